@@ -1,0 +1,79 @@
+/** One request to run a program: its calls, its states, and the answer that a client reads. */
+
+import type { PublicError } from "./errors.ts";
+import type { ApprovalId, Digest, ExecutionId, Instant, PrincipalId, ToolAddress } from "./ids.ts";
+import type { Json } from "./json.ts";
+import type { Decision } from "./policy.ts";
+import type { Finding } from "./program.ts";
+import type { Effect } from "./tool.ts";
+
+export type EngineName = "isolate";
+
+/** How much stands between a program and the machine; `docs/reference/isolation.md` says what each level means. */
+export type IsolationLevel = "strict" | "confined" | "process";
+
+export interface Execution {
+  readonly id: ExecutionId;
+  readonly principal: PrincipalId;
+  readonly source: Digest;
+  readonly startedAt: Instant;
+}
+
+/** One crossing of the bridge. (execution, seq) is unique. */
+export interface ToolCall {
+  readonly execution: ExecutionId;
+  readonly seq: number;
+  readonly principal: PrincipalId;
+  readonly address: ToolAddress;
+  readonly args: Json;
+}
+
+/** The answer to a call. Across the wall a failure is a value. */
+export type Reply = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly error: PublicError };
+
+export type CallOutcome = "ok" | "error" | "denied" | "pending" | "unknown";
+
+/** One line of the call trace. */
+export interface CallRecord {
+  readonly seq: number;
+  readonly tool: string;
+  readonly effect: Effect;
+  readonly decision: Decision["kind"];
+  readonly outcome: CallOutcome;
+  readonly ms: number;
+}
+
+export type LogLevel = "log" | "info" | "warn" | "error" | "debug";
+
+export interface LogLine {
+  readonly level: LogLevel;
+  readonly text: string;
+  /** Since the start of the program. */
+  readonly atMs: number;
+}
+
+export interface ExecutionStats {
+  readonly queueMs: number;
+  readonly wallMs: number;
+  readonly cpuMs: number;
+  readonly peakMemoryBytes: number;
+  readonly calls: number;
+  readonly outputBytes: number;
+}
+
+export type ExecutionStateName = "completed" | "failed" | "paused" | "cancelled";
+
+/** The object of `run --json`, of `structuredContent` and of the library. Fields without a value are left out. */
+export interface ExecutionResult {
+  readonly execution: ExecutionId;
+  readonly state: ExecutionStateName;
+  readonly value?: Json;
+  readonly logs: readonly LogLine[];
+  readonly calls: readonly CallRecord[];
+  readonly error?: PublicError;
+  readonly findings: readonly Finding[];
+  readonly approvals?: readonly ApprovalId[];
+  readonly stats: ExecutionStats;
+  readonly engine: EngineName;
+  readonly isolation: IsolationLevel;
+}

@@ -1,0 +1,54 @@
+/** Branded identifiers. A string becomes an id only through the parser or maker of its own kind. */
+
+declare const tag: unique symbol;
+
+/** A string that can only be made by the parser of its own kind. */
+export type Id<Name extends string> = string & { readonly [tag]: Name };
+
+export type ExecutionId = Id<"ExecutionId">; // "ex_<24 hex>"
+export type ApprovalId = Id<"ApprovalId">; // "ap_<24 hex>"
+export type PrincipalId = Id<"PrincipalId">;
+export type ConnectorId = Id<"ConnectorId">; // the key of an upstream in the configuration
+export type ToolAddress = Id<"ToolAddress">; // "<namespace>.<tool>", e.g. "github.createIssue"
+export type RuleId = Id<"RuleId">;
+export type SecretName = Id<"SecretName">;
+export type Digest = Id<"Digest">; // "sha256:<hex>"
+
+/** Epoch milliseconds, from the injected clock. */
+export type Instant = number;
+
+const ADDRESS = /^[a-z][A-Za-z0-9]{0,127}\.[a-z][A-Za-z0-9]{0,127}$/;
+const EXECUTION = /^ex_[0-9a-f]{24}$/;
+const SECRET = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+const NAME = /^[^\u0000-\u001f\u007f]{1,256}$/u;
+
+/** `undefined` for anything that cannot be a tool's address; a guest names tools, so this sees hostile input. */
+export function parseToolAddress(raw: unknown): ToolAddress | undefined {
+  return typeof raw === "string" && ADDRESS.test(raw) ? (raw as ToolAddress) : undefined;
+}
+
+export function parseExecutionId(raw: unknown): ExecutionId | undefined {
+  return typeof raw === "string" && EXECUTION.test(raw) ? (raw as ExecutionId) : undefined;
+}
+
+export function parseSecretName(raw: unknown): SecretName | undefined {
+  return typeof raw === "string" && SECRET.test(raw) ? (raw as SecretName) : undefined;
+}
+
+export function parseDigest(raw: unknown): Digest | undefined {
+  return typeof raw === "string" && DIGEST.test(raw) ? (raw as Digest) : undefined;
+}
+
+/** Operators name upstreams freely; only control characters and excessive length are refused. */
+export function parseConnectorId(raw: unknown): ConnectorId | undefined {
+  return typeof raw === "string" && NAME.test(raw) ? (raw as ConnectorId) : undefined;
+}
+
+export function parsePrincipalId(raw: unknown): PrincipalId | undefined {
+  return typeof raw === "string" && NAME.test(raw) ? (raw as PrincipalId) : undefined;
+}
+
+export function parseRuleId(raw: unknown): RuleId | undefined {
+  return typeof raw === "string" && NAME.test(raw) ? (raw as RuleId) : undefined;
+}

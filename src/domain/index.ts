@@ -1,0 +1,49 @@
+/** The front door of `domain`: the things that travel between rooms. It imports nothing, not even Node. */
+
+export { ERRORS, GloveboxError, describeError, isErrorCode, toPublicError } from "./errors.ts";
+export type { ErrorCode, ErrorDetails, Fault, PublicError } from "./errors.ts";
+export type {
+  CallOutcome,
+  CallRecord,
+  EngineName,
+  Execution,
+  ExecutionResult,
+  ExecutionStateName,
+  ExecutionStats,
+  IsolationLevel,
+  LogLevel,
+  LogLine,
+  Reply,
+  ToolCall,
+} from "./execution.ts";
+export {
+  parseConnectorId,
+  parseDigest,
+  parseExecutionId,
+  parsePrincipalId,
+  parseRuleId,
+  parseSecretName,
+  parseToolAddress,
+} from "./ids.ts";
+export type {
+  ApprovalId,
+  ConnectorId,
+  Digest,
+  ExecutionId,
+  Id,
+  Instant,
+  PrincipalId,
+  RuleId,
+  SecretName,
+  ToolAddress,
+} from "./ids.ts";
+export { canonicalJson, depthOf, isJsonObject } from "./json.ts";
+export type { Json, JsonObject, JsonSchema } from "./json.ts";
+export { DEFAULT_LIMITS, tightenLimits } from "./limits.ts";
+export type { Limits } from "./limits.ts";
+export type { Decision, PolicyProfile, PolicyRule } from "./policy.ts";
+export type { Principal } from "./principal.ts";
+export type { ChildKeeper } from "./process.ts";
+export type { CallSite, Finding, Insertion, Program, Severity } from "./program.ts";
+export type { ApiSurface, CatalogSnapshot, Effect, Namespace, Tool } from "./tool.ts";
+export type { UpstreamState, UpstreamStatus } from "./upstream.ts";

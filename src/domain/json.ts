@@ -1,0 +1,39 @@
+/** JSON values: the only kind of value that crosses the wall. */
+
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export type JsonObject = { readonly [key: string]: Json };
+
+/** A JSON Schema document, 2020-12 or draft-07; what it says is not trusted. */
+export type JsonSchema = JsonObject;
+
+/** True for a plain JSON object, which is neither null nor an array. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * How deeply arrays and objects nest; a scalar has depth 0.
+ * Walks without recursion and stops at `limit + 1`, so hostile nesting costs no stack.
+ */
+export function depthOf(value: Json, limit: number): number {
+  let deepest = 0;
+  const open: { readonly value: Json; readonly depth: number }[] = [{ value, depth: 0 }];
+  for (let next = open.pop(); next; next = open.pop()) {
+    if (typeof next.value !== "object" || next.value === null) continue;
+    const depth = next.depth + 1;
+    deepest = Math.max(deepest, depth);
+    if (deepest > limit) return deepest;
+    for (const child of Object.values(next.value)) open.push({ value: child, depth });
+  }
+  return deepest;
+}
+
+/** Canonical text: keys sorted at every level, so that equal values have equal text and equal digests. */
+export function canonicalJson(value: Json): string {
+  if (Array.isArray(value)) return `[${value.map((item: Json) => canonicalJson(item)).join(",")}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  const entries = Object.keys(value)
+    .toSorted()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] ?? null)}`);
+  return `{${entries.join(",")}}`;
+}

@@ -1,0 +1,10 @@
+/** Who is asking. */
+
+import type { PrincipalId } from "./ids.ts";
+
+/** Made by a surface from a verified credential; never built from request data. */
+export interface Principal {
+  readonly id: PrincipalId;
+  readonly kind: "agent" | "operator" | "service";
+  readonly groups: readonly string[];
+}

@@ -1,0 +1,18 @@
+/** The state of a server behind us, as people and models read it. */
+
+import type { ConnectorId, Instant } from "./ids.ts";
+
+export type UpstreamState = "idle" | "connecting" | "ready" | "failed" | "closed";
+
+export interface UpstreamStatus {
+  readonly name: ConnectorId;
+  readonly state: UpstreamState;
+  readonly transport: "stdio" | "http";
+  readonly tools: number;
+  readonly since: Instant;
+  /** What went wrong and what to do next; present when the state is `failed`. */
+  readonly cause?: string;
+  readonly hint?: string;
+  /** The last lines that a child server wrote to its standard error, cleaned. */
+  readonly stderr?: readonly string[];
+}

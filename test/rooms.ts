@@ -1,0 +1,118 @@
+/** Which room may import which. The single source for the lint rule, the test and ARCHITECTURE.md. */
+
+export interface Room {
+  /** What it is for, in one sentence. */
+  readonly does: string;
+  readonly never: string;
+  readonly imports: readonly string[];
+}
+
+export const ROOMS: Readonly<Record<string, Room>> = {
+  domain: {
+    does: "Names the things that travel between rooms: ids, tools, programs, executions, decisions, limits, errors.",
+    never: "import anything, not even Node",
+    imports: [],
+  },
+  config: {
+    does: "Turns a configuration file into one checked, frozen settings object.",
+    never: "be read twice, or by a room that was not handed it",
+    imports: ["domain"],
+  },
+  processes: {
+    does: "Sees to it that no child process outlives the gateway, however the gateway ends.",
+    never: "start anything that a program names",
+    imports: ["domain"],
+  },
+  store: {
+    does: "Remembers records, in SQLite, behind one interface.",
+    never: "decide anything",
+    imports: ["domain"],
+  },
+  audit: {
+    does: "Writes down what happened, redacted, append-only, hash-chained; cleans text for everyone else.",
+    never: "forget or edit",
+    imports: ["domain", "store"],
+  },
+  vault: {
+    does: "Keeps secrets sealed and lends them to one use at a time.",
+    never: "return a plain string",
+    imports: ["domain", "store", "audit"],
+  },
+  egress: {
+    does: "Opens every outbound connection, after matching a rule.",
+    never: "follow a redirect unchecked",
+    imports: ["domain", "audit"],
+  },
+  connectors: {
+    does: "Speaks each upstream's protocol and presents tools and calls.",
+    never: "know who is asking",
+    imports: ["domain", "vault", "egress"],
+  },
+  catalog: {
+    does: "Merges upstream tools into one named, searchable snapshot.",
+    never: "call a tool on its own initiative",
+    imports: ["domain", "store", "connectors"],
+  },
+  typegen: {
+    does: "Turns a snapshot into the typed API that the model reads.",
+    never: "touch the network or the clock",
+    imports: ["domain"],
+  },
+  analysis: {
+    does: "Turns source text into a checked program, or says why not.",
+    never: "run code",
+    imports: ["domain"],
+  },
+  policy: {
+    does: "Decides allow, ask or deny.",
+    never: "carry out its decision",
+    imports: ["domain", "store", "audit"],
+  },
+  sandbox: {
+    does: "Runs a program in an isolate within limits.",
+    never: "import any room but `domain`",
+    imports: ["domain"],
+  },
+  bridge: {
+    does: "Carries one call across the wall in seven fixed steps.",
+    never: "be bypassed",
+    imports: ["domain", "audit", "policy", "catalog"],
+  },
+  execution: {
+    does: "Leads one request through the rooms in order and settles its result.",
+    never: "contain a rule of its own",
+    imports: ["domain", "store", "audit", "catalog", "typegen", "analysis", "sandbox", "bridge"],
+  },
+  surfaces: {
+    does: "Three thin doors (MCP, admin, command line) that turn a protocol into a request and a result into a reply.",
+    never: "build a room",
+    imports: [
+      "domain",
+      "config",
+      "store",
+      "audit",
+      "vault",
+      "egress",
+      "connectors",
+      "catalog",
+      "typegen",
+      "policy",
+      "execution",
+    ],
+  },
+};
+
+/** Packages and builtins that may enter the code base through certain rooms only. */
+export const GATES: readonly { readonly match: RegExp; readonly rooms: readonly string[] }[] = [
+  { match: /^(isolated-vm|quickjs-emscripten.*|workerd|node:worker_threads|node:vm)$/, rooms: ["sandbox"] },
+  { match: /^(node:sqlite|pg|kysely.*)$/, rooms: ["store"] },
+  {
+    match: /^(undici|node:https?|node:http2|node:net|node:tls|node:dgram|node:dns(\/.*)?)$/,
+    rooms: ["egress", "surfaces"],
+  },
+  { match: /^node:child_process$/, rooms: ["connectors", "sandbox", "processes"] },
+  { match: /^@modelcontextprotocol\/client/, rooms: ["connectors"] },
+  { match: /^(@modelcontextprotocol\/server|hono|@hono\/.*)/, rooms: ["surfaces"] },
+  { match: /^node:crypto$/, rooms: ["vault", "audit", "catalog", "analysis", "surfaces"] },
+  { match: /^node:fs(\/.*)?$/, rooms: ["config", "store", "vault", "sandbox", "surfaces"] },
+];
