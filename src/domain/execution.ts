@@ -28,8 +28,8 @@ export interface ToolCall {
   readonly args: Json;
 }
 
-/** The answer to a call. Across the wall a failure is a value. */
-export type Reply = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly error: PublicError };
+/** The answer to a call. Only text crosses the wall, and a failure is a value. */
+export type Reply = { readonly ok: true; readonly json: string } | { readonly ok: false; readonly error: PublicError };
 
 export type CallOutcome = "ok" | "error" | "denied" | "pending" | "unknown";
 
