@@ -1,0 +1,101 @@
+/** Rules that join several keys, or the names of keys, which the schema does not look at. */
+
+import { isJsonObject, parseConnectorId, parseRuleId } from "../domain/index.ts";
+import type { Json, JsonObject } from "../domain/index.ts";
+import { expandText } from "./expand-references.ts";
+import type { Environment } from "./expand-references.ts";
+import { quote } from "./problems.ts";
+import type { KeyPath, Problems } from "./problems.ts";
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/; // RFC 9110 §5.6.2
+const ENV_NAME = /^[^=\0]+$/;
+const BAD_IN_HEADER = /[\0\r\n]/;
+const BAD_IN_ENV = /\0/;
+
+const COMMAND_KEYS = ["args", "env", "cwd"] as const;
+const URL_KEYS = ["headers"] as const;
+
+/** Works on a configuration that may still break the schema, so that all problems come out at once. */
+export function checkRelations(config: Json, environment: Environment, problems: Problems): void {
+  if (!isJsonObject(config)) return;
+  const { mcpServers, policy } = config;
+  for (const [name, server] of Object.entries(isJsonObject(mcpServers) ? mcpServers : {})) {
+    checkName(name, problems);
+    if (isJsonObject(server)) checkServer(server, ["mcpServers", name], { environment, problems });
+  }
+  if (isJsonObject(policy) && Array.isArray(policy["rules"])) checkRuleIds(policy["rules"], problems);
+}
+
+/** The id of a rule that was given none, by its place in the list. */
+export function toDefaultRuleId(index: number): string {
+  return `rule-${index + 1}`;
+}
+
+function checkName(name: string, problems: Problems): void {
+  if (parseConnectorId(name) !== undefined) return;
+  const message = "expected a name of 1 to 256 characters without control characters";
+  problems.report({ path: ["mcpServers", name], anchor: "key", message });
+}
+
+interface Context {
+  readonly environment: Environment;
+  readonly problems: Problems;
+}
+
+function checkServer(server: JsonObject, path: KeyPath, context: Context): void {
+  const { command, url, type } = server;
+  const refuse = (key: string | undefined, message: string): void =>
+    context.problems.report({ path: key === undefined ? path : [...path, key], anchor: "key", message });
+  if (command === undefined && url === undefined) {
+    refuse(undefined, "expected command (a server that Glovebox starts) or url (a server that is reached over HTTP)");
+    return;
+  }
+  if (command !== undefined && url !== undefined) return refuse("url", "has command too; keep one of the two");
+  if (command !== undefined && typeof type === "string" && type !== "stdio") {
+    refuse("type", `${quote(type)} needs url, but command is given; leave type out`);
+  }
+  if (url !== undefined && type === "stdio") refuse("type", '"stdio" needs command, but url is given; leave type out');
+  const [strangers, needed] = url === undefined ? [URL_KEYS, "url"] : [COMMAND_KEYS, "command"];
+  for (const key of strangers) if (server[key] !== undefined) refuse(key, `has an effect only together with ${needed}`);
+  checkEntries(server["env"], [...path, "env"], { ...context, name: ENV_NAME, bad: BAD_IN_ENV });
+  checkEntries(server["headers"], [...path, "headers"], { ...context, name: HEADER_NAME, bad: BAD_IN_HEADER });
+}
+
+/** A line break in a header would start another header, so it is refused here, where it can be named. */
+function checkEntries(
+  entries: Json | undefined,
+  path: KeyPath,
+  rules: Context & { readonly name: RegExp; readonly bad: RegExp },
+): void {
+  for (const [key, value] of Object.entries(isJsonObject(entries) ? entries : {})) {
+    const report = (anchor: "key" | "value", message: string): void =>
+      rules.problems.report({ path: [...path, key], anchor, message });
+    if (!rules.name.test(key)) report("key", `this is no name for an entry of ${String(path.at(-1))}`);
+    if (typeof value !== "string") continue;
+    const { parts } = expandText(value, rules.environment);
+    if (parts.some((part) => typeof part === "string" && rules.bad.test(part))) {
+      report("value", "contains a line break or NUL character, its variables included");
+    }
+  }
+}
+
+/** Audit records name rules by id, so two rules may not share one. */
+function checkRuleIds(rules: readonly Json[], problems: Problems): void {
+  const seen = new Set<string>();
+  for (const [index, rule] of rules.entries()) {
+    if (!isJsonObject(rule)) continue;
+    const id = typeof rule["id"] === "string" ? rule["id"] : toDefaultRuleId(index);
+    const path = ["policy", "rules", index, "id"];
+    if (parseRuleId(id) === undefined) {
+      problems.report({
+        path,
+        anchor: "value",
+        message: "expected an id of 1 to 64 characters, none a control character",
+      });
+    }
+    if (seen.has(id)) {
+      problems.report({ path, anchor: "value", message: `another rule has the id ${quote(id)}; give each its own` });
+    }
+    seen.add(id);
+  }
+}

@@ -1,0 +1,13 @@
+/** What a person writes: the type of the configuration, and its carrier for `glovebox.config.ts`. */
+
+import type { WrittenConfig } from "./schema.ts";
+
+type DeepReadonly<Value> = Value extends object ? { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> } : Value;
+
+/** A configuration as a person writes it: the content of the file, or the argument of the library. */
+export type GloveboxConfig = DeepReadonly<WrittenConfig>;
+
+/** Returns what it is given; it checks nothing, because the file is checked when it is loaded. */
+export function defineConfig(config: GloveboxConfig): GloveboxConfig {
+  return config;
+}

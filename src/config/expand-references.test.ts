@@ -1,0 +1,125 @@
+/** References in texts: what they become, what is refused, and that nothing is expanded twice. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import * as fc from "fast-check";
+
+import { expandText } from "./expand-references.ts";
+import { parseSettings } from "./index.ts";
+
+const ENVIRONMENT = { HOME: "/home/me", EMPTY: "", SLY: "${secret:K}${HOME}$${" };
+
+function expand(text: string): unknown {
+  const { parts, problems } = expandText(text, ENVIRONMENT);
+  return problems.length > 0 ? problems : parts;
+}
+
+function unset(name: string): string[] {
+  return [`the environment variable ${name} is not set; set it, or write \${${name}:-default}`];
+}
+
+test("variables, defaults, secrets and the escape become parts", () => {
+  const cases: readonly (readonly [string, unknown])[] = [
+    ["", []],
+    ["plain $HOME $ { } }", ["plain $HOME $ { } }"]],
+    ["${HOME}", ["/home/me"]],
+    ["a${HOME}b${HOME}", ["a/home/meb/home/me"]],
+    ["${EMPTY}", []],
+    ["${EMPTY:-x}", ["x"]],
+    ["${NOPE:-}", []],
+    ["${NOPE:-a:-b\n$c}", ["a:-b\n$c"]],
+    ["${HOME:-x}", ["/home/me"]],
+    ["${secret:API_KEY}", [{ secret: "API_KEY" }]],
+    ["a${secret:A}${secret:B}${HOME}", ["a", { secret: "A" }, { secret: "B" }, "/home/me"]],
+    ["$${HOME}", ["${HOME}"]],
+    ["$$${HOME}", ["$${HOME}"]],
+    ["$${", ["${"]],
+    ["${SLY}", ["${secret:K}${HOME}$${"]],
+  ];
+  for (const [text, expected] of cases) assert.deepEqual(expand(text), expected, text);
+});
+
+test("what is no reference is refused with the way to write it", () => {
+  const shape = ["expected ${VAR}, ${VAR:-default} or ${secret:NAME} after ${; write $${ for a plain ${"];
+  const cases: readonly (readonly [string, readonly string[]])[] = [
+    ["${NOPE}", unset("NOPE")],
+    ["${constructor}", unset("constructor")],
+    ["${__proto__}", unset("__proto__")],
+    ["${home}", unset("home")],
+    ["${A}${B}", [...unset("A"), ...unset("B")]],
+    ["${}", shape],
+    ["${env:HOME}", shape],
+    ["${1A}", shape],
+    ["${A-B}", shape],
+    ["${ HOME }", shape],
+    ["${HOME", ["a reference that starts with ${ has no closing }; write $${ for a plain ${"]],
+    ["${A:-${HOME}}", ["references cannot stand inside one another"]],
+    ["${secret:}", ["the name of a secret has letters, digits and underscores only, as in ${secret:API_KEY}"]],
+    ["${secret:a-b}", ["the name of a secret has letters, digits and underscores only, as in ${secret:API_KEY}"]],
+  ];
+  for (const [text, expected] of cases) assert.deepEqual(expand(text), expected, text);
+});
+
+test("a text with every ${ escaped comes back as it was", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.constantFrom("$", "{", "}", "${", "a", ":-", "secret:", "\n"), { maxLength: 20 }),
+      (pieces) => {
+        const text = pieces.join("");
+        const escaped = text.replaceAll("${", () => "$${");
+        assert.deepEqual(expandText(escaped, {}), { parts: text === "" ? [] : [text], problems: [] });
+      },
+    ),
+  );
+});
+
+test("the value of a variable is never expanded, whatever it holds", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom("$", "{", "}", "A", "secret:", ":-") }), (value) => {
+      assert.deepEqual(expandText("<${A}>", { A: value }).parts, [`<${value}>`]);
+    }),
+  );
+});
+
+test("references work in every text of the configuration", () => {
+  const config = {
+    mcpServers: { a: { command: "${X}", args: ["${X}"], cwd: "${X}" }, b: { url: "https://${X}/" } },
+    policy: { profile: "${P}", rules: [{ decision: "${D}", tools: ["${X}.*"], reason: "${X}" }] },
+    store: { url: "sqlite:${X}.db" },
+    server: { host: "${H}" },
+  };
+  const settings = parseSettings(config, { folder: "/f" }, { X: "x", P: "open", D: "ask", H: "::1" });
+  assert.deepEqual(
+    [...settings.upstreams.values()],
+    [
+      { transport: "stdio", command: "x", args: ["x"], env: {}, cwd: "/f/x", startMs: 30_000 },
+      { transport: "http", url: "https://x/", headers: {}, startMs: 30_000 },
+    ],
+  );
+  assert.deepEqual(settings.policy, {
+    profile: "open",
+    rules: [{ id: "rule-1", decision: "ask", tools: ["x.*"], effects: [], reason: "x" }],
+  });
+  assert.deepEqual([settings.store.path, settings.server.host], ["/f/x.db", "::1"]);
+});
+
+test("a secret is allowed in env and headers and nowhere else", () => {
+  const secret = "${secret:K}";
+  const refused: readonly (readonly [string, object])[] = [
+    ["mcpServers.a.command", { mcpServers: { a: { command: secret } } }],
+    ["mcpServers.a.args[0]", { mcpServers: { a: { command: "a", args: [secret] } } }],
+    ["mcpServers.a.cwd", { mcpServers: { a: { command: "a", cwd: secret } } }],
+    ["mcpServers.a.url", { mcpServers: { a: { url: `https://h/${secret}` } } }],
+    ["policy.rules[0].reason", { policy: { rules: [{ decision: "deny", reason: secret }] } }],
+    ["store.url", { store: { url: `sqlite:${secret}` } }],
+    ["server.host", { server: { host: secret } }],
+  ];
+  for (const [key, config] of refused) {
+    assert.throws(() => parseSettings(config, { folder: "/" }, {}), {
+      message: `configuration ${key}: \${secret:NAME} is allowed only in env and headers of an entry of mcpServers`,
+    });
+  }
+  const allowed = { a: { command: "a", env: { K: secret } }, b: { url: "https://h/", headers: { K: secret } } };
+  assert.equal(parseSettings({ mcpServers: allowed }, { folder: "/" }, {}).upstreams.size, 2);
+});

@@ -1,0 +1,105 @@
+/**
+ * References in texts: `${VAR}`, `${VAR:-default}`, `${secret:NAME}`, and `$${` for a plain `${`.
+ * What a variable holds is never expanded again, so an environment cannot name a secret.
+ */
+
+import { isJsonObject, parseSecretName } from "../domain/index.ts";
+import type { Json, SecretName } from "../domain/index.ts";
+import type { KeyPath, Problems } from "./problems.ts";
+import type { Template } from "./settings.ts";
+
+/** Variables that a configuration may refer to; handed in by whoever reads the environment. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+type Part = Template[number];
+
+/** A text after expansion. With `problems` the parts are not to be used. */
+export interface Expansion {
+  readonly parts: Template;
+  readonly problems: readonly string[];
+}
+
+const REFERENCE = /\$\$\{|\$\{([^}]*)(\}?)/g;
+const VARIABLE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/;
+const SECRET = /^secret:([\s\S]*)$/;
+
+/** Splits a text into plain pieces and secrets, with variables filled in. */
+export function expandText(text: string, environment: Environment): Expansion {
+  const parts: Part[] = [];
+  const problems: string[] = [];
+  let end = 0;
+  for (const match of text.matchAll(REFERENCE)) {
+    parts.push(text.slice(end, match.index));
+    end = match.index + match[0].length;
+    const found = match[1] === undefined ? { part: "${" } : resolve(match[1], match[2] === "}", environment);
+    if ("part" in found) parts.push(found.part);
+    else problems.push(found.problem);
+  }
+  parts.push(text.slice(end));
+  return { parts: joinTexts(parts), problems };
+}
+
+type Resolved = { readonly part: Part } | { readonly problem: string };
+
+/** The body is not repeated in a message: a password with `${` in it would be shown. */
+function resolve(body: string, isClosed: boolean, environment: Environment): Resolved {
+  if (!isClosed) return { problem: "a reference that starts with ${ has no closing }; write $${ for a plain ${" };
+  if (body.includes("${")) return { problem: "references cannot stand inside one another" };
+  const secret = SECRET.exec(body);
+  if (secret) return resolveSecret(parseSecretName(secret[1]));
+  const variable = VARIABLE.exec(body);
+  if (!variable) {
+    return { problem: "expected ${VAR}, ${VAR:-default} or ${secret:NAME} after ${; write $${ for a plain ${" };
+  }
+  const [, name = "", fallback] = variable;
+  const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
+  if (fallback !== undefined) return { part: value || fallback };
+  if (value !== undefined) return { part: value };
+  return { problem: `the environment variable ${name} is not set; set it, or write \${${name}:-default}` };
+}
+
+function resolveSecret(secret: SecretName | undefined): Resolved {
+  if (secret !== undefined) return { part: { secret } };
+  return { problem: "the name of a secret has letters, digits and underscores only, as in ${secret:API_KEY}" };
+}
+
+/** Neighbouring texts become one and empty ones vanish, so that equal texts give equal templates. */
+function joinTexts(parts: readonly Part[]): Template {
+  const joined: Part[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (part === "") continue;
+    if (typeof part === "string" && typeof last === "string") joined[joined.length - 1] = last + part;
+    else joined.push(part);
+  }
+  return joined;
+}
+
+/**
+ * The configuration with variables filled in everywhere but in `env` and `headers` of an upstream. Those are
+ * checked here, and stay as they were written until they become templates.
+ */
+export function expandReferences(config: Json, environment: Environment, problems: Problems): Json {
+  const walk = (value: Json, path: KeyPath): Json => {
+    if (typeof value === "string") return expandAt(value, path);
+    if (Array.isArray(value)) return value.map((item: Json, index) => walk(item, [...path, index]));
+    if (!isJsonObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, walk(child, [...path, key])]));
+  };
+  const expandAt = (text: string, path: KeyPath): string => {
+    if (path.length === 1 && path[0] === "$schema") return text;
+    const { parts, problems: wrong } = expandText(text, environment);
+    const plain = parts.filter((part) => typeof part === "string");
+    const refused = plain.length < parts.length && !isTemplatePath(path) ? SECRET_MISPLACED : undefined;
+    const message = wrong[0] ?? refused;
+    if (message !== undefined) problems.report({ path, anchor: "value", message });
+    return message !== undefined || isTemplatePath(path) ? text : plain.join("");
+  };
+  return walk(config, []);
+}
+
+const SECRET_MISPLACED = "${secret:NAME} is allowed only in env and headers of an entry of mcpServers";
+
+function isTemplatePath(path: KeyPath): boolean {
+  return path.length === 4 && path[0] === "mcpServers" && (path[2] === "env" || path[2] === "headers");
+}

@@ -1,0 +1,41 @@
+/** Which key a mistyped one is taken for. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import * as fc from "fast-check";
+
+import { countEdits, findNearest } from "./find-nearest.ts";
+
+test("edits are counted as a person would count them", () => {
+  const cases: readonly (readonly [string, string, number])[] = [
+    ["", "", 0],
+    ["", "abc", 3],
+    ["comand", "command", 1],
+    ["kitten", "sitting", 3],
+    ["wallTime", "wallMs", 4],
+  ];
+  for (const [from, to, edits] of cases) assert.equal(countEdits(from, to), edits, `${from} ${to}`);
+});
+
+test("edits are a distance: the same both ways, zero only for the same word, never longer by a detour", () => {
+  const word = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 8 });
+  fc.assert(
+    fc.property(word, word, word, (a, b, c) => {
+      assert.equal(countEdits(a, b), countEdits(b, a));
+      assert.equal(countEdits(a, b) === 0, a === b);
+      assert.ok(countEdits(a, c) <= countEdits(a, b) + countEdits(b, c));
+    }),
+  );
+});
+
+test("the nearest word is found while at most half of it changes", () => {
+  const known = ["command", "args", "env", "cwd"];
+  assert.equal(findNearest("COMMAND", known), "command");
+  assert.equal(findNearest("comand", known), "command");
+  assert.equal(findNearest("arguments", known), undefined);
+  assert.equal(findNearest("argx", known), "args");
+  assert.equal(findNearest("xx", known), undefined);
+  assert.equal(findNearest("x", []), undefined);
+  assert.equal(findNearest("x".repeat(1_000_000), known), undefined);
+});

@@ -1,0 +1,13 @@
+/** The front door of `config`: from a configuration file to one checked, deeply frozen settings object. */
+
+export { defineConfig } from "./define-config.ts";
+export type { GloveboxConfig } from "./define-config.ts";
+export type { Environment } from "./expand-references.ts";
+export { findConfig } from "./find-config.ts";
+export type { ConfigSearch } from "./find-config.ts";
+export { loadSettings } from "./load-settings.ts";
+export { parseSettings } from "./parse-settings.ts";
+export type { ConfigSource } from "./parse-settings.ts";
+export { createConfigSchema } from "./schema.ts";
+export type { RuleSeverity, Settings, SettingsOrigin, Template, UpstreamSettings } from "./settings.ts";
+export { builtinSettings } from "./to-settings.ts";

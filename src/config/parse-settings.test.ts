@@ -1,0 +1,241 @@
+/** What a configuration becomes: defaults, upstreams, rules, paths, and a result that nobody can change. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { DEFAULT_LIMITS } from "../domain/index.ts";
+import { builtinSettings, defineConfig, parseSettings } from "./index.ts";
+import type { GloveboxConfig, Settings } from "./index.ts";
+
+const FOLDER = "/srv/app";
+const DEFAULTS = {
+  source: { kind: "object" },
+  folder: FOLDER,
+  upstreams: new Map(),
+  sandbox: { engine: "isolate", isolation: "auto", concurrency: 5, queue: 100, limits: { ...DEFAULT_LIMITS } },
+  analysis: { enabled: true, blockOnError: true, rules: {} },
+  policy: { profile: "balanced", rules: [] },
+  store: { path: "/srv/app/.glovebox/glovebox.db" },
+  server: { host: "127.0.0.1", port: 4747 },
+};
+
+function parse(config: GloveboxConfig, environment: Readonly<Record<string, string>> = {}): Settings {
+  return parseSettings(config, { folder: FOLDER }, environment);
+}
+
+function refusal(config: unknown): string {
+  try {
+    parseSettings(config, { folder: FOLDER }, {});
+  } catch (error) {
+    assert.ok(error instanceof Error);
+    return error.message;
+  }
+  return "accepted";
+}
+
+test("an empty configuration has every default", () => {
+  assert.deepEqual(parse({}), DEFAULTS);
+});
+
+test("the builtin settings are the defaults with the given upstreams", () => {
+  const { upstreams } = parse({ mcpServers: { demo: { command: "demo" } } });
+  assert.deepEqual(builtinSettings(upstreams, FOLDER), { ...DEFAULTS, source: { kind: "builtin" }, upstreams });
+});
+
+test("a folder that is not absolute is a mistake of the program, not of the configuration", () => {
+  assert.throws(() => parseSettings({}, { folder: "app" }, {}), TypeError);
+  assert.throws(() => builtinSettings(new Map(), "app"), TypeError);
+});
+
+test("the path of the file is the origin of its settings", () => {
+  const settings = parseSettings({}, { folder: FOLDER, path: "/srv/app/glovebox.config.json" }, {});
+  assert.deepEqual(settings.source, { kind: "file", path: "/srv/app/glovebox.config.json" });
+});
+
+test("every setting that is given arrives", () => {
+  const config = defineConfig({
+    $schema: "./glovebox.schema.json",
+    sandbox: { engine: "isolate", isolation: "strict", concurrency: 2, queue: 0, limits: { wallMs: 5000, calls: 7 } },
+    analysis: { enabled: false, blockOnError: false, rules: { "no-eval": "off", "no-unawaited-call": "error" } },
+    policy: { profile: "strict", rules: [] },
+    store: { url: "sqlite:data/records.db" },
+    server: { host: "::1", port: 0 },
+  });
+  assert.deepEqual(parse(config), {
+    ...DEFAULTS,
+    sandbox: {
+      engine: "isolate",
+      isolation: "strict",
+      concurrency: 2,
+      queue: 0,
+      limits: { ...DEFAULT_LIMITS, wallMs: 5000, calls: 7 },
+    },
+    analysis: { enabled: false, blockOnError: false, rules: { "no-eval": "off", "no-unawaited-call": "error" } },
+    policy: { profile: "strict", rules: [] },
+    store: { path: "/srv/app/data/records.db" },
+    server: { host: "::1", port: 0 },
+  });
+});
+
+test("a store may be in memory or at an absolute path", () => {
+  assert.deepEqual(parse({ store: { url: "sqlite::memory:" } }).store, { path: ":memory:" });
+  assert.deepEqual(parse({ store: { url: "sqlite:/var/lib/g.db" } }).store, { path: "/var/lib/g.db" });
+});
+
+test("a server with a command is started, with its folder and its secrets left as references", () => {
+  const env = { TOKEN: "Bearer ${secret:API_KEY}", HOME: "${HOME}", EMPTY: "" };
+  const server = { type: "stdio", command: "npx", args: ["-y", "${PKG:-files}"], env, cwd: "sub" } as const;
+  const { upstreams } = parse({ mcpServers: { "my files": server } }, { HOME: "/home/me" });
+  const expected = {
+    transport: "stdio",
+    command: "npx",
+    args: ["-y", "files"],
+    env: { TOKEN: ["Bearer ", { secret: "API_KEY" }], HOME: ["/home/me"], EMPTY: [] },
+    cwd: "/srv/app/sub",
+    startMs: 30_000,
+  };
+  assert.deepEqual([...upstreams], [["my files", expected]]);
+});
+
+test("a server with a url is reached over HTTP under every name that clients give the transport", () => {
+  const url = "https://mcp.example.com/mcp";
+  const expected = { transport: "http", url, headers: { "X-Key": [{ secret: "K" }] }, startMs: 1000 };
+  for (const type of ["http", "streamable-http", "streamableHttp", undefined] as const) {
+    const server = { type, url, headers: { "X-Key": "${secret:K}" }, startupTimeoutMs: 1000 };
+    assert.deepEqual([...parse({ mcpServers: { remote: server } }).upstreams.values()], [expected]);
+  }
+});
+
+test("the SSE transport is refused with the way out", () => {
+  assert.equal(
+    refusal({ mcpServers: { old: { type: "sse", url: "https://example.com/sse" } } }),
+    'configuration mcpServers.old.type: expected "http" or "stdio": the old SSE transport is not supported yet; ' +
+      'use the server\'s Streamable HTTP address; found "sse"',
+  );
+});
+
+test("a disabled server is left out, however broken it is, and an enabled one is not", () => {
+  const broken = { type: "sse", url: "${MISSING}" };
+  const mcpServers = { on: { command: "a", disabled: false }, off: { ...broken, disabled: true } };
+  assert.deepEqual([...parseSettings({ mcpServers }, { folder: FOLDER }, {}).upstreams.keys()], ["on"]);
+  assert.notEqual(refusal({ mcpServers: { off: broken } }), "accepted");
+});
+
+test("rules get ids by their place, a reason, and empty lists for what they leave open", () => {
+  const { policy } = parse({
+    policy: {
+      rules: [
+        { decision: "deny" },
+        { id: "no-writes", decision: "ask", tools: ["*", "github.*", "git.push"], effects: ["write"], reason: "Ask" },
+        { decision: "allow", effects: ["unknown", "read", "destroy"] },
+      ],
+    },
+  });
+  assert.deepEqual(policy.rules, [
+    { id: "rule-1", decision: "deny", tools: [], effects: [], reason: "Rule rule-1 of the configuration says deny" },
+    { id: "no-writes", decision: "ask", tools: ["*", "github.*", "git.push"], effects: ["write"], reason: "Ask" },
+    {
+      id: "rule-3",
+      decision: "allow",
+      tools: [],
+      effects: ["unknown", "read", "destroy"],
+      reason: "Rule rule-3 of the configuration says allow",
+    },
+  ]);
+});
+
+function sharedId(id: string): string {
+  return `configuration policy.rules[1].id: another rule has the id "${id}"; give each its own`;
+}
+
+test("two rules with one id are refused, a given id against a default one too", () => {
+  const twice = { decision: "deny", id: "a" };
+  assert.equal(refusal({ policy: { rules: [twice, twice] } }), sharedId("a"));
+  assert.equal(
+    refusal({ policy: { rules: [{ decision: "deny", id: "rule-2" }, { decision: "ask" }] } }),
+    sharedId("rule-2"),
+  );
+  assert.equal(refusal({ policy: { rules: [twice, { ...twice, id: "b" }] } }), "accepted");
+});
+
+test("an empty list of tools is refused, because it would match every tool", () => {
+  assert.equal(
+    refusal({ policy: { rules: [{ decision: "allow", tools: [] }] } }),
+    "configuration policy.rules[0].tools: expected a list of 1 or more entries; found an empty list",
+  );
+});
+
+test("a server called constructor is a server, and one called __proto__ is refused", () => {
+  assert.deepEqual([...parse({ mcpServers: { constructor: { command: "a" } } }).upstreams.keys()], ["constructor"]);
+  const text = '{ "mcpServers": { "__proto__": { "command": "a" } } }';
+  const message = "configuration mcpServers.__proto__: this name cannot be used; choose another";
+  assert.equal(refusal(JSON.parse(text)), message);
+  assert.equal(
+    refusal(JSON.parse('{ "__proto__": { "server": { "port": 1 } } }')),
+    "configuration __proto__: this name cannot be used; choose another",
+  );
+  assert.equal(Object.hasOwn(Object.prototype, "command"), false);
+});
+
+test("inherited keys do not count", () => {
+  const inherited: unknown = Object.create({ server: { port: 1 } });
+  assert.equal(refusal(inherited), "configuration (top level): expected a plain value, found an instance of a class");
+  assert.deepEqual(parseSettings(Object.assign(Object.create(null), {}), { folder: FOLDER }, {}), DEFAULTS);
+});
+
+test("a getter is read once", () => {
+  let reads = 0;
+  const server = {
+    get port() {
+      reads += 1;
+      return reads;
+    },
+  };
+  assert.deepEqual(parse({ server }).server, { host: "127.0.0.1", port: 1 });
+});
+
+test("values that are no configuration are named by their kind", () => {
+  const cycle: { sandbox?: unknown } = {};
+  cycle.sandbox = cycle;
+  assert.equal(refusal(Promise.resolve({})), "configuration (top level): expected a plain value, found a Promise");
+  assert.equal(
+    refusal(() => ({})),
+    "configuration (top level): expected a plain value, found a function",
+  );
+  assert.equal(refusal(undefined), "configuration (top level): expected a plain value, found nothing");
+  assert.equal(refusal(null), "configuration (top level): expected an object; found null");
+  assert.equal(refusal([]), "configuration (top level): expected an object; found an empty list");
+  assert.equal(refusal({ server: { port: undefined } }), "accepted");
+  assert.match(refusal(cycle), /nested deeper than 32 levels/);
+});
+
+test("settings are frozen at every depth", () => {
+  const settings = parse({
+    mcpServers: { a: { command: "a", args: ["x"], env: { A: "1" } } },
+    policy: { rules: [{ decision: "deny" }] },
+  });
+  const seen = new Set<unknown>();
+  const walk = (value: unknown): void => {
+    if (typeof value !== "object" || value === null || seen.has(value)) return;
+    seen.add(value);
+    assert.ok(Object.isFrozen(value), JSON.stringify(value));
+    for (const child of value instanceof Map ? value.values() : Object.values(value)) walk(child);
+  };
+  walk(settings);
+  assert.ok(seen.size > 10);
+  const { upstreams } = settings;
+  assert.ok(upstreams instanceof Map);
+  assert.throws(() => upstreams.set("b", 1), TypeError);
+  assert.throws(() => upstreams.delete("a"), TypeError);
+  assert.throws(() => upstreams.clear(), TypeError);
+  assert.deepEqual([...upstreams.keys()], ["a"]);
+});
+
+test("the builtin settings are frozen too, and the map that was given is not", () => {
+  const given = new Map(parse({ mcpServers: { a: { command: "a" } } }).upstreams);
+  const { upstreams } = builtinSettings(given, FOLDER);
+  given.clear();
+  assert.deepEqual([...upstreams.keys()], ["a"]);
+  assert.ok(upstreams instanceof Map);
+  assert.throws(() => upstreams.clear(), TypeError);
+});

@@ -1,0 +1,55 @@
+/** From anything that claims to be a configuration to settings, or to one error that lists all that is wrong. */
+
+import { isJsonObject } from "../domain/index.ts";
+import type { Json } from "../domain/index.ts";
+import { checkRelations } from "./check-relations.ts";
+import { copyConfig } from "./copy-config.ts";
+import { expandReferences } from "./expand-references.ts";
+import type { Environment } from "./expand-references.ts";
+import { createLocate } from "./parse-jsonc.ts";
+import { createProblems, toConfigError } from "./problems.ts";
+import { reportIssues } from "./report-issues.ts";
+import { configSchema } from "./schema.ts";
+import type { Settings } from "./settings.ts";
+import { toSettings } from "./to-settings.ts";
+
+/** Where a configuration comes from. */
+export interface ConfigSource {
+  /** Absolute; what relative paths in the configuration are relative to. */
+  readonly folder: string;
+  /** The file, if there is one; messages start with it. */
+  readonly path?: string;
+  /** The text of a JSON or JSONC file; with it, messages have lines and columns. */
+  readonly text?: string;
+}
+
+/** Checks everything before it complains, so that one look at the error is enough to repair the file. */
+export function parseSettings(raw: unknown, source: ConfigSource, environment: Environment): Settings {
+  const problems = createProblems();
+  const written = withoutDisabled(copyConfig(raw, problems));
+  const expanded = expandReferences(written, environment, problems);
+  const checked = configSchema.safeParse(expanded);
+  if (!checked.success) reportIssues(checked.error.issues, written, problems);
+  checkRelations(expanded, environment, problems);
+  if (!checked.success || problems.list().length > 0) {
+    const locate = source.text === undefined ? undefined : createLocate(source.text);
+    throw toConfigError(problems.list(), source.path, locate);
+  }
+  const { folder, path } = source;
+  return toSettings(checked.data, {
+    source: path === undefined ? { kind: "object" } : { kind: "file", path },
+    folder,
+    environment,
+  });
+}
+
+/** A disabled server vanishes before the checks: whoever switches a broken one off wants to start without it. */
+function withoutDisabled(config: Json): Json {
+  if (!isJsonObject(config)) return config;
+  const { mcpServers } = config;
+  if (!isJsonObject(mcpServers)) return config;
+  const enabled = Object.entries(mcpServers).filter(
+    ([, server]) => !isJsonObject(server) || server["disabled"] !== true,
+  );
+  return { ...config, mcpServers: Object.fromEntries(enabled) };
+}

@@ -1,0 +1,116 @@
+/**
+ * Everything that is wrong with a configuration, in one error that a person can act on.
+ * Values below `mcpServers` and `store` are never shown: tokens and passwords stand there.
+ */
+
+import { GloveboxError, isJsonObject } from "../domain/index.ts";
+import type { Json } from "../domain/index.ts";
+
+/** Where a value stands: keys of objects and indexes of lists, from the top. */
+export type KeyPath = readonly (string | number)[];
+
+/** One thing that is wrong. `anchor` says whether the key itself or its value is to blame. */
+export interface Problem {
+  readonly path: KeyPath;
+  readonly anchor: "key" | "value";
+  readonly message: string;
+}
+
+/** 1-based, in the text of the file. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Where a problem stands in the text; `undefined` when there is no text to point into. */
+export type Locate = (problem: Pick<Problem, "path" | "anchor">) => Position | undefined;
+
+/** Takes problems while the checks go on. */
+export interface Problems {
+  /** Keeps the first problem of each place: what follows from it would only distract. */
+  report(problem: Problem): void;
+  list(): readonly Problem[];
+}
+
+const MAX_LISTED = 20;
+/** Finding a place takes time in proportion to the file, so a hopeless file is not searched to its end. */
+const MAX_PLACED = 1000;
+const MAX_SHOWN_CHARACTERS = 60;
+const SIMPLE_KEY = /^[\w$][\w$-]*$/;
+const UNPRINTABLE = /[\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+const HINT = "Correct the configuration and start again; glovebox.schema.json describes every key";
+
+/** A new, empty collection. */
+export function createProblems(): Problems {
+  const found = new Map<string, Problem>();
+  return {
+    report(problem) {
+      const place = JSON.stringify(problem.path);
+      if (!found.has(place)) found.set(place, problem);
+    },
+    list: () => [...found.values()],
+  };
+}
+
+/** One error with a line for each problem, in the order of the file. */
+export function toConfigError(problems: readonly Problem[], file: string | undefined, locate?: Locate): GloveboxError {
+  const placed = problems
+    .slice(0, MAX_PLACED)
+    .map((problem) => ({ problem, at: locate?.(problem) }))
+    .toSorted((a, b) => compare(a.at, b.at));
+  const lines = placed
+    .slice(0, MAX_LISTED)
+    .map(({ problem, at }) => `${toPlace(file, at)} ${toKeyText(problem.path)}: ${problem.message}`);
+  const hidden = problems.length - lines.length;
+  if (hidden > 0) lines.push(`… and ${hidden} more`);
+  return new GloveboxError("CONFIG_INVALID", lines.join("\n"), { hint: HINT, ...placed[0]?.at });
+}
+
+function compare(a: Position | undefined, b: Position | undefined): number {
+  return (a?.line ?? 0) - (b?.line ?? 0) || (a?.column ?? 0) - (b?.column ?? 0);
+}
+
+/** `file:line:column` as editors and terminals understand it. */
+export function toPlace(file: string | undefined, at: Position | undefined): string {
+  if (file === undefined) return "configuration";
+  return at ? `${file}:${at.line}:${at.column}` : file;
+}
+
+/** `mcpServers["my server"].args[0]`; harmless on a terminal whatever the keys contain. */
+export function toKeyText(path: KeyPath): string {
+  if (path.length === 0) return "(top level)";
+  const text = path.map((segment) => {
+    if (typeof segment === "number") return `[${segment}]`;
+    return SIMPLE_KEY.test(segment) ? `.${segment}` : `[${quote(segment)}]`;
+  });
+  return text.join("").replace(/^\./, "");
+}
+
+/** A text in quotes, cut to a line's length, with everything escaped that a terminal would obey or hide. */
+export function quote(text: string): string {
+  const shown = text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
+  return JSON.stringify(shown).replace(UNPRINTABLE, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** What stands at `path`, in words. Only the kind of value where a secret could stand. */
+export function describeFound(config: Json, path: KeyPath): string {
+  const value = path.reduce<Json | undefined>(getChild, config);
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
+  if (typeof value === "object") return "an object";
+  if (typeof value === "boolean") return String(value);
+  if (typeof value === "number") return mayHoldSecret(path) ? "a number" : String(value);
+  return mayHoldSecret(path) ? "a text" : quote(value);
+}
+
+function getChild(value: Json | undefined, segment: string | number): Json | undefined {
+  if (Array.isArray(value)) return value[Number(segment)];
+  return isJsonObject(value) && Object.hasOwn(value, segment) ? value[segment] : undefined;
+}
+
+function mayHoldSecret(path: KeyPath): boolean {
+  const [section, , key] = path;
+  if (section === "mcpServers") return key !== "type" && key !== "startupTimeoutMs";
+  return section === "store";
+}

@@ -1,0 +1,68 @@
+/** Turns what the schema found into sentences: what was expected, what is there, which key was meant. */
+
+import type { z } from "zod";
+
+import { isJsonObject } from "../domain/index.ts";
+import type { Json, JsonObject } from "../domain/index.ts";
+import { findNearest } from "./find-nearest.ts";
+import { describeFound, quote } from "./problems.ts";
+import type { KeyPath, Problems } from "./problems.ts";
+import { createConfigSchema } from "./schema.ts";
+
+/** Reports every issue at its own key. `written` is the configuration before expansion, the only text to show. */
+export function reportIssues(issues: readonly z.core.$ZodIssue[], written: Json, problems: Problems): void {
+  const schema = createConfigSchema();
+  for (const issue of issues) {
+    const path = issue.path.map((segment) => (typeof segment === "number" ? segment : String(segment)));
+    const node = schemaAt(schema, path);
+    if (issue.code === "unrecognized_keys") {
+      for (const key of issue.keys) {
+        problems.report({ path: [...path, key], anchor: "key", message: describeUnknownKey(key, node) });
+      }
+      continue;
+    }
+    const found = describeFound(written, path);
+    // Zod's own messages never start so; those that do come from the schema's refinements.
+    const expected = issue.message.startsWith("expected ") ? issue.message : `expected ${describeExpected(node)}`;
+    problems.report({ path, anchor: "value", message: `${expected}; found ${found}` });
+  }
+}
+
+function describeUnknownKey(key: string, node: JsonObject): string {
+  const known = Object.keys(toObject(node["properties"]));
+  const nearest = findNearest(key, known);
+  const remedy = nearest === undefined ? `known keys here: ${known.join(", ")}` : `did you mean ${quote(nearest)}?`;
+  return `unknown key; ${remedy}`;
+}
+
+/** The part of a JSON Schema that speaks about `path`; an empty schema where there is none. */
+function schemaAt(schema: JsonObject, path: KeyPath): JsonObject {
+  return path.reduce<JsonObject>((node, segment) => {
+    if (typeof segment === "number") return toObject(node["items"]);
+    const properties = toObject(node["properties"]);
+    return toObject(Object.hasOwn(properties, segment) ? properties[segment] : node["additionalProperties"]);
+  }, schema);
+}
+
+function describeExpected(node: JsonObject): string {
+  const { type, minimum, maximum, minLength, maxLength, minItems, maxItems } = node;
+  if (Array.isArray(node["enum"])) return `one of ${node["enum"].map((value) => JSON.stringify(value)).join(", ")}`;
+  if (node["const"] !== undefined) return JSON.stringify(node["const"]);
+  if (type === "integer") return `a whole number from ${JSON.stringify(minimum)} to ${JSON.stringify(maximum)}`;
+  if (type === "boolean") return "true or false";
+  if (type === "string") return `a text${describeRange(minLength, maxLength, " characters")}`;
+  if (type === "array") return `a list${describeRange(minItems, maxItems, " entries")}`;
+  return "an object";
+}
+
+/** " of 1 to 64 characters"; only what is bounded is named. */
+function describeRange(least: Json | undefined, most: Json | undefined, unit: string): string {
+  if (least !== undefined && most !== undefined)
+    return ` of ${JSON.stringify(least)} to ${JSON.stringify(most)}${unit}`;
+  if (least !== undefined) return ` of ${JSON.stringify(least)} or more${unit}`;
+  return most === undefined ? "" : ` of ${JSON.stringify(most)} or fewer${unit}`;
+}
+
+function toObject(value: Json | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}

@@ -1,0 +1,109 @@
+/** The JSON Schema for editors: it is the shipped file, it explains every key, and it agrees with the checks. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+
+import { Validator } from "@cfworker/json-schema";
+
+import { isJsonObject } from "../domain/index.ts";
+import type { Json, JsonObject } from "../domain/index.ts";
+import { createConfigSchema, parseSettings } from "./index.ts";
+import { listSettingPaths } from "./setting-paths.ts";
+
+test("glovebox.schema.json is what the schema says", () => {
+  const file: unknown = JSON.parse(readFileSync(new URL("../../glovebox.schema.json", import.meta.url), "utf8"));
+  assert.deepEqual(file, createConfigSchema());
+});
+
+test("every key has a description that ends as a sentence does", () => {
+  const bare: string[] = [];
+  const walk = (node: Json | undefined, path: string): void => {
+    if (!isJsonObject(node)) return;
+    for (const [key, child] of Object.entries(node["properties"] ?? {})) {
+      const description: unknown = isJsonObject(child) ? child["description"] : undefined;
+      if (typeof description !== "string" || !description.endsWith(".")) bare.push(`${path}.${key}`);
+      walk(child, `${path}.${key}`);
+    }
+    walk(node["additionalProperties"], `${path}.*`);
+    walk(node["items"], `${path}[]`);
+  };
+  walk(createConfigSchema(), "");
+  assert.deepEqual(bare, []);
+});
+
+test("every setting is listed", () => {
+  assert.deepEqual(listSettingPaths(), [
+    "analysis.blockOnError",
+    "analysis.enabled",
+    "analysis.rules.no-dynamic-import",
+    "analysis.rules.no-eval",
+    "analysis.rules.no-external-import",
+    "analysis.rules.no-invisible-characters",
+    "analysis.rules.no-unawaited-call",
+    "mcpServers.*.args",
+    "mcpServers.*.command",
+    "mcpServers.*.cwd",
+    "mcpServers.*.disabled",
+    "mcpServers.*.env",
+    "mcpServers.*.headers",
+    "mcpServers.*.startupTimeoutMs",
+    "mcpServers.*.type",
+    "mcpServers.*.url",
+    "policy.profile",
+    "policy.rules[].decision",
+    "policy.rules[].effects",
+    "policy.rules[].id",
+    "policy.rules[].reason",
+    "policy.rules[].tools",
+    "sandbox.concurrency",
+    "sandbox.engine",
+    "sandbox.isolation",
+    "sandbox.limits.argumentBytes",
+    "sandbox.limits.callMs",
+    "sandbox.limits.calls",
+    "sandbox.limits.concurrentCalls",
+    "sandbox.limits.cpuMs",
+    "sandbox.limits.depth",
+    "sandbox.limits.memoryBytes",
+    "sandbox.limits.outputBytes",
+    "sandbox.limits.resultBytes",
+    "sandbox.limits.sourceBytes",
+    "sandbox.limits.wallMs",
+    "sandbox.queue",
+    "server.host",
+    "server.port",
+    "store.url",
+  ]);
+});
+
+test("editor and gateway agree about good and bad configurations", () => {
+  const good: readonly JsonObject[] = [
+    {},
+    { $schema: "x", mcpServers: { a: { command: "a", args: ["b"], env: { A: "1" } }, b: { url: "https://h/" } } },
+    { server: { host: "${HOST:-127.0.0.1}" }, store: { url: "${STORE:-sqlite::memory:}" } },
+    { policy: { profile: "open", rules: [{ decision: "ask", tools: ["a.*"], effects: ["write"] }] } },
+  ];
+  const bad: readonly JsonObject[] = [
+    { quotas: {} },
+    { mcpServers: { a: {} } },
+    { mcpServers: { a: { command: "a", url: "https://h/" } } },
+    { mcpServers: { a: { command: "" } } },
+    { mcpServers: { a: { type: "sse", url: "https://h/" } } },
+    { sandbox: { engine: "quickjs" } },
+    { sandbox: { limits: { calls: 0 } } },
+    { analysis: { rules: { "no-eval": "info" } } },
+    { policy: { rules: [{}] } },
+    { server: { port: "4747" } },
+  ];
+  // The validator's own type of a schema is narrower than JSON; the text is the same.
+  const validator = new Validator(JSON.parse(JSON.stringify(createConfigSchema())), "7");
+  for (const config of good) {
+    assert.equal(validator.validate(config).valid, true, JSON.stringify(config));
+    assert.doesNotThrow(() => parseSettings(config, { folder: "/" }, {}));
+  }
+  for (const config of bad) {
+    assert.equal(validator.validate(config).valid, false, JSON.stringify(config));
+    assert.throws(() => parseSettings(config, { folder: "/" }, {}), { code: "CONFIG_INVALID" }, JSON.stringify(config));
+  }
+});

@@ -1,0 +1,199 @@
+/**
+ * The shape of the configuration, key by key, with bounds, defaults and descriptions.
+ * The input type, the JSON Schema for editors and the "expected …" of every message are made from it.
+ */
+
+import { z } from "zod";
+
+import { DEFAULT_LIMITS } from "../domain/index.ts";
+import type { JsonObject } from "../domain/index.ts";
+import { isHttpUrl, isLoopbackHost, isSqliteUrl, isToolPattern } from "./formats.ts";
+
+const HOUR_MS = 3_600_000;
+const MIB = 1024 * 1024;
+const MAX_PAYLOAD_BYTES = 64 * MIB;
+
+// String formats are refinements, not patterns: an editor must accept "${VAR}" where the expanded text is checked.
+// A message that starts with "expected" is shown as it is; see `report-issues.ts`.
+
+const text = z.string().refine((value) => !value.includes("\0"), "expected text without a NUL character");
+const nonEmptyText = text.min(1);
+
+function whole(bounds: { readonly min: number; readonly max: number; readonly usual: number }, description: string) {
+  return z.int().min(bounds.min).max(bounds.max).default(bounds.usual).meta({ description });
+}
+
+const limitsSchema = z
+  .strictObject({
+    wallMs: whole({ min: 1, max: HOUR_MS, usual: DEFAULT_LIMITS.wallMs }, "Time from start to end, waiting included."),
+    cpuMs: whole({ min: 1, max: HOUR_MS, usual: DEFAULT_LIMITS.cpuMs }, "Processor time of one program."),
+    memoryBytes: whole(
+      { min: 8 * MIB, max: 4096 * MIB, usual: DEFAULT_LIMITS.memoryBytes },
+      "What one program may hold, on and off the heap.",
+    ),
+    calls: whole({ min: 1, max: 100_000, usual: DEFAULT_LIMITS.calls }, "Attempts to call a tool, refused ones too."),
+    concurrentCalls: whole({ min: 1, max: 1000, usual: DEFAULT_LIMITS.concurrentCalls }, "Calls under way at once."),
+    callMs: whole({ min: 1, max: HOUR_MS, usual: DEFAULT_LIMITS.callMs }, "Time that one call may take."),
+    sourceBytes: whole({ min: 1, max: MIB, usual: DEFAULT_LIMITS.sourceBytes }, "Size of a program's source."),
+    outputBytes: whole(
+      { min: 1, max: MAX_PAYLOAD_BYTES, usual: DEFAULT_LIMITS.outputBytes },
+      "Result and logs of one program together.",
+    ),
+    argumentBytes: whole(
+      { min: 1, max: MAX_PAYLOAD_BYTES, usual: DEFAULT_LIMITS.argumentBytes },
+      "Arguments of one call.",
+    ),
+    resultBytes: whole({ min: 1, max: MAX_PAYLOAD_BYTES, usual: DEFAULT_LIMITS.resultBytes }, "Result of one call."),
+    depth: whole({ min: 1, max: 512, usual: DEFAULT_LIMITS.depth }, "Nesting of arguments and results."),
+  })
+  .prefault({})
+  .meta({ description: "What one execution may use. A request can ask for less, never for more." });
+
+const sandboxSchema = z
+  .strictObject({
+    engine: z.literal("isolate").default("isolate").meta({ description: "What runs programs: a V8 isolate." }),
+    isolation: z.enum(["auto", "strict", "process"]).default("auto").meta({
+      description: "auto takes the best level of this machine, strict refuses to run with less than the full one.",
+    }),
+    concurrency: whole({ min: 1, max: 256, usual: 5 }, "Executions that run at once."),
+    queue: whole({ min: 0, max: 10_000, usual: 100 }, "Executions that may wait; further ones are refused as busy."),
+    limits: limitsSchema,
+  })
+  .prefault({})
+  .meta({ description: "How programs run." });
+
+function rule(description: string) {
+  return z.enum(["error", "warn", "off"]).optional().meta({ description });
+}
+
+const analysisSchema = z
+  .strictObject({
+    enabled: z.boolean().default(true).meta({ description: "Check programs before they run." }),
+    blockOnError: z
+      .boolean()
+      .default(true)
+      .meta({ description: "Refuse a program that breaks a rule of level error." }),
+    rules: z
+      .strictObject({
+        "no-external-import": rule("Imports of modules, which do not exist in the sandbox."),
+        "no-dynamic-import": rule("import() and import.meta."),
+        "no-eval": rule("eval, Function and timers that take source text."),
+        "no-unawaited-call": rule("A tool call whose promise is dropped."),
+        "no-invisible-characters": rule("Bidirectional controls and characters that nobody can see."),
+      })
+      .prefault({})
+      .meta({ description: "The level of each rule: error, warn or off." }),
+  })
+  .prefault({})
+  .meta({ description: "Checks of a program before it runs. Help and early warning, not the wall." });
+
+const ruleSchema = z
+  .strictObject({
+    id: z.string().min(1).max(64).optional().meta({ description: "The rule's name; rule-1, rule-2, … when left out." }),
+    decision: z.enum(["allow", "ask", "deny"]).meta({ description: "What happens to a call that the rule matches." }),
+    tools: z
+      .array(
+        z.string().refine(isToolPattern, 'expected "*", "namespace.*" or "namespace.tool"; nothing else is a pattern'),
+      )
+      .min(1)
+      .optional()
+      .meta({ description: 'Tools: "*", "github.*" or "github.createIssue". Left out, the rule matches every tool.' }),
+    effects: z
+      .array(z.enum(["read", "write", "destroy", "unknown"]))
+      .min(1)
+      .optional()
+      .meta({ description: "What the tool does to the world. Left out, the rule matches every effect." }),
+    reason: z.string().min(1).max(500).optional().meta({ description: "What a refused or waiting caller reads." }),
+  })
+  .meta({ description: "One rule. The strictest rule that matches a call decides." });
+
+const policySchema = z
+  .strictObject({
+    profile: z.enum(["balanced", "strict", "open"]).default("balanced").meta({
+      description: "What is decided about a call that no rule matches.",
+    }),
+    rules: z.array(ruleSchema).max(1000).default([]).meta({ description: "Rules of this installation." }),
+  })
+  .prefault({})
+  .meta({ description: "Who decides about a call: allow, ask a person, or deny." });
+
+const SSE_REFUSED =
+  'expected "http" or "stdio": the old SSE transport is not supported yet; use the server\'s Streamable HTTP address';
+
+const serverSchema = z
+  .strictObject({
+    type: z
+      .enum(["stdio", "http", "streamable-http", "streamableHttp"], {
+        error: (issue) => (issue.input === "sse" ? SSE_REFUSED : undefined),
+      })
+      .optional()
+      .meta({ description: "The transport. Not needed: command means stdio, url means Streamable HTTP." }),
+    command: nonEmptyText.optional().meta({ description: "The program that is the server; started without a shell." }),
+    args: z.array(text).optional().meta({ description: "Arguments of the command." }),
+    env: z.record(z.string(), text).optional().meta({ description: "Its environment; may hold ${secret:NAME}." }),
+    cwd: nonEmptyText.optional().meta({ description: "Its working folder, relative to this file's folder." }),
+    url: z
+      .string()
+      .refine(isHttpUrl, "expected an http or https URL without user name and password (use headers for those)")
+      .optional()
+      .meta({ description: "The address of a server that speaks Streamable HTTP." }),
+    headers: z.record(z.string(), text).optional().meta({ description: "Sent to url; may hold ${secret:NAME}." }),
+    startupTimeoutMs: whole({ min: 1, max: 600_000, usual: 30_000 }, "How long the server may take to get ready."),
+    disabled: z
+      .boolean()
+      .default(false)
+      .meta({ description: "true leaves the server out; nothing else of its entry is checked then." }),
+  })
+  .meta({ description: "One upstream.", oneOf: [{ required: ["command"] }, { required: ["url"] }] });
+
+/** Checks everything that concerns one key by itself; rules that join keys are in `check-relations.ts`. */
+export const configSchema = z.strictObject({
+  $schema: z.string().optional().meta({ description: "For editors; has no effect." }),
+  mcpServers: z
+    .record(z.string(), serverSchema)
+    .default({})
+    .meta({ description: "Upstream MCP servers by name, in the shape that MCP clients use." }),
+  sandbox: sandboxSchema,
+  analysis: analysisSchema,
+  policy: policySchema,
+  store: z
+    .strictObject({
+      url: z
+        .string()
+        .refine(isSqliteUrl, 'expected "sqlite:" and the path of a file, or "sqlite::memory:"; no other store exists')
+        .default("sqlite:./.glovebox/glovebox.db")
+        .meta({ description: "Where records are kept, relative to this file's folder." }),
+    })
+    .prefault({})
+    .meta({ description: "What Glovebox remembers, and where." }),
+  server: z
+    .strictObject({
+      host: z
+        .string()
+        .refine(
+          isLoopbackHost,
+          "expected a loopback host (127.0.0.1, ::1 or localhost): there is no remote mode yet; come in through a tunnel",
+        )
+        .default("127.0.0.1")
+        .meta({ description: "The loopback address that `glovebox serve` listens on." }),
+      port: whole({ min: 0, max: 65_535, usual: 4747 }, "The port of `glovebox serve`; 0 takes any free one."),
+    })
+    .prefault({})
+    .meta({ description: "Where `glovebox serve` listens." }),
+});
+
+/** A configuration as a person writes it, before it is checked. */
+export type WrittenConfig = z.input<typeof configSchema>;
+
+/** A configuration that passed the schema, with defaults. */
+export type CheckedConfig = z.output<typeof configSchema>;
+
+/** One entry of `mcpServers` that passed the schema. */
+export type CheckedServer = CheckedConfig["mcpServers"][string];
+
+/** The JSON Schema that editors use, the content of `glovebox.schema.json`. Draft 7, which every editor understands. */
+export function createConfigSchema(): JsonObject {
+  const schema = z.toJSONSchema(configSchema, { io: "input", target: "draft-7" });
+  const plain: JsonObject = JSON.parse(JSON.stringify({ title: "Glovebox configuration", ...schema }));
+  return plain;
+}

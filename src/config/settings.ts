@@ -1,0 +1,61 @@
+/** What the rest of the product reads: the configuration after every check, with every default filled in. */
+
+import type { ConnectorId, EngineName, Limits, PolicyProfile, PolicyRule, SecretName } from "../domain/index.ts";
+
+/** Where the settings came from, for messages and for the start-up line. */
+export type SettingsOrigin =
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "builtin" }
+  | { readonly kind: "object" };
+
+/** Text with secrets left out: `${secret:NAME}` stays a reference; the room that starts the upstream puts the value in. */
+export type Template = readonly (string | { readonly secret: SecretName })[];
+
+/** How to reach one upstream; paths are absolute and variables are filled in, secrets are not. */
+export type UpstreamSettings =
+  | {
+      readonly transport: "stdio";
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: Readonly<Record<string, Template>>;
+      readonly cwd: string;
+      /** How long the server may take until it answers the handshake. */
+      readonly startMs: number;
+    }
+  | {
+      readonly transport: "http";
+      readonly url: string;
+      readonly headers: Readonly<Record<string, Template>>;
+      readonly startMs: number;
+    };
+
+/** The severity an operator gives to a rule of the analysis. */
+export type RuleSeverity = "error" | "warn" | "off";
+
+/** The one settings object. Deeply frozen: a room may keep it, and nobody can change it behind its back. */
+export interface Settings {
+  readonly source: SettingsOrigin;
+  /** Absolute; what relative paths are relative to. */
+  readonly folder: string;
+  /** In the order of the file; disabled servers are left out. */
+  readonly upstreams: ReadonlyMap<ConnectorId, UpstreamSettings>;
+  readonly sandbox: {
+    readonly engine: EngineName;
+    readonly isolation: "auto" | "strict" | "process";
+    readonly concurrency: number;
+    /** Executions that may wait for their turn; 0 refuses whatever cannot start at once. */
+    readonly queue: number;
+    readonly limits: Limits;
+  };
+  readonly analysis: {
+    readonly enabled: boolean;
+    readonly blockOnError: boolean;
+    /** Only what the operator changed; the analysis knows the severity of the other rules. */
+    readonly rules: Readonly<Record<string, RuleSeverity>>;
+  };
+  readonly policy: { readonly profile: PolicyProfile; readonly rules: readonly PolicyRule[] };
+  /** An absolute path, or `:memory:` for a store that ends with the process. */
+  readonly store: { readonly path: string };
+  /** Always a loopback host; port 0 takes any free port. */
+  readonly server: { readonly host: string; readonly port: number };
+}

@@ -1,0 +1,96 @@
+/** Builds the frozen settings from a configuration that passed every check. */
+
+import { isAbsolute, resolve } from "node:path";
+
+import { GloveboxError, parseConnectorId, parseRuleId } from "../domain/index.ts";
+import type { ConnectorId, PolicyRule } from "../domain/index.ts";
+import { toDefaultRuleId } from "./check-relations.ts";
+import { expandText } from "./expand-references.ts";
+import type { Environment } from "./expand-references.ts";
+import { isMemoryLocation, toSqliteLocation } from "./formats.ts";
+import { configSchema } from "./schema.ts";
+import type { CheckedConfig, CheckedServer } from "./schema.ts";
+import type { Settings, SettingsOrigin, Template, UpstreamSettings } from "./settings.ts";
+
+interface Context {
+  readonly source: SettingsOrigin;
+  readonly folder: string;
+  readonly environment: Environment;
+}
+
+/** The settings of a started product without any configuration: every default, and the upstreams it brings along. */
+export function builtinSettings(upstreams: ReadonlyMap<ConnectorId, UpstreamSettings>, folder: string): Settings {
+  const settings = toSettings(configSchema.parse({}), { source: { kind: "builtin" }, folder, environment: {} });
+  return deepFreeze({ ...settings, upstreams: new Map(upstreams) });
+}
+
+/** `folder` must be absolute: a relative one would mean another place after a change of the working directory. */
+export function toSettings(config: CheckedConfig, context: Context): Settings {
+  if (!isAbsolute(context.folder)) throw new TypeError("The folder of the settings must be an absolute path");
+  const location = toSqliteLocation(config.store.url);
+  const { engine, isolation, concurrency, queue, limits } = config.sandbox;
+  return deepFreeze({
+    source: context.source,
+    folder: context.folder,
+    upstreams: toUpstreams(config.mcpServers, context),
+    sandbox: { engine, isolation, concurrency, queue, limits },
+    analysis: { ...config.analysis, rules: toGiven(config.analysis.rules) },
+    policy: { profile: config.policy.profile, rules: config.policy.rules.map(toRule) },
+    store: { path: isMemoryLocation(location) ? location : resolve(context.folder, location) },
+    server: config.server,
+  });
+}
+
+function toUpstreams(servers: CheckedConfig["mcpServers"], context: Context): Map<ConnectorId, UpstreamSettings> {
+  const upstreams = new Map<ConnectorId, UpstreamSettings>();
+  for (const [name, server] of Object.entries(servers)) {
+    const id = parseConnectorId(name);
+    if (id === undefined) throw new GloveboxError("INTERNAL_BUG", "The name of an upstream was not checked");
+    upstreams.set(id, toUpstream(server, context));
+  }
+  return upstreams;
+}
+
+function toUpstream(server: CheckedServer, context: Context): UpstreamSettings {
+  const startMs = server.startupTimeoutMs;
+  const { command, url, args = [], env = {}, headers = {}, cwd = "." } = server;
+  if (command !== undefined) {
+    const environment = toTemplates(env, context.environment);
+    return { transport: "stdio", command, args, env: environment, cwd: resolve(context.folder, cwd), startMs };
+  }
+  if (url === undefined) throw new GloveboxError("INTERNAL_BUG", "An upstream without command and url was not refused");
+  return { transport: "http", url, headers: toTemplates(headers, context.environment), startMs };
+}
+
+/** Problems in the texts were reported before; what is left are good references. */
+function toTemplates(texts: Readonly<Record<string, string>>, environment: Environment): Record<string, Template> {
+  return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, expandText(text, environment).parts]));
+}
+
+function toRule(rule: CheckedConfig["policy"]["rules"][number], index: number): PolicyRule {
+  const id = parseRuleId(rule.id ?? toDefaultRuleId(index));
+  if (id === undefined) throw new GloveboxError("INTERNAL_BUG", "The id of a rule was not checked");
+  const { decision, tools = [], effects = [], reason = `Rule ${id} of the configuration says ${decision}` } = rule;
+  return { id, decision, tools, effects, reason };
+}
+
+function toGiven<Value>(values: Readonly<Record<string, Value | undefined>>): Record<string, Value> {
+  const given: Record<string, Value> = {};
+  for (const [key, value] of Object.entries(values)) if (value !== undefined) given[key] = value;
+  return given;
+}
+
+/** Freezes a tree of plain values; maps too, which `Object.freeze` alone leaves open. */
+function deepFreeze<Value>(value: Value): Value {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  if (value instanceof Map) {
+    for (const method of ["set", "delete", "clear"]) Object.defineProperty(value, method, { value: refuseChange });
+  }
+  const children: unknown[] = value instanceof Map ? [...value.values()] : Object.values(value);
+  for (const child of children) deepFreeze(child);
+  return Object.freeze(value);
+}
+
+function refuseChange(): never {
+  throw new TypeError("Settings are frozen");
+}
