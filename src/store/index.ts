@@ -1,0 +1,20 @@
+/** The front door of `store`. */
+
+export { openStore } from "./sqlite/open-store.ts";
+export type { StoreOptions } from "./sqlite/open-store.ts";
+export type {
+  AppendOutcome,
+  ExecutionEnding,
+  ExecutionOpening,
+  ExecutionOutcome,
+  ExecutionStore,
+  ExecutionSummary,
+  LedgerStore,
+  MetaStore,
+  Page,
+  SecretRow,
+  SecretStore,
+  Store,
+  StoredExecution,
+  StoredRecord,
+} from "./store.ts";

@@ -1,0 +1,117 @@
+/**
+ * One open SQLite file and the two ways to use it: `read` and `write`.
+ * A lock is waited for without holding up the event loop; SQLite's own waiting would stop every execution.
+ */
+
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { GloveboxError } from "../../domain/index.ts";
+
+import { rememberFile } from "./remember-file.ts";
+import { integerOf, textOf } from "./row.ts";
+import { isBusy, toStoreError } from "./to-store-error.ts";
+
+/** SQLite itself waits this long, synchronously: enough for the usual commit of another process. */
+const PATIENCE_MS = 10;
+const RETRY_MS = 10;
+/** The write-ahead log shrinks to this after a checkpoint, so that one burst does not keep the space forever. */
+const LOG_BYTES = 16 * 1024 * 1024;
+
+/** What `connect` needs to know about the file. */
+export interface ConnectionOptions {
+  readonly path: string;
+  /** How long a lock of another process is waited for. */
+  readonly busyMs: number;
+  /** Stops the file from growing beyond this many pages of 4 KiB. */
+  readonly maxPages?: number;
+}
+
+/** A file that is open for reading and writing. */
+export interface Connection {
+  readonly database: DatabaseSync;
+  readonly read: <Value>(work: () => Value) => Promise<Value>;
+  /** In one transaction, durable once it resolves. `work` runs again when the file was locked. */
+  readonly write: <Value>(work: () => Value) => Promise<Value>;
+  readonly close: () => void;
+}
+
+/** Runs `attempt` until no other process is in its way, for `busyMs` at most. */
+export async function whenFree<Value>(options: ConnectionOptions, attempt: () => Value): Promise<Value> {
+  const deadline = performance.now() + options.busyMs;
+  for (;;) {
+    try {
+      return attempt();
+    } catch (thrown) {
+      if (!isBusy(thrown) || performance.now() >= deadline) throw toStoreError(thrown, options.path);
+    }
+    await sleep(RETRY_MS);
+  }
+}
+
+/** Opens the file without being able to change it; the caller closes it. */
+export function openReadOnly(path: string): DatabaseSync {
+  return new DatabaseSync(path, { readOnly: true, timeout: PATIENCE_MS });
+}
+
+/** Opens the file for good. It must exist and be known to be ours. */
+export async function connect(options: ConnectionOptions): Promise<Connection> {
+  const database = await whenFree(options, () => openForWriting(options));
+  const checkFile = rememberFile(options.path);
+  return {
+    database,
+    read: (work) => whenFree(options, work),
+    write: (work) =>
+      whenFree(options, () => {
+        checkFile();
+        return inTransaction(database, work);
+      }),
+    close: () => {
+      if (database.isOpen) database.close();
+    },
+  };
+}
+
+function openForWriting(options: ConnectionOptions): DatabaseSync {
+  const database = new DatabaseSync(options.path, {
+    timeout: PATIENCE_MS,
+    defensive: true,
+    enableForeignKeyConstraints: true,
+    enableDoubleQuotedStringLiterals: false,
+    allowExtension: false,
+  });
+  try {
+    configure(database, options);
+    // An empty write transaction shows now, and not at the first call, that the file can be written.
+    inTransaction(database, () => integerOf(database.prepare("PRAGMA user_version").get() ?? {}, "user_version"));
+    return database;
+  } catch (thrown) {
+    database.close();
+    throw thrown;
+  }
+}
+
+function configure(database: DatabaseSync, { path, maxPages }: ConnectionOptions): void {
+  const mode = textOf(database.prepare("PRAGMA journal_mode = WAL").get() ?? {}, "journal_mode");
+  if (mode !== "wal" && mode !== "memory") {
+    throw new GloveboxError("STORE_UNAVAILABLE", `The folder of ${path} does not support a write-ahead log`, {
+      hint: "Name a file on a local disk in `store.url`",
+    });
+  }
+  database.exec(`PRAGMA synchronous = FULL; PRAGMA journal_size_limit = ${LOG_BYTES}; PRAGMA trusted_schema = OFF`);
+  if (maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${Math.trunc(maxPages)}`);
+}
+
+/** IMMEDIATE takes the write lock at once: a transaction that starts as a reader could fail half way. */
+function inTransaction<Value>(database: DatabaseSync, work: () => Value): Value {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    const value = work();
+    database.exec("COMMIT");
+    return value;
+  } catch (thrown) {
+    // A full disk makes SQLite roll back by itself.
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw thrown;
+  }
+}

@@ -1,0 +1,110 @@
+/** The executions' table: opened before the program starts, closed once with its result. */
+
+import { GloveboxError, isErrorCode, parseDigest, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
+import type { Execution, ExecutionId, ExecutionStateName } from "../../domain/index.ts";
+import type {
+  ExecutionEnding,
+  ExecutionOpening,
+  ExecutionOutcome,
+  ExecutionStore,
+  ExecutionSummary,
+  StoredExecution,
+} from "../store.ts";
+
+import type { Connection } from "./connection.ts";
+import { idOf, integerOf, textOf } from "./row.ts";
+import type { Row } from "./row.ts";
+import { isTaken } from "./to-store-error.ts";
+
+const OPEN = "INSERT INTO executions (id, principal, source, source_text, started_at) VALUES (?, ?, ?, ?, ?)";
+const CLOSE = `UPDATE executions SET ended_at = ?, state = ?, error_code = ?, result = ?
+  WHERE id = ? AND (state IS NULL OR state = 'paused')`;
+const UNFINISHED = `SELECT id, principal, source, started_at, ended_at, state, error_code FROM executions
+  WHERE state IS NULL ORDER BY started_at, id`;
+
+const STATES: ReadonlySet<string> = new Set<ExecutionStateName>(["completed", "failed", "paused", "cancelled"]);
+
+/** Works on the connection's own file; the caller closes that. */
+export function createExecutions({ database, read, write }: Connection): ExecutionStore {
+  const insert = database.prepare(OPEN);
+  const update = database.prepare(CLOSE);
+  const select = database.prepare("SELECT * FROM executions WHERE id = ?");
+  const unfinished = database.prepare(UNFINISHED);
+
+  const close = (id: ExecutionId, { endedAt, state, errorCode, result }: ExecutionEnding): void => {
+    const { changes } = update.run(endedAt, state, errorCode ?? null, result, id);
+    if (Number(changes) === 0) throw notOpen(id, select.get(id) !== undefined);
+  };
+
+  return {
+    open: async ({ id, principal, source, sourceText, startedAt }: ExecutionOpening) => {
+      try {
+        await write(() => insert.run(id, principal, source, sourceText, startedAt));
+      } catch (thrown) {
+        throw isTaken(thrown) ? new GloveboxError("REQUEST_CONFLICT", `The execution ${id} exists already`) : thrown;
+      }
+    },
+    close: (id, ending) => write(() => close(id, ending)),
+    find: (id) =>
+      read(() => {
+        const row = select.get(id);
+        return row && toExecution(row);
+      }),
+    list: async (page) => {
+      // The query builder takes a tenth of a second to load, and most processes never list anything.
+      const { composeList } = await import("./compose-list.ts");
+      const { sql, parameters } = composeList(page);
+      return read(() =>
+        database
+          .prepare(sql)
+          .all(...parameters)
+          .map(toSummary),
+      );
+    },
+    listUnfinished: () => read(() => unfinished.all().map(toSummary)),
+  };
+}
+
+function notOpen(id: ExecutionId, exists: boolean): GloveboxError {
+  if (!exists) return new GloveboxError("REQUEST_NOT_FOUND", `There is no execution ${id}`);
+  return new GloveboxError("REQUEST_CONFLICT", `The execution ${id} has ended already`);
+}
+
+function toExecution(row: Row): StoredExecution {
+  const outcome = toOutcome(row);
+  return {
+    ...toOpening(row),
+    sourceText: textOf(row, "source_text"),
+    ending: outcome && { ...outcome, result: textOf(row, "result") },
+  };
+}
+
+function toSummary(row: Row): ExecutionSummary {
+  return { ...toOpening(row), ending: toOutcome(row) };
+}
+
+function toOpening(row: Row): Execution {
+  return {
+    id: idOf(row, "id", parseExecutionId),
+    principal: idOf(row, "principal", parsePrincipalId),
+    source: idOf(row, "source", parseDigest),
+    startedAt: integerOf(row, "started_at"),
+  };
+}
+
+function toOutcome(row: Row): ExecutionOutcome | null {
+  if (row["state"] === null) return null;
+  return {
+    endedAt: integerOf(row, "ended_at"),
+    state: idOf(row, "state", parseState),
+    ...(row["error_code"] !== null && { errorCode: idOf(row, "error_code", parseErrorCode) }),
+  };
+}
+
+function parseState(raw: unknown): ExecutionStateName | undefined {
+  return typeof raw === "string" && STATES.has(raw) ? (raw as ExecutionStateName) : undefined;
+}
+
+function parseErrorCode(raw: unknown) {
+  return isErrorCode(raw) ? raw : undefined;
+}

@@ -1,0 +1,52 @@
+/** The ledger's table. Appends are the hot path of the whole gateway, so the statements are prepared once. */
+
+import type { LedgerStore, StoredRecord } from "../store.ts";
+
+import type { Connection } from "./connection.ts";
+import { integerOf, textOf } from "./row.ts";
+import type { Row } from "./row.ts";
+import { isTaken } from "./to-store-error.ts";
+
+/** Works on the connection's own file; the caller closes that. */
+export function createLedger({ database, read, write }: Connection): LedgerStore {
+  const insert = database.prepare("INSERT INTO ledger VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
+  const last = database.prepare("SELECT * FROM ledger ORDER BY seq DESC LIMIT 1");
+  const range = database.prepare("SELECT * FROM ledger WHERE seq >= ? ORDER BY seq LIMIT ?");
+
+  const insertAll = (records: readonly StoredRecord[]): void => {
+    for (const { seq, at, actor, action, subject, detail, previous, digest } of records) {
+      insert.run(seq, at, actor, action, subject, detail, previous, digest);
+    }
+  };
+
+  return {
+    append: async (records) => {
+      try {
+        await write(() => insertAll(records));
+        return "appended";
+      } catch (thrown) {
+        if (isTaken(thrown)) return "taken";
+        throw thrown;
+      }
+    },
+    last: () =>
+      read(() => {
+        const row = last.get();
+        return row && toRecord(row);
+      }),
+    read: ({ from, limit }) => read(() => range.all(from, Math.max(0, limit)).map(toRecord)),
+  };
+}
+
+function toRecord(row: Row): StoredRecord {
+  return {
+    seq: integerOf(row, "seq"),
+    at: integerOf(row, "at"),
+    actor: textOf(row, "actor"),
+    action: textOf(row, "action"),
+    subject: textOf(row, "subject"),
+    detail: textOf(row, "detail"),
+    previous: textOf(row, "previous"),
+    digest: textOf(row, "digest"),
+  };
+}

@@ -1,0 +1,30 @@
+/** Single facts about the installation, by key. */
+
+import type { MetaStore } from "../store.ts";
+
+import type { Connection } from "./connection.ts";
+import { textOf } from "./row.ts";
+
+/** Works on the connection's own file; the caller closes that. */
+export function createMeta({ database, read, write }: Connection): MetaStore {
+  const select = database.prepare("SELECT value FROM meta WHERE key = ?");
+  const upsert = database.prepare("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value");
+  const insert = database.prepare("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO NOTHING");
+
+  const find = (key: string): string | undefined => {
+    const row = select.get(key);
+    return row && textOf(row, "value");
+  };
+
+  return {
+    get: (key) => read(() => find(key)),
+    set: async (key, value) => {
+      await write(() => upsert.run(key, value));
+    },
+    claim: (key, value) =>
+      write(() => {
+        insert.run(key, value);
+        return find(key) ?? value;
+      }),
+  };
+}

@@ -1,0 +1,60 @@
+/**
+ * The shape of the SQLite file, version by version. A version that was released is never edited:
+ * files with it exist. To change the shape, add one at the end.
+ */
+
+/** "GLBX" in the header of our files, so that somebody else's database is recognized and left alone. */
+export const APPLICATION_ID = 0x474c4258;
+
+const TABLES = `
+  CREATE TABLE schema_history (version INTEGER PRIMARY KEY, applied_at INTEGER NOT NULL) STRICT;
+
+  CREATE TABLE executions (
+    id TEXT PRIMARY KEY,
+    principal TEXT NOT NULL,
+    source TEXT NOT NULL,
+    source_text TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    ended_at INTEGER,
+    state TEXT,
+    error_code TEXT,
+    result TEXT
+  ) STRICT;
+  CREATE INDEX executions_by_start ON executions (started_at, id);
+
+  CREATE TABLE ledger (
+    seq INTEGER PRIMARY KEY,
+    at INTEGER NOT NULL,
+    actor TEXT NOT NULL,
+    action TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    previous TEXT NOT NULL,
+    digest TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE secrets (
+    name TEXT PRIMARY KEY,
+    version INTEGER NOT NULL,
+    wrapped_key BLOB NOT NULL,
+    nonce BLOB NOT NULL,
+    ciphertext BLOB NOT NULL,
+    created_at INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+
+  PRAGMA application_id = ${APPLICATION_ID};
+`;
+
+/** The triggers guard against a slip of our own; against an editor with the file in hand there is the hash chain. */
+const APPEND_ONLY = `
+  CREATE TRIGGER ledger_is_not_edited BEFORE UPDATE ON ledger
+  BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+  CREATE TRIGGER ledger_is_not_cut BEFORE DELETE ON ledger
+  BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+  CREATE INDEX executions_unfinished ON executions (started_at, id) WHERE state IS NULL;
+`;
+
+/** The script at index n leads from version n to version n + 1. */
+export const MIGRATIONS: readonly string[] = [TABLES, APPEND_ONLY];

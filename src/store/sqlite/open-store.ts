@@ -1,0 +1,81 @@
+/** Opens the SQLite store: makes, checks and migrates the file, and puts the four nouns together. */
+
+import type { Instant } from "../../domain/index.ts";
+import type { Store } from "../store.ts";
+
+import { connect, openReadOnly, whenFree } from "./connection.ts";
+import type { Connection, ConnectionOptions } from "./connection.ts";
+import { createExecutions } from "./executions.ts";
+import { createLedger } from "./ledger.ts";
+import { createMeta } from "./meta.ts";
+import { checkPages, migrateOnce, readVersion } from "./migrate.ts";
+import { prepareFile } from "./prepare-file.ts";
+import { createSecrets } from "./secrets.ts";
+
+const MEMORY = ":memory:";
+const BUSY_MS = 5_000;
+
+/** Where the store is and how patient it is. */
+export interface StoreOptions {
+  /** A file, or `:memory:` for a store that is gone when it is closed. */
+  readonly path: string;
+  readonly now: () => Instant;
+  /** How long a lock of another process is waited for; 5 s when left out. */
+  readonly busyMs?: number;
+  /** Caps the file at this many pages of 4 KiB; a write beyond fails as on a full disk. */
+  readonly maxPages?: number;
+}
+
+/**
+ * Rejects with STORE_UNAVAILABLE when the file cannot be used. A file that is damaged, newer than this
+ * version or somebody else's is refused before anything in it changes.
+ */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const where: ConnectionOptions = {
+    path: options.path,
+    busyMs: options.busyMs ?? BUSY_MS,
+    ...(options.maxPages !== undefined && { maxPages: options.maxPages }),
+  };
+  if (where.path !== MEMORY) {
+    prepareFile(where.path);
+    await whenFree(where, () => inspect(where.path));
+  }
+  const connection = await connect(where);
+  try {
+    await migrate(connection, options);
+    return assemble(connection);
+  } catch (thrown) {
+    connection.close();
+    throw thrown;
+  }
+}
+
+/** On a connection that cannot write: even closing a writable one may move pages from the log into the file. */
+function inspect(path: string): void {
+  const database = openReadOnly(path);
+  try {
+    readVersion(database, path);
+    checkPages(database, path);
+  } finally {
+    database.close();
+  }
+}
+
+async function migrate({ database, write }: Connection, { path, now }: StoreOptions): Promise<void> {
+  for (;;) {
+    const step = await write(() => migrateOnce(database, path, now));
+    if (step === "current") return;
+  }
+}
+
+function assemble(connection: Connection): Store {
+  const close = async (): Promise<void> => connection.close();
+  return {
+    executions: createExecutions(connection),
+    ledger: createLedger(connection),
+    secrets: createSecrets(connection),
+    meta: createMeta(connection),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}

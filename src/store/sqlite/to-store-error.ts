@@ -1,0 +1,109 @@
+/** Turns what SQLite and the file system throw into one clear line with a remedy. */
+
+import { GloveboxError } from "../../domain/index.ts";
+
+/** Primary result codes, https://sqlite.org/rescode.html; the low byte of an extended code. */
+const PERM = 3;
+const BUSY = 5;
+const LOCKED = 6;
+const READONLY = 8;
+const IOERR = 10;
+const CORRUPT = 11;
+const FULL = 13;
+const CANTOPEN = 14;
+const NOTADB = 26;
+
+/** Extended codes: a row with that key exists. */
+const TAKEN: readonly number[] = [1555, 2067];
+
+const UNCHANGED = "Nothing was changed. Restore a backup, or name another file in `store.url`";
+
+interface Problem {
+  readonly text: (path: string) => string;
+  readonly hint: string;
+}
+
+const ACCESS: Problem = {
+  text: (path) => `The store cannot be written: ${path} or its folder is read-only`,
+  hint: "Give this user write access to the file and its folder, or name another file in `store.url`",
+};
+const LOCK: Problem = {
+  text: (path) => `The store is locked: another process is writing to ${path} and does not finish`,
+  hint: "Wait, or end the process that holds the file open",
+};
+
+const PROBLEMS: ReadonlyMap<number, Problem> = new Map([
+  [PERM, ACCESS],
+  [READONLY, ACCESS],
+  [BUSY, LOCK],
+  [LOCKED, LOCK],
+  [IOERR, { text: (path) => `The disk reports an error at ${path}`, hint: "Check the disk and the file system" }],
+  [CORRUPT, { text: (path) => `The store is damaged: ${path}`, hint: UNCHANGED }],
+  [FULL, { text: (path) => `The disk is full: ${path} cannot grow`, hint: "Free some space; no restart is needed" }],
+  [
+    CANTOPEN,
+    {
+      text: (path) => `The store cannot be opened: ${path}`,
+      hint: "Check that the folder exists and that this user may write to it",
+    },
+  ],
+  [NOTADB, { text: (path) => `This is not a Glovebox store: ${path}`, hint: UNCHANGED }],
+]);
+
+const FILE_PROBLEMS: ReadonlyMap<string, string> = new Map([
+  ["EACCES", "permission denied"],
+  ["EPERM", "permission denied"],
+  ["EROFS", "the file system is read-only"],
+  ["ENOSPC", "the disk is full"],
+  ["ENOTDIR", "a part of the path is a file"],
+  ["EEXIST", "a part of the path is a file"],
+  ["ENAMETOOLONG", "the path is too long"],
+]);
+
+/** The extended result code, or `undefined` when it is not an error of SQLite. */
+function resultCode(thrown: unknown): number | undefined {
+  if (!(thrown instanceof Error) || !("errcode" in thrown)) return undefined;
+  return typeof thrown.errcode === "number" ? thrown.errcode : undefined;
+}
+
+/** True when waiting may help. */
+export function isBusy(thrown: unknown): boolean {
+  const code = (resultCode(thrown) ?? 0) & 0xff;
+  return code === BUSY || code === LOCKED;
+}
+
+/** True when a row with that key exists already. */
+export function isTaken(thrown: unknown): boolean {
+  return TAKEN.includes(resultCode(thrown) ?? 0);
+}
+
+/** What SQLite threw as an error for the operator. Anything it does not know is a bug and stays as it is. */
+export function toStoreError(thrown: unknown, path: string): unknown {
+  if (thrown instanceof Error && "code" in thrown && thrown.code === "ERR_INVALID_STATE") {
+    return new GloveboxError("STORE_UNAVAILABLE", `The store is closed: ${path}`, { hint: "Start Glovebox again" });
+  }
+  const problem = PROBLEMS.get((resultCode(thrown) ?? 0) & 0xff);
+  if (!problem) return thrown;
+  return new GloveboxError("STORE_UNAVAILABLE", problem.text(path), { cause: thrown, hint: problem.hint });
+}
+
+/** What the file system threw while the file or its folder was made. */
+export function toFileError(thrown: unknown, path: string): unknown {
+  if (thrown instanceof GloveboxError) return thrown;
+  if (!(thrown instanceof Error) || !("code" in thrown) || typeof thrown.code !== "string") return thrown;
+  const why = FILE_PROBLEMS.get(thrown.code) ?? thrown.code;
+  return new GloveboxError("STORE_UNAVAILABLE", `The store cannot be made at ${path}: ${why}`, {
+    cause: thrown,
+    hint: "Name a file in a folder that this user may write to in `store.url`",
+  });
+}
+
+/** A file that no SQLite wrote. */
+export function notStore(path: string): GloveboxError {
+  return new GloveboxError("STORE_UNAVAILABLE", `This is not a Glovebox store: ${path}`, { hint: UNCHANGED });
+}
+
+/** A store that holds something which this version did not write. */
+export function damaged(what: string): GloveboxError {
+  return new GloveboxError("STORE_UNAVAILABLE", `The store is damaged: ${what}`, { hint: UNCHANGED });
+}

@@ -1,0 +1,204 @@
+/** What every store promises, whatever database is behind it. Called from a test of each implementation. */
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { parseDigest, parseExecutionId, parsePrincipalId, parseSecretName } from "../domain/index.ts";
+
+import type { ExecutionEnding, ExecutionOpening, SecretRow, Store, StoredRecord } from "./store.ts";
+
+/** Makes an empty store; the suite closes it. */
+export type OpenStore = () => Promise<Store>;
+
+/** Runs the whole suite against one implementation. */
+export function describeStore(name: string, open: OpenStore): void {
+  void describe(`${name}: executions`, () => describeExecutions(open));
+  void describe(`${name}: lists of executions`, () => describeLists(open));
+  void describe(`${name}: ledger`, () => describeLedger(open));
+  void describe(`${name}: secrets`, () => describeSecrets(open));
+  void describe(`${name}: meta`, () => describeMeta(open));
+}
+
+/** The execution number `n`, started at that millisecond unless told otherwise. */
+export function sampleOpening(n: number, startedAt: number = n): ExecutionOpening {
+  return {
+    id: certain(parseExecutionId(`ex_${n.toString(16).padStart(24, "0")}`)),
+    principal: certain(parsePrincipalId("local")),
+    source: certain(parseDigest(`sha256:${"a".repeat(64)}`)),
+    sourceText: `return ${n}; // ünïcode 🧤`,
+    startedAt,
+  };
+}
+
+/** The ledger record number `seq`; the store does not check the chain. */
+export function sampleRecord(seq: number): StoredRecord {
+  return {
+    seq,
+    at: 1_000 + seq,
+    actor: "local",
+    action: "call.intended",
+    subject: "files.read",
+    detail: `{"n":${seq}}`,
+    previous: `p${seq}`,
+    digest: `d${seq}`,
+  };
+}
+
+const ENDING: ExecutionEnding = { endedAt: 9, state: "completed", result: '{"value":1}' };
+
+function certain<Value>(value: Value | undefined): Value {
+  assert.ok(value !== undefined);
+  return value;
+}
+
+function sampleSecret(name: string, version = 1): SecretRow {
+  return {
+    name: certain(parseSecretName(name)),
+    version,
+    wrappedKey: Uint8Array.of(1, 2, version),
+    nonce: Uint8Array.of(0, 255),
+    ciphertext: Uint8Array.of(),
+    createdAt: 5,
+  };
+}
+
+function describeExecutions(open: OpenStore): void {
+  void test("finds what was opened, and nothing else", async () => {
+    await using store = await open();
+    await store.executions.open(sampleOpening(1));
+    assert.deepEqual(await store.executions.find(sampleOpening(1).id), { ...sampleOpening(1), ending: null });
+    assert.equal(await store.executions.find(sampleOpening(2).id), undefined);
+  });
+
+  void test("closes with a result, and with an error code", async () => {
+    await using store = await open();
+    const failed: ExecutionEnding = { endedAt: 8, state: "failed", errorCode: "LIMIT_TIME", result: "{}" };
+    await store.executions.open(sampleOpening(1));
+    await store.executions.open(sampleOpening(2));
+    await store.executions.close(sampleOpening(1).id, ENDING);
+    await store.executions.close(sampleOpening(2).id, failed);
+    assert.deepEqual(await store.executions.find(sampleOpening(1).id), { ...sampleOpening(1), ending: ENDING });
+    assert.deepEqual(await store.executions.find(sampleOpening(2).id), { ...sampleOpening(2), ending: failed });
+  });
+
+  void test("refuses an id twice and keeps the first", async () => {
+    await using store = await open();
+    await store.executions.open(sampleOpening(1));
+    const again = { ...sampleOpening(1), sourceText: "other" };
+    await assert.rejects(store.executions.open(again), { code: "REQUEST_CONFLICT" });
+    assert.deepEqual(await store.executions.find(again.id), { ...sampleOpening(1), ending: null });
+  });
+
+  void test("closes a paused one again, but never one that has ended", async () => {
+    await using store = await open();
+    const { id } = sampleOpening(1);
+    await store.executions.open(sampleOpening(1));
+    await store.executions.close(id, { ...ENDING, state: "paused" });
+    await store.executions.close(id, ENDING);
+    await assert.rejects(store.executions.close(id, { ...ENDING, state: "failed" }), { code: "REQUEST_CONFLICT" });
+    assert.deepEqual((await store.executions.find(id))?.ending, ENDING);
+  });
+
+  void test("cannot close one that was never opened", async () => {
+    await using store = await open();
+    await assert.rejects(store.executions.close(sampleOpening(1).id, ENDING), { code: "REQUEST_NOT_FOUND" });
+  });
+}
+
+function ids(found: readonly { readonly id: string }[]): readonly string[] {
+  return found.map(({ id }) => id);
+}
+
+function expected(...numbers: readonly number[]): readonly string[] {
+  return numbers.map((n) => sampleOpening(n).id);
+}
+
+function describeLists(open: OpenStore): void {
+  void test("lists newest first, page by page, without a gap at equal times", async () => {
+    await using store = await open();
+    for (const n of [1, 2, 3, 4]) await store.executions.open(sampleOpening(n, n === 4 ? 99 : 50));
+    const first = await store.executions.list({ limit: 2 });
+    const second = await store.executions.list({ limit: 2, before: sampleOpening(3).id });
+    const third = await store.executions.list({ limit: 2, before: sampleOpening(1).id });
+    assert.deepEqual([ids(first), ids(second), ids(third)], [expected(4, 3), expected(2, 1), []]);
+    assert.deepEqual(await store.executions.list({ limit: 2, before: sampleOpening(7).id }), []);
+  });
+
+  void test("lists outcomes without the texts", async () => {
+    await using store = await open();
+    const { id, principal, source, startedAt } = sampleOpening(1);
+    await store.executions.open(sampleOpening(1));
+    await store.executions.close(id, ENDING);
+    const ending = { endedAt: ENDING.endedAt, state: ENDING.state };
+    assert.deepEqual(await store.executions.list({ limit: 9 }), [{ id, principal, source, startedAt, ending }]);
+  });
+
+  void test("lists the unfinished ones, oldest first", async () => {
+    await using store = await open();
+    for (const n of [3, 1, 2, 4]) await store.executions.open(sampleOpening(n));
+    await store.executions.close(sampleOpening(2).id, ENDING);
+    await store.executions.close(sampleOpening(4).id, { ...ENDING, state: "paused" });
+    assert.deepEqual(ids(await store.executions.listUnfinished()), expected(1, 3));
+  });
+}
+
+function describeLedger(open: OpenStore): void {
+  void test("reads back what was appended, in order and in parts", async () => {
+    await using store = await open();
+    assert.equal(await store.ledger.last(), undefined);
+    assert.equal(await store.ledger.append([1, 2].map(sampleRecord)), "appended");
+    assert.equal(await store.ledger.append([sampleRecord(3)]), "appended");
+    assert.deepEqual(await store.ledger.last(), sampleRecord(3));
+    assert.deepEqual(await store.ledger.read({ from: 1, limit: 10 }), [1, 2, 3].map(sampleRecord));
+    assert.deepEqual(await store.ledger.read({ from: 2, limit: 1 }), [sampleRecord(2)]);
+    assert.deepEqual(await store.ledger.read({ from: 4, limit: 1 }), []);
+  });
+
+  void test("appends all of a batch or nothing when a number is taken", async () => {
+    await using store = await open();
+    await store.ledger.append([sampleRecord(2)]);
+    assert.equal(await store.ledger.append([1, 2].map(sampleRecord)), "taken");
+    assert.deepEqual(await store.ledger.read({ from: 0, limit: 10 }), [sampleRecord(2)]);
+    assert.equal(await store.ledger.append([3, 4].map(sampleRecord)), "appended");
+  });
+
+  void test("keeps any text as it is", async () => {
+    await using store = await open();
+    const record = { ...sampleRecord(1), subject: "a\u0000b\u2028'\"", detail: '"🧤\\ud800"' };
+    await store.ledger.append([record]);
+    assert.deepEqual(await store.ledger.last(), record);
+  });
+}
+
+function describeSecrets(open: OpenStore): void {
+  void test("puts, replaces, lists by name and removes", async () => {
+    await using store = await open();
+    for (const row of [sampleSecret("B"), sampleSecret("A"), sampleSecret("B", 2)]) await store.secrets.put(row);
+    assert.deepEqual(await store.secrets.find(sampleSecret("B").name), sampleSecret("B", 2));
+    assert.deepEqual(await store.secrets.list(), [sampleSecret("A"), sampleSecret("B", 2)]);
+    assert.equal(await store.secrets.remove(sampleSecret("B").name), true);
+    assert.equal(await store.secrets.remove(sampleSecret("B").name), false);
+    assert.equal(await store.secrets.find(sampleSecret("B").name), undefined);
+  });
+}
+
+function describeMeta(open: OpenStore): void {
+  void test("sets, replaces, and claims only what is free", async () => {
+    await using store = await open();
+    assert.equal(await store.meta.get("a"), undefined);
+    assert.equal(await store.meta.claim("a", "1"), "1");
+    assert.equal(await store.meta.claim("a", "2"), "1");
+    await store.meta.set("a", "3");
+    assert.equal(await store.meta.get("a"), "3");
+  });
+
+  void test("refuses every use after it was closed, and closes twice", async () => {
+    const store = await open();
+    await store.meta.set("a", "1");
+    await store.close();
+    await store.close();
+    await assert.rejects(store.meta.get("a"), { code: "STORE_UNAVAILABLE" });
+    await assert.rejects(store.meta.set("a", "2"), { code: "STORE_UNAVAILABLE" });
+    await assert.rejects(store.executions.list({ limit: 1 }), { code: "STORE_UNAVAILABLE" });
+  });
+}

@@ -1,0 +1,121 @@
+/**
+ * What Glovebox remembers, by noun. Nothing here knows which database is behind it.
+ * Every method rejects with STORE_UNAVAILABLE while the database cannot be used, and works again once it can.
+ */
+
+import type { ErrorCode, Execution, ExecutionId, ExecutionStateName, Instant, SecretName } from "../domain/index.ts";
+
+/** An execution as it is written down before its program starts. */
+export interface ExecutionOpening extends Execution {
+  /** The author's own text. */
+  readonly sourceText: string;
+}
+
+/** How an execution ended, without its result. */
+export interface ExecutionOutcome {
+  readonly endedAt: Instant;
+  readonly state: ExecutionStateName;
+  readonly errorCode?: ErrorCode;
+}
+
+/** How an execution ended, with the `ExecutionResult` as JSON text. */
+export interface ExecutionEnding extends ExecutionOutcome {
+  readonly result: string;
+}
+
+/** One line of a list; the texts are left out, because a page of them could be hundreds of megabytes. */
+export interface ExecutionSummary extends Execution {
+  /** `null` while it runs, and after a crash until somebody closes it. */
+  readonly ending: ExecutionOutcome | null;
+}
+
+/** Everything that is known about one execution. */
+export interface StoredExecution extends ExecutionOpening {
+  /** `null` while it runs, and after a crash until somebody closes it. */
+  readonly ending: ExecutionEnding | null;
+}
+
+/** A page of a list, newest first. */
+export interface Page {
+  readonly limit: number;
+  /** Go on after this one; an id that is not stored gives an empty page. */
+  readonly before?: ExecutionId;
+}
+
+/** The executions that were started here, and how they ended. */
+export interface ExecutionStore {
+  /** Rejects with REQUEST_CONFLICT when the id is taken. */
+  open(opening: ExecutionOpening): Promise<void>;
+  /** Closes one that runs or is paused; REQUEST_NOT_FOUND or REQUEST_CONFLICT otherwise: an ending is final. */
+  close(id: ExecutionId, ending: ExecutionEnding): Promise<void>;
+  find(id: ExecutionId): Promise<StoredExecution | undefined>;
+  list(page: Page): Promise<readonly ExecutionSummary[]>;
+  /** Oldest first; paused ones are not among them. Another process may still be running some of these. */
+  listUnfinished(): Promise<readonly ExecutionSummary[]>;
+}
+
+/** One ledger record as text. The store does not look inside, so that a damaged record can still be read and shown. */
+export interface StoredRecord {
+  /** From 1, without gaps; given by the writer. */
+  readonly seq: number;
+  readonly at: Instant;
+  readonly actor: string;
+  readonly action: string;
+  readonly subject: string;
+  /** JSON text. */
+  readonly detail: string;
+  readonly previous: string;
+  readonly digest: string;
+}
+
+/** `taken`: another process was faster; nothing of the batch was written. */
+export type AppendOutcome = "appended" | "taken";
+
+/** The append-only ledger: there is no way to change or remove a record. */
+export interface LedgerStore {
+  /** All or nothing, durable once it resolves. */
+  append(records: readonly StoredRecord[]): Promise<AppendOutcome>;
+  last(): Promise<StoredRecord | undefined>;
+  /** Records from `from` on, in order. */
+  read(range: { readonly from: number; readonly limit: number }): Promise<readonly StoredRecord[]>;
+}
+
+/** A sealed secret. The store cannot open it. */
+export interface SecretRow {
+  readonly name: SecretName;
+  readonly version: number;
+  readonly wrappedKey: Uint8Array;
+  readonly nonce: Uint8Array;
+  readonly ciphertext: Uint8Array;
+  readonly createdAt: Instant;
+}
+
+/** Sealed secrets, one row for each name. */
+export interface SecretStore {
+  /** Replaces the row of that name. */
+  put(row: SecretRow): Promise<void>;
+  find(name: SecretName): Promise<SecretRow | undefined>;
+  /** Sorted by name. */
+  list(): Promise<readonly SecretRow[]>;
+  /** False when there was none. */
+  remove(name: SecretName): Promise<boolean>;
+}
+
+/** Single facts about the installation. */
+export interface MetaStore {
+  get(key: string): Promise<string | undefined>;
+  set(key: string, value: string): Promise<void>;
+  /** Sets the value only if there is none, and answers what is stored now: the first of two processes wins. */
+  claim(key: string, value: string): Promise<string>;
+}
+
+/** Owned by whoever opened it. Several processes may have the same one open. */
+export interface Store extends AsyncDisposable {
+  readonly executions: ExecutionStore;
+  readonly ledger: LedgerStore;
+  readonly secrets: SecretStore;
+  readonly meta: MetaStore;
+  /** Idempotent. Every later use rejects with STORE_UNAVAILABLE. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
