@@ -1,0 +1,46 @@
+/**
+ * Makes text harmless to show: to a terminal, to a person who approves, to a model, to a log.
+ * All patterns are linear: each starts at a character that its own repetition cannot contain.
+ */
+
+import { redactPaths } from "./redact-paths.ts";
+
+/** How much is kept and what else is removed. */
+export interface CleanOptions {
+  /** The text that is kept has at most this many bytes of UTF-8; the mark of a cut comes on top. */
+  readonly maxBytes: number;
+  /** Also removes host paths and stack lines, as `redactPaths` does. */
+  readonly paths?: boolean;
+}
+
+/** ECMA-48 §5.6: DCS, SOS, OSC, PM, APC with their payload, which may hide text or set the clipboard. */
+const CONTROL_STRING =
+  /(?:\u001b[P\]X^_]|[\u0090\u0098\u009d-\u009f])[^\u0000-\u001f\u007f-\u009f]*(?:\u0007|\u001b\\|\u009c)/;
+/** ECMA-48 §5.4: parameters, intermediates, final byte. */
+const CONTROL_SEQUENCE = /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?/;
+/** ECMA-35: every other escape, also a lone one. */
+const ESCAPE = /\u001b[ -/]*[0-~]?/;
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
+/** Bidirectional controls, zero-width and tag characters, fillers, variation selectors: what nobody sees but a model reads. */
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/u;
+
+const LINE_BREAK = /\r\n|[\u2028\u2029]/g;
+const REMOVED = new RegExp(
+  [CONTROL_STRING, CONTROL_SEQUENCE, ESCAPE, CONTROL, INVISIBLE].map(({ source }) => source).join("|"),
+  "gu",
+);
+
+/** Idempotent as long as nothing is cut. Lone surrogates become U+FFFD. */
+export function cleanText(text: string, { maxBytes, paths = false }: CleanOptions): string {
+  // First of all: removing a character between two halves of a pair would join them to a new character.
+  const visible = text.toWellFormed().replace(LINE_BREAK, "\n").replace(REMOVED, "");
+  return cut(paths ? redactPaths(visible) : visible, maxBytes);
+}
+
+/** Cuts after the redaction, so that no half of a path or secret escapes it. */
+function cut(text: string, maxBytes: number): string {
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= maxBytes) return text;
+  const { read, written } = new TextEncoder().encodeInto(text, new Uint8Array(Math.max(0, maxBytes)));
+  return `${text.slice(0, read)}… [cut: ${bytes - written} bytes more]`;
+}

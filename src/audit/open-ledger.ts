@@ -1,0 +1,163 @@
+/**
+ * The ledger: append-only, hash-chained, written before anything happens.
+ * Writes that come in together share one transaction, because the price of a commit is the disk, not the record.
+ */
+
+import { setImmediate as nextTurn } from "node:timers/promises";
+
+import { GloveboxError, canonicalJson, depthOf, parseDigest } from "../domain/index.ts";
+import type { Instant, Json, JsonObject } from "../domain/index.ts";
+import type { Store } from "../store/index.ts";
+
+import { cleanText } from "./clean-text.ts";
+import { digestOf } from "./digest-of.ts";
+import { DETAIL_DEPTH, GENESIS, sealRecord, toJsonRecord, toStoredRecord } from "./record.ts";
+import type { AuditEntry, AuditRecord, DigestText, LedgerHead } from "./record.ts";
+
+/** Bounds how long one commit holds up the event loop. */
+const BATCH = 256;
+/** How often another process may be faster before we give up. */
+const ATTEMPTS = 100;
+const NAME_BYTES = 1_024;
+const PAGE = 500;
+
+/** What a ledger is made of. */
+export interface LedgerOptions {
+  readonly store: Pick<Store, "ledger">;
+  readonly now: () => Instant;
+  /** SHA-256 when left out. */
+  readonly digest?: DigestText;
+}
+
+/** The only way to write things down. It does not own the store. */
+export interface Ledger extends AsyncDisposable {
+  /**
+   * Resolves once the record is durable; rejects with STORE_UNAVAILABLE when it is not, and then the caller
+   * must not do what it wanted to have recorded. Records have the order of the calls.
+   */
+  write(entry: AuditEntry): Promise<AuditRecord>;
+  /** Every record as a JSON object, in order, damaged ones too: for an export and for `verifyLedger`. */
+  records(range?: { readonly from?: number }): AsyncIterable<JsonObject>;
+  /** The last record that is stored now, by whichever process. */
+  head(): Promise<LedgerHead>;
+  /** Waits for the writes under way; later ones are refused. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+type Draft = AuditEntry & { readonly at: Instant };
+
+interface Pending {
+  readonly draft: Draft;
+  readonly resolve: (record: AuditRecord) => void;
+  readonly reject: (thrown: unknown) => void;
+}
+
+/** Reads the end of the chain, so it rejects with STORE_UNAVAILABLE when the store cannot be read. */
+export async function openLedger({ store, now, digest = digestOf }: LedgerOptions): Promise<Ledger> {
+  const append = createAppend(store, digest, await readHead(store));
+  const waiting: Pending[] = [];
+  let isClosed = false;
+  let draining: Promise<void> | undefined;
+
+  const drain = async (): Promise<void> => {
+    // One turn of the event loop gathers everything that arrived in it.
+    for (await nextTurn(); waiting.length > 0; await nextTurn()) await settle(waiting.splice(0, BATCH), append);
+    draining = undefined;
+  };
+  const close = async (): Promise<void> => {
+    isClosed = true;
+    await draining;
+  };
+  const write = async (entry: AuditEntry): Promise<AuditRecord> => {
+    if (isClosed)
+      throw new GloveboxError("STORE_UNAVAILABLE", "The ledger is closed", { hint: "Start Glovebox again" });
+    const { promise, resolve, reject } = Promise.withResolvers<AuditRecord>();
+    waiting.push({ draft: { ...copyEntry(entry), at: now() }, resolve, reject });
+    draining ??= drain();
+    return promise;
+  };
+
+  return {
+    write,
+    records: ({ from = 1 } = {}) => readRecords(store, from),
+    head: () => readHead(store),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+async function settle(
+  batch: readonly Pending[],
+  append: (drafts: readonly Draft[]) => Promise<readonly AuditRecord[]>,
+) {
+  try {
+    const records = await append(batch.map(({ draft }) => draft));
+    for (const [index, record] of records.entries()) batch[index]?.resolve(record);
+  } catch (thrown) {
+    for (const { reject } of batch) reject(thrown);
+  }
+}
+
+/** The head moves only after a commit, so a failed one burns no number and breaks no chain. */
+function createAppend(store: LedgerOptions["store"], digest: DigestText, start: LedgerHead) {
+  let head = start;
+  return async (drafts: readonly Draft[]): Promise<readonly AuditRecord[]> => {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const records = chain(head, drafts, digest);
+      if ((await store.ledger.append(records.map(toStoredRecord))) === "appended") {
+        head = records.at(-1) ?? head;
+        return records;
+      }
+      head = await readHead(store);
+    }
+    throw new GloveboxError("STORE_UNAVAILABLE", `Other processes took the next ledger number ${ATTEMPTS} times`, {
+      hint: "Let fewer processes share one store",
+    });
+  };
+}
+
+function chain(head: LedgerHead, drafts: readonly Draft[], digest: DigestText): readonly AuditRecord[] {
+  let last = head;
+  return drafts.map((draft) => {
+    const record = sealRecord(last, draft, digest);
+    last = record;
+    return record;
+  });
+}
+
+/** Copied at once: the caller may change its objects before the batch is written. */
+function copyEntry({ actor, action, subject, detail }: AuditEntry): AuditEntry {
+  if (depthOf(detail, DETAIL_DEPTH) > DETAIL_DEPTH)
+    throw new TypeError("The detail of an audit entry nests too deeply");
+  return { actor: oneLine(actor), action: oneLine(action), subject: oneLine(subject), detail: parseCopy(detail) };
+}
+
+/** A database stores neither lone surrogates nor, safely, controls; and a record must not write its own next line. */
+function oneLine(text: string): string {
+  return cleanText(text, { maxBytes: NAME_BYTES }).replaceAll(/[\n\t]+/g, " ");
+}
+
+function parseCopy(detail: Json): Json {
+  return JSON.parse(canonicalJson(detail)) as Json;
+}
+
+async function readHead(store: LedgerOptions["store"]): Promise<LedgerHead> {
+  const last = await store.ledger.last();
+  if (!last) return GENESIS;
+  const digest = parseDigest(last.digest);
+  if (digest) return { seq: last.seq, digest };
+  throw new GloveboxError("STORE_UNAVAILABLE", `The last record of the ledger, ${last.seq}, is damaged`, {
+    hint: "Run `glovebox audit verify`; restore a backup, or name another file in `store.url`",
+  });
+}
+
+async function* readRecords(store: LedgerOptions["store"], from: number): AsyncIterable<JsonObject> {
+  for (let next = from; ;) {
+    const page = await store.ledger.read({ from: next, limit: PAGE });
+    yield* page.map(toJsonRecord);
+    const last = page.at(-1);
+    if (!last || page.length < PAGE) return;
+    next = last.seq + 1;
+  }
+}
