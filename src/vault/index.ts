@@ -1,0 +1,5 @@
+/** The front door of `vault`. */
+
+export { openVault } from "./open-vault.ts";
+export type { SecretSummary, Vault, VaultOptions } from "./open-vault.ts";
+export { Secret } from "./secret.ts";

@@ -1,0 +1,117 @@
+/** The file that holds the master key: made once, whole or not at all, and read by its owner only. */
+
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { basename, dirname } from "node:path";
+
+import { GloveboxError } from "../domain/index.ts";
+
+import { parseKey } from "./parse-key.ts";
+import type { Random } from "./seal.ts";
+
+const KEY_BYTES = 32;
+/** 64 hex digits and a line break. */
+const FILE_BYTES = 65;
+const OTHERS = 0o077;
+
+/**
+ * `undefined` when there is none. Everything is asked of the open file, so it cannot be swapped in between.
+ * Messages name the file without its folder: this error may be shown to a model.
+ */
+export function readKeyFile(path: string): Uint8Array | undefined {
+  const source = `The key file ${basename(path)}`;
+  const file = openExisting(path, source);
+  if (file === undefined) return undefined;
+  try {
+    checkAccess(file, source);
+    const content = Buffer.alloc(FILE_BYTES + 1);
+    const length = readSync(file, content, 0, content.length, 0);
+    return parseKey(content.toString("latin1", 0, length).replace(/\r?\n$/, ""), source);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * Makes the file with a new key and answers that; answers the key of another process that was faster.
+ * Written beside its place and then linked there: a crash leaves no half key, and linking never overwrites.
+ */
+export function createKeyFile(path: string, random: Random): Uint8Array {
+  const source = `The key file ${basename(path)}`;
+  const text = Buffer.from(random(KEY_BYTES)).toString("hex");
+  const draft = `${path}.${Buffer.from(random(8)).toString("hex")}.new`;
+  parseKey(text, source);
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeDurably(draft, `${text}\n`);
+    linkUnlessThere(draft, path);
+  } catch (thrown) {
+    throw unusable(source, thrown);
+  }
+  const key = readKeyFile(path);
+  if (!key) throw unusable(source, undefined);
+  return key;
+}
+
+function openExisting(path: string, source: string): number | undefined {
+  try {
+    // A link could lead to a file that somebody else controls. A pipe must not make us wait.
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (thrown) {
+    if (codeOf(thrown) === "ENOENT") return undefined;
+    throw unusable(source, thrown);
+  }
+}
+
+function checkAccess(file: number, source: string): void {
+  const found = fstatSync(file);
+  if (!found.isFile()) throw unusable(source, undefined);
+  // Windows has no such bits; there the folder's access list protects the file.
+  if (process.platform === "win32" || (found.mode & OTHERS) === 0) return;
+  const mode = (found.mode & 0o777).toString(8).padStart(4, "0");
+  throw new GloveboxError("CONFIG_INVALID", `${source} can be used by others than its owner: its mode is ${mode}`, {
+    hint: "Run `chmod 600` on it; if others could have read it, set every secret again under a new key",
+  });
+}
+
+function writeDurably(path: string, text: string): void {
+  const file = openSync(path, "wx", 0o600);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The draft is gone afterwards, whether or not another process was faster. */
+function linkUnlessThere(draft: string, path: string): void {
+  try {
+    linkSync(draft, path);
+  } catch (thrown) {
+    if (codeOf(thrown) !== "EEXIST") throw thrown;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function unusable(source: string, thrown: unknown): GloveboxError {
+  return new GloveboxError("CONFIG_INVALID", `${source} cannot be used (${codeOf(thrown) ?? "not a file"})`, {
+    cause: thrown,
+    hint: "Make its folder writable for this user, or set GLOVEBOX_ENCRYPTION_KEY to 64 random hex digits",
+  });
+}
+
+function codeOf(thrown: unknown): string | undefined {
+  return thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : undefined;
+}
