@@ -1,0 +1,190 @@
+/** The naming rule: examples, hostile names, and the properties that the rest of the product relies on. */
+
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { describe, it } from "node:test";
+import { runInNewContext } from "node:vm";
+import * as fc from "fast-check";
+
+import { parseToolAddress } from "../domain/index.ts";
+import { nameNamespaces, nameTools } from "./name-tools.ts";
+import { RESERVED_NAMESPACES, RESERVED_TOOLS } from "./reserved-names.ts";
+
+const sha = (text: string, digits: number): string => createHash("sha256").update(text).digest("hex").slice(0, digits);
+const tool = (name: string): string | undefined => nameTools([name]).get(name);
+const namespace = (name: string): string | undefined => nameNamespaces([name]).get(name);
+const rename = (names: Record<string, string>, one: (name: string) => string | undefined): void =>
+  assert.deepEqual(Object.fromEntries(Object.keys(names).map((name) => [name, one(name)])), names);
+
+describe("one name", () => {
+  it("becomes camelCase", () => {
+    const names = {
+      listIssues: "listIssues",
+      list_issues: "listIssues",
+      "list-issues": "listIssues",
+      "issues/list.all": "issuesListAll",
+      ListIssues: "listIssues",
+      LIST_ISSUES: "listIssues",
+      "get-URL": "getUrl",
+      getURL: "getURL",
+      URLFetch: "urlFetch",
+      "a  b": "aB",
+      _private_: "private",
+      "v2.get-s3-object": "v2GetS3Object",
+      "ｆｕｌｌ width": "fullWidth",
+      naïve: "naVe",
+    };
+    rename(names, tool);
+  });
+  it("starts with a letter", () => {
+    rename({ "2fa_check": "t2faCheck", "42": "t42" }, tool);
+    rename({ "2captcha": "ns2captcha" }, namespace);
+  });
+  it("is made of a digest when no character is left", () => {
+    rename({ "": `tool${sha("", 6)}`, 工具: `tool${sha("工具", 6)}`, "--": `tool${sha("--", 6)}` }, tool);
+    rename({ "…": `server${sha("…", 6)}` }, namespace);
+  });
+  it("is cut just above 128 characters and not at 128", () => {
+    assert.equal(tool("a".repeat(127)), "a".repeat(127));
+    assert.equal(tool("a".repeat(128)), "a".repeat(128));
+    assert.equal(tool("a".repeat(129)), "a".repeat(122) + sha("a".repeat(129), 6));
+    assert.equal(tool("a".repeat(10_000)), "a".repeat(122) + sha("a".repeat(10_000), 6));
+  });
+  it("carries a digest when not all of it was read", () => {
+    const long = `x${"-".repeat(1024)}y`;
+    assert.equal(tool(long), `x${sha(long, 6)}`);
+  });
+});
+
+describe("a reserved name", () => {
+  it("of a tool gets a suffix", () => {
+    const names = {
+      constructor: "constructorTool",
+      to_string: "toStringTool",
+      toJSON: "toJSONTool",
+      prototype: "prototypeTool",
+      hasOwnProperty: "hasOwnPropertyTool",
+    };
+    rename(names, tool);
+    assert.equal(tool("then"), "thenTool");
+    assert.equal(tool("__proto__"), "proto");
+  });
+  it("of a tool may be a reserved word, since it is only ever a property", () => {
+    rename({ delete: "delete", new: "new", import: "import", console: "console" }, tool);
+  });
+  it("of a namespace gets a suffix", () => {
+    for (const name of ["console", "input", "glovebox", "skills", "secrets", "fetch", "eval", "delete", "globalThis"]) {
+      assert.equal(namespace(name), `${name}Server`);
+    }
+  });
+  it("is neither `tools` nor an ordinary word", () => {
+    rename({ tools: "tools", github: "github", files: "files", location: "location" }, namespace);
+  });
+  it("is every lower-case global of the language and every property that all objects and functions have", () => {
+    const globals: unknown = runInNewContext("Object.getOwnPropertyNames(globalThis)");
+    assert.ok(Array.isArray(globals));
+    const missing = [...globals].filter(
+      (name) => /^[a-z]/.test(String(name)) && !RESERVED_NAMESPACES.has(String(name)),
+    );
+    assert.deepEqual(missing, []);
+    const inherited = [Object.prototype, Object.getPrototypeOf(() => 0)].flatMap((one) =>
+      Object.getOwnPropertyNames(one),
+    );
+    assert.deepEqual(
+      inherited.filter((name) => /^[a-z]/.test(name) && !RESERVED_TOOLS.has(name)),
+      [],
+    );
+  });
+});
+
+describe("a collision", () => {
+  it("lengthens every member of the group and nobody else", () => {
+    const names = nameTools(["list_issues", "list-issues", "LISTISSUES", "read"]);
+    assert.deepEqual(Object.fromEntries(names), {
+      list_issues: `listIssues${sha("list_issues", 6)}`,
+      "list-issues": `listIssues${sha("list-issues", 6)}`,
+      LISTISSUES: `listissues${sha("LISTISSUES", 6)}`,
+      read: "read",
+    });
+  });
+  it("with a name that imitates a digest is resolved with more of it", () => {
+    const imitation = `listIssues${sha("list_issues", 6)}`;
+    const names = nameTools(["list_issues", "list-issues", imitation]);
+    assert.equal(new Set(names.values()).size, 3);
+    assert.equal(names.get("list_issues"), `listIssues${sha("list_issues", 16)}`);
+    assert.equal(names.get("list-issues"), `listIssues${sha("list-issues", 6)}`);
+    assert.equal(names.get(imitation), `${imitation}${sha(imitation, 6)}`);
+  });
+  it("in a chain of two thousand imitations ends with whole digests", () => {
+    const chain = ["A".repeat(122), "a".repeat(122)];
+    for (let last = chain[1] ?? ""; chain.length < 2000; chain.push(last)) {
+      last = last.slice(0, 122) + sha(last, 6);
+    }
+    const names = nameTools(chain);
+    assert.equal(new Set([...names.values()].map((name) => name.toLowerCase())).size, chain.length);
+    assert.equal(names.get(chain[1999] ?? ""), "a".repeat(64) + sha(chain[1999] ?? "", 64));
+  });
+  it("of lone surrogates is resolved although their UTF-8 is the same", () => {
+    assert.equal(new Set(nameTools(["\ud800", "\ud801", "\udc00"]).values()).size, 3);
+  });
+});
+
+describe("whatever the names", () => {
+  const part = fc.oneof(
+    fc.constantFrom("list", "List", "LIST", "-", "_", ".", "/", "then", "constructor", "__proto__", "2", "é", "ｌ", ""),
+    fc.string({ unit: "binary", maxLength: 4 }),
+  );
+  const anyName = fc.oneof(
+    fc.array(part, { maxLength: 5 }).map((parts) => parts.join("")),
+    fc.string({ maxLength: 300 }),
+    fc.constantFrom("x".repeat(130), "X".repeat(130), "a".repeat(2000), "\ud800"),
+  );
+  const anyNames = fc.array(anyName, { maxLength: 30 });
+
+  it("different ones get different identifiers, even when case is ignored", () => {
+    fc.assert(
+      fc.property(anyNames, (names) => {
+        for (const named of [nameTools(names), nameNamespaces(names)]) {
+          assert.equal(named.size, new Set(names).size);
+          assert.equal(new Set([...named.values()].map((name) => name.toLowerCase())).size, named.size);
+        }
+      }),
+    );
+  });
+  it("their order does not matter", () => {
+    const shuffled = anyNames.chain((names) =>
+      fc.tuple(fc.constant(names), fc.shuffledSubarray(names, { minLength: names.length })),
+    );
+    fc.assert(
+      fc.property(shuffled, ([names, other]) => {
+        const [named, again] = [nameTools(names), nameTools(other)];
+        assert.deepEqual(
+          names.map((name) => named.get(name)),
+          names.map((name) => again.get(name)),
+        );
+      }),
+    );
+  });
+  it("each identifier is one side of an address and not reserved", () => {
+    fc.assert(
+      fc.property(anyNames, (names) => {
+        for (const name of nameTools(names).values()) {
+          assert.ok(parseToolAddress(`a.${name}`) !== undefined && !RESERVED_TOOLS.has(name), name);
+        }
+        for (const name of nameNamespaces(names).values()) {
+          assert.ok(parseToolAddress(`${name}.a`) !== undefined && !RESERVED_NAMESPACES.has(name), name);
+        }
+      }),
+    );
+  });
+  it("good names stay as they are, and so do the results", () => {
+    const good = fc.stringMatching(/^[a-z][A-Za-z0-9]{0,127}$/).filter((name) => !RESERVED_NAMESPACES.has(name));
+    fc.assert(fc.property(good, (name) => assert.deepEqual([tool(name), namespace(name)], [name, name])));
+    fc.assert(
+      fc.property(anyNames, (names) => {
+        const named = [...nameTools(names).values()];
+        assert.deepEqual([...nameTools(named).values()], named);
+      }),
+    );
+  });
+});

@@ -1,0 +1,128 @@
+/**
+ * The naming rule: any upstream name becomes a camelCase identifier, and no two of one group become the same.
+ * The result depends on the set of names alone, never on their order. Hostile names cost no more than others.
+ */
+
+import { createHash } from "node:crypto";
+
+import { RESERVED_NAMESPACES, RESERVED_TOOLS } from "./reserved-names.ts";
+
+/** What `parseToolAddress` accepts on either side of the dot. */
+const MAX_LENGTH = 128;
+
+/** Only this much of a name is looked at, since folding may make it 18 times longer. The digest covers all of it. */
+const READ_LENGTH = 1024;
+
+/** How many digits of its digest a name carries after each further collision; the whole digest ends all of them. */
+const DIGEST_LENGTHS = [0, 6, 16, 64] as const;
+const LAST_ROUND = DIGEST_LENGTHS.length - 1;
+
+/**
+ * A server can list names that each equal the lengthened form of another, in a chain as long as its list. After
+ * this many passes all of its names carry their whole digest, which ends the chain at once.
+ */
+const MAX_PASSES = 8;
+
+interface Scheme {
+  readonly nameless: string;
+  readonly beforeDigit: string;
+  readonly afterReserved: string;
+  readonly reserved: ReadonlySet<string>;
+}
+
+const TOOLS: Scheme = { nameless: "tool", beforeDigit: "t", afterReserved: "Tool", reserved: RESERVED_TOOLS };
+const NAMESPACES: Scheme = {
+  nameless: "server",
+  beforeDigit: "ns",
+  afterReserved: "Server",
+  reserved: RESERVED_NAMESPACES,
+};
+
+/**
+ * Identifiers for the tools of one server, by upstream name. Repeated names are one name.
+ *
+ * 1. Unicode is folded (NFKC); whatever is not `A-Z a-z 0-9` then separates words; words are joined in camelCase.
+ *    A word in capitals only is lowered (`get-URL` → `getUrl`); capitals inside a word stay (`getURL` → `getURL`).
+ * 2. Nothing left: `tool` (for a server `server`) and a digest. A digit first: `t` (`ns`) before it.
+ * 3. A reserved name gets `Tool` (`Server`) behind it. A name over 128 characters is cut and gets a digest.
+ * 4. Names that are alike but for case ALL get the first 6 digits of their own SHA-256, more if that is not enough.
+ */
+export function nameTools(originals: Iterable<string>): ReadonlyMap<string, string> {
+  return nameAll(originals, TOOLS);
+}
+
+/** Identifiers for servers, by the name that the operator gave; these become globals in the sandbox. */
+export function nameNamespaces(originals: Iterable<string>): ReadonlyMap<string, string> {
+  return nameAll(originals, NAMESPACES);
+}
+
+interface Candidate {
+  readonly original: string;
+  readonly base: string;
+  readonly digest: string;
+  /** Index into `DIGEST_LENGTHS`. */
+  round: number;
+}
+
+/** A whole group moves on together, so that the order of listing cannot decide who keeps the plain name. */
+function nameAll(originals: Iterable<string>, scheme: Scheme): ReadonlyMap<string, string> {
+  const candidates = [...new Set(originals)].map((original) => toCandidate(original, scheme));
+  for (let pass = 0; separate(candidates); pass += 1) {
+    if (pass < MAX_PASSES) continue;
+    for (const one of candidates) one.round = LAST_ROUND;
+    break;
+  }
+  return new Map(candidates.map((one) => [one.original, toName(one)]));
+}
+
+/** Lengthens the names of every colliding group; false when there was none. */
+function separate(candidates: readonly Candidate[]): boolean {
+  const groups = Map.groupBy(candidates, (one) => toName(one).toLowerCase());
+  const colliding = [...groups.values()].filter((group) => group.length > 1).flat();
+  for (const one of colliding) one.round = Math.min(one.round + 1, LAST_ROUND);
+  return colliding.length > 0;
+}
+
+function toName({ original, base, digest, round }: Candidate): string {
+  const isCut = base.length > MAX_LENGTH || original.length > READ_LENGTH;
+  const digits = DIGEST_LENGTHS[round === 0 && isCut ? 1 : round] ?? 0;
+  return base.slice(0, MAX_LENGTH - digits) + digest.slice(0, digits);
+}
+
+function toCandidate(original: string, scheme: Scheme): Candidate {
+  const digest = digestOf(original);
+  return { original, base: toBase(original, digest, scheme), digest, round: 0 };
+}
+
+function toBase(original: string, digest: string, scheme: Scheme): string {
+  const joined = joinWords(original);
+  if (joined === "") return scheme.nameless + digest.slice(0, DIGEST_LENGTHS[1]);
+  const started = /^[0-9]/.test(joined) ? scheme.beforeDigit + joined : joined;
+  return scheme.reserved.has(started) ? started + scheme.afterReserved : started;
+}
+
+function joinWords(original: string): string {
+  const folded = original.slice(0, READ_LENGTH).normalize("NFKC");
+  const words = folded.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
+  return words.map((word, at) => (at === 0 ? startLower(word) : startUpper(word))).join("");
+}
+
+const isCapitals = (word: string): boolean => word === word.toUpperCase();
+
+/** `ListIssues` → `listIssues`, `URLFetch` → `urlFetch`, `LIST` → `list`; a word that starts small stays as it is. */
+function startLower(word: string): string {
+  if (isCapitals(word)) return word.toLowerCase();
+  return word.replace(/^[A-Z]+(?=[A-Z][a-z])|^[A-Z]/, (start) => start.toLowerCase());
+}
+
+function startUpper(word: string): string {
+  const rest = isCapitals(word) ? word.slice(1).toLowerCase() : word.slice(1);
+  return word.slice(0, 1).toUpperCase() + rest;
+}
+
+/** Two names with different lone surrogates have the same UTF-8, so those are hashed as they stand. */
+function digestOf(text: string): string {
+  return createHash("sha256")
+    .update(text, text.isWellFormed() ? "utf8" : "utf16le")
+    .digest("hex");
+}

@@ -1,0 +1,49 @@
+/** Caps on text: just below, at and above, and never through the middle of a character. */
+
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import * as fc from "fast-check";
+
+import { toDescription, toSummary } from "./prose.ts";
+
+const same = (text: string): string => text;
+
+it("keeps a description up to 2 kB and cuts a longer one", () => {
+  assert.equal(toDescription("x".repeat(2047), same), "x".repeat(2047));
+  assert.equal(toDescription("x".repeat(2048), same), "x".repeat(2048));
+  assert.equal(toDescription("x".repeat(2049), same), `${"x".repeat(2045)}…`);
+  assert.equal(toDescription("é".repeat(1025), same), `${"é".repeat(1022)}…`);
+});
+
+it("keeps a summary up to 120 characters and cuts a longer one", () => {
+  assert.equal(toSummary(["x".repeat(119)], same), "x".repeat(119));
+  assert.equal(toSummary(["x".repeat(120)], same), "x".repeat(120));
+  assert.equal(toSummary(["x".repeat(121)], same), `${"x".repeat(119)}…`);
+  assert.equal(toSummary([`${"x".repeat(118)}😀😀`], same), `${"x".repeat(118)}…`);
+});
+
+it("takes the first line that says something from the first text that does", () => {
+  assert.equal(toSummary(["\n\n  Lists\t issues \u2028 more", "Title"], same), "Lists issues");
+  assert.equal(toSummary(["", undefined, 7, "Title"], same), "Title");
+  assert.equal(toSummary([], same), "");
+});
+
+it("cleans a bounded part of a text however long it is", () => {
+  const lengths: number[] = [];
+  toDescription("x".repeat(5_000_000), (text) => {
+    lengths.push(text.length);
+    return text;
+  });
+  assert.deepEqual(lengths, [8192]);
+});
+
+it("always returns well-formed text within the caps", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary", maxLength: 3000 }), (text) => {
+      const description = toDescription(text, same);
+      const summary = toSummary([text], same);
+      assert.ok(description.isWellFormed() && summary.isWellFormed());
+      assert.ok(Buffer.byteLength(description) <= 2048 && summary.length <= 120 && !summary.includes("\n"));
+    }),
+  );
+});
