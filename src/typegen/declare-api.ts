@@ -1,0 +1,59 @@
+/** The whole typed API of a snapshot: what a program is checked against and what `describe` reads from. */
+
+import type { ApiSurface, CatalogSnapshot, Digest, Namespace, Tool } from "../domain/index.ts";
+import { parseToolAddress } from "../domain/index.ts";
+import { declareLoosely, declareMember, declareNamespace } from "./declare-tool.ts";
+
+/** Past this much text further tools are declared without the types of their arguments. */
+export const MAX_API_CHARACTERS = 4 * 1024 * 1024;
+
+const KEPT_SURFACES = 4;
+
+/** Globals that every program has, besides ECMAScript and one namespace per server. */
+const FIXED_GLOBALS = `/** The JSON value given to \`execute\` as \`input\`. */
+declare const input: any;
+/** Thrown when a tool fails or a call is refused; \`code\` says why, \`retry\` whether trying again can help. */
+declare class ToolError extends Error {
+  private constructor();
+  readonly code: string;
+  readonly retry: boolean;
+  readonly hint?: string;
+}`;
+
+const surfaces = new Map<Digest, ApiSurface>();
+
+/** Equal digests mean equal tools, so a surface is made once and kept for the last few snapshots. */
+export function declareApi(snapshot: CatalogSnapshot): ApiSurface {
+  const surface = surfaces.get(snapshot.digest) ?? createSurface(snapshot);
+  surfaces.delete(snapshot.digest);
+  surfaces.set(snapshot.digest, surface);
+  const [oldest] = surfaces.keys();
+  if (surfaces.size > KEPT_SURFACES && oldest !== undefined) surfaces.delete(oldest);
+  return surface;
+}
+
+function createSurface(snapshot: CatalogSnapshot): ApiSurface {
+  let left = MAX_API_CHARACTERS;
+  const declare = (tool: Tool): string => {
+    const text = left > 0 ? declareMember(tool, "types") : declareLoosely(tool);
+    left -= text.length;
+    return text;
+  };
+  const namespaces = snapshot.namespaces.map((namespace) =>
+    declareNamespace(namespace.name, toolsOf(snapshot, namespace).map(declare)),
+  );
+  return Object.freeze({
+    snapshot: snapshot.digest,
+    declarations: `${[FIXED_GLOBALS, ...namespaces].join("\n")}\n`,
+    namespaces: snapshot.namespaces,
+  });
+}
+
+/** In the namespace's own order; a method without a tool behind it is left out. */
+export function toolsOf(snapshot: CatalogSnapshot, namespace: Namespace): readonly Tool[] {
+  return namespace.tools.flatMap((name) => {
+    const address = parseToolAddress(`${namespace.name}.${name}`);
+    const tool = address && snapshot.tools.get(address);
+    return tool ? [tool] : [];
+  });
+}

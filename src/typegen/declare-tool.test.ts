@@ -1,0 +1,104 @@
+/** What a model reads about one tool, at each level of detail. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { parseConnectorId, parseDigest, parseToolAddress } from "../domain/index.ts";
+import type { JsonSchema, Tool } from "../domain/index.ts";
+import { declareTool } from "./declare-tool.ts";
+
+function known<T>(value: T | undefined): T {
+  assert.ok(value !== undefined);
+  return value;
+}
+
+function toolOf(input: JsonSchema, rest: Partial<Tool> = {}): Tool {
+  return {
+    address: known(parseToolAddress("github.listIssues")),
+    origin: { kind: "upstream", connector: known(parseConnectorId("git-hub")), remoteName: "list_issues" },
+    summary: "Lists issues",
+    description: "Lists issues\n\nof one repository */ evil",
+    input,
+    output: null,
+    effect: "read",
+    digest: known(parseDigest(`sha256:${"0".repeat(64)}`)),
+    ...rest,
+  };
+}
+
+const INPUT: JsonSchema = {
+  type: "object",
+  properties: { owner: { type: "string", description: "x".repeat(130) }, "per-page": { type: "integer" } },
+  required: ["owner"],
+};
+
+describe("a tool is declared", () => {
+  it("briefly, as one comment line", () => {
+    const text = '// github.listIssues({ owner, "per-page"? }) read: Lists issues';
+    assert.equal(declareTool(toolOf(INPUT), "brief"), text);
+    assert.equal(declareTool(toolOf({ type: "object" }), "brief"), "// github.listIssues() read: Lists issues");
+  });
+  it("with types and short comments", () => {
+    const tool = toolOf(INPUT, { output: { type: "array", items: {} } });
+    assert.equal(
+      declareTool(tool, "types"),
+      `declare const github: {
+  /** Lists issues (read) */
+  listIssues(args: {
+    /** ${"x".repeat(119)}… */
+    owner: string;
+    "per-page"?: number;
+  }): Promise<any[]>;
+};`,
+    );
+  });
+  it("in full, with the upstream's own name", () => {
+    assert.equal(
+      declareTool(toolOf(INPUT), "full"),
+      `declare const github: {
+  /**
+   * Lists issues
+   * of one repository *\\/ evil
+   * Effect: read. Upstream name: "list_issues" of "git-hub"
+   */
+  listIssues(args: {
+    /** ${"x".repeat(130)} */
+    owner: string;
+    "per-page"?: number;
+  }): Promise<any>;
+};`,
+    );
+  });
+  it("with a quoted method where a plain one would be a constructor", () => {
+    const address = known(parseToolAddress("github.new"));
+    assert.match(declareTool(toolOf({}, { address }), "types"), /^ {2}"new"\(/m);
+  });
+});
+
+describe("arguments", () => {
+  const needy = { required: ["a"] };
+  const easy = { properties: { a: true } };
+
+  it("may be left out when an empty object would do", () => {
+    const inputs = [{}, easy, { anyOf: [needy, easy] }, { allOf: [easy] }, { $ref: "#/$defs/x", $defs: { x: easy } }];
+    assert.deepEqual(inputs.map(mark), ["?", "?", "?", "?", "?"]);
+  });
+  it("are needed when something in them is", () => {
+    const inputs = [
+      needy,
+      { anyOf: [needy, needy] },
+      { allOf: [easy, needy] },
+      { $ref: "#/$defs/x", $defs: { x: needy } },
+    ];
+    assert.deepEqual(inputs.map(mark), ["", "", "", ""]);
+  });
+  it("are needed when the schema is too large, or too circular, to tell", () => {
+    assert.deepEqual([{ $ref: "#" }, { allOf: Array.from({ length: 200 }, () => easy) }].map(mark), ["", ""]);
+    assert.equal(mark({ allOf: Array.from({ length: 199 }, () => easy) }), "?");
+  });
+});
+
+/** What stands behind `args` in the declaration. */
+function mark(input: JsonSchema): string {
+  return /\(args(\??):/.exec(declareTool(toolOf(input), "types"))?.[1] ?? "none";
+}

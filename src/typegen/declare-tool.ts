@@ -1,0 +1,102 @@
+/** One tool as a method of its namespace, in as much detail as the reader wants. */
+
+import { isJsonObject } from "../domain/index.ts";
+import type { Json, JsonSchema, Tool } from "../domain/index.ts";
+import { quote, toCommentText, toKey } from "./escape-text.ts";
+import { resolveRef } from "./resolve-ref.ts";
+import { schemaToType } from "./schema-to-type.ts";
+
+/** `brief` is one comment line per tool, `types` a declaration, `full` has every word that the server wrote. */
+export type Detail = "brief" | "types" | "full";
+
+const SUMMARY_LENGTH = 120;
+const DESCRIPTION_LENGTH = 2048;
+const NAME_LENGTH = 128;
+const MAX_BRIEF_NAMES = 12;
+const COMMENT_LENGTH = { types: 120, full: 1000 } as const;
+
+/** Past so many parts of a schema arguments count as needed: less convenient, but never wrong. */
+const MAX_PARTS = 200;
+
+/** The declaration of one tool that stands alone. */
+export function declareTool(tool: Tool, detail: Detail): string {
+  if (detail === "brief") return declareBriefly(tool);
+  return declareNamespace(namespaceOf(tool), [declareMember(tool, detail)]);
+}
+
+/** A global object with these methods. */
+export function declareNamespace(name: string, members: readonly string[]): string {
+  return `declare const ${name}: {\n${members.join("\n")}\n};`;
+}
+
+/** The part of the address before the dot. */
+export function namespaceOf(tool: Tool): string {
+  return tool.address.slice(0, tool.address.indexOf("."));
+}
+
+/** One line comment: what to call, with which names, what it does. */
+export function declareBriefly(tool: Tool): string {
+  return `// ${tool.address}(${toArgumentNames(tool.input)}) ${tool.effect}: ${toCommentText(tool.summary, SUMMARY_LENGTH)}`;
+}
+
+/** A method that says nothing about its arguments, for when there is no room to say more. */
+export function declareLoosely(tool: Tool): string {
+  return `  ${toMethodName(tool)}(args?: Record<string, unknown>): Promise<any>;`;
+}
+
+/** A method with its comment, indented once. */
+export function declareMember(tool: Tool, detail: "types" | "full"): string {
+  const options = { commentLength: COMMENT_LENGTH[detail], indent: 1 };
+  const input = schemaToType(tool.input, { ...options, open: "unknown" });
+  const args = input === "unknown" ? "Record<string, unknown>" : input;
+  const output = tool.output ? schemaToType(tool.output, { ...options, open: "any" }) : "any";
+  const mark = needsArguments(tool.input, { root: tool.input, left: MAX_PARTS }) ? "" : "?";
+  return `${toComment(tool, detail)}\n  ${toMethodName(tool)}(args${mark}: ${args}): Promise<${output}>;`;
+}
+
+/** Any name may be a method, but an unquoted `new` would declare a constructor. */
+function toMethodName(tool: Tool): string {
+  const name = tool.address.slice(tool.address.indexOf(".") + 1);
+  return name === "new" ? quote(name) : name;
+}
+
+function toComment(tool: Tool, detail: "types" | "full"): string {
+  if (detail === "types") return `  /** ${toCommentText(`${tool.summary} (${tool.effect})`, SUMMARY_LENGTH + 12)} */`;
+  const { connector, remoteName } = tool.origin;
+  const lines = tool.description.split("\n").map((line) => toCommentText(line, DESCRIPTION_LENGTH));
+  const origin = `Upstream name: ${quote(remoteName.slice(0, NAME_LENGTH))} of ${quote(connector)}`;
+  const all = [...lines, `Effect: ${tool.effect}. ${toCommentText(origin, 4 * NAME_LENGTH)}`];
+  const written = all.filter((line) => line !== "").map((line) => `   * ${line}`);
+  return `  /**\n${written.join("\n")}\n   */`;
+}
+
+function toArgumentNames(input: JsonSchema): string {
+  const properties = isJsonObject(input["properties"]) ? Object.keys(input["properties"]) : [];
+  const required: readonly Json[] = Array.isArray(input["required"]) ? input["required"] : [];
+  const shown = properties
+    .slice(0, MAX_BRIEF_NAMES)
+    .map((name) => `${toKey(name.slice(0, NAME_LENGTH))}${required.includes(name) ? "" : "?"}`);
+  const more = properties.length > shown.length ? [`…${properties.length - shown.length} more`] : [];
+  return shown.length === 0 ? "" : `{ ${[...shown, ...more].join(", ")} }`;
+}
+
+interface Walk {
+  readonly root: JsonSchema;
+  left: number;
+}
+
+/** Whether an empty object is refused. */
+function needsArguments(schema: Json, walk: Walk): boolean {
+  if (walk.left < 1) return true;
+  walk.left -= 1;
+  if (!isJsonObject(schema)) return schema === false;
+  const needs = (part: Json): boolean => needsArguments(part, walk);
+  const { required, allOf, anyOf, oneOf, $ref } = schema;
+  const target = typeof $ref === "string" ? resolveRef(walk.root, $ref) : undefined;
+  return (
+    (Array.isArray(required) && required.length > 0) ||
+    (Array.isArray(allOf) && allOf.some(needs)) ||
+    [anyOf, oneOf].some((choices) => Array.isArray(choices) && choices.length > 0 && choices.every(needs)) ||
+    (target !== undefined && needs(target))
+  );
+}

@@ -1,0 +1,123 @@
+/** The whole API, and the answers to "describe": by tool, by namespace, unknown, too much. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { parseConnectorId, parseDigest, parseToolAddress } from "../domain/index.ts";
+import type { CatalogSnapshot, JsonSchema, Tool, ToolAddress } from "../domain/index.ts";
+import { MAX_API_CHARACTERS, declareApi } from "./declare-api.ts";
+import { MAX_DESCRIBED_CHARACTERS, describeTools } from "./describe-tools.ts";
+
+function known<T>(value: T | undefined): T {
+  assert.ok(value !== undefined);
+  return value;
+}
+
+const digestOf = (digit: string) => known(parseDigest(`sha256:${digit.repeat(64)}`));
+const address = (name: string): ToolAddress => known(parseToolAddress(name));
+
+function toolOf(name: string, input: JsonSchema = { type: "object" }): Tool {
+  return {
+    address: address(name),
+    origin: { kind: "upstream", connector: known(parseConnectorId("up")), remoteName: name },
+    summary: `About ${name}`,
+    description: `About ${name}`,
+    input,
+    output: { type: "string" },
+    effect: "read",
+    digest: digestOf("0"),
+  };
+}
+
+function snapshotOf(digit: string, tools: readonly Tool[]): CatalogSnapshot {
+  const groups = Object.entries(Object.groupBy(tools, (tool) => tool.address.split(".")[0] ?? ""));
+  return {
+    digest: digestOf(digit),
+    takenAt: 0,
+    tools: new Map(tools.map((tool) => [tool.address, tool])),
+    namespaces: groups.map(([name, own = []]) => ({
+      name,
+      connector: known(parseConnectorId("up")),
+      summary: "",
+      tools: own.map((tool) => tool.address.slice(name.length + 1)),
+    })),
+  };
+}
+
+const SMALL = snapshotOf("a", [toolOf("files.read"), toolOf("files.write"), toolOf("git.push")]);
+const NEAREST = (name: string): readonly ToolAddress[] => (name === "files.raed" ? [address("files.read")] : []);
+const OPTIONS = { detail: "types", findNearest: NEAREST } as const;
+
+const declared = (name: string): string => `  /** About ${name} (read) */
+  ${name.split(".")[1]}(args?: Record<string, unknown>): Promise<string>;`;
+
+describe("the API of a snapshot", () => {
+  it("declares one global per namespace beside the fixed ones", () => {
+    const surface = declareApi(SMALL);
+    assert.equal(surface.snapshot, SMALL.digest);
+    assert.deepEqual(surface.namespaces, SMALL.namespaces);
+    const own = surface.declarations.slice(surface.declarations.indexOf("declare const files"));
+    assert.equal(
+      own,
+      `declare const files: {\n${declared("files.read")}\n${declared("files.write")}\n};
+declare const git: {\n${declared("git.push")}\n};\n`,
+    );
+    assert.match(surface.declarations, /^declare const input: any;$/m);
+    assert.match(surface.declarations, /^declare class ToolError extends Error \{$/m);
+  });
+  it("is made once per digest, and forgotten after four others", () => {
+    const surface = declareApi(SMALL);
+    assert.equal(declareApi({ ...SMALL, takenAt: 1 }), surface);
+    for (const digit of ["1", "2", "3"]) declareApi({ ...SMALL, digest: digestOf(digit) });
+    assert.equal(declareApi(SMALL), surface);
+    for (const digit of ["1", "2", "3", "4"]) declareApi({ ...SMALL, digest: digestOf(digit) });
+    assert.notEqual(declareApi(SMALL), surface);
+  });
+  it("stays within its size however much servers describe", () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 900 }, (_, at) => [`property${at}`, { type: "string" }]),
+    );
+    const tools = Array.from({ length: 400 }, (_, at) => toolOf(`big.tool${at}`, { type: "object", properties }));
+    const { declarations } = declareApi(snapshotOf("b", tools));
+    assert.ok(declarations.length < MAX_API_CHARACTERS * 1.05);
+    assert.match(declarations, /tool399\(args\?: Record<string, unknown>\): Promise<any>;/);
+  });
+});
+
+describe("describe", () => {
+  it("answers for a tool and for a whole namespace, each tool once", () => {
+    assert.deepEqual(describeTools(SMALL, ["git.push", "files", "files.read"], OPTIONS), {
+      declarations: `declare const git: {\n${declared("git.push")}\n};
+declare const files: {\n${declared("files.read")}\n${declared("files.write")}\n};\n`,
+      tools: ["git.push", "files.read", "files.write"],
+      unknown: [],
+    });
+  });
+  it("answers unknown names with the nearest ones", () => {
+    assert.deepEqual(describeTools(SMALL, ["files.raed", "constructor", 'a"\n// evil'], OPTIONS), {
+      declarations: `// There is no "files.raed". Did you mean files.read?
+// There is no "constructor". Use search to find what there is
+// There is no "a\\" // evil". Use search to find what there is\n`,
+      tools: [],
+      unknown: [
+        { name: "files.raed", nearest: ["files.read"] },
+        { name: "constructor", nearest: [] },
+        { name: 'a" // evil', nearest: [] },
+      ],
+    });
+  });
+  it("takes a hundred names and refuses one more", () => {
+    const names = Array.from({ length: 101 }, () => "files.read");
+    assert.deepEqual(describeTools(SMALL, names.slice(1), OPTIONS).tools, ["files.read"]);
+    assert.throws(() => describeTools(SMALL, names, OPTIONS), { code: "REQUEST_INVALID" });
+  });
+  it("answers nothing with nothing", () => {
+    assert.deepEqual(describeTools(SMALL, [], OPTIONS), { declarations: "", tools: [], unknown: [] });
+  });
+  it("shortens, then counts, what is too much to read", () => {
+    const tools = Array.from({ length: 2000 }, (_, at) => toolOf(`big.tool${at}`));
+    const { declarations } = describeTools(snapshotOf("c", tools), ["big"], OPTIONS);
+    assert.ok(declarations.length < MAX_DESCRIBED_CHARACTERS * 1.1);
+    assert.match(declarations, /^\/\/ \d+ more tools are not shown; use search, then describe them by name$/m);
+  });
+});

@@ -1,0 +1,108 @@
+/**
+ * JSON Schema (2020-12 and draft-07) to the text of a TypeScript type. Total: any JSON has a type, if only `unknown`.
+ * Depth, number of nodes and size of the text are bounded; what is over a bound becomes looser, never wrong.
+ */
+
+import { isJsonObject } from "../domain/index.ts";
+import type { Json, JsonObject, JsonSchema } from "../domain/index.ts";
+import { toArrayType } from "./array-type.ts";
+import { toLiteralType } from "./literal-type.ts";
+import { toObjectType } from "./object-type.ts";
+import { resolveRef } from "./resolve-ref.ts";
+import type { Scope, TypeOptions } from "./scope.ts";
+import { NEVER, intersect, open, single, unite } from "./type-text.ts";
+import type { TypeText } from "./type-text.ts";
+
+const MAX_DEPTH = 24;
+const MAX_NODES = 2000;
+const MAX_CHARACTERS = 32 * 1024;
+/** A longer list of values is data; its type says as much and costs less. */
+const MAX_ENUM = 100;
+
+const DEFAULTS: TypeOptions = { open: "unknown", commentLength: 120, indent: 0 };
+
+const SCALARS: ReadonlyMap<string, TypeText> = new Map([
+  ["string", single("string")],
+  ["number", single("number")],
+  ["integer", single("number")],
+  ["boolean", single("boolean")],
+  ["null", single("null")],
+]);
+
+const OBJECT_KEYWORDS = ["properties", "required", "additionalProperties", "patternProperties"] as const;
+const ARRAY_KEYWORDS = ["items", "prefixItems"] as const;
+const COMBINERS = ["$ref", "allOf", "anyOf", "oneOf"] as const;
+
+/** The type of all values that the schema accepts, as far as TypeScript can say it. */
+export function schemaToType(schema: JsonSchema, options: Partial<TypeOptions> = {}): string {
+  const budget = { nodes: MAX_NODES, characters: MAX_CHARACTERS };
+  const whole = { ...DEFAULTS, ...options };
+  return convert(schema, { root: schema, options: whole, depth: 0, refs: [], budget, toType: convert }).text;
+}
+
+function convert(schema: Json, parent: Scope): TypeText {
+  const scope = { ...parent, depth: parent.depth + 1 };
+  const unknown = open(scope.options.open);
+  if (scope.depth > MAX_DEPTH || scope.budget.nodes < 1) return unknown;
+  scope.budget.nodes -= 1;
+  if (schema === false) return NEVER;
+  if (!isJsonObject(schema)) return unknown;
+  const parts = [
+    fromRef(schema, scope),
+    fromKeywords(schema, scope),
+    ...listOf(schema["allOf"]).map((part) => convert(part, scope)),
+    fromChoice(schema["anyOf"], scope),
+    fromChoice(schema["oneOf"], scope),
+  ];
+  const whole = intersect(parts, unknown);
+  return schema["nullable"] === true ? unite([whole, single("null")], unknown) : whole;
+}
+
+const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
+
+function fromRef(schema: JsonObject, scope: Scope): TypeText {
+  const ref = schema["$ref"];
+  const unknown = open(scope.options.open);
+  if (typeof ref !== "string" || scope.refs.includes(ref)) return unknown;
+  const target = resolveRef(scope.root, ref);
+  return target === undefined ? unknown : convert(target, { ...scope, refs: [...scope.refs, ref] });
+}
+
+function fromChoice(choices: Json | undefined, scope: Scope): TypeText {
+  const unknown = open(scope.options.open);
+  const parts = listOf(choices).map((choice) => convert(choice, scope));
+  return parts.length === 0 ? unknown : unite(parts, unknown);
+}
+
+function fromKeywords(schema: JsonObject, scope: Scope): TypeText {
+  const unknown = open(scope.options.open);
+  if (schema["const"] !== undefined) return toLiteralType(schema["const"], scope);
+  const values = listOf(schema["enum"]);
+  const literals = values.length > MAX_ENUM ? [] : values.map((value) => toLiteralType(value, scope));
+  const listed = literals.length === 0 ? unknown : unite(literals, unknown);
+  const types = listed.kind === "unknown" ? toTypes(schema).map((type) => fromType(type, schema, scope)) : [];
+  return types.length === 0 ? listed : unite(types, unknown);
+}
+
+/** Servers often leave `type` out where the other keywords make it plain. */
+function toTypes(schema: JsonObject): readonly Json[] {
+  const type = schema["type"];
+  if (typeof type === "string") return [type];
+  if (Array.isArray(type)) return type;
+  if (OBJECT_KEYWORDS.some((keyword) => Object.hasOwn(schema, keyword))) return ["object"];
+  return ARRAY_KEYWORDS.some((keyword) => Object.hasOwn(schema, keyword)) ? ["array"] : [];
+}
+
+function fromType(type: Json, schema: JsonObject, scope: Scope): TypeText {
+  const unknown = open(scope.options.open);
+  if (typeof type !== "string") return unknown;
+  if (type === "array") return toArrayType(schema, scope);
+  if (type === "object") return saysNothing(schema) ? unknown : toObjectType(schema, scope);
+  return SCALARS.get(type) ?? unknown;
+}
+
+/** A bare `type: object` beside a reference or a choice adds nothing but noise. */
+function saysNothing(schema: JsonObject): boolean {
+  const isBare = !OBJECT_KEYWORDS.some((keyword) => Object.hasOwn(schema, keyword));
+  return isBare && COMBINERS.some((keyword) => Object.hasOwn(schema, keyword));
+}
