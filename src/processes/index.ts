@@ -1,0 +1,4 @@
+/** The front door of `processes`: children never outlive the gateway. */
+
+export { openReaper } from "./reaper.ts";
+export type { Reaper, ReaperOptions } from "./reaper.ts";
