@@ -1,0 +1,115 @@
+/** States and pauses of a connection, with a clock of our own. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { GloveboxError, parseConnectorId } from "../domain/index.ts";
+
+import { Lifecycle } from "./lifecycle.ts";
+
+const ID = parseConnectorId("up");
+assert.ok(ID);
+const id = ID;
+const broken = new GloveboxError("UPSTREAM_UNREACHABLE", "up: broken");
+
+/** What the test can turn: the clock, whether the next attempt succeeds, and how often one was made. */
+class Bench {
+  opens = 0;
+  works = true;
+  time = 0;
+  readonly lifecycle = new Lifecycle<object>({ id, now: () => this.time, open: () => this.#open() });
+
+  async #open(): Promise<object> {
+    this.opens += 1;
+    if (!this.works) throw broken;
+    return {};
+  }
+}
+
+/** The length of the pause that the lifecycle is in, found by asking it. */
+async function findPauseMs(bench: Bench): Promise<number> {
+  const { opens, time } = bench;
+  for (const ms of [0, 250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000]) {
+    bench.time = time + ms - 1;
+    if (ms > 0) await bench.lifecycle.reach().catch(() => undefined);
+    if (bench.opens > opens) return -1;
+    bench.time = time + ms;
+    await bench.lifecycle.reach().catch(() => undefined);
+    if (bench.opens > opens) return ms;
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+test("a connection is made once and shared", async () => {
+  const { lifecycle } = new Bench();
+  assert.deepEqual(lifecycle.view(), { state: "idle", since: 0, error: undefined });
+  const first = lifecycle.reach();
+  assert.equal(lifecycle.view().state, "connecting");
+  assert.equal(await first, await lifecycle.reach());
+  assert.equal(lifecycle.view().state, "ready");
+});
+
+test("pauses after failed attempts double from 250 ms to 30 s", async () => {
+  const bench = new Bench();
+  bench.works = false;
+  await assert.rejects(bench.lifecycle.reach(), broken);
+  const pauses: number[] = [];
+  for (let count = 0; count < 9; count += 1) pauses.push(await findPauseMs(bench));
+  assert.deepEqual(pauses, [250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+});
+
+test("during a pause the answer comes at once, keeps its code and says when the next try is", async () => {
+  const bench = new Bench();
+  bench.works = false;
+  await assert.rejects(bench.lifecycle.reach(), broken);
+  bench.time = 50;
+  await assert.rejects(bench.lifecycle.reach(), {
+    code: "UPSTREAM_UNREACHABLE",
+    message: "up: broken; the next try is in 0.2 s",
+  });
+  assert.deepEqual([bench.opens, bench.lifecycle.view()], [1, { state: "failed", since: 0, error: broken }]);
+});
+
+test("a connection that is lost comes back at once the first time, then with pauses", async () => {
+  const bench = new Bench();
+  const pauses: number[] = [];
+  for (let count = 0; count < 3; count += 1) {
+    bench.lifecycle.lose(await bench.lifecycle.reach(), broken);
+    pauses.push(await findPauseMs(bench));
+  }
+  assert.deepEqual(pauses, [0, 250, 500]);
+});
+
+test("an answered call makes the next loss the first one again", async () => {
+  const bench = new Bench();
+  for (let count = 0; count < 3; count += 1) {
+    const link = await bench.lifecycle.reach();
+    bench.lifecycle.prove(link);
+    bench.lifecycle.lose(link, broken);
+  }
+  assert.equal(await findPauseMs(bench), 0);
+});
+
+test("losing a connection that was replaced changes nothing", async () => {
+  const { lifecycle } = new Bench();
+  const old = await lifecycle.reach();
+  lifecycle.lose(old, broken);
+  const current = await lifecycle.reach();
+  lifecycle.lose(old, broken);
+  assert.equal(await lifecycle.reach(), current);
+});
+
+test("after closing nothing opens again", async () => {
+  const bench = new Bench();
+  await bench.lifecycle.reach();
+  bench.lifecycle.close();
+  bench.lifecycle.close();
+  await assert.rejects(bench.lifecycle.reach(), { message: "up: the connection was closed by Glovebox" });
+  assert.deepEqual([bench.opens, bench.lifecycle.view().state], [1, "closed"]);
+});
+
+test("an error that is not ours is a bug and says so", async () => {
+  const lifecycle = new Lifecycle({ id, now: () => 0, open: () => Promise.reject(new RangeError("oops")) });
+  await assert.rejects(lifecycle.reach(), RangeError);
+  assert.equal(lifecycle.view().error?.code, "INTERNAL_BUG");
+});

@@ -1,0 +1,194 @@
+/** The connector against HTTP servers that break off, forget, refuse, redirect or send too much. */
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { after, before, beforeEach, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+
+import { GloveboxError, isJsonObject, parseConnectorId } from "../../domain/index.ts";
+import type { JsonObject } from "../../domain/index.ts";
+import { openEgress } from "../../egress/index.ts";
+import { createMcpConnector } from "../index.ts";
+import type { Connector } from "../index.ts";
+
+const opened: Connector[] = [];
+/** What the server saw, in order. */
+let seen: string[] = [];
+let session = "s1";
+let isDenied = false;
+let base = "";
+
+const server = createServer((request, response) => void answer(request, response));
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  if (request.method !== "POST") {
+    seen.push(request.method ?? "");
+    return void response.writeHead(request.method === "DELETE" ? 200 : 405).end();
+  }
+  const message: unknown = JSON.parse(Buffer.concat(await request.toArray()).toString());
+  assert.ok(isJsonObject(message));
+  const { method, id = null, params } = message;
+  const tool = isJsonObject(params) && typeof params["name"] === "string" ? params["name"] : "";
+  seen.push(`${String(method)} ${tool}`.trim());
+  if (isDenied) return void response.writeHead(401).end();
+  if (method !== "initialize" && request.headers["mcp-session-id"] !== session) {
+    return void response.writeHead(404).end("secret-canary: no such session");
+  }
+  if (id === null) return void response.writeHead(202).end();
+  if (method === "tools/call") return callTool(tool, id, response);
+  const tools = [{ name: "echo", inputSchema: { type: "object" } }];
+  const serverInfo = { name: "x", version: "1" };
+  const hello = { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo };
+  respond(response, { id, result: method === "initialize" ? hello : { tools } });
+}
+
+function callTool(name: string, id: unknown, response: ServerResponse): void {
+  const result = { content: [{ type: "text", text: name === "large" ? "x".repeat(10_000) : "done" }] };
+  const stream = { "content-type": "text/event-stream" };
+  switch (name) {
+    case "breaksOff":
+      return void response.writeHead(200, stream).end(": hello\n\n");
+    case "largeStream":
+      return void response.writeHead(200, stream).end(`: ${"x".repeat(10_000)}\n\n`);
+    case "never":
+      response.once("close", () => seen.push("stream closed"));
+      return void response.writeHead(200, stream).write(": hello\n\n");
+    case "page":
+      return void response.writeHead(200, { "content-type": "text/html" }).end("<html>");
+    case "away":
+      return void response.writeHead(307, { location: "http://localhost:1/mcp" }).end();
+    default:
+      respond(response, { id: id === null ? null : Number(id), result });
+  }
+}
+
+function respond(response: ServerResponse, message: object): void {
+  const headers = { "content-type": "application/json", "mcp-session-id": session };
+  response.writeHead(200, headers).end(JSON.stringify({ jsonrpc: "2.0", ...message }));
+}
+
+function connect(url = `${base}/mcp`): Connector {
+  const id = parseConnectorId("web");
+  assert.ok(id);
+  const connector = createMcpConnector({
+    id,
+    settings: { kind: "http", url, resolveHeaders: async () => ({ "x-key": "k" }), startMs: 2000, messageBytes: 5000 },
+    environment: {},
+    keeper: { keep: () => assert.fail("no process"), release: () => assert.fail("no process") },
+    egress: openEgress({ fetch: globalThis.fetch }),
+    now: Date.now,
+    clean: (text) => text,
+  });
+  opened.push(connector);
+  return connector;
+}
+
+async function listen(target: Server): Promise<string> {
+  await new Promise<void>((resolve) => target.listen(0, "127.0.0.1", resolve));
+  const address = target.address();
+  assert.ok(typeof address === "object" && address);
+  return `http://127.0.0.1:${address.port}`;
+}
+
+before(async () => {
+  base = await listen(server);
+});
+beforeEach(() => {
+  seen = [];
+  session = "s1";
+  isDenied = false;
+});
+after(async () => {
+  await Promise.all(opened.map((connector) => connector.close()));
+  server.close();
+  server.closeAllConnections();
+});
+
+const call = (connector: Connector, name: string, args: JsonObject = {}): Promise<unknown> =>
+  connector.call(name, args, AbortSignal.timeout(2000));
+
+async function refusal(promise: Promise<unknown>): Promise<readonly [string, string]> {
+  const thrown = await promise.then(
+    () => assert.fail("The call should have failed"),
+    (error: unknown) => error,
+  );
+  assert.ok(thrown instanceof GloveboxError, String(thrown));
+  return [thrown.code, thrown.message];
+}
+
+test("a call is answered, and closing says goodbye to the session", async () => {
+  const connector = connect();
+  assert.equal(await call(connector, "echo"), "done");
+  await connector.close();
+  assert.equal(seen.at(-1), "DELETE");
+});
+
+test("a stream that ends without the answer fails its call at once", async () => {
+  const connector = connect();
+  const expected = ["UPSTREAM_UNREACHABLE", "web: the response ended before the answer came"];
+  assert.deepEqual(await refusal(call(connector, "breaksOff")), expected);
+  assert.deepEqual(await refusal(call(connector, "largeStream")), expected);
+});
+
+test("a response that is too large fails its call and leaves the connection alone", async () => {
+  const connector = connect();
+  const expected = ["LIMIT_SIZE", "The response is larger than 5000 bytes"];
+  assert.deepEqual(await refusal(call(connector, "large")), expected);
+  assert.equal(connector.status().state, "ready");
+  assert.equal(await call(connector, "echo"), "done");
+});
+
+test("a forgotten session fails one call; the next one has a new session", async () => {
+  const connector = connect();
+  assert.equal(await call(connector, "echo"), "done");
+  session = "s2";
+  const expected = ["UPSTREAM_UNREACHABLE", "web: it answered with HTTP status 404"];
+  assert.deepEqual(await refusal(call(connector, "echo")), expected);
+  assert.equal(await call(connector, "echo"), "done");
+});
+
+test("a failing call does not take the others on its connection along", async () => {
+  const connector = connect();
+  await connector.tools();
+  const other = connector.call("never", {}, AbortSignal.timeout(300));
+  await refusal(call(connector, "breaksOff"));
+  assert.deepEqual(await refusal(other), ["UPSTREAM_TIMEOUT", "web: the call took longer than it may"]);
+});
+
+test("an aborted call is cancelled at the server and its stream is given up", async () => {
+  const connector = connect();
+  await connector.tools();
+  const expected = ["UPSTREAM_TIMEOUT", "web: the call took longer than it may"];
+  assert.deepEqual(await refusal(connector.call("never", {}, AbortSignal.timeout(100))), expected);
+  await wait(100);
+  assert.deepEqual(seen.slice(-2), ["notifications/cancelled", "stream closed"]);
+  assert.equal(await call(connector, "echo"), "done");
+});
+
+test("a missing credential is named as such, also during the pause", async () => {
+  isDenied = true;
+  const connector = connect();
+  const message = "web: it answered with HTTP status 401";
+  assert.deepEqual(await refusal(connector.tools()), ["UPSTREAM_AUTH_REQUIRED", message]);
+  assert.equal((await refusal(connector.tools()))[0], "UPSTREAM_AUTH_REQUIRED");
+  assert.equal(connector.status().cause, "it answered with HTTP status 401");
+});
+
+test("a redirect to another origin and a page instead of an answer are refused", async () => {
+  const connector = connect();
+  assert.equal((await refusal(call(connector, "away")))[0], "EGRESS_DENIED");
+  assert.equal((await refusal(call(connector, "page")))[0], "UPSTREAM_RESULT_INVALID");
+});
+
+test("an address that nobody listens on, one with credentials and one that is none are told apart", async () => {
+  const gone = createServer();
+  const abandoned = await listen(gone);
+  await new Promise((resolve) => gone.close(resolve));
+  assert.deepEqual(await refusal(connect(abandoned).tools()), [
+    "UPSTREAM_UNREACHABLE",
+    "web: it cannot be reached (ECONNREFUSED)",
+  ]);
+  assert.equal((await refusal(connect(base.replace("//", "//u:p@")).tools()))[0], "EGRESS_DENIED");
+  assert.equal((await refusal(connect("nowhere").tools()))[0], "CONFIG_INVALID");
+});

@@ -1,0 +1,121 @@
+/** The connector against the reference servers that people really run. */
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+import { parseConnectorId } from "../../domain/index.ts";
+import { openEgress } from "../../egress/index.ts";
+import { createMcpConnector } from "../index.ts";
+import type { Connector, RemoteTool, UpstreamSettings } from "../index.ts";
+
+const started: ChildProcess[] = [];
+const opened: Connector[] = [];
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "glovebox-")));
+
+const clean = (text: string): string => text;
+const resolveEnv = async (): Promise<Record<string, string>> => ({});
+const resolveHeaders = async (): Promise<Record<string, string>> => ({ authorization: "Bearer x" });
+
+function locate(name: string): string {
+  return fileURLToPath(import.meta.resolve(`@modelcontextprotocol/${name}/dist/index.js`));
+}
+
+function connect(settings: UpstreamSettings): Connector {
+  const id = parseConnectorId("real");
+  assert.ok(id);
+  const keeper = { keep: () => undefined, release: () => undefined };
+  const egress = openEgress({ fetch: globalThis.fetch });
+  const environment = { PATH: process.env["PATH"] };
+  const connector = createMcpConnector({ id, settings, environment, keeper, egress, now: Date.now, clean });
+  opened.push(connector);
+  return connector;
+}
+
+function connectChild(name: string, ...args: readonly string[]): Connector {
+  const command = process.execPath;
+  return connect({ kind: "stdio", command, args: [locate(name), ...args], resolveEnv, startMs: 10_000 });
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  assert.ok(typeof address === "object" && address);
+  await new Promise((resolve) => server.close(resolve));
+  return address.port;
+}
+
+function startHttpServer(port: number): ChildProcess {
+  const child = spawn(process.execPath, [locate("server-everything"), "streamableHttp"], {
+    env: { PORT: String(port) },
+    stdio: "ignore",
+  });
+  started.push(child);
+  return child;
+}
+
+/** Connects, with patience for a server that is still starting. */
+async function untilReady(connector: Connector): Promise<readonly RemoteTool[]> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const tools = await connector.tools().catch(() => undefined);
+    if (tools) return tools;
+    await wait(50);
+  }
+  return connector.tools();
+}
+
+after(async () => {
+  await Promise.all(opened.map((connector) => connector.close()));
+  for (const child of started) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true });
+});
+
+const soon = (): AbortSignal => AbortSignal.timeout(10_000);
+
+test("the everything server works over stdio", async () => {
+  const connector = connectChild("server-everything", "stdio");
+  const tools = await connector.tools();
+  assert.ok(tools.length > 5);
+  assert.equal(await connector.call("echo", { message: "hi" }, soon()), "Echo: hi");
+  assert.equal(await connector.call("get-sum", { a: 2, b: 3 }, soon()), "The sum of 2 and 3 is 5.");
+  const weather = await connector.call("get-structured-content", { location: "New York" }, soon());
+  assert.deepEqual(weather, { temperature: 33, conditions: "Cloudy", humidity: 82 });
+  await assert.rejects(connector.call("get-sum", { a: "x" }, soon()), { code: "UPSTREAM_FAILED" });
+  await assert.rejects(connector.call("no-such-tool", {}, soon()), { code: "UPSTREAM_FAILED" });
+});
+
+test("the filesystem server works over stdio and its annotations arrive", async () => {
+  writeFileSync(join(folder, "note.txt"), "remember");
+  const connector = connectChild("server-filesystem", folder);
+  const tools = new Map((await connector.tools()).map((tool) => [tool.name, tool]));
+  assert.equal(tools.get("read_text_file")?.annotations.readOnly, true);
+  assert.equal(tools.get("write_file")?.annotations.destructive, true);
+  assert.notEqual(tools.get("read_text_file")?.output, null);
+  const read = await connector.call("read_text_file", { path: join(folder, "note.txt") }, soon());
+  assert.deepEqual(read, { content: "remember" });
+  await assert.rejects(connector.call("read_text_file", { path: "/etc/passwd" }, soon()), { code: "UPSTREAM_FAILED" });
+});
+
+test("the everything server works over HTTP, also after it was started anew", async () => {
+  const port = await findFreePort();
+  const url = `http://127.0.0.1:${port}/mcp`;
+  const first = startHttpServer(port);
+  const connector = connect({ kind: "http", url, resolveHeaders, startMs: 10_000 });
+  assert.ok((await untilReady(connector)).length > 5);
+  assert.equal(await connector.call("echo", { message: "hi" }, soon()), "Echo: hi");
+  assert.equal(connector.status().transport, "http");
+  first.kill("SIGKILL");
+  await wait(50);
+  await assert.rejects(connector.call("echo", { message: "hi" }, soon()), { code: "UPSTREAM_UNREACHABLE" });
+  startHttpServer(port);
+  await untilReady(connector);
+  assert.equal(await connector.call("echo", { message: "back" }, soon()), "Echo: back");
+});

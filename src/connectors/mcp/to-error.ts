@@ -1,0 +1,97 @@
+/** Translates what a protocol client can throw into the product's own errors: a code, a cause, a remedy. */
+
+import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
+
+import { GloveboxError } from "../../domain/index.ts";
+import type { ConnectorId } from "../../domain/index.ts";
+
+import { toShownText } from "../cap-text.ts";
+import type { Clean } from "../cap-text.ts";
+import { STREAM_ENDED } from "../wire/http-wire.ts";
+import type { Trouble } from "../wire/wire.ts";
+
+const MAX_MESSAGE_BYTES = 2048;
+
+export interface ErrorContext {
+  readonly id: ConnectorId;
+  readonly clean: Clean;
+  /** Facts from underneath the protocol, which explain a closed connection better than the client can. */
+  readonly trouble: Trouble | undefined;
+}
+
+/** Messages name the upstream. Text from the server is cleaned and capped; status lines and bodies are left out. */
+export function toUpstreamError(thrown: unknown, context: ErrorContext): GloveboxError {
+  if (thrown instanceof GloveboxError) return thrown;
+  const isAnswer = thrown instanceof ProtocolError;
+  const trouble = (isAnswer ? undefined : context.trouble) ?? diagnose(thrown, context);
+  return fromTrouble(trouble, context.id, thrown);
+}
+
+/** The error for known trouble, in the one form that all messages about an upstream have. */
+export function fromTrouble(trouble: Trouble, id: ConnectorId, cause?: unknown): GloveboxError {
+  return new GloveboxError(trouble.code, `${id}: ${trouble.cause}`, { cause, hint: trouble.hint });
+}
+
+/** What an aborted call is called: a time limit is the upstream's failure, anything else its caller's wish. */
+export function toAbortError(signal: AbortSignal, id: ConnectorId): GloveboxError {
+  const reason: unknown = signal.reason;
+  if (reason instanceof GloveboxError) return reason;
+  if (reason instanceof DOMException && reason.name === "TimeoutError") {
+    const hint = "Ask for less at a time, or raise callMs";
+    return fromTrouble({ code: "UPSTREAM_TIMEOUT", cause: "the call took longer than it may", hint }, id);
+  }
+  return fromTrouble({ code: "REQUEST_CANCELLED", cause: "the call was cancelled", hint: "Send it again" }, id);
+}
+
+function diagnose(thrown: unknown, { clean }: ErrorContext): Trouble {
+  if (thrown instanceof ProtocolError) return fromProtocol(thrown, clean);
+  if (thrown instanceof UnauthorizedError) return fromStatus(401);
+  if (thrown instanceof SdkHttpError) return fromStatus(thrown.status);
+  if (thrown instanceof SdkError) return fromSdk(thrown);
+  const cause = `it cannot be reached (${toSystemCode(thrown) ?? "connection failed"})`;
+  return { code: "UPSTREAM_UNREACHABLE", cause, hint: "Check that the server runs and that its address is right" };
+}
+
+function fromProtocol(thrown: ProtocolError, clean: Clean): Trouble {
+  if (thrown.code === STREAM_ENDED) {
+    const hint = "The server broke off, or its answer was too large; ask for less at a time";
+    return { code: "UPSTREAM_UNREACHABLE", cause: "the response ended before the answer came", hint };
+  }
+  const text = toShownText(thrown.message, clean, MAX_MESSAGE_BYTES);
+  return { code: "UPSTREAM_FAILED", cause: text, hint: "Check the tool's name and arguments against its description" };
+}
+
+function fromStatus(status: number): Trouble {
+  const cause = `it answered with HTTP status ${status}`;
+  if (status === 401 || status === 403) {
+    return { code: "UPSTREAM_AUTH_REQUIRED", cause, hint: "Set or renew the credential in this upstream's headers" };
+  }
+  return { code: "UPSTREAM_UNREACHABLE", cause, hint: "Check that the URL is an MCP endpoint and the server is well" };
+}
+
+function fromSdk(thrown: SdkError): Trouble {
+  if (thrown.code === SdkErrorCode.RequestTimeout) {
+    return { code: "UPSTREAM_TIMEOUT", cause: "it did not answer in time", hint: "Try again later" };
+  }
+  if (BROKEN_ANSWERS.includes(thrown.code)) {
+    const hint = "Check that the address belongs to an MCP server, and that the server is up to date";
+    return { code: "UPSTREAM_RESULT_INVALID", cause: "its answer breaks the protocol", hint };
+  }
+  return { code: "UPSTREAM_UNREACHABLE", cause: "the connection was closed", hint: "Call again to reconnect" };
+}
+
+const BROKEN_ANSWERS: readonly SdkErrorCode[] = [
+  SdkErrorCode.InvalidResult,
+  SdkErrorCode.UnsupportedResultType,
+  SdkErrorCode.ClientHttpUnexpectedContent,
+];
+
+/** The system's short word for a failed connection, such as ECONNREFUSED; fetch hides it one or two causes deep. */
+function toSystemCode(thrown: unknown): string | undefined {
+  let error: unknown = thrown;
+  for (let depth = 0; depth < 4 && error instanceof Error; depth += 1) {
+    if ("code" in error && typeof error.code === "string" && /^[A-Z_]{3,40}$/.test(error.code)) return error.code;
+    error = error.cause;
+  }
+  return undefined;
+}

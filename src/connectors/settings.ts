@@ -1,0 +1,34 @@
+/** How to reach one upstream. Secrets come in late, through functions, so that settings can be shown and logged. */
+
+type Texts = Readonly<Record<string, string>>;
+
+/** A server that is started as a child process and speaks over its standard streams. */
+export interface StdioSettings {
+  readonly kind: "stdio";
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd?: string;
+  /** What the operator named for this server, secrets resolved. Asked for again at every start. */
+  readonly resolveEnv: () => Promise<Texts>;
+  /** From the start of the process to its first list of tools. */
+  readonly startMs: number;
+  /** One message of the server; a larger one ends the connection. */
+  readonly messageBytes?: number;
+}
+
+/** A server behind a Streamable HTTP endpoint. */
+export interface HttpSettings {
+  readonly kind: "http";
+  readonly url: string;
+  /** Headers for every request, secrets resolved. Asked for again at every connect. */
+  readonly resolveHeaders: () => Promise<Texts>;
+  /** From the first request to the first list of tools. */
+  readonly startMs: number;
+  /** One response of the server; a larger one fails its call. */
+  readonly messageBytes?: number;
+}
+
+export type UpstreamSettings = StdioSettings | HttpSettings;
+
+/** Roomy enough for any result that the bridge would let through, small enough that one line cannot eat the memory. */
+export const DEFAULT_MESSAGE_BYTES = 64 * 1024 * 1024;

@@ -1,0 +1,54 @@
+/** Chooses and furnishes the transport for an upstream's settings. Nothing is started or sent yet. */
+
+import { GloveboxError } from "../../domain/index.ts";
+import type { ChildKeeper } from "../../domain/index.ts";
+import type { Egress } from "../../egress/index.ts";
+
+import type { Clean } from "../cap-text.ts";
+import { toChildEnvironment } from "./child-environment.ts";
+import { HttpWire } from "./http-wire.ts";
+import { DEFAULT_MESSAGE_BYTES } from "../settings.ts";
+import type { HttpSettings, StdioSettings, UpstreamSettings } from "../settings.ts";
+import { StdioWire } from "./stdio-wire.ts";
+import type { Wire } from "./wire.ts";
+
+export interface WireOptions {
+  readonly settings: UpstreamSettings;
+  /** The gateway's environment, of which a child server gets five variables. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly keeper: ChildKeeper;
+  readonly egress: Egress;
+  /** Applied to every text of the server that is shown to anyone. */
+  readonly clean: Clean;
+}
+
+/** Asks for the secrets now, so that a value changed since the last start is used. */
+export async function createWire(options: WireOptions): Promise<Wire> {
+  const { settings } = options;
+  switch (settings.kind) {
+    case "stdio":
+      return createStdioWire(settings, options);
+    case "http":
+      return createHttpWire(settings, options.egress);
+    default:
+      return settings satisfies never;
+  }
+}
+
+async function createStdioWire(settings: StdioSettings, options: WireOptions): Promise<Wire> {
+  const { command, args, cwd, messageBytes = DEFAULT_MESSAGE_BYTES } = settings;
+  const { environment, keeper, clean } = options;
+  const env = toChildEnvironment(environment, await settings.resolveEnv());
+  return new StdioWire({ command, args, env, messageBytes, keeper, clean, ...(cwd !== undefined && { cwd }) });
+}
+
+async function createHttpWire(settings: HttpSettings, egress: Egress): Promise<Wire> {
+  const url = URL.parse(settings.url);
+  if (!url) {
+    throw new GloveboxError("CONFIG_INVALID", "The url of this upstream is not a URL", {
+      hint: "Write it as https://host/path",
+    });
+  }
+  const fetch = egress.fetchFrom(url.origin, { maxBytes: settings.messageBytes ?? DEFAULT_MESSAGE_BYTES });
+  return new HttpWire({ url, fetch, headers: await settings.resolveHeaders() });
+}

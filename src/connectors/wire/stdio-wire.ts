@@ -1,0 +1,160 @@
+/**
+ * The stdio transport: one child process in a group of its own, one JSON message per line.
+ * The child is hostile until proven otherwise: what it sends is capped before it is joined and checked before it is used.
+ */
+
+import { spawn } from "node:child_process";
+import type { ChildProcess, ChildProcessByStdio } from "node:child_process";
+import { once } from "node:events";
+import type { Readable, Writable } from "node:stream";
+
+import { parseJSONRPCMessage } from "@modelcontextprotocol/client";
+import type { JSONRPCMessage } from "@modelcontextprotocol/client";
+
+import type { ChildKeeper } from "../../domain/index.ts";
+
+import { toShownText } from "../cap-text.ts";
+import type { Clean } from "../cap-text.ts";
+import { endChild, settlesWithin, signalGroup, untilEvent } from "./end-child.ts";
+import { createLineSplitter } from "./line-splitter.ts";
+import { createStderrTail } from "./stderr-tail.ts";
+import { describeExit, describeOversize, describeSpawnError } from "./trouble.ts";
+import type { Garbage, Trouble, Wire } from "./wire.ts";
+
+const EVIDENCE_BYTES = 200;
+/** After the child has exited: for output that is still in the pipe, or a pipe that a stranger inherited. */
+const DRAIN_MS = 200;
+
+export interface StdioWireOptions {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly messageBytes: number;
+  readonly keeper: ChildKeeper;
+  readonly clean: Clean;
+}
+
+type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+
+/** Nothing is started before `start()`; after `close()`, or the child's own end, it cannot be started again. */
+export class StdioWire implements Wire {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: ((message: JSONRPCMessage) => void) | undefined;
+
+  readonly #options: StdioWireOptions;
+  readonly #tail;
+  #child: Child | undefined;
+  #trouble: Trouble | undefined;
+  #garbage: Garbage | undefined;
+  #ended = Promise.resolve();
+
+  constructor(options: StdioWireOptions) {
+    this.#options = options;
+    this.#tail = createStderrTail(options.clean);
+  }
+
+  trouble(): Trouble | undefined {
+    return this.#trouble;
+  }
+
+  stderr(): readonly string[] {
+    return this.#tail.lines();
+  }
+
+  garbage(): Garbage | undefined {
+    return this.#garbage;
+  }
+
+  /** No shell: command and arguments reach the system exactly as configured. */
+  async start(): Promise<void> {
+    if (this.#child) throw new TypeError("This transport was started before");
+    const { command, args, env, cwd } = this.#options;
+    const child = spawn(command, args, {
+      detached: true,
+      shell: false,
+      windowsHide: true,
+      stdio: ["pipe", "pipe", "pipe"],
+      env,
+      ...(cwd !== undefined && { cwd }),
+    });
+    this.#child = child;
+    this.#ended = this.#watch(child);
+    try {
+      await once(child, "spawn");
+    } catch (cause) {
+      this.#trouble = describeSpawnError(cause, this.#options);
+      throw new Error(this.#trouble.cause, { cause });
+    }
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#child?.stdin;
+    if (!stdin?.writable) throw new Error("The server's input is closed");
+    if (stdin.writableLength > this.#options.messageBytes) throw new Error("The server does not read its input");
+    await new Promise<void>((resolve, reject) => {
+      stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  async close(): Promise<void> {
+    if (!this.#child) return;
+    await endChild(this.#child);
+    await this.#ended;
+  }
+
+  /** Wires up the streams; resolves when the child, its group and its pipes are gone and `onclose` was told. */
+  async #watch(child: Child): Promise<void> {
+    child.on("error", (error) => this.onerror?.(error));
+    child.stdin.on("error", (error) => this.onerror?.(error));
+    child.stderr.on("data", (chunk: Buffer) => this.#tail.push(chunk));
+    this.#read(child);
+    const { pid } = child;
+    if (pid === undefined) return;
+    this.#options.keeper.keep(pid);
+    const closed = untilEvent(child, "close");
+    await untilEvent(child, "exit");
+    signalGroup(child, "SIGKILL");
+    this.#options.keeper.release(pid);
+    await settlesWithin(closed, DRAIN_MS);
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+    this.#trouble ??= describeExit(child);
+    this.onclose?.();
+  }
+
+  #read(child: Child): void {
+    const splitter = createLineSplitter(this.#options.messageBytes);
+    child.stdout.on("data", (chunk: Buffer) => {
+      for (const line of splitter.push(chunk)) this.#receive(line);
+      if (splitter.isOverflown()) this.#refuse(child);
+    });
+  }
+
+  #receive(line: string): void {
+    const message = parseMessage(line);
+    if (message) this.onmessage?.(message);
+    else if (line.trim() !== "") this.#note(line);
+  }
+
+  /** A stray line is a nuisance, not an attack: it is counted, the first is kept as evidence, the connection lives. */
+  #note(line: string): void {
+    const first = this.#garbage?.first ?? toShownText(line.trim(), this.#options.clean, EVIDENCE_BYTES);
+    this.#garbage = { count: (this.#garbage?.count ?? 0) + 1, first };
+  }
+
+  /** Whose answer the oversized line was is not known without reading it, so the whole connection ends. */
+  #refuse(child: ChildProcess): void {
+    this.#trouble ??= describeOversize(this.#options.messageBytes);
+    child.stdout?.removeAllListeners("data").resume();
+    signalGroup(child, "SIGKILL");
+  }
+}
+
+function parseMessage(line: string): JSONRPCMessage | undefined {
+  try {
+    return parseJSONRPCMessage(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+}
