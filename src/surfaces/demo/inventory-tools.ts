@@ -1,0 +1,145 @@
+/** The five tools of the demo shop. Each server instance has its own copy of the data and loses it at its end. */
+
+import { McpServer } from "@modelcontextprotocol/server";
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import * as z from "zod";
+
+import { CATEGORIES, ORDER_STATUSES, createOrders, createProducts } from "./inventory-data.ts";
+import type { Product } from "./inventory-data.ts";
+
+const sku = z.string().describe("Stock keeping unit, such as SKU-007");
+const product = z.object({
+  sku,
+  name: z.string(),
+  category: z.enum(CATEGORIES),
+  price_cents: z.int().min(0),
+  stock: z.int().min(0).describe("Pieces in the warehouse"),
+});
+const order = z.object({
+  id: z.string(),
+  customer: z.string(),
+  status: z.enum(ORDER_STATUSES),
+  placed_on: z.string().describe("Date, YYYY-MM-DD"),
+  lines: z.array(z.object({ sku, quantity: z.int().min(1) })),
+  total_cents: z.int().min(0),
+});
+
+const READ = { readOnlyHint: true, openWorldHint: false } as const;
+const WRITE = { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false } as const;
+const DESTROY = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false } as const;
+
+type Shelf = Map<string, Product>;
+
+/** A server with fresh data, to be connected to one transport. */
+export function createInventoryServer(): McpServer {
+  const server = new McpServer({ name: "inventory", title: "Demo inventory", version: "1.0.0" });
+  const products = createProducts();
+  const shelf: Shelf = new Map(products.map((item) => [item.sku, item]));
+  registerProductTools(server, shelf);
+  registerOrderTool(server, products);
+  registerChangeTools(server, shelf);
+  return server;
+}
+
+function registerProductTools(server: McpServer, shelf: Shelf): void {
+  server.registerTool(
+    "list_products",
+    {
+      title: "List products",
+      description: "Lists the products of the shop, all of them or those of one category or availability.",
+      inputSchema: z.strictObject({
+        category: z.enum(CATEGORIES).optional(),
+        in_stock: z.boolean().optional().describe("true: only available ones, false: only sold out ones"),
+      }),
+      outputSchema: z.object({ products: z.array(product) }),
+      annotations: READ,
+    },
+    ({ category, in_stock }) =>
+      answer({
+        products: [...shelf.values()].filter(
+          (item) =>
+            (category === undefined || item.category === category) &&
+            (in_stock === undefined || item.stock > 0 === in_stock),
+        ),
+      }),
+  );
+  server.registerTool(
+    "get_product",
+    {
+      title: "Get a product",
+      description: "Returns one product by its SKU; an unknown SKU is an error.",
+      inputSchema: z.strictObject({ sku }),
+      outputSchema: product,
+      annotations: READ,
+    },
+    (args) => withProduct(shelf, args.sku, (item) => answer(item)),
+  );
+}
+
+function registerOrderTool(server: McpServer, products: readonly Product[]): void {
+  const orders = createOrders(products);
+  server.registerTool(
+    "list_orders",
+    {
+      title: "List orders",
+      description: "Lists orders, newest last, optionally of one status or one customer (full name).",
+      inputSchema: z.strictObject({ status: z.enum(ORDER_STATUSES).optional(), customer: z.string().optional() }),
+      outputSchema: z.object({ orders: z.array(order) }),
+      annotations: READ,
+    },
+    ({ status, customer }) =>
+      answer({
+        orders: orders.filter(
+          (found) =>
+            (status === undefined || found.status === status) &&
+            (customer === undefined || found.customer === customer),
+        ),
+      }),
+  );
+}
+
+function registerChangeTools(server: McpServer, shelf: Shelf): void {
+  server.registerTool(
+    "update_stock",
+    {
+      title: "Set the stock",
+      description: "Sets how many pieces of a product are in the warehouse and returns the product.",
+      inputSchema: z.strictObject({ sku, stock: z.int().min(0).max(100_000) }),
+      outputSchema: product,
+      annotations: WRITE,
+    },
+    (args) =>
+      withProduct(shelf, args.sku, (item) => {
+        const changed = { ...item, stock: args.stock };
+        shelf.set(changed.sku, changed);
+        return answer(changed);
+      }),
+  );
+  server.registerTool(
+    "delete_product",
+    {
+      title: "Delete a product",
+      description: "Removes a product for good. Orders that name it stay.",
+      inputSchema: z.strictObject({ sku }),
+      outputSchema: z.object({ deleted: sku }),
+      annotations: DESTROY,
+    },
+    (args) =>
+      withProduct(shelf, args.sku, (item) => {
+        shelf.delete(item.sku);
+        return answer({ deleted: item.sku });
+      }),
+  );
+}
+
+function withProduct(shelf: Shelf, wanted: string, use: (item: Product) => CallToolResult): CallToolResult {
+  const item = shelf.get(wanted);
+  if (item) return use(item);
+  const text = `There is no product ${JSON.stringify(wanted)}; list_products shows all of them`;
+  return { isError: true, content: [{ type: "text", text }] };
+}
+
+/** Structured content for programs, and the same as text for clients that know no structure. */
+function answer(value: object): CallToolResult {
+  return { structuredContent: { ...value }, content: [{ type: "text", text: JSON.stringify(value) }] };
+}
