@@ -1,0 +1,71 @@
+/** Builds `dist/`: the gateway by the TypeScript compiler, the admin page by esbuild. A finished build appears at once. */
+
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const DIST = join(ROOT, "dist");
+const STAMP = join(DIST, ".built");
+const SOURCES = ["src", "web", "guest", "tsconfig.json", "package.json"];
+
+/** Builds when there is no build or a source is newer than it. Cheap enough for every start from a clone. */
+export async function buildIfStale(): Promise<void> {
+  if (isStale()) await build();
+}
+
+function isStale(): boolean {
+  if (!existsSync(STAMP)) return true;
+  const builtAt = statSync(STAMP).mtimeMs;
+  return SOURCES.some((source) => newestIn(join(ROOT, source)) > builtAt);
+}
+
+function newestIn(path: string): number {
+  const status = statSync(path, { throwIfNoEntry: false });
+  if (!status) return 0;
+  if (!status.isDirectory()) return status.mtimeMs;
+  const entries = readdirSync(path, { recursive: true, encoding: "utf8" });
+  return entries.reduce((newest, entry) => Math.max(newest, statSync(join(path, entry)).mtimeMs), 0);
+}
+
+/** Into a folder of its own first, so that two builds at once cannot mix and a failed one leaves the old in place. */
+export async function build(): Promise<void> {
+  const { buildWeb } = await import("../web/build-web.ts");
+  const fresh = join(ROOT, `.dist-${process.pid}`);
+  rmSync(fresh, { recursive: true, force: true });
+  mkdirSync(fresh);
+  try {
+    compile(fresh);
+    await buildWeb(join(fresh, "web"));
+    writeFileSync(join(fresh, ".built"), "");
+    replaceDist(fresh);
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+function compile(outFolder: string): void {
+  const compiler = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+  const args = [compiler, "-p", join(ROOT, "tsconfig.json"), "--outDir", outFolder];
+  const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8", cwd: ROOT });
+  if (status === 0) return;
+  throw new Error(`The build failed:\n${stdout}`);
+}
+
+function replaceDist(fresh: string): void {
+  const old = join(ROOT, `.dist-old-${process.pid}`);
+  try {
+    renameSync(DIST, old);
+  } catch {
+    // There was none, or another build has just moved it away.
+  }
+  try {
+    renameSync(fresh, DIST);
+  } catch (cause) {
+    if (!existsSync(STAMP)) throw cause; // another build was faster: its result is as good
+  }
+  rmSync(old, { recursive: true, force: true });
+}
+
+if (import.meta.main) await build();

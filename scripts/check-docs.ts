@@ -1,0 +1,260 @@
+/**
+ * Holds the documents to the code: paths, links, npm scripts, commands, flags and error codes that they name exist,
+ * and their examples compile, parse or pass the checks of the configuration.
+ */
+
+import { spawnSync } from "node:child_process";
+import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { analyze } from "../src/analysis/index.ts";
+import { parseSettings } from "../src/config/index.ts";
+import { parseJsonc } from "../src/config/parse-jsonc.ts";
+import { DEFAULT_LIMITS, ERRORS, GloveboxError } from "../src/domain/index.ts";
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const DOCUMENTS = ["{README,ARCHITECTURE,SECURITY,CONTRIBUTING,AGENTS,CHANGELOG}.md", "docs/**/*.md"];
+
+const LINK = /\[[^\]]*\]\(([^)\s]+)\)/g;
+const CODE_SPAN = /(`+)(.+?)\1/g;
+const REPOSITORY_PATH = /^(?:src|docs|test|guest|web|scripts|examples|bin)\/[\w./-]*$/;
+const NPM_CALL = /\bnpm (run )?([a-z][\w:-]*)/g;
+const NPM_COMMANDS = new Set(
+  "add audit ci exec help i init install link ls pack publish sbom uninstall view".split(" "),
+);
+/** At the start of a command, after a pipe or behind `npx`: elsewhere the word is a name that a person chose. */
+const GLOVEBOX_CALL = /(?:^|[|&;$] *|\bnpx (?:-\S+ )*)glovebox((?: +[^\s|&;<>#]+)*)/g;
+const PLACEHOLDER = /^[<[(…]|^[A-Z]+…?$/;
+const TEXT_LANGUAGES = new Set(["", "sh", "text", "console"]);
+
+/** A fenced block. `line` is that of its first line of text, from 1 up. */
+interface Block {
+  readonly info: string;
+  readonly text: string;
+  readonly line: number;
+}
+
+interface Document {
+  /** Relative to the folder that is checked. */
+  readonly path: string;
+  /** Outside of fenced blocks; inside, lines are empty. */
+  readonly prose: readonly string[];
+  readonly lines: readonly string[];
+  readonly blocks: readonly Block[];
+}
+
+interface Problem {
+  readonly path: string;
+  readonly line: number;
+  readonly message: string;
+}
+
+type Report = (line: number, message: string) => void;
+
+/** The flags of each command, by its words: `run`, `secrets set`. */
+export type Commands = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** What the documents may name; always taken from this repository, whatever folder is checked. */
+interface Facts {
+  readonly commands: Commands;
+  readonly scripts: ReadonlySet<string>;
+  readonly codes: RegExp;
+}
+
+/** Every mistake in the documents of `folder` as `path:line message`, in the order of the files. */
+export function checkDocs(folder: string): readonly string[] {
+  const documents = globSync(DOCUMENTS, { cwd: folder })
+    .toSorted()
+    .map((path) => readDocument(folder, path));
+  const facts = readFacts();
+  const found = documents.flatMap((document) => checkDocument(document, folder, facts));
+  const problems = [...found, ...compileBlocks(documents)];
+  return problems
+    .toSorted((a, b) => a.path.localeCompare(b.path) || a.line - b.line)
+    .map(({ path, line, message }) => `${path}:${line} ${message}`);
+}
+
+function readDocument(folder: string, path: string): Document {
+  const lines = readFileSync(join(folder, path), "utf8").split(/\r?\n/);
+  const prose: string[] = [];
+  const blocks: Block[] = [];
+  let open: { readonly mark: string; readonly info: string; readonly start: number } | undefined;
+  for (const [index, line] of lines.entries()) {
+    const [, mark = "", info = ""] = /^\s*(`{3,})(.*)$/.exec(line) ?? [];
+    prose.push(open || mark !== "" ? "" : line);
+    if (open && mark.startsWith(open.mark)) {
+      blocks.push({ info: open.info, text: lines.slice(open.start, index).join("\n"), line: open.start + 1 });
+      open = undefined;
+    } else if (!open && mark !== "") open = { mark, info: info.trim(), start: index + 1 };
+  }
+  return { path, prose, lines, blocks };
+}
+
+function readFacts(): Facts {
+  const manifest: { readonly scripts: Readonly<Record<string, string>> } = JSON.parse(
+    readFileSync(join(ROOT, "package.json"), "utf8"),
+  );
+  const rooms = new Set(Object.keys(ERRORS).map((code) => code.slice(0, code.indexOf("_"))));
+  return {
+    commands: readCommands(),
+    scripts: new Set(Object.keys(manifest.scripts)),
+    codes: new RegExp(`\\b(?:${[...rooms].join("|")})_[A-Z_]*[A-Z]\\b`, "g"),
+  };
+}
+
+/** Read from the text of the command line's own file, so that nothing has to be started. */
+export function readCommands(): Commands {
+  const text = readFileSync(join(ROOT, "src/surfaces/cli/run-cli.ts"), "utf8");
+  const shared = flagsIn(/function addCommand\([\s\S]*?\n}/.exec(text)?.[0] ?? "");
+  const commands = new Map<string, Set<string>>([["", new Set(["--version", "--help"])]]);
+  for (const part of text.split(/\baddCommand\(/).slice(1)) {
+    const [, parent = "", word] = /^\s*(\w+),\s*"([\w-]+)/.exec(part) ?? [];
+    if (word === undefined) continue;
+    const own = flagsIn(part.split("\nfunction ")[0] ?? "");
+    commands.set(parent === "program" ? word : `${parent} ${word}`, new Set([...shared, ...own, "--help"]));
+  }
+  return commands;
+}
+
+function flagsIn(text: string): readonly string[] {
+  return Array.from(text.matchAll(/ption\(\s*"(--[a-z-]+)/g), ([, flag = ""]) => flag);
+}
+
+function checkDocument(document: Document, folder: string, facts: Facts): readonly Problem[] {
+  const problems: Problem[] = [];
+  const { path } = document;
+  const report: Report = (line, message) => void problems.push({ path, line, message });
+  for (const [index, line] of document.prose.entries()) {
+    const spans = Array.from(line.matchAll(CODE_SPAN), ([, , text = ""]) => text.trim());
+    const place: Report = (_, message) => report(index + 1, message);
+    checkLinks(line.replace(CODE_SPAN, ""), join(folder, dirname(path)), place);
+    for (const span of spans) {
+      checkPath(span, place);
+      checkCommands(span, facts, place);
+    }
+  }
+  for (const [index, line] of document.lines.entries()) {
+    for (const [code] of line.matchAll(facts.codes)) {
+      if (!Object.hasOwn(ERRORS, code)) report(index + 1, `there is no error code ${code}`);
+    }
+  }
+  for (const block of document.blocks) checkBlock(block, facts, report);
+  return problems;
+}
+
+function checkLinks(line: string, folder: string, report: Report): void {
+  for (const [, target = ""] of line.matchAll(LINK)) {
+    const [path = ""] = target.split("#");
+    if (path === "" || /^[a-z]+:/.test(path)) continue;
+    if (!existsSync(join(folder, path))) report(0, `the link leads nowhere: ${target}`);
+  }
+}
+
+function checkPath(span: string, report: Report): void {
+  if (REPOSITORY_PATH.test(span) && !existsSync(join(ROOT, span))) report(0, `there is no ${span}`);
+}
+
+function checkCommands(text: string, { commands, scripts }: Facts, report: Report): void {
+  for (const [, run, name = ""] of text.matchAll(NPM_CALL)) {
+    const isKnown = scripts.has(name) || (run === undefined && NPM_COMMANDS.has(name));
+    if (!isKnown) report(0, `package.json has no script ${name}`);
+  }
+  for (const [, rest = ""] of text.matchAll(GLOVEBOX_CALL)) checkCall(rest.trim().split(/ +/), commands, report);
+}
+
+function checkCall([first = "", ...rest]: readonly string[], commands: Commands, report: Report): void {
+  const isFlag = first.startsWith("-");
+  if (PLACEHOLDER.test(first)) return;
+  const [second = ""] = rest;
+  const words = isFlag ? "" : commands.has(`${first} ${second}`) ? `${first} ${second}` : first;
+  const flags = commands.get(words);
+  if (!flags) return report(0, `there is no command glovebox ${first}`);
+  for (const word of isFlag ? [first, ...rest] : rest) {
+    const [flag = ""] = /^--[a-z-]+/.exec(word) ?? [];
+    if (flag !== "" && !flags.has(flag)) report(0, `glovebox ${words} has no ${flag}`.replace("  ", " "));
+  }
+}
+
+function checkBlock({ info, text, line }: Block, facts: Facts, report: Report): void {
+  const place: Report = (offset, message) => report(line + offset, message);
+  const [language = ""] = info.split(" ");
+  if (TEXT_LANGUAGES.has(language)) {
+    for (const [offset, command] of text.split("\n").entries()) {
+      checkCommands(command.trim(), facts, (_, message) => place(offset, message));
+    }
+  }
+  if (language === "json" || language === "jsonc") checkJson(text, info, place);
+  if (info === "ts guest") checkProgram(text, place);
+}
+
+function checkJson(text: string, info: string, report: Report): void {
+  try {
+    const value: unknown = info.startsWith("jsonc") ? parseJsonc(text, "block") : JSON.parse(text);
+    if (info.endsWith(" config")) parseSettings(value, { folder: ROOT, text }, pretendEnvironment(text));
+  } catch (thrown) {
+    if (!(thrown instanceof SyntaxError || thrown instanceof GloveboxError)) throw thrown;
+    const { line = 1 } = thrown instanceof GloveboxError ? thrown.details : {};
+    report(line - 1, `the ${info} block is wrong: ${thrown.message}`);
+  }
+}
+
+/** Examples refer to variables that their reader has; here each of them holds something. */
+function pretendEnvironment(text: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(Array.from(text.matchAll(/\$\{(\w+)\}/g), ([, name = ""]) => [name, "x"]));
+}
+
+/** A program for the sandbox, through the same analysis as the real ones. */
+function checkProgram(text: string, report: Report): void {
+  const options = { limits: DEFAULT_LIMITS, enabled: true, blockOnError: true, rules: {} };
+  const analyzed = analyze(text, { namespaces: [] }, options);
+  if (!analyzed.ok) report((analyzed.error.line ?? 1) - 1, `the program is refused: ${analyzed.error.message}`);
+}
+
+const COMPILER_OPTIONS = {
+  noEmit: true,
+  rootDir: "/",
+  declaration: false,
+  noUnusedLocals: false,
+  noUnusedParameters: false,
+  allowImportingTsExtensions: true,
+  rewriteRelativeImportExtensions: false,
+  paths: { glovebox: [join(ROOT, "src/main.ts")] },
+};
+
+/** All `ts` blocks in one run of the compiler, each as a module of its own. Mistakes elsewhere are not its business. */
+function compileBlocks(documents: readonly Document[]): readonly Problem[] {
+  const blocks = documents.flatMap(({ path, blocks: all }) =>
+    all.filter(({ info }) => info === "ts").map((block) => ({ path, block })),
+  );
+  if (blocks.length === 0) return [];
+  const cache = join(ROOT, "node_modules", ".cache");
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, "check-docs-"));
+  try {
+    for (const [index, { block }] of blocks.entries()) {
+      writeFileSync(join(folder, `block-${index}.ts`), `${block.text}\nexport {};\n`);
+    }
+    return compile(folder).flatMap(({ index, line, message }) => {
+      const found = blocks[index];
+      return found ? [{ path: found.path, line: found.block.line + line - 1, message }] : [];
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function compile(folder: string): { readonly index: number; readonly line: number; readonly message: string }[] {
+  const config = { extends: join(ROOT, "tsconfig.json"), compilerOptions: COMPILER_OPTIONS, include: ["block-*.ts"] };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ ...config, exclude: [] }));
+  const compiler = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+  const { stdout } = spawnSync(process.execPath, [compiler, "-p", folder, "--pretty", "false"], { encoding: "utf8" });
+  const errors = stdout.matchAll(/block-(\d+)\.ts\((\d+),\d+\): error (.+)/g);
+  return Array.from(errors, ([, index, line, message = ""]) => ({ index: Number(index), line: Number(line), message }));
+}
+
+if (import.meta.main) {
+  const problems = checkDocs(ROOT);
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) process.exitCode = 1;
+}

@@ -1,0 +1,16 @@
+/** `npm test`: builds, checks, and runs every test; with arguments, only the test files that they name. */
+
+import { runSteps } from "./steps.ts";
+import type { Step } from "./steps.ts";
+
+const node = process.execPath;
+const chosen = process.argv.slice(2);
+const files = chosen.length > 0 ? chosen : ["{src,guest,web,test}/**/*.test.ts"];
+
+const build: Step = { name: "build", command: [node, "scripts/build.ts"] };
+const check: Step = { name: "check", command: [node, "scripts/check.ts"] };
+// Two files at once: every file starts processes of its own, and the machines that run this have two cores.
+const tests: Step = { name: "tests", command: [node, "--test", "--test-concurrency=2", ...files], live: true };
+
+const good = await runSteps(chosen.length > 0 ? [build, tests] : [build, check, tests]);
+process.exit(good ? 0 : 1);
