@@ -1,0 +1,39 @@
+/**
+ * Takes away what a program does not need and could misuse: code from strings, shared memory, WebAssembly, and
+ * whatever shows when the collector runs. This is tidiness inside the isolate; the wall is around it.
+ */
+
+import { defineProperty, getPrototypeOf } from "./intrinsics.ts";
+
+const REMOVED = ["SharedArrayBuffer", "Atomics", "WebAssembly", "WeakRef", "FinalizationRegistry"];
+
+export function lockDown(): void {
+  const functions = [
+    function plain() {},
+    async function pausing() {},
+    function* yielding() {},
+    async function* both() {},
+  ];
+  for (const sample of functions) replaceConstructor(getPrototypeOf(sample) as object);
+  for (const name of REMOVED) Reflect.deleteProperty(globalThis, name);
+  defineProperty(globalThis, "Function", { value: refusal(), writable: true, enumerable: false, configurable: true });
+  defineProperty(globalThis, "eval", { value: refuse, writable: true, enumerable: false, configurable: true });
+}
+
+/** After this the constructors that compile text cannot be reached from any function. */
+function replaceConstructor(prototype: object): void {
+  defineProperty(prototype, "constructor", { value: refusal(prototype), writable: false, configurable: false });
+}
+
+/** Still good for `instanceof Function`; compiles nothing. */
+function refusal(prototype: object = Function.prototype): unknown {
+  const constructor = function Function(): never {
+    return refuse();
+  };
+  defineProperty(constructor, "prototype", { value: prototype, writable: false });
+  return constructor;
+}
+
+function refuse(): never {
+  throw new EvalError("Code from strings is switched off in this sandbox; write the code in the program itself");
+}

@@ -1,0 +1,9 @@
+/** The web-standard globals of the guest world: small, without dependencies, made for a bare ECMAScript realm. */
+
+export { atob, btoa } from "./base64.ts";
+export { structuredClone } from "./structured-clone.ts";
+export { TextDecoder, TextEncoder } from "./text-encoding.ts";
+export { createUrl } from "./url.ts";
+export type { UrlConstructor } from "./url.ts";
+export type { ParseUrl, SetUrlPart } from "./url-parts.ts";
+export { URLSearchParams } from "./url-search-params.ts";

@@ -1,0 +1,37 @@
+/** Builds long strings from code units without one concatenation per character. */
+
+import type { List } from "./intrinsics.ts";
+import { apply, createList, fromCharCode } from "./intrinsics.ts";
+
+/** Each chunk becomes arguments of one call, which live on the stack: far below what a deep program has left. */
+const CHUNK_UNITS = 4096;
+
+/** Collects UTF-16 code units in order; `finish` ends its use. */
+export class TextBuilder {
+  readonly #units: List<number> = createList();
+  #text = "";
+
+  /** Adds one code unit, 0 to 0xFFFF. */
+  add(unit: number): void {
+    this.#units[this.#units.length] = unit;
+    if (this.#units.length >= CHUNK_UNITS) this.#flush();
+  }
+
+  /** Adds one scalar value, as a surrogate pair when it lies above U+FFFF. */
+  addScalar(scalar: number): void {
+    if (scalar <= 0xffff) return this.add(scalar);
+    this.add(0xd7c0 + (scalar >> 10));
+    return this.add(0xdc00 + (scalar & 0x3ff));
+  }
+
+  /** The text so far. */
+  finish(): string {
+    this.#flush();
+    return this.#text;
+  }
+
+  #flush(): void {
+    this.#text += apply(fromCharCode, undefined, this.#units);
+    this.#units.length = 0;
+  }
+}

@@ -1,0 +1,127 @@
+/** `TextEncoder` and `TextDecoder` for UTF-8, the only encoding inside the isolate. */
+
+import { isAsciiSpace } from "./ascii.ts";
+import { bytesOf, typedArrayName } from "./buffer-source.ts";
+import { charCodeAt, fromCharCode, slice, toText } from "./intrinsics.ts";
+import type { Progress } from "./utf8.ts";
+import { encodeUtf8, encodeUtf8Into, Utf8Decoder } from "./utf8.ts";
+
+const BOM = 0xfeff;
+const EMPTY = new Uint8Array(0);
+
+/** How a decoder treats malformed bytes and a leading byte order mark. */
+export interface DecoderOptions {
+  readonly fatal?: boolean | undefined;
+  readonly ignoreBOM?: boolean | undefined;
+}
+
+/** Turns strings into UTF-8 bytes; lone surrogates become U+FFFD. */
+export class TextEncoder {
+  /** The encoding's name, as the standard spells it. */
+  get encoding(): string {
+    return "utf-8";
+  }
+
+  /** All bytes of a string; none for `undefined`. */
+  encode(input?: unknown): Uint8Array<ArrayBuffer> {
+    return encodeUtf8(input === undefined ? "" : toText(input));
+  }
+
+  /** Fills `target` with whole characters and says how far it got. */
+  encodeInto(source: unknown, target: Uint8Array): Progress {
+    const text = toText(source);
+    if (typedArrayName(target) !== "Uint8Array") throw new TypeError("encodeInto needs a Uint8Array to write to");
+    return encodeUtf8Into(text, target);
+  }
+
+  get [Symbol.toStringTag](): string {
+    return "TextEncoder";
+  }
+}
+
+/** Turns UTF-8 bytes into strings, in one piece or as a stream. */
+export class TextDecoder {
+  readonly #fatal: boolean;
+  readonly #ignoreBOM: boolean;
+  #decoder: Utf8Decoder;
+  #isStreaming = false;
+  #hasBegun = false;
+
+  /** Labels other than those of UTF-8 are a RangeError. */
+  constructor(label?: unknown, options?: DecoderOptions) {
+    const name = label === undefined ? "utf-8" : toText(label);
+    if (!isUtf8Label(name)) throw new RangeError(`The encoding "${name}" is not supported; only utf-8 is`);
+    this.#fatal = Boolean(options?.fatal);
+    this.#ignoreBOM = Boolean(options?.ignoreBOM);
+    this.#decoder = new Utf8Decoder(this.#fatal);
+  }
+
+  /** The encoding's name, as the standard spells it. */
+  get encoding(): string {
+    return "utf-8";
+  }
+
+  /** True when malformed bytes are a TypeError. */
+  get fatal(): boolean {
+    return this.#fatal;
+  }
+
+  /** True when a leading byte order mark stays in the text. */
+  get ignoreBOM(): boolean {
+    return this.#ignoreBOM;
+  }
+
+  /** Decodes a buffer or view. With `stream` an unfinished character waits for the next chunk. */
+  decode(input?: ArrayBuffer | ArrayBufferView, options?: { readonly stream?: boolean | undefined }): string {
+    const bytes = input === undefined ? EMPTY : bytesOf(input);
+    const isLast = !options?.stream;
+    if (!this.#isStreaming) this.#begin();
+    this.#isStreaming = false; // stays so if the decoder throws: the next call then begins a new text
+    const text = this.#decoder.decode(bytes, isLast);
+    this.#isStreaming = !isLast;
+    return this.#withoutMark(text);
+  }
+
+  #begin(): void {
+    this.#decoder = new Utf8Decoder(this.#fatal);
+    this.#hasBegun = false;
+  }
+
+  #withoutMark(text: string): string {
+    if (this.#hasBegun || text.length === 0) return text;
+    this.#hasBegun = true;
+    return !this.#ignoreBOM && charCodeAt(text, 0) === BOM ? slice(text, 1) : text;
+  }
+
+  get [Symbol.toStringTag](): string {
+    return "TextDecoder";
+  }
+}
+
+/** Labels are compared without ASCII case and without surrounding ASCII whitespace. */
+function isUtf8Label(label: string): boolean {
+  let text = "";
+  for (let index = 0; index < label.length; index += 1) {
+    const unit = charCodeAt(label, index);
+    text += fromCharCode(unit >= 0x41 && unit <= 0x5a ? unit + 0x20 : unit);
+  }
+  switch (trimSpace(text)) {
+    case "utf-8":
+    case "utf8":
+    case "unicode-1-1-utf-8":
+    case "unicode11utf8":
+    case "unicode20utf8":
+    case "x-unicode20utf8":
+      return true;
+    default:
+      return false;
+  }
+}
+
+function trimSpace(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isAsciiSpace(charCodeAt(text, start))) start += 1;
+  while (end > start && isAsciiSpace(charCodeAt(text, end - 1))) end -= 1;
+  return slice(text, start, end);
+}
