@@ -1,0 +1,94 @@
+/**
+ * Frames on the descriptor between host and child: length (u32), kind (u8), id (u32), time (f64), then UTF-8 text,
+ * all little-endian; the length counts what follows it. Both ends use this file.
+ */
+
+import { GloveboxError } from "../domain/index.ts";
+
+export interface Frame {
+  readonly kind: number;
+  readonly id: number;
+  /** Epoch milliseconds in frames from the host, 0 in frames from a child. */
+  readonly atMs: number;
+  readonly text: string;
+}
+
+const LENGTH_BYTES = 4;
+const HEAD_BYTES = 13;
+const READ_BYTES = 64 * 1024;
+
+export function encodeFrame(kind: number, id: number, atMs: number, text: string): Buffer {
+  const size = Buffer.byteLength(text);
+  const frame = Buffer.allocUnsafe(LENGTH_BYTES + HEAD_BYTES + size);
+  frame.writeUInt32LE(HEAD_BYTES + size, 0);
+  frame.writeUInt8(kind, 4);
+  frame.writeUInt32LE(id, 5);
+  frame.writeDoubleLE(atMs, 9);
+  frame.write(text, LENGTH_BYTES + HEAD_BYTES, "utf8");
+  return frame;
+}
+
+export interface FrameReader {
+  /** Takes bytes in; the complete frames among them come out of `next`. */
+  push(bytes: Buffer): void;
+  /** The next complete frame. Throws SANDBOX_CRASHED for a length that no honest peer sends. */
+  next(): Frame | undefined;
+}
+
+/** Reads frames out of arbitrary pieces. A length over `maxBytes` is refused before anything is allocated for it. */
+export function createFrameReader(maxBytes: number): FrameReader {
+  let pieces: Buffer[] = [];
+  let held = 0;
+
+  const gather = (): Buffer => {
+    const [first] = pieces;
+    if (first && pieces.length === 1) return first;
+    const joined = Buffer.concat(pieces, held);
+    pieces = [joined];
+    return joined;
+  };
+
+  return {
+    push(bytes) {
+      pieces.push(bytes);
+      held += bytes.length;
+    },
+    next() {
+      const [first] = pieces;
+      if (held < LENGTH_BYTES || !first) return undefined;
+      const head = first.length >= LENGTH_BYTES ? first : gather();
+      const length = head.readUInt32LE(0);
+      if (length < HEAD_BYTES || length > maxBytes) {
+        throw new GloveboxError("SANDBOX_CRASHED", `A sandbox child announced a frame of ${length} bytes`);
+      }
+      if (held < LENGTH_BYTES + length) return undefined;
+      const bytes = gather();
+      const end = LENGTH_BYTES + length;
+      const rest = bytes.subarray(end);
+      pieces = rest.length > 0 ? [rest] : [];
+      held = rest.length;
+      return decode(bytes, end);
+    },
+  };
+}
+
+function decode(bytes: Buffer, end: number): Frame {
+  return {
+    kind: bytes.readUInt8(4),
+    id: bytes.readUInt32LE(5),
+    atMs: bytes.readDoubleLE(9),
+    text: bytes.toString("utf8", LENGTH_BYTES + HEAD_BYTES, end),
+  };
+}
+
+/** The child's end: blocks until the host sends something, because a child has nothing else to do. */
+export function readBlocking(reader: FrameReader, read: (into: Buffer) => number): Frame | undefined {
+  for (;;) {
+    const frame = reader.next();
+    if (frame) return frame;
+    const chunk = Buffer.allocUnsafe(READ_BYTES);
+    const size = read(chunk);
+    if (size === 0) return undefined;
+    reader.push(chunk.subarray(0, size));
+  }
+}

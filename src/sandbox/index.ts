@@ -1,0 +1,7 @@
+/** The front door of `sandbox`: runs a program in an isolate within limits. It imports no room but `domain`. */
+
+export { createIsolateEngine } from "./engines/isolate/isolate-engine.ts";
+export type { Engine } from "./engine.ts";
+export { openSandbox } from "./open-sandbox.ts";
+export type { SandboxOptions } from "./open-sandbox.ts";
+export type { Ending, GuestHost, Sandbox, SandboxJob, SandboxResult, SandboxUsage } from "./sandbox.ts";

@@ -1,0 +1,204 @@
+/**
+ * Keeps children ready and gives each to one execution at a time. One or two stay warm; more are started on demand
+ * up to the concurrency limit and leave again when idle. A child that saw a violation is never used again.
+ */
+
+import { GloveboxError } from "../domain/index.ts";
+
+import { createFairQueue } from "./fair-queue.ts";
+import { NOTHING_MEASURED, measureProcess } from "./measure.ts";
+import type { Measure } from "./measure.ts";
+import { startChild } from "./start-child.ts";
+import type { Child, ChildOptions } from "./start-child.ts";
+import { TO_HOST } from "./wire.ts";
+
+/** A child grows by a few megabytes in a thousand executions. */
+const RECYCLE_AFTER = 1_000;
+const IDLE_MS = 30_000;
+const WARM = 1;
+/** A child that was told to prepare its next isolate and does not is stuck in the last program. */
+const READY_MS = 2_000;
+const START_MS = 20_000;
+/** So many starts without a single ready child mean that the machine cannot run the engine at all. */
+const MOST_FAILED_STARTS = 3;
+
+export interface PoolOptions extends ChildOptions {
+  readonly concurrency: number;
+  readonly queue: number;
+}
+
+export interface Lease {
+  readonly child: Child;
+  readonly baseline: Measure;
+  /** Gives the child back, or away: `false` when it may not be used again. */
+  release(reusable: boolean): void;
+}
+
+export interface Pool {
+  /** Waits for a child. Rejects with LIMIT_BUSY when the queue is full, with REQUEST_CANCELLED when `signal` says so. */
+  take(principal: string, signal: AbortSignal): Promise<Lease>;
+  close(): Promise<void>;
+}
+
+interface Worker {
+  readonly child: Child;
+  uses: number;
+  baseline: Measure;
+  timer: NodeJS.Timeout | undefined;
+}
+
+interface Waiter {
+  readonly resolve: (worker: Worker) => void;
+  readonly reject: (error: GloveboxError) => void;
+}
+
+export function openPool(options: PoolOptions): Pool {
+  return new ChildPool(options);
+}
+
+class ChildPool implements Pool {
+  readonly #options: PoolOptions;
+  readonly #idle: Worker[] = [];
+  readonly #all = new Set<Worker>();
+  readonly #queue = createFairQueue<Waiter>();
+  #leased = 0;
+  #starting = 0;
+  #failedStarts = 0;
+  #closed: PromiseWithResolvers<void> | undefined;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.#fill();
+  }
+
+  async take(principal: string, signal: AbortSignal): Promise<Lease> {
+    if (this.#closed) throw new GloveboxError("REQUEST_CANCELLED", "Glovebox is shutting down");
+    if (signal.aborted) throw cancelled();
+    const worker = this.#queue.length === 0 ? this.#idle.pop() : undefined;
+    const taken = worker ?? (await this.#wait(principal, signal));
+    clearTimeout(taken.timer);
+    this.#leased += worker ? 1 : 0;
+    return { child: taken.child, baseline: taken.baseline, release: (reusable) => this.#release(taken, reusable) };
+  }
+
+  #wait(principal: string, signal: AbortSignal): Promise<Worker> {
+    if (this.#queue.length >= this.#options.queue) {
+      throw new GloveboxError(
+        "LIMIT_BUSY",
+        `All ${this.#options.concurrency} places are taken and ${this.#queue.length} executions wait`,
+        {
+          hint: "Try again in a moment; an operator can raise sandbox.concurrency or sandbox.queue",
+        },
+      );
+    }
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        if (this.#queue.remove(principal, waiter)) reject(cancelled());
+      };
+      const waiter: Waiter = {
+        resolve: (worker) => {
+          signal.removeEventListener("abort", giveUp);
+          resolve(worker);
+        },
+        reject: (error) => {
+          signal.removeEventListener("abort", giveUp);
+          reject(error);
+        },
+      };
+      signal.addEventListener("abort", giveUp, { once: true });
+      this.#queue.add(principal, waiter);
+      this.#fill();
+    });
+  }
+
+  /** Starts as many children as the waiting executions and the warm reserve call for. */
+  #fill(): void {
+    if (this.#closed) return;
+    const wanted = Math.min(this.#options.concurrency, Math.max(WARM, this.#leased + this.#queue.length));
+    while (this.#all.size < wanted && this.#failedStarts < MOST_FAILED_STARTS) this.#start();
+  }
+
+  #start(): void {
+    this.#starting += 1;
+    const child = startChild(this.#options, {
+      frame: (frame) => frame.kind === TO_HOST.READY && this.#ready(worker, true),
+      gone: (reason) => this.#startFailed(worker, reason),
+    });
+    const worker: Worker = { child, uses: 0, baseline: NOTHING_MEASURED, timer: undefined };
+    worker.timer = setTimeout(() => child.kill(), START_MS);
+    this.#all.add(worker);
+  }
+
+  #startFailed(worker: Worker, reason: GloveboxError): void {
+    this.#starting -= 1;
+    this.#failedStarts += 1;
+    this.#forget(worker);
+    if (this.#failedStarts < MOST_FAILED_STARTS || this.#starting > 0) return this.#fill();
+    const error = new GloveboxError("SANDBOX_UNAVAILABLE", reason.message, {
+      cause: reason,
+      hint: "Run `glovebox doctor` to see what the sandbox needs on this machine",
+    });
+    for (let waiter = this.#queue.take(); waiter; waiter = this.#queue.take()) waiter.reject(error);
+    this.#failedStarts = 0;
+  }
+
+  /** The child has a fresh isolate: it goes to the next in the queue, or to rest. */
+  #ready(worker: Worker, isNew: boolean): void {
+    clearTimeout(worker.timer);
+    if (isNew) {
+      this.#starting -= 1;
+      this.#failedStarts = 0;
+    }
+    if (this.#closed) return worker.child.kill();
+    worker.baseline = measureProcess(worker.child.pid) ?? NOTHING_MEASURED;
+    worker.child.listener = { frame: () => worker.child.kill(), gone: () => this.#forget(worker) };
+    const waiter = this.#queue.take();
+    if (waiter) {
+      this.#leased += 1;
+      return waiter.resolve(worker);
+    }
+    this.#idle.push(worker);
+    worker.timer = setTimeout(() => this.#rest(worker), IDLE_MS);
+    worker.timer.unref();
+  }
+
+  #rest(worker: Worker): void {
+    if (this.#all.size > WARM) worker.child.kill();
+  }
+
+  #release(worker: Worker, reusable: boolean): void {
+    this.#leased -= 1;
+    worker.uses += 1;
+    worker.child.listener = {
+      frame: (frame) => frame.kind === TO_HOST.READY && this.#ready(worker, false),
+      gone: () => this.#forget(worker),
+    };
+    if (!reusable || worker.uses >= RECYCLE_AFTER) {
+      worker.child.kill();
+      return;
+    }
+    worker.timer = setTimeout(() => worker.child.kill(), READY_MS);
+  }
+
+  #forget(worker: Worker): void {
+    clearTimeout(worker.timer);
+    this.#all.delete(worker);
+    const index = this.#idle.indexOf(worker);
+    if (index >= 0) this.#idle.splice(index, 1);
+    if (this.#closed && this.#all.size === 0) this.#closed.resolve();
+    else this.#fill();
+  }
+
+  async close(): Promise<void> {
+    this.#closed ??= Promise.withResolvers<void>();
+    const error = new GloveboxError("REQUEST_CANCELLED", "Glovebox is shutting down");
+    for (let waiter = this.#queue.take(); waiter; waiter = this.#queue.take()) waiter.reject(error);
+    for (const worker of this.#all) worker.child.kill();
+    if (this.#all.size === 0) this.#closed.resolve();
+    return this.#closed.promise;
+  }
+}
+
+function cancelled(): GloveboxError {
+  return new GloveboxError("REQUEST_CANCELLED", "The execution was cancelled while it waited for its turn");
+}

@@ -1,0 +1,60 @@
+/** Puts engine, pool and one running program together. */
+
+import type { ChildKeeper, Limits } from "../domain/index.ts";
+
+import type { Engine } from "./engine.ts";
+import { openPool } from "./open-pool.ts";
+import type { Lease } from "./open-pool.ts";
+import { toFatal } from "./parse-reports.ts";
+import { RunningProgram } from "./running-program.ts";
+import type { Ending, Sandbox, SandboxJob, SandboxResult } from "./sandbox.ts";
+
+/** Room for a frame's own words around the largest payload that a limit allows. */
+const FRAME_MARGIN_BYTES = 16 * 1024;
+
+export interface SandboxOptions {
+  readonly engine: Engine;
+  readonly keeper: ChildKeeper;
+  readonly concurrency: number;
+  readonly queue: number;
+  /** What executions have unless they ask for less; isolates are made ahead for these. */
+  readonly limits: Limits;
+  readonly now: () => number;
+  /** Four random 32-bit numbers for one execution. */
+  readonly seed: () => readonly number[];
+}
+
+export function openSandbox(options: SandboxOptions): Sandbox {
+  const { engine, limits } = options;
+  const pool = openPool({
+    ...options,
+    usualMemoryBytes: limits.memoryBytes,
+    maxFrameBytes: Math.max(limits.argumentBytes, limits.outputBytes) + FRAME_MARGIN_BYTES,
+  });
+
+  const run = async (job: SandboxJob): Promise<SandboxResult> => {
+    const queuedAt = performance.now();
+    let lease: Lease;
+    try {
+      lease = await pool.take(job.principal, job.signal);
+    } catch (thrown) {
+      return neverStarted(thrown, performance.now() - queuedAt);
+    }
+    const queueMs = performance.now() - queuedAt;
+    return new RunningProgram({ ...lease, job, queueMs, seed: options.seed(), now: options.now }).outcome;
+  };
+
+  return {
+    engine: engine.name,
+    isolation: engine.isolation,
+    run,
+    close: () => pool.close(),
+    [Symbol.asyncDispose]: () => pool.close(),
+  };
+}
+
+function neverStarted(thrown: unknown, queueMs: number): SandboxResult {
+  const error = toFatal(thrown);
+  const ending: Ending = error.code === "REQUEST_CANCELLED" ? { kind: "cancelled" } : { kind: "failed", error };
+  return { ending, logs: [], usage: { queueMs, wallMs: 0, cpuMs: 0, peakMemoryBytes: 0, outputBytes: 0 } };
+}

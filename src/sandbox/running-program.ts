@@ -1,0 +1,214 @@
+/**
+ * One program in one child, from its start to its end: answers its calls and timers, keeps its logs, watches its
+ * limits and ends it when it must. The child is treated as hostile from the first frame on.
+ */
+
+import { GloveboxError, depthOf } from "../domain/index.ts";
+import type { LogLine } from "../domain/index.ts";
+
+import type { Frame } from "./frames.ts";
+import { measureProcess } from "./measure.ts";
+import type { Measure } from "./measure.ts";
+import { cpuOverrun, depthOverrun, memoryOverrun, outputOverrun, timerOverrun, wallOverrun } from "./overruns.ts";
+import { parseOverrun, parseThrown, parseUsage, parseValue, toDeath, toFatal } from "./parse-reports.ts";
+import type { Ending, SandboxJob, SandboxResult } from "./sandbox.ts";
+import type { Child } from "./start-child.ts";
+import { LOG_LEVELS, TO_GUEST, TO_HOST } from "./wire.ts";
+import type { StartMessage } from "./wire.ts";
+
+const WATCH_MS = 20;
+/** The isolate ends itself at the limit, with its logs in order; the kill follows if it does not. */
+const WALL_GRACE_MS = 25;
+/** What an engine needs beside the program's own data: compiled code, collection, buffers. */
+const MEMORY_MARGIN_BYTES = 32 * 1024 * 1024;
+const MOST_TIMERS = 1_000;
+
+export interface RunOptions {
+  readonly child: Child;
+  /** What the child had used before this program. */
+  readonly baseline: Measure;
+  readonly job: SandboxJob;
+  readonly queueMs: number;
+  /** Four 32-bit numbers for the program's random values. */
+  readonly seed: readonly number[];
+  readonly now: () => number;
+  /**
+   * Called once, at the end, before the outcome is known to anybody: the child's next frame is no longer ours.
+   * Only a child whose program returned or threw may be used again.
+   */
+  readonly release: (reusable: boolean) => void;
+}
+
+export class RunningProgram {
+  readonly #options: RunOptions;
+  readonly #startedAt = performance.now();
+  readonly #logs: LogLine[] = [];
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #wall: NodeJS.Timeout;
+  readonly #watch: NodeJS.Timeout;
+  readonly #outcome = Promise.withResolvers<SandboxResult>();
+  readonly #cancel = (): void => this.#end({ kind: "cancelled" });
+  #open = true;
+  #calls = 0;
+  #outputBytes = 0;
+  #cpuMs = 0;
+  #peakBytes = 0;
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+    const { child, job } = options;
+    this.#wall = setTimeout(() => this.#fail(wallOverrun(job.limits)), job.limits.wallMs + WALL_GRACE_MS);
+    this.#watch = setInterval(() => this.#look(), WATCH_MS);
+    job.signal.addEventListener("abort", this.#cancel, { once: true });
+    child.listener = {
+      frame: (frame) => this.#receive(frame),
+      gone: (reason) => this.#fail(toDeath(reason, job.limits)),
+    };
+    child.send(TO_GUEST.START, 0, JSON.stringify(createStart(options)), options.now());
+  }
+
+  /** Resolves when the program has ended. */
+  get outcome(): Promise<SandboxResult> {
+    return this.#outcome.promise;
+  }
+
+  #receive(frame: Frame): void {
+    if (!this.#open) return;
+    try {
+      this.#take(frame);
+    } catch (thrown) {
+      this.#fail(toFatal(thrown));
+    }
+  }
+
+  #take({ kind, id, text }: Frame): void {
+    const { limits } = this.#options.job;
+    switch (kind) {
+      case TO_HOST.CALL:
+        return this.#call(id, text);
+      case TO_HOST.TIMER:
+        return this.#startTimer(id, Number(text));
+      case TO_HOST.LOG:
+        this.#charge(text);
+        this.#logs.push({ level: LOG_LEVELS[id] ?? "log", text, atMs: Math.floor(this.#elapsedMs()) });
+        return;
+      case TO_HOST.USAGE:
+        return this.#use(text);
+      case TO_HOST.DONE:
+        return this.#finish(text);
+      case TO_HOST.THREW:
+        return this.#end({ kind: "threw", thrown: parseThrown(text) });
+      case TO_HOST.OVERRUN:
+        return this.#fail(parseOverrun(text, limits));
+      default:
+        throw new GloveboxError("SANDBOX_CRASHED", `The sandbox process sent a frame of unknown kind ${kind}`);
+    }
+  }
+
+  #call(id: number, text: string): void {
+    this.#calls += 1;
+    // The guest numbers its calls; a number out of turn means that the child no longer speaks our protocol.
+    if (id !== this.#calls) {
+      throw new GloveboxError("SANDBOX_CRASHED", `Call ${id} came in the place of call ${this.#calls}`);
+    }
+    const cut = text.indexOf("\n");
+    this.#options.job.host.call(text.slice(0, cut), text.slice(cut + 1)).then(
+      (reply) => {
+        if (reply.ok) this.#answer(TO_GUEST.REPLY, id, reply.json);
+        else this.#answer(TO_GUEST.FAILURE, id, JSON.stringify(reply.error));
+      },
+      (thrown: unknown) => this.#fail(toFatal(thrown)),
+    );
+  }
+
+  #startTimer(id: number, wantedMs: number): void {
+    if (this.#timers.size >= MOST_TIMERS) throw timerOverrun(MOST_TIMERS);
+    // A timer past the wall limit never fires, so there is no need to wait longer.
+    const delayMs = Math.min(Math.max(wantedMs || 0, 0), this.#options.job.limits.wallMs + WALL_GRACE_MS);
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      this.#answer(TO_GUEST.TICK, id, "");
+    }, delayMs);
+    this.#timers.add(timer);
+  }
+
+  #answer(kind: number, id: number, text: string): void {
+    if (this.#open) this.#options.child.send(kind, id, text, this.#options.now());
+  }
+
+  #finish(text: string): void {
+    this.#charge(text);
+    const { limits } = this.#options.job;
+    const value = text === "" ? undefined : parseValue(text);
+    if (value !== undefined && depthOf(value, limits.depth) > limits.depth) throw depthOverrun(limits);
+    this.#end({ kind: "returned", value });
+  }
+
+  /** Result and logs share one budget, counted here again because the guest's own count cannot be trusted. */
+  #charge(text: string): void {
+    this.#outputBytes += Buffer.byteLength(text);
+    if (this.#outputBytes > this.#options.job.limits.outputBytes) throw outputOverrun(this.#options.job.limits);
+  }
+
+  #use(text: string): void {
+    const { cpuMs, heapBytes } = parseUsage(text);
+    this.#cpuMs = Math.max(this.#cpuMs, cpuMs);
+    this.#peakBytes = Math.max(this.#peakBytes, heapBytes);
+  }
+
+  /** Looks from outside, where no guest can cheat: off-heap memory and native loops show up here. */
+  #look(): void {
+    const { child, baseline, job } = this.#options;
+    const measure = measureProcess(child.pid);
+    if (!measure) return;
+    const usedBytes = measure.residentBytes - baseline.residentBytes;
+    this.#cpuMs = measure.cpuMs - baseline.cpuMs;
+    this.#peakBytes = Math.max(this.#peakBytes, usedBytes);
+    if (usedBytes > job.limits.memoryBytes + MEMORY_MARGIN_BYTES) this.#fail(memoryOverrun(job.limits));
+    else if (this.#cpuMs > job.limits.cpuMs) this.#fail(cpuOverrun(job.limits, this.#cpuMs));
+  }
+
+  #fail(error: GloveboxError): void {
+    this.#end({ kind: "failed", error });
+  }
+
+  #end(ending: Ending): void {
+    if (!this.#open) return;
+    this.#open = false;
+    clearTimeout(this.#wall);
+    clearInterval(this.#watch);
+    for (const timer of this.#timers) clearTimeout(timer);
+    const { job, queueMs, release } = this.#options;
+    job.signal.removeEventListener("abort", this.#cancel);
+    release(ending.kind === "returned" || ending.kind === "threw");
+    const usage = {
+      queueMs,
+      wallMs: this.#elapsedMs(),
+      cpuMs: this.#cpuMs,
+      peakMemoryBytes: this.#peakBytes,
+      outputBytes: this.#outputBytes,
+    };
+    this.#outcome.resolve({ ending, logs: this.#logs, usage });
+  }
+
+  #elapsedMs(): number {
+    return performance.now() - this.#startedAt;
+  }
+}
+
+function createStart({ job, seed }: RunOptions): StartMessage {
+  const { limits, program, namespaces, input } = job;
+  return {
+    javascript: program.javascript,
+    namespaces: Object.fromEntries(namespaces.map(({ name, tools }) => [name, tools.join(",")])),
+    input: input === undefined ? null : JSON.stringify(input),
+    seed,
+    limits: {
+      wallMs: limits.wallMs,
+      memoryBytes: limits.memoryBytes,
+      outputBytes: limits.outputBytes,
+      argumentBytes: limits.argumentBytes,
+      depth: limits.depth,
+    },
+  };
+}

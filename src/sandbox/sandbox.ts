@@ -1,0 +1,61 @@
+/** What the sandbox promises to the rest: one program in, one ending out, within limits. */
+
+import type {
+  EngineName,
+  GloveboxError,
+  IsolationLevel,
+  Json,
+  Limits,
+  LogLine,
+  Namespace,
+  PrincipalId,
+  Program,
+  Reply,
+} from "../domain/index.ts";
+
+import type { ThrownMessage } from "./wire.ts";
+
+/** The one door that a program has. A rejection ends the execution with that error; a refusal is a `Reply`. */
+export interface GuestHost {
+  call(rawAddress: unknown, rawArgs: unknown): Promise<Reply>;
+}
+
+export interface SandboxJob {
+  readonly program: Program;
+  readonly namespaces: readonly Namespace[];
+  readonly input?: Json;
+  readonly limits: Limits;
+  readonly host: GuestHost;
+  /** Whose turn in the queue it takes. */
+  readonly principal: PrincipalId;
+  readonly signal: AbortSignal;
+}
+
+export type Ending =
+  | { readonly kind: "returned"; readonly value: Json | undefined }
+  /** The program's own error: its words, not ours. */
+  | { readonly kind: "threw"; readonly thrown: ThrownMessage }
+  | { readonly kind: "failed"; readonly error: GloveboxError }
+  | { readonly kind: "cancelled" };
+
+export interface SandboxUsage {
+  readonly queueMs: number;
+  readonly wallMs: number;
+  readonly cpuMs: number;
+  readonly peakMemoryBytes: number;
+  readonly outputBytes: number;
+}
+
+export interface SandboxResult {
+  readonly ending: Ending;
+  readonly logs: readonly LogLine[];
+  readonly usage: SandboxUsage;
+}
+
+export interface Sandbox extends AsyncDisposable {
+  readonly engine: EngineName;
+  readonly isolation: IsolationLevel;
+  /** Never rejects: whatever happens to the program, its process or the queue is an ending. */
+  run(job: SandboxJob): Promise<SandboxResult>;
+  close(): Promise<void>;
+}

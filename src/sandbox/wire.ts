@@ -1,0 +1,79 @@
+/**
+ * The words of the protocol between the host and a sandbox child: kinds of frame and fixed texts.
+ * Pure data without Node, because the guest side is built from it too. `docs/reference/guest-protocol.md` describes it.
+ */
+
+/** What the host sends. */
+export const TO_GUEST = {
+  /** Begin an execution; the payload is a `StartMessage`. */
+  START: 1,
+  /** The call `id` succeeded; the payload is the JSON text of its value. */
+  REPLY: 2,
+  /** The call `id` failed; the payload is the JSON text of a `PublicError`. */
+  FAILURE: 3,
+  /** The timer `id` is due. */
+  TICK: 4,
+} as const;
+
+/** What a child sends. */
+export const TO_HOST = {
+  /** The child has a fresh isolate and can begin an execution. */
+  READY: 16,
+  /** Call number `id`; the payload is the tool's address, a newline and the JSON text of the arguments. */
+  CALL: 17,
+  /** Send a TICK for `id` after the milliseconds in the payload. */
+  TIMER: 18,
+  /** One console line; `id` is the index of its level in `LOG_LEVELS`. */
+  LOG: 19,
+  /** Processor microseconds and heap bytes of the program, as "cpu heap"; sent before the last frame. */
+  USAGE: 20,
+  /** The program returned; the payload is the JSON text of its value, empty for no value. */
+  DONE: 21,
+  /** The program threw; the payload is a `ThrownMessage`. */
+  THREW: 22,
+  /** The isolate's own limit ended the program; the payload is a word of `OVERRUNS`. */
+  OVERRUN: 23,
+} as const;
+
+export const LOG_LEVELS = ["log", "info", "warn", "error", "debug"] as const;
+
+/** Which limit the child or the guest saw overrun. */
+export const OVERRUNS = ["wall", "memory", "output", "depth"] as const;
+export type Overrun = (typeof OVERRUNS)[number];
+
+/** The payload of START. */
+export interface StartMessage {
+  /** The body of a strict async function. */
+  readonly javascript: string;
+  /** Each namespace with its tool names joined by commas. */
+  readonly namespaces: Readonly<Record<string, string>>;
+  /** JSON text of the program's `input`; `null` when none was given. */
+  readonly input: string | null;
+  /** Four 32-bit numbers that seed every random value of the program. */
+  readonly seed: readonly number[];
+  readonly limits: {
+    readonly wallMs: number;
+    readonly memoryBytes: number;
+    readonly outputBytes: number;
+    readonly argumentBytes: number;
+    readonly depth: number;
+  };
+}
+
+/** The payload of THREW. Everything in it is the program's own word and is not trusted. */
+export interface ThrownMessage {
+  readonly kind: "thrown" | "unserializable" | "stuck" | "syntax";
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string;
+  /** The call whose failure was thrown on, if it was one. */
+  readonly seq?: number;
+  /** What a `ToolError` that never reached the host says of itself. */
+  readonly code?: string;
+}
+
+/** The name under which a program appears in its own stack traces. */
+export const PROGRAM_FILE = "program.ts";
+/** The program starts on the line after the wrapper's head; the compiler is told to count from there. */
+export const PROGRAM_HEAD = '(async () => {"use strict";\n';
+export const PROGRAM_TAIL = "\n})";
