@@ -1,0 +1,193 @@
+/**
+ * The one door between a running program and the host, and the most important file of the product.
+ * Every crossing takes the same seven steps in the same order; nothing else hands a guest's request to an upstream.
+ */
+
+import { cleanText, digestOf } from "../audit/index.ts";
+import type { Ledger } from "../audit/index.ts";
+import { findNearest } from "../catalog/index.ts";
+import { GloveboxError, parseToolAddress, toPublicError } from "../domain/index.ts";
+import type {
+  CallRecord,
+  CatalogSnapshot,
+  Decision,
+  ExecutionId,
+  Json,
+  JsonObject,
+  Limits,
+  Principal,
+  PublicError,
+  Reply,
+  Tool,
+  ToolCall,
+} from "../domain/index.ts";
+
+import { createCallTrace } from "./call-trace.ts";
+import type { OpenCall } from "./call-trace.ts";
+import { invokeWithin } from "./invoke.ts";
+import { parseArguments } from "./parse-arguments.ts";
+import { parseResult } from "./parse-result.ts";
+import { createSlots } from "./slots.ts";
+
+const SHOWN_NAME_CHARS = 128;
+const BYTES_PER_CHAR = 3;
+const NEAREST = 3;
+
+export interface BridgeOptions {
+  readonly execution: ExecutionId;
+  readonly principal: Principal;
+  readonly snapshot: CatalogSnapshot;
+  readonly limits: Limits;
+  /** Fires when the program has ended in any way. */
+  readonly signal: AbortSignal;
+  readonly ledger: Ledger;
+  readonly decide: (call: ToolCall, tool: Tool) => Decision;
+  readonly invoke: (tool: Tool, args: JsonObject, signal: AbortSignal) => Promise<Json>;
+  /** Keeps the details of an internal fault and returns the incident's id. */
+  readonly report: (thrown: unknown) => string;
+}
+
+export interface Bridge {
+  /**
+   * Carries one call across. A failed or refused call is a `Reply`, so that a program can handle it but never reads an
+   * internal fault. Rejects only when the execution must end: too many calls, or a record that cannot be written.
+   */
+  call(rawAddress: unknown, rawArgs: unknown): Promise<Reply>;
+  records(): readonly CallRecord[];
+  failureOf(seq: number): PublicError | undefined;
+  /** Once `signal` has fired: resolves when every record of this execution is durable, rejects when one is not. */
+  recorded(): Promise<void>;
+}
+
+export function openBridge(options: BridgeOptions): Bridge {
+  const { limits, ledger, principal } = options;
+  const trace = createCallTrace();
+  const slots = createSlots(limits.concurrentCalls);
+  const writes: Promise<unknown>[] = [];
+  const carries: Promise<unknown>[] = [];
+  let seq = 0;
+
+  const record = (action: string, subject: string, detail: JsonObject): Promise<unknown> => {
+    const write = ledger.write({ actor: principal.id, action, subject, detail });
+    write.catch(() => undefined); // `recorded` and the step that needs it see the failure
+    writes.push(write);
+    return write;
+  };
+
+  const cross = async (entry: OpenCall, rawAddress: unknown, rawArgs: unknown): Promise<string> => {
+    const tool = findTool(options.snapshot, rawAddress); // 2 name
+    Object.assign(entry, { tool: tool.address, effect: tool.effect });
+    const args = parseArguments(tool, rawArgs, limits); // 3 parse
+    const call: ToolCall = {
+      execution: options.execution,
+      seq: entry.seq,
+      principal: principal.id,
+      address: tool.address,
+      args,
+    };
+    const decision = options.decide(call, tool); // 4 decide
+    entry.decision = decision.kind;
+    const intent = record("call.intended", tool.address, describeIntent(call, tool, decision, rawArgs));
+    // What changes something is on disk before it leaves; the record of a read shares the next commit.
+    if (decision.kind !== "allow" || tool.effect !== "read") await intent;
+    refuseUnlessAllowed(decision, tool);
+    const { callMs } = limits;
+    const raw = await invokeWithin({ tool, callMs, signal: options.signal }, (signal) =>
+      options.invoke(tool, args, signal),
+    ); // 5 invoke
+    return parseResult(tool, raw, limits); // 6 parse
+  };
+
+  const carry = async (rawAddress: unknown, rawArgs: unknown): Promise<Reply> => {
+    seq += 1;
+    if (seq > limits.calls) throw callsOverrun(limits); // 1 limit: attempts count, refused or not
+    const entry = trace.open(seq);
+    entry.tool = nameOf(rawAddress);
+    await slots.enter();
+    let reply: Reply;
+    try {
+      reply = { ok: true, json: await cross(entry, rawAddress, rawArgs) };
+    } catch (thrown) {
+      if (thrown instanceof GloveboxError && thrown.code === "STORE_UNAVAILABLE") throw thrown;
+      reply = { ok: false, error: toPublicError(thrown, options.report) };
+    } finally {
+      slots.leave();
+    }
+    entry.close(reply);
+    void record("call.ended", entry.tool, describeOutcome(options.execution, entry.seq, reply)); // 7 record
+    return reply;
+  };
+
+  return {
+    call(rawAddress, rawArgs) {
+      const carried = carry(rawAddress, rawArgs);
+      carries.push(carried.catch(() => undefined));
+      return carried;
+    },
+    records: () => trace.records(),
+    failureOf: (number) => trace.failureOf(number),
+    async recorded() {
+      await Promise.all(carries); // those under way end with the program and still write how
+      await Promise.all(writes);
+    },
+  };
+}
+
+/** Exact, in a map: what a guest names is never looked up as a property. */
+function findTool(snapshot: CatalogSnapshot, rawAddress: unknown): Tool {
+  const address = parseToolAddress(rawAddress);
+  const tool = address && snapshot.tools.get(address);
+  if (tool) return tool;
+  const name = nameOf(rawAddress);
+  const nearest = findNearest(snapshot, name, NEAREST);
+  throw new GloveboxError("TOOL_NOT_FOUND", `There is no tool ${JSON.stringify(name)}`, {
+    hint: nearest.length > 0 ? `Did you mean ${nearest.join(", ")}?` : "Look for it with search",
+  });
+}
+
+/** What the guest asked for, short and harmless to show. */
+function nameOf(rawAddress: unknown): string {
+  if (typeof rawAddress !== "string") return `[${typeof rawAddress}]`;
+  const text = cleanText(rawAddress.slice(0, SHOWN_NAME_CHARS), { maxBytes: SHOWN_NAME_CHARS * BYTES_PER_CHAR });
+  return text.replaceAll(/[\n\t]/g, " ");
+}
+
+function refuseUnlessAllowed(decision: Decision, tool: Tool): void {
+  switch (decision.kind) {
+    case "allow":
+      return;
+    case "ask":
+      throw new GloveboxError("POLICY_APPROVAL_PENDING", decision.reason, {
+        hint: `An operator can allow it with a policy rule for ${tool.address}`,
+      });
+    case "deny":
+      throw new GloveboxError("POLICY_DENIED", decision.reason);
+    default:
+      decision satisfies never;
+  }
+}
+
+function callsOverrun(limits: Limits): GloveboxError {
+  return new GloveboxError("LIMIT_CALLS", `The program made more than ${limits.calls} tool calls (calls)`, {
+    hint: "Use a tool that answers many at once, or split the work into several programs",
+  });
+}
+
+/** Digests instead of values: a record says what was sent without keeping it. */
+function describeIntent(call: ToolCall, tool: Tool, decision: Decision, rawArgs: unknown): JsonObject {
+  return {
+    execution: call.execution,
+    seq: call.seq,
+    effect: tool.effect,
+    definition: tool.digest,
+    arguments: digestOf(String(rawArgs)),
+    decision: decision.kind,
+    rule: decision.rule,
+  };
+}
+
+function describeOutcome(execution: ExecutionId, seq: number, reply: Reply): JsonObject {
+  return reply.ok
+    ? { execution, seq, outcome: "ok", result: digestOf(reply.json) }
+    : { execution, seq, outcome: "error", code: reply.error.code };
+}

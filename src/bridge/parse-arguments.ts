@@ -1,0 +1,51 @@
+/** Step 3 of a crossing: turns the text that a guest sent into arguments that the tool's schema accepts. */
+
+import { GloveboxError, depthOf, isJsonObject } from "../domain/index.ts";
+import type { Json, JsonObject, Limits, Tool } from "../domain/index.ts";
+
+import { checkSchema } from "./check-schema.ts";
+
+/** Keys that turn into a prototype when a careless receiver copies them. */
+const FORBIDDEN_KEY = "__proto__";
+
+/** Size first, then syntax, depth, keys and schema: each check makes the next one safe. */
+export function parseArguments(tool: Tool, rawArgs: unknown, limits: Limits): JsonObject {
+  const text = typeof rawArgs === "string" ? rawArgs : "";
+  const bytes = Buffer.byteLength(text);
+  if (bytes > limits.argumentBytes) {
+    const message = `The arguments of ${tool.address} have ${bytes} bytes; the limit is ${limits.argumentBytes} (argumentBytes)`;
+    throw new GloveboxError("LIMIT_SIZE", message, { hint: "Send less in one call" });
+  }
+  const args = parseText(text);
+  if (!isJsonObject(args)) throw invalid(tool, "it takes one object of named arguments");
+  if (depthOf(args, limits.depth) > limits.depth) {
+    throw new GloveboxError(
+      "LIMIT_SIZE",
+      `The arguments of ${tool.address} nest deeper than ${limits.depth} levels (depth)`,
+    );
+  }
+  if (holdsKey(args, FORBIDDEN_KEY)) throw invalid(tool, `a key may not be called ${FORBIDDEN_KEY}`);
+  const problem = checkSchema(tool.input, args);
+  if (problem) throw invalid(tool, problem);
+  return args;
+}
+
+function parseText(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+function invalid(tool: Tool, problem: string): GloveboxError {
+  return new GloveboxError("TOOL_ARGUMENTS_INVALID", `${tool.address}: ${problem}`, {
+    hint: `Read its signature with describe({ names: ["${tool.address}"] })`,
+  });
+}
+
+/** Depth was checked before, so the recursion is bounded. */
+function holdsKey(value: Json, key: string): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.hasOwn(value, key) || Object.values(value).some((child) => holdsKey(child, key));
+}
