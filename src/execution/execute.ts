@@ -1,0 +1,80 @@
+/** Leads one request through the rooms in order. It contains no rule of its own. */
+
+import type { Analyzed } from "../analysis/index.ts";
+import type { Bridge } from "../bridge/index.ts";
+import type {
+  ApiSurface,
+  CatalogSnapshot,
+  Execution,
+  ExecutionResult,
+  Json,
+  Limits,
+  Principal,
+  Program,
+} from "../domain/index.ts";
+import type { SandboxJob, SandboxResult } from "../sandbox/index.ts";
+
+import { settleFailure, settleRefusal, settleResult } from "./settle.ts";
+import type { SettleContext } from "./settle.ts";
+
+export interface ExecutionRequest {
+  readonly principal: Principal;
+  readonly source: string;
+  readonly limits: Limits;
+  readonly input?: Json;
+  /** Off only when an operator says so on the command line. */
+  readonly analysis?: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** The rooms this corridor leads through, in the order it visits them. */
+export interface Rooms extends SettleContext {
+  open(request: ExecutionRequest): Promise<Execution>; // store, audit
+  snapshot(principal: Principal): Promise<CatalogSnapshot>; // catalog
+  declare(snapshot: CatalogSnapshot): ApiSurface; // typegen
+  analyze(request: ExecutionRequest, surface: ApiSurface): Analyzed; // analysis
+  bridge(execution: Execution, snapshot: CatalogSnapshot, request: ExecutionRequest, signal: AbortSignal): Bridge; // bridge
+  run(job: SandboxJob): Promise<SandboxResult>; // sandbox
+  close(execution: Execution, result: ExecutionResult): Promise<void>; // store, audit
+}
+
+/** It is opened once and closed once, whatever happens between; a result is only given out after it was recorded. */
+export async function execute(request: ExecutionRequest, rooms: Rooms): Promise<ExecutionResult> {
+  const execution = await rooms.open(request);
+  const result = await attempt(execution, request, rooms).catch((thrown: unknown) =>
+    settleFailure(execution, thrown, rooms),
+  );
+  await rooms.close(execution, result);
+  return result;
+}
+
+async function attempt(execution: Execution, request: ExecutionRequest, rooms: Rooms): Promise<ExecutionResult> {
+  const snapshot = await rooms.snapshot(request.principal);
+  const surface = rooms.declare(snapshot);
+  const analyzed = rooms.analyze(request, surface);
+  if (!analyzed.ok) return settleRefusal(execution, analyzed, rooms);
+  return runProgram(execution, request, { rooms, snapshot, program: analyzed.program });
+}
+
+async function runProgram(
+  execution: Execution,
+  request: ExecutionRequest,
+  { rooms, snapshot, program }: { rooms: Rooms; snapshot: CatalogSnapshot; program: Program },
+): Promise<ExecutionResult> {
+  const ended = new AbortController();
+  const bridge = rooms.bridge(execution, snapshot, request, ended.signal);
+  const { principal, limits, input, signal } = request;
+  const ran = await rooms.run({
+    program,
+    namespaces: snapshot.namespaces,
+    limits,
+    host: bridge,
+    principal: principal.id,
+    signal,
+    ...(input !== undefined && { input }),
+  });
+  // Calls that nobody waits for any more are given up before the result is written.
+  ended.abort();
+  await bridge.recorded();
+  return settleResult(execution, { program, bridge, ran }, rooms);
+}

@@ -1,0 +1,133 @@
+/** Turns whatever an execution came to into the one object that clients read. */
+
+import { frameAt, toAuthorPosition } from "../analysis/index.ts";
+import type { Analyzed } from "../analysis/index.ts";
+import { cleanText, redactPaths } from "../audit/index.ts";
+import type { Bridge } from "../bridge/index.ts";
+import { ERRORS, toPublicError } from "../domain/index.ts";
+import type {
+  EngineName,
+  ErrorCode,
+  Execution,
+  ExecutionResult,
+  ExecutionStats,
+  IsolationLevel,
+  LogLine,
+  Program,
+  PublicError,
+} from "../domain/index.ts";
+import type { Ending, SandboxResult } from "../sandbox/index.ts";
+
+export interface SettleContext {
+  readonly engine: EngineName;
+  readonly isolation: IsolationLevel;
+  /** Keeps the details of an internal fault and returns the incident's id. */
+  report(thrown: unknown): string;
+}
+
+type Thrown = Extract<Ending, { kind: "threw" }>["thrown"];
+
+interface Ran {
+  readonly program: Program;
+  readonly bridge: Bridge;
+  readonly ran: SandboxResult;
+}
+
+const MESSAGE_BYTES = 2_000;
+const NO_STATS: ExecutionStats = { queueMs: 0, wallMs: 0, cpuMs: 0, peakMemoryBytes: 0, calls: 0, outputBytes: 0 };
+/** A program's frames in a stack; it may write what it likes there, so the numbers are checked against its source. */
+const PROGRAM_FRAME = /program\.ts:(\d{1,7}):(\d{1,7})/;
+
+export function settleResult(
+  execution: Execution,
+  { program, bridge, ran }: Ran,
+  context: SettleContext,
+): ExecutionResult {
+  const { ending, logs, usage } = ran;
+  const calls = bridge.records();
+  const settled = (
+    state: ExecutionResult["state"],
+    outcome: Pick<ExecutionResult, "value" | "error">,
+  ): ExecutionResult => ({
+    ...emptyResult(execution, state, context),
+    ...outcome,
+    logs: logs.map(cleanLine),
+    calls,
+    findings: program.findings,
+    stats: { ...roundStats(usage), calls: calls.length },
+  });
+  switch (ending.kind) {
+    case "returned":
+      return settled("completed", ending.value === undefined ? {} : { value: ending.value });
+    case "threw":
+      return settled("failed", { error: toProgramError(ending.thrown, program, bridge) });
+    case "failed":
+      return settled("failed", { error: toPublicError(ending.error, (thrown) => context.report(thrown)) });
+    case "cancelled":
+      return settled("cancelled", { error: errorOf("REQUEST_CANCELLED", "The execution was cancelled") });
+    default:
+      return ending satisfies never;
+  }
+}
+
+export function settleRefusal(
+  execution: Execution,
+  refused: Extract<Analyzed, { ok: false }>,
+  context: SettleContext,
+): ExecutionResult {
+  return { ...emptyResult(execution, "failed", context), error: refused.error, findings: refused.findings };
+}
+
+/** For what broke on the way to the sandbox or after it. */
+export function settleFailure(execution: Execution, thrown: unknown, context: SettleContext): ExecutionResult {
+  const error = toPublicError(thrown, (fault) => context.report(fault));
+  return { ...emptyResult(execution, "failed", context), error };
+}
+
+function emptyResult(execution: Execution, state: ExecutionResult["state"], context: SettleContext): ExecutionResult {
+  const { engine, isolation } = context;
+  return { execution: execution.id, state, logs: [], calls: [], findings: [], stats: NO_STATS, engine, isolation };
+}
+
+/** A tool's failure that nobody caught is reported as the host knows it; anything else is the program's own error. */
+function toProgramError(thrown: Thrown, program: Program, bridge: Bridge): PublicError {
+  const place = findPlace(thrown, program);
+  const failure = thrown.seq === undefined ? undefined : bridge.failureOf(thrown.seq);
+  if (failure) return { ...failure, ...place };
+  const said = thrown.name === "" ? thrown.message : `${thrown.name}: ${thrown.message}`;
+  const message = cleanText(redactPaths(said), { maxBytes: MESSAGE_BYTES });
+  const code = CLAIMABLE.find((claimed) => claimed === thrown.code) ?? CODES[thrown.kind];
+  return { ...errorOf(code, message === "" ? "The program threw something without a message" : message), ...place };
+}
+
+/** Refusals that the guest side makes itself, before anything reaches the host. A program that forges one fools itself. */
+const CLAIMABLE: readonly ErrorCode[] = ["EGRESS_DENIED", "LIMIT_SIZE", "TOOL_ARGUMENTS_INVALID"];
+
+const CODES: Readonly<Record<Thrown["kind"], ErrorCode>> = {
+  thrown: "PROGRAM_THREW",
+  stuck: "PROGRAM_THREW",
+  unserializable: "PROGRAM_RESULT_UNSERIALIZABLE",
+  syntax: "PROGRAM_SYNTAX",
+};
+
+function findPlace(thrown: Thrown, program: Program): Pick<PublicError, "line" | "column" | "frame"> {
+  const [, line, column] = PROGRAM_FRAME.exec(thrown.stack) ?? [];
+  if (line === undefined || column === undefined) return {};
+  const place = toAuthorPosition(program, Number(line), Number(column));
+  if (!place) return {};
+  return { ...place, frame: frameAt(program.source, place.line, place.column) };
+}
+
+function errorOf(code: ErrorCode, message: string): PublicError {
+  return { code, message, retry: ERRORS[code].retry };
+}
+
+function cleanLine(line: LogLine): LogLine {
+  return { ...line, text: cleanText(line.text, { maxBytes: Number.MAX_SAFE_INTEGER }) };
+}
+
+function roundStats(usage: SandboxResult["usage"]): Omit<ExecutionStats, "calls"> {
+  const { queueMs, wallMs, cpuMs, peakMemoryBytes, outputBytes } = usage;
+  const round = (ms: number): number => Math.round(ms * 10) / 10;
+  return { queueMs: round(queueMs), wallMs: round(wallMs), cpuMs: round(cpuMs), peakMemoryBytes, outputBytes };
+}
