@@ -37,6 +37,7 @@ export async function build(): Promise<void> {
   mkdirSync(fresh);
   try {
     compile(fresh);
+    await bundleChild(fresh);
     await buildWeb(join(fresh, "web"));
     writeFileSync(join(fresh, ".built"), "");
     replaceDist(fresh);
@@ -51,6 +52,21 @@ function compile(outFolder: string): void {
   const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8", cwd: ROOT });
   if (status === 0) return;
   throw new Error(`The build failed:\n${stdout}`);
+}
+
+/** A confined child sees single files, so its own code is one. */
+async function bundleChild(outFolder: string): Promise<void> {
+  const { build: bundle } = await import("esbuild");
+  await bundle({
+    entryPoints: [join(ROOT, "src/sandbox/engines/isolate/child.ts")],
+    outfile: join(outFolder, "sandbox/engines/isolate/child.js"),
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    target: "node24",
+    logLevel: "warning",
+    allowOverwrite: true,
+  });
 }
 
 function replaceDist(fresh: string): void {

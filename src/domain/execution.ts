@@ -12,6 +12,15 @@ export type EngineName = "isolate";
 /** How much stands between a program and the machine; `docs/reference/isolation.md` says what each level means. */
 export type IsolationLevel = "strict" | "confined" | "process";
 
+/** One layer of confinement around the processes that run programs. */
+export interface IsolationLayer {
+  readonly name: "namespaces" | "seccomp" | "rlimits";
+  readonly present: boolean;
+  /** What it stops, or why it is missing. */
+  readonly message: string;
+  readonly hint?: string;
+}
+
 export interface Execution {
   readonly id: ExecutionId;
   readonly principal: PrincipalId;

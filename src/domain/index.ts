@@ -10,6 +10,7 @@ export type {
   ExecutionResult,
   ExecutionStateName,
   ExecutionStats,
+  IsolationLayer,
   IsolationLevel,
   LogLevel,
   LogLine,

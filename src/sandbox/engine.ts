@@ -1,15 +1,37 @@
 /** What an engine is to the pool: a way to start a child process that speaks the protocol of `wire.ts` on descriptor 3. */
 
-import type { EngineName, IsolationLevel } from "../domain/index.ts";
+import type { EngineName } from "../domain/index.ts";
 
+/** The descriptor of the protocol; beside it, for a confined child, the filter goes in and the process number out. */
+export const WIRE_DESCRIPTOR = 3;
+export const FILTER_DESCRIPTOR = 4;
+export const INFO_DESCRIPTOR = 5;
+
+/** How to start one child. Nothing of the gateway's environment or descriptors goes along. */
 export interface ChildCommand {
   readonly file: string;
   readonly args: readonly string[];
+  /** A seccomp filter, handed in on its own descriptor. */
+  readonly filter?: Buffer;
+  /** The child runs below the process that is started; its own number comes on a descriptor. */
+  readonly reportsPid?: boolean;
+}
+
+/** A file of the machine, and the name under which a confined child finds it. */
+export interface EngineFile {
+  readonly from: string;
+  readonly at: string;
+}
+
+/** An engine that can live in a root of its own: the files it needs there, and its command in that root. */
+export interface ContainedEngine {
+  readonly files: readonly EngineFile[];
+  command(usualMemoryBytes: number): ChildCommand;
 }
 
 export interface Engine {
   readonly name: EngineName;
-  /** What the confinement around the child reaches on this machine. */
-  readonly isolation: IsolationLevel;
   command(usualMemoryBytes: number): ChildCommand;
+  /** `undefined` where the engine's files cannot be told apart from the rest of the machine. */
+  readonly contained: ContainedEngine | undefined;
 }

@@ -5,6 +5,7 @@
 
 import { GloveboxError } from "../domain/index.ts";
 
+import { capMemory } from "./confinement/cap-memory.ts";
 import { createFairQueue } from "./fair-queue.ts";
 import { NOTHING_MEASURED, measureProcess } from "./measure.ts";
 import type { Measure } from "./measure.ts";
@@ -121,7 +122,7 @@ class ChildPool implements Pool {
   #start(): void {
     this.#starting += 1;
     const child = startChild(this.#options, {
-      frame: (frame) => frame.kind === TO_HOST.READY && this.#ready(worker, true),
+      frame: (frame) => frame.kind === TO_HOST.READY && void this.#begin(worker),
       gone: (reason) => this.#startFailed(worker, reason),
     });
     const worker: Worker = { child, uses: 0, baseline: NOTHING_MEASURED, timer: undefined };
@@ -142,13 +143,20 @@ class ChildPool implements Pool {
     this.#failedStarts = 0;
   }
 
+  /** A new child is up. It takes no program before the kernel caps its memory, where that was promised. */
+  async #begin(worker: Worker): Promise<void> {
+    const { engine, usualMemoryBytes } = this.#options;
+    const capped =
+      engine.prlimit === undefined || (await capMemory(engine.prlimit, worker.child.pid, usualMemoryBytes));
+    if (!capped) return worker.child.kill();
+    this.#starting -= 1;
+    this.#failedStarts = 0;
+    this.#ready(worker);
+  }
+
   /** The child has a fresh isolate: it goes to the next in the queue, or to rest. */
-  #ready(worker: Worker, isNew: boolean): void {
+  #ready(worker: Worker): void {
     clearTimeout(worker.timer);
-    if (isNew) {
-      this.#starting -= 1;
-      this.#failedStarts = 0;
-    }
     if (this.#closed) return worker.child.kill();
     worker.baseline = measureProcess(worker.child.pid) ?? NOTHING_MEASURED;
     worker.child.listener = { frame: () => worker.child.kill(), gone: () => this.#forget(worker) };
@@ -169,8 +177,9 @@ class ChildPool implements Pool {
   #release(worker: Worker, reusable: boolean): void {
     this.#leased -= 1;
     worker.uses += 1;
+    if (worker.child.isGone) return this.#forget(worker);
     worker.child.listener = {
-      frame: (frame) => frame.kind === TO_HOST.READY && this.#ready(worker, false),
+      frame: (frame) => frame.kind === TO_HOST.READY && this.#ready(worker),
       gone: () => this.#forget(worker),
     };
     if (!reusable || worker.uses >= RECYCLE_AFTER) {

@@ -2,7 +2,7 @@
 
 import type { ChildKeeper, Limits } from "../domain/index.ts";
 
-import type { Engine } from "./engine.ts";
+import type { ConfinedEngine } from "./confinement/confine-engine.ts";
 import { openPool } from "./open-pool.ts";
 import type { Lease } from "./open-pool.ts";
 import { toFatal } from "./parse-reports.ts";
@@ -13,7 +13,7 @@ import type { Ending, Sandbox, SandboxJob, SandboxResult } from "./sandbox.ts";
 const FRAME_MARGIN_BYTES = 16 * 1024;
 
 export interface SandboxOptions {
-  readonly engine: Engine;
+  readonly engine: ConfinedEngine;
   readonly keeper: ChildKeeper;
   readonly concurrency: number;
   readonly queue: number;
@@ -47,6 +47,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   return {
     engine: engine.name,
     isolation: engine.isolation,
+    layers: engine.layers,
     run,
     close: () => pool.close(),
     [Symbol.asyncDispose]: () => pool.close(),

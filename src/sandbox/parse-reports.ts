@@ -22,7 +22,10 @@ export function parseValue(text: string): Json {
 export function parseThrown(text: string): ThrownMessage {
   const raw = parseValue(text);
   const fields = isJsonObject(raw) ? raw : {};
-  const read = (name: string): string => String(fields[name] ?? "").slice(0, TEXT_CHARS);
+  const read = (name: string): string => {
+    const field = fields[name];
+    return typeof field === "string" ? field.slice(0, TEXT_CHARS) : "";
+  };
   const { seq } = fields;
   return {
     kind: KINDS.find((kind) => kind === fields["kind"]) ?? "thrown",
@@ -40,13 +43,23 @@ export function parseOverrun(text: string, limits: Limits): GloveboxError {
 }
 
 export function parseUsage(text: string): { readonly cpuMs: number; readonly heapBytes: number } {
-  const [cpuUs = 0, heapBytes = 0] = text.split(" ", 2).map((word) => Math.max(0, Number(word) || 0));
+  const [cpuUs = 0, heapBytes = 0] = text.split(" ", 2).map(parseCount);
   return { cpuMs: cpuUs / 1_000, heapBytes };
 }
 
-/** Why a child is gone, from its last words: V8 says so when a heap could not grow. */
-export function toDeath(reason: GloveboxError, limits: Limits): GloveboxError {
-  return /out of memory|heap limit|allocation failed/i.test(reason.message) ? memoryOverrun(limits) : reason;
+function parseCount(word: string): number {
+  const count = Number(word);
+  return Number.isFinite(count) ? Math.max(0, count) : 0;
+}
+
+/** Above this share of its memory limit a dead child is taken to have died of it: V8 does not always say so. */
+const FATAL_SHARE = 0.75;
+const LAST_WORDS = /out of memory|heap limit|allocation failed|invalid size error/i;
+
+/** Why a child is gone, from its last words and the most memory that it was seen to hold. */
+export function toDeath(reason: GloveboxError, limits: Limits, peakBytes: number): GloveboxError {
+  const isFull = peakBytes > limits.memoryBytes * FATAL_SHARE;
+  return isFull || LAST_WORDS.test(reason.message) ? memoryOverrun(limits) : reason;
 }
 
 /** A rejected call means that the door itself has failed: the program may not go on. */

@@ -62,7 +62,7 @@ export class RunningProgram {
     job.signal.addEventListener("abort", this.#cancel, { once: true });
     child.listener = {
       frame: (frame) => this.#receive(frame),
-      gone: (reason) => this.#fail(toDeath(reason, job.limits)),
+      gone: (reason) => this.#fail(toDeath(reason, job.limits, this.#peakBytes)),
     };
     child.send(TO_GUEST.START, 0, JSON.stringify(createStart(options)), options.now());
   }

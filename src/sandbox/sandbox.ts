@@ -3,6 +3,7 @@
 import type {
   EngineName,
   GloveboxError,
+  IsolationLayer,
   IsolationLevel,
   Json,
   Limits,
@@ -55,6 +56,7 @@ export interface SandboxResult {
 export interface Sandbox extends AsyncDisposable {
   readonly engine: EngineName;
   readonly isolation: IsolationLevel;
+  readonly layers: readonly IsolationLayer[];
   /** Never rejects: whatever happens to the program, its process or the queue is an ending. */
   run(job: SandboxJob): Promise<SandboxResult>;
   close(): Promise<void>;

@@ -1,20 +1,20 @@
 /** Starts one sandbox child and carries frames to and from it. Knows nothing of executions. */
 
 import { spawn } from "node:child_process";
-import type { Duplex, Readable } from "node:stream";
+import type { Duplex, Readable, Writable } from "node:stream";
 
 import { GloveboxError } from "../domain/index.ts";
 import type { ChildKeeper } from "../domain/index.ts";
 
-import type { Engine } from "./engine.ts";
+import type { ConfinedEngine } from "./confinement/confine-engine.ts";
+import { FILTER_DESCRIPTOR, INFO_DESCRIPTOR, WIRE_DESCRIPTOR } from "./engine.ts";
 import { createFrameReader, encodeFrame } from "./frames.ts";
 import type { Frame } from "./frames.ts";
 
-const DESCRIPTOR = 3;
 const STDERR_BYTES = 4_096;
 
 export interface ChildOptions {
-  readonly engine: Engine;
+  readonly engine: ConfinedEngine;
   readonly keeper: ChildKeeper;
   readonly usualMemoryBytes: number;
   /** A longer frame from the child ends it: no honest child sends one. */
@@ -28,7 +28,10 @@ export interface ChildListener {
 }
 
 export interface Child {
+  /** Of the engine itself, which may run below the process that was started; 0 while it is not known. */
   readonly pid: number;
+  /** The process has ended, and its listener has been told. */
+  readonly isGone: boolean;
   /** Who is told; replaced whenever the child changes hands. */
   listener: ChildListener;
   /** Frames of one turn of the event loop leave in one write. */
@@ -37,19 +40,39 @@ export interface Child {
 }
 
 export function startChild(options: ChildOptions, listener: ChildListener): Child {
-  const { file, args } = options.engine.command(options.usualMemoryBytes);
+  const command = options.engine.command(options.usualMemoryBytes);
   // A group of its own: Ctrl-C in a terminal is for the gateway, which then ends its children itself.
-  const spawned = spawn(file, args, {
-    stdio: ["ignore", "ignore", "pipe", "pipe"],
+  const spawned = spawn(command.file, command.args, {
+    stdio: [
+      "ignore",
+      "ignore",
+      "pipe",
+      "pipe",
+      command.filter ? "pipe" : "ignore",
+      command.reportsPid ? "pipe" : "ignore",
+    ],
     env: { TZ: "UTC", LC_ALL: "en_US.UTF-8" },
     cwd: "/",
     detached: true,
   });
   const pid = spawned.pid ?? 0;
-  const wire = spawned.stdio[DESCRIPTOR] as Duplex;
+  const stdio: readonly unknown[] = spawned.stdio;
+  const wire = stdio[WIRE_DESCRIPTOR] as Duplex;
   const stderr = keepTail(spawned.stderr);
+  const engine = { pid: command.reportsPid ? 0 : pid, isGone: false };
+  if (command.filter) endWith(stdio[FILTER_DESCRIPTOR] as Writable, command.filter);
+  if (command.reportsPid) {
+    readPid(stdio[INFO_DESCRIPTOR] as Readable, (reported) => {
+      engine.pid = reported;
+    });
+  }
   const child: Child = {
-    pid,
+    get pid() {
+      return engine.pid;
+    },
+    get isGone() {
+      return engine.isGone;
+    },
     listener,
     send: createSender(wire),
     kill: () => void spawned.kill("SIGKILL"),
@@ -59,6 +82,7 @@ export function startChild(options: ChildOptions, listener: ChildListener): Chil
   const leave = once((reason: GloveboxError) => {
     if (pid > 0) options.keeper.release(pid);
     wire.destroy();
+    engine.isGone = true;
     child.listener.gone(reason);
   });
   spawned.once("error", (cause) => {
@@ -108,6 +132,22 @@ function keepTail(stream: Readable | null): () => string {
     tail = (tail + text).slice(-STDERR_BYTES);
   });
   return () => tail;
+}
+
+/** bubblewrap reads the filter to its end before it starts anything. */
+function endWith(stream: Writable, bytes: Buffer): void {
+  stream.on("error", () => undefined); // it ended first; its exit says why
+  stream.end(bytes);
+}
+
+/** bubblewrap tells the number of its child, as we see it, in a small JSON object. */
+function readPid(stream: Readable, found: (pid: number) => void): void {
+  let text = "";
+  stream.setEncoding("utf8").on("data", (chunk: string) => {
+    text = (text + chunk).slice(0, STDERR_BYTES);
+    const pid = Number(/"child-pid":\s*(\d+)/.exec(text)?.[1]);
+    if (pid > 1) found(pid);
+  });
 }
 
 function once<T>(act: (value: T) => void): (value: T) => void {

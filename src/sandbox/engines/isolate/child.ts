@@ -19,7 +19,7 @@ const DESCRIPTOR = 3;
 const MAX_FRAME_BYTES = 80 * 1024 * 1024;
 
 const reader = createFrameReader(MAX_FRAME_BYTES);
-const usualMemoryBytes = Number(process.argv[2]);
+const usualMemoryBytes = Number(process.argv[3]);
 let prepared = prepareIsolate(usualMemoryBytes, send);
 let outgoing: Buffer[] = [];
 let finished = false;

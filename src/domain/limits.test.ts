@@ -1,0 +1,92 @@
+/** A request can tighten its limits and do nothing else with them. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import * as fc from "fast-check";
+
+import { GloveboxError } from "./errors.ts";
+import { DEFAULT_LIMITS, tightenLimits } from "./limits.ts";
+import type { Limits } from "./limits.ts";
+
+/** What a client sent is not typed. */
+function parseWanted(raw: unknown): Partial<Limits> {
+  return raw as Partial<Limits>;
+}
+
+describe("the default limits", () => {
+  it("are those of the contract", () => {
+    assert.deepEqual(DEFAULT_LIMITS, {
+      wallMs: 30_000,
+      cpuMs: 10_000,
+      memoryBytes: 134_217_728,
+      calls: 100,
+      concurrentCalls: 16,
+      callMs: 30_000,
+      sourceBytes: 262_144,
+      outputBytes: 1_048_576,
+      argumentBytes: 1_048_576,
+      resultBytes: 10_485_760,
+      depth: 64,
+    });
+  });
+  it("cannot be changed", () => {
+    assert.throws(() => Object.assign(DEFAULT_LIMITS, { calls: 1 }), TypeError);
+    assert.equal(DEFAULT_LIMITS.calls, 100);
+  });
+});
+
+describe("tightenLimits", () => {
+  it("takes one less, keeps the same and does not go above", () => {
+    const calls = [99, 100, 101].map((wanted) => tightenLimits(DEFAULT_LIMITS, { calls: wanted }).calls);
+    assert.deepEqual(calls, [99, 100, 100]);
+  });
+  it("keeps what was not asked for, also when it is said to be undefined", () => {
+    assert.deepEqual(tightenLimits(DEFAULT_LIMITS, parseWanted({ calls: undefined })), DEFAULT_LIMITS);
+    assert.deepEqual(tightenLimits(DEFAULT_LIMITS, { wallMs: 5, depth: 1 }), {
+      ...DEFAULT_LIMITS,
+      wallMs: 5,
+      depth: 1,
+    });
+  });
+  it("holds to the operator's limits, not to the defaults", () => {
+    const own = { ...DEFAULT_LIMITS, calls: 7 };
+    assert.equal(tightenLimits(own, { calls: 50 }).calls, 7);
+  });
+  it("gives a frozen object and leaves the operator's alone", () => {
+    const own = { ...DEFAULT_LIMITS };
+    assert.ok(Object.isFrozen(tightenLimits(own, { calls: 1 })));
+    assert.deepEqual(own, DEFAULT_LIMITS);
+  });
+  for (const value of [0, -1, 1.5, Number.NaN, Infinity, 2 ** 53, "5", null, true, [5], {}]) {
+    it(`refuses the value ${JSON.stringify(value)} (${typeof value})`, () => {
+      const message = "The limit calls must be a whole number from 1 up";
+      assert.throws(
+        () => tightenLimits(DEFAULT_LIMITS, parseWanted({ calls: value })),
+        new GloveboxError("REQUEST_INVALID", message),
+      );
+    });
+  }
+  for (const value of [1, 50, Number.MAX_SAFE_INTEGER]) {
+    it(`accepts the value ${value}`, () => assert.ok(tightenLimits(DEFAULT_LIMITS, { calls: value }).calls <= 100));
+  }
+  for (const name of ["call", "CALLS", "timeout", "toString", "constructor", "__proto__", ""]) {
+    it(`refuses the name ${JSON.stringify(name)}`, () => {
+      const wanted = parseWanted(JSON.parse(`{${JSON.stringify(name)}: 1}`));
+      const message = `There is no limit called ${JSON.stringify(name)}`;
+      assert.throws(() => tightenLimits(DEFAULT_LIMITS, wanted), new GloveboxError("REQUEST_INVALID", message));
+    });
+  }
+  it("only ever tightens", () => {
+    const names = Object.keys(DEFAULT_LIMITS);
+    const wanted = fc.dictionary(fc.constantFrom(...names), fc.integer({ min: 1 }), { noNullPrototype: true });
+    fc.assert(
+      fc.property(wanted, (raw) => {
+        const before = new Map(Object.entries(DEFAULT_LIMITS));
+        const asked = new Map(Object.entries(raw));
+        for (const [name, value] of Object.entries(tightenLimits(DEFAULT_LIMITS, parseWanted(raw)))) {
+          assert.equal(value, Math.min(before.get(name) ?? 0, asked.get(name) ?? Infinity), name);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,96 @@
+/** Writes the seccomp filter as the kernel reads it: classic BPF, eight bytes an instruction. */
+
+import { ALLOWED, UNKNOWN_TO_CHILD, X64 } from "./syscalls.ts";
+
+/** Opcodes of linux/bpf_common.h. */
+const LOAD = 0x20; // BPF_LD | BPF_W | BPF_ABS
+const JUMP_EQUAL = 0x15; // BPF_JMP | BPF_JEQ | BPF_K
+const JUMP_GREATER_EQUAL = 0x35; // BPF_JMP | BPF_JGE | BPF_K
+const JUMP_ALL_SET = 0x45; // BPF_JMP | BPF_JSET | BPF_K
+const RETURN = 0x06; // BPF_RET | BPF_K
+
+/** Offsets in struct seccomp_data. */
+const NUMBER = 0;
+const ARCHITECTURE = 4;
+const FIRST_ARGUMENT = 16;
+
+const AUDIT_ARCH_X86_64 = 0xc000_003e;
+/** Calls of the x32 ABI carry this bit and would pass a filter that only knows the plain numbers. */
+const X32_BIT = 0x4000_0000;
+const CLONE_THREAD = 0x0001_0000;
+
+const KILL = 0x8000_0000;
+const ALLOW = 0x7fff_0000;
+const FAIL = 0x0005_0000;
+const EPERM = 1;
+const ENOSYS = 38;
+
+interface Instruction {
+  readonly code: number;
+  readonly value: number;
+  /** Instructions to skip when the test holds, and when it does not. */
+  readonly yes?: number;
+  readonly no?: number;
+}
+
+/** The filter for this processor; `undefined` where there is no table of numbers for it. */
+export function assembleFilter(architecture: string): Buffer | undefined {
+  if (architecture !== "x64") return undefined;
+  return encode([...refuseForeign(), ...refuseClone3(), ...allowThreads(), ...allowListed(), fail(EPERM)]);
+}
+
+/** A call by another convention has other numbers, so nothing else here would mean what it says. */
+function refuseForeign(): readonly Instruction[] {
+  return [
+    { code: LOAD, value: ARCHITECTURE },
+    { code: JUMP_EQUAL, value: AUDIT_ARCH_X86_64, yes: 1, no: 0 },
+    { code: RETURN, value: KILL },
+    { code: LOAD, value: NUMBER },
+    { code: JUMP_GREATER_EQUAL, value: X32_BIT, yes: 0, no: 1 },
+    fail(EPERM),
+  ];
+}
+
+function refuseClone3(): readonly Instruction[] {
+  return UNKNOWN_TO_CHILD.flatMap((name) => [{ code: JUMP_EQUAL, value: numberOf(name), yes: 0, no: 1 }, fail(ENOSYS)]);
+}
+
+/** `clone` makes a process unless CLONE_THREAD is set; the flags are its first argument. */
+function allowThreads(): readonly Instruction[] {
+  return [
+    { code: JUMP_EQUAL, value: numberOf("clone"), yes: 0, no: 4 },
+    { code: LOAD, value: FIRST_ARGUMENT },
+    { code: JUMP_ALL_SET, value: CLONE_THREAD, yes: 0, no: 1 },
+    { code: RETURN, value: ALLOW },
+    fail(EPERM),
+  ];
+}
+
+function allowListed(): readonly Instruction[] {
+  const names = ALLOWED.flatMap(({ calls }) => calls).filter((name) => name !== "clone");
+  return names.flatMap((name) => [
+    { code: JUMP_EQUAL, value: numberOf(name), yes: 0, no: 1 },
+    { code: RETURN, value: ALLOW },
+  ]);
+}
+
+function fail(errno: number): Instruction {
+  return { code: RETURN, value: FAIL | errno };
+}
+
+function numberOf(name: string): number {
+  const number = X64[name];
+  if (number === undefined) throw new TypeError(`No number is known for the system call ${name}`);
+  return number;
+}
+
+function encode(instructions: readonly Instruction[]): Buffer {
+  const bytes = Buffer.alloc(instructions.length * 8);
+  for (const [index, { code, value, yes = 0, no = 0 }] of instructions.entries()) {
+    bytes.writeUInt16LE(code, index * 8);
+    bytes.writeUInt8(yes, index * 8 + 2);
+    bytes.writeUInt8(no, index * 8 + 3);
+    bytes.writeUInt32LE(value >>> 0, index * 8 + 4);
+  }
+  return bytes;
+}

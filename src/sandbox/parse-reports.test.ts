@@ -1,0 +1,107 @@
+/** A child may have been taken over: whatever it reports becomes a harmless value or an ending. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { DEFAULT_LIMITS, GloveboxError } from "../domain/index.ts";
+import { parseOverrun, parseThrown, parseUsage, parseValue, toDeath, toFatal } from "./parse-reports.ts";
+import { OVERRUNS } from "./wire.ts";
+
+const NOTHING = { kind: "thrown", name: "", message: "", stack: "" } as const;
+
+describe("parseValue", () => {
+  it("reads JSON", () => assert.deepEqual(parseValue('{"a":[1,null]}'), { a: [1, null] }));
+  it("keeps the key __proto__ a key", () => {
+    const value = parseValue('{"__proto__":{"polluted":1}}');
+    assert.equal(Object.getPrototypeOf(value), Object.prototype);
+    assert.deepEqual(Object.keys(value ?? {}), ["__proto__"]);
+  });
+  it("reads hostile depth without running out of stack", () => {
+    assert.ok(Array.isArray(parseValue(`${"[".repeat(500_000)}${"]".repeat(500_000)}`)));
+  });
+  for (const text of ["", "{", "undefined", "NaN", "{}{}", "[1,]", "'a'"]) {
+    it(`takes ${JSON.stringify(text)} for the end of the protocol`, () => {
+      assert.throws(() => parseValue(text), {
+        code: "SANDBOX_CRASHED",
+        message: "The sandbox process sent a result that is not JSON",
+      });
+    });
+  }
+});
+
+describe("parseThrown", () => {
+  it("reads what a guest says of its error", () => {
+    const message = { kind: "unserializable", name: "TypeError", message: "m", stack: "s", seq: 3, code: "LIMIT_SIZE" };
+    assert.deepEqual(parseThrown(JSON.stringify({ ...message, more: 1 })), message);
+  });
+  for (const text of ["null", "[]", "1", '"x"', "{}", '{"kind":"__proto__"}', '{"seq":"1","code":7}']) {
+    it(`finds nothing in ${text}`, () => assert.deepEqual(parseThrown(text), NOTHING));
+  }
+  it("takes nothing but text for text, not even what cannot become text", () => {
+    const trap = { toString: 1, valueOf: 1 };
+    assert.deepEqual(parseThrown(JSON.stringify({ name: trap, message: [[1]], stack: 7 })), NOTHING);
+    assert.deepEqual(parseThrown(`{"message":${"[".repeat(100_000)}${"]".repeat(100_000)}}`), NOTHING);
+  });
+  it("cuts long text", () => {
+    const { name, message, stack, code } = parseThrown(
+      JSON.stringify({
+        name: "n".repeat(8_192),
+        message: "m".repeat(8_193),
+        stack: "s".repeat(100_000),
+        code: "c".repeat(9_000),
+      }),
+    );
+    assert.deepEqual([name.length, message.length, stack.length, code?.length], [8_192, 8_192, 8_192, 8_192]);
+  });
+  it("takes broken text for the end of the protocol", () => {
+    assert.throws(() => parseThrown("{"), { code: "SANDBOX_CRASHED" });
+  });
+});
+
+describe("parseOverrun", () => {
+  const codes = { wall: "LIMIT_TIME", memory: "LIMIT_MEMORY", output: "LIMIT_SIZE", depth: "LIMIT_SIZE" } as const;
+  for (const word of OVERRUNS) {
+    it(`makes ${word} an error of the limit`, () => assert.equal(parseOverrun(word, DEFAULT_LIMITS).code, codes[word]));
+  }
+  for (const word of ["", "Wall", "constructor", "__proto__", "wall\n"]) {
+    it(`takes ${JSON.stringify(word)} for the end of the protocol`, () => {
+      assert.deepEqual(
+        parseOverrun(word, DEFAULT_LIMITS),
+        new GloveboxError("SANDBOX_CRASHED", "An unknown limit was reported"),
+      );
+    });
+  }
+});
+
+describe("parseUsage", () => {
+  it("reads processor time and heap", () =>
+    assert.deepEqual(parseUsage("1500 4096"), { cpuMs: 1.5, heapBytes: 4_096 }));
+  for (const text of ["", "x y", "-5 -6", "NaN NaN", "Infinity 1e999", "-Infinity"]) {
+    it(`takes ${JSON.stringify(text)} for nothing`, () =>
+      assert.deepEqual(parseUsage(text), { cpuMs: 0, heapBytes: 0 }));
+  }
+});
+
+describe("toDeath", () => {
+  for (const words of ["FATAL ERROR: Reached heap limit", "JavaScript heap out of memory", "Allocation failed - x"]) {
+    it(`takes ${JSON.stringify(words)} for the memory limit`, () => {
+      assert.equal(toDeath(new GloveboxError("SANDBOX_CRASHED", words), DEFAULT_LIMITS).code, "LIMIT_MEMORY");
+    });
+  }
+  it("leaves every other death as it is", () => {
+    const reason = new GloveboxError("SANDBOX_CRASHED", "The sandbox process ended (SIGKILL)");
+    assert.equal(toDeath(reason, DEFAULT_LIMITS), reason);
+  });
+});
+
+describe("toFatal", () => {
+  it("keeps an error of ours", () => {
+    const error = new GloveboxError("LIMIT_CALLS", "Too many");
+    assert.equal(toFatal(error), error);
+  });
+  it("makes anything else a bug of ours, with the cause for the log", () => {
+    const cause = new Error("x");
+    const fatal = toFatal(cause);
+    assert.deepEqual([fatal.code, fatal.message, fatal.cause], ["INTERNAL_BUG", "The bridge failed", cause]);
+  });
+});
