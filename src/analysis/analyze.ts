@@ -1,0 +1,92 @@
+/**
+ * From source text to a program that can run, or to the reason why not. Pure: it never runs code, reads no clock and
+ * keeps nothing. It helps and warns early; it is not the wall, and the sandbox holds without it.
+ */
+
+import { createHash } from "node:crypto";
+import { ERRORS, GloveboxError, describeError, parseDigest } from "../domain/index.ts";
+import type { Digest, Finding, Limits, Namespace, Program, PublicError } from "../domain/index.ts";
+import { blankHashbang } from "./blank.ts";
+import { checkRules } from "./check-rules.ts";
+import type { RuleSettings } from "./check-rules.ts";
+import { checkSize } from "./check-size.ts";
+import type { Timebox } from "./erase-types.ts";
+import { findCalls } from "./find-calls.ts";
+import { createLocator } from "./locate.ts";
+import { normalize } from "./normalize.ts";
+import { readTree } from "./read-tree.ts";
+import { refuse } from "./refuse.ts";
+import { resolveScopes } from "./resolve-scopes.ts";
+import { stripTypes } from "./strip-types.ts";
+import { unwrapFence } from "./unwrap-fence.ts";
+
+/** A refusal carries every finding made until then, so that an author can fix all of them at once. */
+export type Analyzed =
+  | { readonly ok: true; readonly program: Program }
+  | { readonly ok: false; readonly error: PublicError; readonly findings: readonly Finding[] };
+
+/** What the operator set; `enabled: false` skips the rules, not the parsing. */
+export interface AnalysisOptions extends RuleSettings {
+  readonly limits: Pick<Limits, "sourceBytes">;
+  /** Stops the type stripper when it takes too long; without it only the estimate made beforehand protects. */
+  readonly timebox?: Timebox;
+}
+
+const UNWATCHED: Timebox = (work) => work();
+
+/** Never throws, whatever the source is. */
+export function analyze(
+  source: string,
+  surface: { readonly namespaces: readonly Namespace[] },
+  options: AnalysisOptions,
+): Analyzed {
+  const findings: Finding[] = [];
+  try {
+    return { ok: true, program: buildProgram(source, surface.namespaces, { ...options, findings }) };
+  } catch (thrown) {
+    return { ok: false, error: toRefusal(thrown), findings };
+  }
+}
+
+function buildProgram(
+  source: string,
+  namespaces: readonly Namespace[],
+  options: AnalysisOptions & { readonly findings: Finding[] },
+): Program {
+  const nesting = checkSize(source, options.limits);
+  const locate = createLocator(source);
+  // Half a surrogate pair survives no transport and no digest; as U+FFFD it is the same everywhere.
+  const unwrapped = unwrapFence(source.toWellFormed());
+  if (unwrapped.opened !== undefined) options.findings.push(fenceFinding(locate(unwrapped.opened)));
+  const stripped = stripTypes(blankHashbang(unwrapped.text), {
+    visits: nesting.visits,
+    timebox: options.timebox ?? UNWATCHED,
+  });
+  const tree = readTree(stripped.root);
+  const globals = resolveScopes(tree);
+  const subject = { source, tree, globals, namespaces: new Set(namespaces.map(({ name }) => name)) };
+  const checked = checkRules(subject, options, locate);
+  options.findings.push(...checked.findings);
+  if (checked.block) throw refuse("PROGRAM_FORBIDDEN", source, checked.block);
+  const { javascript, insertions } = normalize(stripped.text, tree);
+  const calls = findCalls(tree, globals, { namespaces, locate });
+  return { digest: digestOf(javascript), source, javascript, insertions, calls, findings: options.findings };
+}
+
+function fenceFinding(position: { readonly line: number; readonly column: number }): Finding {
+  const message = "The program came in a markdown fence, which was taken off";
+  return { rule: "normalized", severity: "info", message, ...position };
+}
+
+function digestOf(javascript: string): Digest {
+  const digest = parseDigest(`sha256:${createHash("sha256").update(javascript, "utf8").digest("hex")}`);
+  if (!digest) throw new TypeError("A SHA-256 digest is 64 hexadecimal digits");
+  return digest;
+}
+
+/** Anything unforeseen is our own bug: its text may be about this machine and stays here. */
+function toRefusal(thrown: unknown): PublicError {
+  if (thrown instanceof GloveboxError) return describeError(thrown);
+  const { text, retry } = ERRORS.INTERNAL_BUG;
+  return { code: "INTERNAL_BUG", message: text, retry };
+}

@@ -1,0 +1,83 @@
+/** Runs the rules over a program and decides which findings stop it. */
+
+import type { Finding } from "../domain/index.ts";
+import type { Position } from "./locate.ts";
+import { cutMessage } from "./refuse.ts";
+import type { Complaint } from "./refuse.ts";
+import { noDynamicImport } from "./rules/no-dynamic-import.ts";
+import { noEval } from "./rules/no-eval.ts";
+import { noExternalImport } from "./rules/no-external-import.ts";
+import { noInvisibleCharacters } from "./rules/no-invisible-characters.ts";
+import { noUnawaitedCall } from "./rules/no-unawaited-call.ts";
+import type { Objection, Rule, Subject } from "./rules/rule.ts";
+
+/** What a configuration may say about a rule. */
+export type RuleSetting = "error" | "warn" | "off";
+
+/** How strict to be; the operator's choice, never the program's. */
+export interface RuleSettings {
+  readonly enabled: boolean;
+  readonly blockOnError: boolean;
+  readonly rules: Readonly<Record<string, RuleSetting>>;
+}
+
+/** `block` is the first finding that stops the program, if any does. */
+export interface Checked {
+  readonly findings: readonly Finding[];
+  readonly block: Complaint | undefined;
+}
+
+const RULES: readonly Rule[] = [noExternalImport, noDynamicImport, noEval, noUnawaitedCall, noInvisibleCharacters];
+
+/** The rules by name with the setting that holds when the configuration is silent. */
+export const DEFAULT_RULES: Readonly<Record<string, RuleSetting>> = Object.freeze(
+  Object.fromEntries(RULES.map(({ name, severity }) => [name, severity])),
+);
+
+/** More than this helps nobody, and a hostile source could have tens of thousands. Errors are kept first. */
+const MAX_FINDINGS = 100;
+
+interface Judged extends Objection {
+  readonly rule: string;
+  readonly severity: "error" | "warn";
+  readonly blocks: boolean;
+}
+
+/** What cannot run is refused whatever the settings say. */
+export function checkRules(subject: Subject, settings: RuleSettings, locate: (offset: number) => Position): Checked {
+  const judged = RULES.flatMap((rule) => judge(rule, subject, settings));
+  const kept = judged
+    .toSorted((a, b) => Number(b.severity === "error") - Number(a.severity === "error") || a.offset - b.offset)
+    .slice(0, MAX_FINDINGS)
+    .toSorted((a, b) => a.offset - b.offset);
+  const first = kept.find(({ blocks }) => blocks);
+  return {
+    findings: kept.map(({ rule, severity, message, fix, offset }) => ({
+      rule,
+      severity,
+      message: cutMessage(`${capitalize(message)}; ${fix}`),
+      ...locate(offset),
+    })),
+    block: first && toComplaint(first, locate),
+  };
+}
+
+function judge(rule: Rule, subject: Subject, settings: RuleSettings): readonly Judged[] {
+  const chosen = Object.hasOwn(settings.rules, rule.name) ? settings.rules[rule.name] : undefined;
+  const setting = settings.enabled ? (chosen ?? rule.severity) : "off";
+  return rule.check(subject).flatMap((objection): Judged[] => {
+    if (objection.fatal) return [{ ...objection, rule: rule.name, severity: "error", blocks: true }];
+    if (setting === "off") return [];
+    const blocks = setting === "error" && settings.blockOnError;
+    return [{ ...objection, rule: rule.name, severity: setting, blocks }];
+  });
+}
+
+function toComplaint(first: Judged, locate: (offset: number) => Position): Complaint {
+  const message = `${first.rule}: ${first.message} (line ${locate(first.offset).line}); ${first.fix}`;
+  return { message, offset: first.offset, hint: capitalize(first.fix) };
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

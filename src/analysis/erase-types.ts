@@ -1,0 +1,97 @@
+/**
+ * The only file that touches amaro, the WebAssembly type stripper. It is loaded when the first program with types comes,
+ * and thrown away when it fails: after running out of stack or memory an instance fails on everything.
+ */
+
+import { createRequire } from "node:module";
+import type { transformSync } from "amaro";
+
+/** `broken` means that the stripper itself failed, which says nothing about the source but that it is unusual. */
+export type Erased =
+  | { readonly kind: "erased"; readonly text: string }
+  | { readonly kind: "refused"; readonly message: string; readonly offset: number }
+  | { readonly kind: "broken" };
+
+/**
+ * Runs synchronous work and throws when it takes too long. The stripper cannot be stopped from within, and what it does
+ * with hostile text can only be estimated beforehand, so whoever may use the engine's watchdog should lend it.
+ */
+export type Timebox = <Result>(work: () => Result) => Result;
+
+const require = createRequire(import.meta.url);
+
+/** Goes around the source, on lines of its own, so that `return` is allowed in it as it will be when it runs. */
+const BEFORE = "(async()=>{\n";
+const AFTER = "\n})";
+const MODULE_WORD = /^[ \t]*(?:import|export)\b/mu;
+
+/** Never throws. The erased text is as long as the given one and aligned with it, character by character. */
+export function eraseTypes(text: string, timebox: Timebox): Erased {
+  const asBody = (): Erased => erase(BEFORE + text + AFTER, BEFORE.length, timebox);
+  const asModule = (): Erased => erase(text, 0, timebox);
+  if (!MODULE_WORD.test(text)) return asBody();
+  const erased = asModule();
+  if (erased.kind !== "refused" || !erased.message.startsWith("Return statement")) return erased;
+  return asBody();
+}
+
+function erase(text: string, from: number, timebox: Timebox): Erased {
+  try {
+    const amaro = loadAmaro();
+    const erased = timebox(() => amaro.transformSync(text, { mode: "strip-only" }).code);
+    if (erased.length !== text.length) return { kind: "broken" };
+    return { kind: "erased", text: erased.slice(from, from === 0 ? undefined : -AFTER.length) };
+  } catch (thrown) {
+    const refusal = parseRefusal(thrown, text);
+    if (!refusal) unloadAmaro();
+    return refusal ? { ...refusal, offset: Math.max(0, refusal.offset - from) } : { kind: "broken" };
+  }
+}
+
+/** `require` keeps what it loaded, so this costs something once only. */
+function loadAmaro(): { readonly transformSync: typeof transformSync } {
+  return require("amaro");
+}
+
+function unloadAmaro(): void {
+  const main = require.resolve("amaro");
+  const folder = main.slice(0, main.lastIndexOf("index.js"));
+  for (const file of Object.keys(require.cache)) if (file.startsWith(folder)) delete require.cache[file];
+}
+
+/** What amaro throws about a source is a plain object; an `Error` is about amaro. */
+function parseRefusal(raw: unknown, text: string): Extract<Erased, { kind: "refused" }> | undefined {
+  if (typeof raw !== "object" || raw === null || raw instanceof Error) return undefined;
+  const { message, startLine, startColumn } = raw as Record<string, unknown>;
+  if (typeof message !== "string") return undefined;
+  const line = typeof startLine === "number" ? startLine : 1;
+  const offset = offsetOf(text, line, typeof startColumn === "number" ? startColumn : 0);
+  return { kind: "refused", message, offset };
+}
+
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+const INVISIBLE = /\p{Mark}|\p{Format}/u;
+
+/** amaro counts columns as a terminal would show them: tabs four wide, wide characters two, combining ones none. */
+function offsetOf(text: string, line: number, shownColumn: number): number {
+  let at = 0;
+  for (let number = 1; number < line && at < text.length; number += 1) {
+    const length = text.slice(at).search(/[\n\r]/u);
+    if (length < 0) return text.length;
+    at += length + (text.startsWith("\r\n", at + length) ? 2 : 1);
+  }
+  for (let shown = 0; shown < shownColumn && at < text.length;) {
+    const char = String.fromCodePoint(text.codePointAt(at) ?? 32);
+    if (char === "\n" || char === "\r") break;
+    shown += widthOf(char);
+    at += char.length;
+  }
+  return at;
+}
+
+function widthOf(char: string): number {
+  if (char === "\t") return 4;
+  if (INVISIBLE.test(char)) return 0;
+  return WIDE.test(char) ? 2 : 1;
+}

@@ -1,0 +1,96 @@
+/**
+ * Positions: offsets to lines and columns, a picture of the place, and the way back from the text that runs to the
+ * author's own. Lines end where ECMAScript says so, because the engine counts them like that.
+ */
+
+import type { Program } from "../domain/index.ts";
+
+/** Both from 1 up; columns count UTF-16 units, as the engine does. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+const LINE_END = /\r\n|[\n\r\u2028\u2029]/gu;
+const FRAME_CHARS = 120;
+/** Besides control characters, what could reorder or hide text on the reader's screen. */
+const UNPRINTABLE =
+  /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
+
+/** Indexes the lines once, so that thousands of positions in one text stay cheap. Offsets are clamped to the text. */
+export function createLocator(text: string): (offset: number) => Position {
+  const starts = lineStarts(text);
+  return (offset) => {
+    const clamped = Math.max(0, Math.min(offset, text.length));
+    const line = lastAtMost(starts, clamped);
+    return { line: line + 1, column: clamped - (starts[line] ?? 0) + 1 };
+  };
+}
+
+/**
+ * Leads a place in `program.javascript` (without the wrapper's own line) back to the author's source.
+ * A place inside inserted text becomes the place where it was inserted; one beyond the end becomes the end.
+ */
+export function toAuthorPosition(
+  program: Pick<Program, "source" | "javascript" | "insertions">,
+  line: number,
+  column: number,
+): Position {
+  const offset = offsetAt(program.javascript, line, column);
+  let shift = 0;
+  for (const insertion of program.insertions) {
+    if (offset < insertion.offset) break;
+    if (offset < insertion.offset + insertion.length) return createLocator(program.source)(insertion.offset - shift);
+    shift += insertion.length;
+  }
+  return createLocator(program.source)(offset - shift);
+}
+
+/** Three lines around a place with a caret under it; safe to print, whatever the source holds. */
+export function frameAt(source: string, line: number, column: number): string {
+  const lines = source.split(LINE_END);
+  const from = Math.max(0, column - 1 - FRAME_CHARS / 2);
+  const width = String(Math.min(line + 1, lines.length)).length;
+  const shown: string[] = [];
+  for (let number = Math.max(1, line - 1); number <= Math.min(line + 1, lines.length); number += 1) {
+    const text = toPrintable((lines[number - 1] ?? "").slice(from, from + FRAME_CHARS));
+    shown.push(`${number === line ? ">" : " "} ${String(number).padStart(width)} | ${text}`.trimEnd());
+    if (number === line) shown.push(`  ${" ".repeat(width)} | ${caretUnder(text, column - 1 - from)}`);
+  }
+  return shown.join("\n");
+}
+
+/** One character for one, so that what was aligned stays aligned; tabs are kept. */
+export function toPrintable(text: string): string {
+  return text.replace(UNPRINTABLE, " ").toWellFormed();
+}
+
+function caretUnder(text: string, index: number): string {
+  const lead = text.slice(0, index).replace(/[^\t]/gu, " ");
+  return `${lead.padEnd(index)}^`;
+}
+
+function offsetAt(text: string, line: number, column: number): number {
+  const starts = lineStarts(text);
+  const start = starts[line - 1];
+  if (start === undefined) return line < 1 ? 0 : text.length;
+  return Math.min(start + Math.max(0, column - 1), text.length);
+}
+
+function lineStarts(text: string): readonly number[] {
+  const starts = [0];
+  for (const match of text.matchAll(LINE_END)) starts.push(match.index + match[0].length);
+  return starts;
+}
+
+/** The index of the last start that is not past `offset`; `starts` ascends and begins with 0. */
+function lastAtMost(starts: readonly number[], offset: number): number {
+  let low = 0;
+  let high = starts.length - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((starts[middle] ?? 0) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

@@ -1,0 +1,121 @@
+/**
+ * Makes a program give its value: the last expression is returned, a lone function or `main` is called, `export default`
+ * is unwrapped. By insertions and blanks only, so a program that already returned does what it did.
+ */
+
+import type { AnyNode, ExportDefaultDeclaration, Program as Root } from "acorn";
+import type { Insertion } from "../domain/index.ts";
+import { blank } from "./blank.ts";
+import { withoutParens } from "./read-tree.ts";
+import type { Tree } from "./read-tree.ts";
+
+/** The text that runs; insertions ascend, with offsets in that text. */
+export interface Normalized {
+  readonly javascript: string;
+  readonly insertions: readonly Insertion[];
+}
+
+interface Edit {
+  readonly at: number;
+  readonly text: string;
+}
+
+/** Idempotent. What is inserted starts with a keyword or a semicolon, so it cannot join the statement before it. */
+export function normalize(text: string, tree: Tree): Normalized {
+  const exported = tree.root.body.find((node) => node.type === "ExportDefaultDeclaration");
+  const blanked = exported ? blank(text, exported.start, exported.declaration.start) : text;
+  return insert(blanked, [...editsOfExport(tree.root, exported), ...editsOfEnd(tree, exported)]);
+}
+
+/** The last statement that is more than a semicolon. */
+export function findLastStatement(root: Root): Root["body"][number] | undefined {
+  return root.body.findLast((node) => node.type !== "EmptyStatement");
+}
+
+function isAlone(root: Root): boolean {
+  return root.body.filter((node) => node.type !== "EmptyStatement").length === 1;
+}
+
+/** Returns the last expression, or else calls what the program declares for that. */
+function editsOfEnd(tree: Tree, exported: ExportDefaultDeclaration | undefined): readonly Edit[] {
+  const last = findLastStatement(tree.root);
+  if (last?.type === "ExpressionStatement") return editsOfReturn(last.expression, isAlone(tree.root));
+  const entry = last && findEntry(tree, exported);
+  return entry === undefined ? [] : [{ at: last?.end ?? 0, text: `;return ${entry}();` }];
+}
+
+/** The parentheses make an expression of what would be read as a block or as a declaration without a name. */
+function editsOfExport(root: Root, exported: ExportDefaultDeclaration | undefined): readonly Edit[] {
+  if (!exported || isNamed(exported.declaration)) return [];
+  const following = root.body.slice(root.body.indexOf(exported) + 1);
+  const isLast = following.every((node) => node.type === "FunctionDeclaration" || node.type === "EmptyStatement");
+  if (isLast) return editsOfReturn(exported.declaration, true);
+  const { start, end } = exported.declaration;
+  const before = { at: start, text: ";(" };
+  return [before, { at: end, text: ");" }];
+}
+
+function editsOfReturn(expression: AnyNode, mayCall: boolean): readonly Edit[] {
+  const before = { at: expression.start, text: "return (" };
+  return [before, { at: expression.end, text: mayCall && isCallable(withoutParens(expression)) ? ")()" : ")" }];
+}
+
+/** A function that can be called with nothing. Calling a generator would run none of its body. */
+function isCallable(node: AnyNode): boolean {
+  if (node.type === "ArrowFunctionExpression") return node.params.length === 0;
+  if (node.type !== "FunctionExpression" && node.type !== "FunctionDeclaration") return false;
+  return node.params.length === 0 && !node.generator;
+}
+
+function isNamed(node: AnyNode): boolean {
+  return (node.type === "FunctionDeclaration" || node.type === "ClassDeclaration") && Boolean(node.id);
+}
+
+/** The name of the function that the program declares and forgot to call: its default export, or `main`. */
+function findEntry(tree: Tree, exported: ExportDefaultDeclaration | undefined): string | undefined {
+  if (!tree.root.body.every((node) => isInert(node))) return undefined;
+  const main = tree.root.body.find((node) => node.type === "FunctionDeclaration" && node.id.name === "main");
+  const candidate: AnyNode | undefined = exported?.declaration ?? main;
+  if (candidate?.type !== "FunctionDeclaration" || !candidate.id || !isCallable(candidate)) return undefined;
+  const { name } = candidate.id;
+  const isElsewhere = (node: AnyNode): boolean => node.start < candidate.start || node.end > candidate.end;
+  const mentioned = tree.nodes.some((node) => node.type === "Identifier" && node.name === name && isElsewhere(node));
+  return mentioned ? undefined : name;
+}
+
+/** Statements that only prepare: nothing is called, awaited or decided in them. */
+function isInert(node: AnyNode): boolean {
+  if (node.type === "ExpressionStatement") return node.directive !== undefined;
+  if (node.type === "ExportDefaultDeclaration") return isNamed(node.declaration);
+  if (node.type === "VariableDeclaration") return node.declarations.every(({ init }) => !init || isInertValue(init));
+  return node.type === "FunctionDeclaration" || node.type === "ClassDeclaration" || node.type === "EmptyStatement";
+}
+
+const INERT_VALUES: ReadonlySet<string> = new Set([
+  "Literal",
+  "Identifier",
+  "FunctionExpression",
+  "ArrowFunctionExpression",
+]);
+
+function isInertValue(node: AnyNode): boolean {
+  if (node.type === "TemplateLiteral") return node.expressions.length === 0;
+  if (node.type === "UnaryExpression") return isInertValue(node.argument);
+  if (node.type === "ParenthesizedExpression") return isInertValue(node.expression);
+  if (node.type === "ArrayExpression") return node.elements.every((element) => !element || isInertValue(element));
+  if (node.type !== "ObjectExpression") return INERT_VALUES.has(node.type);
+  return node.properties.every((property) => property.type === "Property" && isInertValue(property.value));
+}
+
+function insert(text: string, edits: readonly Edit[]): Normalized {
+  let javascript = "";
+  let from = 0;
+  const insertions: Insertion[] = [];
+  for (const edit of edits) {
+    javascript += text.slice(from, edit.at);
+    insertions.push({ offset: javascript.length, length: edit.text.length });
+    javascript += edit.text;
+    from = edit.at;
+  }
+  return { javascript: javascript + text.slice(from), insertions };
+}

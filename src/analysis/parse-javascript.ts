@@ -1,0 +1,99 @@
+/**
+ * Parses plain JavaScript as the body of a strict async function, with acorn made safe for hostile sources.
+ * acorn is the authority: what it does not accept does not run.
+ */
+
+import { Parser } from "acorn";
+import type { Options, Program as Root } from "acorn";
+import { readNodes } from "./read-tree.ts";
+
+/** `exhausted` tells that the parser ran out of stack, where another parser would do no better. */
+export type Parsed =
+  | { readonly ok: true; readonly root: Root }
+  | { readonly ok: false; readonly message: string; readonly offset: number; readonly exhausted: boolean };
+
+const OPTIONS: Options = {
+  ecmaVersion: "latest",
+  sourceType: "module",
+  allowReturnOutsideFunction: true,
+  preserveParens: true,
+};
+
+/** acorn compares the named groups of a pattern with each other, so a long one takes seconds. */
+const MAX_REGEX_CHARS = 8_192;
+
+/** Never throws. */
+export function parseJavascript(text: string): Parsed {
+  try {
+    const root = BoundedParser.parse(text, OPTIONS);
+    const comment = findHtmlComment(text, root);
+    if (comment === undefined) return { ok: true, root };
+    return { ok: false, message: "HTML-like comments are not allowed", offset: comment, exhausted: false };
+  } catch (thrown) {
+    return toFailure(thrown);
+  }
+}
+
+/**
+ * `a <!--b` is an expression to a module and the start of a comment to a script. The engine compiles a script, so what
+ * was analyzed would not be what runs.
+ */
+function findHtmlComment(text: string, root: Root): number | undefined {
+  if (!text.includes("<!--")) return undefined;
+  for (const node of readNodes(root)) {
+    if (node.type !== "BinaryExpression" || node.operator !== "<") continue;
+    if (text.startsWith("<!--", node.right.start - 1)) return node.right.start - 1;
+  }
+  return undefined;
+}
+
+function toFailure(thrown: unknown): Parsed {
+  if (!(thrown instanceof SyntaxError)) {
+    return { ok: false, message: "The program is too deeply nested to parse", offset: 0, exhausted: true };
+  }
+  const offset = "pos" in thrown && typeof thrown.pos === "number" ? thrown.pos : 0;
+  const exhausted = thrown.message.startsWith("Not enough stack space");
+  const message = exhausted ? "The program is too deeply nested to parse" : thrown.message;
+  return { ok: false, message: message.replace(/\s*\(\d+:\d+\)$/u, ""), offset, exhausted };
+}
+
+/** acorn searches its lists of names from the front for every declaration: 40,000 of them would take seconds. */
+class NameList extends Array<string> {
+  readonly #names = new Set<string>();
+
+  override push(...names: string[]): number {
+    for (const name of names) this.#names.add(name);
+    return super.push(...names);
+  }
+
+  /** Whether, not where: acorn only asks if the answer is below zero. */
+  override indexOf(name: string): number {
+    return this.#names.has(name) ? 0 : -1;
+  }
+}
+
+/** The parts of acorn's parser that an extension may override; its declarations leave them out. */
+interface OpenParser {
+  readonly scopeStack: { var: string[]; lexical: string[]; functions: string[] }[];
+  enterScope(flags: number): void;
+  validateRegExpPattern(state: { readonly start: number; readonly source: string }): void;
+  raise(offset: number, message: string): never;
+}
+
+const BoundedParser = Parser.extend((base) => {
+  // Not expressible otherwise: the declared class hides its constructor and the methods that extensions are made of.
+  const Open = base as unknown as new (...args: never[]) => OpenParser;
+  class Bounded extends Open {
+    override enterScope(flags: number): void {
+      super.enterScope(flags);
+      const scope = this.scopeStack.at(-1);
+      if (scope) Object.assign(scope, { var: new NameList(), lexical: new NameList(), functions: new NameList() });
+    }
+
+    override validateRegExpPattern(state: { readonly start: number; readonly source: string }): void {
+      if (state.source.length > MAX_REGEX_CHARS) this.raise(state.start, "Regular expression literal too long");
+      super.validateRegExpPattern(state);
+    }
+  }
+  return Bounded as unknown as typeof Parser;
+});

@@ -1,0 +1,34 @@
+/** The errors of this room: always with a place in the author's own source, never with more text than a reader needs. */
+
+import { GloveboxError } from "../domain/index.ts";
+import type { ErrorCode } from "../domain/index.ts";
+import { createLocator, frameAt, toPrintable } from "./locate.ts";
+
+const MESSAGE_CHARS = 240;
+
+/** What is wrong and where; `offset` counts in the author's source, which every later text keeps aligned with. */
+export interface Complaint {
+  readonly message: string;
+  readonly offset: number;
+  readonly hint: string;
+}
+
+/**
+ * The error to throw. Messages may quote the source (a name of any length, control characters), so they are cleaned
+ * and cut here, in one place.
+ */
+export function refuse(code: ErrorCode, source: string, complaint: Complaint): GloveboxError {
+  const { line, column } = createLocator(source)(complaint.offset);
+  return new GloveboxError(code, cutMessage(complaint.message), {
+    hint: complaint.hint,
+    line,
+    column,
+    frame: frameAt(source, line, column),
+  });
+}
+
+/** One printable line of bounded length. */
+export function cutMessage(message: string): string {
+  const line = toPrintable(message.replaceAll("\t", " "));
+  return line.length > MESSAGE_CHARS ? `${line.slice(0, MESSAGE_CHARS - 1).toWellFormed()}…` : line;
+}

@@ -1,0 +1,17 @@
+/** `import(…)` never finds a module here, and `import.meta` does not even compile outside of one. */
+
+import type { Objection, Rule } from "./rule.ts";
+
+export const noDynamicImport: Rule = {
+  name: "no-dynamic-import",
+  severity: "error",
+  check: ({ tree }) =>
+    tree.nodes.flatMap((node): Objection[] => {
+      const { start: offset } = node;
+      if (node.type === "ImportExpression") {
+        return [{ offset, message: "modules cannot be imported", fix: "use the tools, which are globals" }];
+      }
+      if (node.type !== "MetaProperty" || node.meta.name !== "import") return [];
+      return [{ offset, message: "`import.meta` exists in modules only", fix: "remove it", fatal: true }];
+    }),
+};

@@ -1,0 +1,21 @@
+/** A program is no module: nothing can be imported into it or exported from it. */
+
+import type { Objection, Rule } from "./rule.ts";
+
+const FIX_IMPORT = "remove the line; tools are globals, for example `await github.listIssues({ … })`";
+const FIX_EXPORT = "remove the word `export` and give the result with `return`";
+
+/** `export default` is not meant: normalization unwraps it. */
+export const noExternalImport: Rule = {
+  name: "no-external-import",
+  severity: "error",
+  check: ({ tree }) =>
+    tree.root.body.flatMap((node): Objection[] => {
+      const { start: offset } = node;
+      if (node.type === "ImportDeclaration" || node.type === "ExportAllDeclaration") {
+        return [{ offset, message: "modules cannot be imported", fix: FIX_IMPORT, fatal: true }];
+      }
+      if (node.type !== "ExportNamedDeclaration") return [];
+      return [{ offset, message: "nothing can be exported", fix: FIX_EXPORT, fatal: true }];
+    }),
+};

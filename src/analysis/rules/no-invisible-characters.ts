@@ -1,0 +1,36 @@
+/** Characters that a reviewer cannot see, or that show text in another order than it runs. */
+
+import type { Rule } from "./rule.ts";
+
+/** A joiner between two pictures is how emoji are written, and a byte order mark at the very start means nothing. */
+const INVISIBLE = new RegExp(
+  [
+    /(?<!\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?)\u200d|\u200d(?!\p{Extended_Pictographic})/u,
+    /(?<!^)\ufeff|\u00ad|\u034f|\u180e|[\u200b\u200c\u2060-\u2064]/u,
+    /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u206f]/u,
+    /[\u115f\u1160\u3164\uffa0]/u,
+    /[\u{e0000}-\u{e007f}]|[\u{e0100}-\u{e01ef}]/u,
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "gu",
+);
+
+/** Looks at the text, not the tree: comments and strings mislead a reader as well. One objection for each line. */
+export const noInvisibleCharacters: Rule = {
+  name: "no-invisible-characters",
+  severity: "warn",
+  check: ({ source }) => {
+    const objections = [];
+    let lineEnd = -1;
+    for (const match of source.matchAll(INVISIBLE)) {
+      if (match.index < lineEnd) continue;
+      const code = (match[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+      const message = `the invisible character U+${code} hides what the program says`;
+      objections.push({ offset: match.index, message, fix: `remove it or write it as \\u{${code}} in a string` });
+      const next = source.indexOf("\n", match.index);
+      lineEnd = next < 0 ? source.length : next;
+    }
+    return objections;
+  },
+};

@@ -1,0 +1,33 @@
+/** What a rule is: a name, a default severity, and a pure look at the syntax tree. */
+
+import type { Severity } from "../../domain/index.ts";
+import type { Tree } from "../read-tree.ts";
+import type { Globals } from "../resolve-scopes.ts";
+
+/** Everything a rule may look at. */
+export interface Subject {
+  /** As the author wrote it; offsets in the tree are offsets in it. */
+  readonly source: string;
+  readonly tree: Tree;
+  readonly globals: Globals;
+  /** The names of the global objects whose methods are tools. */
+  readonly namespaces: ReadonlySet<string>;
+}
+
+/** One place that a rule objects to. */
+export interface Objection {
+  readonly offset: number;
+  /** What is there and why it is not good. */
+  readonly message: string;
+  /** What to write instead. */
+  readonly fix: string;
+  /** True when the program could not run at all: then no setting lets it through. */
+  readonly fatal?: boolean;
+}
+
+export interface Rule {
+  /** The key in the configuration. */
+  readonly name: string;
+  readonly severity: Exclude<Severity, "info">;
+  check(subject: Subject): readonly Objection[];
+}

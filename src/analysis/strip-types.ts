@@ -1,0 +1,105 @@
+/**
+ * From TypeScript or JavaScript to a syntax tree of plain JavaScript. Plain JavaScript is parsed as it is and never
+ * pays for the type stripper. Types become spaces, so every position stays the author's own.
+ */
+
+import type { AnyNode, Program as Root } from "acorn";
+import type { GloveboxError } from "../domain/index.ts";
+import { eraseTypes } from "./erase-types.ts";
+import type { Erased, Timebox } from "./erase-types.ts";
+import { parseJavascript } from "./parse-javascript.ts";
+import type { Parsed } from "./parse-javascript.ts";
+import { readNodes } from "./read-tree.ts";
+import { refuse } from "./refuse.ts";
+
+/** Plain JavaScript and its tree. */
+export interface Stripped {
+  readonly text: string;
+  readonly root: Root;
+}
+
+/** Token visits that the stripper may need at the worst: well below a second. */
+const MAX_VISITS = 1_000_000;
+
+const FIX_SYNTAX = "Send one program in TypeScript or JavaScript, written as the body of an async function";
+const FIX_NESTING = "Split the expression into several statements";
+
+/** How to write what only a compiler could translate; the first pattern that is in amaro's message answers. */
+const ERASABLE_FORMS: readonly (readonly [RegExp, string])[] = [
+  [/^TypeScript enum/u, 'Write a constant object instead of an enum: const Color = { Red: "red" } as const'],
+  [/^TypeScript namespace|^`module`/u, "Write a constant object or plain functions instead of a namespace"],
+  [/parameter property/u, "Declare the field in the class and assign it in the constructor"],
+  [/angle-bracket/u, "Write `value as Type` instead of `<Type>value`"],
+  [
+    /import equals|export assignment|'import', and 'export'/u,
+    "Leave imports and exports out: tools are globals here, and `return` gives the result",
+  ],
+];
+
+/** What bounds the stripper: an estimate made beforehand, and a watch while it runs. */
+export interface StripBounds {
+  /** What `measureNesting` found in this text. */
+  readonly visits: number;
+  readonly timebox: Timebox;
+}
+
+/** Throws PROGRAM_SYNTAX with the place. */
+export function stripTypes(text: string, bounds: StripBounds): Stripped {
+  const plain = parseJavascript(text);
+  if (plain.ok && !mayHoldTypeArguments(plain.root)) return { text, root: plain.root };
+  if (!plain.ok && plain.exhausted) throw refuseParse(text, plain);
+  const affordable = bounds.visits <= MAX_VISITS;
+  const erased: Erased = affordable ? eraseTypes(text, bounds.timebox) : { kind: "broken" };
+  const parsed = erased.kind === "erased" ? parseJavascript(erased.text) : undefined;
+  if (parsed?.ok && erased.kind === "erased") return { text: erased.text, root: parsed.root };
+  if (plain.ok) return { text, root: plain.root };
+  if (erased.kind === "broken") throw refuseAmbiguous(text, plain.offset);
+  if (erased.kind === "refused") throw refuseErasure(text, erased);
+  throw refuseParse(text, parsed && !parsed.ok ? parsed : plain);
+}
+
+/**
+ * `f<A>(b)` is a call to TypeScript and two comparisons to JavaScript. Only the stripper can tell, so it is asked
+ * whenever something is compared by `>` with a parenthesis or template after a `<`; it leaves real comparisons alone.
+ */
+function mayHoldTypeArguments(root: Root): boolean {
+  let firstLess = Infinity;
+  const greater: number[] = [];
+  for (const node of readNodes(root)) {
+    if (node.type !== "BinaryExpression") continue;
+    if (node.operator === "<") firstLess = Math.min(firstLess, node.left.end);
+    if (/^>{1,3}$/u.test(node.operator) && startsArguments(node.right)) greater.push(node.right.start);
+  }
+  return greater.some((offset) => offset > firstLess);
+}
+
+/** What stands right of `>` may go on (`> (b).c`), so its first part counts. */
+function startsArguments(node: AnyNode): boolean {
+  let first = node;
+  for (;;) {
+    if (first.type === "CallExpression") first = first.callee;
+    else if (first.type === "MemberExpression") first = first.object;
+    else if (first.type === "ChainExpression") first = first.expression;
+    else if (first.type === "TaggedTemplateExpression") first = first.tag;
+    else if (first.type === "BinaryExpression" || first.type === "LogicalExpression") first = first.left;
+    else return first.type === "ParenthesizedExpression" || first.type === "TemplateLiteral";
+  }
+}
+
+function refuseParse(text: string, failure: Extract<Parsed, { ok: false }>): GloveboxError {
+  const { message, offset, exhausted } = failure;
+  return refuse("PROGRAM_SYNTAX", text, { message, offset, hint: exhausted ? FIX_NESTING : FIX_SYNTAX });
+}
+
+function refuseErasure(text: string, refusal: Extract<Erased, { kind: "refused" }>): GloveboxError {
+  const form = ERASABLE_FORMS.find(([pattern]) => pattern.test(refusal.message));
+  const message = refusal.message
+    .replace(/ in (?:strip-only|type strip) mode/u, " here")
+    .replace(/\. Expected an identifier, void,.*$/u, " where a type is expected");
+  return refuse("PROGRAM_SYNTAX", text, { message, offset: refusal.offset, hint: form?.[1] ?? FIX_SYNTAX });
+}
+
+function refuseAmbiguous(text: string, offset: number): GloveboxError {
+  const message = "Generic calls or conditional expressions are nested too deeply to tell types from values";
+  return refuse("PROGRAM_SYNTAX", text, { message, offset, hint: FIX_NESTING });
+}
