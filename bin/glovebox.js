@@ -1,0 +1,69 @@
+#!/usr/bin/env node
+// The launcher, in syntax that old versions of Node understand. Glovebox needs Node 24: on an older one this starts
+// the Node that an installed package brings, or says in one line what to do.
+
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const OLDEST = [24, 11];
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+function isNewEnough(version) {
+  const [major, minor] = version.split(".").map(Number);
+  return major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
+}
+
+function findBundledNode() {
+  const require = createRequire(import.meta.url);
+  for (const name of [`node-${process.platform}-${process.arch}`, `node-bin-${process.platform}-${process.arch}`]) {
+    try {
+      const file = join(
+        dirname(require.resolve(`${name}/package.json`)),
+        "bin",
+        process.platform === "win32" ? "node.exe" : "node",
+      );
+      if (existsSync(file)) return file;
+    } catch {
+      // not installed: the next one may be
+    }
+  }
+  return undefined;
+}
+
+/** The same command under the other Node; this process only passes signals on and ends as it ends. */
+function startAgain(node) {
+  const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
+    stdio: "inherit",
+    env: { ...process.env, GLOVEBOX_LAUNCHER: String(process.pid) },
+  });
+  // A terminal sends Ctrl-C to both; the child decides what it means.
+  process.on("SIGINT", () => {});
+  for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
+  child.on("exit", (code, signal) => (signal ? process.kill(process.pid, "SIGKILL") : process.exit(code)));
+}
+
+/** In a clone the build is made when it is missing or older than its sources. */
+async function ensureBuilt() {
+  if (existsSync(join(ROOT, "src", "main.ts"))) {
+    const { buildIfStale } = await import("../scripts/build.ts");
+    await buildIfStale();
+  }
+}
+
+if (isNewEnough(process.versions.node)) {
+  await ensureBuilt();
+  const { main } = await import("../dist/main.js");
+  await main(process.argv.slice(2));
+} else {
+  const node = findBundledNode();
+  if (node) startAgain(node);
+  else {
+    console.error(
+      `Glovebox needs Node ${OLDEST.join(".")} or newer and this is ${process.versions.node}: install a newer Node, or run npx -p node-${process.platform}-${process.arch}@24 -p glovebox glovebox`,
+    );
+    process.exit(2);
+  }
+}

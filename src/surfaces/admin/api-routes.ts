@@ -1,0 +1,61 @@
+/** The admin API: reads what the gateway knows, in the shapes of the contract. */
+
+import { Hono } from "hono";
+import * as z from "zod";
+
+import { GloveboxError } from "../../domain/index.ts";
+import type { Principal } from "../../domain/index.ts";
+import type { Gateway } from "../gateway.ts";
+import { MAX_EXECUTIONS } from "./contract.ts";
+import type { ExecutionsAnswer, HealthAnswer, StatusAnswer, ToolsAnswer } from "./contract.ts";
+
+const DEFAULT_EXECUTIONS = 50;
+const TOOLS_PER_PAGE = 20;
+
+const EXECUTIONS_QUERY = z.strictObject({
+  limit: z
+    .string()
+    .regex(/^\d{1,4}$/, "must be a whole number")
+    .transform(Number)
+    .pipe(z.int().min(1).max(MAX_EXECUTIONS))
+    .default(DEFAULT_EXECUTIONS),
+});
+const TOOLS_QUERY = z.strictObject({ query: z.string().default(""), cursor: z.string().optional() });
+
+/** To be mounted under `/api`, behind the token. */
+export function createApiRoutes(gateway: Gateway, principal: Principal): Hono {
+  const routes = new Hono();
+  routes.get("/status", (c) => c.json(toStatus(gateway)));
+  routes.get("/executions", async (c) => {
+    const { limit } = parseQuery(EXECUTIONS_QUERY, c.req.query());
+    return c.json({ executions: await gateway.executions(limit) } satisfies ExecutionsAnswer);
+  });
+  routes.get("/tools", async (c) => {
+    const { query, cursor } = parseQuery(TOOLS_QUERY, c.req.query());
+    const request = { query, limit: TOOLS_PER_PAGE, ...(cursor !== undefined && { cursor }) };
+    const { tools, cursor: next } = await gateway.search(principal, request);
+    return c.json({ tools, ...(next !== undefined && { cursor: next }) } satisfies ToolsAnswer);
+  });
+  return routes;
+}
+
+/** What anybody on this machine may know: no names, no causes. */
+export function toHealth(gateway: Gateway): HealthAnswer {
+  const { version, engine, isolation, upstreams } = gateway.health();
+  const count = (state: string): number => upstreams.filter((upstream) => upstream.state === state).length;
+  return { status: "ok", version, engine, isolation, upstreams: { ready: count("ready"), failed: count("failed") } };
+}
+
+function toStatus(gateway: Gateway): StatusAnswer {
+  const { version, engine, isolation, layers, startedAt, upstreams } = gateway.health();
+  return { version, engine, isolation, layers, startedAt, upstreams };
+}
+
+function parseQuery<Schema extends z.ZodType>(schema: Schema, raw: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(raw);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(({ path, message }) => [...path, message].join(": ")).join("; ");
+  throw new GloveboxError("REQUEST_INVALID", `Wrong query: ${problems}`, {
+    hint: "The admin API's contract lists what each address takes",
+  });
+}

@@ -1,0 +1,96 @@
+/**
+ * The admin API: schemas and types of everything it answers. The only file that the admin page and the command line
+ * may import from here. `zod/mini`, because it is bundled into the page.
+ */
+
+import * as z from "zod/mini";
+
+const list = <Item extends z.ZodMiniType>(item: Item) => z.readonly(z.array(item));
+
+/** One server behind the gateway, with what an operator needs to repair it. */
+export const upstreamSchema = z.object({
+  name: z.string(),
+  state: z.enum(["idle", "connecting", "ready", "failed", "closed"]),
+  transport: z.enum(["stdio", "http"]),
+  tools: z.number(),
+  since: z.number(),
+  cause: z.optional(z.string()),
+  hint: z.optional(z.string()),
+  stderr: z.optional(list(z.string())),
+});
+
+/** One layer of confinement: what it stops, or why it is missing and what to do. */
+export const layerSchema = z.object({
+  name: z.string(),
+  present: z.boolean(),
+  message: z.string(),
+  hint: z.optional(z.string()),
+});
+
+/** `GET /api/status`. Times are epoch milliseconds. */
+export const statusSchema = z.object({
+  version: z.string(),
+  engine: z.string(),
+  isolation: z.enum(["strict", "confined", "process"]),
+  layers: list(layerSchema),
+  startedAt: z.number(),
+  upstreams: list(upstreamSchema),
+});
+
+/** `GET /api/executions?limit=`: the latest first. */
+export const executionsSchema = z.object({
+  executions: list(
+    z.object({
+      id: z.string(),
+      principal: z.string(),
+      startedAt: z.number(),
+      endedAt: z.nullable(z.number()),
+      state: z.enum(["running", "completed", "failed", "paused", "cancelled"]),
+      errorCode: z.nullable(z.string()),
+    }),
+  ),
+});
+
+/** `GET /api/tools?query=&cursor=`: what an agent would find. */
+export const toolsSchema = z.object({
+  tools: list(
+    z.object({
+      name: z.string(),
+      summary: z.string(),
+      effect: z.enum(["read", "write", "destroy", "unknown"]),
+      server: z.string(),
+      upstreamName: z.string(),
+    }),
+  ),
+  cursor: z.optional(z.string()),
+});
+
+/** `GET /health`: the only answer besides the page that needs no token; it names no server. */
+export const healthSchema = z.object({
+  status: z.literal("ok"),
+  version: z.string(),
+  engine: z.string(),
+  isolation: z.enum(["strict", "confined", "process"]),
+  upstreams: z.object({ ready: z.number(), failed: z.number() }),
+});
+
+/** The body of every answer that is not a success. */
+export const failureSchema = z.object({
+  error: z.object({
+    code: z.string(),
+    message: z.string(),
+    retry: z.boolean(),
+    hint: z.optional(z.string()),
+    incident: z.optional(z.string()),
+  }),
+});
+
+export type UpstreamAnswer = z.infer<typeof upstreamSchema>;
+export type StatusAnswer = z.infer<typeof statusSchema>;
+export type ExecutionsAnswer = z.infer<typeof executionsSchema>;
+export type ToolsAnswer = z.infer<typeof toolsSchema>;
+export type HealthAnswer = z.infer<typeof healthSchema>;
+export type FailureAnswer = z.infer<typeof failureSchema>;
+
+/** How many executions one answer lists. */
+export const MAX_EXECUTIONS = 200;

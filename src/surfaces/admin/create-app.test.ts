@@ -1,0 +1,156 @@
+/** Routes, token, page and headers, over a real port. */
+
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { TestContext } from "node:test";
+
+import { LAYERS, SUMMARIES, TOOLS, UPSTREAMS } from "../mcp/fixtures/memory-gateway.ts";
+import { executionsSchema, failureSchema, healthSchema, statusSchema, toolsSchema } from "./contract.ts";
+import { TOKEN, startApp } from "./fixtures/start-app.ts";
+
+const headers = { authorization: `Bearer ${TOKEN}` };
+
+function makePage(t: TestContext): string {
+  const root = mkdtempSync(join(tmpdir(), "glovebox-web-"));
+  t.after(() => rmSync(root, { recursive: true }));
+  const folder = join(root, "web");
+  mkdirSync(folder);
+  writeFileSync(join(root, "secret.js"), "secret");
+  writeFileSync(join(folder, "index.html"), "<!doctype html>");
+  writeFileSync(join(folder, "main.js"), "main");
+  writeFileSync(join(folder, "notes.txt"), "notes");
+  symlinkSync(join(root, "secret.js"), join(folder, "link.js"));
+  return folder;
+}
+
+test("health needs no token and names no server", async (t) => {
+  const { send } = await startApp(t);
+  const { status, body } = await send("/health");
+  assert.equal(status, 200);
+  assert.deepEqual(healthSchema.parse(JSON.parse(body)), JSON.parse(body));
+  assert.deepEqual(JSON.parse(body), {
+    status: "ok",
+    version: "9.9.9",
+    engine: "isolate",
+    isolation: "process",
+    upstreams: { ready: 1, failed: 1 },
+  });
+});
+
+test("the admin API answers in the shapes of its contract", async (t) => {
+  const { send } = await startApp(t);
+  const read = async (path: string): Promise<unknown> => JSON.parse((await send(path, { headers })).body);
+  const status = await read("/api/status");
+  assert.deepEqual(status, {
+    version: "9.9.9",
+    engine: "isolate",
+    isolation: "process",
+    layers: LAYERS,
+    startedAt: 500,
+    upstreams: UPSTREAMS,
+  });
+  assert.deepEqual(statusSchema.parse(status), status);
+  const executions = await read("/api/executions");
+  assert.deepEqual(executions, { executions: SUMMARIES });
+  assert.deepEqual(executionsSchema.parse(executions), executions);
+  const tools = await read("/api/tools?query=create");
+  assert.deepEqual(tools, { tools: [TOOLS[1]] });
+  assert.deepEqual(toolsSchema.parse(tools), tools);
+});
+
+test("the admin API without the token is refused, with it let in", async (t) => {
+  const { send } = await startApp(t);
+  const wrong = [
+    undefined,
+    "",
+    TOKEN,
+    `Basic ${TOKEN}`,
+    "Bearer ",
+    `Bearer ${TOKEN}x`,
+    `Bearer ${TOKEN.slice(1)}`,
+    "Bearer undefined",
+  ];
+  for (const authorization of wrong) {
+    for (const path of ["/api/status", "/api/executions", "/api/tools", "/api/nothing"]) {
+      const { status, body } = await send(path, authorization === undefined ? {} : { headers: { authorization } });
+      assert.equal(status, 401, `${authorization} ${path}`);
+      assert.deepEqual(failureSchema.parse(JSON.parse(body)).error, {
+        code: "REQUEST_UNAUTHENTICATED",
+        message: "The admin API needs the token of this start",
+        retry: false,
+        hint: "Open the address that `glovebox serve` prints",
+      });
+    }
+  }
+  assert.equal((await send("/api/status", { headers })).status, 200);
+  assert.equal((await send("/api/status", { headers: { authorization: `bearer ${TOKEN}` } })).status, 200);
+});
+
+test("a limit of 1 to 200 executions is taken, others are refused", async (t) => {
+  const { send } = await startApp(t);
+  const ask = async (query: string): Promise<number> => (await send(`/api/executions?${query}`, { headers })).status;
+  for (const query of ["limit=1", "limit=199", "limit=200"]) assert.equal(await ask(query), 200, query);
+  for (const query of ["limit=0", "limit=201", "limit=-1", "limit=1.5", "limit=x", "limit=", "other=1"]) {
+    assert.equal(await ask(query), 400, query);
+  }
+});
+
+test("nothing can be changed through the admin API", async (t) => {
+  const { send } = await startApp(t);
+  for (const method of ["POST", "PUT", "DELETE", "PATCH"]) {
+    assert.equal((await send("/api/status", { method, headers })).status, 404, method);
+  }
+});
+
+test("the page and its files are served with their types, and nothing else from the disk", async (t) => {
+  const { send } = await startApp(t, makePage(t));
+  const page = await send("/");
+  assert.deepEqual(
+    [page.status, page.body, page.headers["content-type"]],
+    [200, "<!doctype html>", "text/html; charset=utf-8"],
+  );
+  const script = await send("/main.js");
+  assert.deepEqual(
+    [script.status, script.body, script.headers["content-type"]],
+    [200, "main", "text/javascript; charset=utf-8"],
+  );
+  const paths = [
+    "/../secret.js",
+    "/..%2fsecret.js",
+    "/%2e%2e/secret.js",
+    "/..\\secret.js",
+    "//secret.js",
+    "/web/../../secret.js",
+    "/link.js",
+    "/notes.txt",
+    "/main.js/",
+    "/constructor",
+  ];
+  for (const path of paths) {
+    const { status, body } = await send(path);
+    assert.ok(status === 404 || status === 400, `${status} ${path}`);
+    assert.doesNotMatch(body, /secret/);
+  }
+});
+
+test("every answer carries the security headers and no permission for other origins", async (t) => {
+  const { send } = await startApp(t, makePage(t));
+  const evil = { host: "evil.example" };
+  const answers = [
+    await send("/"),
+    await send("/health"),
+    await send("/api/status"),
+    await send("/nothing"),
+    await send("/mcp"),
+    await send("/", { headers: evil }),
+  ];
+  for (const { headers: got } of answers) {
+    assert.match(String(got["content-security-policy"]), /^default-src 'self';.*frame-ancestors 'none'/);
+    assert.equal(got["x-content-type-options"], "nosniff");
+    assert.equal(got["referrer-policy"], "no-referrer");
+    assert.equal(got["access-control-allow-origin"], undefined);
+  }
+});

@@ -1,0 +1,75 @@
+/** The port: taken, forbidden, foreign, and closed at once. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { connect } from "node:net";
+import { test } from "node:test";
+
+import { GloveboxError } from "../../domain/index.ts";
+import type { App } from "./create-app.ts";
+import { startApp } from "./fixtures/start-app.ts";
+import { listen } from "./listen.ts";
+
+const createApp = (): App => ({ fetch: () => new Response("here"), close: async () => {} });
+
+const broken = (): App => {
+  throw new TypeError("broken");
+};
+
+async function refusal(host: string, port: number): Promise<[string, string, string | undefined]> {
+  const error = await listen({ createApp, host, port }).then(
+    () => assert.fail("It listens"),
+    (thrown: unknown) => thrown,
+  );
+  assert.ok(error instanceof GloveboxError);
+  return [error.code, error.message, error.details.hint];
+}
+
+test("a free port is opened, and the url says which", async (t) => {
+  const listener = await listen({ createApp, host: "127.0.0.1", port: 0 });
+  t.after(() => listener.close());
+  assert.equal(listener.url, `http://127.0.0.1:${listener.port}`);
+  assert.ok(listener.port > 0);
+});
+
+test("a port that is taken is one clear line with a remedy", async (t) => {
+  const { listener } = await startApp(t);
+  assert.deepEqual(await refusal("127.0.0.1", listener.port), [
+    "LISTEN_FAILED",
+    `Cannot listen on 127.0.0.1:${listener.port}: another program uses it`,
+    "Choose another port with `--port`, or stop the other program",
+  ]);
+});
+
+test("an address that other machines can reach is refused", async () => {
+  for (const host of ["0.0.0.0", "::", "192.168.1.5", "example.com", "127.evil.example", ""]) {
+    const [code, message] = await refusal(host, 0);
+    assert.deepEqual(
+      [code, message],
+      ["LISTEN_FAILED", `${host} can be reached from other machines, and there is no login yet`],
+    );
+  }
+});
+
+test("an application that cannot be made leaves no port open", async () => {
+  const free = createServer().listen(0, "127.0.0.1");
+  await once(free, "listening");
+  const address = free.address();
+  const port = typeof address === "object" ? (address?.port ?? 0) : 0;
+  await new Promise((resolve) => free.close(resolve));
+  await assert.rejects(listen({ createApp: broken, host: "127.0.0.1", port }), TypeError);
+  const again = await listen({ createApp, host: "127.0.0.1", port });
+  await again.close();
+});
+
+test("closing ends connections that are kept alive, at once", async (t) => {
+  const { listener } = await startApp(t);
+  const socket = connect(listener.port, "127.0.0.1");
+  socket.on("error", () => {});
+  socket.write(`GET /health HTTP/1.1\r\nHost: 127.0.0.1:${listener.port}\r\nConnection: keep-alive\r\n\r\n`);
+  await once(socket, "data");
+  const closed = once(socket, "close");
+  await listener.close();
+  await closed;
+});

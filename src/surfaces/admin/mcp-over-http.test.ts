@@ -1,0 +1,84 @@
+/** Real clients over HTTP, in both eras, through the whole application. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+
+import { ERAS, connectClient, tryTools } from "../mcp/fixtures/try-client.ts";
+import type { Era } from "../mcp/fixtures/try-client.ts";
+import { startApp } from "./fixtures/start-app.ts";
+
+const connect = (url: string, era: Era) => connectClient(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)), era);
+
+async function until(isTrue: () => boolean): Promise<void> {
+  for (let tries = 0; tries < 200 && !isTrue(); tries += 1) await sleep(10);
+  assert.ok(isTrue());
+}
+
+for (const era of ERAS) {
+  test(`a client of ${era.era} searches, describes and executes over HTTP`, async (t) => {
+    const { listener } = await startApp(t);
+    const client = await connect(listener.url, era);
+    await tryTools(client);
+    await client.close();
+  });
+
+  test(`a client of ${era.era} cancels an execution and goes on`, async (t) => {
+    const { listener, gateway } = await startApp(t);
+    const client = await connect(listener.url, era);
+    const cancel = new AbortController();
+    const waiting = client.callTool({ name: "execute", arguments: { code: "wait" } }, { signal: cancel.signal });
+    waiting.catch(() => {});
+    await until(() => gateway.requests.length === 1);
+    cancel.abort();
+    await assert.rejects(waiting);
+    await until(() => gateway.aborted.length === 1);
+    await tryTools(client);
+    await client.close();
+  });
+
+  test(`closing ends an execution of a client of ${era.era}`, async (t) => {
+    const { listener, gateway } = await startApp(t);
+    const client = await connect(listener.url, era);
+    const waiting = client.callTool({ name: "execute", arguments: { code: "wait" } });
+    waiting.catch(() => {});
+    await until(() => gateway.requests.length === 1);
+    await listener.close();
+    await until(() => gateway.aborted.length === 1);
+    await client.close().catch(() => {});
+  });
+}
+
+test("clients of both eras at once get their own answers", async (t) => {
+  const { listener } = await startApp(t);
+  const clients = await Promise.all([...ERAS, ...ERAS].map((era) => connect(listener.url, era)));
+  const calls = clients.flatMap((client, index) =>
+    Array.from({ length: 10 }, async (_, call) => {
+      const code = `client ${index} call ${call}`;
+      const { structuredContent } = await client.callTool({ name: "execute", arguments: { code } });
+      assert.deepEqual(Object(structuredContent).value, { code, input: null });
+    }),
+  );
+  await Promise.all(calls);
+  await Promise.all(clients.map((client) => client.close()));
+});
+
+test("a cancellation of one client does not touch another with the same request number", async (t) => {
+  const { listener, gateway } = await startApp(t);
+  const [legacy] = ERAS;
+  const [one, two] = await Promise.all([connect(listener.url, legacy), connect(listener.url, legacy)]);
+  const cancel = new AbortController();
+  const calls = [
+    one.callTool({ name: "execute", arguments: { code: "wait one" } }, { signal: cancel.signal }),
+    two.callTool({ name: "execute", arguments: { code: "wait two" } }),
+  ];
+  for (const call of calls) call.catch(() => {});
+  await until(() => gateway.requests.length === 2);
+  cancel.abort();
+  await until(() => gateway.aborted.length === 1);
+  await sleep(50);
+  assert.deepEqual(gateway.aborted, ["wait one"]);
+  await Promise.all([one.close(), two.close()]);
+});

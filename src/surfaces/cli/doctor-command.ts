@@ -1,0 +1,104 @@
+/** `glovebox doctor`: looks at everything that has to work, and says what to do about what does not. */
+
+import type { Settings } from "../../config/index.ts";
+import { GloveboxError } from "../../domain/index.ts";
+import type { IsolationLayer, IsolationLevel, Principal } from "../../domain/index.ts";
+import type { Gateway } from "../gateway.ts";
+import { EXIT } from "./powers.ts";
+import type { CliPowers } from "./powers.ts";
+import { printJson, printLine } from "./print.ts";
+
+export interface Check {
+  readonly name: string;
+  readonly state: "ok" | "warning" | "failed";
+  readonly message: string;
+  readonly hint?: string;
+}
+
+/** For an upstream that is not ready and has not failed either. */
+const SLOW_HINT = "It has not answered yet: start the same command by hand to see why, or wait and try again";
+
+const SIGNS = { ok: "ok      ", warning: "warning ", failed: "FAILED  " } as const;
+
+export async function doctorCommand(
+  flags: { readonly config?: string; readonly json?: boolean },
+  { powers, principal }: { powers: CliPowers; principal: Principal },
+): Promise<number> {
+  const checks = await examine(flags.config, powers, principal);
+  const { stdout } = powers.terminal;
+  if (flags.json) printJson(stdout, { version: powers.version, checks });
+  else for (const check of checks) printLine(stdout, formatCheck(check));
+  return checks.some(({ state }) => state === "failed") ? EXIT.failed : EXIT.done;
+}
+
+async function examine(config: string | undefined, powers: CliPowers, principal: Principal): Promise<readonly Check[]> {
+  const node: Check = { name: "node", state: "ok", message: `Node ${powers.nodeVersion}` };
+  const settings = await attempt("configuration", () => powers.loadSettings(config));
+  if (!settings.ok) return [node, settings.check];
+  const read: Check = { name: "configuration", state: "ok", message: describeSource(settings.value) };
+  const opened = await attempt("store", () => powers.openGateway(settings.value));
+  if (!opened.ok) return [node, read, opened.check];
+  await using gateway = opened.value;
+  const store: Check = { name: "store", state: "ok", message: settings.value.store.path };
+  // Upstreams first: the program of the self-test makes the failed ones try again, and their cause is gone meanwhile.
+  const upstreams = await examineUpstreams(gateway, principal);
+  return [node, read, store, ...(await examineSandbox(gateway, principal)), ...upstreams];
+}
+
+type Attempted<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly check: Check };
+
+async function attempt<T>(name: string, act: () => Promise<T>): Promise<Attempted<T>> {
+  try {
+    return { ok: true, value: await act() };
+  } catch (thrown) {
+    if (!(thrown instanceof GloveboxError)) throw thrown;
+    const { hint } = thrown.details;
+    return {
+      ok: false,
+      check: { name, state: "failed", message: thrown.message, ...(hint !== undefined && { hint }) },
+    };
+  }
+}
+
+function describeSource({ source, upstreams }: Settings): string {
+  const from = source.kind === "file" ? source.path : "built in, with the demo upstreams";
+  return `${from} (${upstreams.size} upstreams)`;
+}
+
+/** A self-test in a real isolate: nothing else proves that programs run here. */
+async function examineSandbox(gateway: Gateway, principal: Principal): Promise<readonly Check[]> {
+  const result = await gateway.execute({ principal, code: "return 6 * 7" });
+  const sandbox: Check =
+    result.value === 42
+      ? { name: "sandbox", state: "ok", message: `${result.engine} engine ran a program in ${result.stats.wallMs} ms` }
+      : { name: "sandbox", state: "failed", message: result.error?.message ?? "a program gave the wrong result" };
+  return [sandbox, describeIsolation(result.isolation), ...gateway.health().layers.map(toCheck)];
+}
+
+const LEVELS: Readonly<Record<IsolationLevel, string>> = {
+  strict: "strict: a fresh V8 isolate in a process with every layer of confinement",
+  confined: "confined: a fresh V8 isolate in a process with some layers of confinement",
+  process:
+    "process: a fresh V8 isolate in a process without confinement; a flaw in V8 would reach what this account can",
+};
+
+function describeIsolation(level: IsolationLevel): Check {
+  return { name: "isolation", state: level === "strict" ? "ok" : "warning", message: LEVELS[level] };
+}
+
+function toCheck({ name, present, message, hint }: IsolationLayer): Check {
+  return { name: `layer ${name}`, state: present ? "ok" : "warning", message, ...(hint !== undefined && { hint }) };
+}
+
+async function examineUpstreams(gateway: Gateway, principal: Principal): Promise<readonly Check[]> {
+  const { servers } = await gateway.search(principal, { limit: 1 });
+  return servers.map(({ name, state, tools, cause, hint }) =>
+    state === "ready"
+      ? { name: `upstream ${name}`, state: "ok", message: `${tools} tools`, ...(hint !== undefined && { hint }) }
+      : { name: `upstream ${name}`, state: "failed", message: cause ?? state, hint: hint ?? SLOW_HINT },
+  );
+}
+
+function formatCheck({ name, state, message, hint }: Check): string {
+  return `${SIGNS[state]}${name}: ${message}${hint === undefined ? "" : `\n        hint: ${hint}`}`;
+}

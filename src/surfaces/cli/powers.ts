@@ -1,0 +1,35 @@
+/** What the command line is given: it reaches for nothing itself. */
+
+import type { Readable, Writable } from "node:stream";
+
+import type { Settings } from "../../config/index.ts";
+import type { Vault } from "../../vault/index.ts";
+import type { Gateway } from "../gateway.ts";
+
+export interface Terminal {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  readonly cwd: string;
+  /** Calls back at the first Ctrl-C or request to end; a second one ends the process at once. */
+  onInterrupt(listener: () => void): () => void;
+}
+
+export interface CliPowers {
+  readonly version: string;
+  readonly terminal: Terminal;
+  /** Where the built admin page is. */
+  readonly webFolder: string;
+  /** The settings of the named file, of the one that is found, or the built-in ones. */
+  loadSettings(explicit: string | undefined): Promise<Settings>;
+  openGateway(settings: Settings): Promise<Gateway>;
+  openVault(settings: Settings): Promise<Vault & AsyncDisposable>;
+  /** Unguessable; opens the admin page until this start ends. */
+  createToken(): string;
+  readonly nodeVersion: string;
+  /** Writes an internal fault to the log and returns the incident's id. */
+  readonly report: (thrown: unknown) => string;
+}
+
+/** What every command ends with; `contract.md` of the command line. */
+export const EXIT = { done: 0, failed: 1, usage: 2, paused: 3, refused: 4, interrupted: 130 } as const;

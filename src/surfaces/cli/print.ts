@@ -1,0 +1,56 @@
+/** How results and errors look on a terminal. Data goes to stdout, everything else to stderr. */
+
+import type { Writable } from "node:stream";
+
+import { cleanText } from "../../audit/index.ts";
+import { describeError } from "../../domain/index.ts";
+import type { ExecutionResult, GloveboxError, PublicError } from "../../domain/index.ts";
+
+const LINE_BYTES = 64 * 1024;
+
+/** Text from programs and servers may hold terminal escapes; a person's terminal never sees them. */
+export function printLine(stream: Writable, text: string): void {
+  stream.write(`${cleanText(text, { maxBytes: LINE_BYTES })}\n`);
+}
+
+/** One object on one line, for scripts. JSON escapes control characters, so nothing needs cleaning. */
+export function printJson(stream: Writable, value: unknown): void {
+  stream.write(`${JSON.stringify(value)}\n`);
+}
+
+export function formatError(error: PublicError): string {
+  const place = error.line === undefined ? "" : ` (line ${error.line}, column ${error.column ?? 1})`;
+  const lines = [`error: ${error.message}${place} [${error.code}]`];
+  if (error.frame !== undefined) lines.push(error.frame);
+  if (error.hint !== undefined) lines.push(`hint: ${error.hint}`);
+  if (error.incident !== undefined) lines.push(`incident: ${error.incident}`);
+  return lines.join("\n");
+}
+
+/** For the operator, who may read what a model may not. */
+export function formatFault(error: GloveboxError): string {
+  return formatError(describeError(error));
+}
+
+/** A result for a person: logs, findings and the error on stderr, the value alone on stdout. */
+export function printResult(result: ExecutionResult, stdout: Writable, stderr: Writable): void {
+  for (const { level, text } of result.logs) printLine(stderr, level === "log" ? text : `${level}: ${text}`);
+  for (const { rule, severity, message, line, column } of result.findings) {
+    printLine(stderr, `${severity}: ${message} (${rule}, line ${line}, column ${column})`);
+  }
+  if (result.error) printLine(stderr, formatError(result.error));
+  printLine(stderr, summarize(result));
+  if (result.value !== undefined) stdout.write(`${formatValue(result.value)}\n`);
+}
+
+function formatValue(value: unknown): string {
+  return typeof value === "string"
+    ? cleanText(value, { maxBytes: Number.MAX_SAFE_INTEGER })
+    : JSON.stringify(value, null, 2);
+}
+
+function summarize({ state, calls, stats, engine, isolation }: ExecutionResult): string {
+  const failed = calls.filter(({ outcome }) => outcome !== "ok").length;
+  const told = failed === 0 ? `${calls.length} calls` : `${calls.length} calls, ${failed} not ok`;
+  return `${state} in ${stats.wallMs} ms, ${told}, ${engine} engine, isolation ${isolation}`;
+}

@@ -1,0 +1,141 @@
+/** The command line: turns words into one command and its outcome into an exit code. */
+
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+
+import { GloveboxError } from "../../domain/index.ts";
+import type { Principal } from "../../domain/index.ts";
+import { describeCommand, serversCommand, toolsCommand } from "./catalog-commands.ts";
+import { doctorCommand } from "./doctor-command.ts";
+import { EXIT } from "./powers.ts";
+import type { CliPowers } from "./powers.ts";
+import { formatFault, printLine } from "./print.ts";
+import { runCommand } from "./run-command.ts";
+import { listSecrets, removeSecret, setSecret } from "./secrets-command.ts";
+import { mcpCommand, serveCommand } from "./serve-command.ts";
+
+export interface CliContext {
+  readonly powers: CliPowers;
+  /** The person at the terminal. */
+  readonly principal: Principal;
+  /** Whoever speaks MCP to a server that this person started. */
+  readonly agent: Principal;
+}
+
+/** Errors of the request or the set-up, as opposed to those of a program. */
+const USAGE_CODES = new Set(["REQUEST_INVALID", "CONFIG_INVALID"]);
+
+/** Runs one command and says how the process should end. Never rejects. */
+export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
+  let code: number = EXIT.done;
+  const program = createProgram(context, (ended) => {
+    code = ended;
+  });
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+    return code;
+  } catch (thrown) {
+    return toExit(thrown, context.powers);
+  }
+}
+
+function toExit(thrown: unknown, { terminal }: CliPowers): number {
+  if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? EXIT.done : EXIT.usage;
+  if (!(thrown instanceof GloveboxError)) {
+    printLine(terminal.stderr, `error: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}`);
+    return EXIT.failed;
+  }
+  printLine(terminal.stderr, formatFault(thrown));
+  return USAGE_CODES.has(thrown.code) ? EXIT.usage : EXIT.failed;
+}
+
+function createProgram(context: CliContext, end: (code: number) => void): Command {
+  const { stdout, stderr } = context.powers.terminal;
+  const program = new Command("glovebox")
+    .description("Lets AI agents run code against your tools without letting that code touch anything else.")
+    .version(context.powers.version)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
+    .showSuggestionAfterError();
+  addServing(program, context, end);
+  addRunning(program, context, end);
+  addLooking(program, context, end);
+  addSecrets(program, context, end);
+  return program;
+}
+
+function addCommand(parent: Command, words: string, description: string): Command {
+  return parent
+    .command(words)
+    .description(description)
+    .option("--config <path>", "the configuration file to use instead of the one that is found")
+    .copyInheritedSettings(parent);
+}
+
+function addServing(program: Command, context: CliContext, end: (code: number) => void): void {
+  addCommand(program, "serve", "MCP over Streamable HTTP, the admin page, /health")
+    .option("--json", "print the addresses as one JSON object")
+    .option("--host <name>", "a loopback name or address to listen on")
+    .option("--port <number>", "the port to listen on; 0 takes any", parsePort)
+    .action(async (flags) => end(await serveCommand(flags, context)));
+  addCommand(program, "mcp", "MCP on standard input and output: what a client's mcp.json starts").action(
+    async (flags) => end(await mcpCommand(flags, context)),
+  );
+}
+
+function addRunning(program: Command, context: CliContext, end: (code: number) => void): void {
+  addCommand(program, "run", "one program through the whole pipeline")
+    .argument("[file]", "the program; - for standard input")
+    .option("--json", "print the whole result as one JSON object")
+    .option("--batch <file>", "one JSON object per line in, one result per line out")
+    .option("--parallel <number>", "with --batch: how many at once", parseCount)
+    .option("--wall-ms <ms>", "limit of the time from start to end", parseCount)
+    .option("--cpu-ms <ms>", "limit of processor time", parseCount)
+    .option("--memory-mb <mb>", "limit of memory", parseCount)
+    .option("--calls <number>", "limit of tool calls", parseCount)
+    .addOption(new Option("--engine <name>", "the sandbox engine").choices(["isolate"]))
+    .option("--no-analysis", "skip the rules of static analysis; the sandbox holds without them")
+    .action(async (file: string | undefined, flags) => end(await runCommand(file, flags, context)));
+}
+
+function addLooking(program: Command, context: CliContext, end: (code: number) => void): void {
+  addCommand(program, "tools", "what an agent would find")
+    .argument("[query...]", "words to look for; without any, all tools")
+    .option("--json", "print as one JSON object")
+    .option("--limit <number>", "how many at most", parseCount)
+    .action(async (words: string[], flags) => end(await toolsCommand(words.join(" "), flags, context)));
+  addCommand(program, "describe", "TypeScript declarations of tools or whole namespaces")
+    .argument("<names...>", "addresses such as github.listIssues, or namespaces such as github")
+    .option("--json", "print as one JSON object")
+    .addOption(new Option("--detail <level>", "how much to tell").choices(["brief", "types", "full"]))
+    .action(async (names: string[], flags) => end(await describeCommand(names, flags, context)));
+  addCommand(program, "servers", "the upstreams and their state")
+    .option("--json", "print as one JSON object")
+    .action(async (flags) => end(await serversCommand(flags, context)));
+  addCommand(program, "doctor", "checks everything and says what to do")
+    .option("--json", "print as one JSON object")
+    .action(async (flags) => end(await doctorCommand(flags, context)));
+}
+
+function addSecrets(program: Command, context: CliContext, end: (code: number) => void): void {
+  const secrets = addCommand(program, "secrets", "the names of the secrets that are set")
+    .option("--json", "print as one JSON object")
+    .action(async (flags) => end(await listSecrets(flags, context)));
+  addCommand(secrets, "set <name>", "sets a secret; its value is read from standard input").action(
+    async (name: string, flags) => end(await setSecret(name, flags, context)),
+  );
+  addCommand(secrets, "remove <name>", "removes a secret").action(async (name: string, flags) =>
+    end(await removeSecret(name, flags, context)),
+  );
+}
+
+function parseCount(text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value >= 1) return value;
+  throw new InvalidArgumentError("It must be a whole number from 1 up.");
+}
+
+function parsePort(text: string): number {
+  const value = Number(text);
+  if (text !== "" && Number.isInteger(value) && value >= 0 && value <= 65_535) return value;
+  throw new InvalidArgumentError("It must be a port from 0 to 65535.");
+}

@@ -1,0 +1,156 @@
+/** `glovebox run`: one program, or a batch of them, through the whole pipeline. */
+
+import { createReadStream } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { text as readAll } from "node:stream/consumers";
+
+import type { Settings } from "../../config/index.ts";
+import { GloveboxError, isJsonObject } from "../../domain/index.ts";
+import type { ExecutionResult, Limits, Principal } from "../../domain/index.ts";
+import type { ExecuteRequest, Gateway } from "../gateway.ts";
+import { EXIT } from "./powers.ts";
+import type { CliPowers, Terminal } from "./powers.ts";
+import { printJson, printResult } from "./print.ts";
+
+const MEGABYTE = 1024 * 1024;
+
+export interface RunFlags {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly batch?: string;
+  readonly parallel?: number;
+  readonly wallMs?: number;
+  readonly cpuMs?: number;
+  readonly memoryMb?: number;
+  readonly calls?: number;
+  readonly analysis: boolean;
+}
+
+interface Session {
+  readonly gateway: Gateway;
+  readonly terminal: Terminal;
+  readonly principal: Principal;
+  readonly flags: RunFlags;
+  readonly signal: AbortSignal;
+}
+
+export async function runCommand(
+  file: string | undefined,
+  flags: RunFlags,
+  { powers, principal }: { powers: CliPowers; principal: Principal },
+): Promise<number> {
+  const { terminal } = powers;
+  const source = flags.batch === undefined ? await readSource(file, terminal) : "";
+  const settings = withLimits(await powers.loadSettings(flags.config), flags);
+  const abort = new AbortController();
+  const forget = terminal.onInterrupt(() => abort.abort());
+  try {
+    await using gateway = await powers.openGateway(settings);
+    const session: Session = { gateway, terminal, principal, flags, signal: abort.signal };
+    return flags.batch === undefined ? await runOne(source, session) : await runBatch(flags.batch, session);
+  } finally {
+    forget();
+  }
+}
+
+/** The operator at the command line sets limits as the configuration does; a program can never ask for more. */
+function withLimits(settings: Settings, { wallMs, cpuMs, memoryMb, calls }: RunFlags): Settings {
+  const limits: Limits = {
+    ...settings.sandbox.limits,
+    ...(wallMs !== undefined && { wallMs }),
+    ...(cpuMs !== undefined && { cpuMs }),
+    ...(memoryMb !== undefined && { memoryBytes: memoryMb * MEGABYTE }),
+    ...(calls !== undefined && { calls }),
+  };
+  return { ...settings, sandbox: { ...settings.sandbox, limits } };
+}
+
+async function readSource(file: string | undefined, terminal: Terminal): Promise<string> {
+  if (file === "-" || (file === undefined && !terminal.stdin.isTTY)) return readAll(terminal.stdin);
+  if (file === undefined) {
+    throw new GloveboxError("REQUEST_INVALID", "There is no program to run", {
+      hint: "Name a file, or - for standard input",
+    });
+  }
+  try {
+    return await readFile(resolve(terminal.cwd, file), "utf8");
+  } catch (cause) {
+    throw new GloveboxError("REQUEST_INVALID", `${file} cannot be read`, { cause, hint: "Check the path" });
+  }
+}
+
+async function runOne(code: string, session: Session): Promise<number> {
+  const { terminal, flags, signal } = session;
+  const result = await session.gateway.execute(toRequest({ code }, session));
+  if (flags.json) printJson(terminal.stdout, result);
+  else printResult(result, terminal.stdout, terminal.stderr);
+  return signal.aborted ? EXIT.interrupted : exitOf(result);
+}
+
+function toRequest(
+  { code, limits }: Pick<ExecuteRequest, "code" | "limits">,
+  { principal, signal, flags }: Session,
+): ExecuteRequest {
+  return { code, principal, signal, analysis: flags.analysis, ...(limits && { limits }) };
+}
+
+/** How the process ends after one program. */
+export function exitOf({ state, error }: ExecutionResult): number {
+  if (state === "completed") return EXIT.done;
+  if (state === "paused") return EXIT.paused;
+  return error && (error.code.startsWith("POLICY_") || error.code === "EGRESS_DENIED") ? EXIT.refused : EXIT.failed;
+}
+
+/** Each line is answered by a line with its id; a line that is no program gets an answer too. Carried out means exit 0. */
+async function runBatch(path: string, session: Session): Promise<number> {
+  const { terminal, signal } = session;
+  const input = path === "-" ? terminal.stdin : createReadStream(resolve(terminal.cwd, path));
+  const underWay = new Set<Promise<void>>();
+  const failed = Promise.withResolvers<never>();
+  input.once("error", (cause: unknown) => {
+    failed.reject(new GloveboxError("REQUEST_INVALID", `${path} cannot be read`, { cause, hint: "Check the path" }));
+  });
+  const answerAll = async (): Promise<void> => {
+    for await (const line of createInterface({ input, crlfDelay: Infinity })) {
+      if (line.trim() === "" || signal.aborted) continue;
+      const answered: Promise<void> = answerLine(line, session).finally(() => underWay.delete(answered));
+      underWay.add(answered);
+      if (underWay.size >= (session.flags.parallel ?? 1)) await Promise.race(underWay);
+    }
+    await Promise.all(underWay);
+  };
+  await Promise.race([answerAll(), failed.promise]);
+  return signal.aborted ? EXIT.interrupted : EXIT.done;
+}
+
+async function answerLine(line: string, session: Session): Promise<void> {
+  const asked = parseLine(line);
+  try {
+    if (asked.code === undefined)
+      throw new GloveboxError("REQUEST_INVALID", "A line needs a JSON object with a `code` text");
+    const result = await session.gateway.execute(toRequest({ ...asked, code: asked.code }, session));
+    printJson(session.terminal.stdout, { id: asked.id, ...result });
+  } catch (thrown) {
+    if (!(thrown instanceof GloveboxError) || thrown.code === "STORE_UNAVAILABLE") throw thrown;
+    const error = { code: thrown.code, message: thrown.message, retry: false };
+    printJson(session.terminal.stdout, { id: asked.id, state: "failed", error });
+  }
+}
+
+function parseLine(line: string): { readonly id: unknown; readonly code?: string; readonly limits?: Partial<Limits> } {
+  const raw = parseJson(line);
+  const fields = isJsonObject(raw) ? raw : {};
+  const { id = null, code, limits } = fields;
+  if (typeof code !== "string") return { id };
+  return isJsonObject(limits) ? { id, code, limits: limits as Partial<Limits> } : { id, code };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,109 @@
+/** `glovebox serve` and `glovebox mcp`: the two ways in which a client reaches the product. */
+
+import type { Settings } from "../../config/index.ts";
+import type { IsolationLevel, Principal, UpstreamStatus } from "../../domain/index.ts";
+import { createApp, listen } from "../admin/index.ts";
+import type { Gateway } from "../gateway.ts";
+import { serveMcpOverStdio } from "../mcp/index.ts";
+import { EXIT } from "./powers.ts";
+import type { CliPowers, Terminal } from "./powers.ts";
+import { printJson, printLine } from "./print.ts";
+
+export interface ServeFlags {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly host?: string;
+  readonly port?: number;
+}
+
+const LEVELS: Readonly<Record<IsolationLevel, string>> = {
+  strict: "strict (V8 isolate, own process, every layer of confinement)",
+  confined: "confined (V8 isolate, own process, some layers of confinement)",
+  process: "process (V8 isolate in its own process, no confinement by the operating system)",
+};
+
+/** Serves until it is interrupted. */
+export async function serveCommand(
+  flags: ServeFlags,
+  { powers, agent }: { powers: CliPowers; agent: Principal },
+): Promise<number> {
+  const settings = await powers.loadSettings(flags.config);
+  const { host = settings.server.host, port = settings.server.port } = flags;
+  const ended = waitForInterrupt(powers.terminal);
+  await using gateway = await powers.openGateway(settings);
+  const { webFolder, report } = powers;
+  const token = powers.createToken();
+  const server = await listen({
+    host,
+    port,
+    createApp: (allowedHosts) => createApp({ gateway, principal: agent, token, webFolder, allowedHosts, report }),
+  });
+  try {
+    const { servers } = await gateway.search(agent, { limit: 1 });
+    announce({ url: server.url, token, settings, servers, gateway, powers, json: flags.json === true });
+    await ended;
+  } finally {
+    await server.close();
+  }
+  return EXIT.done;
+}
+
+/** Serves one client on standard input and output; stdout belongs to the protocol. */
+export async function mcpCommand(
+  flags: { readonly config?: string },
+  { powers, agent }: { powers: CliPowers; agent: Principal },
+): Promise<number> {
+  const settings = await powers.loadSettings(flags.config);
+  await using gateway = await powers.openGateway(settings);
+  await Promise.race([
+    serveMcpOverStdio({ gateway, principal: agent, report: powers.report }),
+    waitForInterrupt(powers.terminal),
+  ]);
+  return EXIT.done;
+}
+
+function waitForInterrupt(terminal: Terminal): Promise<void> {
+  return new Promise((resolve) => {
+    const forget = terminal.onInterrupt(() => {
+      forget();
+      resolve();
+    });
+  });
+}
+
+interface Announcement {
+  readonly url: string;
+  readonly token: string;
+  readonly settings: Settings;
+  readonly servers: readonly UpstreamStatus[];
+  readonly gateway: Gateway;
+  readonly powers: CliPowers;
+  readonly json: boolean;
+}
+
+function announce({ url, token, settings, servers, gateway, powers, json }: Announcement): void {
+  const { stdout } = powers.terminal;
+  const { isolation, engine } = gateway.health();
+  const mcp = `${url}/mcp`;
+  const admin = `${url}/#token=${token}`;
+  if (json) return printJson(stdout, { url, mcp, admin, engine, isolation, servers });
+  const client = { mcpServers: { glovebox: { type: "http", url: mcp } } };
+  const lines = [
+    `Glovebox ${powers.version} serves MCP at ${mcp}`,
+    `  admin page  ${admin}`,
+    `  isolation   ${LEVELS[isolation]}`,
+    `  settings    ${settings.source.kind === "file" ? settings.source.path : "built in, with two demo upstreams"}`,
+    ...servers.map((server) => `  upstream    ${server.name}: ${server.state}, ${server.tools} tools`),
+    ...servers.flatMap(({ name, cause, hint }) =>
+      cause === undefined ? [] : [`  ! ${name}: ${cause}${hint === undefined ? "" : ` — ${hint}`}`],
+    ),
+    "",
+    "Add it to an MCP client, in its mcp.json:",
+    `  ${JSON.stringify(client)}`,
+    `or with Claude Code: claude mcp add --transport http glovebox ${mcp}`,
+    "",
+    "Run a program without a client: npx glovebox run examples/demo.ts",
+    "Stop with Ctrl-C.",
+  ];
+  for (const line of lines) printLine(stdout, line);
+}

@@ -1,0 +1,75 @@
+/** Answers one `tools/call`: arguments in, the gateway asked once, a result out. Failures are results too. */
+
+import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+import type { CallToolResult } from "@modelcontextprotocol/server";
+
+import { toPublicError } from "../../domain/index.ts";
+import type { Principal } from "../../domain/index.ts";
+import type { Gateway } from "../gateway.ts";
+import { parseDescribeArguments, parseExecuteArguments, parseSearchArguments } from "./parse-arguments.ts";
+import { renderError, renderExecution } from "./render-execution.ts";
+import { renderSearch, toServerLine } from "./render-search.ts";
+
+/** Everything that the MCP surface needs from the rest of the product. */
+export interface McpDoor {
+  readonly gateway: Gateway;
+  /** Who is on the other side; every request of this door is made in this name. */
+  readonly principal: Principal;
+  /** Writes an internal fault to the log and returns the incident's id, which is all that a client reads of it. */
+  readonly report: (thrown: unknown) => string;
+}
+
+/** One request of a client, still unchecked. */
+export interface ToolRequest {
+  readonly name: string;
+  readonly rawArguments: unknown;
+  /** Aborted when the client cancels or goes away. */
+  readonly signal: AbortSignal;
+}
+
+type Answer = (door: McpDoor, request: ToolRequest) => Promise<CallToolResult>;
+
+const ANSWERS: ReadonlyMap<string, Answer> = new Map([
+  ["search", answerSearch],
+  ["describe", answerDescribe],
+  ["execute", answerExecute],
+]);
+
+/** Rejects for a tool that does not exist (a protocol error); everything else that goes wrong is `isError` (SEP-1303). */
+export async function callTool(door: McpDoor, request: ToolRequest): Promise<CallToolResult> {
+  const answer = ANSWERS.get(request.name);
+  if (!answer) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${request.name}`);
+  try {
+    return await answer(door, request);
+  } catch (thrown) {
+    const error = toPublicError(thrown, door.report);
+    return { ...toText(renderError(error)), structuredContent: { error }, isError: true };
+  }
+}
+
+async function answerSearch({ gateway, principal }: McpDoor, { rawArguments }: ToolRequest): Promise<CallToolResult> {
+  const found = await gateway.search(principal, parseSearchArguments(rawArguments));
+  const { tools, cursor, servers } = found;
+  const structuredContent = {
+    tools,
+    servers: servers.map((server) => toServerLine(server)),
+    ...(cursor !== undefined && { cursor }),
+  };
+  return { ...toText(renderSearch(found)), structuredContent };
+}
+
+async function answerDescribe({ gateway, principal }: McpDoor, { rawArguments }: ToolRequest): Promise<CallToolResult> {
+  const { names, detail } = parseDescribeArguments(rawArguments);
+  const declarations = await gateway.describe(principal, names, detail);
+  return { ...toText(declarations), structuredContent: { declarations } };
+}
+
+async function answerExecute({ gateway, principal }: McpDoor, request: ToolRequest): Promise<CallToolResult> {
+  const program = parseExecuteArguments(request.rawArguments);
+  const result = await gateway.execute({ ...program, principal, signal: request.signal });
+  return { ...toText(renderExecution(result)), structuredContent: { ...result }, isError: result.state === "failed" };
+}
+
+function toText(text: string): Pick<CallToolResult, "content"> {
+  return { content: [{ type: "text", text }] };
+}

@@ -1,0 +1,52 @@
+/**
+ * MCP over Streamable HTTP, both eras at one address: requests of 2026-07-28 stand alone, older ones have sessions.
+ * Host and Origin are checked in front of these routes, never here.
+ */
+
+import { createMcpHandler, isLegacyRequest } from "@modelcontextprotocol/server";
+import { Hono } from "hono";
+
+import type { Instant } from "../../domain/index.ts";
+import type { McpDoor } from "./call-tool.ts";
+import { createMcpServer } from "./create-mcp-server.ts";
+import { openSessions } from "./open-sessions.ts";
+import type { SessionLimits } from "./open-sessions.ts";
+
+/** The same for every era, so that the era is no way around the cap. */
+export const MCP_HTTP_LIMITS: SessionLimits = Object.freeze({
+  sessions: 100,
+  idleMs: 30 * 60_000,
+  requestBytes: 4 * 1024 * 1024,
+});
+
+/** What may differ between a test and the product. */
+export interface McpRoutesOptions {
+  readonly now: () => Instant;
+  readonly limits?: SessionLimits;
+}
+
+/** Routes to mount, and the way to end everything that goes on behind them. */
+export interface McpRoutes {
+  readonly routes: Hono;
+  close(): Promise<void>;
+}
+
+/** Answers `POST`, `GET` and `DELETE` on `/mcp`; other methods get 405. */
+export function createMcpRoutes(door: McpDoor, { now, limits = MCP_HTTP_LIMITS }: McpRoutesOptions): McpRoutes {
+  const createServer = (): ReturnType<typeof createMcpServer> => createMcpServer(door);
+  const sessions = openSessions({ limits, now, createServer });
+  const bounds = { maxRequestBodySize: limits.requestBytes };
+  const modern = createMcpHandler(createServer, { legacy: "reject", ...bounds });
+
+  const routes = new Hono();
+  routes.all("/mcp", async ({ req: { raw } }) => {
+    const isLegacy = await isLegacyRequest(raw, undefined, bounds);
+    return isLegacy ? sessions.fetch(raw) : modern.fetch(raw);
+  });
+  return {
+    routes,
+    async close() {
+      await Promise.all([sessions.close(), modern.close()]);
+    },
+  };
+}

@@ -1,0 +1,101 @@
+/** Wrong arguments are answered in words that let a model correct itself. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { GloveboxError } from "../../domain/index.ts";
+import { parseDescribeArguments, parseExecuteArguments, parseSearchArguments } from "./parse-arguments.ts";
+
+function refusal(parse: () => unknown): string {
+  try {
+    parse();
+  } catch (error) {
+    assert.ok(error instanceof GloveboxError);
+    assert.equal(error.code, "REQUEST_INVALID");
+    return `${error.message} | ${error.details.hint}`;
+  }
+  return assert.fail("It was accepted");
+}
+
+test("execute takes code alone", () => {
+  assert.deepEqual(parseExecuteArguments({ code: "1" }), { code: "1" });
+});
+
+test("execute takes both languages, any JSON as input, and limits", () => {
+  const limits = { wallMs: 1, calls: 2 };
+  assert.deepEqual(parseExecuteArguments({ code: "1", language: "typescript", input: null, limits }), {
+    code: "1",
+    input: null,
+    limits,
+  });
+  assert.deepEqual(parseExecuteArguments({ code: "1", language: "javascript", input: [1] }), { code: "1", input: [1] });
+});
+
+test("execute without code says what is missing", () => {
+  assert.equal(
+    refusal(() => parseExecuteArguments(undefined)),
+    "Wrong arguments for execute: code: expected string, received undefined | execute takes code, language, input, limits",
+  );
+});
+
+test("an argument that nobody would honor is refused by name", () => {
+  assert.match(
+    refusal(() => parseExecuteArguments({ code: "1", dryRun: true })),
+    /Unrecognized key: "dryRun"/,
+  );
+});
+
+test("another language is refused", () => {
+  assert.match(
+    refusal(() => parseExecuteArguments({ code: "1", language: "python" })),
+    /language: .*"typescript"\|"javascript"/,
+  );
+});
+
+test("a limit that does not exist or is not a whole number from 1 up is refused", () => {
+  assert.match(
+    refusal(() => parseExecuteArguments({ code: "1", limits: { wall: 1 } })),
+    /limits/,
+  );
+  assert.match(
+    refusal(() => parseExecuteArguments({ code: "1", limits: { wallMs: 0 } })),
+    /limits\.wallMs/,
+  );
+  assert.match(
+    refusal(() => parseExecuteArguments({ code: "1", limits: { wallMs: 1.5 } })),
+    /limits\.wallMs/,
+  );
+  assert.deepEqual(parseExecuteArguments({ code: "1", limits: { wallMs: 1 } }).limits, { wallMs: 1 });
+});
+
+test("search takes nothing at all, and a page of 1 to 50", () => {
+  assert.deepEqual(parseSearchArguments(undefined), {});
+  assert.deepEqual(parseSearchArguments({ limit: 1 }), { limit: 1 });
+  assert.deepEqual(parseSearchArguments({ query: "q", limit: 50 }), { query: "q", limit: 50 });
+  assert.match(
+    refusal(() => parseSearchArguments({ limit: 0 })),
+    /limit/,
+  );
+  assert.match(
+    refusal(() => parseSearchArguments({ limit: 51 })),
+    /limit/,
+  );
+});
+
+test("describe takes 1 to 50 names and shows types unless told otherwise", () => {
+  const names = Array.from({ length: 50 }, (_, index) => `a.b${index}`);
+  assert.deepEqual(parseDescribeArguments({ names }), { names, detail: "types" });
+  assert.deepEqual(parseDescribeArguments({ names: ["a"], detail: "full" }), { names: ["a"], detail: "full" });
+  assert.match(
+    refusal(() => parseDescribeArguments({ names: [] })),
+    /names/,
+  );
+  assert.match(
+    refusal(() => parseDescribeArguments({ names: [...names, "a.c"] })),
+    /names/,
+  );
+  assert.match(
+    refusal(() => parseDescribeArguments({ names: ["a"], detail: "all" })),
+    /detail/,
+  );
+});

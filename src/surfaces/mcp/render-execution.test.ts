@@ -1,0 +1,92 @@
+/** The text that a model reads about an execution. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { capText } from "./cap-text.ts";
+import { createResult } from "./fixtures/memory-gateway.ts";
+import { MAX_TEXT_BYTES, renderExecution } from "./render-execution.ts";
+import { renderSearch } from "./render-search.ts";
+
+test("a value is compact JSON, a text is itself, and nothing is said to be nothing", () => {
+  assert.equal(renderExecution(createResult({ value: { a: [1, null] } })), '{"a":[1,null]}');
+  assert.equal(renderExecution(createResult({ value: "plain" })), "plain");
+  assert.equal(renderExecution(createResult()), "(no value)");
+});
+
+test("value, logs, findings and error come in that order with all that is known", () => {
+  const result = createResult({
+    state: "failed",
+    logs: [
+      { level: "log", text: "one", atMs: 1 },
+      { level: "warn", text: "two", atMs: 2 },
+    ],
+    findings: [{ rule: "no-infinite-loop", severity: "warn", message: "never ends", line: 1, column: 2 }],
+    error: {
+      code: "PROGRAM_THREW",
+      message: "it threw",
+      retry: true,
+      line: 3,
+      column: 5,
+      frame: "> 3 | throw x",
+      hint: "Catch it",
+      incident: "in_1",
+    },
+  });
+  assert.equal(
+    renderExecution(result),
+    [
+      "Logs:",
+      "one",
+      "[warn] two",
+      "",
+      "Findings:",
+      "warn no-infinite-loop (line 1:2): never ends",
+      "",
+      "Error PROGRAM_THREW (line 3:5): it threw",
+      "> 3 | throw x",
+      "Hint: Catch it",
+      "Trying again may help.",
+      "Incident: in_1",
+    ].join("\n"),
+  );
+});
+
+test("a state without an error is named", () => {
+  assert.match(renderExecution(createResult({ state: "cancelled" })), /^The execution ex_0+ is cancelled\.$/);
+});
+
+test("a text at the cap is whole, one byte more is shortened to the cap with a note", () => {
+  const atCap = "x".repeat(MAX_TEXT_BYTES);
+  assert.equal(renderExecution(createResult({ value: atCap.slice(1) })), atCap.slice(1));
+  assert.equal(renderExecution(createResult({ value: atCap })), atCap);
+  const shortened = renderExecution(createResult({ value: `${atCap}x` }));
+  assert.equal(Buffer.byteLength(shortened), MAX_TEXT_BYTES);
+  assert.match(shortened, /\[shortened: this text has 20001 bytes; return or print less to see all of it\]$/);
+});
+
+test("a flood of logs does not push the reason for a failure out", () => {
+  const text = renderExecution(
+    createResult({
+      state: "failed",
+      logs: [{ level: "log", text: "y".repeat(100_000), atMs: 0 }],
+      error: { code: "LIMIT_TIME", message: "too long", retry: false },
+    }),
+  );
+  assert.ok(Buffer.byteLength(text) <= MAX_TEXT_BYTES);
+  assert.ok(text.endsWith("Error LIMIT_TIME: too long"));
+});
+
+test("no character is cut in half", () => {
+  const shortened = capText("€".repeat(1_000), 500);
+  assert.ok(shortened.isWellFormed());
+  assert.ok(Buffer.byteLength(shortened) <= 500);
+  assert.match(shortened, /^€+\n\[shortened/);
+});
+
+test("a search that finds nothing says what to try", () => {
+  assert.equal(
+    renderSearch({ tools: [], servers: [] }),
+    "No tool found. Try fewer or other words, or an empty query to browse.",
+  );
+});

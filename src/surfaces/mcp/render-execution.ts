@@ -1,0 +1,59 @@
+/** An execution's result as a text for a model: value, logs, findings, error, in that order. */
+
+import type { ExecutionResult, Finding, LogLine, PublicError } from "../../domain/index.ts";
+import { capText } from "./cap-text.ts";
+
+/** A model pays for every byte; the whole result is in `structuredContent`. */
+export const MAX_TEXT_BYTES = 20_000;
+
+/** What findings and the error may take of it, so that a flood of logs cannot push the reason for a failure out. */
+const MAX_TAIL_BYTES = 8_000;
+
+/** Never longer than `MAX_TEXT_BYTES`. */
+export function renderExecution(result: ExecutionResult): string {
+  const tail = capText(joinParts([renderFindings(result.findings), renderFailure(result)]), MAX_TAIL_BYTES);
+  const separator = tail === "" ? "" : "\n\n";
+  const head = joinParts([renderValue(result), renderLogs(result.logs)]);
+  const room = MAX_TEXT_BYTES - Buffer.byteLength(tail) - separator.length;
+  return head === "" ? tail : capText(head, room) + separator + tail;
+}
+
+/** One error in a few lines: code and message, where it is, what to do. */
+export function renderError(error: PublicError): string {
+  const where = error.line === undefined ? "" : ` (line ${error.line}:${error.column ?? 1})`;
+  const lines = [`Error ${error.code}${where}: ${error.message}`];
+  if (error.frame !== undefined) lines.push(error.frame);
+  if (error.hint !== undefined) lines.push(`Hint: ${error.hint}`);
+  if (error.retry) lines.push("Trying again may help.");
+  if (error.incident !== undefined) lines.push(`Incident: ${error.incident}`);
+  return lines.join("\n");
+}
+
+function renderValue({ state, value }: ExecutionResult): string {
+  if (value === undefined) return state === "completed" ? "(no value)" : "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function renderLogs(logs: readonly LogLine[]): string {
+  if (logs.length === 0) return "";
+  return ["Logs:", ...logs.map((line) => (line.level === "log" ? line.text : `[${line.level}] ${line.text}`))].join(
+    "\n",
+  );
+}
+
+function renderFindings(findings: readonly Finding[]): string {
+  if (findings.length === 0) return "";
+  const lines = findings.map(
+    (found) => `${found.severity} ${found.rule} (line ${found.line}:${found.column}): ${found.message}`,
+  );
+  return ["Findings:", ...lines].join("\n");
+}
+
+function renderFailure({ state, error, execution }: ExecutionResult): string {
+  if (error) return renderError(error);
+  return state === "completed" ? "" : `The execution ${execution} is ${state}.`;
+}
+
+function joinParts(parts: readonly string[]): string {
+  return parts.filter((part) => part !== "").join("\n\n");
+}

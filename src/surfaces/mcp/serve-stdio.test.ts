@@ -1,0 +1,53 @@
+/** A real client starts a real process and speaks to it over its standard streams, in both eras. */
+
+import assert from "node:assert/strict";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { test } from "node:test";
+import type { TestContext } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+
+import { ERAS, connectClient, tryTools } from "./fixtures/try-client.ts";
+
+const ENTRY = new URL("fixtures/stdio-entry.ts", import.meta.url).pathname;
+
+function start(t: TestContext): { transport: StdioClientTransport; stderr: Promise<string> } {
+  const transport = new StdioClientTransport({ command: process.execPath, args: [ENTRY], stderr: "pipe" });
+  t.after(() => transport.close());
+  return { transport, stderr: text(transport.stderr as Readable) };
+}
+
+for (const era of ERAS) {
+  test(`a client of ${era.era} searches, describes and executes over stdio`, async (t) => {
+    const { transport, stderr } = start(t);
+    const client = await connectClient(transport, era);
+    await tryTools(client);
+    await client.close();
+    assert.equal(await stderr, "aborted: ; client gone\n");
+  });
+
+  test(`a client of ${era.era} that goes away ends its executions`, async (t) => {
+    const { transport, stderr } = start(t);
+    const client = await connectClient(transport, era);
+    const waiting = client.callTool({ name: "execute", arguments: { code: "wait" } });
+    waiting.catch(() => {});
+    await sleep(50);
+    await client.close();
+    await assert.rejects(waiting);
+    assert.equal(await stderr, "aborted: wait; client gone\n");
+  });
+
+  test(`a client of ${era.era} cancels an execution and goes on`, async (t) => {
+    const { transport, stderr } = start(t);
+    const client = await connectClient(transport, era);
+    const cancel = new AbortController();
+    const waiting = client.callTool({ name: "execute", arguments: { code: "wait" } }, { signal: cancel.signal });
+    setTimeout(() => cancel.abort(), 50);
+    await assert.rejects(waiting);
+    await tryTools(client);
+    await client.close();
+    assert.equal(await stderr, "aborted: wait; client gone\n");
+  });
+}

@@ -1,0 +1,52 @@
+/** Asks the admin API and parses its answers with the contract; nothing else of this page speaks to the network. */
+
+import { config } from "zod/mini";
+
+import { executionsSchema, failureSchema, statusSchema, toolsSchema } from "../src/surfaces/admin/contract.ts";
+import type { ExecutionsAnswer, StatusAnswer, ToolsAnswer } from "../src/surfaces/admin/contract.ts";
+
+/** The page's content security policy forbids making code from text, so the parser must not try. */
+config({ jitless: true });
+
+/** Why there is no answer: `token` (not let in), `away` (nobody answers) or `refused` (with the gateway's own words). */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly kind: "token" | "away" | "refused";
+
+  constructor(kind: "token" | "away" | "refused", message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/** Everything that the page can ask. */
+export interface Api {
+  status(): Promise<StatusAnswer>;
+  executions(limit: number): Promise<ExecutionsAnswer>;
+  tools(query: string, signal: AbortSignal): Promise<ToolsAnswer>;
+}
+
+/** Keeps the token to itself and sends it in a header, never in an address. */
+export function createApi(token: string): Api {
+  return {
+    status: async () => statusSchema.parse(await ask(token, "/api/status")),
+    executions: async (limit) => executionsSchema.parse(await ask(token, `/api/executions?limit=${limit}`)),
+    tools: async (query, signal) => {
+      const path = `/api/tools?${new URLSearchParams({ query }).toString()}`;
+      return toolsSchema.parse(await ask(token, path, signal));
+    },
+  };
+}
+
+async function ask(token: string, path: string, signal?: AbortSignal): Promise<unknown> {
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await window.fetch(path, { headers, ...(signal && { signal }) }).catch((error: unknown) => {
+    if (signal?.aborted === true) throw error;
+    throw new ApiError("away", "Glovebox does not answer; it may have been stopped.");
+  });
+  if (response.status === 401) throw new ApiError("token", "The token is not the one of this start.");
+  const body: unknown = await response.json();
+  if (response.ok) return body;
+  const failure = failureSchema.safeParse(body);
+  throw new ApiError("refused", failure.success ? failure.data.error.message : `The answer was ${response.status}.`);
+}

@@ -1,0 +1,39 @@
+/** Makes elements. Text only ever becomes a text node, so nothing that a server says can become markup. */
+
+/** Strings become text nodes. */
+export type Child = Node | string;
+
+/** What may be set on an element; a fixed list, so that no attribute comes from data by name. */
+export interface Attributes {
+  readonly class?: string;
+  readonly title?: string;
+  readonly id?: string;
+  readonly role?: string;
+  readonly "aria-label"?: string;
+  readonly "aria-live"?: "polite";
+  readonly dateTime?: string;
+}
+
+/** An element with its attributes and children, in that order. */
+export function element<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  attributes: Attributes = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[Name] {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
+  made.append(...children);
+  return made;
+}
+
+/** Replaces what `parent` shows; leaves it alone when nothing changed, so that focus and selection survive a refresh. */
+export function show(parent: Element, ...children: readonly Child[]): void {
+  const next = document.createElement(parent.tagName);
+  next.append(...children);
+  if (!haveSameChildren(parent, next)) parent.replaceChildren(...next.childNodes);
+}
+
+function haveSameChildren(one: Element, other: Element): boolean {
+  if (one.childNodes.length !== other.childNodes.length) return false;
+  return [...one.childNodes].every((child, index) => child.isEqualNode(other.childNodes[index] ?? null));
+}

@@ -1,0 +1,87 @@
+/** The admin page: asks the gateway every few seconds and shows what it says. */
+
+import { ApiError, createApi } from "./api.ts";
+import type { Api } from "./api.ts";
+import { element, show } from "./element.ts";
+import { forgetToken, takeToken } from "./token.ts";
+import { renderEntrance } from "./views/entrance.ts";
+import { renderExecutions } from "./views/executions.ts";
+import { renderHeader, renderIsolation } from "./views/header.ts";
+import { createToolSearch } from "./views/tools.ts";
+import { renderUpstreams } from "./views/upstreams.ts";
+
+const REFRESH_MS = 3_000;
+const SHOWN_EXECUTIONS = 25;
+
+const header = findElement("header");
+const content = findElement("content");
+
+/** The parts of the page that change; the search box is not among them, so that a refresh never disturbs it. */
+const parts = {
+  notice: element("div", { role: "status" }),
+  isolation: element("div"),
+  upstreams: element("div"),
+  executions: element("div"),
+};
+
+open();
+
+function open(): void {
+  const token = takeToken();
+  show(header, ...renderHeader(undefined));
+  if (token === undefined) return show(content, renderEntrance("It was opened without one."));
+  const api = createApi(token);
+  const tools = createToolSearch((query, signal) => api.tools(query, signal));
+  content.replaceChildren(
+    parts.notice,
+    parts.isolation,
+    element("div", { class: "columns" }, createSection("Servers", parts.upstreams), createSection("Tools", tools)),
+    createSection("Recent executions", parts.executions),
+  );
+  void keepFresh(api);
+}
+
+/** One round after the other, never two at once; a hidden tab asks nothing. */
+async function keepFresh(api: Api): Promise<void> {
+  for (;;) {
+    const isLetIn = document.hidden || (await refresh(api));
+    if (!isLetIn) return;
+    await new Promise((resolve) => setTimeout(resolve, REFRESH_MS));
+  }
+}
+
+/** `false` when the token is refused: then there is nothing to refresh. */
+async function refresh(api: Api): Promise<boolean> {
+  try {
+    const [status, { executions }] = await Promise.all([api.status(), api.executions(SHOWN_EXECUTIONS)]);
+    show(header, ...renderHeader(status));
+    show(parts.notice);
+    show(parts.isolation, ...renderIsolation(status));
+    show(parts.upstreams, renderUpstreams(status.upstreams));
+    show(parts.executions, renderExecutions(executions, Date.now()));
+    return true;
+  } catch (error) {
+    return showTrouble(error);
+  }
+}
+
+function showTrouble(error: unknown): boolean {
+  if (error instanceof ApiError && error.kind === "token") {
+    forgetToken();
+    show(content, renderEntrance(error.message));
+    return false;
+  }
+  const message = error instanceof ApiError ? error.message : "The answer of the gateway could not be read.";
+  show(parts.notice, element("p", { class: "card warning" }, message));
+  return true;
+}
+
+function createSection(title: string, body: HTMLElement): HTMLElement {
+  return element("section", { class: "card", "aria-label": title }, element("h2", {}, title), body);
+}
+
+function findElement(id: string): HTMLElement {
+  const found = document.getElementById(id);
+  if (!found) throw new TypeError(`The page has no element ${id}`);
+  return found;
+}

@@ -1,0 +1,20 @@
+/**
+ * The token of this start: it comes in the fragment of the address, which a browser sends to nobody, and goes at
+ * once from the address bar into the memory of this tab.
+ */
+
+const KEY = "glovebox.token";
+
+/** `undefined` when the page was opened without one. A token in the address wins over a remembered one. */
+export function takeToken(): string | undefined {
+  const given = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (given === null || given === "") return sessionStorage.getItem(KEY) ?? undefined;
+  sessionStorage.setItem(KEY, given);
+  history.replaceState(null, "", location.pathname);
+  return given;
+}
+
+/** The gateway has refused it: it belongs to an earlier start. */
+export function forgetToken(): void {
+  sessionStorage.removeItem(KEY);
+}

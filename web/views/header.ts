@@ -1,0 +1,36 @@
+/** Name, version, and how well programs are walled in. */
+
+import type { StatusAnswer } from "../../src/surfaces/admin/contract.ts";
+import { element } from "../element.ts";
+
+/** What each level means for the reader, in one sentence. */
+const LEVELS: Readonly<Record<StatusAnswer["isolation"], string>> = {
+  strict: "Programs run in a V8 isolate inside a process with every layer of confinement.",
+  confined: "Programs run in a V8 isolate inside a process with some layers of confinement.",
+  process:
+    "Programs run in a V8 isolate in a process of its own, but the operating system does not confine that process: a flaw in V8 would reach what your user can reach.",
+};
+
+/** Before the first answer only the name is known. */
+export function renderHeader(status: StatusAnswer | undefined): readonly HTMLElement[] {
+  const name = element("h1", {}, "Glovebox");
+  if (!status) return [name];
+  const { version, engine, isolation } = status;
+  const tone = isolation === "process" ? "warn" : "good";
+  return [
+    name,
+    element("span", { class: "version" }, `v${version}`),
+    element("span", { class: `badge ${tone}`, title: LEVELS[isolation] }, `isolation: ${isolation}`),
+    element("span", { class: "badge quiet" }, `engine: ${engine}`),
+  ];
+}
+
+/** A warning for the level that needs one, with the layers that are missing; nothing for the others. */
+export function renderIsolation({ isolation, layers }: StatusAnswer): readonly HTMLElement[] {
+  if (isolation !== "process") return [];
+  const missing = layers
+    .filter(({ present }) => !present)
+    .map(({ name, message, hint = "" }) => element("li", {}, `No ${name}: ${message}. ${hint}`.trim()));
+  const text = element("p", {}, element("strong", {}, "Reduced isolation. "), LEVELS.process);
+  return [element("div", { class: "card warning", role: "note" }, text, element("ul", {}, ...missing))];
+}

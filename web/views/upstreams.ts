@@ -1,0 +1,44 @@
+/** The servers behind the gateway: state, and for a failed one the cause and what to do. */
+
+import type { UpstreamAnswer } from "../../src/surfaces/admin/contract.ts";
+import { element } from "../element.ts";
+
+const TONES: Readonly<Record<UpstreamAnswer["state"], string>> = {
+  ready: "good",
+  failed: "bad",
+  connecting: "quiet",
+  idle: "quiet",
+  closed: "quiet",
+};
+
+/** In the order of the configuration. */
+export function renderUpstreams(upstreams: readonly UpstreamAnswer[]): HTMLElement {
+  if (upstreams.length === 0) {
+    return element("p", { class: "empty" }, "No server is configured. Add one under mcpServers in the configuration.");
+  }
+  return element("ul", { class: "rows" }, ...upstreams.map((upstream) => renderUpstream(upstream)));
+}
+
+function renderUpstream({ name, state, transport, tools, cause, hint, stderr }: UpstreamAnswer): HTMLElement {
+  const row = element(
+    "li",
+    {},
+    element(
+      "div",
+      { class: "row" },
+      element("span", { class: `dot ${TONES[state]}` }),
+      element("strong", { class: "grow" }, name),
+      element("span", { class: "muted" }, `${tools} ${tools === 1 ? "tool" : "tools"} · ${transport}`),
+      element("span", { class: `badge ${TONES[state]}` }, state),
+    ),
+  );
+  if (cause !== undefined) row.append(element("p", { class: "cause" }, cause));
+  if (hint !== undefined) row.append(element("p", { class: "hint" }, hint));
+  if (stderr !== undefined && stderr.length > 0) row.append(renderStderr(stderr));
+  return row;
+}
+
+function renderStderr(lines: readonly string[]): HTMLElement {
+  const summary = element("summary", {}, "Last lines of its error output");
+  return element("details", {}, summary, element("pre", {}, lines.join("\n")));
+}
