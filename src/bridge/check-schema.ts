@@ -48,7 +48,8 @@ function findValidator(schema: JsonSchema): Validator | null {
 }
 
 function createValidator(schema: JsonSchema): Validator | null {
-  const draft = String(schema["$schema"] ?? "").includes("draft-07") ? "7" : "2020-12";
+  const { $schema } = schema;
+  const draft = typeof $schema === "string" && $schema.includes("draft-07") ? "7" : "2020-12";
   try {
     return new Validator(withoutCostly(schema, 0) as Schema, draft, true);
   } catch {

@@ -60,31 +60,18 @@ export interface Bridge {
 }
 
 export function openBridge(options: BridgeOptions): Bridge {
-  const { limits, ledger, principal } = options;
+  const { execution, limits, ledger, principal } = options;
   const trace = createCallTrace();
   const slots = createSlots(limits.concurrentCalls);
-  const writes: Promise<unknown>[] = [];
+  const { record, durable } = createRecorder(ledger, principal);
   const carries: Promise<unknown>[] = [];
   let seq = 0;
-
-  const record = (action: string, subject: string, detail: JsonObject): Promise<unknown> => {
-    const write = ledger.write({ actor: principal.id, action, subject, detail });
-    write.catch(() => undefined); // `recorded` and the step that needs it see the failure
-    writes.push(write);
-    return write;
-  };
 
   const cross = async (entry: OpenCall, rawAddress: unknown, rawArgs: unknown): Promise<string> => {
     const tool = findTool(options.snapshot, rawAddress); // 2 name
     Object.assign(entry, { tool: tool.address, effect: tool.effect });
     const args = parseArguments(tool, rawArgs, limits); // 3 parse
-    const call: ToolCall = {
-      execution: options.execution,
-      seq: entry.seq,
-      principal: principal.id,
-      address: tool.address,
-      args,
-    };
+    const call: ToolCall = { execution, seq: entry.seq, principal: principal.id, address: tool.address, args };
     const decision = options.decide(call, tool); // 4 decide
     entry.decision = decision.kind;
     const intent = record("call.intended", tool.address, describeIntent(call, tool, decision, rawArgs));
@@ -114,7 +101,7 @@ export function openBridge(options: BridgeOptions): Bridge {
       slots.leave();
     }
     entry.close(reply);
-    void record("call.ended", entry.tool, describeOutcome(options.execution, entry.seq, reply)); // 7 record
+    void record("call.ended", entry.tool, describeOutcome(execution, entry.seq, reply)); // 7 record
     return reply;
   };
 
@@ -128,9 +115,20 @@ export function openBridge(options: BridgeOptions): Bridge {
     failureOf: (number) => trace.failureOf(number),
     async recorded() {
       await Promise.all(carries); // those under way end with the program and still write how
-      await Promise.all(writes);
+      await durable();
     },
   };
+}
+
+function createRecorder(ledger: Ledger, principal: Principal) {
+  const writes: Promise<unknown>[] = [];
+  const record = (action: string, subject: string, detail: JsonObject): Promise<unknown> => {
+    const write = ledger.write({ actor: principal.id, action, subject, detail });
+    write.catch(() => undefined); // `durable` and the step that needs it see the failure
+    writes.push(write);
+    return write;
+  };
+  return { record, durable: () => Promise.all(writes) };
 }
 
 /** Exact, in a map: what a guest names is never looked up as a property. */

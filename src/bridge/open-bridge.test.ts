@@ -1,0 +1,225 @@
+/** The seven steps of a crossing on real rooms: their order, what they refuse, and what they leave behind. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { digestOf } from "../audit/index.ts";
+import { GloveboxError, parseRuleId } from "../domain/index.ts";
+import type { Decision, Json, PolicyRule } from "../domain/index.ts";
+import { AGENT, EXECUTION, TOOLS, createTool, known, openTestBridge, traceOf } from "./fixtures/test-bridge.ts";
+
+const [READ_TOOL = createTool("files.read")] = TOOLS;
+
+function rule(decision: Decision["kind"], tool: string): PolicyRule {
+  return { id: known(parseRuleId(`${decision}-it`)), decision, tools: [tool], effects: [], reason: "so it is" };
+}
+
+function intentOf(tool: string, more: Readonly<Record<string, Json>>): Json {
+  const detail = { execution: EXECUTION, seq: 1, definition: digestOf(tool), arguments: digestOf("{}"), ...more };
+  return { actor: AGENT.id, action: "call.intended", subject: tool, detail };
+}
+
+function endOf(tool: string, more: Readonly<Record<string, Json>>): Json {
+  return { actor: AGENT.id, action: "call.ended", subject: tool, detail: { execution: EXECUTION, seq: 1, ...more } };
+}
+
+describe("the seven steps", () => {
+  it("happen in order, and a write is on record before it leaves", async () => {
+    const { bridge, steps } = await openTestBridge();
+    assert.deepEqual(await bridge.call("files.write", "{}"), { ok: true, json: '{"ok":true}' });
+    await bridge.recorded();
+    const written = ["write call.ended", "wrote call.ended"];
+    assert.deepEqual(steps, ["decide", "write call.intended", "wrote call.intended", "invoke", ...written]);
+  });
+  it("let a read leave while its record is being written", async () => {
+    const { bridge, steps } = await openTestBridge();
+    await bridge.call("files.read", "{}");
+    await bridge.recorded();
+    assert.deepEqual(steps.slice(0, 3), ["decide", "write call.intended", "invoke"]);
+  });
+  it("reach neither policy nor upstream for a tool that does not exist", async () => {
+    const { bridge, steps } = await openTestBridge();
+    await bridge.call("files.nothing", "{}");
+    await bridge.recorded();
+    assert.deepEqual(steps, ["write call.ended", "wrote call.ended"]);
+  });
+  it("reach neither policy nor upstream for arguments that do not fit", async () => {
+    const { bridge, steps } = await openTestBridge();
+    await bridge.call("github.listIssues", "{}");
+    await bridge.recorded();
+    assert.deepEqual(steps, ["write call.ended", "wrote call.ended"]);
+  });
+  it("hand the parsed arguments to the tool that was named", async () => {
+    const seen: unknown[] = [];
+    const invoke = (tool: { readonly address: string }, args: Json): Promise<Json> => {
+      seen.push([tool.address, args]);
+      return Promise.resolve(null);
+    };
+    const { bridge } = await openTestBridge({ invoke });
+    assert.deepEqual(await bridge.call("github.listIssues", '{"owner":"a","labels":["b"]}'), {
+      ok: true,
+      json: "null",
+    });
+    assert.deepEqual(seen, [["github.listIssues", { owner: "a", labels: ["b"] }]]);
+  });
+});
+
+describe("a name", () => {
+  it("that is a tool's own is found", async () => {
+    const { bridge } = await openTestBridge();
+    assert.equal((await bridge.call("files.read", "{}")).ok, true);
+  });
+  it("that is nearly a tool's is refused with the nearest ones", async () => {
+    const { bridge } = await openTestBridge();
+    assert.deepEqual(await bridge.call("github.list_issue", "{}"), {
+      ok: false,
+      error: {
+        code: "TOOL_NOT_FOUND",
+        message: 'There is no tool "github.list_issue"',
+        retry: false,
+        hint: "Did you mean github.listIssues, github.countIssues?",
+      },
+    });
+  });
+  it("that is like no tool's is refused with the way to search", async () => {
+    const { bridge } = await openTestBridge();
+    const reply = await bridge.call("zzzzzzzz.qqqqqqqq", "{}");
+    assert.equal(reply.ok ? "" : reply.error.hint, "Look for it with search");
+  });
+  const hostile: readonly unknown[] = [
+    "__proto__",
+    "constructor",
+    "files.__proto__",
+    "files.constructor",
+    "files.toString",
+    "files.read ",
+    " files.read",
+    "files.read\n",
+    "Files.read",
+    "files.Read",
+    "ｆiles.read",
+    "files．read",
+    "files.rеad", // a Cyrillic letter
+    "",
+    undefined,
+    null,
+    7,
+    Symbol("files.read"),
+    ["files.read"],
+    Object.create(null),
+    { toString: () => "files.read" },
+  ];
+  for (const raw of hostile) {
+    it(`${typeof raw === "string" ? JSON.stringify(raw) : `of type ${typeof raw}`} is refused`, async () => {
+      const { bridge, steps } = await openTestBridge();
+      const reply = await bridge.call(raw, "{}");
+      assert.equal(reply.ok ? "ok" : reply.error.code, "TOOL_NOT_FOUND");
+      assert.equal(steps.includes("invoke"), false);
+    });
+  }
+  it("of ten kilobytes is refused and shown cut, in the answer, the trace and the ledger", async () => {
+    const { bridge, ledger } = await openTestBridge();
+    const reply = await bridge.call(`files.${"x".repeat(10_240)}`, "{}");
+    const shown = `files.${"x".repeat(122)}`;
+    assert.equal(reply.ok ? "" : reply.error.message, `There is no tool "${shown}"`);
+    assert.equal(bridge.records()[0]?.tool, shown);
+    await bridge.recorded();
+    assert.deepEqual(await ledger(), [endOf(shown, { outcome: "error", code: "TOOL_NOT_FOUND" })]);
+  });
+  it("with terminal escapes and line breaks is shown without them", async () => {
+    const { bridge } = await openTestBridge();
+    const reply = await bridge.call("files.\u009b31mx\u001b[0m\u202ey\nz", "{}");
+    assert.equal(reply.ok ? "" : reply.error.message, 'There is no tool "files.xy z"');
+    assert.equal(bridge.records()[0]?.tool, "files.xy z");
+  });
+});
+
+describe("a policy that", () => {
+  it("allows lets the call through, and trace and ledger say so", async () => {
+    const { bridge, ledger } = await openTestBridge({ rules: [rule("allow", "files.remove")] });
+    assert.deepEqual(await bridge.call("files.remove", "{}"), { ok: true, json: '{"ok":true}' });
+    await bridge.recorded();
+    const trace = { seq: 1, tool: "files.remove", effect: "destroy", decision: "allow", outcome: "ok" };
+    assert.deepEqual(traceOf(bridge), [trace]);
+    assert.deepEqual(await ledger(), [
+      intentOf("files.remove", { effect: "destroy", decision: "allow", rule: "allow-it" }),
+      endOf("files.remove", { outcome: "ok", result: digestOf('{"ok":true}') }),
+    ]);
+  });
+  it("denies stops the call before the upstream, and trace and ledger say so", async () => {
+    const { bridge, ledger, steps } = await openTestBridge({ rules: [rule("deny", "files.read")] });
+    assert.deepEqual(await bridge.call("files.read", "{}"), {
+      ok: false,
+      error: {
+        code: "POLICY_DENIED",
+        message: "files.read (effect: read) is denied, rule deny-it: so it is; use another tool, or ask the operator",
+        retry: false,
+      },
+    });
+    await bridge.recorded();
+    assert.equal(steps.includes("invoke"), false);
+    const trace = { seq: 1, tool: "files.read", effect: "read", decision: "deny", outcome: "denied" };
+    assert.deepEqual(traceOf(bridge), [trace]);
+    assert.deepEqual(await ledger(), [
+      intentOf("files.read", { effect: "read", decision: "deny", rule: "deny-it" }),
+      endOf("files.read", { outcome: "error", code: "POLICY_DENIED" }),
+    ]);
+  });
+  it("asks stops the call as pending, and trace and ledger say so", async () => {
+    const { bridge, ledger, steps } = await openTestBridge();
+    const reply = await bridge.call("files.remove", "{}");
+    assert.equal(reply.ok ? "" : reply.error.code, "POLICY_APPROVAL_PENDING");
+    assert.equal(reply.ok ? "" : reply.error.hint, "An operator can allow it with a policy rule for files.remove");
+    await bridge.recorded();
+    assert.equal(steps.includes("invoke"), false);
+    const trace = { seq: 1, tool: "files.remove", effect: "destroy", decision: "ask", outcome: "pending" };
+    assert.deepEqual(traceOf(bridge), [trace]);
+    assert.deepEqual(await ledger(), [
+      intentOf("files.remove", { effect: "destroy", decision: "ask", rule: "profile:balanced" }),
+      endOf("files.remove", { outcome: "error", code: "POLICY_APPROVAL_PENDING" }),
+    ]);
+  });
+});
+
+describe("an upstream that", () => {
+  it("fails keeps its code, message and hint", async () => {
+    const thrown = new GloveboxError("UPSTREAM_FAILED", "github: no such repository", { hint: "Check the name" });
+    const { bridge, reported } = await openTestBridge({ invoke: () => Promise.reject(thrown) });
+    const error = {
+      code: "UPSTREAM_FAILED",
+      message: "github: no such repository",
+      retry: false,
+      hint: "Check the name",
+    } as const;
+    assert.deepEqual(await bridge.call("files.read", "{}"), { ok: false, error });
+    assert.deepEqual(bridge.failureOf(1), error);
+    assert.deepEqual(reported, []);
+    assert.equal(bridge.records()[0]?.outcome, "error");
+  });
+  it("breaks in a way that nobody foresaw shows none of it, and is reported", async () => {
+    const thrown = new Error("password is hunter2");
+    const { bridge, reported } = await openTestBridge({ invoke: () => Promise.reject(thrown) });
+    assert.deepEqual(await bridge.call("files.read", "{}"), {
+      ok: false,
+      error: { code: "INTERNAL_BUG", message: "Internal error", retry: false, incident: "in_1" },
+    });
+    assert.deepEqual(reported, [thrown]);
+  });
+  it("throws at once is an error as well", async () => {
+    const thrown = new GloveboxError("UPSTREAM_UNREACHABLE", "files: gone");
+    const invoke = (): never => {
+      throw thrown;
+    };
+    const { bridge } = await openTestBridge({ invoke });
+    const error = { code: "UPSTREAM_UNREACHABLE", message: "files: gone", retry: true } as const;
+    assert.deepEqual(await bridge.call("files.read", "{}"), { ok: false, error });
+  });
+  it("answers has no failure under its number", async () => {
+    const { bridge } = await openTestBridge();
+    await bridge.call(READ_TOOL.address, "{}");
+    assert.deepEqual(
+      [bridge.failureOf(1), bridge.failureOf(2), bridge.failureOf(-1)],
+      [undefined, undefined, undefined],
+    );
+  });
+});

@@ -1,0 +1,66 @@
+/** Step 6: what an upstream answers is measured and held against its own schema. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { DEFAULT_LIMITS, GloveboxError } from "../domain/index.ts";
+import type { Json, JsonSchema, Limits } from "../domain/index.ts";
+import { createTool } from "./fixtures/test-bridge.ts";
+import { parseResult } from "./parse-result.ts";
+
+function parse(value: Json, limits: Partial<Limits> = {}, output: JsonSchema | null = null): string {
+  return parseResult(createTool("files.read", { output }), value, { ...DEFAULT_LIMITS, ...limits });
+}
+
+const tooLarge = (bytes: number): GloveboxError =>
+  new GloveboxError("LIMIT_SIZE", `The result of files.read has ${bytes} bytes; the limit is 10 (resultBytes)`, {
+    hint: "Ask the tool for less: a filter, a page, fewer fields",
+  });
+
+describe("the size of a result", () => {
+  it("is accepted below and at the limit", () => {
+    assert.deepEqual(
+      [parse("1234567", { resultBytes: 10 }), parse("12345678", { resultBytes: 10 })],
+      ['"1234567"', '"12345678"'],
+    );
+  });
+  it("is refused above the limit", () => assert.throws(() => parse("123456789", { resultBytes: 10 }), tooLarge(11)));
+  it("is counted in bytes of UTF-8", () => {
+    assert.equal(parse("€€", { resultBytes: 10 }), '"€€"');
+    assert.throws(() => parse("€€€", { resultBytes: 10 }), tooLarge(11));
+  });
+});
+
+describe("the depth of a result", () => {
+  it("is accepted below and at the limit", () => {
+    assert.deepEqual([parse([[1]], { depth: 3 }), parse([[[1]]], { depth: 3 })], ["[[1]]", "[[[1]]]"]);
+  });
+  it("is refused above the limit, and without running out of stack", () => {
+    const error = new GloveboxError("LIMIT_SIZE", "The result of files.read nests deeper than 3 levels (depth)");
+    assert.throws(() => parse([[[[1]]]], { depth: 3 }), error);
+    assert.throws(() => parse(JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`), { depth: 3 }), error);
+  });
+});
+
+describe("an output schema", () => {
+  const output: JsonSchema = { type: "object", properties: { count: { type: "integer" } }, required: ["count"] };
+  it("refuses an answer against it, and names the server as the one at fault", () => {
+    const problem = 'count: Instance type "string" is invalid. Expected "integer".';
+    assert.throws(
+      () => parse({ count: "7" }, {}, output),
+      new GloveboxError("UPSTREAM_RESULT_INVALID", `files.read answered against its own schema: ${problem}`, {
+        hint: "The server is at fault; its operator should know",
+      }),
+    );
+  });
+  it("accepts an answer that fits", () => assert.equal(parse({ count: 7 }, {}, output), '{"count":7}'));
+  it("that is missing accepts anything", () => assert.equal(parse({ count: "7" }), '{"count":"7"}'));
+});
+
+describe("the text of a result", () => {
+  it("is well-formed, whatever the server sent", () => {
+    const json = parse({ "\ud800": "\udc00x" });
+    assert.equal(json.isWellFormed(), true);
+    assert.deepEqual(JSON.parse(json), { "\ud800": "\udc00x" });
+  });
+});
