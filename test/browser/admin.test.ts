@@ -1,0 +1,160 @@
+/** The admin page in a real browser: what it shows, what it refuses to become, and how one gets in. */
+
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import type { TestContext } from "node:test";
+
+import { chromium } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
+
+import { createApp, listen } from "../../src/surfaces/admin/index.ts";
+import type { Listener } from "../../src/surfaces/admin/index.ts";
+import { AGENT, createMemoryGateway } from "../../src/surfaces/mcp/fixtures/memory-gateway.ts";
+import { buildWeb } from "../../web/build-web.ts";
+
+const CHROMIUM = "/usr/bin/chromium";
+const TOKEN = "browser-token";
+const FLAGS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+const isMissing = !existsSync(CHROMIUM) && process.env["CI"] === undefined;
+const options = {
+  skip: isMissing ? `no browser at ${CHROMIUM}; install chromium to run this` : false,
+  timeout: 60_000,
+};
+
+const webFolder = mkdtempSync(join(tmpdir(), "glovebox-page-"));
+let browser: Browser;
+
+before(async () => {
+  await buildWeb(webFolder);
+  if (!isMissing) browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+});
+after(async () => {
+  if (!isMissing) await browser.close();
+  rmSync(webFolder, { recursive: true });
+});
+
+interface Visit {
+  readonly page: Page;
+  readonly listener: Listener;
+  /** Everything the console complained about, violations of the content security policy among it. */
+  readonly complaints: string[];
+}
+
+async function visit(t: TestContext, fragment: string, colorScheme: "light" | "dark" = "light"): Promise<Visit> {
+  const gateway = createMemoryGateway();
+  const listener = await listen({
+    host: "127.0.0.1",
+    port: 0,
+    createApp: (allowedHosts) =>
+      createApp({ gateway, principal: AGENT, token: TOKEN, webFolder, allowedHosts, report: () => "in_1" }),
+  });
+  const context = await browser.newContext({ colorScheme, viewport: { width: 1100, height: 800 } });
+  t.after(() => context.close());
+  t.after(() => listener.close());
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("dialog", (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  await page.goto(`${listener.url}/${fragment}`);
+  return { page, listener, complaints };
+}
+
+const section = (page: Page, name: string): Promise<string> => page.getByRole("region", { name }).innerText();
+
+test("the page shows version, isolation, servers, tools and executions", options, async (t) => {
+  const { page, complaints } = await visit(t, `#token=${TOKEN}`);
+  await page.getByText("github.createIssue").waitFor();
+  await page.getByText("LIMIT_TIME").waitFor();
+
+  const header = await page.getByRole("banner").innerText();
+  assert.deepEqual(header.split(/\s*\n\s*/), ["Glovebox", "v9.9.9", "isolation: process", "engine: isolate"]);
+  assert.match(
+    await page.getByRole("note").innerText(),
+    /^Reduced isolation\. .*does not confine.*\n.*No namespaces: /s,
+  );
+
+  const servers = await section(page, "Servers");
+  assert.match(servers, /github\s+2 tools · stdio\s+ready/);
+  assert.match(servers, /billing\s+0 tools · http\s+failed\s+connection refused\s+Start the server/);
+  assert.match(await section(page, "Recent executions"), /completed.*250 ms.*failed.*LIMIT_TIME.*100 ms.*running.*…/s);
+  await page.screenshot({ path: join(tmpdir(), "admin.png"), fullPage: true });
+  assert.deepEqual(complaints, []);
+});
+
+test("typing searches, and a refresh does not disturb the box", options, async (t) => {
+  const { page, complaints } = await visit(t, `#token=${TOKEN}`);
+  await page.getByText("github.createIssue").waitFor();
+  await page.getByLabel("Search tools").fill("list");
+  await page.getByText("github.createIssue").waitFor({ state: "detached" });
+  assert.match(await section(page, "Tools"), /github\.listIssues\s+read\s+Lists issues/);
+  await page.waitForResponse((response) => response.url().endsWith("/api/status"));
+  assert.equal(await page.getByLabel("Search tools").inputValue(), "list");
+  assert.equal(await page.evaluate("document.activeElement.id"), "query");
+
+  await page.getByLabel("Search tools").fill("no such thing");
+  await page.getByText("No tool matches.").waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("markup in what a server says stays text", options, async (t) => {
+  const { page, complaints } = await visit(t, `#token=${TOKEN}`);
+  await page.getByText("Creates an issue <img src=x onerror=alert(1)>", { exact: true }).waitFor();
+  assert.equal(await page.locator("img").count(), 0);
+  assert.deepEqual(complaints, []);
+});
+
+test("the policy stops markup and code even if the page slipped", options, async (t) => {
+  const { page } = await visit(t, `#token=${TOKEN}`);
+  const attempt = "try { document.body.innerHTML = '<b>x</b>'; 'done' } catch (error) { error.name }";
+  assert.equal(await page.evaluate(attempt), "TypeError");
+});
+
+test("the token leaves the address bar and survives a reload", options, async (t) => {
+  const { page, listener, complaints } = await visit(t, `#token=${TOKEN}`);
+  await page.getByText("github.createIssue").waitFor();
+  assert.equal(page.url(), `${listener.url}/`);
+  await page.reload();
+  await page.getByText("github.createIssue").waitFor();
+  assert.deepEqual(complaints, []);
+});
+
+test("without a token the page says how to get in, and asks for nothing", options, async (t) => {
+  const { page, complaints } = await visit(t, "");
+  await page.getByText("This page needs its token").waitFor();
+  assert.match(await page.getByRole("main").innerText(), /glovebox serve prints/);
+  assert.deepEqual(complaints, []);
+});
+
+test("with the token of another start the page says so", options, async (t) => {
+  const { page } = await visit(t, "#token=old");
+  await page.getByText("The token is not the one of this start.").waitFor();
+  assert.equal(await page.evaluate("sessionStorage.length"), 0);
+});
+
+test("a dark system gets a dark page that fits a phone", options, async (t) => {
+  const { page } = await visit(t, `#token=${TOKEN}`, "dark");
+  await page.setViewportSize({ width: 380, height: 800 });
+  await page.getByText("LIMIT_TIME").waitFor();
+  assert.equal(await page.evaluate("getComputedStyle(document.body).backgroundColor"), "rgb(16, 19, 22)");
+  assert.equal(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), true);
+  await page.screenshot({ path: join(tmpdir(), "admin-dark.png"), fullPage: true });
+});
