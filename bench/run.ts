@@ -1,0 +1,12 @@
+/** `npm run bench`: the figures, measured in one run on this machine. Ratios say more than times: machines are noisy. */
+
+import { buildIfStale } from "../scripts/build.ts";
+
+await buildIfStale();
+const { benchSandbox } = await import("./sandbox.ts");
+const { benchProduct, benchStart } = await import("./product.ts");
+
+console.log(`Node ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}`);
+await benchSandbox();
+await benchProduct();
+benchStart();
