@@ -21,7 +21,9 @@ export async function benchProduct(): Promise<void> {
     console.log("\nProduct (library, real upstream over stdio, ledger on disk)");
     const plain = await time(300, () => run("return 1"));
     print("a program without calls: p50 / p95", `${ms(plain.p50)} / ${ms(plain.p95)}`, "aim: 2.5 ms");
-    const ten = await time(50, () => run('for (let i = 0; i < 10; i++) await inventory.getProduct({ sku: "SKU-001" });'));
+    const ten = await time(50, () =>
+      run('for (let i = 0; i < 10; i++) await inventory.getProduct({ sku: "SKU-001" });'),
+    );
     print("10 sequential calls of an upstream: p50 / p95", `${ms(ten.p50)} / ${ms(ten.p95)}`, "aim: 7.5 ms");
     const hundred = await time(20, () =>
       run('await Promise.all(Array.from({ length: 100 }, () => inventory.getProduct({ sku: "SKU-001" })))'),
@@ -35,16 +37,22 @@ export async function benchProduct(): Promise<void> {
 
 /** From the shell to the end of a process that did next to nothing, against an empty Node process. */
 export function benchStart(): void {
-  const measure = (args: readonly string[]): number => {
-    const times = Array.from({ length: 5 }, () => {
-      const startedAt = performance.now();
-      spawnSync(process.execPath, args, { stdio: "ignore" });
-      return performance.now() - startedAt;
-    });
-    return times.toSorted((a, b) => a - b)[2] ?? Number.NaN;
-  };
-  const empty = measure(["-e", "0"]);
-  const version = measure(["bin/glovebox.js", "--version"]);
+  const empty = timeProcess(["-e", "0"]);
+  const version = timeProcess(["bin/glovebox.js", "--version"]);
   console.log("\nStart");
-  print("glovebox --version against an empty Node", `${(version / empty).toFixed(2)} x`, `(${ms(version)} / ${ms(empty)})`);
+  print(
+    "glovebox --version against an empty Node",
+    `${(version / empty).toFixed(2)} x`,
+    `(${ms(version)} / ${ms(empty)})`,
+  );
+}
+
+/** The middle one of five. */
+function timeProcess(args: readonly string[]): number {
+  const times = Array.from({ length: 5 }, () => {
+    const startedAt = performance.now();
+    spawnSync(process.execPath, args, { stdio: "ignore" });
+    return performance.now() - startedAt;
+  });
+  return times.toSorted((a, b) => a - b)[2] ?? Number.NaN;
 }

@@ -46,7 +46,9 @@ async function benchCalls(run: (body: string) => Promise<SandboxResult>): Promis
   const perSecond = count / ((performance.now() - startedAt) / 1000);
   print("sequential calls per second", perSecond.toFixed(0), "aim: 4,000");
   const one = await time(50, () => run("await tools.echo({})"));
-  const hundred = await time(50, () => run("await Promise.all(Array.from({ length: 100 }, (_, i) => tools.echo({ i })))"));
+  const hundred = await time(50, () =>
+    run("await Promise.all(Array.from({ length: 100 }, (_, i) => tools.echo({ i })))"),
+  );
   print("100 parallel calls against one", `${ms(hundred.p50)} / ${ms(one.p50)}`, "aim: 2 x one + 10 ms");
 }
 
@@ -56,7 +58,11 @@ async function benchKernels(run: (body: string) => Promise<SandboxResult>): Prom
     const here = await time(7, async () => runHere(kernel));
     const inside = await time(7, () => run(kernel.body));
     const ratio = inside.p50 / here.p50;
-    print(`${kernel.name}: program against plain Node`, `${ratio.toFixed(2)} x`, `aim: 1.3 x   (${ms(inside.p50)} / ${ms(here.p50)})`);
+    print(
+      `${kernel.name}: program against plain Node`,
+      `${ratio.toFixed(2)} x`,
+      `aim: 1.3 x   (${ms(inside.p50)} / ${ms(here.p50)})`,
+    );
   }
 }
 

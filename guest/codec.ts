@@ -28,9 +28,10 @@ export interface EncodeLimits {
 }
 
 /** Why a value has no JSON text. A program's own exceptions (a throwing getter) pass through unchanged. */
-export class EncodeProblem {
+export class EncodeProblem extends Error {
   readonly reason: "size" | "depth" | "circular" | "promise";
   constructor(reason: EncodeProblem["reason"]) {
+    super(reason);
     this.reason = reason;
   }
 }
@@ -192,6 +193,13 @@ function writeSet(set: Set<unknown>, walk: Walk): string {
   return writeItems(items.length, (index) => items[index], walk);
 }
 
+/** Name and message are not among an error's own enumerable keys, but they are what it says. */
 function writeError(error: Error, walk: Walk): string {
-  return writeEntries({ ...error, name: error.name, message: error.message }, walk);
+  const record: Record<string, unknown> = { name: error.name, message: error.message };
+  const names = keys(error);
+  for (let index = 0; index < names.length; index += 1) {
+    const name = names[index] as string;
+    record[name] = (error as unknown as Readonly<Record<string, unknown>>)[name];
+  }
+  return writeEntries(record, walk);
 }

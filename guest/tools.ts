@@ -4,7 +4,18 @@ import { TO_HOST } from "../src/sandbox/wire.ts";
 import { EncodeProblem, encode } from "./codec.ts";
 import type { EncodeLimits } from "./codec.ts";
 import { ToolError, toolErrorOf } from "./errors.ts";
-import { RealMap, RealPromise, create, freeze, mapDelete, mapGet, mapSet, parseJson, split } from "./intrinsics.ts";
+import {
+  PROTOTYPES,
+  RealMap,
+  RealPromise,
+  create,
+  freeze,
+  mapDelete,
+  mapGet,
+  mapSet,
+  parseJson,
+  split,
+} from "./intrinsics.ts";
 
 /** Hands a frame to the host; the only way out of the isolate. */
 export type Send = (kind: number, id: number, text: string) => void;
@@ -30,7 +41,7 @@ export function settleCall(id: number, ok: boolean, text: string): void {
 
 /**
  * One upstream as an object. Every name answers with a stub, so that the host can name the nearest tool for a wrong one;
- * `then` and symbols do not, so that the object can be awaited, printed and inspected. It cannot be changed.
+ * the names of protocols (`then`, `toJSON`, symbols) do not, so that the object can be awaited, printed and inspected. It cannot be changed.
  */
 export function createNamespace(name: string, joinedTools: string, send: Send, limits: EncodeLimits): object {
   const stubs = new RealMap<string, unknown>();
@@ -47,7 +58,7 @@ export function createNamespace(name: string, joinedTools: string, send: Send, l
     return false;
   };
   return new Proxy(create(null) as object, {
-    get: (_, key) => (typeof key === "string" && (key !== "then" || isTool(key)) ? stubOf(key) : undefined),
+    get: (_, key) => (typeof key === "string" && (!isProtocol(key) || isTool(key)) ? stubOf(key) : undefined),
     has: (_, key) => isTool(key),
     ownKeys: () => names,
     getOwnPropertyDescriptor: (_, key) =>
@@ -60,15 +71,21 @@ export function createNamespace(name: string, joinedTools: string, send: Send, l
   });
 }
 
+/** Names that the language itself looks for on any object; a stub under one of them would be called by accident. */
+function isProtocol(key: string): boolean {
+  return key === "then" || key === "toJSON" || key in PROTOTYPES.object;
+}
+
 function createStub(address: string, send: Send, limits: EncodeLimits): unknown {
   const stub = (...args: unknown[]): Promise<unknown> => {
     const site: { stack?: string } = {};
     captureSite(site, stub);
     return new RealPromise((resolve, reject) => {
       const text = encodeArguments(address, args, limits);
+      // With the stack used up this throws and nothing has left: the number is still free for the next call.
+      send(TO_HOST.CALL, calls + 1, `${address}\n${text}`);
       calls += 1;
       mapSet(waiting, calls, { resolve, reject, site });
-      send(TO_HOST.CALL, calls, `${address}\n${text}`);
     });
   };
   return freeze(stub);

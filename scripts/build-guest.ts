@@ -16,7 +16,7 @@ export async function buildGuest(): Promise<string> {
     legalComments: "none",
     minifySyntax: true,
     minifyWhitespace: true,
-    tsconfig: "tsconfig.guest.json",
+    tsconfig: "guest/tsconfig.json",
   });
   const [script] = outputFiles;
   if (!script) throw new Error("esbuild wrote nothing for guest/main.ts");

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(ROOT, "dist");
 const STAMP = join(DIST, ".built");
-const SOURCES = ["src", "web", "guest", "tsconfig.json", "package.json"];
+const SOURCES = ["src", "web", "guest", "tsconfig.json", "tsconfig.build.json", "package.json"];
 
 /** Builds when there is no build or a source is newer than it. Cheap enough for every start from a clone. */
 export async function buildIfStale(): Promise<void> {
@@ -48,7 +48,7 @@ export async function build(): Promise<void> {
 
 function compile(outFolder: string): void {
   const compiler = join(ROOT, "node_modules", "typescript", "bin", "tsc");
-  const args = [compiler, "-p", join(ROOT, "tsconfig.json"), "--outDir", outFolder];
+  const args = [compiler, "-p", join(ROOT, "tsconfig.build.json"), "--outDir", outFolder];
   const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8", cwd: ROOT });
   if (status === 0) return;
   throw new Error(`The build failed:\n${stdout}`);

@@ -179,11 +179,11 @@ async function openGateway(settings: Settings): Promise<Gateway> {
       }),
     ),
   );
-  const clean = (text: string): string => cleanText(text, { maxBytes: DESCRIPTION_BYTES });
-  const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean }));
+  const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription }));
   const { concurrency, queue, limits } = settings.sandbox;
-  const seed = (): readonly number[] => [...new Uint32Array(randomBytes(16).buffer.slice(0, 16))];
-  const sandbox = opened.use(openSandbox({ engine, keeper: reaper, concurrency, queue, limits, now: Date.now, seed }));
+  const sandbox = opened.use(
+    openSandbox({ engine, keeper: reaper, concurrency, queue, limits, now: Date.now, seed: createSeed }),
+  );
   const close = opened.move();
   return createGateway({ settings, store, ledger, catalog, sandbox, close: () => close.disposeAsync() });
 }
@@ -202,7 +202,7 @@ function createGateway(parts: Parts): Gateway {
   const startedAt = Date.now();
   const rooms = createRooms(parts);
   return {
-    execute: ({ code, limits, ...request }) =>
+    execute: async ({ code, limits, ...request }) =>
       execute(
         {
           signal: new AbortController().signal,
@@ -295,7 +295,7 @@ function createRooms({ settings, store, ledger, catalog, sandbox }: Parts): Room
 /** The details of an internal fault are for the operator's log; whoever asked gets the id. */
 function reportIncident(thrown: unknown): string {
   const incident = `in_${randomBytes(6).toString("hex")}`;
-  const text = thrown instanceof Error ? `${thrown.stack ?? thrown.message}` : String(thrown);
+  const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
   process.stderr.write(`incident ${incident}: ${cleanText(text, { maxBytes: DESCRIPTION_BYTES })}\n`);
   return incident;
 }
@@ -352,6 +352,16 @@ async function fillTemplates(
 
 function createExecutionId(): ExecutionId {
   return parseExecutionId(`ex_${randomBytes(12).toString("hex")}`) ?? unreachable();
+}
+
+/** Four 32-bit numbers, which is what the guest's generator takes. */
+function createSeed(): readonly number[] {
+  const bytes = randomBytes(16);
+  return [0, 4, 8, 12].map((offset) => bytes.readUInt32LE(offset));
+}
+
+function cleanDescription(text: string): string {
+  return cleanText(text, { maxBytes: DESCRIPTION_BYTES });
 }
 
 function createPrincipal(name: string, kind: Principal["kind"]): Principal {

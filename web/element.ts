@@ -26,14 +26,14 @@ export function element<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+/** What was shown last, as it was made: what a person opened since then does not count as a change. */
+const shown = new WeakMap<Element, DocumentFragment>();
+
 /** Replaces what `parent` shows; leaves it alone when nothing changed, so that focus and selection survive a refresh. */
 export function show(parent: Element, ...children: readonly Child[]): void {
-  const next = document.createElement(parent.tagName);
+  const next = document.createDocumentFragment();
   next.append(...children);
-  if (!haveSameChildren(parent, next)) parent.replaceChildren(...next.childNodes);
-}
-
-function haveSameChildren(one: Element, other: Element): boolean {
-  if (one.childNodes.length !== other.childNodes.length) return false;
-  return [...one.childNodes].every((child, index) => child.isEqualNode(other.childNodes[index] ?? null));
+  if (shown.get(parent)?.isEqualNode(next) === true) return;
+  shown.set(parent, document.importNode(next, true));
+  parent.replaceChildren(next);
 }

@@ -148,7 +148,7 @@ async function readHead(store: LedgerOptions["store"]): Promise<LedgerHead> {
   const digest = parseDigest(last.digest);
   if (digest) return { seq: last.seq, digest };
   throw new GloveboxError("STORE_UNAVAILABLE", `The last record of the ledger, ${last.seq}, is damaged`, {
-    hint: "Run `glovebox audit verify`; restore a backup, or name another file in `store.url`",
+    hint: "Restore a backup, or name another file in `store.url`",
   });
 }
 

@@ -128,6 +128,10 @@ function cleanLine(line: LogLine): LogLine {
 
 function roundStats(usage: SandboxResult["usage"]): Omit<ExecutionStats, "calls"> {
   const { queueMs, wallMs, cpuMs, peakMemoryBytes, outputBytes } = usage;
-  const round = (ms: number): number => Math.round(ms * 10) / 10;
-  return { queueMs: round(queueMs), wallMs: round(wallMs), cpuMs: round(cpuMs), peakMemoryBytes, outputBytes };
+  return { queueMs: toTenths(queueMs), wallMs: toTenths(wallMs), cpuMs: toTenths(cpuMs), peakMemoryBytes, outputBytes };
+}
+
+/** Finer digits are noise. */
+function toTenths(ms: number): number {
+  return Math.round(ms * 10) / 10;
 }

@@ -46,6 +46,8 @@ interface Worker {
   uses: number;
   baseline: Measure;
   timer: NodeJS.Timeout | undefined;
+  /** It is being ended; whatever it still says, it gets no program. */
+  isDismissed: boolean;
 }
 
 interface Waiter {
@@ -83,7 +85,9 @@ class ChildPool implements Pool {
   }
 
   #wait(principal: string, signal: AbortSignal): Promise<Worker> {
-    if (this.#queue.length >= this.#options.queue) {
+    // Whoever gets one of the free places waits for a child at most, which is not the queue that the limit is about.
+    const free = this.#options.concurrency - this.#leased;
+    if (this.#queue.length >= free + this.#options.queue) {
       throw new GloveboxError(
         "LIMIT_BUSY",
         `All ${this.#options.concurrency} places are taken and ${this.#queue.length} executions wait`,
@@ -125,8 +129,8 @@ class ChildPool implements Pool {
       frame: (frame) => frame.kind === TO_HOST.READY && void this.#begin(worker),
       gone: (reason) => this.#startFailed(worker, reason),
     });
-    const worker: Worker = { child, uses: 0, baseline: NOTHING_MEASURED, timer: undefined };
-    worker.timer = setTimeout(() => child.kill(), START_MS);
+    const worker: Worker = { child, uses: 0, baseline: NOTHING_MEASURED, timer: undefined, isDismissed: false };
+    worker.timer = setTimeout(() => this.#dismiss(worker), START_MS);
     this.#all.add(worker);
   }
 
@@ -148,7 +152,8 @@ class ChildPool implements Pool {
     const { engine, usualMemoryBytes } = this.#options;
     const capped =
       engine.prlimit === undefined || (await capMemory(engine.prlimit, worker.child.pid, usualMemoryBytes));
-    if (!capped) return worker.child.kill();
+    if (!this.#all.has(worker)) return; // it died meanwhile, and nobody would be told again
+    if (!capped) return this.#dismiss(worker);
     this.#starting -= 1;
     this.#failedStarts = 0;
     this.#ready(worker);
@@ -157,9 +162,9 @@ class ChildPool implements Pool {
   /** The child has a fresh isolate: it goes to the next in the queue, or to rest. */
   #ready(worker: Worker): void {
     clearTimeout(worker.timer);
-    if (this.#closed) return worker.child.kill();
+    if (this.#closed || worker.isDismissed) return this.#dismiss(worker);
     worker.baseline = measureProcess(worker.child.pid) ?? NOTHING_MEASURED;
-    worker.child.listener = { frame: () => worker.child.kill(), gone: () => this.#forget(worker) };
+    worker.child.listener = { frame: () => this.#dismiss(worker), gone: () => this.#forget(worker) };
     const waiter = this.#queue.take();
     if (waiter) {
       this.#leased += 1;
@@ -171,7 +176,15 @@ class ChildPool implements Pool {
   }
 
   #rest(worker: Worker): void {
-    if (this.#all.size > WARM) worker.child.kill();
+    if (this.#all.size > WARM) this.#dismiss(worker);
+  }
+
+  /** Takes some time until the process is gone, in which nobody may get it. */
+  #dismiss(worker: Worker): void {
+    worker.isDismissed = true;
+    const index = this.#idle.indexOf(worker);
+    if (index >= 0) this.#idle.splice(index, 1);
+    worker.child.kill();
   }
 
   #release(worker: Worker, reusable: boolean): void {
@@ -182,11 +195,8 @@ class ChildPool implements Pool {
       frame: (frame) => frame.kind === TO_HOST.READY && this.#ready(worker),
       gone: () => this.#forget(worker),
     };
-    if (!reusable || worker.uses >= RECYCLE_AFTER) {
-      worker.child.kill();
-      return;
-    }
-    worker.timer = setTimeout(() => worker.child.kill(), READY_MS);
+    if (!reusable || worker.uses >= RECYCLE_AFTER) return this.#dismiss(worker);
+    worker.timer = setTimeout(() => this.#dismiss(worker), READY_MS);
   }
 
   #forget(worker: Worker): void {

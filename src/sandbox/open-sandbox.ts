@@ -9,8 +9,10 @@ import { toFatal } from "./parse-reports.ts";
 import { RunningProgram } from "./running-program.ts";
 import type { Ending, Sandbox, SandboxJob, SandboxResult } from "./sandbox.ts";
 
-/** Room for a frame's own words around the largest payload that a limit allows. */
-const FRAME_MARGIN_BYTES = 16 * 1024;
+/** A guest counts characters, which have up to so many bytes; by how much it overran is for the host to see. */
+const BYTES_PER_CHARACTER = 3;
+/** Room for what no limit is about: an error's own words, the name of a tool. */
+const FRAME_MARGIN_BYTES = 256 * 1024;
 
 export interface SandboxOptions {
   readonly engine: ConfinedEngine;
@@ -29,7 +31,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   const pool = openPool({
     ...options,
     usualMemoryBytes: limits.memoryBytes,
-    maxFrameBytes: Math.max(limits.argumentBytes, limits.outputBytes) + FRAME_MARGIN_BYTES,
+    maxFrameBytes: Math.max(limits.argumentBytes, limits.outputBytes) * BYTES_PER_CHARACTER + FRAME_MARGIN_BYTES,
   });
 
   const run = async (job: SandboxJob): Promise<SandboxResult> => {

@@ -42,6 +42,12 @@ export function depthOverrun(limits: Limits): GloveboxError {
   });
 }
 
+export function lineOverrun(most: number): GloveboxError {
+  return new GloveboxError("LIMIT_SIZE", `The program wrote more than ${most} lines to the console`, {
+    hint: "Log a summary, or return the data as the result",
+  });
+}
+
 export function timerOverrun(most: number): GloveboxError {
   return new GloveboxError("LIMIT_CALLS", `The program has more than ${most} timers waiting at once`, {
     hint: "Wait for one timer before starting the next",

@@ -9,7 +9,15 @@ import type { LogLine } from "../domain/index.ts";
 import type { Frame } from "./frames.ts";
 import { measureProcess } from "./measure.ts";
 import type { Measure } from "./measure.ts";
-import { cpuOverrun, depthOverrun, memoryOverrun, outputOverrun, timerOverrun, wallOverrun } from "./overruns.ts";
+import {
+  cpuOverrun,
+  depthOverrun,
+  lineOverrun,
+  memoryOverrun,
+  outputOverrun,
+  timerOverrun,
+  wallOverrun,
+} from "./overruns.ts";
 import { parseOverrun, parseThrown, parseUsage, parseValue, toDeath, toFatal } from "./parse-reports.ts";
 import type { Ending, SandboxJob, SandboxResult } from "./sandbox.ts";
 import type { Child } from "./start-child.ts";
@@ -22,6 +30,7 @@ const WALL_GRACE_MS = 25;
 /** What an engine needs beside the program's own data: compiled code, collection, buffers. */
 const MEMORY_MARGIN_BYTES = 32 * 1024 * 1024;
 const MOST_TIMERS = 1_000;
+const MOST_LINES = 10_000;
 
 export interface RunOptions {
   readonly child: Child;
@@ -65,6 +74,7 @@ export class RunningProgram {
       gone: (reason) => this.#fail(toDeath(reason, job.limits, this.#peakBytes)),
     };
     child.send(TO_GUEST.START, 0, JSON.stringify(createStart(options)), options.now());
+    if (job.signal.aborted) this.#cancel(); // between its turn in the queue and now
   }
 
   /** Resolves when the program has ended. */
@@ -90,6 +100,8 @@ export class RunningProgram {
         return this.#startTimer(id, Number(text));
       case TO_HOST.LOG:
         this.#charge(text);
+        // An empty line has no bytes to charge for, but costs the host as much as any other.
+        if (this.#logs.length >= MOST_LINES) throw lineOverrun(MOST_LINES);
         this.#logs.push({ level: LOG_LEVELS[id] ?? "log", text, atMs: Math.floor(this.#elapsedMs()) });
         return;
       case TO_HOST.USAGE:
@@ -112,6 +124,7 @@ export class RunningProgram {
       throw new GloveboxError("SANDBOX_CRASHED", `Call ${id} came in the place of call ${this.#calls}`);
     }
     const cut = text.indexOf("\n");
+    if (cut < 0) throw new GloveboxError("SANDBOX_CRASHED", `Call ${id} has no arguments`);
     this.#options.job.host.call(text.slice(0, cut), text.slice(cut + 1)).then(
       (reply) => {
         if (reply.ok) this.#answer(TO_GUEST.REPLY, id, reply.json);

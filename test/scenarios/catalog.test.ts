@@ -148,10 +148,10 @@ describe("the catalog on the command line", { concurrency: 2 }, () => {
   });
 
   test("an unknown name is answered with the nearest ones", async () => {
-    const { stdout } = await ask("healthy.json", "describe", "inventory.getProdct", "nothing.like.it");
+    const { stdout } = await ask("healthy.json", "describe", "inventory.getProdct", "qqqqqqqqqqqqqqqq");
     assert.equal(
       stdout,
-      '// There is no "inventory.getProdct". Did you mean inventory.getProduct, inventory.deleteProduct, inventory.listProducts?\n// There is no "nothing.like.it". Use search to find what there is\n',
+      '// There is no "inventory.getProdct". Did you mean inventory.getProduct, inventory.deleteProduct, inventory.listProducts?\n// There is no "qqqqqqqqqqqqqqqq". Use search to find what there is\n',
     );
   });
 });

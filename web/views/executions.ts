@@ -19,7 +19,7 @@ export function renderExecutions(executions: readonly ListedExecution[], now: nu
   if (executions.length === 0) {
     return element("p", { class: "empty" }, "Nothing has run yet. Ask your agent for something that needs a tool.");
   }
-  const titles = ["State", "Execution", "Error", "Took", "Started"].map((title) => element("th", {}, title));
+  const titles = ["State", "Started", "Took", "Error", "Execution"].map((title) => element("th", {}, title));
   const rows = executions.map((execution) => renderRow(execution, now));
   const table = element("table", {}, element("thead", {}, element("tr", {}, ...titles)), element("tbody", {}, ...rows));
   return element("div", { class: "scroll" }, table);
@@ -32,9 +32,9 @@ function renderRow({ id, state, errorCode, startedAt, endedAt }: ListedExecution
     "tr",
     {},
     element("td", {}, element("span", { class: `badge ${TONES[state]}` }, state)),
-    element("td", {}, element("code", { class: "muted" }, id)),
-    element("td", {}, errorCode === null ? "" : element("code", {}, errorCode)),
-    element("td", { class: "number" }, endedAt === null ? "…" : formatDuration(endedAt - startedAt)),
     element("td", { class: "number" }, started),
+    element("td", { class: "number" }, endedAt === null ? "…" : formatDuration(endedAt - startedAt)),
+    element("td", {}, errorCode === null ? "" : element("code", {}, errorCode)),
+    element("td", {}, element("code", { class: "muted" }, id)),
   );
 }

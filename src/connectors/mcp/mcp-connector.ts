@@ -190,6 +190,6 @@ const LOST = {
 
 function startTimeout(id: ConnectorId, startMs: number): GloveboxError {
   return new GloveboxError("UPSTREAM_TIMEOUT", `${id}: it was not ready within ${startMs} ms`, {
-    hint: "Raise startMs if the server is slow to start; `glovebox servers` shows what it printed",
+    hint: "Raise startupTimeoutMs if the server is slow to start; `glovebox servers` shows what it printed",
   });
 }

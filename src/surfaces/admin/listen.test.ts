@@ -19,7 +19,10 @@ const broken = (): App => {
 
 async function refusal(host: string, port: number): Promise<[string, string, string | undefined]> {
   const error = await listen({ createApp, host, port }).then(
-    () => assert.fail("It listens"),
+    async (listener) => {
+      await listener.close();
+      assert.fail("It listens");
+    },
     (thrown: unknown) => thrown,
   );
   assert.ok(error instanceof GloveboxError);

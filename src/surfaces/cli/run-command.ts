@@ -144,7 +144,7 @@ function parseLine(line: string): { readonly id: unknown; readonly code?: string
   const fields = isJsonObject(raw) ? raw : {};
   const { id = null, code, limits } = fields;
   if (typeof code !== "string") return { id };
-  return isJsonObject(limits) ? { id, code, limits: limits as Partial<Limits> } : { id, code };
+  return isJsonObject(limits) ? { id, code, limits } : { id, code };
 }
 
 function parseJson(text: string): unknown {

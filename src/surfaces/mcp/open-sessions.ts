@@ -80,7 +80,6 @@ async function openSession(
     },
   });
   const session: Session = { transport, usedAt: now(), working: 0, listening: 0 };
-  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is not an event target
   server.onclose = () => void (transport.sessionId !== undefined && sessions.delete(transport.sessionId));
   await server.connect(transport);
   const response = await forward(session, request, now);

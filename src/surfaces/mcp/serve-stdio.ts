@@ -29,7 +29,6 @@ export function serveMcpOverStdio(door: McpDoor, streams?: StdioStreams): Promis
     const transport = new StdioServerTransport(streams?.input, streams?.output, { maxBufferSize: MAX_MESSAGE_BYTES });
     serveStdio(createServer, { transport, onerror: (error) => void door.report(error) });
     const closeConnection = transport.onclose;
-    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- it is not an event target
     transport.onclose = () => {
       closeConnection?.();
       Promise.all(servers.map((server) => server.close())).then(() => resolve(), reject);

@@ -18,6 +18,9 @@ const DESCRIPTOR = 3;
 /** Replies may be as large as the largest configurable result; the host is trusted to keep to it. */
 const MAX_FRAME_BYTES = 80 * 1024 * 1024;
 
+// An error that arises in here may cross into a program, which must not read where this process keeps its files.
+Error.stackTraceLimit = 0;
+
 const reader = createFrameReader(MAX_FRAME_BYTES);
 const usualMemoryBytes = Number(process.argv[3]);
 let prepared = prepareIsolate(usualMemoryBytes, send);

@@ -5,6 +5,10 @@ import { PROGRAM_FILE, PROGRAM_HEAD, PROGRAM_TAIL, TO_HOST } from "../../wire.ts
 import type { Overrun, StartMessage, ThrownMessage } from "../../wire.ts";
 import type { Prepared, Send } from "./prepare-isolate.ts";
 
+/** As much of an error as the host keeps. */
+const TEXT_CHARS = 8_192;
+const BOUNDARY = "\n    at (<isolated-vm boundary>)";
+
 export interface ProgramWire {
   readonly send: Send;
   /** Sends what is waiting and blocks for the next frame. */
@@ -68,8 +72,14 @@ function sendFailure(thrown: unknown, { isolate }: Prepared, { send }: ProgramWi
   const message: ThrownMessage = {
     kind: thrown instanceof SyntaxError ? "syntax" : "thrown",
     name: thrown instanceof Error ? thrown.name : "",
-    message: text,
-    stack: thrown instanceof Error ? (thrown.stack ?? "") : "",
+    message: text.slice(0, TEXT_CHARS),
+    stack: thrown instanceof Error ? cutStack(thrown.stack ?? "") : "",
   };
   send(TO_HOST.THREW, 0, JSON.stringify(message));
+}
+
+/** Without the frames of this process, which the engine writes below its boundary: they name files of the machine. */
+function cutStack(stack: string): string {
+  const end = stack.indexOf(BOUNDARY);
+  return stack.slice(0, Math.min(end < 0 ? stack.length : end, TEXT_CHARS));
 }
