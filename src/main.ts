@@ -8,6 +8,7 @@ import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { runInNewContext } from "node:vm";
 
 import { analyze } from "./analysis/index.ts";
 import { cleanText, digestOf, openLedger } from "./audit/index.ts";
@@ -43,6 +44,8 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const require = createRequire(import.meta.url);
 const VERSION = String((require("../package.json") as { readonly version: unknown }).version);
 const NEAREST = 3;
+/** A program whose types take longer to strip than this was written to stall the gateway. */
+const STRIP_MS = 500;
 const DESCRIPTION_BYTES = 64 * 1024;
 
 /** The library: `docs/guide/library.md`. */
@@ -264,7 +267,12 @@ function createRooms({ settings, store, ledger, catalog, sandbox }: Parts): Room
     snapshot: () => catalog.takeSnapshot(),
     declare: declareApi,
     analyze: ({ source, limits, analysis = true }, surface) =>
-      analyze(source, surface, { ...settings.analysis, enabled: settings.analysis.enabled && analysis, limits }),
+      analyze(source, surface, {
+        ...settings.analysis,
+        enabled: settings.analysis.enabled && analysis,
+        limits,
+        timebox,
+      }),
     bridge: (execution, snapshot, { principal, limits }, signal) =>
       openBridge({
         execution: execution.id,
@@ -290,6 +298,11 @@ function createRooms({ settings, store, ledger, catalog, sandbox }: Parts): Room
       });
     },
   };
+}
+
+/** Ends work that takes too long, also inside WebAssembly: the engine's own watchdog interrupts the thread. */
+function timebox<R>(work: () => R): R {
+  return runInNewContext("work()", { work }, { timeout: STRIP_MS }) as R;
 }
 
 /** The details of an internal fault are for the operator's log; whoever asked gets the id. */

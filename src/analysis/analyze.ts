@@ -32,8 +32,6 @@ export interface AnalysisOptions extends RuleSettings {
   readonly timebox?: Timebox;
 }
 
-const UNWATCHED: Timebox = (work) => work();
-
 /** Never throws, whatever the source is. */
 export function analyze(
   source: string,
@@ -60,7 +58,7 @@ function buildProgram(
   if (unwrapped.opened !== undefined) options.findings.push(fenceFinding(locate(unwrapped.opened)));
   const stripped = stripTypes(blankHashbang(unwrapped.text), {
     visits: nesting.visits,
-    timebox: options.timebox ?? UNWATCHED,
+    timebox: options.timebox,
   });
   const tree = readTree(stripped.root);
   const globals = resolveScopes(tree);

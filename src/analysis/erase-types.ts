@@ -70,10 +70,10 @@ function parseRefusal(raw: unknown, text: string): Extract<Erased, { kind: "refu
 }
 
 const WIDE =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3ffff}]|\p{Emoji_Presentation}/u;
 const INVISIBLE = /\p{Mark}|\p{Format}/u;
 
-/** amaro counts columns as a terminal would show them: tabs four wide, wide characters two, combining ones none. */
+/** amaro counts a tab as four columns, a wide character as one more than its length, an invisible one as none. */
 function offsetOf(text: string, line: number, shownColumn: number): number {
   let at = 0;
   for (let number = 1; number < line && at < text.length; number += 1) {
@@ -93,5 +93,5 @@ function offsetOf(text: string, line: number, shownColumn: number): number {
 function widthOf(char: string): number {
   if (char === "\t") return 4;
   if (INVISIBLE.test(char)) return 0;
-  return WIDE.test(char) ? 2 : 1;
+  return char.length + (WIDE.test(char) ? 1 : 0);
 }

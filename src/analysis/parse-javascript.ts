@@ -22,13 +22,16 @@ const OPTIONS: Options = {
 /** acorn compares the named groups of a pattern with each other, so a long one takes seconds. */
 const MAX_REGEX_CHARS = 8_192;
 
+const NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
+
 /** Never throws. */
 export function parseJavascript(text: string): Parsed {
   try {
     const root = BoundedParser.parse(text, OPTIONS);
     const comment = findHtmlComment(text, root);
-    if (comment === undefined) return { ok: true, root };
-    return { ok: false, message: "HTML-like comments are not allowed", offset: comment, exhausted: false };
+    if (comment !== undefined) return toRefusal("HTML-like comments are not allowed", comment);
+    const name = findStrangeName(text, root);
+    return name === undefined ? { ok: true, root } : toRefusal("Unexpected character in a name", name);
   } catch (thrown) {
     return toFailure(thrown);
   }
@@ -45,6 +48,20 @@ function findHtmlComment(text: string, root: Root): number | undefined {
     if (text.startsWith("<!--", node.right.start - 1)) return node.right.start - 1;
   }
   return undefined;
+}
+
+/** acorn and the engine know different versions of Unicode; the engine's own tables decide what a name is. */
+function findStrangeName(text: string, root: Root): number | undefined {
+  if (!/[^\u0000-\u007f]/u.test(text)) return undefined;
+  for (const node of readNodes(root)) {
+    if (node.type !== "Identifier" && node.type !== "PrivateIdentifier") continue;
+    if (!NAME.test(node.name)) return node.start;
+  }
+  return undefined;
+}
+
+function toRefusal(message: string, offset: number): Parsed {
+  return { ok: false, message, offset, exhausted: false };
 }
 
 function toFailure(thrown: unknown): Parsed {

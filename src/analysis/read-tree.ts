@@ -7,28 +7,43 @@ export interface Tree {
   readonly root: Root;
   /** Parents before children, otherwise in the order of the source. */
   readonly nodes: readonly AnyNode[];
+  /** For each node the index of its parent; -1 for the root. */
+  readonly parents: readonly number[];
   parentOf(node: AnyNode): AnyNode | undefined;
 }
 
 /** Indexes the whole tree once. */
 export function readTree(root: Root): Tree {
-  const parents = new Map<AnyNode, AnyNode>();
-  const nodes = [...readNodes(root, parents)];
-  return { root, nodes, parentOf: (node) => parents.get(node) };
+  const nodes: AnyNode[] = [];
+  const parents: number[] = [];
+  const open: AnyNode[] = [root];
+  const openParents: number[] = [-1];
+  for (let node = open.pop(); node; node = open.pop()) {
+    parents.push(openParents.pop() ?? -1);
+    nodes.push(node);
+    const first = open.length;
+    pushChildren(node, open);
+    reverseFrom(open, first);
+    for (let index = first; index < open.length; index += 1) openParents.push(nodes.length - 1);
+  }
+  return { root, nodes, parents, parentOf: createAscent(nodes, parents) };
 }
 
-/** The nodes one by one, for a question that can stop early; fills `parents` on the way if it is given. */
-export function* readNodes(root: AnyNode, parents?: Map<AnyNode, AnyNode>): Generator<AnyNode, void> {
+/** Most programs ask for few parents, and an index of all nodes is slow to build: it waits for the first question. */
+function createAscent(nodes: readonly AnyNode[], parents: readonly number[]): Tree["parentOf"] {
+  let indexes: ReadonlyMap<AnyNode, number> | undefined;
+  return (node) => {
+    indexes ??= new Map(nodes.map((each, index) => [each, index]));
+    return nodes[parents[indexes.get(node) ?? -1] ?? -1];
+  };
+}
+
+/** The nodes one by one and in no certain order, for a question that can stop early. */
+export function* readNodes(root: Root): Generator<AnyNode, void> {
   const open: AnyNode[] = [root];
   for (let node = open.pop(); node; node = open.pop()) {
     yield node;
-    const children = childrenOf(node);
-    for (let index = children.length - 1; index >= 0; index -= 1) {
-      const child = children[index];
-      if (!child) continue;
-      parents?.set(child, node);
-      open.push(child);
-    }
+    pushChildren(node, open);
   }
 }
 
@@ -48,13 +63,21 @@ export function staticName(key: AnyNode, computed: boolean): string | undefined 
   return inner.quasis[0]?.value.cooked ?? undefined;
 }
 
-function childrenOf(node: AnyNode): readonly AnyNode[] {
-  const children: AnyNode[] = [];
+function pushChildren(node: AnyNode, onto: AnyNode[]): void {
   for (const value of Object.values(node)) {
-    const candidates: readonly unknown[] = Array.isArray(value) ? value : [value];
-    for (const candidate of candidates) if (isNode(candidate)) children.push(candidate);
+    if (Array.isArray(value)) {
+      for (const item of value) if (isNode(item)) onto.push(item);
+    } else if (isNode(value)) onto.push(value);
   }
-  return children;
+}
+
+/** What is taken from the end comes out in the order of the source. */
+function reverseFrom(list: AnyNode[], start: number): void {
+  if (list.length - start < 2) return;
+  for (let low = start, high = list.length - 1; low < high; low += 1, high -= 1) {
+    const [a, b] = [list[low], list[high]];
+    if (a && b) [list[low], list[high]] = [b, a];
+  }
 }
 
 /** Node fields hold nodes, strings, numbers and, in a literal, a pattern; only nodes have a `type`. */

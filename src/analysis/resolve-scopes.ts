@@ -27,10 +27,10 @@ export function resolveScopes(tree: Tree): Globals {
   const scopes = assignScopes(tree);
   const mentions = new Map<string, Identifier[]>();
   const outerThis: AnyNode[] = [];
-  for (const node of tree.nodes) {
-    const scope = scopes.outer.get(node);
+  for (const [index, node] of tree.nodes.entries()) {
+    const scope = scopes.outer[index];
     if (node.type === "ThisExpression" && !scope?.ownThis) outerThis.push(node);
-    if (node.type !== "Identifier" || !isMention(node, tree.parentOf(node)) || isDeclared(node.name, scope)) continue;
+    if (node.type !== "Identifier" || isDeclared(node.name, scope) || !isMention(node, parentAt(tree, index))) continue;
     const known = mentions.get(node.name);
     if (known) known.push(node);
     else mentions.set(node.name, [node]);
@@ -38,25 +38,31 @@ export function resolveScopes(tree: Tree): Globals {
   return { mentions, outerThis };
 }
 
+/** Both run parallel to the nodes of the tree. */
 interface Scopes {
   /** The scope that a node stands in. */
-  readonly outer: ReadonlyMap<AnyNode, Scope>;
+  readonly outer: readonly (Scope | undefined)[];
   /** The scope that a node opens for what is in it. */
-  readonly inner: ReadonlyMap<AnyNode, Scope>;
+  readonly inner: readonly (Scope | undefined)[];
 }
 
 function assignScopes(tree: Tree): Scopes {
-  const outer = new Map<AnyNode, Scope>();
-  const inner = new Map<AnyNode, Scope>();
-  for (const node of tree.nodes) {
-    const parent = tree.parentOf(node);
-    const opened = parent && !standsBefore(node, parent) ? inner.get(parent) : undefined;
-    const scope = opened ?? (parent && outer.get(parent));
-    if (scope) outer.set(node, scope);
-    if (opensScope(node)) inner.set(node, createScope(node, parent, scope));
+  const outer: (Scope | undefined)[] = [];
+  const inner: (Scope | undefined)[] = [];
+  for (const [index, node] of tree.nodes.entries()) {
+    const parentIndex = tree.parents[index] ?? -1;
+    const parent = tree.nodes[parentIndex];
+    const opened = parent && !standsBefore(node, parent) ? inner[parentIndex] : undefined;
+    const scope = opened ?? outer[parentIndex];
+    outer.push(scope);
+    inner.push(opensScope(node) ? createScope(node, parent, scope) : undefined);
   }
-  for (const node of tree.nodes) declareNames(node, { outer, inner });
+  for (const [index, node] of tree.nodes.entries()) declareNames(node, outer[index], inner[index]);
   return { outer, inner };
+}
+
+function parentAt(tree: Tree, index: number): AnyNode | undefined {
+  return tree.nodes[tree.parents[index] ?? -1];
 }
 
 function createScope(node: AnyNode, parent: AnyNode | undefined, around: Scope | undefined): Scope {
@@ -96,9 +102,7 @@ function isFunction(node: AnyNode): node is FunctionNode {
   return type === "FunctionDeclaration" || type === "FunctionExpression" || type === "ArrowFunctionExpression";
 }
 
-function declareNames(node: AnyNode, scopes: Scopes): void {
-  const outer = scopes.outer.get(node);
-  const inner = scopes.inner.get(node);
+function declareNames(node: AnyNode, outer: Scope | undefined, inner: Scope | undefined): void {
   if (node.type === "VariableDeclaration") {
     const scope = node.kind === "var" ? hoistingScope(outer) : outer;
     for (const { id } of node.declarations) declare(scope, id);

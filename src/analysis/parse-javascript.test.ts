@@ -1,0 +1,70 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseJavascript } from "./parse-javascript.ts";
+
+function messageOf(source: string): string {
+  const parsed = parseJavascript(source);
+  return parsed.ok ? "ok" : parsed.message;
+}
+
+test("accepts the body of a strict async function", () => {
+  for (const source of [
+    "await a; return b",
+    "return",
+    "",
+    "for await (const a of b);",
+    "await using a = b",
+    "'\u2028'",
+  ]) {
+    assert.equal(messageOf(source), "ok");
+  }
+});
+
+test("refuses what such a body cannot hold", () => {
+  for (const source of ["with (a) {}", "010", "delete a", "new.target", "super.a", "let await", "\n--> a", "#a in b"]) {
+    assert.notEqual(messageOf(source), "ok");
+  }
+});
+
+test("still sees a name that is declared twice, in every way there is", () => {
+  for (const source of [
+    "let a; let a",
+    "var a; let a",
+    "let a; { var a }",
+    "function a() {} let a",
+    "class a {} const a = 1",
+  ]) {
+    assert.equal(messageOf(source), "Identifier 'a' has already been declared");
+  }
+  for (const source of ["let a; { let a }", "var a; var a", "try {} catch (a) { var a }", "(a) => { { let a } }"]) {
+    assert.equal(messageOf(source), "ok");
+  }
+});
+
+/** The best of three, so that a busy machine does not decide. */
+function cost(names: number): number {
+  const source = `let ${Array.from({ length: names }, (_, index) => `a${index}`).join()}`;
+  const times = [1, 2, 3].map(() => {
+    const start = performance.now();
+    assert.equal(messageOf(source), "ok");
+    return performance.now() - start;
+  });
+  return Math.min(...times);
+}
+
+test("takes time in proportion to the number of declarations", () => {
+  cost(1_000);
+  // Searching a list would make it 64 times as much.
+  assert.ok(cost(16_000) < cost(2_000) * 32);
+});
+
+test("refuses a name that the engine would not take for one", () => {
+  assert.equal(messageOf("\u{3d000}"), "Unexpected character in a name");
+  for (const source of ["ñandú", "名前", "\\u{61}b", "a\u200db", "class A { #é; }", "𝒜"])
+    assert.equal(messageOf(source), "ok");
+});
+
+test("accepts a regular expression at the length limit and refuses a longer one", () => {
+  assert.equal(messageOf(`/${"a".repeat(8_192)}/`), "ok");
+  assert.equal(messageOf(`/${"a".repeat(8_193)}/`), "Regular expression literal too long");
+});

@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { analyze } from "../analyze.ts";
+import type { RuleSetting } from "../check-rules.ts";
+import { parseConnectorId } from "../../domain/index.ts";
+
+const connector = parseConnectorId("tools");
+assert.ok(connector);
+const SURFACE = { namespaces: [{ name: "tools", connector, summary: "", tools: ["echo"] }] };
+
+interface Settings {
+  readonly enabled?: boolean;
+  readonly blockOnError?: boolean;
+  readonly rules?: Readonly<Record<string, RuleSetting>>;
+}
+
+/** What came of a source: the refusal's code or "ran", and its findings as `rule severity line:column`. */
+function judge(source: string, settings: Settings = {}): readonly string[] {
+  const options = { limits: { sourceBytes: 10_000 }, enabled: true, blockOnError: true, rules: {}, ...settings };
+  const analyzed = analyze(source, SURFACE, options);
+  const findings = analyzed.ok ? analyzed.program.findings : analyzed.findings;
+  const shown = findings.map(({ rule, severity, line, column }) => `${rule} ${severity} ${line}:${column}`);
+  return [analyzed.ok ? "ran" : analyzed.error.code, ...shown];
+}
+
+const OBJECTIONS: Readonly<Record<string, string>> = {
+  'import a from "a"': "no-external-import error 1:1",
+  'import"a"': "no-external-import error 1:1",
+  'export * from "a"': "no-external-import error 1:1",
+  "1;\nexport const a = 1": "no-external-import error 2:1",
+  'await import("a")': "no-dynamic-import error 1:7",
+  "import.meta.url": "no-dynamic-import error 1:1",
+  'eval("1")': "no-eval error 1:1",
+  '(0, eval)("1")': "no-eval error 1:5",
+  '\\u0065val("1")': "no-eval error 1:1",
+  "const e = eval": "no-eval error 1:11",
+  'Function("1")': "no-eval error 1:1",
+  'new Function("1")': "no-eval error 1:5",
+  'globalThis["eval"]("1")': "no-eval error 1:1",
+  'setTimeout("a()", 1)': "no-eval error 1:1",
+  "setInterval(`a()`, 1)": "no-eval error 1:1",
+};
+
+for (const [source, finding] of Object.entries(OBJECTIONS)) {
+  test(`refuses ${JSON.stringify(source)}`, () => assert.deepEqual(judge(source), ["PROGRAM_FORBIDDEN", finding]));
+}
+
+const WARNINGS: Readonly<Record<string, string>> = {
+  "tools.echo(1); return 2": "no-unawaited-call warn 1:1",
+  "if (a) { (tools)?.['echo']?.(1) }": "no-unawaited-call warn 1:10",
+  "const a\u200db = 1": "no-invisible-characters warn 1:8",
+  "// \u202e\n1": "no-invisible-characters warn 1:4",
+  "'\u{e0041}'": "no-invisible-characters warn 1:2",
+};
+
+for (const [source, finding] of Object.entries(WARNINGS)) {
+  test(`warns about ${JSON.stringify(source)}`, () => assert.deepEqual(judge(source), ["ran", finding]));
+}
+
+for (const source of [
+  "'eval(1)' // eval(1)",
+  "obj.eval(1); obj.Function; ({ eval: 1, Function() {} })",
+  "const eval2 = 1; eval2",
+  "(Function) => Function('x')",
+  "typeof eval; f instanceof Function",
+  "const globalThis = {}; globalThis.eval",
+  "setTimeout(() => 1, 1); obj.setTimeout('a'); setTimeout(a, 1)",
+  "(setTimeout) => setTimeout('a')",
+  "obj.import('a'); 'import a'",
+  "await tools.echo(1); const p = tools.echo(2); void tools.echo(3); return tools.echo(4)",
+  "await Promise.all(xs.map((x) => tools.echo(x)))",
+  "tools.echo(1)",
+  "const tools = { echo() {} }; tools.echo(1); 2",
+  "'👩\u200d👩\u200d👧 ❤\ufe0f'",
+  "\ufeff1",
+]) {
+  test(`has nothing against ${JSON.stringify(source)}`, () => assert.deepEqual(judge(source), ["ran"]));
+}
+
+test("follows the severity that the operator set", () => {
+  assert.deepEqual(judge("eval(1)", { rules: { "no-eval": "warn" } }), ["ran", "no-eval warn 1:1"]);
+  assert.deepEqual(judge("eval(1)", { rules: { "no-eval": "off" } }), ["ran"]);
+  assert.deepEqual(judge("tools.echo(); 1", { rules: { "no-unawaited-call": "error" } }), [
+    "PROGRAM_FORBIDDEN",
+    "no-unawaited-call error 1:1",
+  ]);
+});
+
+test("lets errors through with their findings when they do not block", () => {
+  assert.deepEqual(judge("eval(1)", { blockOnError: false }), ["ran", "no-eval error 1:1"]);
+});
+
+test("runs no rule when analysis is switched off", () => {
+  assert.deepEqual(judge("eval(1); import('a'); tools.echo()\n;'\u202e'", { enabled: false }), ["ran"]);
+});
+
+test("refuses what cannot run, whatever the settings say", () => {
+  const lax: Settings = { enabled: false, blockOnError: false, rules: { "no-external-import": "off" } };
+  assert.deepEqual(judge("import 'a'", lax), ["PROGRAM_FORBIDDEN", "no-external-import error 1:1"]);
+  assert.deepEqual(judge("import.meta", lax), ["PROGRAM_FORBIDDEN", "no-dynamic-import error 1:1"]);
+});
+
+test("reports all findings at once, in the order of the source", () => {
+  assert.deepEqual(judge("tools.echo();\nimport('a');\neval(1)"), [
+    "PROGRAM_FORBIDDEN",
+    "no-unawaited-call warn 1:1",
+    "no-dynamic-import error 2:1",
+    "no-eval error 3:1",
+  ]);
+});
+
+test("keeps at most a hundred findings, errors first", () => {
+  const count = (source: string): number => judge(source).length - 1;
+  assert.deepEqual(
+    [99, 100, 101].map((times) => count("tools.echo();".repeat(times) + "1")),
+    [99, 100, 100],
+  );
+  assert.ok(judge(`${"tools.echo();".repeat(200)}eval(1)`).includes("no-eval error 1:2601"));
+});
