@@ -6,23 +6,24 @@
 import { randomBytes } from "node:crypto";
 import { createRequire } from "node:module";
 import { homedir } from "node:os";
-import { dirname, extname, join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runInNewContext } from "node:vm";
 
 import { analyze } from "./analysis/index.ts";
-import { cleanText, digestOf, openLedger } from "./audit/index.ts";
+import { cleanText, openLedger } from "./audit/index.ts";
 import type { Ledger } from "./audit/index.ts";
 import { openBridge } from "./bridge/index.ts";
 import { createSearch, findNearest, openCatalog } from "./catalog/index.ts";
 import type { Catalog } from "./catalog/index.ts";
 import { builtinSettings, findConfig, loadSettings, parseSettings } from "./config/index.ts";
-import type { GloveboxConfig, Settings, Template, UpstreamSettings } from "./config/index.ts";
+import type { GloveboxConfig, Settings, UpstreamSettings } from "./config/index.ts";
 import { createMcpConnector } from "./connectors/index.ts";
-import { parseConnectorId, parseExecutionId, parsePrincipalId, tightenLimits } from "./domain/index.ts";
-import type { ConnectorId, ExecutionId, ExecutionResult, Json, Limits, Principal } from "./domain/index.ts";
+import type { McpConnectorOptions } from "./connectors/index.ts";
+import { parseExecutionId, parsePrincipalId, tightenLimits } from "./domain/index.ts";
+import type { ConnectorId, ExecutionId, Principal } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
-import { execute } from "./execution/index.ts";
+import { createRecord, execute } from "./execution/index.ts";
 import type { Rooms } from "./execution/index.ts";
 import { decide } from "./policy/index.ts";
 import { openReaper } from "./processes/index.ts";
@@ -30,39 +31,24 @@ import { confineEngine, createIsolateEngine, openSandbox } from "./sandbox/index
 import type { Sandbox } from "./sandbox/index.ts";
 import { openStore } from "./store/index.ts";
 import type { Store } from "./store/index.ts";
-import type { CliPowers, Gateway, Terminal } from "./surfaces/index.ts";
+import { createLibrary, findDemoUpstreams } from "./surfaces/index.ts";
+import type { CliPowers, Gateway, Glovebox } from "./surfaces/index.ts";
 import { declareApi, describeTools } from "./typegen/index.ts";
-import { openVault } from "./vault/index.ts";
+import { fillTemplates, openVault } from "./vault/index.ts";
 import type { Vault } from "./vault/index.ts";
 
 export { defineConfig } from "./config/index.ts";
 export type { GloveboxConfig } from "./config/index.ts";
 export { GloveboxError } from "./domain/index.ts";
 export type { ErrorCode, ExecutionResult, Json, Limits, PublicError } from "./domain/index.ts";
+export type { Glovebox } from "./surfaces/index.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
-const require = createRequire(import.meta.url);
-const VERSION = String((require("../package.json") as { readonly version: unknown }).version);
+const MANIFEST = createRequire(import.meta.url)("../package.json") as { readonly version: string };
 const NEAREST = 3;
+const TEXT_BYTES = 64 * 1024;
 /** A program whose types take longer to strip than this was written to stall the gateway. */
 const STRIP_MS = 500;
-const DESCRIPTION_BYTES = 64 * 1024;
-
-/** The library: `docs/guide/library.md`. */
-export interface Glovebox extends AsyncDisposable {
-  execute(request: {
-    readonly code: string;
-    readonly input?: Json;
-    readonly limits?: Partial<Limits>;
-    readonly signal?: AbortSignal;
-  }): Promise<ExecutionResult>;
-  search(request: { readonly query?: string; readonly limit?: number }): ReturnType<Gateway["search"]>;
-  describe(request: {
-    readonly names: readonly string[];
-    readonly detail?: "brief" | "types" | "full";
-  }): Promise<string>;
-  close(): Promise<void>;
-}
 
 /** Opens Glovebox inside another program, from a configuration or the path of one. Close it when done. */
 export async function createGlovebox(config: GloveboxConfig | string): Promise<Glovebox> {
@@ -70,25 +56,17 @@ export async function createGlovebox(config: GloveboxConfig | string): Promise<G
     typeof config === "string"
       ? await findSettings(config)
       : parseSettings(config, { folder: process.cwd() }, process.env);
-  const gateway = await openGateway(settings);
-  const principal = createPrincipal("library", "service");
-  return {
-    execute: (request) => gateway.execute({ ...request, principal }),
-    search: (request) => gateway.search(principal, request),
-    describe: ({ names, detail = "types" }) => gateway.describe(principal, names, detail),
-    close: () => gateway.close(),
-    [Symbol.asyncDispose]: () => gateway.close(),
-  };
+  return createLibrary(await openGateway(settings), createPrincipal("library", "service"));
 }
 
 /** The command line. Ends the process with the exit code of the command. */
 export async function main(argv: readonly string[]): Promise<void> {
   endWithLauncher();
-  const { runCli } = await import("./surfaces/cli/index.ts");
+  const { createTerminal, runCli } = await import("./surfaces/cli/index.ts");
   const powers: CliPowers = {
-    version: VERSION,
+    version: MANIFEST.version,
     nodeVersion: process.versions.node,
-    terminal: createTerminal(),
+    terminal: createTerminal(process),
     webFolder: join(HERE, "web"),
     loadSettings: findSettings,
     openGateway,
@@ -109,86 +87,12 @@ function endWithLauncher(): void {
   setInterval(() => process.ppid === launcher || process.exit(1), 250).unref();
 }
 
-function createTerminal(): Terminal {
-  const { stdin, stdout, stderr } = process;
-  return {
-    stdin,
-    stdout,
-    stderr,
-    cwd: process.cwd(),
-    onInterrupt(listener) {
-      const first = (): void => {
-        process.once("SIGINT", () => process.exit(130));
-        listener();
-      };
-      process.once("SIGINT", first);
-      process.once("SIGTERM", first);
-      return () => {
-        process.removeListener("SIGINT", first);
-        process.removeListener("SIGTERM", first);
-      };
-    },
-  };
-}
-
 async function findSettings(explicit: string | undefined): Promise<Settings> {
   const cwd = process.cwd();
   const configHome = process.env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config");
   const path = await findConfig({ cwd, userConfigFolder: join(configHome, "glovebox"), explicit });
-  return path === undefined ? builtinSettings(findDemoUpstreams(cwd), cwd) : loadSettings(path, process.env);
-}
-
-/** Two servers that need nothing from outside, so that a first program works before anything is configured. */
-function findDemoUpstreams(cwd: string): ReadonlyMap<ConnectorId, UpstreamSettings> {
-  const extension = extname(fileURLToPath(import.meta.url));
-  const scripts: [string, readonly string[]][] = [
-    ["inventory", [join(HERE, "surfaces", "demo", `inventory${extension}`)]],
-  ];
-  try {
-    scripts.unshift([
-      "everything",
-      [require.resolve("@modelcontextprotocol/server-everything/dist/index.js"), "stdio"],
-    ]);
-  } catch {
-    // A production install has no test servers; the one of ours is always there.
-  }
-  return new Map(
-    scripts.map(([name, args]) => [
-      parseConnectorId(name) ?? unreachable(),
-      { transport: "stdio", command: process.execPath, args, env: {}, cwd, startMs: 30_000 },
-    ]),
-  );
-}
-
-/** Opens every room in the order of who needs whom, and closes them in the other. */
-async function openGateway(settings: Settings): Promise<Gateway> {
-  const engine = await confineEngine(createIsolateEngine(process.execPath), settings.sandbox.isolation);
-  await using opened = new AsyncDisposableStack();
-  const reaper = opened.use(openReaper());
-  const store = opened.use(await openStore({ path: settings.store.path, now: Date.now }));
-  const ledger = opened.use(await openLedger({ store, now: Date.now }));
-  const vault = opened.use(createVault(settings, store, ledger));
-  const egress = opened.use(openEgress({ fetch: globalThis.fetch }));
-  const connectors = [...settings.upstreams].map(([id, upstream]) =>
-    opened.use(
-      createMcpConnector({
-        id,
-        settings: toConnectorSettings(id, upstream, vault),
-        keeper: reaper,
-        egress,
-        now: Date.now,
-        clean: (text) => cleanText(text, { maxBytes: DESCRIPTION_BYTES, paths: true }),
-        environment: process.env,
-      }),
-    ),
-  );
-  const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription }));
-  const { concurrency, queue, limits } = settings.sandbox;
-  const sandbox = opened.use(
-    openSandbox({ engine, keeper: reaper, concurrency, queue, limits, now: Date.now, seed: createSeed }),
-  );
-  const close = opened.move();
-  return createGateway({ settings, store, ledger, catalog, sandbox, close: () => close.disposeAsync() });
+  if (path !== undefined) return loadSettings(path, process.env);
+  return builtinSettings(findDemoUpstreams(process.execPath, cwd), cwd);
 }
 
 interface Parts {
@@ -200,29 +104,44 @@ interface Parts {
   close(): Promise<void>;
 }
 
+/** Opens every room in the order of who needs whom, and closes them in the other. */
+async function openGateway(settings: Settings): Promise<Gateway> {
+  const engine = await confineEngine(createIsolateEngine(process.execPath), settings.sandbox.isolation);
+  await using opened = new AsyncDisposableStack();
+  const keeper = opened.use(openReaper());
+  const store = opened.use(await openStore({ path: settings.store.path, now: Date.now }));
+  const ledger = opened.use(await openLedger({ store, now: Date.now }));
+  const vault = opened.use(createVault(settings, store, ledger));
+  const egress = opened.use(openEgress({ fetch: globalThis.fetch }));
+  const shared = { keeper, egress, now: Date.now, environment: process.env, clean: cleanServerText };
+  const connectors = [...settings.upstreams].map(([id, upstream]) =>
+    opened.use(createMcpConnector({ ...shared, id, settings: toConnectorSettings(id, upstream, vault) })),
+  );
+  const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription }));
+  const { concurrency, queue, limits } = settings.sandbox;
+  const sandbox = opened.use(
+    openSandbox({ engine, keeper, concurrency, queue, limits, now: Date.now, seed: createSeed }),
+  );
+  const rooms = opened.move();
+  return createGateway({ settings, store, ledger, catalog, sandbox, close: () => rooms.disposeAsync() });
+}
+
 function createGateway(parts: Parts): Gateway {
   const { settings, store, catalog, sandbox } = parts;
+  const { engine, isolation, layers } = sandbox;
   const startedAt = Date.now();
   const rooms = createRooms(parts);
   return {
-    execute: async ({ code, limits, ...request }) =>
-      execute(
-        {
-          signal: new AbortController().signal,
-          ...request,
-          source: code,
-          limits: tightenLimits(settings.sandbox.limits, limits ?? {}),
-        },
-        rooms,
-      ),
+    execute: async ({ code, limits = {}, signal = new AbortController().signal, ...request }) =>
+      execute({ ...request, signal, source: code, limits: tightenLimits(settings.sandbox.limits, limits) }, rooms),
     search: async (_principal, query) => {
       const found = createSearch(await catalog.takeSnapshot())(query);
       return { ...found, servers: catalog.statuses() };
     },
     describe: async (_principal, names, detail) => {
       const snapshot = await catalog.takeSnapshot();
-      return describeTools(snapshot, names, { detail, findNearest: (name) => findNearest(snapshot, name, NEAREST) })
-        .declarations;
+      const nearest = (name: string) => findNearest(snapshot, name, NEAREST);
+      return describeTools(snapshot, names, { detail, findNearest: nearest }).declarations;
     },
     executions: async (limit) =>
       (await store.executions.list({ limit })).map(({ id, principal, startedAt: began, ending }) => ({
@@ -233,14 +152,7 @@ function createGateway(parts: Parts): Gateway {
         state: ending?.state ?? "running",
         errorCode: ending?.errorCode ?? null,
       })),
-    health: () => ({
-      version: VERSION,
-      engine: sandbox.engine,
-      isolation: sandbox.isolation,
-      layers: sandbox.layers,
-      upstreams: catalog.statuses(),
-      startedAt,
-    }),
+    health: () => ({ version: MANIFEST.version, engine, isolation, layers, upstreams: catalog.statuses(), startedAt }),
     close: () => parts.close(),
     [Symbol.asyncDispose]: () => parts.close(),
   };
@@ -248,22 +160,13 @@ function createGateway(parts: Parts): Gateway {
 
 /** The corridor's rooms, each with what it needs and nothing more. */
 function createRooms({ settings, store, ledger, catalog, sandbox }: Parts): Rooms {
+  const { engine, isolation } = sandbox;
+  const report = reportIncident;
   return {
-    engine: sandbox.engine,
-    isolation: sandbox.isolation,
-    report: reportIncident,
-    async open({ principal, source }) {
-      const execution = {
-        id: createExecutionId(),
-        principal: principal.id,
-        source: digestOf(source),
-        startedAt: Date.now(),
-      };
-      const detail = { source: execution.source };
-      await ledger.write({ actor: principal.id, action: "execution.opened", subject: execution.id, detail });
-      await store.executions.open({ ...execution, sourceText: source });
-      return execution;
-    },
+    ...createRecord({ store, ledger, now: Date.now, createId: createExecutionId }),
+    engine,
+    isolation,
+    report,
     snapshot: () => catalog.takeSnapshot(),
     declare: declareApi,
     analyze: ({ source, limits, analysis = true }, surface) =>
@@ -281,36 +184,12 @@ function createRooms({ settings, store, ledger, catalog, sandbox }: Parts): Room
         limits,
         signal,
         ledger,
+        report,
         decide: (call, tool) => decide({ call, tool, principal, ...settings.policy }),
         invoke: (tool, args, callSignal) => catalog.connectorOf(tool).call(tool.origin.remoteName, args, callSignal),
-        report: reportIncident,
       }),
     run: (job) => sandbox.run(job),
-    async close(execution, result) {
-      const { state, error } = result;
-      const detail = { state, calls: result.calls.length, ...(error && { code: error.code }) };
-      await ledger.write({ actor: execution.principal, action: "execution.closed", subject: execution.id, detail });
-      await store.executions.close(execution.id, {
-        endedAt: Date.now(),
-        state,
-        result: JSON.stringify(result),
-        ...(error && { errorCode: error.code }),
-      });
-    },
   };
-}
-
-/** Ends work that takes too long, also inside WebAssembly: the engine's own watchdog interrupts the thread. */
-function timebox<R>(work: () => R): R {
-  return runInNewContext("work()", { work }, { timeout: STRIP_MS }) as R;
-}
-
-/** The details of an internal fault are for the operator's log; whoever asked gets the id. */
-function reportIncident(thrown: unknown): string {
-  const incident = `in_${randomBytes(6).toString("hex")}`;
-  const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
-  process.stderr.write(`incident ${incident}: ${cleanText(text, { maxBytes: DESCRIPTION_BYTES })}\n`);
-  return incident;
 }
 
 function createVault(settings: Settings, store: Store, ledger: Ledger): Vault {
@@ -325,7 +204,7 @@ function createVault(settings: Settings, store: Store, ledger: Ledger): Vault {
   });
 }
 
-/** For the commands that only deal with secrets: no upstream is started. */
+/** For the commands that only deal with secrets: no upstream is started. Closing the vault closes what is behind it. */
 async function openVaultAlone(settings: Settings): Promise<Vault> {
   const store = await openStore({ path: settings.store.path, now: Date.now });
   const ledger = await openLedger({ store, now: Date.now });
@@ -338,33 +217,41 @@ async function openVaultAlone(settings: Settings): Promise<Vault> {
   return { ...vault, close, [Symbol.asyncDispose]: close };
 }
 
-function toConnectorSettings(id: ConnectorId, upstream: UpstreamSettings, vault: Vault) {
-  const { startMs } = upstream;
-  const resolve = (templates: Readonly<Record<string, Template>>) => () => fillTemplates(templates, id, vault);
-  if (upstream.transport === "http") {
-    return { kind: "http" as const, url: upstream.url, resolveHeaders: resolve(upstream.headers), startMs };
-  }
-  const { command, args, cwd, env } = upstream;
-  return { kind: "stdio" as const, command, args, cwd, resolveEnv: resolve(env), startMs };
-}
-
-/** Secrets are lent at the moment an upstream starts, to that upstream alone. */
-async function fillTemplates(
-  templates: Readonly<Record<string, Template>>,
+/** Secrets are lent when an upstream starts, to that upstream alone. */
+function toConnectorSettings(
   id: ConnectorId,
+  upstream: UpstreamSettings,
   vault: Vault,
-): Promise<Record<string, string>> {
-  const entries = Object.entries(templates).map(async ([key, parts]): Promise<[string, string]> => {
-    const texts = parts.map(async (part) =>
-      typeof part === "string" ? part : (await vault.lend(part.secret, `upstream ${id}`)).reveal(),
-    );
-    return [key, (await Promise.all(texts)).join("")];
-  });
-  return Object.fromEntries(await Promise.all(entries));
+): McpConnectorOptions["settings"] {
+  const purpose = `upstream ${id}`;
+  if (upstream.transport === "http") {
+    const { url, headers, startMs } = upstream;
+    return { kind: "http", url, startMs, resolveHeaders: () => fillTemplates(headers, vault, purpose) };
+  }
+  const { command, args, cwd, env, startMs } = upstream;
+  return { kind: "stdio", command, args, cwd, startMs, resolveEnv: () => fillTemplates(env, vault, purpose) };
 }
 
-function createExecutionId(): ExecutionId {
-  return parseExecutionId(`ex_${randomBytes(12).toString("hex")}`) ?? unreachable();
+/** Ends work that takes too long, also inside WebAssembly: the engine's own watchdog interrupts the thread. */
+function timebox<R>(work: () => R): R {
+  return runInNewContext("work()", { work }, { timeout: STRIP_MS }) as R;
+}
+
+/** The details of an internal fault are for the operator's log; whoever asked gets the id. */
+function reportIncident(thrown: unknown): string {
+  const incident = `in_${randomBytes(6).toString("hex")}`;
+  const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+  process.stderr.write(`incident ${incident}: ${cleanText(text, { maxBytes: TEXT_BYTES })}\n`);
+  return incident;
+}
+
+function cleanDescription(text: string): string {
+  return cleanText(text, { maxBytes: TEXT_BYTES });
+}
+
+/** What a server writes about its own troubles may hold paths of this machine. */
+function cleanServerText(text: string): string {
+  return cleanText(text, { maxBytes: TEXT_BYTES, paths: true });
 }
 
 /** Four 32-bit numbers, which is what the guest's generator takes. */
@@ -373,8 +260,8 @@ function createSeed(): readonly number[] {
   return [0, 4, 8, 12].map((offset) => bytes.readUInt32LE(offset));
 }
 
-function cleanDescription(text: string): string {
-  return cleanText(text, { maxBytes: DESCRIPTION_BYTES });
+function createExecutionId(): ExecutionId {
+  return parseExecutionId(`ex_${randomBytes(12).toString("hex")}`) ?? unreachable();
 }
 
 function createPrincipal(name: string, kind: Principal["kind"]): Principal {

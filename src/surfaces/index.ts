@@ -1,4 +1,7 @@
-/** The front door of `surfaces`: what the composition root has to provide. The command line itself is loaded on demand. */
+/** The front door of `surfaces`: what the composition root provides and starts. The command line is loaded on demand. */
 
-export type { CliPowers, Terminal } from "./cli/powers.ts";
+export type { CliPowers } from "./cli/powers.ts";
+export { createLibrary } from "./create-library.ts";
+export type { Glovebox } from "./create-library.ts";
+export { findDemoUpstreams } from "./demo/find-demo-upstreams.ts";
 export type { ExecuteRequest, ExecutionSummary, Gateway, Health } from "./gateway.ts";

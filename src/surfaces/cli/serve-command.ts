@@ -2,9 +2,7 @@
 
 import type { Settings } from "../../config/index.ts";
 import type { IsolationLevel, Principal, UpstreamStatus } from "../../domain/index.ts";
-import { createApp, listen } from "../admin/index.ts";
 import type { Gateway } from "../gateway.ts";
-import { serveMcpOverStdio } from "../mcp/index.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers, Terminal } from "./powers.ts";
 import { printJson, printLine } from "./print.ts";
@@ -27,6 +25,8 @@ export async function serveCommand(
   flags: ServeFlags,
   { powers, agent }: { powers: CliPowers; agent: Principal },
 ): Promise<number> {
+  // The servers are loaded by the commands that serve; every other command starts faster without them.
+  const { createApp, listen } = await import("../admin/index.ts");
   const settings = await powers.loadSettings(flags.config);
   const { host = settings.server.host, port = settings.server.port } = flags;
   const ended = waitForInterrupt(powers.terminal);
@@ -53,6 +53,7 @@ export async function mcpCommand(
   flags: { readonly config?: string },
   { powers, agent }: { powers: CliPowers; agent: Principal },
 ): Promise<number> {
+  const { serveMcpOverStdio } = await import("../mcp/index.ts");
   const settings = await powers.loadSettings(flags.config);
   await using gateway = await powers.openGateway(settings);
   await Promise.race([

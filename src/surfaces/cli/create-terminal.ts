@@ -1,0 +1,27 @@
+/** The terminal of a process: its streams, and what Ctrl-C means. */
+
+import { EXIT } from "./powers.ts";
+import type { Terminal } from "./powers.ts";
+
+/** The first request to end is passed on, so that everything can be closed; a second Ctrl-C ends the process at once. */
+export function createTerminal(owner: NodeJS.Process): Terminal {
+  const { stdin, stdout, stderr } = owner;
+  return {
+    stdin,
+    stdout,
+    stderr,
+    cwd: owner.cwd(),
+    onInterrupt(listener) {
+      const first = (): void => {
+        owner.once("SIGINT", () => owner.exit(EXIT.interrupted));
+        listener();
+      };
+      owner.once("SIGINT", first);
+      owner.once("SIGTERM", first);
+      return () => {
+        owner.removeListener("SIGINT", first);
+        owner.removeListener("SIGTERM", first);
+      };
+    },
+  };
+}

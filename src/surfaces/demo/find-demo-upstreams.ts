@@ -1,0 +1,34 @@
+/** The upstreams of a Glovebox that nobody configured yet: two servers that need nothing from outside. */
+
+import { createRequire } from "node:module";
+import { extname } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import type { UpstreamSettings } from "../../config/index.ts";
+import { parseConnectorId } from "../../domain/index.ts";
+import type { ConnectorId } from "../../domain/index.ts";
+
+const START_MS = 30_000;
+
+/** So that a first program works before anything is configured. `node` runs the servers. */
+export function findDemoUpstreams(node: string, cwd: string): ReadonlyMap<ConnectorId, UpstreamSettings> {
+  const inventory = new URL(`./inventory${extname(import.meta.url)}`, import.meta.url);
+  const servers = new Map([["inventory", [fileURLToPath(inventory)]]]);
+  const everything = findEverything();
+  if (everything !== undefined) servers.set("everything", [everything, "stdio"]);
+  const upstreams = new Map<ConnectorId, UpstreamSettings>();
+  for (const [name, args] of servers) {
+    const id = parseConnectorId(name);
+    if (id) upstreams.set(id, { transport: "stdio", command: node, args, env: {}, cwd, startMs: START_MS });
+  }
+  return upstreams;
+}
+
+/** The reference server of the protocol, where it is installed: a production install has no test servers. */
+function findEverything(): string | undefined {
+  try {
+    return createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/dist/index.js");
+  } catch {
+    return undefined;
+  }
+}
