@@ -73,7 +73,12 @@ export function createNamespace(name: string, joinedTools: string, send: Send, l
 
 /** Names that the language itself looks for on any object; a stub under one of them would be called by accident. */
 function isProtocol(key: string): boolean {
-  return key === "then" || key === "toJSON" || key in PROTOTYPES.object;
+  return key === "then" || key === "toJSON" || key in PROTOTYPES.object || isHandleMethod(key);
+}
+
+/** How one tells a live handle of the engine from an object: a namespace must not look like one, or a real one hides. */
+function isHandleMethod(key: string): boolean {
+  return key === "applySync" || key === "derefInto" || key === "copyInto";
 }
 
 function createStub(address: string, send: Send, limits: EncodeLimits): unknown {

@@ -64,17 +64,18 @@ async function runProgram(
   const ended = new AbortController();
   const bridge = rooms.bridge(execution, snapshot, request, ended.signal);
   const { principal, limits, input, signal } = request;
-  const ran = await rooms.run({
-    program,
-    namespaces: snapshot.namespaces,
-    limits,
-    host: bridge,
-    principal: principal.id,
-    signal,
-    ...(input !== undefined && { input }),
-  });
-  // Calls that nobody waits for any more are given up before the result is written.
-  ended.abort();
+  // Calls that nobody waits for any more are given up before the result is written, also when the sandbox breaks.
+  const ran = await rooms
+    .run({
+      program,
+      namespaces: snapshot.namespaces,
+      limits,
+      host: bridge,
+      principal: principal.id,
+      signal,
+      ...(input !== undefined && { input }),
+    })
+    .finally(() => ended.abort());
   await bridge.recorded();
   return settleResult(execution, { program, bridge, ran }, rooms);
 }

@@ -2,7 +2,7 @@
 
 import { frameAt, toAuthorPosition } from "../analysis/index.ts";
 import type { Analyzed } from "../analysis/index.ts";
-import { cleanText, redactPaths } from "../audit/index.ts";
+import { cleanText } from "../audit/index.ts";
 import type { Bridge } from "../bridge/index.ts";
 import { ERRORS, toPublicError } from "../domain/index.ts";
 import type {
@@ -93,9 +93,9 @@ function emptyResult(execution: Execution, state: ExecutionResult["state"], cont
 function toProgramError(thrown: Thrown, program: Program, bridge: Bridge): PublicError {
   const place = findPlace(thrown, program);
   const failure = thrown.seq === undefined ? undefined : bridge.failureOf(thrown.seq);
-  if (failure) return { ...failure, ...place };
+  if (failure) return { ...failure, message: cleanMessage(failure.message), ...place };
   const said = thrown.name === "" ? thrown.message : `${thrown.name}: ${thrown.message}`;
-  const message = cleanText(redactPaths(said), { maxBytes: MESSAGE_BYTES });
+  const message = cleanMessage(said);
   const code = CLAIMABLE.find((claimed) => claimed === thrown.code) ?? CODES[thrown.kind];
   return { ...errorOf(code, message === "" ? "The program threw something without a message" : message), ...place };
 }
@@ -116,6 +116,11 @@ function findPlace(thrown: Thrown, program: Program): Pick<PublicError, "line" |
   const place = toAuthorPosition(program, Number(line), Number(column));
   if (!place) return {};
   return { ...place, frame: frameAt(program.source, place.line, place.column) };
+}
+
+/** Names and values of the program are in it, and perhaps an upstream's words. */
+function cleanMessage(text: string): string {
+  return cleanText(text, { maxBytes: MESSAGE_BYTES, paths: true });
 }
 
 function errorOf(code: ErrorCode, message: string): PublicError {

@@ -83,14 +83,20 @@ describe("parseUsage", () => {
 });
 
 describe("toDeath", () => {
+  const limits = { ...DEFAULT_LIMITS, memoryBytes: 1_000 };
   for (const words of ["FATAL ERROR: Reached heap limit", "JavaScript heap out of memory", "Allocation failed - x"]) {
     it(`takes ${JSON.stringify(words)} for the memory limit`, () => {
-      assert.equal(toDeath(new GloveboxError("SANDBOX_CRASHED", words), DEFAULT_LIMITS).code, "LIMIT_MEMORY");
+      assert.equal(toDeath(new GloveboxError("SANDBOX_CRASHED", words), limits, 0).code, "LIMIT_MEMORY");
     });
   }
+  it("takes a death above three quarters of the memory for the limit, and none at or below", () => {
+    const reason = new GloveboxError("SANDBOX_CRASHED", "The sandbox process ended (SIGTRAP)");
+    const codes = [749, 750, 751].map((peakBytes) => toDeath(reason, limits, peakBytes).code);
+    assert.deepEqual(codes, ["SANDBOX_CRASHED", "SANDBOX_CRASHED", "LIMIT_MEMORY"]);
+  });
   it("leaves every other death as it is", () => {
     const reason = new GloveboxError("SANDBOX_CRASHED", "The sandbox process ended (SIGKILL)");
-    assert.equal(toDeath(reason, DEFAULT_LIMITS), reason);
+    assert.equal(toDeath(reason, limits, 0), reason);
   });
 });
 

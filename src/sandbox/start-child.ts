@@ -1,6 +1,7 @@
 /** Starts one sandbox child and carries frames to and from it. Knows nothing of executions. */
 
 import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import type { Duplex, Readable, Writable } from "node:stream";
 
 import { GloveboxError } from "../domain/index.ts";
@@ -8,6 +9,7 @@ import type { ChildKeeper } from "../domain/index.ts";
 
 import type { ConfinedEngine } from "./confinement/confine-engine.ts";
 import { FILTER_DESCRIPTOR, INFO_DESCRIPTOR, WIRE_DESCRIPTOR } from "./engine.ts";
+import type { ChildCommand } from "./engine.ts";
 import { createFrameReader, encodeFrame } from "./frames.ts";
 import type { Frame } from "./frames.ts";
 
@@ -41,20 +43,7 @@ export interface Child {
 
 export function startChild(options: ChildOptions, listener: ChildListener): Child {
   const command = options.engine.command(options.usualMemoryBytes);
-  // A group of its own: Ctrl-C in a terminal is for the gateway, which then ends its children itself.
-  const spawned = spawn(command.file, command.args, {
-    stdio: [
-      "ignore",
-      "ignore",
-      "pipe",
-      "pipe",
-      command.filter ? "pipe" : "ignore",
-      command.reportsPid ? "pipe" : "ignore",
-    ],
-    env: { TZ: "UTC", LC_ALL: "en_US.UTF-8" },
-    cwd: "/",
-    detached: true,
-  });
+  const spawned = spawnCommand(command);
   const pid = spawned.pid ?? 0;
   const stdio: readonly unknown[] = spawned.stdio;
   const wire = stdio[WIRE_DESCRIPTOR] as Duplex;
@@ -75,7 +64,7 @@ export function startChild(options: ChildOptions, listener: ChildListener): Chil
     },
     listener,
     send: createSender(wire),
-    kill: () => void spawned.kill("SIGKILL"),
+    kill: () => engine.isGone || killGroup(pid),
   };
   if (pid > 0) options.keeper.keep(pid);
 
@@ -90,12 +79,34 @@ export function startChild(options: ChildOptions, listener: ChildListener): Chil
       new GloveboxError("SANDBOX_UNAVAILABLE", `The sandbox process cannot be started: ${cause.message}`, { cause }),
     );
   });
+  // What started the engine may end without it, if it is killed early enough; the group never outlives its leader.
+  spawned.once("exit", () => killGroup(pid));
   spawned.once("close", (code, signal) => {
     leave(new GloveboxError("SANDBOX_CRASHED", `The sandbox process ended (${signal ?? code}) ${stderr()}`));
   });
   wire.on("error", () => child.kill());
   wire.on("data", createReceiver(options.maxFrameBytes, child));
   return child;
+}
+
+/** A group of its own: Ctrl-C in a terminal is for the gateway, which then ends its children itself. */
+function spawnCommand({ file, args, filter, reportsPid }: ChildCommand): ChildProcess {
+  return spawn(file, args, {
+    stdio: ["ignore", "ignore", "pipe", "pipe", filter ? "pipe" : "ignore", reportsPid ? "pipe" : "ignore"],
+    env: { TZ: "UTC", LC_ALL: "en_US.UTF-8" },
+    cwd: "/",
+    detached: true,
+  });
+}
+
+/** The child leads a group of its own, to which everything that it starts belongs. */
+function killGroup(pid: number): void {
+  if (pid <= 1) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // Nobody is left in it.
+  }
 }
 
 /** A peer that breaks the framing is ended at once; nothing after the first bad frame is read. */

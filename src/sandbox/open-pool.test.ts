@@ -1,0 +1,226 @@
+/** Places, turns and children: the queue, cancelling, crashes, and what is left after the end. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+import { parsePrincipalId } from "../domain/index.ts";
+import type { PrincipalId } from "../domain/index.ts";
+import type { ConfinedEngine } from "./confinement/confine-engine.ts";
+import type { ChildCommand } from "./engine.ts";
+import { openTestSandbox } from "./fixtures/test-sandbox.ts";
+import type { TestSandbox } from "./fixtures/test-sandbox.ts";
+import type { Ending, GuestHost } from "./sandbox.ts";
+
+type Options = Parameters<typeof openTestSandbox>[0];
+
+function codeOf(ending: Ending): string {
+  return ending.kind === "failed" ? ending.error.code : ending.kind;
+}
+
+function principal(name: string): PrincipalId {
+  const id = parsePrincipalId(name);
+  assert.ok(id);
+  return id;
+}
+
+async function within(options: Options, use: (test: TestSandbox) => Promise<void>): Promise<void> {
+  const test = await openTestSandbox(options);
+  try {
+    await use(test);
+  } finally {
+    await test.sandbox.close();
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+const HASTY_CHILD = fileURLToPath(import.meta.resolve("./fixtures/hasty-child.ts"));
+
+/** An engine of any other file. */
+function engineOf(file: string, ...args: readonly string[]): ConfinedEngine {
+  const command = (): ChildCommand => ({ file, args });
+  return { name: "isolate", isolation: "process", layers: [], prlimit: undefined, contained: undefined, command };
+}
+
+/** A host whose calls wait until they are let go. */
+function gate(): { readonly host: GuestHost; readonly reached: Promise<void>; readonly open: () => void } {
+  const reached = Promise.withResolvers<void>();
+  const opened = Promise.withResolvers<void>();
+  const call = async (): Promise<{ ok: true; json: string }> => {
+    reached.resolve();
+    await opened.promise;
+    return { ok: true, json: '"answered"' };
+  };
+  return { host: { call }, reached: reached.promise, open: () => opened.resolve() };
+}
+
+describe("the queue", () => {
+  it("takes as many as there are places and waiting places, and is busy for the next", () =>
+    within({ concurrency: 2, queue: 1 }, async ({ end }) => {
+      const { host, open } = gate();
+      const endings = Array.from({ length: 5 }, () => end("return files.read()", { host }));
+      const busy = await Promise.all(endings.slice(3));
+      open();
+      const served = await Promise.all(endings.slice(0, 3));
+      assert.deepEqual(served.map(codeOf), ["returned", "returned", "returned"]);
+      assert.deepEqual(busy.map(codeOf), ["LIMIT_BUSY", "LIMIT_BUSY"]);
+      assert.ok(busy[0]?.kind === "failed" && busy[0].error.details.hint?.includes("sandbox.queue"));
+    }));
+  it("of no length still fills every place", () =>
+    within({ concurrency: 2, queue: 0 }, async ({ end }) => {
+      const { host, open } = gate();
+      const endings = [end("return files.read()", { host }), end("return files.read()", { host })];
+      assert.equal(codeOf(await end("return 1")), "LIMIT_BUSY");
+      open();
+      assert.deepEqual((await Promise.all(endings)).map(codeOf), ["returned", "returned"]);
+      assert.equal(codeOf(await end("return 1")), "returned");
+    }));
+  it("takes turns between principals", () =>
+    within({ concurrency: 1 }, async ({ end }) => {
+      const order: string[] = [];
+      const { host, reached, open } = gate();
+      const first = end("return files.read()", { host });
+      await reached;
+      const waiting = ["a1", "a2", "a3", "b1"].map(async (name) => {
+        await end("return 1", { principal: principal(name.slice(0, 1)) });
+        order.push(name);
+      });
+      open();
+      await Promise.all([first, ...waiting]);
+      assert.deepEqual(order, ["a1", "b1", "a2", "a3"]);
+    }));
+  it("tells how long a program waited", () =>
+    within({ concurrency: 1 }, async ({ end, run }) => {
+      const { host, reached, open } = gate();
+      const first = end("return files.read()", { host });
+      await reached;
+      const second = run("return 1");
+      await sleep(50);
+      open();
+      const { usage } = await second;
+      assert.ok(usage.queueMs >= 45 && usage.wallMs < usage.queueMs + 5_000);
+      await first;
+    }));
+});
+
+describe("cancelling", () => {
+  it("ends a program that runs, keeps its logs, and frees its place", () =>
+    within({ concurrency: 1 }, async ({ run, end }) => {
+      const { host, reached } = gate();
+      const abort = new AbortController();
+      const running = run("console.log('kept'); await files.read()", { host, signal: abort.signal });
+      await reached;
+      abort.abort();
+      const { ending, logs } = await running;
+      assert.deepEqual([ending, logs.map(({ text }) => text)], [{ kind: "cancelled" }, ["kept"]]);
+      assert.equal(codeOf(await end("return 1")), "returned");
+    }));
+  it("ends a program that spins", () =>
+    within({ concurrency: 1 }, async ({ end }) => {
+      const abort = new AbortController();
+      const spinning = end("for (;;);", { signal: abort.signal });
+      await sleep(300);
+      abort.abort();
+      assert.deepEqual(await spinning, { kind: "cancelled" });
+    }));
+  it("ends the waiting of a program, which then never runs", () =>
+    within({ concurrency: 1 }, async ({ end }) => {
+      const { host, reached, open } = gate();
+      const first = end("return files.read()", { host });
+      await reached;
+      const abort = new AbortController();
+      const calls: unknown[] = [];
+      const counting: GuestHost = { call: (address) => (calls.push(address), host.call(address, "")) };
+      const second = end("return files.read()", { host: counting, signal: abort.signal });
+      abort.abort();
+      assert.deepEqual(await second, { kind: "cancelled" });
+      open();
+      assert.equal(codeOf(await first), "returned");
+      assert.equal(codeOf(await end("return 1")), "returned");
+      assert.deepEqual(calls, []);
+    }));
+  it("before the start keeps a program from starting", () =>
+    within({ concurrency: 1 }, async ({ end }) => {
+      assert.deepEqual(await end("return 1", { signal: AbortSignal.abort() }), { kind: "cancelled" });
+    }));
+});
+
+describe("a child that dies", () => {
+  it("costs its own execution alone, and its place is filled again", () =>
+    within({ concurrency: 2 }, async ({ end, pids }) => {
+      for (let round = 0; round < 3; round += 1) {
+        const victim = gate();
+        const other = gate();
+        const killed = end("return files.read()", victim);
+        await victim.reached;
+        const [pid = 0] = [...pids];
+        const spared = end("return files.read()", other);
+        await other.reached;
+        process.kill(pid, "SIGKILL");
+        other.open();
+        assert.deepEqual((await Promise.all([killed, spared])).map(codeOf).toSorted(), ["SANDBOX_CRASHED", "returned"]);
+      }
+      assert.equal(codeOf(await end("return 1")), "returned");
+    }));
+  it("says nothing of the host in its error, which is internal", () =>
+    within({ concurrency: 1 }, async ({ end, pids }) => {
+      const { host, reached } = gate();
+      const killed = end("return files.read()", { host });
+      await reached;
+      for (const pid of pids) process.kill(pid, "SIGKILL");
+      const ending = await killed;
+      assert.ok(ending.kind === "failed");
+      assert.match(ending.error.message, /^The sandbox process ended \(SIGKILL\)/);
+    }));
+  it("while it rests is replaced before the next program", () =>
+    within({ concurrency: 1 }, async ({ end, pids }) => {
+      await end("return 1");
+      const before = [...pids];
+      for (const pid of before) process.kill(pid, "SIGKILL");
+      while (before.some((pid) => pids.has(pid))) await sleep(5);
+      assert.equal(codeOf(await end("return 1")), "returned");
+    }));
+  it("by a limit is not given to the next program, even if it says that it is ready", () =>
+    within({ concurrency: 1, engine: engineOf(process.execPath, HASTY_CHILD) }, async ({ end }) => {
+      const endings = [end("fine"), end("overrun"), end("fine"), end("overrun"), end("fine")];
+      const codes = (await Promise.all(endings)).map(codeOf);
+      assert.deepEqual(codes, ["returned", "LIMIT_SIZE", "returned", "LIMIT_SIZE", "returned"]);
+    }));
+  it("three times before it is up means that the machine cannot run it", () =>
+    within({ engine: engineOf("/bin/false") }, async ({ end }) => {
+      assert.equal(codeOf(await end("return 1")), "SANDBOX_UNAVAILABLE");
+    }));
+  it("because its file does not exist means the same", () =>
+    within({ engine: engineOf("/nowhere/node") }, async ({ end }) => {
+      assert.equal(codeOf(await end("return 1")), "SANDBOX_UNAVAILABLE");
+    }));
+});
+
+describe("close", () => {
+  it("ends what runs and what waits, and leaves no child", async () => {
+    const { sandbox, pids, end } = await openTestSandbox({ concurrency: 2 });
+    const { host, reached } = gate();
+    const endings = Array.from({ length: 4 }, () => end("return files.read()", { host }));
+    await reached;
+    const seen = [...pids];
+    assert.ok(seen.length > 0 && seen.every(isAlive));
+    await sandbox.close();
+    assert.deepEqual([pids.size, seen.filter(isAlive)], [0, []]);
+    assert.ok((await Promise.all(endings)).every((ending) => ending.kind !== "returned"));
+    assert.equal(codeOf(await end("return 1")), "cancelled");
+  });
+  it("can be called twice, and at once after the start", async () => {
+    const { sandbox, pids } = await openTestSandbox();
+    await Promise.all([sandbox.close(), sandbox.close()]);
+    await sandbox.close();
+    assert.equal(pids.size, 0);
+  });
+});
