@@ -1,0 +1,91 @@
+/** A V8 isolate with the guest's world in it, made from a snapshot that already holds the guest's code. */
+
+import { createRequire } from "node:module";
+
+import type IsolatedVm from "isolated-vm";
+
+import { GUEST_SOURCE } from "../../guest.generated.ts";
+import { PROGRAM_FILE, PROGRAM_HEAD, PROGRAM_TAIL } from "../../wire.ts";
+import type { Failure, Realm, Send } from "../realm.ts";
+import { parseUrlParts, setUrlPart } from "../url-parts.ts";
+
+const MEGABYTE = 1024 * 1024;
+/** The engine refuses less. */
+const SMALLEST_MB = 8;
+/** As much of an error as the host keeps. */
+const TEXT_CHARS = 8_192;
+const BOUNDARY = "\n    at (<isolated-vm boundary>)";
+
+/** Loaded by its path: a confined child has no folder of packages. */
+const { ivm } = createRequire(import.meta.url)(process.argv[2] ?? "") as { readonly ivm: typeof IsolatedVm };
+
+type Start = (program: unknown, startText: string, atMs: number) => void;
+type Deliver = (kind: number, id: number, text: string, atMs: number) => void;
+
+let snapshot: IsolatedVm.ExternalCopy<ArrayBuffer> | undefined;
+
+export function createIsolateRealm(memoryBytes: number, send: Send): Realm {
+  snapshot ??= ivm.Isolate.createSnapshot([{ code: GUEST_SOURCE }]);
+  const memoryLimit = Math.max(SMALLEST_MB, Math.ceil(memoryBytes / MEGABYTE));
+  const isolate = new ivm.Isolate({ memoryLimit, snapshot });
+  const context = isolate.createContextSync();
+  const { start, deliver } = bootGuest(context, send);
+  return {
+    memoryBytes,
+    start(javascript, startText, atMs, timeout) {
+      const text = `${PROGRAM_HEAD}${javascript}${PROGRAM_TAIL}`;
+      const script = isolate.compileScriptSync(text, { filename: PROGRAM_FILE, lineOffset: -1 });
+      const program = script.runSync(context, { reference: true, timeout });
+      start.applySync(undefined, [program.derefInto(), startText, atMs], { timeout });
+    },
+    // `applySync` with a timeout also bounds the microtasks that follow.
+    deliver: ({ kind, id, text, atMs }, timeout) =>
+      void deliver.applySync(undefined, [kind, id, text, atMs], { timeout }),
+    explain: (thrown) => explain(thrown, isolate),
+    usage: () => measureUsage(isolate),
+    dispose: () => isolate.isDisposed || isolate.dispose(),
+  };
+}
+
+function bootGuest(
+  context: IsolatedVm.Context,
+  send: Send,
+): { readonly start: IsolatedVm.Reference<Start>; readonly deliver: IsolatedVm.Reference<Deliver> } {
+  const guest: IsolatedVm.Reference<Record<string, unknown>> = context.evalClosureSync(
+    "const boot = globalThis.__boot; delete globalThis.__boot; return boot($0, $1, $2);",
+    [new ivm.Callback(send), new ivm.Callback(parseUrlParts), new ivm.Callback(setUrlPart)],
+    { result: { reference: true } },
+  );
+  return {
+    start: guest.getSync("start", { reference: true }) as IsolatedVm.Reference<Start>,
+    deliver: guest.getSync("deliver", { reference: true }) as IsolatedVm.Reference<Deliver>,
+  };
+}
+
+function measureUsage(isolate: IsolatedVm.Isolate): string {
+  if (isolate.isDisposed) return "0 0";
+  const heap = isolate.getHeapStatisticsSync();
+  return `${isolate.cpuTime / 1000n} ${heap.used_heap_size + heap.externally_allocated_size}`;
+}
+
+/** The engine disposes of an isolate that ran out of memory, and names a timeout in words. */
+function explain(thrown: unknown, isolate: IsolatedVm.Isolate): Failure {
+  const text = thrown instanceof Error ? thrown.message : String(thrown);
+  if (isolate.isDisposed) return { kind: "overrun", overrun: "memory" };
+  if (text === "Script execution timed out.") return { kind: "overrun", overrun: "wall" };
+  return {
+    kind: "thrown",
+    thrown: {
+      kind: thrown instanceof SyntaxError ? "syntax" : "thrown",
+      name: thrown instanceof Error ? thrown.name : "",
+      message: text.slice(0, TEXT_CHARS),
+      stack: thrown instanceof Error ? cutStack(thrown.stack ?? "") : "",
+    },
+  };
+}
+
+/** Without the frames of this process, which the engine writes below its boundary: they name files of the machine. */
+function cutStack(stack: string): string {
+  const end = stack.indexOf(BOUNDARY);
+  return stack.slice(0, Math.min(end < 0 ? stack.length : end, TEXT_CHARS));
+}

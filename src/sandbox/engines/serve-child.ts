@@ -1,0 +1,131 @@
+/**
+ * The life of a child: programs one after the other, each in a realm of its own that was made ahead of need.
+ * It has no event loop to speak of: it blocks on its one descriptor, because everything a program waits for
+ * comes from the host. It holds no authority: no network, no files, no secrets, nothing in its environment.
+ */
+
+import { readSync, writeSync } from "node:fs";
+
+import { WIRE_DESCRIPTOR } from "../engine.ts";
+import { createFrameReader, encodeFrame, readBlocking } from "../frames.ts";
+import type { Frame } from "../frames.ts";
+import { TO_GUEST, TO_HOST } from "../wire.ts";
+import type { StartMessage, ThrownMessage } from "../wire.ts";
+import type { CreateRealm, Realm } from "./realm.ts";
+
+/** Replies may be as large as the largest configurable result; the host is trusted to keep to it. */
+const MAX_FRAME_BYTES = 80 * 1024 * 1024;
+
+/** Runs until the host is gone. `usualMemoryBytes` is what realms are made ahead for. */
+export function serveChild(createRealm: CreateRealm, usualMemoryBytes: number): never {
+  // An error that arises in here may cross into a program, which must not read where this process keeps its files.
+  Error.stackTraceLimit = 0;
+  return new Served(createRealm, usualMemoryBytes).serve();
+}
+
+class Served {
+  readonly #createRealm: CreateRealm;
+  readonly #usualMemoryBytes: number;
+  readonly #reader = createFrameReader(MAX_FRAME_BYTES);
+  #realm: Realm;
+  #outgoing: Buffer[] = [];
+  #isFinished = false;
+  /** Calls and timers that the host has not answered yet. */
+  #waiting = 0;
+
+  constructor(createRealm: CreateRealm, usualMemoryBytes: number) {
+    this.#createRealm = createRealm;
+    this.#usualMemoryBytes = usualMemoryBytes;
+    this.#realm = this.#prepare(usualMemoryBytes);
+  }
+
+  serve(): never {
+    for (;;) {
+      this.#isFinished = false;
+      this.#send(TO_HOST.READY, 0, "");
+      let frame = this.#receive();
+      // Late answers to the execution before this one.
+      while (frame.kind !== TO_GUEST.START) frame = this.#receive();
+      this.#run(frame);
+      this.#flush();
+      this.#realm.dispose();
+      this.#realm = this.#prepare(this.#usualMemoryBytes);
+    }
+  }
+
+  #prepare(memoryBytes: number): Realm {
+    return this.#createRealm(memoryBytes, (kind, id, text) => this.#send(kind, id, text));
+  }
+
+  /** Returns when the program has ended in any way; the last frame says how. */
+  #run({ text, atMs }: Frame): void {
+    const { javascript, limits } = parseStart(text);
+    this.#waiting = 0;
+    this.#fitMemory(limits.memoryBytes);
+    const deadline = performance.now() + limits.wallMs;
+    const timeout = (): number => Math.max(1, Math.ceil(deadline - performance.now()));
+    try {
+      this.#realm.start(javascript, text, atMs, timeout());
+      while (!this.#isFinished) {
+        // All input comes from the host, so a program that waits for none of it can never go on.
+        if (this.#waiting === 0) return this.#sendThrown(STUCK);
+        this.#realm.deliver(this.#receive(), timeout());
+      }
+    } catch (thrown) {
+      const failure = this.#realm.explain(thrown);
+      if (failure.kind === "overrun") this.#send(TO_HOST.OVERRUN, 0, failure.overrun);
+      else this.#sendThrown(failure.thrown);
+    }
+  }
+
+  /** The realm at hand was made for the usual memory limit; an execution with another one needs another. */
+  #fitMemory(memoryBytes: number): void {
+    if (this.#realm.memoryBytes === memoryBytes) return;
+    this.#realm.dispose();
+    this.#realm = this.#prepare(memoryBytes);
+  }
+
+  #sendThrown(thrown: ThrownMessage): void {
+    this.#send(TO_HOST.THREW, 0, JSON.stringify(thrown));
+  }
+
+  /**
+   * Collects the calls of one turn, so that a hundred parallel ones cost one write. Lines and the ending go at once:
+   * a program that goes on spinning after it has returned has still returned.
+   */
+  #send(kind: number, id: number, text: string): void {
+    if (this.#isFinished) return;
+    this.#isFinished = kind === TO_HOST.DONE || kind === TO_HOST.THREW || kind === TO_HOST.OVERRUN;
+    if (this.#isFinished) this.#outgoing.push(encodeFrame(TO_HOST.USAGE, 0, 0, this.#realm.usage()));
+    this.#outgoing.push(encodeFrame(kind, id, 0, text));
+    if (kind === TO_HOST.CALL || kind === TO_HOST.TIMER) this.#waiting += 1;
+    if (this.#isFinished || kind === TO_HOST.LOG) this.#flush();
+  }
+
+  #flush(): void {
+    if (this.#outgoing.length === 0) return;
+    let bytes = Buffer.concat(this.#outgoing);
+    this.#outgoing = [];
+    while (bytes.length > 0) bytes = bytes.subarray(writeSync(WIRE_DESCRIPTOR, bytes));
+  }
+
+  /** The next frame, after everything was sent; without one the host is gone, and so is the reason to live. */
+  #receive(): Frame {
+    this.#flush();
+    const frame = readBlocking(this.#reader, (into) => readSync(WIRE_DESCRIPTOR, into));
+    if (!frame) process.exit(0);
+    this.#waiting -= 1;
+    return frame;
+  }
+}
+
+const STUCK: ThrownMessage = {
+  kind: "stuck",
+  name: "Error",
+  message: "The program waits for a promise that nothing can settle",
+  stack: "",
+};
+
+function parseStart(text: string): StartMessage {
+  return JSON.parse(text) as StartMessage; // from the host, which is trusted
+}
