@@ -94,6 +94,7 @@ function addRunning(program: Command, context: CliContext, end: (code: number) =
     .option("--calls <number>", "limit of tool calls", parseCount)
     .addOption(new Option("--engine <name>", "the sandbox engine").choices(["isolate"]))
     .option("--no-analysis", "skip the rules of static analysis; the sandbox holds without them")
+    .option("--no-types", "ask for no type check; this version never checks types")
     .action(async (file: string | undefined, flags) => end(await runCommand(file, flags, context)));
 }
 
