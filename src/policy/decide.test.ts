@@ -87,7 +87,7 @@ describe("the strictest matching rule wins", () => {
       kind: "ask",
       rule: "b",
       reason:
-        "github.createIssue (effect: write) needs approval, rule b: changes are reviewed; ask a reviewer, or use a read tool",
+        "github.createIssue (effect: write) needs approval, rule b: changes are reviewed; ask the operator, or use a read tool",
     });
   });
   it("allows when every matching rule allows, whatever the profile says", () => {

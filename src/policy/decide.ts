@@ -68,7 +68,7 @@ function toDecision(kind: DecisionKind, rule: RuleId, tool: Tool, why: string): 
     case "allow":
       return { kind, rule };
     case "ask":
-      return { kind, rule, reason: `${subject} needs approval, ${because}; ask a reviewer, or use a read tool` };
+      return { kind, rule, reason: `${subject} needs approval, ${because}; ask the operator, or use a read tool` };
     case "deny":
       return { kind, rule, reason: `${subject} is denied, ${because}; use another tool, or ask the operator` };
     default:

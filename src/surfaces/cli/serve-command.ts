@@ -39,7 +39,10 @@ export async function serveCommand(
     createApp: (allowedHosts) => createApp({ gateway, principal: agent, token, webFolder, allowedHosts, report }),
   });
   try {
-    const { servers } = await gateway.search(agent, { limit: 1 });
+    // Whoever interrupts while upstreams are still starting does not wait for them.
+    const found = await Promise.race([gateway.search(agent, { limit: 1 }), ended]);
+    if (!found) return EXIT.done;
+    const { servers } = found;
     announce({ url: server.url, token, settings, servers, gateway, powers, json: flags.json === true });
     await ended;
   } finally {
@@ -92,7 +95,7 @@ function announce({ url, token, settings, servers, gateway, powers, json }: Anno
   const lines = [
     `Glovebox ${powers.version} serves MCP at ${mcp}`,
     `  admin page  ${admin}`,
-    `  isolation   ${LEVELS[isolation]}`,
+    `  isolation   ${LEVELS[isolation]}${isolation === "strict" ? "" : "; glovebox doctor says what is missing"}`,
     `  settings    ${settings.source.kind === "file" ? settings.source.path : "built in, with two demo upstreams"}`,
     ...servers.map((server) => `  upstream    ${server.name}: ${server.state}, ${server.tools} tools`),
     ...servers.flatMap(({ name, cause, hint }) =>
