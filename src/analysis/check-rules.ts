@@ -39,7 +39,8 @@ const MAX_FINDINGS = 100;
 
 interface Judged extends Objection {
   readonly rule: string;
-  readonly severity: "error" | "warn";
+  /** An objection to what cannot run blocks even where its rule is off; then it is no finding. */
+  readonly severity: RuleSetting;
   readonly blocks: boolean;
 }
 
@@ -52,12 +53,11 @@ export function checkRules(subject: Subject, settings: RuleSettings, locate: (of
     .toSorted((a, b) => a.offset - b.offset);
   const first = kept.find(({ blocks }) => blocks);
   return {
-    findings: kept.map(({ rule, severity, message, fix, offset }) => ({
-      rule,
-      severity,
-      message: cutMessage(`${capitalize(message)}; ${fix}`),
-      ...locate(offset),
-    })),
+    findings: kept.flatMap(({ rule, severity, message, fix, offset }): Finding[] =>
+      severity === "off"
+        ? []
+        : [{ rule, severity, message: cutMessage(`${capitalize(message)}; ${fix}`), ...locate(offset) }],
+    ),
     block: first && toComplaint(first, locate),
   };
 }
@@ -66,9 +66,8 @@ function judge(rule: Rule, subject: Subject, settings: RuleSettings): readonly J
   const chosen = Object.hasOwn(settings.rules, rule.name) ? settings.rules[rule.name] : undefined;
   const setting = settings.enabled ? (chosen ?? rule.severity) : "off";
   return rule.check(subject).flatMap((objection): Judged[] => {
-    if (objection.fatal) return [{ ...objection, rule: rule.name, severity: "error", blocks: true }];
-    if (setting === "off") return [];
-    const blocks = setting === "error" && settings.blockOnError;
+    if (setting === "off" && !objection.fatal) return [];
+    const blocks = objection.fatal === true || (setting === "error" && settings.blockOnError);
     return [{ ...objection, rule: rule.name, severity: setting, blocks }];
   });
 }

@@ -2,6 +2,7 @@
 
 import type { Analyzed } from "../analysis/index.ts";
 import type { Bridge } from "../bridge/index.ts";
+import { GloveboxError } from "../domain/index.ts";
 import type {
   ApiSurface,
   CatalogSnapshot,
@@ -49,11 +50,24 @@ export async function execute(request: ExecutionRequest, rooms: Rooms): Promise<
 }
 
 async function attempt(execution: Execution, request: ExecutionRequest, rooms: Rooms): Promise<ExecutionResult> {
-  const snapshot = await rooms.snapshot(request.principal);
+  const snapshot = await unlessCancelled(rooms.snapshot(request.principal), request.signal);
   const surface = rooms.declare(snapshot);
   const analyzed = rooms.analyze(request, surface);
   if (!analyzed.ok) return settleRefusal(execution, analyzed, rooms);
   return runProgram(execution, request, { rooms, snapshot, program: analyzed.program });
+}
+
+/** An upstream that does not answer holds the snapshot up; whoever cancels need not wait for it. */
+async function unlessCancelled<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const cancelled = Promise.withResolvers<never>();
+  const cancel = (): void => cancelled.reject(new GloveboxError("REQUEST_CANCELLED", "The execution was cancelled"));
+  signal.addEventListener("abort", cancel, { once: true });
+  if (signal.aborted) cancel();
+  try {
+    return await Promise.race([work, cancelled.promise]);
+  } finally {
+    signal.removeEventListener("abort", cancel);
+  }
 }
 
 async function runProgram(

@@ -81,7 +81,7 @@ export function settleRefusal(
 /** For what broke on the way to the sandbox or after it. */
 export function settleFailure(execution: Execution, thrown: unknown, context: SettleContext): ExecutionResult {
   const error = toPublicError(thrown, (fault) => context.report(fault));
-  return { ...emptyResult(execution, "failed", context), error };
+  return { ...emptyResult(execution, error.code === "REQUEST_CANCELLED" ? "cancelled" : "failed", context), error };
 }
 
 function emptyResult(execution: Execution, state: ExecutionResult["state"], context: SettleContext): ExecutionResult {

@@ -93,8 +93,13 @@ export class StdioWire implements Wire {
     const stdin = this.#child?.stdin;
     if (!stdin?.writable) throw new Error("The server's input is closed");
     if (stdin.writableLength > this.#options.messageBytes) throw new Error("The server does not read its input");
-    await new Promise<void>((resolve, reject) => {
+    const written = new Promise<void>((resolve, reject) => {
       stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()));
+    });
+    await written.catch(async (error: unknown) => {
+      // A broken pipe is how a dying child looks from here; its exit code says more and comes a moment later.
+      await settlesWithin(this.#ended, DRAIN_MS);
+      throw error;
     });
   }
 

@@ -13,7 +13,7 @@ const PAGE_BYTES = 512;
 /** SQLite gives its side files the mode of the main file, so 0600 here covers all of them. */
 export function prepareFile(path: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     const found = statSync(path, { throwIfNoEntry: false });
     if (!found) return create(path);
     if (found.isDirectory()) throw isFolder(path);
@@ -21,6 +21,19 @@ export function prepareFile(path: string): void {
     if (found.size > 0 && found.size < PAGE_BYTES) throw notStore(path);
   } catch (thrown) {
     throw toFileError(thrown, path);
+  }
+}
+
+/** One level after the other: below /proc the recursive form of `mkdirSync` never comes to an end. */
+function makeFolder(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })) return;
+  const parent = dirname(folder);
+  if (parent !== folder) makeFolder(parent);
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (thrown) {
+    // Another process was faster.
+    if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw thrown;
   }
 }
 
