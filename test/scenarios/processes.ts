@@ -48,7 +48,8 @@ export async function untilGone(pids: readonly number[], withinMs: number): Prom
 export async function until(isTrue: () => boolean, withinMs = 15_000): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!isTrue()) {
-    if (performance.now() > deadline) throw new Error(`It did not become true within ${withinMs} ms: ${isTrue}`);
+    if (performance.now() > deadline)
+      throw new Error(`It did not become true within ${withinMs} ms: ${isTrue.toString()}`);
     await wait(10);
   }
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 
 import { EVERYTHING, INVENTORY, makeFolder, parseJsonLines, runGlovebox } from "./product.ts";
 
@@ -89,16 +89,24 @@ const EXITS: readonly { name: string; code: string; error: string; exit: number;
   { name: "the network", code: 'await fetch("http://127.0.0.1")', error: "EGRESS_DENIED", exit: 4 },
 ];
 
-for (const { name, code, error, exit, args = [] } of EXITS) {
-  test(`${name} ends with ${error} and exit ${exit}`, async (context) => {
-    const folder = makeFolder(context, CONFIG);
-    const finished = await runGlovebox(["run", "--json", ...args, "-"], { folder, input: code });
-    const result = JSON.parse(finished.stdout) as { state: string; error: { code: string; message: string } };
-    assert.equal(result.state, "failed");
-    assert.equal(result.error.code, error, JSON.stringify(result.error));
-    assert.equal(finished.code, exit);
-  });
+/** Only what the program mentions is started. */
+function onlyNamed(code: string): unknown {
+  const named = Object.entries(CONFIG.mcpServers).filter(([name]) => code.includes(`${name}.`));
+  return { mcpServers: Object.fromEntries(named), store: { url: "sqlite::memory:" } };
 }
+
+describe("every exit has its code", { concurrency: 2 }, () => {
+  for (const { name, code, error, exit, args = [] } of EXITS) {
+    test(`${name} ends with ${error} and exit ${exit}`, async (context) => {
+      const folder = makeFolder(context, onlyNamed(code));
+      const finished = await runGlovebox(["run", "--json", ...args, "-"], { folder, input: code });
+      const result = JSON.parse(finished.stdout) as { state: string; error: { code: string; message: string } };
+      assert.equal(result.state, "failed");
+      assert.equal(result.error.code, error, JSON.stringify(result.error));
+      assert.equal(finished.code, exit);
+    });
+  }
+});
 
 test("an error names the author's own line and column", async (context) => {
   const folder = makeFolder(context, CONFIG);

@@ -60,7 +60,10 @@ async function travel(transport: Transport, { era, mode }: (typeof ERAS)[number]
     ]);
 
     const described = await client.callTool({ name: "describe", arguments: { names: ["inventory.getProduct"] } });
-    assert.match(String(described.structuredContent?.["declarations"]), /getProduct\(args: \{\n? *sku: string;?/);
+    assert.match(
+      JSON.stringify(described.structuredContent),
+      /declarations.*getProduct\(args: \{[^}]*sku: string;[^}]*\}\): Promise</,
+    );
 
     const executed = await client.callTool({
       name: "execute",

