@@ -30,7 +30,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   assert.ok(isJsonObject(message));
   const { method, id = null, params } = message;
   const tool = isJsonObject(params) && typeof params["name"] === "string" ? params["name"] : "";
-  seen.push(`${String(method)} ${tool}`.trim());
+  seen.push(`${typeof method === "string" ? method : ""} ${tool}`.trim());
   if (isDenied) return void response.writeHead(401).end();
   if (method !== "initialize" && request.headers["mcp-session-id"] !== session) {
     return void response.writeHead(404).end("secret-canary: no such session");

@@ -39,8 +39,9 @@ export function createIsolateRealm(memoryBytes: number, send: Send): Realm {
       start.applySync(undefined, [program.derefInto(), startText, atMs], { timeout });
     },
     // `applySync` with a timeout also bounds the microtasks that follow.
-    deliver: ({ kind, id, text, atMs }, timeout) =>
-      void deliver.applySync(undefined, [kind, id, text, atMs], { timeout }),
+    deliver({ kind, id, text, atMs }, timeout) {
+      deliver.applySync(undefined, [kind, id, text, atMs], { timeout });
+    },
     explain: (thrown) => explain(thrown, isolate),
     usage: () => measureUsage(isolate),
     dispose: () => isolate.isDisposed || isolate.dispose(),
