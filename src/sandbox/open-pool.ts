@@ -149,11 +149,13 @@ class ChildPool implements Pool {
 
   /** A new child is up. It takes no program before the kernel caps its memory, where that was promised. */
   async #begin(worker: Worker): Promise<void> {
+    // It has said all that it may say before its first program.
+    worker.child.listener = { ...worker.child.listener, frame: () => this.#dismiss(worker) };
     const { engine, usualMemoryBytes } = this.#options;
     const capped =
       engine.prlimit === undefined || (await capMemory(engine.prlimit, worker.child.pid, usualMemoryBytes));
     if (!this.#all.has(worker)) return; // it died meanwhile, and nobody would be told again
-    if (!capped) return this.#dismiss(worker);
+    if (!capped || worker.isDismissed) return this.#dismiss(worker);
     this.#starting -= 1;
     this.#failedStarts = 0;
     this.#ready(worker);

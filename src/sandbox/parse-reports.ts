@@ -54,7 +54,9 @@ function parseCount(word: string): number {
 
 /** Above this share of its memory limit a dead child is taken to have died of it: V8 does not always say so. */
 const FATAL_SHARE = 0.75;
-const LAST_WORDS = /out of memory|heap limit|allocation failed|invalid size error|bad_alloc|last few GCs/i;
+/** Of V8, of C++, and of a thread that got no stack. */
+const LAST_WORDS =
+  /out of memory|heap limit|allocation failed|invalid size error|bad_alloc|last few GCs|resource temporarily unavailable/i;
 
 /** Why a child is gone, from its last words and the most memory that it was seen to hold. */
 export function toDeath(reason: GloveboxError, limits: Limits, peakBytes: number): GloveboxError {

@@ -12,6 +12,7 @@ import { FILTER_DESCRIPTOR, INFO_DESCRIPTOR, WIRE_DESCRIPTOR } from "./engine.ts
 import type { ChildCommand } from "./engine.ts";
 import { createFrameReader, encodeFrame } from "./frames.ts";
 import type { Frame } from "./frames.ts";
+import { hideInherited } from "./hide-inherited.ts";
 
 const STDERR_BYTES = 4_096;
 
@@ -92,7 +93,14 @@ export function startChild(options: ChildOptions, listener: ChildListener): Chil
 /** A group of its own: Ctrl-C in a terminal is for the gateway, which then ends its children itself. */
 function spawnCommand({ file, args, filter, reportsPid }: ChildCommand): ChildProcess {
   return spawn(file, args, {
-    stdio: ["ignore", "ignore", "pipe", "pipe", filter ? "pipe" : "ignore", reportsPid ? "pipe" : "ignore"],
+    stdio: hideInherited([
+      "ignore",
+      "ignore",
+      "pipe",
+      "pipe",
+      filter ? "pipe" : "ignore",
+      reportsPid ? "pipe" : "ignore",
+    ]),
     env: { TZ: "UTC", LC_ALL: "en_US.UTF-8" },
     cwd: "/",
     detached: true,

@@ -1,0 +1,29 @@
+/** One attack of our own: a program, and the one ending that it may have. */
+
+import type { Json } from "../../../src/domain/index.ts";
+
+export interface Attack {
+  /** What the program tries, as the end of the sentence "a program cannot …". */
+  readonly cannot: string;
+  readonly code: string;
+  /** `value` is the whole result; `codes` are the limits that may end it, "threw" an error of its own; `threw` is in the words of its own error. */
+  readonly expect:
+    | { readonly kind: "value"; readonly value: Json | undefined }
+    | { readonly kind: "codes"; readonly codes: readonly string[] }
+    | { readonly kind: "threw"; readonly threw: RegExp };
+}
+
+/** An attack that runs to its end and finds nothing. */
+export function finds(value: Json | undefined): Attack["expect"] {
+  return { kind: "value", value };
+}
+
+/** An attack that is ended by one of these limits; "threw" where the engine may refuse first. */
+export function meets(...codes: readonly string[]): Attack["expect"] {
+  return { kind: "codes", codes };
+}
+
+/** An attack that ends with an error of its own realm. */
+export function throwsOwn(threw: RegExp): Attack["expect"] {
+  return { kind: "threw", threw };
+}

@@ -1,0 +1,132 @@
+/** Attacks on what a program can reach: code from strings, clocks, chance, shared memory, the host's functions. */
+
+import { finds } from "./attack.ts";
+import type { Attack } from "./attack.ts";
+
+/** Calls and constructs a function with a text of code; "" when it compiles nothing. */
+const COMPILE = `const compile = (make) => {
+  for (const attempt of [() => make("return 6*7")(), () => new make("return 6*7")(), () => Reflect.construct(make, ["return 6*7"], Object)()])
+    try { if (attempt() === 42) return "compiled"; } catch {}
+  return "";
+};`;
+
+const FUNCTION_ROUTES: readonly (readonly [string, string])[] = [
+  ["a bound function", "(function () {}).bind(null).constructor"],
+  ["a class with a static block", "(class { static { this.made = 1 } }).constructor"],
+  ["a generator", "(function* () {}).constructor"],
+  ["an async function", "(async () => {}).constructor"],
+  ["an async generator", "(async function* () {}).constructor"],
+  ["the prototype of a generator's constructor", "Object.getPrototypeOf((function* () {}).constructor)"],
+  ["the getter of an accessor", 'Object.getOwnPropertyDescriptor(Map.prototype, "size").get.constructor'],
+  ["the revoker of a proxy", "Proxy.revocable({}, {}).revoke.constructor"],
+  [
+    "a promise's resolving functions",
+    "(() => { let got; new Promise((resolve) => (got = resolve)); return got.constructor })()",
+  ],
+  ["a method of console", "console.log.constructor"],
+  ["setTimeout", "setTimeout.constructor"],
+  ["URL's parser", "URL.canParse.constructor"],
+  ["structuredClone", "structuredClone.constructor"],
+  ["fetch", "fetch.constructor"],
+  ["crypto", "crypto.randomUUID.constructor"],
+  ["the class of ToolError", "ToolError.constructor"],
+  ["a stub's own constructor", "tools.echo.constructor"],
+  ["the getter of a legacy regular expression", 'Object.getOwnPropertyDescriptor(RegExp, "$1").get.constructor'],
+  ["a bound Intl function", "new Intl.NumberFormat().format.constructor"],
+  ["a subclass of the replaced Function", "(class extends Function {})"],
+  ["the species of a native class", "Array[Symbol.species].constructor"],
+];
+
+export const REALM_ATTACKS: readonly Attack[] = [
+  ...FUNCTION_ROUTES.map(([route, expression]): Attack => ({
+    cannot: `compile text through ${route}`,
+    code: `${COMPILE}\nreturn compile(${expression});`,
+    expect: finds(""),
+  })),
+  {
+    cannot: "evaluate text directly or indirectly",
+    code: `const tried = []; for (const run of [() => eval("1"), () => (0, eval)("1"), () => globalThis["ev" + "al"]("1"), () => setTimeout("1")])
+      try { run(); tried.push("ran"); } catch (error) { tried.push(error.name); } return tried;`,
+    expect: finds(["EvalError", "EvalError", "EvalError", "TypeError"]),
+  },
+  {
+    cannot: "see functions or receivers in the frames of a stack",
+    code: `const seen = new Set(); Error.prepareStackTrace = (_, sites) => { for (const site of sites) {
+        seen.add(typeof site.getThis()); seen.add(typeof site.getFunction()); } return ""; };
+      new Error("x").stack; const o = {}; Error.captureStackTrace(o); o.stack;
+      await tools.fail("x").catch((error) => error.stack); await tools.echo({ get a() { return new Error("y").stack; } });
+      return [...seen];`,
+    expect: finds(["undefined"]),
+  },
+  {
+    cannot: "read where the machine keeps its files from an error inside the host's functions",
+    code: `const texts = []; let tries = 0;
+      const deep = (act) => { tries = 0; const go = () => { try { go(); } catch (error) {
+        if ((tries += 1) % 20 === 0 && tries < 4000) try { act(); } catch (inner) { texts.push(String(inner && inner.stack)); } throw error; } }; try { go(); } catch {} };
+      deep(() => new URL("http://a/b")); deep(() => console.debug("x")); deep(() => { tools.echo(1).catch((error) => texts.push(String(error.stack))); });
+      await 0; const outside = texts.filter((text) => text.includes("isolated-vm boundary")); // the overflow was in the host's function
+      return outside.length > 0 && texts.every((text) => !/file:|node:|child\\./.test(text));`,
+    expect: finds(true),
+  },
+  {
+    cannot: "read a path from an import",
+    code: `const out = []; for (const name of ["node:fs", "fs", "./x.js", "file:///etc/passwd", "data:text/javascript,1"])
+      await import(name).then(() => out.push("loaded"), (error) => out.push(error.message)); return [...new Set(out)];`,
+    expect: finds(["Not supported"]),
+  },
+  {
+    cannot: "read a real clock by any path",
+    code: `const stamp = Date.now(); const spin = () => { for (let i = 0; i < 3e6; i += 1); }; spin();
+      const precise = new Intl.DateTimeFormat("en", { second: "numeric", fractionalSecondDigits: 3 });
+      class Sub extends Date {} const clone = structuredClone(new Date());
+      return [Date.now(), +new Date(), +new Sub(), +new (clone.constructor)(), +Reflect.construct(Date, []), Date.parse(Date()) + stamp % 1000,
+        +new (Object.getPrototypeOf(new Date()).constructor)()].every((time) => time === stamp)
+        && precise.format() === precise.format(stamp) && precise.formatToParts().at(-1).value === precise.formatToParts(stamp).at(-1).value;`,
+    expect: finds(true),
+  },
+  {
+    cannot: "make a date formatter read the clock through a range",
+    code: `try { return new Intl.DateTimeFormat().formatRange(); } catch (error) { return error.name; }`,
+    expect: finds("TypeError"),
+  },
+  {
+    cannot: "find the native Math.random",
+    code: `return [Math.random.toString().includes("native"), Object.getOwnPropertyNames(Math).filter((name) => /random/i.test(name))];`,
+    expect: finds([false, ["random"]]),
+  },
+  {
+    cannot: "find a clock, shared memory, WebAssembly or the collector among the globals",
+    code: `return ["performance", "SharedArrayBuffer", "Atomics", "WebAssembly", "WeakRef", "FinalizationRegistry", "Temporal", "gc", "queueMicrotask", "setInterval", "MessageChannel", "BroadcastChannel", "ShadowRealm", "process", "require"]
+      .filter((name) => name in globalThis || typeof globalThis[name] !== "undefined");`,
+    expect: finds([]),
+  },
+  {
+    cannot: "get shared memory from a growable buffer or a view",
+    code: `const tags = new Set(); for (const make of [() => new ArrayBuffer(8, { maxByteLength: 16 }), () => new Uint8Array(8).buffer, () => structuredClone(new ArrayBuffer(8)), () => new DataView(new ArrayBuffer(8)).buffer])
+      tags.add(Object.prototype.toString.call(make())); return [...tags];`,
+    expect: finds(["[object ArrayBuffer]"]),
+  },
+  {
+    cannot: "find the function that booted the guest, or a handle of the engine",
+    code: `const names = Reflect.ownKeys(globalThis).map(String); return names.filter((name) => /boot|guest|ivm|isolate|send|deliver|start|\\$\\d/i.test(name));`,
+    expect: finds([]),
+  },
+  {
+    cannot: "reach the callers of its functions",
+    code: `let seen = ""; await tools.echo({ toJSON() { try { seen += typeof arguments.callee; } catch (error) { seen += error.name; } return 1; } });
+      try { seen += (function f() { return f.caller; })(); } catch (error) { seen += error.name; } return seen;`,
+    expect: finds("TypeErrorTypeError"),
+  },
+  {
+    cannot: "use the network under any of its usual names",
+    code: `const out = [typeof WebSocket, typeof EventSource, typeof XMLHttpRequest, typeof Request, typeof navigator];
+      await fetch("http://127.0.0.1:__PORT__/").catch((error) => out.push(error.code)); return out;`,
+    expect: finds(["undefined", "undefined", "undefined", "undefined", "undefined", "EGRESS_DENIED"]),
+  },
+  {
+    cannot: "change a namespace, its stubs or the console",
+    code: `const tried = []; for (const change of [() => { tools.echo = 1; }, () => { delete tools.echo; }, () => { tools.echo.x = 1; }, () => { Object.setPrototypeOf(tools, {}); }, () => { Object.defineProperty(tools, "x", { value: 1 }); }, () => { globalThis.tools = 1; }, () => { delete globalThis.tools; }, () => { console.log = 1; }])
+      try { change(); tried.push("changed"); } catch (error) { tried.push(error.name); } return [...new Set(tried), await tools.echo(3)];`,
+    expect: finds(["TypeError", 3]),
+  },
+];

@@ -1,0 +1,139 @@
+/** The level that is claimed is the level that is there: refused where it cannot be had, the same for an ordinary user. */
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { chmodSync, cpSync, mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { describe, test } from "node:test";
+import type { TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+import { confineEngine, createIsolateEngine } from "../../src/sandbox/index.ts";
+import { findTools } from "../../src/sandbox/confinement/find-tools.ts";
+import { plantCanaries } from "./fixtures/canaries.ts";
+import { known, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
+import { buildProbe } from "./fixtures/probe.ts";
+
+const run = promisify(execFile);
+/** The first one included. */
+const MOST_THREADS = 64;
+const CLAIM = fileURLToPath(new URL("fixtures/claim-level.ts", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const NOBODY = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+
+describe("the level that a sandbox claims", () => {
+  for (const [wanted, reached] of [
+    ["auto", "strict"],
+    ["strict", "strict"],
+    ["process", "process"],
+  ] as const) {
+    test(`"${wanted}" reaches "${reached}" on a machine with every means`, async () => {
+      const { isolation, layers } = await confineEngine(createIsolateEngine(process.execPath), wanted);
+      assert.deepEqual(
+        [isolation, layers.map(({ present }) => present)],
+        [reached, Array(3).fill(reached === "strict")],
+      );
+    });
+  }
+
+  test('"process" says what is switched off and how to switch it on', async () => {
+    await using sandbox = await openEscapeSandbox("process");
+    assert.deepEqual(
+      sandbox.sandbox.layers.map(({ name, hint }) => [name, hint]),
+      [
+        ["namespaces", 'Set it to "auto"'],
+        ["seccomp", 'Set it to "auto"'],
+        ["rlimits", 'Set it to "auto"'],
+      ],
+    );
+  });
+
+  test('"strict" is refused with a remedy where bubblewrap is hidden, and "auto" says "process"', async () => {
+    const claims = await claimWithout("bwrap");
+    assert.equal(claims.strict.code, "SANDBOX_UNAVAILABLE");
+    assert.match(claims.strict.hint, /apt-get install bubblewrap/);
+    assert.equal(claims.auto, "process");
+  });
+
+  test('"strict" is refused with a remedy where prlimit is hidden, and "auto" says "confined"', async () => {
+    const claims = await claimWithout("prlimit");
+    assert.equal(claims.strict.code, "SANDBOX_UNAVAILABLE");
+    assert.match(claims.strict.hint, /util-linux/);
+    assert.equal(claims.auto, "confined");
+  });
+
+  test("the same claims are made in full where nothing is hidden", async () => {
+    assert.deepEqual(await claimWithout(undefined), { strict: { code: "strict", hint: "" }, auto: "strict" });
+  });
+});
+
+interface Claims {
+  readonly strict: { readonly code: string; readonly hint: string };
+  readonly auto: string;
+}
+
+/** In a mount namespace of its own, with the null device over the program, which then nobody can execute. */
+async function claimWithout(name: "bwrap" | "prlimit" | undefined): Promise<Claims> {
+  const { bubblewrap, prlimit } = findTools();
+  const hidden = name === undefined ? [] : ["--bind", "/dev/null", known(name === "bwrap" ? bubblewrap : prlimit)];
+  const args = ["--dev-bind", "/", "/", ...hidden, "--", process.execPath, CLAIM];
+  const { stdout } = await run(known(bubblewrap), args, { env: {} });
+  return parseClaims(stdout);
+}
+
+function parseClaims(text: string): Claims {
+  return JSON.parse(text) as Claims;
+}
+
+describe("an ordinary user", { skip: process.getuid?.() === 0 ? false : "these tests already run as one" }, () => {
+  test("gets the same walls, and a limit on threads that the kernel spares root", async (context) => {
+    const built = buildProbe();
+    if (built.kind === "missing") return context.skip(built.why);
+    await using canaries = await plantCanaries();
+    const folder = packFor(context, built.path);
+    const args = [
+      join(folder, "test/escape/fixtures/ordinary-user.ts"),
+      join(folder, "probe"),
+      String(canaries.port),
+      canaries.file,
+    ];
+    const { stdout } = await run("setpriv", [...NOBODY, join(folder, "node"), ...args], { cwd: folder, env: {} });
+    const { found, ...rest } = parseFound(stdout);
+    assert.deepEqual(rest, { user: 65534, isolation: "strict", value: 2, ended: "LIMIT_TIME" });
+    const facts = ["end", "read-passwd", "tcp", "fork", "unshare", "shell"].map((name) => found[name]);
+    assert.deepEqual(facts, ["ok", "ENOENT", "EPERM", "EPERM", "EPERM", "ENOENT"]);
+    context.diagnostic(`${found["threads"]} threads, ${found["memory"]} MB`);
+    assert.equal(Number(found["threads"]) + 1, MOST_THREADS);
+    assert.equal(canaries.visits(), 0);
+  });
+});
+
+interface Found {
+  readonly found: Readonly<Record<string, string>>;
+  readonly [fact: string]: unknown;
+}
+
+function parseFound(text: string): Found {
+  return JSON.parse(text) as Found;
+}
+
+/** Everything that the user needs, laid out as here, in a folder that everybody can read. */
+function packFor(context: TestContext, probe: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "glovebox-user-"));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  chmodSync(folder, 0o755);
+  const manifest = createRequire(import.meta.url).resolve("isolated-vm/package.json");
+  const gyp = createRequire(manifest).resolve("node-gyp-build/package.json");
+  const pieces: readonly (readonly [string, string])[] = [
+    ...["package.json", "src", "dist/sandbox", "test/escape/fixtures"].map((name) => [join(ROOT, name), name] as const),
+    [dirname(manifest), "node_modules/isolated-vm"],
+    [dirname(gyp), "node_modules/node-gyp-build"],
+    [process.execPath, "node"],
+    [probe, "probe"],
+  ];
+  for (const [from, to] of pieces) cpSync(from, join(folder, to), { recursive: true, dereference: true });
+  return folder;
+}

@@ -1,0 +1,289 @@
+/*
+ * Stands in the place of the engine inside the confinement and tries what a native payload would try.
+ * Each attempt becomes one line on descriptor 3: its name, then "ok", a number, or the name of the error.
+ * Usage: probe all|harmless|foreign PORT CANARY_FILE FOLDER; after its first
+ * line it waits for one byte on descriptor 3.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static void say(const char *format, ...) {
+  char line[2048];
+  va_list arguments;
+  va_start(arguments, format);
+  int length = vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  if (write(3, line, (size_t)length) < 0) _exit(2);
+}
+
+/* A negative result is the error that the attempt met; anything else is a success. */
+static void tell(const char *name, long result) {
+  const char *error = strerrorname_np(errno);
+  say("%s %s\n", name, result >= 0 ? "ok" : error ? error : "unknown");
+}
+
+#define TRY(name, attempt) (errno = 0, tell(name, (long)(attempt)))
+
+static long readable(const char *path) {
+  char byte;
+  int file = open(path, O_RDONLY);
+  if (file < 0) return -1;
+  long got = read(file, &byte, 1);
+  close(file);
+  return got;
+}
+
+static long writable(const char *folder) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/glovebox-probe", folder);
+  int file = open(path, O_CREAT | O_WRONLY, 0600);
+  if (file < 0) return -1;
+  long got = write(file, "x", 1);
+  close(file);
+  unlink(path);
+  return got;
+}
+
+static long list(const char *path) {
+  DIR *folder = opendir(path);
+  if (!folder) return -1;
+  errno = 0;
+  struct dirent *entry = readdir(folder);
+  int error = errno;
+  closedir(folder);
+  errno = error;
+  return entry ? 0 : -1;
+}
+
+static long reach(int type, int port) {
+  int wire = socket(AF_INET, type, 0);
+  if (wire < 0) return -1;
+  struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((unsigned short)port)};
+  to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  long got = connect(wire, (struct sockaddr *)&to, sizeof to);
+  if (got == 0 && type == SOCK_DGRAM) got = send(wire, "x", 1, 0);
+  int error = errno;
+  close(wire);
+  errno = error;
+  return got;
+}
+
+static long opened(int family, int type, int protocol) {
+  int wire = socket(family, type, protocol);
+  if (wire < 0) return -1;
+  close(wire);
+  return 0;
+}
+
+static long born(long pid) {
+  if (pid == 0) _exit(0);
+  if (pid > 0) waitpid((pid_t)pid, NULL, 0);
+  return pid;
+}
+
+static long shell(int safely) {
+  char *arguments[] = {"sh", "-c", "exit 7", NULL};
+  if (!safely) return execve("/bin/sh", arguments, environ);
+  int status = 0;
+  pid_t pid = fork();
+  if (pid == 0) execve("/bin/sh", arguments, environ);
+  waitpid(pid, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 7 ? 0 : -1;
+}
+
+static void *rest(void *unused) {
+  for (;;) sleep(1);
+  return unused;
+}
+
+static int start_threads(int most) {
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, 16384);
+  int count = 0;
+  pthread_t thread;
+  while (count < most && pthread_create(&thread, &small, rest, NULL) == 0) count += 1;
+  return count;
+}
+
+static int open_many(int most) {
+  int count = 0;
+  while (count < most && dup(0) >= 0) count += 1;
+  for (int file = 6; file < most + 6; file += 1) close(file);
+  return count;
+}
+
+static int hold_megabytes(int most) {
+  int count = 0;
+  for (; count < most; count += 16) {
+    char *piece = mmap(NULL, 16 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (piece == MAP_FAILED) break;
+    memset(piece, 1, 16 << 20);
+  }
+  return count;
+}
+
+static void tell_descriptors(void) {
+  char text[256] = "";
+  for (int file = 0; file < 256; file += 1) {
+    if (fcntl(file, F_GETFD) < 0) continue;
+    snprintf(text + strlen(text), sizeof text - strlen(text), "%s%d", *text ? "," : "", file);
+  }
+  say("descriptors %s\n", text);
+}
+
+static void tell_environment(void) {
+  char text[1024] = "";
+  for (char **entry = environ; *entry; entry += 1) {
+    snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", *text ? "," : "", *entry);
+  }
+  say("environment %s\n", text);
+}
+
+static void tell_limits(void) {
+  struct rlimit limit;
+  getrlimit(RLIMIT_NOFILE, &limit);
+  say("limit-descriptors %llu\n", (unsigned long long)limit.rlim_max);
+  getrlimit(RLIMIT_FSIZE, &limit);
+  say("limit-file-size %llu\n", (unsigned long long)limit.rlim_max);
+  getrlimit(RLIMIT_CORE, &limit);
+  say("limit-core %llu\n", (unsigned long long)limit.rlim_max);
+  struct rlimit more = {.rlim_cur = 1 << 20, .rlim_max = 1 << 20};
+  TRY("raise-limit", setrlimit(RLIMIT_NOFILE, &more));
+}
+
+static void try_files(const char *canary, const char *folder) {
+  TRY("read-passwd", readable("/etc/passwd"));
+  TRY("read-canary", readable(canary));
+  TRY("read-own-environment", readable("/proc/self/environ"));
+  TRY("list-root", list("/"));
+  TRY("list-home", list("/root"));
+  TRY("write-folder", writable(folder));
+  TRY("write-tmp", writable("/tmp"));
+  TRY("read-null", readable("/dev/null"));
+  TRY("make-folder", mkdir("/tmp/glovebox-probe-folder", 0700));
+  rmdir("/tmp/glovebox-probe-folder");
+}
+
+static void try_network(int port) {
+  TRY("tcp", reach(SOCK_STREAM, port));
+  TRY("udp", reach(SOCK_DGRAM, port));
+  TRY("unix", opened(AF_UNIX, SOCK_STREAM, 0));
+  TRY("netlink", opened(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE));
+}
+
+/* What only a confined process may try: outside, these would change the machine or need to be root. */
+static void try_privileges(int port) {
+  struct timespec now;
+  struct timeval day;
+  clock_gettime(CLOCK_REALTIME, &now);
+  gettimeofday(&day, NULL);
+  char none[64] = {0};
+  TRY("read-first-environment", readable("/proc/1/environ"));
+  TRY("read-docker-socket", readable("/var/run/docker.sock"));
+  TRY("read-memory", readable("/dev/mem"));
+  TRY("write-engine", open("/engine/probe", O_WRONLY));
+  TRY("write-root", writable("/"));
+  TRY("raw", opened(AF_PACKET, SOCK_RAW, 0));
+  TRY("vsock", opened(40, SOCK_STREAM, 0));
+  TRY("unix-pair", socketpair(AF_UNIX, SOCK_STREAM, 0, (int[2]){0, 0}));
+  TRY("send-message", sendmsg(3, &(struct msghdr){0}, 0));
+  TRY("tcp-by-x32", syscall(0x40000000 | SYS_socket, AF_INET, SOCK_STREAM, 0));
+  TRY("ptrace", ptrace(PTRACE_TRACEME, 0, 0, 0));
+  TRY("read-process", syscall(SYS_process_vm_readv, getppid(), none, 1, none, 1, 0));
+  TRY("mount", syscall(SYS_mount, "none", "/", "tmpfs", 0, 0));
+  TRY("pivot", syscall(SYS_pivot_root, "/", "/"));
+  TRY("chroot", chroot("/engine"));
+  TRY("unshare", unshare(CLONE_NEWUSER));
+  TRY("setns", setns(3, 0));
+  TRY("setuid", setuid(12345));
+  TRY("capset", syscall(SYS_capset, none, none));
+  TRY("bpf", syscall(SYS_bpf, 0, none, sizeof none));
+  TRY("io-uring", syscall(SYS_io_uring_setup, 4, calloc(1, 256)));
+  TRY("userfaultfd", syscall(SYS_userfaultfd, 0));
+  TRY("keyctl", syscall(SYS_keyctl, 0, -3, 0));
+  TRY("add-key", syscall(SYS_add_key, "user", "x", "y", 1, -2));
+  TRY("perf", syscall(SYS_perf_event_open, none, 0, -1, -1, 0));
+  TRY("module", syscall(SYS_init_module, none, 0, ""));
+  TRY("memfd", syscall(SYS_memfd_create, "x", 0));
+  TRY("seccomp", syscall(SYS_seccomp, 0, 0, 0));
+  TRY("open-handle", syscall(SYS_open_by_handle_at, 3, none, 0));
+  TRY("pidfd", syscall(SYS_pidfd_open, 1, 0));
+  TRY("clock", clock_settime(CLOCK_REALTIME, &now));
+  TRY("day", settimeofday(&day, NULL));
+  TRY("clone3", syscall(SYS_clone3, none, sizeof none));
+  TRY("vfork", born(syscall(SYS_vfork)));
+  TRY("kill-all", kill(-1, 0));
+  TRY("inject-input", ioctl(0, 0x5412, "x"));
+  TRY("shared-memory", syscall(SYS_shmget, 1, 4096, 01600));
+  TRY("connect-wire", connect(3, (struct sockaddr *)&(struct sockaddr_in){.sin_port = (unsigned short)port}, 16));
+  int others = 0;
+  for (int pid = 2; pid < 400; pid += 1) others += syscall(SYS_tgkill, pid, pid, 0) == 0;
+  say("other-processes %d\n", others);
+  say("threads %d\n", start_threads(1000));
+  say("memory %d\n", hold_megabytes(4096));
+}
+
+static long by_foreign_convention(void) {
+  long result = 20; /* getpid of the 32-bit convention */
+  __asm__ volatile("int $0x80" : "+a"(result) : : "memory");
+  return result;
+}
+
+int main(int count, char **arguments) {
+  char byte;
+  if (count < 5) return 2;
+  say("begin ok\n");
+  if (read(3, &byte, 1) != 1) return 2;
+  const char *manner = arguments[1];
+  int port = atoi(arguments[2]);
+  if (strcmp(manner, "foreign") == 0) {
+    say("foreign %s\n", by_foreign_convention() > 0 ? "ok" : "none");
+    return 0;
+  }
+  int safely = strcmp(manner, "harmless") == 0;
+  struct utsname machine;
+  uname(&machine);
+  tell_descriptors();
+  tell_environment();
+  say("host %s\n", machine.nodename);
+  say("pid %d\n", getpid());
+  say("parent %d\n", getppid());
+  tell_limits();
+  try_files(arguments[3], arguments[4]);
+  try_network(port);
+  TRY("fork", born(fork()));
+  TRY("clone", born(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)));
+  say("many-descriptors %d\n", open_many(10000));
+  TRY("shell", shell(safely));
+  if (!safely) try_privileges(port);
+  say("end ok\n");
+  _exit(0);
+}

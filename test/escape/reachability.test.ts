@@ -1,0 +1,75 @@
+/** Walks every value that a program can obtain and finds nothing of another realm; where objects are shared, it finds them. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import vm from "node:vm";
+
+import { openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
+
+const WALK = readFileSync(new URL("fixtures/reach.js", import.meta.url), "utf8");
+/** A realm has nearly a thousand built-in values; a walk that sees fewer has not walked. */
+const FEWEST_VALUES = 900;
+
+interface Walked {
+  readonly visited: number;
+  readonly foreign: readonly string[];
+  readonly names: readonly string[];
+}
+
+function parseWalked(value: unknown): Walked {
+  return value as Walked;
+}
+
+for (const level of ["strict", "process"] as const) {
+  test(`at level ${level} every value that a program reaches is of its own realm`, async (context) => {
+    await using sandbox = await openEscapeSandbox(level);
+    const walked = parseWalked(await sandbox.value(WALK));
+    context.diagnostic(`${walked.visited} values, ${walked.names.length} names of functions`);
+    assert.deepEqual(walked.foreign, []);
+    assert.ok(walked.visited >= FEWEST_VALUES, `only ${walked.visited} values`);
+  });
+
+  test(`at level ${level} nothing that was taken away is reached under any other name`, async () => {
+    await using sandbox = await openEscapeSandbox(level);
+    const { names } = parseWalked(await sandbox.value(WALK));
+    const removed = ["SharedArrayBuffer", "WeakRef", "FinalizationRegistry", "compileStreaming", "instantiate", "wait"];
+    assert.deepEqual(
+      names.filter((name) => removed.includes(name)),
+      [],
+    );
+    assert.deepEqual(
+      ["echo", "stringify", "setTimeout"].filter((name) => !names.includes(name)),
+      ["echo"],
+    );
+  });
+}
+
+test("the same walk finds the host where its objects are shared", async () => {
+  const tools = {
+    echo: (value: unknown) => Promise.resolve(value),
+    fail: (message: string) => Promise.reject(new Error(message)),
+    each: () => Promise.resolve([]),
+  };
+  const context = vm.createContext({
+    tools,
+    URL,
+    TextEncoder,
+    TextDecoder,
+    structuredClone,
+    atob,
+    btoa,
+    console: { log() {} },
+    setTimeout: () => 0,
+  });
+  const walked = parseWalked(await vm.runInContext(`(async () => {${WALK}\n})()`, context));
+  assert.ok(walked.foreign.length > 0);
+  assert.ok(walked.visited >= FEWEST_VALUES);
+});
+
+test("the same walk finds a function that compiles text where one is left", async () => {
+  const context = vm.createContext({});
+  const bare = WALK.replaceAll(/^await .*$/gm, "");
+  const walked = parseWalked(await vm.runInContext(`(async () => {${bare}\n})()`, context));
+  assert.ok(walked.foreign.some((found) => found.endsWith("compiles text")));
+});

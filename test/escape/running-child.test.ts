@@ -1,0 +1,150 @@
+/** The real child while it runs, looked at from outside: descriptors, environment, signals, and whether it ever stays behind. */
+
+import assert from "node:assert/strict";
+import { fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, readdirSync, readlinkSync } from "node:fs";
+import { describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { LATE_MS, known, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
+import type { EscapeSandbox } from "./fixtures/escape-sandbox.ts";
+import { listBelow, readStatus } from "./fixtures/memory-watch.ts";
+
+const WAITING = "await new Promise((done) => setTimeout(done, 900)); return 1;";
+/** How long a child may outlive a gateway that was killed. */
+const ORPHAN_MS = 1_000;
+const LOOK_MS = 20;
+/** The gateway's own descriptor 40 is left open for its children by whoever started it. */
+const INHERITED = 40;
+
+/** The engine is the last of the processes that a sandbox starts for one child. */
+async function findEngine(pids: ReadonlySet<number>): Promise<number> {
+  for (let looks = 0; looks < 100; looks += 1) {
+    const engine = [...pids].flatMap(listBelow).findLast((pid) => readStatus(pid, "Name") !== "bwrap");
+    if (engine !== undefined && readdirSync(`/proc/${engine}/task`).length > 3) return engine;
+    await sleep(LOOK_MS);
+  }
+  throw new Error("No engine came up");
+}
+
+function listDescriptors(pid: number): ReadonlyMap<number, string> {
+  return new Map(readdirSync(`/proc/${pid}/fd`).map((name) => [Number(name), readlinkSync(`/proc/${pid}/fd/${name}`)]));
+}
+
+function readEnvironment(pid: number): readonly string[] {
+  return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").filter(Boolean).toSorted();
+}
+
+/** Sockets in the state "listening" that belong to a process. */
+function listListeners(pid: number): readonly string[] {
+  const owned = new Set(
+    [...listDescriptors(pid).values()].flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []),
+  );
+  return ["tcp", "tcp6"].flatMap((table) =>
+    readFileSync(`/proc/${pid}/net/${table}`, "latin1")
+      .split("\n")
+      .slice(1)
+      .map((line) => line.trim().split(/\s+/))
+      .flatMap((fields) => (fields[3] === "0A" && owned.has(fields[9] ?? "") ? [fields[1] ?? ""] : [])),
+  );
+}
+
+for (const level of ["strict", "process"] as const) {
+  describe(`a running child at level ${level}`, () => {
+    const inEngine = async (look: (engine: number, sandbox: EscapeSandbox) => void | Promise<void>): Promise<void> => {
+      const pids = new Set<number>();
+      await using sandbox = await openEscapeSandbox(level, pids);
+      const run = sandbox.run(WAITING);
+      await look(await findEngine(pids), sandbox);
+      await run;
+    };
+
+    test("has sockets for its errors and the wire, and nothing else of the host", async () => {
+      await inEngine((engine) => {
+        const links = [...listDescriptors(engine)];
+        const sockets = links.filter(([, link]) => link.startsWith("socket:")).map(([descriptor]) => descriptor);
+        assert.deepEqual(
+          sockets.toSorted((a, b) => a - b),
+          [2, 3],
+        );
+        // Its event loop's own: both ends of each pipe are here.
+        const pipes = links.map(([, link]) => link).filter((link) => link.startsWith("pipe:"));
+        assert.deepEqual(
+          pipes.filter((pipe) => pipes.filter((other) => other === pipe).length !== 2),
+          [],
+        );
+        const others = links.map(([, link]) => link).filter((link) => !/^(socket|pipe|anon_inode):/.test(link));
+        assert.deepEqual([...new Set(others)], ["/dev/null"]);
+      });
+    });
+
+    test("has nothing in its environment but the list", async () => {
+      const allowed = { strict: ["PWD=/", "TZ=UTC"], process: ["LC_ALL=en_US.UTF-8", "TZ=UTC"] };
+      await inEngine((engine) => assert.deepEqual(readEnvironment(engine), allowed[level]));
+    });
+
+    test("opens no inspector on SIGUSR1, and is replaced if it dies of it", async () => {
+      await inEngine(async (engine, sandbox) => {
+        process.kill(engine, "SIGUSR1");
+        await sleep(200);
+        if (readStatus(engine, "Pid") !== "") assert.deepEqual(listListeners(engine), []);
+        assert.equal(await sandbox.value("return 2"), 2);
+      });
+    });
+
+    test("ends with its sandbox in the middle of a loop, whatever it was asked before", async () => {
+      const pids = new Set<number>();
+      const sandbox = await openEscapeSandbox(level, pids);
+      const run = sandbox.run("for (;;);", { wallMs: 30_000, cpuMs: 30_000 });
+      const engine = await findEngine(pids);
+      process.kill(engine, "SIGTERM");
+      await sandbox[Symbol.asyncDispose]();
+      await run;
+      await waitForEnd(engine);
+      assert.equal(isAlive(engine), false);
+    });
+
+    test("is gone one second after its gateway was killed", async () => {
+      const gateway = await startGateway(level);
+      const below = listBelow(known(gateway.pid)).slice(1);
+      assert.ok(below.length > 0);
+      gateway.kill("SIGKILL");
+      await once(gateway, "exit");
+      await sleep(ORPHAN_MS);
+      assert.deepEqual(below.filter(isAlive), []);
+    });
+
+    test("finds the null device where its gateway inherited a descriptor", async () => {
+      const gateway = await startGateway(level);
+      const engines = listBelow(known(gateway.pid)).filter((pid) => listDescriptors(pid).has(3) && pid !== gateway.pid);
+      const links = engines.map((pid) => listDescriptors(pid).get(INHERITED)).filter((link) => link !== undefined);
+      const own = listDescriptors(known(gateway.pid)).get(INHERITED) ?? "";
+      gateway.kill("SIGKILL");
+      await once(gateway, "exit");
+      assert.match(own, /^socket:/); // the gateway had it; otherwise its absence below would prove nothing
+      assert.deepEqual([...new Set(links)], ["/dev/null"]);
+    });
+  });
+}
+
+/** A process that opens a sandbox and runs a program without end in it. */
+async function startGateway(level: string): Promise<ChildProcess> {
+  const stdio: ("ignore" | "ipc" | "pipe")[] = ["ignore", "ignore", "ignore", "ipc"];
+  while (stdio.length < INHERITED) stdio.push("ignore");
+  stdio.push("pipe");
+  const gateway = fork(new URL("fixtures/lone-gateway.ts", import.meta.url), [level], { stdio });
+  await once(gateway, "message");
+  return gateway;
+}
+
+async function waitForEnd(pid: number): Promise<void> {
+  const until = performance.now() + LATE_MS;
+  while (performance.now() < until && isAlive(pid)) await sleep(LOOK_MS);
+}
+
+/** One that has ended and waits to be buried is not. */
+function isAlive(pid: number): boolean {
+  return !["", "Z (zombie)", "X (dead)"].includes(readStatus(pid, "State"));
+}

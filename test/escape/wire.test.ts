@@ -1,0 +1,166 @@
+/** A child that was taken over and speaks the protocol as it likes: it ends its own execution and nothing else. */
+
+import assert from "node:assert/strict";
+import { after, before, describe, mock, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { findTools } from "../../src/sandbox/confinement/find-tools.ts";
+import { LATE_MS, TIGHT, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
+import type { EscapeSandbox, Run } from "./fixtures/escape-sandbox.ts";
+import { createHostileEngine } from "./fixtures/hostile-engine.ts";
+import { codeOf } from "./fixtures/judge.ts";
+
+const HOST_GROWTH_BYTES = 100 * 1024 * 1024;
+/** Longer than the pool waits for the first word of a child. */
+const START_MS = 20_000;
+
+/** What a child does, and the code that its execution ends with. */
+const REFUSED: readonly (readonly [string, string])[] = [
+  ["longest", "SANDBOX_CRASHED"],
+  ["overCap", "SANDBOX_CRASHED"],
+  ["tooShort", "SANDBOX_CRASHED"],
+  ["truncated", "SANDBOX_CRASHED"],
+  ["garbage", "SANDBOX_CRASHED"],
+  ["zeroes", "SANDBOX_CRASHED"],
+  ["unknownKind", "SANDBOX_CRASHED"],
+  ["kindOfHost", "SANDBOX_CRASHED"],
+  ["readyAgain", "SANDBOX_CRASHED"],
+  ["brokenJson", "SANDBOX_CRASHED"],
+  ["deepJson", "LIMIT_SIZE"],
+  ["brokenThrew", "SANDBOX_CRASHED"],
+  ["unknownOverrun", "SANDBOX_CRASHED"],
+  ["callOutOfTurn", "SANDBOX_CRASHED"],
+  ["callTwice", "SANDBOX_CRASHED"],
+  ["callWithoutArguments", "SANDBOX_CRASHED"],
+  ["manyTimers", "LIMIT_CALLS"],
+  ["manyLogs", "LIMIT_SIZE"],
+  ["longLogs", "LIMIT_SIZE"],
+  ["exits", "SANDBOX_CRASHED"],
+  ["aborts", "SANDBOX_CRASHED"],
+  ["neverEnds", "LIMIT_TIME"],
+];
+
+/** What a child does that is strange but harmless, and the value that its execution has all the same. */
+const TAKEN: readonly (readonly [string, unknown])[] = [
+  ["honest", "honest"],
+  ["calls", [2, 1, "[1]"]],
+  ["doneTwice", 1],
+  ["strangeTimer", 1],
+  ["strangeLevel", 1],
+  ["strangeUsage", 1],
+  ["speaks", "real"],
+  ["lateAnswers", 1],
+];
+
+describe("a hostile child", () => {
+  const pids = new Set<number>();
+  let sandbox: EscapeSandbox;
+  let residentBefore = 0;
+  before(async () => {
+    sandbox = await openEscapeSandbox(createHostileEngine("ready"), pids);
+    assert.equal(await sandbox.value("honest"), "honest");
+    residentBefore = process.memoryUsage().rss;
+  });
+  after(() => sandbox[Symbol.asyncDispose]());
+
+  for (const [mode, code] of REFUSED) {
+    test(`"${mode}" ends its own execution with ${code}, and the next child is healthy`, async () => {
+      const run = await sandbox.run(mode);
+      assert.equal(codeOf(run), code);
+      assert.ok(run.tookMs < TIGHT.wallMs + LATE_MS, `took ${run.tookMs} ms`);
+      assert.equal(await sandbox.value("honest"), "honest");
+    });
+  }
+
+  for (const [mode, value] of TAKEN) {
+    test(`"${mode}" is taken as ${JSON.stringify(value)}, and what comes after it is not heard`, async () => {
+      const run = await sandbox.run(mode);
+      assert.deepEqual(run.ending, { kind: "returned", value });
+      await sleep(20);
+      assert.deepEqual(run.calls, mode === "calls" ? ["tools.echo"] : []);
+      assert.equal(await sandbox.value("honest"), "honest");
+    });
+  }
+
+  test("numbers that a child claims to have used are finite and not negative", async () => {
+    const { usage } = await sandbox.run("strangeUsage");
+    const claimed = [usage.cpuMs, usage.peakMemoryBytes, usage.outputBytes];
+    assert.deepEqual(
+      claimed.filter((count) => !Number.isFinite(count) || count < 0),
+      [],
+    );
+  });
+
+  test("a result that names __proto__ is data", async () => {
+    const { ending } = await sandbox.run("prototypeJson");
+    assert.ok(ending.kind === "returned" && Object.hasOwn(Object(ending.value), "__proto__"));
+    assert.equal(Reflect.get({}, "polluted"), undefined);
+  });
+
+  test("a strange report of an error becomes one of the known shape", async () => {
+    const { ending } = await sandbox.run("strangeThrew");
+    assert.deepEqual(ending, { kind: "threw", thrown: { kind: "thrown", name: "", message: "", stack: "" } });
+  });
+
+  test("a long report of an error is cut", async () => {
+    const { ending } = await sandbox.run("longThrew");
+    assert.ok(ending.kind === "threw" && ending.thrown.message.length === 8_192);
+  });
+
+  test("two executions at once have children of their own, and one that breaks leaves the other alone", async () => {
+    const runs: readonly Run[] = await Promise.all([sandbox.run("neverEnds"), sandbox.run("calls")]);
+    assert.deepEqual([runs.map(codeOf), runs[1]?.ending.kind], [["LIMIT_TIME", undefined], "returned"]);
+  });
+
+  test("none of it made the host grow or left more children than places", () => {
+    const grown = process.memoryUsage().rss - residentBefore;
+    assert.ok(grown < HOST_GROWTH_BYTES, `grew by ${grown} bytes`);
+    assert.ok(pids.size <= 2);
+  });
+});
+
+describe("a child that never gets ready", () => {
+  for (const manner of ["exit", "garbage"]) {
+    test(`"${manner}" makes the sandbox unavailable, with a remedy`, async () => {
+      await using sandbox = await openEscapeSandbox(createHostileEngine(manner));
+      const { ending } = await sandbox.run("honest");
+      assert.ok(ending.kind === "failed" && ending.error.code === "SANDBOX_UNAVAILABLE");
+      assert.match(ending.error.details.hint ?? "", /glovebox doctor/);
+    });
+  }
+
+  test('"twice" is not given to anybody while its memory is being capped', async () => {
+    const engine = { ...createHostileEngine("twice"), ...findTools() };
+    await using sandbox = await openEscapeSandbox(engine);
+    const runs = await Promise.all([sandbox.run("honest"), sandbox.run("honest")]);
+    assert.deepEqual(runs.map(codeOf), ["SANDBOX_UNAVAILABLE", "SANDBOX_UNAVAILABLE"]);
+  });
+
+  test('"ready" is given out after its memory was capped', async () => {
+    await using sandbox = await openEscapeSandbox({ ...createHostileEngine("ready"), ...findTools() });
+    assert.equal(await sandbox.value("honest"), "honest");
+  });
+
+  test('"silent" is ended when its time to start is over', async () => {
+    mock.timers.enable({ apis: ["setTimeout"] });
+    const pids = new Set<number>();
+    const sandbox = await openEscapeSandbox(createHostileEngine("silent"), pids);
+    try {
+      const [first = 0] = pids;
+      mock.timers.tick(START_MS - 1);
+      assert.deepEqual([...pids], [first]);
+      mock.timers.tick(1);
+      await waitUntil(() => !pids.has(first));
+      assert.ok(!pids.has(first));
+    } finally {
+      mock.timers.reset();
+      await sandbox[Symbol.asyncDispose]();
+    }
+  });
+});
+
+/** Without timers, which are not real here. */
+async function waitUntil(holds: () => boolean): Promise<void> {
+  const until = performance.now() + LATE_MS;
+  while (!holds() && performance.now() < until) await new Promise((done) => setImmediate(done));
+}
