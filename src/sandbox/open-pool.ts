@@ -112,6 +112,8 @@ class ChildPool implements Pool {
       };
       signal.addEventListener("abort", giveUp, { once: true });
       this.#queue.add(principal, waiter);
+      // Whatever was wrong may have passed: each request is worth another try.
+      if (this.#all.size === 0) this.#failedStarts = 0;
       this.#fill();
     });
   }
@@ -157,7 +159,6 @@ class ChildPool implements Pool {
     if (!this.#all.has(worker)) return; // it died meanwhile, and nobody would be told again
     if (!capped || worker.isDismissed) return this.#dismiss(worker);
     this.#starting -= 1;
-    this.#failedStarts = 0;
     this.#ready(worker);
   }
 
@@ -166,7 +167,7 @@ class ChildPool implements Pool {
     clearTimeout(worker.timer);
     if (this.#closed || worker.isDismissed) return this.#dismiss(worker);
     worker.baseline = measureProcess(worker.child.pid) ?? NOTHING_MEASURED;
-    worker.child.listener = { frame: () => this.#dismiss(worker), gone: () => this.#forget(worker) };
+    worker.child.listener = { frame: () => this.#dismiss(worker), gone: () => this.#lose(worker) };
     const waiter = this.#queue.take();
     if (waiter) {
       this.#leased += 1;
@@ -175,6 +176,12 @@ class ChildPool implements Pool {
     this.#idle.push(worker);
     worker.timer = setTimeout(() => this.#rest(worker), IDLE_MS);
     worker.timer.unref();
+  }
+
+  /** A child that dies before its first program is as good as one that never started: starting on would spin. */
+  #lose(worker: Worker): void {
+    if (worker.uses === 0 && !worker.isDismissed) this.#failedStarts += 1;
+    this.#forget(worker);
   }
 
   #rest(worker: Worker): void {
@@ -192,6 +199,7 @@ class ChildPool implements Pool {
   #release(worker: Worker, reusable: boolean): void {
     this.#leased -= 1;
     worker.uses += 1;
+    this.#failedStarts = 0;
     if (worker.child.isGone) return this.#forget(worker);
     worker.child.listener = {
       frame: (frame) => frame.kind === TO_HOST.READY && this.#ready(worker),
