@@ -1,12 +1,13 @@
 /** The sandbox at its own interface: how long a program takes, how many fit into a second, what a call costs. */
 
 import { DEFAULT_LIMITS } from "../src/domain/index.ts";
-import type { ConnectorId, Digest, Limits, PrincipalId } from "../src/domain/index.ts";
+import type { Limits } from "../src/domain/index.ts";
 import { openReaper } from "../src/processes/index.ts";
 import { confineEngine, createIsolateEngine, openSandbox } from "../src/sandbox/index.ts";
-import type { Sandbox, SandboxResult } from "../src/sandbox/index.ts";
+import type { SandboxResult } from "../src/sandbox/index.ts";
 import { KERNELS, runHere } from "./kernels.ts";
 import { ms, print, rate, time } from "./measure.ts";
+import { runProgram } from "./run-program.ts";
 
 const LIMITS: Limits = { ...DEFAULT_LIMITS, calls: 1_000_000, concurrentCalls: 1_000 };
 
@@ -22,7 +23,7 @@ export async function benchSandbox(): Promise<void> {
     now: Date.now,
     seed: () => [1, 2, 3, 4],
   });
-  const run = (body: string): Promise<SandboxResult> => runProgram(sandbox, body);
+  const run = (body: string): Promise<SandboxResult> => runProgram(sandbox, body, LIMITS);
   for (let warm = 0; warm < 100; warm += 1) await run("return 1 + 1");
   console.log(`\nSandbox (engine ${sandbox.engine}, isolation ${sandbox.isolation})`);
   await benchTrivial(run);
@@ -64,15 +65,4 @@ async function benchKernels(run: (body: string) => Promise<SandboxResult>): Prom
       `aim: 1.3 x   (${ms(inside.p50)} / ${ms(here.p50)})`,
     );
   }
-}
-
-function runProgram(sandbox: Sandbox, javascript: string): Promise<SandboxResult> {
-  return sandbox.run({
-    program: { digest: "sha256:0" as Digest, source: javascript, javascript, insertions: [], calls: [], findings: [] },
-    namespaces: [{ name: "tools", connector: "tools" as ConnectorId, summary: "", tools: ["echo"] }],
-    limits: LIMITS,
-    host: { call: async (_address, rawArgs) => ({ ok: true, json: String(rawArgs) }) },
-    principal: "bench" as PrincipalId,
-    signal: new AbortController().signal,
-  });
 }

@@ -7,10 +7,10 @@ import { readFileSync, readdirSync } from "node:fs";
 
 import { buildIfStale } from "../scripts/build.ts";
 import { DEFAULT_LIMITS } from "../src/domain/index.ts";
-import type { ConnectorId, Digest, Limits, PrincipalId } from "../src/domain/index.ts";
+import type { Limits } from "../src/domain/index.ts";
 import { openReaper } from "../src/processes/index.ts";
 import { confineEngine, createIsolateEngine, openSandbox } from "../src/sandbox/index.ts";
-import type { Sandbox, SandboxResult } from "../src/sandbox/index.ts";
+import { runProgram } from "./run-program.ts";
 
 const COUNT = Number(process.argv[2] ?? 20_000);
 const MOST_MS = 20 * 60_000;
@@ -65,7 +65,8 @@ async function work(): Promise<void> {
   while (started < COUNT && performance.now() - startedAt < MOST_MS) {
     started += 1;
     const turn = started;
-    if (turn % HOSTILE_EVERY === 0) await run(sandbox, HOSTILE[(turn / HOSTILE_EVERY) % HOSTILE.length] ?? "");
+    if (turn % HOSTILE_EVERY === 0)
+      await runProgram(sandbox, HOSTILE[(turn / HOSTILE_EVERY) % HOSTILE.length] ?? "", limits);
     else await runHonest(turn);
     done += 1;
     if (done % REPORT_EVERY === 0) report();
@@ -73,7 +74,7 @@ async function work(): Promise<void> {
 }
 
 async function runHonest(turn: number): Promise<void> {
-  const { ending } = await run(sandbox, `return (await tools.echo({ turn: ${turn} })).turn;`);
+  const { ending } = await runProgram(sandbox, `return (await tools.echo({ turn: ${turn} })).turn;`, limits);
   if (ending.kind === "returned" && ending.value === turn) return;
   wrong += 1;
   console.log(`execution ${turn} ended as ${JSON.stringify(ending)}`);
@@ -103,15 +104,4 @@ function judge(): boolean {
     `${done} executions in ${seconds} s, ${wrong} honest ones wrong, ${(growth / 1024).toFixed(0)} kB growth per 1,000`,
   );
   return wrong === 0 && flat && growth < MOST_GROWTH_BYTES_PER_1000;
-}
-
-function run(target: Sandbox, javascript: string): Promise<SandboxResult> {
-  return target.run({
-    program: { digest: "sha256:0" as Digest, source: javascript, javascript, insertions: [], calls: [], findings: [] },
-    namespaces: [{ name: "tools", connector: "tools" as ConnectorId, summary: "", tools: ["echo"] }],
-    limits,
-    host: { call: async (_address, rawArgs) => ({ ok: true, json: String(rawArgs) }) },
-    principal: "soak" as PrincipalId,
-    signal: new AbortController().signal,
-  });
 }

@@ -35,7 +35,7 @@ refuseToClone(rootPrototypeOf((async function* () {})()), "async iterator");
 for (const name of typeof Intl === "object" ? Object.getOwnPropertyNames(Intl) : []) {
   const member: unknown = Reflect.get(Intl, name);
   const prototype: unknown = typeof member === "function" ? member.prototype : undefined;
-  if (typeof prototype === "object" && prototype !== null) refuseToClone(prototype, `Intl.${name}`);
+  if (typeof prototype === "object" && prototype !== null) refuseToClone(prototype, "Intl." + name);
 }
 
 /** The last prototype before `Object.prototype`, which all objects of the kind share. */

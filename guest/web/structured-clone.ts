@@ -156,7 +156,7 @@ function isError(value: object): boolean {
 }
 
 function refuse(kind: string): Error {
-  return createNamedError("DataCloneError", `A value of kind ${kind} could not be cloned`);
+  return createNamedError("DataCloneError", "A value of kind " + kind + " could not be cloned");
 }
 
 function ownValue(source: object, name: string): { readonly value: unknown } | undefined {

@@ -50,7 +50,7 @@ export class TextDecoder {
   /** Labels other than those of UTF-8 are a RangeError. */
   constructor(label?: unknown, options?: DecoderOptions) {
     const name = label === undefined ? "utf-8" : toText(label);
-    if (!isUtf8Label(name)) throw new RangeError(`The encoding "${name}" is not supported; only utf-8 is`);
+    if (!isUtf8Label(name)) throw new RangeError('The encoding "' + name + '" is not supported; only utf-8 is');
     this.#fatal = Boolean(options?.fatal);
     this.#ignoreBOM = Boolean(options?.ignoreBOM);
     this.#decoder = new Utf8Decoder(this.#fatal);

@@ -36,7 +36,7 @@ export function toBase(base: unknown): string | undefined {
 export function parseHref(parse: ParseUrl, href: unknown, base: unknown): Parts {
   const text = toUsvString(href);
   const parts = parse(text, toBase(base));
-  if (parts === undefined) throw new TypeError(`Invalid URL: ${slice(text, 0, SHOWN_UNITS)}`);
+  if (parts === undefined) throw new TypeError("Invalid URL: " + slice(text, 0, SHOWN_UNITS));
   return parseParts(parts);
 }
 
@@ -45,7 +45,7 @@ export function parseParts(text: string): Parts {
   const raw: unknown = parseJson(text);
   const read = (name: keyof Parts): string => {
     const part: unknown = typeof raw === "object" && raw !== null ? get(raw, name) : undefined;
-    if (typeof part !== "string") throw new TypeError(`The host's answer lacks ${name}`);
+    if (typeof part !== "string") throw new TypeError("The host's answer lacks " + name);
     return part;
   };
   return {

@@ -182,5 +182,6 @@ function toMatcher(rawName: unknown, rawValue?: unknown): (pair: Pair) => boolea
 
 /** A forgotten argument would otherwise become the text "undefined". */
 function requireArguments(given: number, needed: number): void {
-  if (given < needed) throw new TypeError(`${needed} argument${needed === 1 ? "" : "s"} needed, ${given} given`);
+  if (given < needed)
+    throw new TypeError(needed + " argument" + (needed === 1 ? "" : "s") + " needed, " + given + " given");
 }
