@@ -52,7 +52,18 @@ export function randomUuid(): string {
   let hex = "";
   for (let word = 0; word < 4; word += 1) hex += padStart(numberToText(next32(), 16), 8, "0");
   const variant = numberToText(8 + floor(random() * 4), 16);
-  return `${slice(hex, 0, 8)}-${slice(hex, 8, 12)}-4${slice(hex, 13, 16)}-${variant}${slice(hex, 17, 20)}-${slice(hex, 20, 32)}`;
+  return (
+    slice(hex, 0, 8) +
+    "-" +
+    slice(hex, 8, 12) +
+    "-4" +
+    slice(hex, 13, 16) +
+    "-" +
+    variant +
+    slice(hex, 17, 20) +
+    "-" +
+    slice(hex, 20, 32)
+  );
 }
 
 /** Puts the host's clock in place of the machine's: `Date`, `Date.now` and the defaults of `Intl.DateTimeFormat`. */
@@ -73,8 +84,9 @@ export function installClock(): void {
   installFormatDefaults();
 }
 
-/** Without an argument these read the machine's clock; given ours they cannot. */
+/** Without an argument these read the machine's clock; given ours they cannot. Not every engine has them. */
 function installFormatDefaults(): void {
+  if (typeof Intl === "undefined") return;
   const prototype = Intl.DateTimeFormat.prototype;
   const getFormat = getOwnPropertyDescriptor(prototype, "format")?.get;
   const { formatToParts } = prototype;

@@ -64,7 +64,7 @@ function write(value: unknown, key: string, walk: Walk): string | undefined {
     case "boolean":
       return count(value ? "true" : "false", walk);
     case "bigint":
-      return count(`"${toText(value)}"`, walk);
+      return count('"' + toText(value) + '"', walk);
     case "object":
       return value === null ? count("null", walk) : writeObject(value, key, walk);
     default:
@@ -138,10 +138,10 @@ function writeItems(length: number, at: (index: number) => unknown, walk: Walk):
   for (let index = 0; index < length; index += 1) {
     // Each item costs at least one character: a sparse array of 2^31 holes is refused by its size.
     const item = write(at(index), toText(index), walk) ?? count("null", walk);
-    text += index === 0 ? item : `,${item}`;
+    text += index === 0 ? item : "," + item;
     walk.length += 1;
   }
-  return `${text}]`;
+  return text + "]";
 }
 
 function writeEntries(value: object, walk: Walk): string {
@@ -151,15 +151,15 @@ function writeEntries(value: object, walk: Walk): string {
     const name = names[index] as string;
     const item = write((value as Readonly<Record<string, unknown>>)[name], name, walk);
     if (item === undefined) continue;
-    text += `${text === "{" ? "" : ","}${count(stringifyJson(name), walk)}:${item}`;
+    text += (text === "{" ? "" : ",") + count(stringifyJson(name), walk) + ":" + item;
     walk.length += 2;
   }
-  return `${text}}`;
+  return text + "}";
 }
 
 function writeDate(value: object, walk: Walk): string {
   const time = dateGetTime(value as Date);
-  return count(time === time ? `"${dateToIso(value as Date)}"` : "null", walk);
+  return count(time === time ? '"' + dateToIso(value as Date) + '"' : "null", walk);
 }
 
 /** A map with string keys is an object; any other map is a list of pairs. */
@@ -175,9 +175,9 @@ function writeMap(map: Map<unknown, unknown>, walk: Walk): string {
   for (let index = 0; index < pairs.length; index += 1) {
     const pair = pairs[index] as [string, unknown];
     const item = write(pair[1], pair[0], walk);
-    if (item !== undefined) text += `${text === "{" ? "" : ","}${count(stringifyJson(pair[0]), walk)}:${item}`;
+    if (item !== undefined) text += (text === "{" ? "" : ",") + count(stringifyJson(pair[0]), walk) + ":" + item;
   }
-  return `${text}}`;
+  return text + "}";
 }
 
 function writeBytes(buffer: ArrayBuffer, walk: Walk): string {

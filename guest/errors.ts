@@ -33,15 +33,19 @@ export function toolErrorOf(answer: unknown, seq: number, site: { readonly stack
   const error = new ToolError(failure.code, failure.message, failure.retry, failure.hint);
   weakSet(origins, error, seq);
   if (typeof site.stack === "string") {
-    const frames = slice(site.stack, 5, site.stack.length); // without the head line "Error"
     defineProperty(error, "stack", {
-      value: `ToolError: ${error.message}${frames}`,
+      value: "ToolError: " + error.message + framesOf(site.stack),
       writable: true,
       enumerable: false,
       configurable: true,
     });
   }
   return error;
+}
+
+/** Some engines write the head line "Error" before the frames, some do not. */
+function framesOf(stack: string): string {
+  return slice(stack, 0, 5) === "Error" ? slice(stack, 5, stack.length) : "\n" + stack;
 }
 
 const TOOL_ERROR = ToolError.prototype;

@@ -8,7 +8,7 @@ import { PROTOTYPES, isPrototypeOf, symbolToText, toText } from "./intrinsics.ts
 export function formatLine(args: readonly unknown[], limits: EncodeLimits): string {
   let line = "";
   for (let index = 0; index < args.length; index += 1) {
-    line += index === 0 ? formatValue(args[index], limits) : ` ${formatValue(args[index], limits)}`;
+    line += index === 0 ? formatValue(args[index], limits) : " " + formatValue(args[index], limits);
   }
   return line;
 }
@@ -20,7 +20,7 @@ function formatValue(value: unknown, limits: EncodeLimits): string {
     case "undefined":
       return "undefined";
     case "bigint":
-      return `${toText(value)}n`;
+      return toText(value) + "n";
     case "symbol":
       return symbolToText(value);
     case "function":
@@ -37,10 +37,10 @@ function formatObject(value: unknown, limits: EncodeLimits): string {
     return encode(value, limits) ?? "undefined";
   } catch (problem) {
     if (problem instanceof EncodeProblem && problem.reason === "size") throw problem;
-    return problem instanceof EncodeProblem ? `[${problem.reason}]` : "[unprintable]";
+    return problem instanceof EncodeProblem ? "[" + problem.reason + "]" : "[unprintable]";
   }
 }
 
 function describeError(error: Error): string {
-  return `${toText(error.name)}: ${toText(error.message)}`;
+  return toText(error.name) + ": " + toText(error.message);
 }

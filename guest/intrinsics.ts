@@ -1,7 +1,8 @@
 /**
  * Private copies of the built-in functions that guest code relies on, taken before a program runs.
  * A program may replace any built-in of its realm; from here on that harms the program alone.
- * Code in `guest/` therefore uses no iteration protocol, no spread of untrusted arrays and no method of a built-in.
+ * Code in `guest/` therefore uses no iteration protocol, no spread of untrusted arrays, no method of a built-in, and no
+ * template with a hole in it: some engines put those together with the `String.prototype.concat` of the moment.
  */
 
 export const { apply, ownKeys, construct, getOwnPropertyDescriptor } = Reflect;

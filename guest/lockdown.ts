@@ -1,11 +1,22 @@
 /**
- * Takes away what a program does not need and could misuse: code from strings, shared memory, WebAssembly, and
+ * Takes away what a program does not need and could misuse: code from strings, shared memory, WebAssembly, clocks, and
  * whatever shows when the collector runs. This is tidiness inside the isolate; the wall is around it.
  */
 
 import { defineProperty, getPrototypeOf } from "./intrinsics.ts";
 
-const REMOVED = ["SharedArrayBuffer", "Atomics", "WebAssembly", "WeakRef", "FinalizationRegistry"];
+/** The last four are what only some engines have, so that programs find the same names everywhere. */
+const REMOVED = [
+  "SharedArrayBuffer",
+  "Atomics",
+  "WebAssembly",
+  "WeakRef",
+  "FinalizationRegistry",
+  "performance",
+  "DOMException",
+  "InternalError",
+  "queueMicrotask",
+];
 
 export function lockDown(): void {
   const functions = [
@@ -16,6 +27,7 @@ export function lockDown(): void {
   ];
   for (const sample of functions) replaceConstructor(getPrototypeOf(sample) as object);
   for (const name of REMOVED) Reflect.deleteProperty(globalThis, name);
+  Reflect.deleteProperty(globalThis, Symbol.toStringTag);
   defineProperty(globalThis, "Function", { value: refusal(), writable: true, enumerable: false, configurable: true });
   defineProperty(globalThis, "eval", { value: refuse, writable: true, enumerable: false, configurable: true });
 }

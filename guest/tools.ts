@@ -49,7 +49,7 @@ export function createNamespace(name: string, joinedTools: string, send: Send, l
   const stubOf = (key: string): unknown => {
     const known = mapGet(stubs, key);
     if (known !== undefined) return known;
-    const stub = createStub(`${name}.${key}`, send, limits);
+    const stub = createStub(name + "." + key, send, limits);
     mapSet(stubs, key, stub);
     return stub;
   };
@@ -88,7 +88,7 @@ function createStub(address: string, send: Send, limits: EncodeLimits): unknown 
     return new RealPromise((resolve, reject) => {
       const text = encodeArguments(address, args, limits);
       // With the stack used up this throws and nothing has left: the number is still free for the next call.
-      send(TO_HOST.CALL, calls + 1, `${address}\n${text}`);
+      send(TO_HOST.CALL, calls + 1, address + "\n" + text);
       calls += 1;
       mapSet(waiting, calls, { resolve, reject, site });
     });
@@ -98,7 +98,7 @@ function createStub(address: string, send: Send, limits: EncodeLimits): unknown 
 
 /** A call takes one object, or nothing. The host checks it against the tool's schema; this only makes it text. */
 function encodeArguments(address: string, args: readonly unknown[], limits: EncodeLimits): string {
-  if (args.length > 1) throw new ToolError("TOOL_ARGUMENTS_INVALID", `${address} takes one object of named arguments`);
+  if (args.length > 1) throw new ToolError("TOOL_ARGUMENTS_INVALID", address + " takes one object of named arguments");
   try {
     return encode(args[0] === undefined ? {} : args[0], limits) ?? "null";
   } catch (problem) {
@@ -109,13 +109,19 @@ function encodeArguments(address: string, args: readonly unknown[], limits: Enco
 function refuseArguments(address: string, { reason }: EncodeProblem, limits: EncodeLimits): ToolError {
   switch (reason) {
     case "size":
-      return new ToolError("LIMIT_SIZE", `The arguments of ${address} are larger than ${limits.bytes} bytes`);
+      return new ToolError("LIMIT_SIZE", "The arguments of " + address + " are larger than " + limits.bytes + " bytes");
     case "depth":
-      return new ToolError("LIMIT_SIZE", `The arguments of ${address} nest deeper than ${limits.depth} levels`);
+      return new ToolError(
+        "LIMIT_SIZE",
+        "The arguments of " + address + " nest deeper than " + limits.depth + " levels",
+      );
     case "circular":
-      return new ToolError("TOOL_ARGUMENTS_INVALID", `The arguments of ${address} contain themselves`);
+      return new ToolError("TOOL_ARGUMENTS_INVALID", "The arguments of " + address + " contain themselves");
     case "promise":
-      return new ToolError("TOOL_ARGUMENTS_INVALID", `The arguments of ${address} contain a promise; await it first`);
+      return new ToolError(
+        "TOOL_ARGUMENTS_INVALID",
+        "The arguments of " + address + " contain a promise; await it first",
+      );
     default:
       return reason satisfies never;
   }

@@ -37,7 +37,7 @@ export async function build(): Promise<void> {
   mkdirSync(fresh);
   try {
     compile(fresh);
-    await bundleChild(fresh);
+    await bundleChildren(fresh);
     await buildWeb(join(fresh, "web"));
     writeFileSync(join(fresh, ".built"), "");
     replaceDist(fresh);
@@ -54,19 +54,21 @@ function compile(outFolder: string): void {
   throw new Error(`The build failed:\n${stdout}`);
 }
 
-/** A confined child sees single files, so its own code is one. */
-async function bundleChild(outFolder: string): Promise<void> {
+/** A confined child sees single files, so the code of each engine's child is one. */
+async function bundleChildren(outFolder: string): Promise<void> {
   const { build: bundle } = await import("esbuild");
-  await bundle({
-    entryPoints: [join(ROOT, "src/sandbox/engines/isolate/child.ts")],
-    outfile: join(outFolder, "sandbox/engines/isolate/child.js"),
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    target: "node24",
-    logLevel: "warning",
-    allowOverwrite: true,
-  });
+  for (const engine of ["isolate", "quickjs"]) {
+    await bundle({
+      entryPoints: [join(ROOT, "src/sandbox/engines", engine, "child.ts")],
+      outfile: join(outFolder, "sandbox/engines", engine, "child.js"),
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      target: "node24",
+      logLevel: "warning",
+      allowOverwrite: true,
+    });
+  }
 }
 
 function replaceDist(fresh: string): void {

@@ -21,14 +21,14 @@ import type { GloveboxConfig, Settings, UpstreamSettings } from "./config/index.
 import { createMcpConnector } from "./connectors/index.ts";
 import type { McpConnectorOptions } from "./connectors/index.ts";
 import { parseExecutionId, parsePrincipalId, tightenLimits } from "./domain/index.ts";
-import type { ConnectorId, ExecutionId, Principal } from "./domain/index.ts";
+import type { ConnectorId, EngineName, ExecutionId, Principal } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
 import { createRecord, execute } from "./execution/index.ts";
 import type { Rooms } from "./execution/index.ts";
 import { decide } from "./policy/index.ts";
 import { openReaper } from "./processes/index.ts";
-import { confineEngine, createIsolateEngine, openSandbox } from "./sandbox/index.ts";
-import type { Sandbox } from "./sandbox/index.ts";
+import { confineEngine, createIsolateEngine, createQuickjsEngine, openSandbox } from "./sandbox/index.ts";
+import type { Engine, Sandbox } from "./sandbox/index.ts";
 import { openStore } from "./store/index.ts";
 import type { Store } from "./store/index.ts";
 import { createLibrary, findDemoUpstreams } from "./surfaces/index.ts";
@@ -71,6 +71,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     loadSettings: findSettings,
     openGateway,
     openVault: openVaultAlone,
+    openLedger: openLedgerAlone,
     report: reportIncident,
     createToken: () => randomBytes(24).toString("base64url"),
   };
@@ -106,7 +107,7 @@ interface Parts {
 
 /** Opens every room in the order of who needs whom, and closes them in the other. */
 async function openGateway(settings: Settings): Promise<Gateway> {
-  const engine = await confineEngine(createIsolateEngine(process.execPath), settings.sandbox.isolation);
+  const engine = await confineEngine(chooseEngine(settings.sandbox.engine), settings.sandbox.isolation);
   await using opened = new AsyncDisposableStack();
   const keeper = opened.use(openReaper());
   const store = opened.use(await openStore({ path: settings.store.path, now: Date.now }));
@@ -124,6 +125,18 @@ async function openGateway(settings: Settings): Promise<Gateway> {
   );
   const rooms = opened.move();
   return createGateway({ settings, store, ledger, catalog, sandbox, close: () => rooms.disposeAsync() });
+}
+
+/** There is no falling back: whoever named an engine gets it or an error. */
+function chooseEngine(name: EngineName): Engine {
+  switch (name) {
+    case "isolate":
+      return createIsolateEngine(process.execPath);
+    case "quickjs":
+      return createQuickjsEngine(process.execPath);
+    default:
+      return name satisfies never;
+  }
 }
 
 function createGateway(parts: Parts): Gateway {
@@ -204,16 +217,34 @@ function createVault(settings: Settings, store: Store, ledger: Ledger): Vault {
   });
 }
 
-/** For the commands that only deal with secrets: no upstream is started. Closing the vault closes what is behind it. */
-async function openVaultAlone(settings: Settings): Promise<Vault> {
+interface Records {
+  readonly store: Store;
+  readonly ledger: Ledger;
+  readonly close: () => Promise<void>;
+}
+
+/** For the commands that only look at what is kept: no upstream is started. */
+async function openRecords(settings: Settings): Promise<Records> {
   const store = await openStore({ path: settings.store.path, now: Date.now });
   const ledger = await openLedger({ store, now: Date.now });
-  const vault = createVault(settings, store, ledger);
   const close = async (): Promise<void> => {
-    await vault.close();
     await ledger.close();
     await store.close();
   };
+  return { store, ledger, close };
+}
+
+/** Closing it closes the store behind it. */
+async function openLedgerAlone(settings: Settings): Promise<Ledger> {
+  const { ledger, close } = await openRecords(settings);
+  return { ...ledger, close, [Symbol.asyncDispose]: close };
+}
+
+/** Closing it closes the ledger and the store behind it. */
+async function openVaultAlone(settings: Settings): Promise<Vault> {
+  const { store, ledger, close: closeRecords } = await openRecords(settings);
+  const vault = createVault(settings, store, ledger);
+  const close = (): Promise<void> => vault.close().then(closeRecords);
   return { ...vault, close, [Symbol.asyncDispose]: close };
 }
 

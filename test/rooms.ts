@@ -104,7 +104,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 
 /** Packages and builtins that may enter the code base through certain rooms only. */
 export const GATES: readonly { readonly match: RegExp; readonly rooms: readonly string[] }[] = [
-  { match: /^(isolated-vm|quickjs-emscripten.*|workerd|node:worker_threads|node:vm)$/, rooms: ["sandbox"] },
+  {
+    match: /^(isolated-vm|quickjs-emscripten.*|@jitl\/quickjs.*|workerd|node:worker_threads|node:vm)$/,
+    rooms: ["sandbox"],
+  },
   { match: /^(node:sqlite|pg|kysely.*)$/, rooms: ["store"] },
   {
     match: /^(undici|node:https?|node:http2|node:net|node:tls|node:dgram|node:dns(\/.*)?)$/,

@@ -82,6 +82,7 @@ test("editor and gateway agree about good and bad configurations", () => {
     {},
     { $schema: "x", mcpServers: { a: { command: "a", args: ["b"], env: { A: "1" } }, b: { url: "https://h/" } } },
     { server: { host: "${HOST:-127.0.0.1}" }, store: { url: "${STORE:-sqlite::memory:}" } },
+    { sandbox: { engine: "quickjs" } },
     { policy: { profile: "open", rules: [{ decision: "ask", tools: ["a.*"], effects: ["write"] }] } },
   ];
   const bad: readonly JsonObject[] = [
@@ -90,7 +91,7 @@ test("editor and gateway agree about good and bad configurations", () => {
     { mcpServers: { a: { command: "a", url: "https://h/" } } },
     { mcpServers: { a: { command: "" } } },
     { mcpServers: { a: { type: "sse", url: "https://h/" } } },
-    { sandbox: { engine: "quickjs" } },
+    { sandbox: { engine: "eval" } },
     { sandbox: { limits: { calls: 0 } } },
     { analysis: { rules: { "no-eval": "info" } } },
     { policy: { rules: [{}] } },

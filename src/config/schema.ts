@@ -51,7 +51,9 @@ const limitsSchema = z
 
 const sandboxSchema = z
   .strictObject({
-    engine: z.literal("isolate").default("isolate").meta({ description: "What runs programs: a V8 isolate." }),
+    engine: z.enum(["isolate", "quickjs"]).default("isolate").meta({
+      description: "What runs programs: a V8 isolate, or QuickJS in WebAssembly where the native module cannot load.",
+    }),
     isolation: z.enum(["auto", "strict", "process"]).default("auto").meta({
       description: "auto takes the best level of this machine, strict refuses to run with less than the full one.",
     }),

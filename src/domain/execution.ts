@@ -7,7 +7,8 @@ import type { Decision } from "./policy.ts";
 import type { Finding } from "./program.ts";
 import type { Effect } from "./tool.ts";
 
-export type EngineName = "isolate";
+/** What runs programs; `docs/reference/engines.md` says what each can and cannot. */
+export type EngineName = "isolate" | "quickjs";
 
 /** How much stands between a program and the machine; `docs/reference/isolation.md` says what each level means. */
 export type IsolationLevel = "strict" | "confined" | "process";

@@ -1,15 +1,13 @@
 /** Each limit of a program just below, at and above its value, in a real child. */
 
 import assert from "node:assert/strict";
-import { after, describe, it } from "node:test";
+import { after, describe } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Limits } from "../domain/index.ts";
+import { ENGINES, itOn } from "./fixtures/engines.ts";
 import { hostOf, openTestSandbox } from "./fixtures/test-sandbox.ts";
 import type { Ending, GuestHost } from "./sandbox.ts";
-
-const { sandbox, run, end, value } = await openTestSandbox();
-after(() => sandbox.close());
 
 const MEGABYTE = 1024 * 1024;
 /** A loaded machine is slow; a limit that does not hold is slower. */
@@ -20,210 +18,246 @@ function codeOf(ending: Ending): string {
   return ending.kind === "failed" ? ending.error.code : ending.kind;
 }
 
-async function codes(programs: readonly string[], limits: Partial<Limits>): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (const program of programs) found.push(codeOf(await end(program, { limits })));
-  return found;
-}
+for (const engine of ENGINES) {
+  const it = itOn(engine);
+  const { sandbox, run, end, value } = await openTestSandbox({}, engine);
+  const codes = async (programs: readonly string[], limits: Partial<Limits>): Promise<readonly string[]> => {
+    const found: string[] = [];
+    for (const program of programs) found.push(codeOf(await end(program, { limits })));
+    return found;
+  };
+  describe(engine, () => {
+    after(() => sandbox.close());
 
-describe("wallMs", () => {
-  const stalls = [
-    ["a loop", "for (;;);"],
-    ["a loop of promises", "const spin = () => Promise.resolve().then(spin); await spin()"],
-    ["a call that is not answered", "await files.read()"],
-    ["a timer that is later", "await new Promise((done) => setTimeout(done, 60_000))"],
-    ["an expression that backtracks", "/^(a+)+$/.test('a'.repeat(60) + '!')"],
-    ["a native loop", "Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)"],
-    ["a native loop over holes", "try { new Array(2 ** 31).join('x') } catch {} for (;;) new Array(2 ** 26).join('')"],
-    ["a loop after the catch", "for (;;) try { for (;;); } catch {}"],
-    ["a getter of the result", "return { get a() { for (;;); } }"],
-    ["a toJSON of the result", "return { toJSON() { for (;;); } }"],
-    ["a message of an error", "throw { get message() { for (;;); } }"],
-  ] as const;
-  for (const [name, program] of stalls) {
-    it(`ends ${name}`, async () => {
-      const { ending, usage } = await run(`console.log("kept"); ${program}`, { limits: { wallMs: 200 }, host: SILENT });
-      assert.equal(codeOf(ending), "LIMIT_TIME");
-      assert.ok(usage.wallMs >= 190 && usage.wallMs < 200 + GRACE_MS, `${usage.wallMs} ms`);
+    describe("wallMs", () => {
+      const stalls = [
+        ["a loop", "for (;;);"],
+        ["a loop of promises", "const spin = () => Promise.resolve().then(spin); await spin()"],
+        ["a call that is not answered", "await files.read()"],
+        ["a timer that is later", "await new Promise((done) => setTimeout(done, 60_000))"],
+        ["an expression that backtracks", "/^(a+)+$/.test('a'.repeat(60) + '!')"],
+        ["a native loop", "Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)"],
+        [
+          "a native loop over holes",
+          "try { new Array(2 ** 31).join('x') } catch {} for (;;) new Array(2 ** 26).join('')",
+        ],
+        ["a loop after the catch", "for (;;) try { for (;;); } catch {}"],
+        ["a getter of the result", "return { get a() { for (;;); } }"],
+        ["a toJSON of the result", "return { toJSON() { for (;;); } }"],
+        ["a message of an error", "throw { get message() { for (;;); } }"],
+      ] as const;
+      for (const [name, program] of stalls) {
+        it(`ends ${name}`, async () => {
+          const { ending, usage } = await run(`console.log("kept"); ${program}`, {
+            limits: { wallMs: 200 },
+            host: SILENT,
+          });
+          assert.equal(codeOf(ending), "LIMIT_TIME");
+          assert.ok(usage.wallMs >= 190 && usage.wallMs < 200 + GRACE_MS, `${usage.wallMs} ms`);
+        });
+      }
+      it("says which limit it was, and keeps the logs", async () => {
+        const { ending, logs } = await run("console.log('kept'); for (;;);", { limits: { wallMs: 300 } });
+        assert.ok(ending.kind === "failed");
+        assert.equal(ending.error.message, "The program ran longer than its limit of 300 ms (wallMs)");
+        assert.deepEqual(
+          logs.map(({ text }) => text),
+          ["kept"],
+        );
+      });
+      it("leaves a program alone that ends in time", async () => {
+        assert.equal(
+          await value("await new Promise((done) => setTimeout(done, 20)); return 1", { limits: { wallMs: 2_000 } }),
+          1,
+        );
+      });
     });
-  }
-  it("says which limit it was, and keeps the logs", async () => {
-    const { ending, logs } = await run("console.log('kept'); for (;;);", { limits: { wallMs: 300 } });
-    assert.ok(ending.kind === "failed");
-    assert.equal(ending.error.message, "The program ran longer than its limit of 300 ms (wallMs)");
-    assert.deepEqual(
-      logs.map(({ text }) => text),
-      ["kept"],
-    );
-  });
-  it("leaves a program alone that ends in time", async () => {
-    assert.equal(
-      await value("await new Promise((done) => setTimeout(done, 20)); return 1", { limits: { wallMs: 2_000 } }),
-      1,
-    );
-  });
-});
 
-describe("cpuMs", () => {
-  it("ends a program that computes, long before its wall limit", async () => {
-    const { ending, usage } = await run("for (;;);", { limits: { cpuMs: 100, wallMs: 20_000 } });
-    assert.equal(codeOf(ending), "LIMIT_TIME");
-    assert.ok(
-      ending.kind === "failed" && ending.error.message.endsWith("of processor time; its limit is 100 ms (cpuMs)"),
-    );
-    assert.ok(usage.wallMs < 10_000, `${usage.wallMs} ms`);
-  });
-  it("does not count waiting", async () => {
-    const program = "await new Promise((done) => setTimeout(done, 400)); return 1";
-    assert.equal(await value(program, { limits: { cpuMs: 150 } }), 1);
-  });
-});
-
-describe("memoryBytes", () => {
-  const limits = { memoryBytes: 32 * MEGABYTE };
-  const bombs = [
-    ["arrays", "const all = []; for (;;) all.push(new Array(1_000).fill(1))"],
-    ["strings", "const all = []; for (;;) all.push('abc'.repeat(10_000).toUpperCase() + all.length)"],
-    ["objects", "let last = {}; for (;;) last = { last, more: [1, 2, 3] }"],
-    ["a map", "const map = new Map(); for (let i = 0; ; i += 1) map.set(i, { i })"],
-    [
-      "a resizable buffer",
-      "const b = new ArrayBuffer(8, { maxByteLength: 2 ** 32 }); for (let i = 1; ; i += 1) { b.resize(i * 2 ** 20); new Uint8Array(b).fill(1) }",
-    ],
-    [
-      "buffers, after the catch",
-      "const all = []; for (;;) try { all.push(new Uint8Array(2 ** 20).fill(1)) } catch { all.push(new Array(1_000).fill(1)) }",
-    ],
-  ] as const;
-  for (const [name, program] of bombs) {
-    it(`ends a bomb of ${name}`, async () => {
-      const { ending, usage } = await run(program, { limits });
-      assert.equal(codeOf(ending), "LIMIT_MEMORY");
-      assert.ok(usage.peakMemoryBytes < 200 * MEGABYTE, `${usage.peakMemoryBytes} bytes`);
+    describe("cpuMs", () => {
+      it("ends a program that computes, long before its wall limit", async () => {
+        const { ending, usage } = await run("for (;;);", { limits: { cpuMs: 100, wallMs: 20_000 } });
+        assert.equal(codeOf(ending), "LIMIT_TIME");
+        assert.ok(
+          ending.kind === "failed" && ending.error.message.endsWith("of processor time; its limit is 100 ms (cpuMs)"),
+        );
+        assert.ok(usage.wallMs < 10_000, `${usage.wallMs} ms`);
+      });
+      it("does not count waiting", async () => {
+        const program = "await new Promise((done) => setTimeout(done, 400)); return 1";
+        assert.equal(await value(program, { limits: { cpuMs: 150 } }), 1);
+      });
     });
-  }
-  it("refuses a buffer that does not fit, inside the program", async () => {
-    const program = "try { new Uint8Array(40 * 2 ** 20); return 'fits' } catch (error) { return error.name }";
-    assert.equal(await value(program, { limits }), "RangeError");
-  });
-  it("leaves a program alone that stays below: on the heap and off it", async () => {
-    const program =
-      "const a = new Array(1_000_000).fill(1); const b = new Uint8Array(8 * 2 ** 20).fill(1); return a.length + b.length";
-    assert.equal(await value(program, { limits }), 1_000_000 + 8 * MEGABYTE);
-  });
-  it("gives the next program the usual memory again", async () => {
-    assert.equal(await value("return new Uint8Array(60 * 2 ** 20).length"), 60 * MEGABYTE);
-  });
-});
 
-describe("outputBytes", () => {
-  const limits = { outputBytes: 100 };
-  it("bounds the result: below and at it passes, above it is refused", async () => {
-    const programs = [97, 98, 99].map((length) => `return "x".repeat(${length})`);
-    assert.deepEqual(await codes(programs, limits), ["returned", "returned", "LIMIT_SIZE"]);
-  });
-  it("bounds the logs", async () => {
-    const programs = [99, 100, 101].map((length) => `console.log("x".repeat(${length}))`);
-    assert.deepEqual(await codes(programs, limits), ["returned", "returned", "LIMIT_SIZE"]);
-  });
-  it("bounds both together", async () => {
-    const programs = [47, 48, 49].map((length) => `console.log("x".repeat(50)); return "x".repeat(${length})`);
-    assert.deepEqual(await codes(programs, limits), ["returned", "returned", "LIMIT_SIZE"]);
-  });
-  it("is counted in bytes of UTF-8", async () => {
-    const programs = [
-      'return "€".repeat(32)',
-      'return "€".repeat(33)',
-      'console.log("€".repeat(33))',
-      'console.log("€".repeat(34))',
-    ];
-    assert.deepEqual(await codes(programs, limits), ["returned", "LIMIT_SIZE", "returned", "LIMIT_SIZE"]);
-  });
-  it("is told as such, however many bytes the characters have", async () => {
-    assert.deepEqual(await codes(['return "€".repeat(1_000_000)', 'console.log("€".repeat(1_000_000))'], {}), [
-      "LIMIT_SIZE",
-      "LIMIT_SIZE",
-    ]);
-  });
-  it("stops a flood of logs and a result of holes before they are written", async () => {
-    const programs = [
-      'for (;;) console.log("x".repeat(1_000))',
-      "return new Array(2 ** 31)",
-      'return "x".repeat(2 ** 28)',
-      'console.log("x".repeat(2 ** 28))',
-    ];
-    assert.deepEqual(await codes(programs, {}), ["LIMIT_SIZE", "LIMIT_SIZE", "LIMIT_SIZE", "LIMIT_SIZE"]);
-  });
-  it("does not count what a call brings in", async () => {
-    const host = hostOf({ ok: true, json: JSON.stringify("x".repeat(10_000)) });
-    assert.equal(await value("return (await files.read()).length", { limits, host }), 10_000);
-  });
-});
+    describe("memoryBytes", () => {
+      const limits = { memoryBytes: 32 * MEGABYTE };
+      const bombs = [
+        ["arrays", "const all = []; for (;;) all.push(new Array(1_000).fill(1))"],
+        ["strings", "const all = []; for (;;) all.push('abc'.repeat(10_000).toUpperCase() + all.length)"],
+        ["objects", "let last = {}; for (;;) last = { last, more: [1, 2, 3] }"],
+        ["a map", "const map = new Map(); for (let i = 0; ; i += 1) map.set(i, { i })"],
+        [
+          "a resizable buffer",
+          "const b = new ArrayBuffer(8, { maxByteLength: 2 ** 32 }); for (let i = 1; ; i += 1) { b.resize(i * 2 ** 20); new Uint8Array(b).fill(1) }",
+        ],
+        [
+          "buffers, after the catch",
+          "const all = []; for (;;) try { all.push(new Uint8Array(2 ** 20).fill(1)) } catch { all.push(new Array(1_000).fill(1)) }",
+        ],
+      ] as const;
+      for (const [name, program] of bombs) {
+        it(`ends a bomb of ${name}`, async () => {
+          const { ending, usage } = await run(program, { limits });
+          assert.equal(codeOf(ending), "LIMIT_MEMORY");
+          assert.ok(usage.peakMemoryBytes < 200 * MEGABYTE, `${usage.peakMemoryBytes} bytes`);
+        });
+      }
+      it("refuses a buffer that does not fit, inside the program", async () => {
+        const program = "try { new Uint8Array(40 * 2 ** 20); return 'fits' } catch (error) { return error.name }";
+        assert.equal(await value(program, { limits }), "RangeError");
+      });
+      it("leaves a program alone that stays below: on the heap and off it", async () => {
+        const program =
+          "const a = new Array(1_000_000).fill(1); const b = new Uint8Array(8 * 2 ** 20).fill(1); return a.length + b.length";
+        assert.equal(await value(program, { limits }), 1_000_000 + 8 * MEGABYTE);
+      });
+      it("gives the next program the usual memory again", async () => {
+        assert.equal(await value("return new Uint8Array(60 * 2 ** 20).length"), 60 * MEGABYTE);
+      });
+    });
 
-const nest = (levels: number): string =>
-  `let value = []; for (let level = 1; level < ${levels}; level += 1) value = [value];`;
+    describe("the stack", () => {
+      const attempts = [
+        ["calls", "const call = () => call(); call()"],
+        ["getters", "({ get a() { return this.a } }).a"],
+        ["texts of nested lists", "let a = []; for (let i = 0; i < 20_000; i += 1) a = [a]; String(a)"],
+        ["nested JSON", "JSON.parse('['.repeat(200_000))"],
+        ["generators", "function* all() { yield* all() } [...all()]"],
+      ] as const;
+      for (const [name, attempt] of attempts) {
+        it(`ends a recursion of ${name} as an error of the program`, async () => {
+          const program = `try { ${attempt}; return "ended" } catch (error) { return error.name }`;
+          assert.equal(
+            await value(program),
+            name === "nested JSON" && engine === "isolate" ? "SyntaxError" : "RangeError",
+          );
+        });
+      }
+      it("is deep enough for a recursion of a thousand", async () => {
+        assert.equal(await value("const sum = (n) => (n === 0 ? 0 : n + sum(n - 1)); return sum(1_000)"), 500_500);
+      });
+    });
 
-const attempt = (levels: number): string =>
-  `${nest(levels)} try { await files.read({ value }); return "ok" } catch (error) { return error.code }`;
+    describe("outputBytes", () => {
+      const limits = { outputBytes: 100 };
+      it("bounds the result: below and at it passes, above it is refused", async () => {
+        const programs = [97, 98, 99].map((length) => `return "x".repeat(${length})`);
+        assert.deepEqual(await codes(programs, limits), ["returned", "returned", "LIMIT_SIZE"]);
+      });
+      it("bounds the logs", async () => {
+        const programs = [99, 100, 101].map((length) => `console.log("x".repeat(${length}))`);
+        assert.deepEqual(await codes(programs, limits), ["returned", "returned", "LIMIT_SIZE"]);
+      });
+      it("bounds both together", async () => {
+        const programs = [47, 48, 49].map((length) => `console.log("x".repeat(50)); return "x".repeat(${length})`);
+        assert.deepEqual(await codes(programs, limits), ["returned", "returned", "LIMIT_SIZE"]);
+      });
+      it("is counted in bytes of UTF-8", async () => {
+        const programs = [
+          'return "€".repeat(32)',
+          'return "€".repeat(33)',
+          'console.log("€".repeat(33))',
+          'console.log("€".repeat(34))',
+        ];
+        assert.deepEqual(await codes(programs, limits), ["returned", "LIMIT_SIZE", "returned", "LIMIT_SIZE"]);
+      });
+      it("is told as such, however many bytes the characters have", async () => {
+        assert.deepEqual(await codes(['return "€".repeat(1_000_000)', 'console.log("€".repeat(1_000_000))'], {}), [
+          "LIMIT_SIZE",
+          "LIMIT_SIZE",
+        ]);
+      });
+      it("stops a flood of logs and a result of holes before they are written", async () => {
+        const programs = [
+          'for (;;) console.log("x".repeat(1_000))',
+          "return new Array(2 ** 31)",
+          'return "x".repeat(2 ** 26)',
+          'console.log("x".repeat(2 ** 26))',
+        ];
+        assert.deepEqual(await codes(programs, {}), ["LIMIT_SIZE", "LIMIT_SIZE", "LIMIT_SIZE", "LIMIT_SIZE"]);
+      });
+      it("does not count what a call brings in", async () => {
+        const host = hostOf({ ok: true, json: JSON.stringify("x".repeat(10_000)) });
+        assert.equal(await value("return (await files.read()).length", { limits, host }), 10_000);
+      });
+    });
 
-describe("depth", () => {
-  it("bounds the result: below and at it passes, above it is refused", async () => {
-    const programs = [3, 4, 5, 100_000].map((levels) => `${nest(levels)} return value`);
-    assert.deepEqual(await codes(programs, { depth: 4 }), ["returned", "returned", "LIMIT_SIZE", "LIMIT_SIZE"]);
-  });
-  it("bounds arguments, which a program can catch", async () => {
-    const found = [
-      await value(attempt(3), { limits: { depth: 4 } }),
-      await value(attempt(4), { limits: { depth: 4 } }),
-    ];
-    assert.deepEqual(found, ["ok", "LIMIT_SIZE"]);
-  });
-});
+    const nest = (levels: number): string =>
+      `let value = []; for (let level = 1; level < ${levels}; level += 1) value = [value];`;
 
-describe("argumentBytes", () => {
-  it("bounds arguments in the guest already, roughly, so that a program can catch it; the host counts exactly", async () => {
-    const program = `const codes = [];
+    const attempt = (levels: number): string =>
+      `${nest(levels)} try { await files.read({ value }); return "ok" } catch (error) { return error.code }`;
+
+    describe("depth", () => {
+      it("bounds the result: below and at it passes, above it is refused", async () => {
+        const programs = [3, 4, 5, 100_000].map((levels) => `${nest(levels)} return value`);
+        assert.deepEqual(await codes(programs, { depth: 4 }), ["returned", "returned", "LIMIT_SIZE", "LIMIT_SIZE"]);
+      });
+      it("bounds arguments, which a program can catch", async () => {
+        const found = [
+          await value(attempt(3), { limits: { depth: 4 } }),
+          await value(attempt(4), { limits: { depth: 4 } }),
+        ];
+        assert.deepEqual(found, ["ok", "LIMIT_SIZE"]);
+      });
+    });
+
+    describe("argumentBytes", () => {
+      it("bounds arguments in the guest already, roughly, so that a program can catch it; the host counts exactly", async () => {
+        const program = `const codes = [];
       for (const n of input) try { await files.read({ a: "x".repeat(n) }); codes.push("ok") } catch (error) { codes.push(error.code) }
       return codes`;
-    const options = { limits: { argumentBytes: 100 }, input: [50, 92, 101, 2 ** 28] };
-    assert.deepEqual(await value(program, options), ["ok", "ok", "LIMIT_SIZE", "LIMIT_SIZE"]);
-  });
-});
+        const options = { limits: { argumentBytes: 100 }, input: [50, 92, 101, 2 ** 26] };
+        assert.deepEqual(await value(program, options), ["ok", "ok", "LIMIT_SIZE", "LIMIT_SIZE"]);
+      });
+    });
 
-const start = (count: number): string => `for (let i = 0; i < ${count}; i += 1) setTimeout(() => {}, 10_000); return 1`;
+    const start = (count: number): string =>
+      `for (let i = 0; i < ${count}; i += 1) setTimeout(() => {}, 10_000); return 1`;
 
-describe("timers", () => {
-  it("may be 999 or 1,000 at once, not 1,001", async () => {
-    assert.deepEqual(await codes([start(999), start(1_000), start(1_001)], {}), [
-      "returned",
-      "returned",
-      "LIMIT_CALLS",
-    ]);
-  });
-  it("may be more one after the other, and run in their order", async () => {
-    const program = `const order = []; const later = (ms) => new Promise((done) => setTimeout(() => done(order.push(ms)), ms));
+    describe("timers", () => {
+      it("may be 999 or 1,000 at once, not 1,001", async () => {
+        assert.deepEqual(await codes([start(999), start(1_000), start(1_001)], {}), [
+          "returned",
+          "returned",
+          "LIMIT_CALLS",
+        ]);
+      });
+      it("may be more one after the other, and run in their order", async () => {
+        const program = `const order = []; const later = (ms) => new Promise((done) => setTimeout(() => done(order.push(ms)), ms));
       await Promise.all([later(30), later(10), later(20)]); for (let i = 0; i < 20; i += 1) await later(0); return order.slice(0, 3)`;
-    assert.deepEqual(await value(program), [10, 20, 30]);
-  });
-  it("that were cleared do not run", async () => {
-    const program =
-      "let ran = 0; const id = setTimeout(() => { ran += 1 }, 1); clearTimeout(id); await new Promise((done) => setTimeout(done, 20)); return ran";
-    assert.equal(await value(program), 0);
-  });
-  it("do not hold up a program that has returned", async () => {
-    const { ending, usage } = await run("setTimeout(() => {}, 60_000); return 1");
-    assert.deepEqual(ending, { kind: "returned", value: 1 });
-    assert.ok(usage.wallMs < 5_000);
-  });
-});
+        assert.deepEqual(await value(program), [10, 20, 30]);
+      });
+      it("that were cleared do not run", async () => {
+        const program =
+          "let ran = 0; const id = setTimeout(() => { ran += 1 }, 1); clearTimeout(id); await new Promise((done) => setTimeout(done, 20)); return ran";
+        assert.equal(await value(program), 0);
+      });
+      it("do not hold up a program that has returned", async () => {
+        const { ending, usage } = await run("setTimeout(() => {}, 60_000); return 1");
+        assert.deepEqual(ending, { kind: "returned", value: 1 });
+        assert.ok(usage.wallMs < 5_000);
+      });
+    });
 
-describe("a hostile program", () => {
-  it("does not hold up others that run beside it", async () => {
-    const hostile = end("for (;;) try { for (;;); } catch {}", { limits: { wallMs: 1_000 } });
-    await sleep(100);
-    const startedAt = performance.now();
-    for (let n = 0; n < 5; n += 1) assert.equal(await value("return (await files.read({})).address"), "files.read");
-    assert.ok(performance.now() - startedAt < 5_000);
-    assert.equal(codeOf(await hostile), "LIMIT_TIME");
+    describe("a hostile program", () => {
+      it("does not hold up others that run beside it", async () => {
+        const hostile = end("for (;;) try { for (;;); } catch {}", { limits: { wallMs: 1_000 } });
+        await sleep(100);
+        const startedAt = performance.now();
+        for (let n = 0; n < 5; n += 1) assert.equal(await value("return (await files.read({})).address"), "files.read");
+        assert.ok(performance.now() - startedAt < 5_000);
+        assert.equal(codeOf(await hostile), "LIMIT_TIME");
+      });
+    });
   });
-});
+}

@@ -30,4 +30,4 @@ export type Failure =
   | { readonly kind: "thrown"; readonly thrown: ThrownMessage };
 
 /** Makes a realm in which nothing has run yet. */
-export type CreateRealm = (memoryBytes: number, send: Send) => Realm;
+export type CreateRealm = (memoryBytes: number, send: Send) => Realm | Promise<Realm>;

@@ -17,7 +17,7 @@ import type { CreateRealm, Realm } from "./realm.ts";
 const MAX_FRAME_BYTES = 80 * 1024 * 1024;
 
 /** Runs until the host is gone. `usualMemoryBytes` is what realms are made ahead for. */
-export function serveChild(createRealm: CreateRealm, usualMemoryBytes: number): never {
+export function serveChild(createRealm: CreateRealm, usualMemoryBytes: number): Promise<never> {
   // An error that arises in here may cross into a program, which must not read where this process keeps its files.
   Error.stackTraceLimit = 0;
   return new Served(createRealm, usualMemoryBytes).serve();
@@ -27,7 +27,7 @@ class Served {
   readonly #createRealm: CreateRealm;
   readonly #usualMemoryBytes: number;
   readonly #reader = createFrameReader(MAX_FRAME_BYTES);
-  #realm: Realm;
+  #realm: Realm | undefined;
   #outgoing: Buffer[] = [];
   #isFinished = false;
   /** Calls and timers that the host has not answered yet. */
@@ -36,53 +36,53 @@ class Served {
   constructor(createRealm: CreateRealm, usualMemoryBytes: number) {
     this.#createRealm = createRealm;
     this.#usualMemoryBytes = usualMemoryBytes;
-    this.#realm = this.#prepare(usualMemoryBytes);
   }
 
-  serve(): never {
+  /** Waits for a realm to be made, and for nothing else. */
+  async serve(): Promise<never> {
     for (;;) {
+      const realm = await this.#prepare(this.#usualMemoryBytes);
       this.#isFinished = false;
       this.#send(TO_HOST.READY, 0, "");
       let frame = this.#receive();
       // Late answers to the execution before this one.
       while (frame.kind !== TO_GUEST.START) frame = this.#receive();
-      this.#run(frame);
+      const start = parseStart(frame.text);
+      this.#realm = await this.#fitMemory(realm, start.limits.memoryBytes);
+      this.#run(this.#realm, frame, start);
       this.#flush();
       this.#realm.dispose();
-      this.#realm = this.#prepare(this.#usualMemoryBytes);
     }
   }
 
-  #prepare(memoryBytes: number): Realm {
+  #prepare(memoryBytes: number): Realm | Promise<Realm> {
     return this.#createRealm(memoryBytes, (kind, id, text) => this.#send(kind, id, text));
   }
 
   /** Returns when the program has ended in any way; the last frame says how. */
-  #run({ text, atMs }: Frame): void {
-    const { javascript, limits } = parseStart(text);
+  #run(realm: Realm, { text, atMs }: Frame, { javascript, limits }: StartMessage): void {
     this.#waiting = 0;
-    this.#fitMemory(limits.memoryBytes);
     const deadline = performance.now() + limits.wallMs;
     const timeout = (): number => Math.max(1, Math.ceil(deadline - performance.now()));
     try {
-      this.#realm.start(javascript, text, atMs, timeout());
+      realm.start(javascript, text, atMs, timeout());
       while (!this.#isFinished) {
         // All input comes from the host, so a program that waits for none of it can never go on.
         if (this.#waiting === 0) return this.#sendThrown(STUCK);
-        this.#realm.deliver(this.#receive(), timeout());
+        realm.deliver(this.#receive(), timeout());
       }
     } catch (thrown) {
-      const failure = this.#realm.explain(thrown);
+      const failure = realm.explain(thrown);
       if (failure.kind === "overrun") this.#send(TO_HOST.OVERRUN, 0, failure.overrun);
       else this.#sendThrown(failure.thrown);
     }
   }
 
   /** The realm at hand was made for the usual memory limit; an execution with another one needs another. */
-  #fitMemory(memoryBytes: number): void {
-    if (this.#realm.memoryBytes === memoryBytes) return;
-    this.#realm.dispose();
-    this.#realm = this.#prepare(memoryBytes);
+  #fitMemory(realm: Realm, memoryBytes: number): Realm | Promise<Realm> {
+    if (realm.memoryBytes === memoryBytes) return realm;
+    realm.dispose();
+    return this.#prepare(memoryBytes);
   }
 
   #sendThrown(thrown: ThrownMessage): void {
@@ -96,7 +96,7 @@ class Served {
   #send(kind: number, id: number, text: string): void {
     if (this.#isFinished) return;
     this.#isFinished = kind === TO_HOST.DONE || kind === TO_HOST.THREW || kind === TO_HOST.OVERRUN;
-    if (this.#isFinished) this.#outgoing.push(encodeFrame(TO_HOST.USAGE, 0, 0, this.#realm.usage()));
+    if (this.#isFinished) this.#outgoing.push(encodeFrame(TO_HOST.USAGE, 0, 0, this.#realm?.usage() ?? "0 0"));
     this.#outgoing.push(encodeFrame(kind, id, 0, text));
     if (kind === TO_HOST.CALL || kind === TO_HOST.TIMER) this.#waiting += 1;
     if (this.#isFinished || kind === TO_HOST.LOG) this.#flush();

@@ -76,10 +76,10 @@ async function examineSandbox(gateway: Gateway, principal: Principal): Promise<r
 }
 
 const LEVELS: Readonly<Record<IsolationLevel, string>> = {
-  strict: "strict: a fresh V8 isolate in a process with every layer of confinement",
-  confined: "confined: a fresh V8 isolate in a process with some layers of confinement",
+  strict: "strict: a fresh realm in a process with every layer of confinement",
+  confined: "confined: a fresh realm in a process with some layers of confinement",
   process:
-    "process: a fresh V8 isolate in a process without confinement; a flaw in V8 would reach what this account can",
+    "process: a fresh realm in a process without confinement; a flaw in the engine would reach what this account can",
 };
 
 function describeIsolation(level: IsolationLevel): Check {

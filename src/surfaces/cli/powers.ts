@@ -2,6 +2,7 @@
 
 import type { Readable, Writable } from "node:stream";
 
+import type { Ledger } from "../../audit/index.ts";
 import type { Settings } from "../../config/index.ts";
 import type { Vault } from "../../vault/index.ts";
 import type { Gateway } from "../gateway.ts";
@@ -23,7 +24,8 @@ export interface CliPowers {
   /** The settings of the named file, of the one that is found, or the built-in ones. */
   loadSettings(explicit: string | undefined): Promise<Settings>;
   openGateway(settings: Settings): Promise<Gateway>;
-  openVault(settings: Settings): Promise<Vault & AsyncDisposable>;
+  openVault(settings: Settings): Promise<Vault>;
+  openLedger(settings: Settings): Promise<Ledger>;
   /** Unguessable; opens the admin page until this start ends. */
   createToken(): string;
   readonly nodeVersion: string;

@@ -4,6 +4,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "commander
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { Principal } from "../../domain/index.ts";
+import { exportLedger, verifyCommand } from "./audit-command.ts";
 import { describeCommand, serversCommand, toolsCommand } from "./catalog-commands.ts";
 import { doctorCommand } from "./doctor-command.ts";
 import { EXIT } from "./powers.ts";
@@ -60,6 +61,7 @@ function createProgram(context: CliContext, end: (code: number) => void): Comman
   addRunning(program, context, end);
   addLooking(program, context, end);
   addSecrets(program, context, end);
+  addAudit(program, context, end);
   return program;
 }
 
@@ -92,7 +94,7 @@ function addRunning(program: Command, context: CliContext, end: (code: number) =
     .option("--cpu-ms <ms>", "limit of processor time", parseCount)
     .option("--memory-mb <mb>", "limit of memory", parseCount)
     .option("--calls <number>", "limit of tool calls", parseCount)
-    .addOption(new Option("--engine <name>", "the sandbox engine").choices(["isolate"]))
+    .addOption(new Option("--engine <name>", "the sandbox engine").choices(["isolate", "quickjs"]))
     .option("--no-analysis", "skip the rules of static analysis; the sandbox holds without them")
     .option("--no-types", "ask for no type check; this version never checks types")
     .action(async (file: string | undefined, flags) => end(await runCommand(file, flags, context)));
@@ -127,6 +129,16 @@ function addSecrets(program: Command, context: CliContext, end: (code: number) =
   addCommand(secrets, "remove <name>", "removes a secret").action(async (name: string, flags) =>
     end(await removeSecret(name, flags, context)),
   );
+}
+
+function addAudit(program: Command, context: CliContext, end: (code: number) => void): void {
+  const audit = addCommand(program, "audit", "the ledger of every execution, call and secret");
+  addCommand(audit, "export [file]", "writes the ledger as JSON Lines to standard output or a new file").action(
+    async (file: string | undefined, flags) => end(await exportLedger(file, flags, context.powers)),
+  );
+  addCommand(audit, "verify [file]", "finds records that were changed, removed, added or moved")
+    .option("--json", "print as one JSON object")
+    .action(async (file: string | undefined, flags) => end(await verifyCommand(file, flags, context.powers)));
 }
 
 function parseCount(text: string): number {

@@ -8,7 +8,7 @@ import { text as readAll } from "node:stream/consumers";
 
 import type { Settings } from "../../config/index.ts";
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
-import type { ExecutionResult, Limits, Principal } from "../../domain/index.ts";
+import type { EngineName, ExecutionResult, Limits, Principal } from "../../domain/index.ts";
 import type { ExecuteRequest, Gateway } from "../gateway.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers, Terminal } from "./powers.ts";
@@ -25,6 +25,7 @@ export interface RunFlags {
   readonly cpuMs?: number;
   readonly memoryMb?: number;
   readonly calls?: number;
+  readonly engine?: EngineName;
   readonly analysis: boolean;
 }
 
@@ -43,7 +44,7 @@ export async function runCommand(
 ): Promise<number> {
   const { terminal } = powers;
   const source = flags.batch === undefined ? await readSource(file, terminal) : "";
-  const settings = withLimits(await powers.loadSettings(flags.config), flags);
+  const settings = withFlags(await powers.loadSettings(flags.config), flags);
   const abort = new AbortController();
   const forget = terminal.onInterrupt(() => abort.abort());
   try {
@@ -55,8 +56,8 @@ export async function runCommand(
   }
 }
 
-/** The operator at the command line sets limits as the configuration does; a program can never ask for more. */
-function withLimits(settings: Settings, { wallMs, cpuMs, memoryMb, calls }: RunFlags): Settings {
+/** The operator at the command line sets these as the configuration does; a program can never ask for more. */
+function withFlags(settings: Settings, { wallMs, cpuMs, memoryMb, calls, engine }: RunFlags): Settings {
   const limits: Limits = {
     ...settings.sandbox.limits,
     ...(wallMs !== undefined && { wallMs }),
@@ -64,7 +65,7 @@ function withLimits(settings: Settings, { wallMs, cpuMs, memoryMb, calls }: RunF
     ...(memoryMb !== undefined && { memoryBytes: memoryMb * MEGABYTE }),
     ...(calls !== undefined && { calls }),
   };
-  return { ...settings, sandbox: { ...settings.sandbox, limits } };
+  return { ...settings, sandbox: { ...settings.sandbox, limits, ...(engine && { engine }) } };
 }
 
 async function readSource(file: string | undefined, terminal: Terminal): Promise<string> {

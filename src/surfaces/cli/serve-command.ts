@@ -15,9 +15,9 @@ export interface ServeFlags {
 }
 
 const LEVELS: Readonly<Record<IsolationLevel, string>> = {
-  strict: "strict (V8 isolate, own process, every layer of confinement)",
-  confined: "confined (V8 isolate, own process, some layers of confinement)",
-  process: "process (V8 isolate in its own process, no confinement by the operating system)",
+  strict: "strict (own process, every layer of confinement)",
+  confined: "confined (own process, some layers of confinement)",
+  process: "process (own process, no confinement by the operating system)",
 };
 
 /** Serves until it is interrupted. */

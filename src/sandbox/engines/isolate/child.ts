@@ -3,4 +3,4 @@
 import { serveChild } from "../serve-child.ts";
 import { createIsolateRealm } from "./isolate-realm.ts";
 
-serveChild(createIsolateRealm, Number(process.argv[3]));
+await serveChild(createIsolateRealm, Number(process.argv[3]));

@@ -1,0 +1,94 @@
+/** How values cross between this process and a QuickJS context: texts are copied, everything else stays a handle. */
+
+import type { QuickJSContext, QuickJSHandle } from "quickjs-emscripten-core";
+
+import type { ThrownMessage } from "../../wire.ts";
+import { toAuthorStack } from "./author-stack.ts";
+import { MemoryExhausted } from "./load-quickjs.ts";
+
+/** As much of an error as the host keeps. */
+const TEXT_CHARS = 8_192;
+
+/** What came out of the guest as an exception: texts that were read once. */
+export class GuestThrew extends Error {
+  readonly thrown: ThrownMessage;
+
+  constructor(thrown: ThrownMessage) {
+    super(thrown.message);
+    this.thrown = thrown;
+  }
+}
+
+/** The border of one context. Made before the program runs, which may replace the built-ins that are used here. */
+export class Crossing {
+  readonly #context: QuickJSContext;
+  readonly #stringify: QuickJSHandle;
+  readonly #lengthKey: QuickJSHandle;
+
+  constructor(context: QuickJSContext) {
+    this.#context = context;
+    this.#lengthKey = context.newString("length");
+    this.#stringify = context.getProp(context.getProp(context.global, "JSON"), "stringify");
+  }
+
+  evaluate(text: string, file: string): QuickJSHandle {
+    const result = this.#context.evalCode(text, file, { type: "global" });
+    if (result.error) throw this.describe(result.error, "syntax");
+    return result.value;
+  }
+
+  call(target: QuickJSHandle, ...args: readonly QuickJSHandle[]): QuickJSHandle {
+    const result = this.#context.callFunction(target, this.#context.undefined, ...args);
+    if (result.error) throw this.describe(result.error, "thrown");
+    return result.value;
+  }
+
+  /** Calls with copies of plain values. They are not freed when the call throws: the whole instance goes then. */
+  give(target: QuickJSHandle, ...values: readonly (QuickJSHandle | string | number)[]): void {
+    const handles = values.map((value) => this.#toHandle(value));
+    this.call(target, ...handles).dispose();
+    for (const handle of handles) handle.dispose();
+  }
+
+  #toHandle(value: QuickJSHandle | string | number): QuickJSHandle {
+    if (typeof value === "string") return this.write(value);
+    return typeof value === "number" ? this.#context.newNumber(value) : value;
+  }
+
+  /** `syntax` is what a `SyntaxError` means here; any other error is the program's own. */
+  describe(error: QuickJSHandle, syntax: "syntax" | "thrown"): GuestThrew {
+    const read = (key: string): string => {
+      const value = this.#context.getProp(error, key);
+      return this.#context.typeof(value) === "string" ? this.read(value).slice(0, TEXT_CHARS) : "";
+    };
+    const [name, message, stack] = [read("name"), read("message"), read("stack")];
+    return new GuestThrew(withAuthorStack({ kind: name === "SyntaxError" ? syntax : "thrown", name, message, stack }));
+  }
+
+  /** Throws `MemoryExhausted` where the engine has no room: a handle of nothing must not be passed on. */
+  write(text: string): QuickJSHandle {
+    const handle = this.#context.newString(text);
+    if (this.#context.typeof(handle) !== "string") throw new MemoryExhausted("The instance is full");
+    return handle;
+  }
+
+  /**
+   * The library reads a text up to its first NUL, and cannot read half of a surrogate pair; a text that comes out with
+   * another length than it has is therefore read again as JSON, which escapes both.
+   */
+  read(handle: QuickJSHandle): string {
+    const text = this.#context.getString(handle);
+    using length = this.#context.getProp(handle, this.#lengthKey);
+    if (this.#context.getNumber(length) === text.length) return text;
+    return parseText(this.#context.getString(this.call(this.#stringify, handle)));
+  }
+}
+
+/** The same error with positions of the author. */
+export function withAuthorStack(thrown: ThrownMessage): ThrownMessage {
+  return { ...thrown, stack: toAuthorStack(thrown).slice(0, TEXT_CHARS) };
+}
+
+function parseText(json: string): string {
+  return JSON.parse(json) as string; // JSON text of a string, made by the engine
+}

@@ -1,0 +1,54 @@
+/** `run --engine`: what the gateway is opened with. */
+
+import assert from "node:assert/strict";
+import { PassThrough, Readable } from "node:stream";
+import { test } from "node:test";
+
+import { builtinSettings } from "../../config/index.ts";
+import { GloveboxError, parsePrincipalId } from "../../domain/index.ts";
+import type { Principal } from "../../domain/index.ts";
+import { runCli } from "./run-cli.ts";
+
+/** The engine that the gateway is asked for, and the exit code; opening itself fails, which ends the command. */
+async function run(...flags: readonly string[]): Promise<readonly [string | undefined, number]> {
+  let engine: string | undefined;
+  const terminal = {
+    stdin: Readable.from(["return 1"]),
+    stdout: new PassThrough(),
+    stderr: new PassThrough(),
+    cwd: "/",
+    onInterrupt: () => () => undefined,
+  };
+  const id = parsePrincipalId("operator");
+  assert.ok(id);
+  const principal: Principal = { id, kind: "operator", groups: [] };
+  const powers = {
+    version: "0",
+    nodeVersion: "24",
+    terminal,
+    webFolder: "/",
+    loadSettings: async () => builtinSettings(new Map(), "/"),
+    openGateway: async (settings: { readonly sandbox: { readonly engine: string } }) => {
+      engine = settings.sandbox.engine;
+      throw new GloveboxError("SANDBOX_UNAVAILABLE", "as far as this goes");
+    },
+    openVault: () => Promise.reject(new TypeError("not needed")),
+    openLedger: () => Promise.reject(new TypeError("not needed")),
+    report: () => "in_1",
+    createToken: () => "",
+  };
+  const code = await runCli(["run", ...flags, "-"], { powers, principal, agent: principal });
+  return [engine, code];
+}
+
+test("the engine of the settings is used when none is named", async () =>
+  assert.deepEqual(await run(), ["isolate", 1]));
+
+test("a named engine replaces that of the settings", async () => {
+  assert.deepEqual(await run("--engine", "quickjs"), ["quickjs", 1]);
+  assert.deepEqual(await run("--engine", "isolate"), ["isolate", 1]);
+});
+
+test("an unknown engine is a mistake of usage, and nothing is opened", async () => {
+  assert.deepEqual(await run("--engine", "eval"), [undefined, 2]);
+});
