@@ -143,9 +143,7 @@ test("the attributes say what was asked for", () => {
   assert.equal(new TextEncoder().encoding, "utf-8");
 });
 
-test("a megabyte of mixed text passes both ways in well under a second", () => {
+test("a megabyte of mixed text passes both ways", () => {
   const text = "aé€😀".repeat(104_858);
-  const startMs = performance.now();
   assert.equal(new TextDecoder().decode(new TextEncoder().encode(text)), text);
-  assert.ok(performance.now() - startMs < 1000);
 });

@@ -53,9 +53,9 @@ function cost(names: number): number {
 }
 
 test("takes time in proportion to the number of declarations", () => {
-  cost(1_000);
-  // Searching a list would make it 64 times as much.
-  assert.ok(cost(16_000) < cost(2_000) * 32);
+  // Searching a list would make it 64 times as much. The best of several leaves out what else the machine does.
+  const best = (count: number): number => Math.min(...Array.from({ length: 7 }, () => cost(count)));
+  assert.ok(best(16_000) < best(2_000) * 32);
 });
 
 test("refuses a name that the engine would not take for one", () => {
