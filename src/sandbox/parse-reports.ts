@@ -52,6 +52,13 @@ function parseCount(word: string): number {
   return Number.isFinite(count) ? Math.max(0, count) : 0;
 }
 
+/** How V8 refuses a buffer that does not fit; the other kinds of memory end the whole isolate. */
+const REFUSED_BUFFER = /^(Array buffer allocation failed|ArrayBuffer\.prototype\.\w+: Out of memory)$/;
+
+export function isOutOfMemory({ name, message }: ThrownMessage): boolean {
+  return name === "RangeError" && REFUSED_BUFFER.test(message);
+}
+
 /** Above this share of its memory limit a dead child is taken to have died of it: V8 does not always say so. */
 const FATAL_SHARE = 0.75;
 /** Of V8, of C++, and of a thread that got no stack. */

@@ -18,11 +18,11 @@ import {
   timerOverrun,
   wallOverrun,
 } from "./overruns.ts";
-import { parseOverrun, parseThrown, parseUsage, parseValue, toDeath, toFatal } from "./parse-reports.ts";
+import { isOutOfMemory, parseOverrun, parseThrown, parseUsage, parseValue, toDeath, toFatal } from "./parse-reports.ts";
 import type { Ending, SandboxJob, SandboxResult } from "./sandbox.ts";
 import type { Child } from "./start-child.ts";
 import { LOG_LEVELS, TO_GUEST, TO_HOST } from "./wire.ts";
-import type { StartMessage } from "./wire.ts";
+import type { StartMessage, ThrownMessage } from "./wire.ts";
 
 const WATCH_MS = 20;
 /** The isolate ends itself at the limit, with its logs in order; the kill follows if it does not. */
@@ -109,12 +109,18 @@ export class RunningProgram {
       case TO_HOST.DONE:
         return this.#finish(text);
       case TO_HOST.THREW:
-        return this.#end({ kind: "threw", thrown: parseThrown(text) });
+        return this.#endThrown(parseThrown(text));
       case TO_HOST.OVERRUN:
         return this.#fail(parseOverrun(text, limits));
       default:
         throw new GloveboxError("SANDBOX_CRASHED", `The sandbox process sent a frame of unknown kind ${kind}`);
     }
+  }
+
+  /** A program that leaves a refused allocation uncaught has met its memory limit, not a mistake of its own. */
+  #endThrown(thrown: ThrownMessage): void {
+    if (isOutOfMemory(thrown)) throw memoryOverrun(this.#options.job.limits);
+    this.#end({ kind: "threw", thrown });
   }
 
   #call(id: number, text: string): void {

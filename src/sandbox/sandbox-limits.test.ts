@@ -115,6 +115,12 @@ for (const engine of ENGINES) {
         const program = "try { new Uint8Array(40 * 2 ** 20); return 'fits' } catch (error) { return error.name }";
         assert.equal(await value(program, { limits }), "RangeError");
       });
+      it("ends a program that does not handle such a refusal", async () => {
+        const ending = await end("const kept = []; for (;;) kept.push(new Uint8Array(4 * 2 ** 20).fill(1))", {
+          limits,
+        });
+        assert.equal(codeOf(ending), "LIMIT_MEMORY");
+      });
       it("leaves a program alone that stays below: on the heap and off it", async () => {
         const program =
           "const a = new Array(1_000_000).fill(1); const b = new Uint8Array(8 * 2 ** 20).fill(1); return a.length + b.length";
