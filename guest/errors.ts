@@ -64,8 +64,17 @@ export function describeThrown(thrown: unknown): Omit<ThrownMessage, "kind"> {
     message,
     stack: read(() => (typeof error.stack === "string" ? error.stack : "")),
     ...(seq !== undefined && { seq }),
-    ...(isPrototypeOf(TOOL_ERROR, thrown) && { code: read(() => toText((thrown as ToolError).code)) }),
+    ...(isToolError(thrown) && { code: read(() => toText((thrown as ToolError).code)) }),
   };
+}
+
+/** A proxy that throws when it is asked for its prototype is none. */
+function isToolError(thrown: object): boolean {
+  try {
+    return isPrototypeOf(TOOL_ERROR, thrown);
+  } catch {
+    return false;
+  }
 }
 
 function read(get: () => string): string {

@@ -27,9 +27,31 @@ export function lockDown(): void {
   ];
   for (const sample of functions) replaceConstructor(getPrototypeOf(sample) as object);
   for (const name of REMOVED) Reflect.deleteProperty(globalThis, name);
+  closeFrames();
   Reflect.deleteProperty(globalThis, Symbol.toStringTag);
   defineProperty(globalThis, "Function", { value: refusal(), writable: true, enumerable: false, configurable: true });
   defineProperty(globalThis, "eval", { value: refuse, writable: true, enumerable: false, configurable: true });
+}
+
+type Frame = Readonly<Record<string, unknown>>;
+declare const Error: {
+  new (): { readonly stack?: unknown };
+  prepareStackTrace?: ((error: unknown, frames: readonly Frame[]) => unknown) | undefined;
+};
+
+/**
+ * A frame of a stack can hand out the function that runs in it. Not every engine keeps that from strict code, and the
+ * guest's own functions are in the stack of every program: with them it could start again, or answer its own calls.
+ */
+function closeFrames(): void {
+  let frame: Frame | undefined;
+  const isBuiltIn = Reflect.has(Error, "prepareStackTrace");
+  Error.prepareStackTrace = (_, frames) => void (frame = frames[0]);
+  void new Error().stack; // some engines ask now, some when the error was made
+  Error.prepareStackTrace = undefined;
+  if (!isBuiltIn) Reflect.deleteProperty(Error, "prepareStackTrace");
+  if (frame === undefined) return;
+  for (const name of ["getFunction", "getThis"]) Reflect.deleteProperty(getPrototypeOf(frame) as object, name);
 }
 
 /** After this the constructors that compile text cannot be reached from any function. */

@@ -4,16 +4,18 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { ENGINES } from "../../src/sandbox/fixtures/engines.ts";
 import type { Attack } from "./attacks/attack.ts";
 import { PRESSURE_ATTACKS } from "./attacks/pressure.ts";
 import { REALM_ATTACKS } from "./attacks/realm.ts";
 import { TAMPER_ATTACKS } from "./attacks/tamper.ts";
 import { plantCanaries } from "./fixtures/canaries.ts";
 import type { Canaries } from "./fixtures/canaries.ts";
-import { toProgram } from "./fixtures/corpus.ts";
-import { LATE_MS, MARKER, TIGHT, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
-import type { EscapeSandbox, Run } from "./fixtures/escape-sandbox.ts";
-import { codeOf, findFloods, findLeaks, findPaths, textOf } from "./fixtures/judge.ts";
+import { parseCorpus, toProgram } from "./fixtures/corpus.ts";
+import { DIFFERENCES, tellDifference } from "./fixtures/differences.ts";
+import { LATE_MS, MARKER, TIGHT, confineAt, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
+import type { EscapeSandbox } from "./fixtures/escape-sandbox.ts";
+import { assertEnding, findFloods, findLeaks, findPaths, textOf } from "./fixtures/judge.ts";
 
 const GROUPS: readonly (readonly [string, readonly Attack[]])[] = [
   ["its reach", REALM_ATTACKS],
@@ -24,59 +26,76 @@ const GROUPS: readonly (readonly [string, readonly Attack[]])[] = [
 /** Long enough for a timer that a program left behind. */
 const LEFT_BEHIND_MS = 60;
 
-describe("attacks of our own", () => {
-  let sandbox: EscapeSandbox;
-  let canaries: Canaries;
-  before(async () => {
-    canaries = await plantCanaries();
-    sandbox = await openEscapeSandbox("strict");
-  });
-  after(async () => {
-    await sandbox[Symbol.asyncDispose]();
-    await canaries[Symbol.asyncDispose]();
-  });
+for (const engine of ENGINES) {
+  describe(`attacks of our own on ${engine}`, () => {
+    let sandbox: EscapeSandbox;
+    let canaries: Canaries;
+    before(async () => {
+      canaries = await plantCanaries();
+      sandbox = await openEscapeSandbox(await confineAt(engine, "strict"));
+    });
+    after(async () => {
+      await sandbox[Symbol.asyncDispose]();
+      await canaries[Symbol.asyncDispose]();
+    });
 
-  for (const [group, attacks] of GROUPS) {
-    for (const { cannot, code, expect } of attacks) {
-      test(`${group}: a program cannot ${cannot}`, async () => {
-        const run = await sandbox.run(toProgram("", code, canaries));
-        assert.equal(run.logs[0]?.text ?? textOf(run), MARKER);
-        assertEnding(run, expect);
-        assert.deepEqual([...findLeaks(run, canaries.values), ...findPaths(run), ...findFloods(run)], []);
-        assert.ok(run.tookMs < TIGHT.wallMs + LATE_MS, `took ${run.tookMs} ms`);
-        assert.deepEqual(await sandbox.value('return [await tools.echo({ a: "x" }), [1].map(String)]'), [
-          { a: "x" },
-          ["1"],
-        ]);
-      });
+    for (const [group, attacks] of GROUPS) {
+      for (const { cannot, code, expect } of attacks) {
+        test(`${group}: a program cannot ${cannot}`, async (context) => {
+          const run = await sandbox.run(toProgram("", code, canaries));
+          assert.equal(run.logs[0]?.text ?? textOf(run), MARKER);
+          const difference = DIFFERENCES[engine][cannot];
+          if (difference) await tellDifference(difference, sandbox, context);
+          assertEnding(run, difference?.expect ?? expect);
+          assert.deepEqual([...findLeaks(run, canaries.values), ...findPaths(run), ...findFloods(run)], []);
+          assert.ok(run.tookMs < TIGHT.wallMs + LATE_MS, `took ${run.tookMs} ms`);
+          assert.deepEqual(await sandbox.value('return [await tools.echo({ a: "x" }), [1].map(String)]'), [
+            { a: "x" },
+            ["1"],
+          ]);
+        });
+      }
     }
-  }
 
-  test("no call leaves a program after its end", async () => {
-    const run = await sandbox.run('setTimeout(() => tools.echo("late"), 20); return 1;');
-    await sleep(LEFT_BEHIND_MS);
-    assert.deepEqual([run.ending, run.calls], [{ kind: "returned", value: 1 }, []]);
+    test("a line shows what the program wrote, whatever is in it", async () => {
+      const lines = ["a\0b", "\ud800\0x", "\ufffd", "\udc00\ud800\0\0", "\u2028\n"];
+      const run = await sandbox.run(`for (const line of ${JSON.stringify(lines)}) console.log(line);`);
+      assert.deepEqual(
+        run.logs.map(({ text }) => text),
+        lines.map((line) => line.toWellFormed()),
+      );
+    });
+
+    test("no call leaves a program after its end", async () => {
+      const run = await sandbox.run('setTimeout(() => tools.echo("late"), 20); return 1;');
+      await sleep(LEFT_BEHIND_MS);
+      assert.deepEqual([run.ending, run.calls], [{ kind: "returned", value: 1 }, []]);
+    });
+
+    test("the same call before its end is made", async () => {
+      const run = await sandbox.run('await new Promise((done) => setTimeout(() => done(tools.echo("in time")), 20));');
+      assert.deepEqual([run.ending, run.calls], [{ kind: "returned", value: undefined }, ["tools.echo"]]);
+    });
+  });
+}
+
+describe("a difference between engines", () => {
+  const differences = ENGINES.flatMap((engine) => Object.entries(DIFFERENCES[engine]));
+
+  test("has the name of an attack or a case", () => {
+    const names = [
+      ...GROUPS.flatMap(([, attacks]) => attacks.map(({ cannot }) => cannot)),
+      ...parseCorpus().cases.map(({ id }) => id),
+    ];
+    assert.deepEqual(
+      differences.map(([name]) => name).filter((name) => !names.includes(name)),
+      [],
+    );
   });
 
-  test("the same call before its end is made", async () => {
-    const run = await sandbox.run('await new Promise((done) => setTimeout(() => done(tools.echo("in time")), 20));');
-    assert.deepEqual([run.ending, run.calls], [{ kind: "returned", value: undefined }, ["tools.echo"]]);
+  test("has a proof that fails where nothing is missing", async () => {
+    await using sandbox = await openEscapeSandbox("process");
+    const proofs = new Set(differences.flatMap(([, { proof }]) => proof ?? []));
+    assert.deepEqual(await sandbox.value(`return [${[...proofs].join()}]`), Array(proofs.size).fill(false));
   });
 });
-
-function assertEnding(run: Run, expect: Attack["expect"]): void {
-  switch (expect.kind) {
-    case "value":
-      return assert.deepEqual(run.ending, { kind: "returned", value: expect.value });
-    case "codes":
-      return assert.ok(
-        expect.codes.includes(codeOf(run) ?? run.ending.kind),
-        `ended with ${codeOf(run)} ${textOf(run)}`,
-      );
-    case "threw":
-      assert.equal(run.ending.kind, "threw");
-      return assert.match(textOf(run), expect.threw);
-    default:
-      return expect satisfies never;
-  }
-}

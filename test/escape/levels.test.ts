@@ -12,6 +12,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 import { confineEngine, createIsolateEngine } from "../../src/sandbox/index.ts";
+import { ENGINES, createEngine } from "../../src/sandbox/fixtures/engines.ts";
 import { findTools } from "../../src/sandbox/confinement/find-tools.ts";
 import { plantCanaries } from "./fixtures/canaries.ts";
 import { known, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
@@ -36,6 +37,15 @@ describe("the level that a sandbox claims", () => {
         [isolation, layers.map(({ present }) => present)],
         [reached, Array(3).fill(reached === "strict")],
       );
+    });
+  }
+
+  for (const name of ENGINES) {
+    test(`"auto" with the engine ${name} runs a program behind every layer`, async () => {
+      await using sandbox = await openEscapeSandbox(await confineEngine(createEngine(name), "auto"));
+      const { engine, isolation, layers } = sandbox.sandbox;
+      assert.deepEqual([engine, isolation, layers.every(({ present }) => present)], [name, "strict", true]);
+      assert.equal(await sandbox.value("return 1 + 1"), 2);
     });
   }
 

@@ -8,8 +8,10 @@ import { readFileSync, readdirSync, readlinkSync } from "node:fs";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { LATE_MS, known, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
-import type { EscapeSandbox } from "./fixtures/escape-sandbox.ts";
+import type { EngineName } from "../../src/domain/index.ts";
+import { ENGINES } from "../../src/sandbox/fixtures/engines.ts";
+import { LATE_MS, confineAt, known, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
+import type { EscapeSandbox, Level } from "./fixtures/escape-sandbox.ts";
 import { listBelow, readStatus } from "./fixtures/memory-watch.ts";
 
 const WAITING = "await new Promise((done) => setTimeout(done, 900)); return 1;";
@@ -51,11 +53,16 @@ function listListeners(pid: number): readonly string[] {
   );
 }
 
-for (const level of ["strict", "process"] as const) {
-  describe(`a running child at level ${level}`, () => {
+const PLACES: readonly (readonly [EngineName, Level])[] = ENGINES.flatMap((name) => [
+  [name, "strict"],
+  [name, "process"],
+]);
+
+for (const [name, level] of PLACES) {
+  describe(`a running child of ${name} at level ${level}`, () => {
     const inEngine = async (look: (engine: number, sandbox: EscapeSandbox) => void | Promise<void>): Promise<void> => {
       const pids = new Set<number>();
-      await using sandbox = await openEscapeSandbox(level, pids);
+      await using sandbox = await openEscapeSandbox(await confineAt(name, level), pids);
       const run = sandbox.run(WAITING);
       await look(await findEngine(pids), sandbox);
       await run;
@@ -96,7 +103,7 @@ for (const level of ["strict", "process"] as const) {
 
     test("ends with its sandbox in the middle of a loop, whatever it was asked before", async () => {
       const pids = new Set<number>();
-      const sandbox = await openEscapeSandbox(level, pids);
+      const sandbox = await openEscapeSandbox(await confineAt(name, level), pids);
       const run = sandbox.run("for (;;);", { wallMs: 30_000, cpuMs: 30_000 });
       const engine = await findEngine(pids);
       process.kill(engine, "SIGTERM");
@@ -107,7 +114,7 @@ for (const level of ["strict", "process"] as const) {
     });
 
     test("is gone one second after its gateway was killed", async () => {
-      const gateway = await startGateway(level);
+      const gateway = await startGateway(level, name);
       const below = listBelow(known(gateway.pid)).slice(1);
       assert.ok(below.length > 0);
       gateway.kill("SIGKILL");
@@ -117,7 +124,7 @@ for (const level of ["strict", "process"] as const) {
     });
 
     test("finds the null device where its gateway inherited a descriptor", async () => {
-      const gateway = await startGateway(level);
+      const gateway = await startGateway(level, name);
       const engines = listBelow(known(gateway.pid)).filter((pid) => listDescriptors(pid).has(3) && pid !== gateway.pid);
       const links = engines.map((pid) => listDescriptors(pid).get(INHERITED)).filter((link) => link !== undefined);
       const own = listDescriptors(known(gateway.pid)).get(INHERITED) ?? "";
@@ -130,11 +137,11 @@ for (const level of ["strict", "process"] as const) {
 }
 
 /** A process that opens a sandbox and runs a program without end in it. */
-async function startGateway(level: string): Promise<ChildProcess> {
+async function startGateway(...place: readonly [Level, EngineName]): Promise<ChildProcess> {
   const stdio: ("ignore" | "ipc" | "pipe")[] = ["ignore", "ignore", "ignore", "ipc"];
   while (stdio.length < INHERITED) stdio.push("ignore");
   stdio.push("pipe");
-  const gateway = fork(new URL("fixtures/lone-gateway.ts", import.meta.url), [level], { stdio });
+  const gateway = fork(new URL("fixtures/lone-gateway.ts", import.meta.url), place, { stdio });
   await once(gateway, "message");
   return gateway;
 }

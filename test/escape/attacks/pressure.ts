@@ -35,6 +35,16 @@ export const PRESSURE_ATTACKS: readonly Attack[] = [
     expect: meets("LIMIT_TIME", "LIMIT_MEMORY"),
   },
   {
+    cannot: "outlast its time in a regular expression",
+    code: 'return /^(a+)+$/.test("a".repeat(50) + "b");',
+    expect: meets("LIMIT_TIME"),
+  },
+  {
+    cannot: "outlast its time in sorting",
+    code: "return Array.from({ length: 1e5 }, (_, i) => (i * 7919) % 1e5).sort((a, b) => { for (let i = 0; i < 1e4; i += 1); return a - b; }).length;",
+    expect: meets("LIMIT_TIME"),
+  },
+  {
     cannot: "outlast its time in a finally",
     code: "try { for (;;); } finally { for (;;); }",
     expect: meets("LIMIT_TIME"),

@@ -1,6 +1,6 @@
 /** Attacks on what a program can reach: code from strings, clocks, chance, shared memory, the host's functions. */
 
-import { finds } from "./attack.ts";
+import { finds, meets } from "./attack.ts";
 import type { Attack } from "./attack.ts";
 
 /** Calls and constructs a function with a text of code; "" when it compiles nothing. */
@@ -50,44 +50,61 @@ export const REALM_ATTACKS: readonly Attack[] = [
     expect: finds(["EvalError", "EvalError", "EvalError", "TypeError"]),
   },
   {
-    cannot: "see functions or receivers in the frames of a stack",
-    code: `const seen = new Set(); Error.prepareStackTrace = (_, sites) => { for (const site of sites) {
-        seen.add(typeof site.getThis()); seen.add(typeof site.getFunction()); } return ""; };
-      new Error("x").stack; const o = {}; Error.captureStackTrace(o); o.stack;
-      await tools.fail("x").catch((error) => error.stack); await tools.echo({ get a() { return new Error("y").stack; } });
-      return [...seen];`,
-    expect: finds(["undefined"]),
+    cannot: "see functions, receivers or any other value in the frames of a stack",
+    code: `const seen = new Set(); let frames = 0; const ask = (site, key) => { try { return site[key](); } catch {} };
+      Error.prepareStackTrace = (_, sites) => { for (const site of sites) { frames += 1; for (const key of Reflect.ownKeys(Object.getPrototypeOf(site))) {
+        const got = key === "constructor" ? null : ask(site, key); if (typeof got === "function" || (typeof got === "object" && got !== null)) seen.add(String(key)); } } return ""; };
+      const look = () => new Error("x").stack; look(); const o = {}; Error.captureStackTrace(o); o.stack; console.log({ get a() { return look(); } });
+      await tools.fail("x").catch((error) => error.stack); await tools.echo({ get a() { return look(); } }); await { then(done) { look(); done(); } };
+      await new Promise((done) => setTimeout(() => done(look()), 1)); return [frames > 9, [...seen]];`,
+    expect: finds([true, []]),
   },
   {
     cannot: "read where the machine keeps its files from an error inside the host's functions",
     code: `const texts = []; let tries = 0;
       const deep = (act) => { tries = 0; const go = () => { try { go(); } catch (error) {
-        if ((tries += 1) % 20 === 0 && tries < 4000) try { act(); } catch (inner) { texts.push(String(inner && inner.stack)); } throw error; } }; try { go(); } catch {} };
+        if (((tries += 1) % 20 === 0 || tries < 40) && tries < 4000) try { act(); } catch (inner) { texts.push(String(inner && inner.stack)); } throw error; } }; try { go(); } catch {} };
       deep(() => new URL("http://a/b")); deep(() => console.debug("x")); deep(() => { tools.echo(1).catch((error) => texts.push(String(error.stack))); });
       await 0; const outside = texts.filter((text) => text.includes("isolated-vm boundary")); // the overflow was in the host's function
-      return outside.length > 0 && texts.every((text) => !/file:|node:|child\\./.test(text));`,
-    expect: finds(true),
+      return [texts.length > 0, outside.length > 0, texts.every((text) => !/file:|node:|child\\./.test(text))];`,
+    expect: finds([true, true, true]),
   },
   {
-    cannot: "read a path from an import",
-    code: `const out = []; for (const name of ["node:fs", "fs", "./x.js", "file:///etc/passwd", "data:text/javascript,1"])
-      await import(name).then(() => out.push("loaded"), (error) => out.push(error.message)); return [...new Set(out)];`,
+    cannot: "read where the machine keeps its files from the host's functions when there is no room left",
+    code: `const held = [], texts = []; try { for (;;) held.push(new Uint8Array(1e5).fill(1)); } catch {} try { for (;;) held.push(new Uint8Array(50).fill(1)); } catch {}
+      for (let i = 0; i < 40; i += 1) for (const act of [() => new URL("http://a/" + "x".repeat(i * 999)), () => console.debug("x".repeat(i * 999)), () => setTimeout(() => {}, 1)])
+        try { act(); } catch (error) { held.length -= 1; texts.push(String(error && error.stack), String(error)); } held.length = 0; return texts;`,
+    expect: meets("LIMIT_MEMORY", "returned", "threw"),
+  },
+  {
+    cannot: "load anything or read a path from an import",
+    code: `const out = []; for (const name of ["node:fs", "fs", "./x.js", "../engine/child.js", "/engine/quickjs.wasm", "file:///etc/passwd", "data:text/javascript,1", "std", "os", "qjs:std", "qjs:os", "qjs:bjson", "program.ts", "guest.js"])
+      await import(name).then(() => out.push("loaded"), (error) => out.push(error.message.split(" '")[0], ...(/file:|node:|\\/work|\\/usr/.exec(error.stack) ?? [])));
+      return [...new Set(out)];`,
     expect: finds(["Not supported"]),
   },
   {
     cannot: "read a real clock by any path",
     code: `const stamp = Date.now(); const spin = () => { for (let i = 0; i < 3e6; i += 1); }; spin();
+      class Sub extends Date {} const clone = structuredClone(new Date()); const { constructor } = Object.getPrototypeOf(new Date()); const day = new Date();
+      const times = [Date.now(), +new Date(), +new Sub(), Sub.now(), +new (clone.constructor)(), +Reflect.construct(Date, []), +Reflect.construct(Date, [], Sub), day.getTime.call(Reflect.construct(Date, [], Object)),
+        Date.parse(Date()) + stamp % 1000, Date.parse(Date.call(null)) + stamp % 1000, Date.parse(Reflect.apply(Date, {}, [])) + stamp % 1000, Date.parse(new Date().toISOString()), new Date().getTime(),
+        +structuredClone(new Date()), +new constructor(), Date.parse(constructor()) + stamp % 1000, constructor.now(), +new (new Proxy(Date, {}))(), +new (Date.bind(null))(), new Date(new Date()).valueOf(), day.setMilliseconds(day.getMilliseconds())];
+      const wrong = times.flatMap((time, index) => (time === stamp ? [] : [index])); if (typeof Intl === "undefined") return wrong;
       const precise = new Intl.DateTimeFormat("en", { second: "numeric", fractionalSecondDigits: 3 });
-      class Sub extends Date {} const clone = structuredClone(new Date());
-      return [Date.now(), +new Date(), +new Sub(), +new (clone.constructor)(), +Reflect.construct(Date, []), Date.parse(Date()) + stamp % 1000,
-        +new (Object.getPrototypeOf(new Date()).constructor)()].every((time) => time === stamp)
-        && precise.format() === precise.format(stamp) && precise.formatToParts().at(-1).value === precise.formatToParts(stamp).at(-1).value;`,
-    expect: finds(true),
+      if (precise.format() !== precise.format(stamp)) wrong.push("format"); if (precise.formatToParts().at(-1).value !== precise.formatToParts(stamp).at(-1).value) wrong.push("parts");
+      return wrong;`,
+    expect: finds([]),
   },
   {
     cannot: "make a date formatter read the clock through a range",
     code: `try { return new Intl.DateTimeFormat().formatRange(); } catch (error) { return error.name; }`,
     expect: finds("TypeError"),
+  },
+  {
+    cannot: "learn the machine's time zone from dates alone",
+    code: `return [...new Set([0, 3, 6, 9].map((month) => new Date(2024, month, 1).getTimezoneOffset())), new Date(0).getHours(), String(new Date(0)).slice(0, 33), Date.parse("1970-01-01T00:00:00")];`,
+    expect: finds([0, 0, "Thu Jan 01 1970 00:00:00 GMT+0000", 0]),
   },
   {
     cannot: "find the native Math.random",

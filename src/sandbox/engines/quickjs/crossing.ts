@@ -73,13 +73,14 @@ export class Crossing {
   }
 
   /**
-   * The library reads a text up to its first NUL, and cannot read half of a surrogate pair; a text that comes out with
-   * another length than it has is therefore read again as JSON, which escapes both.
+   * The library reads a text up to its first NUL, and puts U+FFFD in place of half a surrogate pair; a text that comes
+   * out with another length than it has, or with that character, is therefore read again as JSON, which escapes both.
+   * The length alone is no proof: what the one takes away, the other adds.
    */
   read(handle: QuickJSHandle): string {
     const text = this.#context.getString(handle);
     using length = this.#context.getProp(handle, this.#lengthKey);
-    if (this.#context.getNumber(length) === text.length) return text;
+    if (this.#context.getNumber(length) === text.length && !text.includes("\ufffd")) return text;
     return parseText(this.#context.getString(this.call(this.#stringify, handle)));
   }
 }
