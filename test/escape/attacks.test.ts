@@ -13,7 +13,7 @@ import { plantCanaries } from "./fixtures/canaries.ts";
 import type { Canaries } from "./fixtures/canaries.ts";
 import { parseCorpus, toProgram } from "./fixtures/corpus.ts";
 import { DIFFERENCES, tellDifference } from "./fixtures/differences.ts";
-import { LATE_MS, MARKER, TIGHT, confineAt, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
+import { LATE_MS, LEVELS, MARKER, TIGHT, confineAt, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
 import type { EscapeSandbox } from "./fixtures/escape-sandbox.ts";
 import { assertEnding, findFloods, findLeaks, findPaths, textOf } from "./fixtures/judge.ts";
 
@@ -32,7 +32,7 @@ for (const engine of ENGINES) {
     let canaries: Canaries;
     before(async () => {
       canaries = await plantCanaries();
-      sandbox = await openEscapeSandbox(await confineAt(engine, "strict"));
+      sandbox = await openEscapeSandbox(await confineAt(engine, LEVELS[0]));
     });
     after(async () => {
       await sandbox[Symbol.asyncDispose]();

@@ -5,15 +5,14 @@ import { after, before, describe, test } from "node:test";
 import type { TestContext } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { EngineName } from "../../src/domain/index.ts";
 import { ENGINES } from "../../src/sandbox/fixtures/engines.ts";
 import { plantCanaries } from "./fixtures/canaries.ts";
 import type { Canaries } from "./fixtures/canaries.ts";
 import { ORACLES, parseBadSources, parseCorpus, toProgram } from "./fixtures/corpus.ts";
 import type { Oracle } from "./fixtures/corpus.ts";
 import { DIFFERENCES, tellDifference } from "./fixtures/differences.ts";
-import { LATE_MS, MARKER, TIGHT, confineAt, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
-import type { EscapeSandbox, Level, Run } from "./fixtures/escape-sandbox.ts";
+import { LATE_MS, LEVELS, MARKER, TIGHT, confineAt, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
+import type { EscapeSandbox, Run } from "./fixtures/escape-sandbox.ts";
 import { assertEnding, codeOf, findFloods, findLeaks, findPaths, textOf } from "./fixtures/judge.ts";
 import { watchMemory } from "./fixtures/memory-watch.ts";
 import type { MemoryWatch } from "./fixtures/memory-watch.ts";
@@ -48,10 +47,8 @@ const CONTROLS: Readonly<Record<Oracle, { readonly code: string; readonly holds:
   state: { code: 'globalThis.__persist="P";return globalThis.__persist', holds: (run) => textOf(run) === '"P"' },
 };
 
-const PLACES: readonly (readonly [EngineName, Level])[] = ENGINES.flatMap((engine) => [
-  [engine, "strict"],
-  [engine, "process"],
-]);
+const PLACES = ENGINES.flatMap((engine) => LEVELS.map((level) => [engine, level] as const));
+const [BEST] = LEVELS;
 
 for (const [engine, level] of PLACES) {
   describe(`the corpus on ${engine} at level ${level}`, () => {
@@ -85,7 +82,7 @@ for (const [engine, level] of PLACES) {
     }
 
     // Unconfined, the limits are the same code; what can differ there is what a program can see.
-    for (const attack of cases.filter(({ oracle }) => level === "strict" || QUIET.includes(oracle))) {
+    for (const attack of cases.filter(({ oracle }) => level === BEST || QUIET.includes(oracle))) {
       test(`${attack.id} (${attack.oracle}) gets nothing: ${attack.technique}`, async (context) => {
         memory.takePeakBytes();
         const ran = await run(attack.code);
@@ -102,7 +99,7 @@ for (const [engine, level] of PLACES) {
       });
     }
 
-    for (const { id, technique, code } of level === "strict" ? parseBadSources() : []) {
+    for (const { id, technique, code } of level === BEST ? parseBadSources() : []) {
       test(`${id} gets nothing without analysis: ${technique}`, async () => {
         const ran = await run(`const read = () => "";\n${code}`);
         assert.deepEqual([...findLeaks(ran, canaries.values), ...findPaths(ran), ...findFloods(ran)], []);

@@ -15,7 +15,7 @@ import { confineEngine, createIsolateEngine } from "../../src/sandbox/index.ts";
 import { ENGINES, createEngine } from "../../src/sandbox/fixtures/engines.ts";
 import { findTools } from "../../src/sandbox/confinement/find-tools.ts";
 import { plantCanaries } from "./fixtures/canaries.ts";
-import { known, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
+import { UNCONFINED, known, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
 import { buildProbe } from "./fixtures/probe.ts";
 
 const run = promisify(execFile);
@@ -25,7 +25,7 @@ const CLAIM = fileURLToPath(new URL("fixtures/claim-level.ts", import.meta.url))
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const NOBODY = ["--reuid=65534", "--regid=65534", "--clear-groups"];
 
-describe("the level that a sandbox claims", () => {
+describe("the level that a sandbox claims", { skip: UNCONFINED }, () => {
   for (const [wanted, reached] of [
     ["auto", "strict"],
     ["strict", "strict"],
@@ -98,7 +98,9 @@ function parseClaims(text: string): Claims {
   return JSON.parse(text) as Claims;
 }
 
-describe("an ordinary user", { skip: process.getuid?.() === 0 ? false : "these tests already run as one" }, () => {
+const NOT_ROOT = process.getuid?.() === 0 ? false : "these tests already run as one";
+
+describe("an ordinary user", { skip: UNCONFINED === false ? NOT_ROOT : UNCONFINED }, () => {
   test("gets the same walls, and a limit on threads that the kernel spares root", async (context) => {
     const built = buildProbe();
     if (built.kind === "missing") return context.skip(built.why);

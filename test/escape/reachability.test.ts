@@ -7,7 +7,7 @@ import vm from "node:vm";
 
 import type { EngineName } from "../../src/domain/index.ts";
 import { ENGINES } from "../../src/sandbox/fixtures/engines.ts";
-import { confineAt, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
+import { LEVELS, confineAt, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
 
 const WALK = readFileSync(new URL("fixtures/reach.js", import.meta.url), "utf8");
 /** A realm has nearly a thousand built-in values, fewer without Intl; a walk that sees fewer has not walked. */
@@ -28,7 +28,7 @@ function parseWalked(value: unknown): Walked {
 }
 
 for (const engine of ENGINES) {
-  for (const level of ["strict", "process"] as const) {
+  for (const level of LEVELS) {
     test(`on ${engine} at level ${level} every value that a program reaches is of its own realm`, async (context) => {
       await using sandbox = await openEscapeSandbox(await confineAt(engine, level));
       const walked = parseWalked(await sandbox.value(WALK));

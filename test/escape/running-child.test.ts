@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { EngineName } from "../../src/domain/index.ts";
 import { ENGINES } from "../../src/sandbox/fixtures/engines.ts";
-import { LATE_MS, confineAt, known, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
+import { LATE_MS, LEVELS, confineAt, known, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
 import type { EscapeSandbox, Level } from "./fixtures/escape-sandbox.ts";
 import { listBelow, readStatus } from "./fixtures/memory-watch.ts";
 
@@ -53,10 +53,7 @@ function listListeners(pid: number): readonly string[] {
   );
 }
 
-const PLACES: readonly (readonly [EngineName, Level])[] = ENGINES.flatMap((name) => [
-  [name, "strict"],
-  [name, "process"],
-]);
+const PLACES = ENGINES.flatMap((name) => LEVELS.map((level) => [name, level] as const));
 
 for (const [name, level] of PLACES) {
   describe(`a running child of ${name} at level ${level}`, () => {

@@ -131,6 +131,6 @@ function notStrict({ isolation, layers }: ConfinedEngine): GloveboxError {
   const reasons = [...new Set(missing.map(({ message }) => message))].join("; ");
   const message = `This machine reaches isolation "${isolation}", not "strict": ${reasons}`;
   return new GloveboxError("SANDBOX_UNAVAILABLE", message, {
-    hint: missing[0]?.hint ?? 'Set sandbox.isolation to "auto" to run with what there is',
+    hint: `${missing[0]?.hint ?? "See `glovebox doctor`"}; or set sandbox.isolation to "auto" to run with what there is`,
   });
 }
