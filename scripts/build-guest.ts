@@ -1,13 +1,22 @@
-/** Bundles `guest/` into one script and writes it as a string constant, so that guest code is a real, checked file. */
+/** Bundles `guest/` into scripts and writes them as string constants, so that guest code is real, checked files. */
 
 import { build } from "esbuild";
 
-const HEAD = "/** Built from `guest/` by `npm run generate`; a test rebuilds and compares it. Do not edit. */\n\n";
+const HEAD = "/** Built from `guest/` by `npm run generate`; a check rebuilds and compares it. Do not edit. */\n";
 
 /** The text of `src/sandbox/guest.generated.ts`. */
 export async function buildGuest(): Promise<string> {
+  const [source, warmUp] = await Promise.all([bundle("guest/main.ts"), bundle("guest/warm-up.ts")]);
+  return [
+    HEAD,
+    `export const GUEST_SOURCE = ${JSON.stringify(source)};\n`,
+    `export const GUEST_WARM_UP = ${JSON.stringify(warmUp)};\n`,
+  ].join("\n");
+}
+
+async function bundle(entry: string): Promise<string> {
   const { outputFiles } = await build({
-    entryPoints: ["guest/main.ts"],
+    entryPoints: [entry],
     bundle: true,
     write: false,
     format: "iife",
@@ -19,6 +28,6 @@ export async function buildGuest(): Promise<string> {
     tsconfig: "guest/tsconfig.json",
   });
   const [script] = outputFiles;
-  if (!script) throw new Error("esbuild wrote nothing for guest/main.ts");
-  return `${HEAD}export const GUEST_SOURCE = ${JSON.stringify(script.text)};\n`;
+  if (!script) throw new Error(`esbuild wrote nothing for ${entry}`);
+  return script.text;
 }

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 
 import type IsolatedVm from "isolated-vm";
 
-import { GUEST_SOURCE } from "../../guest.generated.ts";
+import { GUEST_SOURCE, GUEST_WARM_UP } from "../../guest.generated.ts";
 import { PROGRAM_FILE, PROGRAM_HEAD, PROGRAM_TAIL } from "../../wire.ts";
 import type { Failure, Realm, Send } from "../realm.ts";
 import { parseUrlParts, setUrlPart } from "../url-parts.ts";
@@ -25,7 +25,7 @@ type Deliver = (kind: number, id: number, text: string, atMs: number) => void;
 let snapshot: IsolatedVm.ExternalCopy<ArrayBuffer> | undefined;
 
 export function createIsolateRealm(memoryBytes: number, send: Send): Realm {
-  snapshot ??= ivm.Isolate.createSnapshot([{ code: GUEST_SOURCE }]);
+  snapshot ??= ivm.Isolate.createSnapshot([{ code: GUEST_SOURCE }], GUEST_WARM_UP);
   const memoryLimit = Math.max(SMALLEST_MB, Math.ceil(memoryBytes / MEGABYTE));
   const isolate = new ivm.Isolate({ memoryLimit, snapshot });
   const context = isolate.createContextSync();
