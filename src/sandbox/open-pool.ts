@@ -118,11 +118,16 @@ class ChildPool implements Pool {
     });
   }
 
-  /** Starts as many children as the waiting executions and the warm reserve call for. */
+  /**
+   * Starts children for the warm reserve, and one for every waiting execution that has none on its way. A child that
+   * is making its next isolate is not one of those: under steady load two children take turns and nobody waits.
+   */
   #fill(): void {
-    if (this.#closed) return;
-    const wanted = Math.min(this.#options.concurrency, Math.max(WARM, this.#leased + this.#queue.length));
-    while (this.#all.size < wanted && this.#failedStarts < MOST_FAILED_STARTS) this.#start();
+    const isNeeded = (): boolean => this.#all.size < WARM || this.#queue.length > this.#starting;
+    while (!this.#closed && isNeeded()) {
+      if (this.#all.size >= this.#options.concurrency || this.#failedStarts >= MOST_FAILED_STARTS) return;
+      this.#start();
+    }
   }
 
   #start(): void {
