@@ -1,5 +1,4 @@
 /** Looks at buffers and views through private copies of their getters, so that a forged property cannot mislead. */
-// oxlint-disable typescript/unbound-method -- the copies are taken off their prototypes on purpose
 
 import { uncurryGetter } from "./intrinsics.ts";
 

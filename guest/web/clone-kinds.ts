@@ -2,7 +2,6 @@
  * The built-in kinds of objects that `structuredClone` copies by their internal state, not by their properties.
  * A kind is recognized by a probe: a private copy of a built-in that throws for objects of another kind.
  */
-// oxlint-disable typescript/unbound-method -- the copies are taken off their prototypes on purpose
 
 import { bufferBytes } from "./buffer-source.ts";
 import type { List } from "./intrinsics.ts";

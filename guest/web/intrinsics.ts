@@ -3,7 +3,6 @@
  * The program shares the realm and may replace any prototype method; code that goes through these copies,
  * plain indexing and `List` keeps its answers.
  */
-// oxlint-disable typescript/unbound-method -- taking methods off their prototypes is what this file is for
 
 const { bind, call } = createList;
 
@@ -15,7 +14,6 @@ export function uncurry<This, Args extends readonly unknown[], Result>(
 }
 
 /** The getter behind an accessor, as a function of its receiver; one that answers `undefined` where there is none. */
-// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names what the getter answers
 export function uncurryGetter<Result>(prototype: object, key: PropertyKey): (self: object) => Result | undefined {
   const getter: unknown = Reflect.getOwnPropertyDescriptor(prototype, key)?.get;
   return typeof getter === "function" ? Reflect.apply(bind, call, [getter]) : () => undefined;
