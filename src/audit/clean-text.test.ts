@@ -137,7 +137,7 @@ describe("redactPaths", () => {
   test("takes out absolute paths and file URLs", () => {
     const cases = {
       "ENOENT: open '/home/ada/my notes.txt'": "ENOENT: open '[path]'",
-      "at=/work/main/src/a.ts:3:5, then": "at=[path], then",
+      "at=/srv/app/src/a.ts:3:5, then": "at=[path], then",
       "(/Users/ada/x.js) and //tmp/y": "([path]) and [path]",
       "C:\\Users\\ada\\x.txt is open": "[path] is open",
       'in "C:/Program Files/x"': 'in "[path]"',
@@ -164,7 +164,7 @@ describe("redactPaths", () => {
   test("drops the stack lines of V8 and keeps the message", () => {
     const stack = [
       "TypeError: x is not a function",
-      "    at run (/work/main/src/a.ts:3:5)",
+      "    at run (/srv/app/src/a.ts:3:5)",
       "    at async Promise.all (index 0)",
       "    at Array.map (<anonymous>)",
       "    at node:internal/process/task_queues:103:5",
