@@ -6,7 +6,7 @@
 import { randomBytes } from "node:crypto";
 import { createRequire } from "node:module";
 import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runInNewContext } from "node:vm";
 
@@ -90,7 +90,9 @@ function endWithLauncher(): void {
 
 async function findSettings(explicit: string | undefined): Promise<Settings> {
   const cwd = process.cwd();
-  const configHome = process.env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config");
+  const named = process.env["XDG_CONFIG_HOME"] ?? "";
+  // The standard says that a relative or empty value counts as none.
+  const configHome = isAbsolute(named) ? named : join(homedir(), ".config");
   const path = await findConfig({ cwd, userConfigFolder: join(configHome, "glovebox"), explicit });
   if (path !== undefined) return loadSettings(path, process.env);
   return builtinSettings(findDemoUpstreams(process.execPath, cwd), cwd);

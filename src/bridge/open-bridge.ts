@@ -137,6 +137,14 @@ function findTool(snapshot: CatalogSnapshot, rawAddress: unknown): Tool {
   const tool = address && snapshot.tools.get(address);
   if (tool) return tool;
   const name = nameOf(rawAddress);
+  const silent = snapshot.namespaces.find(
+    (namespace) => namespace.tools.length === 0 && name.startsWith(`${namespace.name}.`),
+  );
+  if (silent) {
+    throw new GloveboxError("TOOL_NOT_FOUND", `${silent.name} offers no tools now`, {
+      hint: "Its server may have failed; search says which servers are ready, and why one is not",
+    });
+  }
   const nearest = findNearest(snapshot, name, NEAREST);
   throw new GloveboxError("TOOL_NOT_FOUND", `There is no tool ${JSON.stringify(name)}`, {
     hint: nearest.length > 0 ? `Did you mean ${nearest.join(", ")}?` : "Look for it with search",

@@ -67,12 +67,14 @@ export function openCatalog({ connectors, now, clean, patience = PATIENCE }: Cat
   return { takeSnapshot, connectorOf, statuses: () => followed.map(toStatus), close, [Symbol.asyncDispose]: close };
 }
 
+/** A server that never listed anything is still a global, so that a program learns that a tool is missing, not a name. */
+const NOTHING_LISTED = { tools: [], leftOut: 0 };
+
 function toContributions(followed: readonly Followed[], namespaces: ReadonlyMap<string, string>): Contribution[] {
   return followed.flatMap((one) => {
     const connector = one.connector.id;
     const namespace = namespaces.get(connector);
-    const listing = one.listing();
-    return namespace !== undefined && listing ? [{ connector, namespace, listing }] : [];
+    return namespace === undefined ? [] : [{ connector, namespace, listing: one.listing() ?? NOTHING_LISTED }];
   });
 }
 

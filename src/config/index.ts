@@ -6,6 +6,7 @@ export type { Environment } from "./expand-references.ts";
 export { findConfig } from "./find-config.ts";
 export type { ConfigSearch } from "./find-config.ts";
 export { loadSettings } from "./load-settings.ts";
+export { parseLimits } from "./parse-limits.ts";
 export { parseSettings } from "./parse-settings.ts";
 export type { ConfigSource } from "./parse-settings.ts";
 export { createConfigSchema } from "./schema.ts";

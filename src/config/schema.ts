@@ -23,7 +23,8 @@ function whole(bounds: { readonly min: number; readonly max: number; readonly us
   return z.int().min(bounds.min).max(bounds.max).default(bounds.usual).meta({ description });
 }
 
-const limitsSchema = z
+/** The ranges of all limits, also of those that come from the command line. */
+export const limitsSchema = z
   .strictObject({
     wallMs: whole({ min: 1, max: HOUR_MS, usual: DEFAULT_LIMITS.wallMs }, "Time from start to end, waiting included."),
     cpuMs: whole({ min: 1, max: HOUR_MS, usual: DEFAULT_LIMITS.cpuMs }, "Processor time of one program."),

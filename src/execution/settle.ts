@@ -94,9 +94,10 @@ function toProgramError(thrown: Thrown, program: Program, bridge: Bridge): Publi
   const place = findPlace(thrown, program);
   const failure = thrown.seq === undefined ? undefined : bridge.failureOf(thrown.seq);
   if (failure) return { ...failure, message: cleanMessage(failure.message), ...place };
-  const said = thrown.name === "" ? thrown.message : `${thrown.name}: ${thrown.message}`;
+  const claimed = CLAIMABLE.find((code) => code === thrown.code);
+  const said = thrown.name === "" || claimed ? thrown.message : `${thrown.name}: ${thrown.message}`;
   const message = cleanMessage(said);
-  const code = CLAIMABLE.find((claimed) => claimed === thrown.code) ?? CODES[thrown.kind];
+  const code = claimed ?? CODES[thrown.kind];
   return { ...errorOf(code, message === "" ? "The program threw something without a message" : message), ...place };
 }
 

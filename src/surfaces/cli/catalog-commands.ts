@@ -18,6 +18,8 @@ interface Context {
 }
 
 const NAME_WIDTH = 36;
+/** A search gives no more at once. */
+const MOST_TOOLS = 50;
 
 export async function toolsCommand(
   query: string,
@@ -26,14 +28,19 @@ export async function toolsCommand(
 ): Promise<number> {
   const { stdout, stderr } = powers.terminal;
   await using gateway = await powers.openGateway(await powers.loadSettings(flags.config));
-  const found = await gateway.search(principal, { query, limit: flags.limit ?? 50 });
+  const { limit = MOST_TOOLS } = flags;
+  const found = await gateway.search(principal, { query, limit });
   if (flags.json) printJson(stdout, found);
   else {
     for (const { name, effect, summary } of found.tools) {
       printLine(stdout, `${name.padEnd(NAME_WIDTH)} ${effect.padEnd(8)} ${summary}`);
     }
     for (const server of found.servers) if (server.state === "failed") printLine(stderr, describeServer(server));
-    if (found.cursor !== undefined) printLine(stderr, "There are more: narrow the query or raise --limit");
+    if (found.cursor !== undefined)
+      printLine(
+        stderr,
+        limit < MOST_TOOLS ? "There are more: narrow the query or raise --limit" : "There are more: narrow the query",
+      );
   }
   return EXIT.done;
 }

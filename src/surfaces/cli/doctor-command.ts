@@ -55,7 +55,12 @@ async function attempt<T>(name: string, act: () => Promise<T>): Promise<Attempte
     const { hint } = thrown.details;
     return {
       ok: false,
-      check: { name, state: "failed", message: thrown.message, ...(hint !== undefined && { hint }) },
+      check: {
+        name: thrown.code === "SANDBOX_UNAVAILABLE" ? "sandbox" : name,
+        state: "failed",
+        message: thrown.message,
+        ...(hint !== undefined && { hint }),
+      },
     };
   }
 }

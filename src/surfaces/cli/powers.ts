@@ -33,5 +33,5 @@ export interface CliPowers {
   readonly report: (thrown: unknown) => string;
 }
 
-/** What every command ends with; `contract.md` of the command line. */
+/** How every command ends; `docs/reference/command-line.md` explains the codes. */
 export const EXIT = { done: 0, failed: 1, usage: 2, paused: 3, refused: 4, interrupted: 130 } as const;

@@ -6,6 +6,7 @@ import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { text as readAll } from "node:stream/consumers";
 
+import { parseLimits } from "../../config/index.ts";
 import type { Settings } from "../../config/index.ts";
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
 import type { EngineName, ExecutionResult, Limits, Principal } from "../../domain/index.ts";
@@ -58,13 +59,13 @@ export async function runCommand(
 
 /** The operator at the command line sets these as the configuration does; a program can never ask for more. */
 function withFlags(settings: Settings, { wallMs, cpuMs, memoryMb, calls, engine }: RunFlags): Settings {
-  const limits: Limits = {
+  const limits = parseLimits({
     ...settings.sandbox.limits,
     ...(wallMs !== undefined && { wallMs }),
     ...(cpuMs !== undefined && { cpuMs }),
     ...(memoryMb !== undefined && { memoryBytes: memoryMb * MEGABYTE }),
     ...(calls !== undefined && { calls }),
-  };
+  });
   return { ...settings, sandbox: { ...settings.sandbox, limits, ...(engine && { engine }) } };
 }
 
@@ -130,13 +131,16 @@ async function answerLine(line: string, session: Session): Promise<void> {
   const asked = parseLine(line);
   try {
     if (asked.code === undefined)
-      throw new GloveboxError("REQUEST_INVALID", "A line needs a JSON object with a `code` text");
+      throw new GloveboxError(
+        "REQUEST_INVALID",
+        "A line needs a JSON object with a `code` text, and limits that are an object",
+      );
     const result = await session.gateway.execute(toRequest({ ...asked, code: asked.code }, session));
     printJson(session.terminal.stdout, { id: asked.id, ...result });
   } catch (thrown) {
     if (!(thrown instanceof GloveboxError) || thrown.code === "STORE_UNAVAILABLE") throw thrown;
     const error = { code: thrown.code, message: thrown.message, retry: false };
-    printJson(session.terminal.stdout, { id: asked.id, state: "failed", error });
+    printJson(session.terminal.stdout, { id: asked.id, state: "failed", logs: [], calls: [], error, findings: [] });
   }
 }
 
@@ -145,6 +149,7 @@ function parseLine(line: string): { readonly id: unknown; readonly code?: string
   const fields = isJsonObject(raw) ? raw : {};
   const { id = null, code, limits } = fields;
   if (typeof code !== "string") return { id };
+  if (limits !== undefined && !isJsonObject(limits)) return { id };
   return isJsonObject(limits) ? { id, code, limits } : { id, code };
 }
 

@@ -96,7 +96,7 @@ function announce({ url, token, settings, servers, gateway, powers, json }: Anno
     `Glovebox ${powers.version} serves MCP at ${mcp}`,
     `  admin page  ${admin}`,
     `  isolation   ${LEVELS[isolation]}${isolation === "strict" ? "" : "; glovebox doctor says what is missing"}`,
-    `  settings    ${settings.source.kind === "file" ? settings.source.path : "built in, with two demo upstreams"}`,
+    `  settings    ${settings.source.kind === "file" ? settings.source.path : "built in, with demo upstreams"}`,
     ...servers.map((server) => `  upstream    ${server.name}: ${server.state}, ${server.tools} tools`),
     ...servers.flatMap(({ name, cause, hint }) =>
       cause === undefined ? [] : [`  ! ${name}: ${cause}${hint === undefined ? "" : ` — ${hint}`}`],
