@@ -39,8 +39,8 @@ function startAgain(node) {
     stdio: "inherit",
     env: { ...process.env, GLOVEBOX_LAUNCHER: String(process.pid) },
   });
-  // A terminal sends Ctrl-C to both; the child decides what it means.
-  process.on("SIGINT", () => {});
+  // A terminal sends Ctrl-C to both, so what is passed on may not look like a second one.
+  process.on("SIGINT", () => child.kill("SIGTERM"));
   for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("exit", (code, signal) => (signal ? process.kill(process.pid, "SIGKILL") : process.exit(code)));
 }

@@ -83,9 +83,11 @@ export async function main(argv: readonly string[]): Promise<void> {
 
 /** An older Node starts us as its child; when that launcher is killed, nobody waits for us any more. */
 function endWithLauncher(): void {
-  const launcher = Number(process.env["GLOVEBOX_LAUNCHER"]);
-  if (launcher !== process.ppid) return;
-  setInterval(() => process.ppid === launcher || process.exit(1), 250).unref();
+  const launcher = process.env["GLOVEBOX_LAUNCHER"];
+  if (launcher === undefined) return;
+  const endIfAlone = (): void => void (process.ppid === Number(launcher) || process.exit(1));
+  endIfAlone(); // it may have been killed before we came to watch it
+  setInterval(endIfAlone, 250).unref();
 }
 
 async function findSettings(explicit: string | undefined): Promise<Settings> {

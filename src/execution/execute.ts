@@ -2,7 +2,7 @@
 
 import type { Analyzed } from "../analysis/index.ts";
 import type { Bridge } from "../bridge/index.ts";
-import { GloveboxError } from "../domain/index.ts";
+import { GloveboxError, depthOf } from "../domain/index.ts";
 import type {
   ApiSurface,
   CatalogSnapshot,
@@ -50,11 +50,20 @@ export async function execute(request: ExecutionRequest, rooms: Rooms): Promise<
 }
 
 async function attempt(execution: Execution, request: ExecutionRequest, rooms: Rooms): Promise<ExecutionResult> {
+  refuseDeepInput(request);
   const snapshot = await unlessCancelled(rooms.snapshot(request.principal), request.signal);
   const surface = rooms.declare(snapshot);
   const analyzed = rooms.analyze(request, surface);
   if (!analyzed.ok) return settleRefusal(execution, analyzed, rooms);
   return runProgram(execution, request, { rooms, snapshot, program: analyzed.program });
+}
+
+/** Deeper input could not be written as text, and no program may return anything that deep either. */
+function refuseDeepInput({ input, limits }: ExecutionRequest): void {
+  if (input === undefined || depthOf(input, limits.depth) <= limits.depth) return;
+  throw new GloveboxError("LIMIT_SIZE", `The input nests deeper than its limit of ${limits.depth} levels (depth)`, {
+    hint: "Send a flatter value",
+  });
 }
 
 /** An upstream that does not answer holds the snapshot up; whoever cancels need not wait for it. */

@@ -59,7 +59,7 @@ export async function verifyCommand(file: string | undefined, flags: AuditFlags,
 
 async function verifyStore(flags: AuditFlags, powers: CliPowers): ReturnType<typeof verifyLedger> {
   await using ledger = await powers.openLedger(await powers.loadSettings(flags.config));
-  return verifyLedger(ledger.records());
+  return await verifyLedger(ledger.records()); // before the ledger is closed
 }
 
 /** A line that is no record reaches the check as such. */

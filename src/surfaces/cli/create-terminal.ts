@@ -14,6 +14,7 @@ export function createTerminal(owner: NodeJS.Process): Terminal {
     onInterrupt(listener) {
       const first = (): void => {
         owner.once("SIGINT", () => owner.exit(EXIT.interrupted));
+        owner.on("SIGTERM", () => undefined); // a further one finds everything closing already
         listener();
       };
       owner.once("SIGINT", first);
