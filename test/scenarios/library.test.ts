@@ -89,12 +89,13 @@ describe("the library", () => {
 
   test("closing leaves no process behind, also while a program runs", async () => {
     const before = new Set(listDescendants(process.pid));
-    const glovebox = await createGlovebox(CONFIG);
+    await using glovebox = await createGlovebox(CONFIG);
     await glovebox.execute({ code: "return await probe.echo({})" });
     const running = glovebox.execute({ code: "await probe.hang({})" }).catch((error: unknown) => error);
     await glovebox.execute({ code: "return 1" });
-    const family = listDescendants(process.pid).filter((pid) => !before.has(pid));
-    assert.ok(family.length >= 4 && family.every(isAlive));
+    // Some that only help with a start are gone again at once.
+    const family = listDescendants(process.pid).filter((pid) => !before.has(pid) && isAlive(pid));
+    assert.ok(family.length >= 4, `${family.length} processes`);
     await glovebox.close();
     assert.deepEqual(await untilGone(family, 500), []);
     await running;
