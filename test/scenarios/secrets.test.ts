@@ -72,7 +72,7 @@ test("a secret reaches the one upstream that names it and nothing else", async (
       key: seen.GLOVEBOX_ENCRYPTION_KEY ?? null,
     };
   `;
-  const environment = { GLOVEBOX_LAUNCHER: "1" };
+  const environment = { GLOVEBOX_OTHER: "1" };
   const run = await runGlovebox(["run", "-"], { folder, input, environment });
   assert.equal(run.code, 0, run.stderr);
   assert.deepEqual(JSON.parse(run.stdout), {
