@@ -203,7 +203,10 @@ function createRooms({ settings, store, ledger, catalog, sandbox }: Parts): Room
         ledger,
         report,
         decide: (call, tool) => decide({ call, tool, principal, ...settings.policy }),
-        invoke: (tool, args, callSignal) => catalog.connectorOf(tool).call(tool.origin.remoteName, args, callSignal),
+        invoke: async (tool, args, callSignal) => {
+          const called = catalog.connectorOf(tool).call(tool.origin.remoteName, args, { signal: callSignal });
+          return (await called).value;
+        },
       }),
     run: (job) => sandbox.run(job),
   };

@@ -47,7 +47,7 @@ function createUpstream(name: string, tools: readonly RemoteTool[]): Upstream {
       upstream.asked += 1;
       return upstream.answer();
     },
-    call: async () => null,
+    call: async () => ({ value: null, attachments: [] }),
     onToolsChanged: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);

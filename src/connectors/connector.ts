@@ -1,6 +1,6 @@
 /** What every upstream looks like to the rest of the product, whatever protocol it speaks. */
 
-import type { ConnectorId, Json, JsonObject, JsonSchema, UpstreamStatus } from "../domain/index.ts";
+import type { CallProgress, ConnectorId, Json, JsonObject, JsonSchema, UpstreamStatus } from "../domain/index.ts";
 
 /** What a server claims about a tool. Claims inform defaults; they are never proof. */
 export interface RemoteAnnotations {
@@ -20,6 +20,27 @@ export interface RemoteTool {
   readonly annotations: RemoteAnnotations;
 }
 
+/** A picture, sound or file that a result brought along. It never enters an isolate: the host keeps it. */
+export interface Attachment {
+  /** Where in `value` its description belongs; what stands there is a placeholder. */
+  readonly path: readonly (string | number)[];
+  readonly kind: "image" | "audio" | "blob";
+  readonly mimeType: string;
+  readonly base64: string;
+}
+
+/** What one call answered: one JSON value, and what is no JSON beside it. */
+export interface RemoteResult {
+  readonly value: Json;
+  readonly attachments: readonly Attachment[];
+}
+
+export interface CallOptions {
+  /** The only time limit of a call. */
+  readonly signal: AbortSignal;
+  readonly onProgress?: (progress: CallProgress) => void;
+}
+
 /** One upstream. It connects on first use, and its troubles are its own: they never reach another upstream's calls. */
 export interface Connector extends AsyncDisposable {
   readonly id: ConnectorId;
@@ -29,8 +50,8 @@ export interface Connector extends AsyncDisposable {
    * attempt, and a signal that fires ends the waiting of its own caller only. Rejects with `UPSTREAM_…`.
    */
   tools(signal?: AbortSignal): Promise<readonly RemoteTool[]>;
-  /** One call; its only time limit is the signal. The protocol's result becomes one JSON value by `to-value.ts`. */
-  call(remoteName: string, args: JsonObject, signal: AbortSignal): Promise<Json>;
+  /** One call. What the protocol answers becomes one JSON value by a rule of the connector's own. */
+  call(remoteName: string, args: JsonObject, options: CallOptions): Promise<RemoteResult>;
   /** The listener hears that `tools()` would now answer something else. Returns the way to stop listening. */
   onToolsChanged(listener: () => void): () => void;
   /** Ends the connection and every process behind it; calls under way fail. Can be called twice. */

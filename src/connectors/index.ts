@@ -1,6 +1,6 @@
 /** The front door of `connectors`: speaks each upstream's protocol and presents tools and calls. */
 
-export type { Connector, RemoteAnnotations, RemoteTool } from "./connector.ts";
+export type { Attachment, CallOptions, Connector, RemoteAnnotations, RemoteResult, RemoteTool } from "./connector.ts";
 export { createMcpConnector } from "./mcp/mcp-connector.ts";
 export type { McpConnectorOptions } from "./mcp/mcp-connector.ts";
 export { DEFAULT_MESSAGE_BYTES } from "./settings.ts";

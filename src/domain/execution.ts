@@ -1,7 +1,7 @@
 /** One request to run a program: its calls, its states, and the answer that a client reads. */
 
 import type { PublicError } from "./errors.ts";
-import type { ApprovalId, Digest, ExecutionId, Instant, PrincipalId, ToolAddress } from "./ids.ts";
+import type { ApprovalId, Digest, ExecutionId, Instant, PrincipalId, ResultId, ToolAddress } from "./ids.ts";
 import type { Json } from "./json.ts";
 import type { Decision } from "./policy.ts";
 import type { Finding } from "./program.ts";
@@ -71,6 +71,28 @@ export interface ExecutionStats {
   readonly outputBytes: number;
 }
 
+/** What a client may watch while an execution goes on. Nothing depends on anybody listening. */
+export type ExecutionEvent =
+  | { readonly kind: "log"; readonly line: LogLine }
+  | { readonly kind: "called"; readonly seq: number; readonly tool: string }
+  | { readonly kind: "answered"; readonly record: CallRecord }
+  | { readonly kind: "progress"; readonly seq: number; readonly tool: string; readonly progress: CallProgress };
+
+/** How far an upstream says that one call has come. Its text is the server's, cleaned and capped. */
+export interface CallProgress {
+  readonly done: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
+/** A result that was too large to be given out whole, and how to read it. */
+export interface Truncation {
+  readonly handle: ResultId;
+  readonly bytes: number;
+  /** A TypeScript-like outline. */
+  readonly shape: string;
+}
+
 export type ExecutionStateName = "completed" | "failed" | "paused" | "cancelled";
 
 /** The object of `run --json`, of `structuredContent` and of the library. Fields without a value are left out. */
@@ -83,6 +105,7 @@ export interface ExecutionResult {
   readonly error?: PublicError;
   readonly findings: readonly Finding[];
   readonly approvals?: readonly ApprovalId[];
+  readonly truncated?: Truncation;
   readonly stats: ExecutionStats;
   readonly engine: EngineName;
   readonly isolation: IsolationLevel;

@@ -8,6 +8,7 @@ import {
   parseDigest,
   parseExecutionId,
   parsePrincipalId,
+  parseResultId,
   parseRuleId,
   parseSecretName,
   parseToolAddress,
@@ -71,6 +72,12 @@ const PARSERS: readonly Parser[] = [
       `ex_${HEX}01234567\n`,
       `ap_${HEX}01234567`,
     ],
+  },
+  {
+    name: "parseResultId",
+    parse: parseResultId,
+    accepted: ["rs_0123456789abcdef01234567"],
+    refused: ["", "rs_", `rs_${HEX}0123456`, `rs_${HEX}012345678`, `RS_${HEX}01234567`, `ex_${HEX}01234567`],
   },
   {
     name: "parseSecretName",

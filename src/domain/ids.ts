@@ -6,6 +6,7 @@ declare const tag: unique symbol;
 export type Id<Name extends string> = string & { readonly [tag]: Name };
 
 export type ExecutionId = Id<"ExecutionId">; // "ex_<24 hex>"
+export type ResultId = Id<"ResultId">; // "rs_<24 hex>", the handle of a kept result
 export type ApprovalId = Id<"ApprovalId">; // "ap_<24 hex>"
 export type PrincipalId = Id<"PrincipalId">;
 export type ConnectorId = Id<"ConnectorId">; // the key of an upstream in the configuration
@@ -19,6 +20,7 @@ export type Instant = number;
 
 const ADDRESS = /^[a-z][A-Za-z0-9]{0,127}\.[a-z][A-Za-z0-9]{0,127}$/;
 const EXECUTION = /^ex_[0-9a-f]{24}$/;
+const RESULT = /^rs_[0-9a-f]{24}$/;
 const SECRET = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const NAME = /^[^\u0000-\u001f\u007f]{1,256}$/u;
@@ -30,6 +32,11 @@ export function parseToolAddress(raw: unknown): ToolAddress | undefined {
 
 export function parseExecutionId(raw: unknown): ExecutionId | undefined {
   return typeof raw === "string" && EXECUTION.test(raw) ? (raw as ExecutionId) : undefined;
+}
+
+/** A program and a model name handles, so this sees hostile input; whether one may be read is decided elsewhere. */
+export function parseResultId(raw: unknown): ResultId | undefined {
+  return typeof raw === "string" && RESULT.test(raw) ? (raw as ResultId) : undefined;
 }
 
 export function parseSecretName(raw: unknown): SecretName | undefined {

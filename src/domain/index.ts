@@ -4,9 +4,11 @@ export { ERRORS, GloveboxError, describeError, isErrorCode, toPublicError } from
 export type { ErrorCode, ErrorDetails, Fault, PublicError } from "./errors.ts";
 export type {
   CallOutcome,
+  CallProgress,
   CallRecord,
   EngineName,
   Execution,
+  ExecutionEvent,
   ExecutionResult,
   ExecutionStateName,
   ExecutionStats,
@@ -16,12 +18,14 @@ export type {
   LogLine,
   Reply,
   ToolCall,
+  Truncation,
 } from "./execution.ts";
 export {
   parseConnectorId,
   parseDigest,
   parseExecutionId,
   parsePrincipalId,
+  parseResultId,
   parseRuleId,
   parseSecretName,
   parseToolAddress,
@@ -34,6 +38,7 @@ export type {
   Id,
   Instant,
   PrincipalId,
+  ResultId,
   RuleId,
   SecretName,
   ToolAddress,
@@ -47,4 +52,4 @@ export type { Principal } from "./principal.ts";
 export type { ChildKeeper } from "./process.ts";
 export type { CallSite, Finding, Insertion, Program, Severity } from "./program.ts";
 export type { ApiSurface, CatalogSnapshot, Effect, Namespace, Tool } from "./tool.ts";
-export type { UpstreamState, UpstreamStatus } from "./upstream.ts";
+export type { UpstreamState, UpstreamStatus, UpstreamTransport } from "./upstream.ts";

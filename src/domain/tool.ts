@@ -14,6 +14,8 @@ export interface Tool {
   readonly description: string;
   readonly input: JsonSchema;
   readonly output: JsonSchema | null;
+  /** The shape that its results had so far, where the server declares none. Never checked against, only shown. */
+  readonly learned?: JsonSchema;
   readonly effect: Effect;
   /** Hash of everything the model reads about this tool. */
   readonly digest: Digest;

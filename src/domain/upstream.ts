@@ -2,12 +2,15 @@
 
 import type { ConnectorId, Instant } from "./ids.ts";
 
-export type UpstreamState = "idle" | "connecting" | "ready" | "failed" | "closed";
+/** `failed` is tried again by itself after a pause; `suspended` crashed too often and waits for a person. */
+export type UpstreamState = "idle" | "connecting" | "ready" | "failed" | "suspended" | "closed";
+
+export type UpstreamTransport = "stdio" | "http" | "sse" | "openapi" | "adapter";
 
 export interface UpstreamStatus {
   readonly name: ConnectorId;
   readonly state: UpstreamState;
-  readonly transport: "stdio" | "http";
+  readonly transport: UpstreamTransport;
   readonly tools: number;
   readonly since: Instant;
   /** What went wrong and what to do next; present when the state is `failed`. */

@@ -106,7 +106,7 @@ after(async () => {
 });
 
 const call = (connector: Connector, name: string, args: JsonObject = {}): Promise<unknown> =>
-  connector.call(name, args, AbortSignal.timeout(2000));
+  connector.call(name, args, { signal: AbortSignal.timeout(2000) }).then(({ value }) => value);
 
 async function refusal(promise: Promise<unknown>): Promise<readonly [string, string]> {
   const thrown = await promise.then(
@@ -151,7 +151,7 @@ test("a forgotten session fails one call; the next one has a new session", async
 test("a failing call does not take the others on its connection along", async () => {
   const connector = connect();
   await connector.tools();
-  const other = connector.call("never", {}, AbortSignal.timeout(300));
+  const other = connector.call("never", {}, { signal: AbortSignal.timeout(300) });
   await refusal(call(connector, "breaksOff"));
   assert.deepEqual(await refusal(other), ["UPSTREAM_TIMEOUT", "web: the call took longer than it may"]);
 });
@@ -160,7 +160,7 @@ test("an aborted call is cancelled at the server and its stream is given up", as
   const connector = connect();
   await connector.tools();
   const expected = ["UPSTREAM_TIMEOUT", "web: the call took longer than it may"];
-  assert.deepEqual(await refusal(connector.call("never", {}, AbortSignal.timeout(100))), expected);
+  assert.deepEqual(await refusal(connector.call("never", {}, { signal: AbortSignal.timeout(100) })), expected);
   await wait(100);
   assert.deepEqual(seen.slice(-2), ["notifications/cancelled", "stream closed"]);
   assert.equal(await call(connector, "echo"), "done");

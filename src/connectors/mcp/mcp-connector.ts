@@ -1,9 +1,9 @@
 /** A connector for one MCP server, over stdio or HTTP: connects, lists, calls. It does not know who is asking. */
 
 import { GloveboxError } from "../../domain/index.ts";
-import type { ConnectorId, Instant, Json, JsonObject, UpstreamStatus } from "../../domain/index.ts";
+import type { ConnectorId, Instant, JsonObject, UpstreamStatus } from "../../domain/index.ts";
 
-import type { Connector, RemoteTool } from "../connector.ts";
+import type { CallOptions, Connector, RemoteResult, RemoteTool } from "../connector.ts";
 import { createWire } from "../wire/create-wire.ts";
 import type { WireOptions } from "../wire/create-wire.ts";
 import { describeCause } from "./describe-cause.ts";
@@ -72,13 +72,13 @@ class McpConnector implements Connector {
     }
   }
 
-  async call(remoteName: string, args: JsonObject, signal: AbortSignal): Promise<Json> {
+  async call(remoteName: string, args: JsonObject, { signal }: CallOptions): Promise<RemoteResult> {
     let link: Link | undefined;
     try {
       link = await untilAborted(this.#lifecycle.reach(), signal);
       const rawResult = await link.callTool(remoteName, args, signal);
       this.#lifecycle.prove(link);
-      return toValue(rawResult, this.#options.clean);
+      return { value: toValue(rawResult, this.#options.clean), attachments: [] };
     } catch (thrown) {
       if (signal.aborted) throw toAbortError(signal, this.id);
       throw link ? this.#explain(thrown, link) : thrown;

@@ -12,6 +12,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 import { parseConnectorId } from "../../domain/index.ts";
+import type { Json, JsonObject } from "../../domain/index.ts";
 import { openEgress } from "../../egress/index.ts";
 import { createMcpConnector } from "../index.ts";
 import type { Connector, RemoteTool, UpstreamSettings } from "../index.ts";
@@ -78,18 +79,19 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const soon = (): AbortSignal => AbortSignal.timeout(10_000);
+const call = async (connector: Connector, name: string, args: JsonObject): Promise<Json> =>
+  (await connector.call(name, args, { signal: AbortSignal.timeout(10_000) })).value;
 
 test("the everything server works over stdio", async () => {
   const connector = connectChild("server-everything", "stdio");
   const tools = await connector.tools();
   assert.ok(tools.length > 5);
-  assert.equal(await connector.call("echo", { message: "hi" }, soon()), "Echo: hi");
-  assert.equal(await connector.call("get-sum", { a: 2, b: 3 }, soon()), "The sum of 2 and 3 is 5.");
-  const weather = await connector.call("get-structured-content", { location: "New York" }, soon());
+  assert.equal(await call(connector, "echo", { message: "hi" }), "Echo: hi");
+  assert.equal(await call(connector, "get-sum", { a: 2, b: 3 }), "The sum of 2 and 3 is 5.");
+  const weather = await call(connector, "get-structured-content", { location: "New York" });
   assert.deepEqual(weather, { temperature: 33, conditions: "Cloudy", humidity: 82 });
-  await assert.rejects(connector.call("get-sum", { a: "x" }, soon()), { code: "UPSTREAM_FAILED" });
-  await assert.rejects(connector.call("no-such-tool", {}, soon()), { code: "UPSTREAM_FAILED" });
+  await assert.rejects(call(connector, "get-sum", { a: "x" }), { code: "UPSTREAM_FAILED" });
+  await assert.rejects(call(connector, "no-such-tool", {}), { code: "UPSTREAM_FAILED" });
 });
 
 test("the filesystem server works over stdio and its annotations arrive", async () => {
@@ -99,9 +101,9 @@ test("the filesystem server works over stdio and its annotations arrive", async 
   assert.equal(tools.get("read_text_file")?.annotations.readOnly, true);
   assert.equal(tools.get("write_file")?.annotations.destructive, true);
   assert.notEqual(tools.get("read_text_file")?.output, null);
-  const read = await connector.call("read_text_file", { path: join(folder, "note.txt") }, soon());
+  const read = await call(connector, "read_text_file", { path: join(folder, "note.txt") });
   assert.deepEqual(read, { content: "remember" });
-  await assert.rejects(connector.call("read_text_file", { path: "/etc/passwd" }, soon()), { code: "UPSTREAM_FAILED" });
+  await assert.rejects(call(connector, "read_text_file", { path: "/etc/passwd" }), { code: "UPSTREAM_FAILED" });
 });
 
 test("the everything server works over HTTP, also after it was started anew", async () => {
@@ -110,12 +112,12 @@ test("the everything server works over HTTP, also after it was started anew", as
   const first = startHttpServer(port);
   const connector = connect({ kind: "http", url, resolveHeaders, startMs: 10_000 });
   assert.ok((await untilReady(connector)).length > 5);
-  assert.equal(await connector.call("echo", { message: "hi" }, soon()), "Echo: hi");
+  assert.equal(await call(connector, "echo", { message: "hi" }), "Echo: hi");
   assert.equal(connector.status().transport, "http");
   first.kill("SIGKILL");
   await wait(50);
-  await assert.rejects(connector.call("echo", { message: "hi" }, soon()), { code: "UPSTREAM_UNREACHABLE" });
+  await assert.rejects(call(connector, "echo", { message: "hi" }), { code: "UPSTREAM_UNREACHABLE" });
   startHttpServer(port);
   await untilReady(connector);
-  assert.equal(await connector.call("echo", { message: "back" }, soon()), "Echo: back");
+  assert.equal(await call(connector, "echo", { message: "back" }), "Echo: back");
 });

@@ -49,9 +49,8 @@ afterEach(async () => {
   kept.clear();
 });
 
-const soon = (): AbortSignal => AbortSignal.timeout(5000);
-const call = (connector: Connector, name: string, args: Record<string, Json> = {}): Promise<Json> =>
-  connector.call(name, args, soon());
+const call = async (connector: Connector, name: string, args: Record<string, Json> = {}): Promise<Json> =>
+  (await connector.call(name, args, { signal: AbortSignal.timeout(5000) })).value;
 
 async function refusal(promise: Promise<unknown>): Promise<readonly [string, string]> {
   const thrown = await promise.then(
@@ -212,14 +211,14 @@ test("an aborted call is cancelled at the server and nothing else is touched", a
   await connector.tools();
   const other = call(connector, "never");
   other.catch(() => undefined);
-  const timeout = connector.call("never", {}, AbortSignal.timeout(50));
+  const timeout = connector.call("never", {}, { signal: AbortSignal.timeout(50) });
   assert.deepEqual(await refusal(timeout), ["UPSTREAM_TIMEOUT", "hostile: the call took longer than it may"]);
   const stop = new AbortController();
-  const stopped = connector.call("never", {}, stop.signal);
+  const stopped = connector.call("never", {}, { signal: stop.signal });
   await wait(10);
   stop.abort(new Error("an internal reason"));
   assert.deepEqual(await refusal(stopped), ["REQUEST_CANCELLED", "hostile: the call was cancelled"]);
-  assert.deepEqual(await refusal(connector.call("echo", {}, stop.signal)), [
+  assert.deepEqual(await refusal(connector.call("echo", {}, { signal: stop.signal })), [
     "REQUEST_CANCELLED",
     "hostile: the call was cancelled",
   ]);

@@ -56,5 +56,50 @@ const APPEND_ONLY = `
   CREATE INDEX executions_unfinished ON executions (started_at, id) WHERE state IS NULL;
 `;
 
+/** What is learned from servers, and what is kept for programs: definitions, shapes of results, large results. */
+const LEARNED = `
+  CREATE TABLE pins (
+    connector TEXT NOT NULL,
+    remote_name TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    definition TEXT NOT NULL,
+    pinned_at INTEGER NOT NULL,
+    pinned_by TEXT NOT NULL,
+    PRIMARY KEY (connector, remote_name)
+  ) STRICT;
+
+  CREATE TABLE held_definitions (
+    connector TEXT NOT NULL,
+    remote_name TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    definition TEXT NOT NULL,
+    seen_at INTEGER NOT NULL,
+    PRIMARY KEY (connector, remote_name)
+  ) STRICT;
+
+  CREATE TABLE learned_shapes (
+    connector TEXT NOT NULL,
+    remote_name TEXT NOT NULL,
+    definition TEXT NOT NULL,
+    shape TEXT NOT NULL,
+    samples INTEGER NOT NULL,
+    changed_at INTEGER NOT NULL,
+    PRIMARY KEY (connector, remote_name)
+  ) STRICT;
+
+  CREATE TABLE results (
+    id TEXT PRIMARY KEY,
+    principal TEXT NOT NULL,
+    execution TEXT NOT NULL,
+    mime_type TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    shape TEXT NOT NULL,
+    body BLOB NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX results_by_expiry ON results (expires_at, id);
+`;
+
 /** The script at index n leads from version n to version n + 1. */
-export const MIGRATIONS: readonly string[] = [TABLES, APPEND_ONLY];
+export const MIGRATIONS: readonly string[] = [TABLES, APPEND_ONLY, LEARNED];

@@ -145,7 +145,10 @@ describe("an existing store", () => {
     const path = newPath();
     const before = makeFile(path, `${VERSION_1} PRAGMA user_version = 99;`);
     const { message, hint } = await refusal(path);
-    assert.equal(message, `The store ${path} has version 99, and this Glovebox knows versions up to 2`);
+    assert.equal(
+      message,
+      `The store ${path} has version 99, and this Glovebox knows versions up to ${MIGRATIONS.length}`,
+    );
     assert.match(hint ?? "", /Upgrade Glovebox, or name another file/);
     assert.deepEqual(readFileSync(path), before);
   });

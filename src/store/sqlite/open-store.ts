@@ -1,4 +1,4 @@
-/** Opens the SQLite store: makes, checks and migrates the file, and puts the four nouns together. */
+/** Opens the SQLite store: makes, checks and migrates the file, and puts the nouns together. */
 
 import type { Instant } from "../../domain/index.ts";
 import type { Store } from "../store.ts";

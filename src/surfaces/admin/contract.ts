@@ -10,8 +10,8 @@ const list = <Item extends z.ZodMiniType>(item: Item) => z.readonly(z.array(item
 /** One server behind the gateway, with what an operator needs to repair it. */
 export const upstreamSchema = z.object({
   name: z.string(),
-  state: z.enum(["idle", "connecting", "ready", "failed", "closed"]),
-  transport: z.enum(["stdio", "http"]),
+  state: z.enum(["idle", "connecting", "ready", "failed", "suspended", "closed"]),
+  transport: z.enum(["stdio", "http", "sse", "openapi", "adapter"]),
   tools: z.number(),
   since: z.number(),
   cause: z.optional(z.string()),
