@@ -193,9 +193,10 @@ function createRooms({ settings, store, ledger, catalog, sandbox }: Parts): Room
         limits,
         timebox,
       }),
-    bridge: (execution, snapshot, { principal, limits }, signal) =>
+    bridge: ({ execution, opened }, snapshot, { principal, limits }, signal) =>
       openBridge({
         execution: execution.id,
+        opened,
         principal,
         snapshot,
         limits,

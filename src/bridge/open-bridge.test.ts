@@ -223,3 +223,21 @@ describe("an upstream that", () => {
     );
   });
 });
+
+describe("a call of an execution that is not written down", () => {
+  it("waits until it is, and leaves then", async () => {
+    const opening = Promise.withResolvers<void>();
+    const { bridge, steps } = await openTestBridge({ opened: opening.promise });
+    const called = bridge.call("files.read", "{}");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(steps.includes("invoke"), false);
+    opening.resolve();
+    assert.deepEqual(await called, { ok: true, json: '{"ok":true}' });
+  });
+  it("never leaves when that fails, and ends the execution", async () => {
+    const thrown = new GloveboxError("STORE_UNAVAILABLE", "Full");
+    const { bridge, steps } = await openTestBridge({ opened: Promise.reject(thrown) });
+    await assert.rejects(bridge.call("files.read", "{}"), thrown);
+    assert.equal(steps.includes("invoke"), false);
+  });
+});

@@ -35,6 +35,8 @@ const NEAREST = 3;
 
 export interface BridgeOptions {
   readonly execution: ExecutionId;
+  /** Rejects when the execution itself could not be written down. */
+  readonly opened: Promise<unknown>;
   readonly principal: Principal;
   readonly snapshot: CatalogSnapshot;
   readonly limits: Limits;
@@ -76,7 +78,7 @@ export function openBridge(options: BridgeOptions): Bridge {
     entry.decision = decision.kind;
     const intent = record("call.intended", tool.address, describeIntent(call, tool, decision, rawArgs));
     // What changes something is on disk before it leaves; the record of a read shares the next commit.
-    if (decision.kind !== "allow" || tool.effect !== "read") await intent;
+    await (decision.kind !== "allow" || tool.effect !== "read" ? intent : options.opened);
     refuseUnlessAllowed(decision, tool);
     const { callMs } = limits;
     const raw = await invokeWithin({ tool, callMs, signal: options.signal }, (signal) =>

@@ -1,6 +1,7 @@
 /** The corridor: each room once and in order, closed after every failure, and once through the real rooms. */
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { after, describe, it } from "node:test";
 
 import { DEFAULT_RULES, analyze } from "../analysis/index.ts";
@@ -80,8 +81,10 @@ function corridor(
     engine: "isolate",
     isolation: "process",
     report: () => "in_1",
-    open: async ({ principal }) =>
-      visit("open", { id: EXECUTION, principal: principal.id, source: digestOf("1"), startedAt: 0 }),
+    open: ({ principal }) => {
+      const execution = { id: EXECUTION, principal: principal.id, source: digestOf("1"), startedAt: 0 };
+      return visit("open", { execution, opened: Promise.resolve() });
+    },
     snapshot: async () => visit("snapshot", snapshotOf(TOOLS)),
     declare: (snapshot) =>
       visit("declare", { snapshot: snapshot.digest, declarations: "", namespaces: snapshot.namespaces }),
@@ -138,11 +141,21 @@ describe("an execution", () => {
     const { error } = await execute(REQUEST, corridor({ step: "run", thrown }).rooms);
     assert.deepEqual(error, { code: "LIMIT_BUSY", message: "Too many", retry: true, hint: "Wait" });
   });
-  it("that cannot be opened does not happen at all", async () => {
+  it("that cannot be written down is cancelled, and gives nothing out", async () => {
     const thrown = new GloveboxError("STORE_UNAVAILABLE", "Full");
-    const { rooms, visited } = corridor({ step: "open", thrown });
-    await assert.rejects(execute(REQUEST, rooms), thrown);
-    assert.deepEqual(visited, ["open"]);
+    const { rooms, visited } = corridor();
+    let signal: AbortSignal | undefined;
+    const refused: Rooms = {
+      ...rooms,
+      open: (request) => ({ ...rooms.open(request), opened: Promise.reject(thrown) }),
+      run: async (job) => {
+        ({ signal } = job);
+        if (!signal.aborted) await once(signal, "abort");
+        return RAN;
+      },
+    };
+    await assert.rejects(execute(REQUEST, refused), thrown);
+    assert.deepEqual([visited.includes("close"), signal?.aborted], [false, true]);
   });
   it("whose result cannot be recorded gives none out", async () => {
     const thrown = new GloveboxError("STORE_UNAVAILABLE", "Full");

@@ -15,6 +15,7 @@ import type {
 } from "../domain/index.ts";
 import type { SandboxJob, SandboxResult } from "../sandbox/index.ts";
 
+import type { Opening } from "./create-record.ts";
 import { settleFailure, settleRefusal, settleResult } from "./settle.ts";
 import type { SettleContext } from "./settle.ts";
 
@@ -30,32 +31,37 @@ export interface ExecutionRequest {
 
 /** The rooms this corridor leads through, in the order it visits them. */
 export interface Rooms extends SettleContext {
-  open(request: ExecutionRequest): Promise<Execution>; // store, audit
+  open(request: ExecutionRequest): Opening; // store, audit
   snapshot(principal: Principal): Promise<CatalogSnapshot>; // catalog
   declare(snapshot: CatalogSnapshot): ApiSurface; // typegen
   analyze(request: ExecutionRequest, surface: ApiSurface): Analyzed; // analysis
-  bridge(execution: Execution, snapshot: CatalogSnapshot, request: ExecutionRequest, signal: AbortSignal): Bridge; // bridge
+  bridge(opening: Opening, snapshot: CatalogSnapshot, request: ExecutionRequest, signal: AbortSignal): Bridge; // bridge
   run(job: SandboxJob): Promise<SandboxResult>; // sandbox
   close(execution: Execution, result: ExecutionResult): Promise<void>; // store, audit
 }
 
 /** It is opened once and closed once, whatever happens between; a result is only given out after it was recorded. */
 export async function execute(request: ExecutionRequest, rooms: Rooms): Promise<ExecutionResult> {
-  const execution = await rooms.open(request);
-  const result = await attempt(execution, request, rooms).catch((thrown: unknown) =>
+  const opening = rooms.open(request);
+  const { execution, opened } = opening;
+  const unrecorded = new AbortController();
+  opened.catch(() => unrecorded.abort());
+  const signal = AbortSignal.any([request.signal, unrecorded.signal]);
+  const result = await attempt(opening, { ...request, signal }, rooms).catch((thrown: unknown) =>
     settleFailure(execution, thrown, rooms),
   );
+  await opened;
   await rooms.close(execution, result);
   return result;
 }
 
-async function attempt(execution: Execution, request: ExecutionRequest, rooms: Rooms): Promise<ExecutionResult> {
+async function attempt(opening: Opening, request: ExecutionRequest, rooms: Rooms): Promise<ExecutionResult> {
   refuseDeepInput(request);
   const snapshot = await unlessCancelled(rooms.snapshot(request.principal), request.signal);
   const surface = rooms.declare(snapshot);
   const analyzed = rooms.analyze(request, surface);
-  if (!analyzed.ok) return settleRefusal(execution, analyzed, rooms);
-  return runProgram(execution, request, { rooms, snapshot, program: analyzed.program });
+  if (!analyzed.ok) return settleRefusal(opening.execution, analyzed, rooms);
+  return runProgram(opening, request, { rooms, snapshot, program: analyzed.program });
 }
 
 /** Deeper input could not be written as text, and no program may return anything that deep either. */
@@ -80,12 +86,12 @@ async function unlessCancelled<T>(work: Promise<T>, signal: AbortSignal): Promis
 }
 
 async function runProgram(
-  execution: Execution,
+  opening: Opening,
   request: ExecutionRequest,
   { rooms, snapshot, program }: { rooms: Rooms; snapshot: CatalogSnapshot; program: Program },
 ): Promise<ExecutionResult> {
   const ended = new AbortController();
-  const bridge = rooms.bridge(execution, snapshot, request, ended.signal);
+  const bridge = rooms.bridge(opening, snapshot, request, ended.signal);
   const { principal, limits, input, signal } = request;
   // Calls that nobody waits for any more are given up before the result is written, also when the sandbox breaks.
   const ran = await rooms
@@ -100,5 +106,5 @@ async function runProgram(
     })
     .finally(() => ended.abort());
   await bridge.recorded();
-  return settleResult(execution, { program, bridge, ran }, rooms);
+  return settleResult(opening.execution, { program, bridge, ran }, rooms);
 }

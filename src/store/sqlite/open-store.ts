@@ -45,7 +45,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await migrate(connection, options);
     return assemble(connection);
   } catch (thrown) {
-    connection.close();
+    await connection.close();
     throw thrown;
   }
 }
@@ -69,7 +69,7 @@ async function migrate({ database, write }: Connection, { path, now }: StoreOpti
 }
 
 function assemble(connection: Connection): Store {
-  const close = async (): Promise<void> => connection.close();
+  const close = (): Promise<void> => connection.close();
   return {
     executions: createExecutions(connection),
     ledger: createLedger(connection),

@@ -1,0 +1,85 @@
+/** Who waits for which flush, with a disk of our own. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { createSyncedLog } from "./synced-log.ts";
+import type { SyncedLog } from "./synced-log.ts";
+
+interface Disk {
+  readonly log: SyncedLog;
+  readonly flushes: PromiseWithResolvers<void>[];
+}
+
+function openDisk(): Disk {
+  const flushes: PromiseWithResolvers<void>[] = [];
+  const flush = (): Promise<void> => {
+    const flushing = Promise.withResolvers<void>();
+    flushes.push(flushing);
+    return flushing.promise;
+  };
+  return { log: createSyncedLog(flush), flushes };
+}
+
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("the synced log", () => {
+  it("flushes once for a single commit, and again for the next", async () => {
+    const { log, flushes } = openDisk();
+    const first = log.synced();
+    await settle();
+    flushes[0]?.resolve();
+    await first;
+    const second = log.synced();
+    await settle();
+    assert.equal(flushes.length, 2);
+    flushes[1]?.resolve();
+    await second;
+  });
+
+  it("flushes once for all that are committed in one turn", async () => {
+    const { log, flushes } = openDisk();
+    const waiting = [log.synced(), log.synced(), log.synced()];
+    await settle();
+    flushes[0]?.resolve();
+    await Promise.all(waiting);
+    assert.equal(flushes.length, 1);
+  });
+
+  it("lets those who come during a flush wait for one more, which they share", async () => {
+    const { log, flushes } = openDisk();
+    const first = log.synced();
+    await settle();
+    const done: string[] = [];
+    const late = ["a", "b", "c"].map((name) => log.synced().then(() => done.push(name)));
+    flushes[0]?.resolve();
+    await first;
+    await settle();
+    assert.deepEqual([flushes.length, done], [2, []]);
+    flushes[1]?.resolve();
+    await Promise.all(late);
+    assert.deepEqual([flushes.length, done], [2, ["a", "b", "c"]]);
+  });
+
+  it("rejects everybody after a flush that failed, and does not try again", async () => {
+    const { log, flushes } = openDisk();
+    const first = log.synced();
+    await settle();
+    const late = log.synced();
+    flushes[0]?.reject(new Error("EIO"));
+    for (const waiting of [first, late, log.synced()]) await assert.rejects(waiting, { message: "EIO" });
+    assert.equal(flushes.length, 1);
+  });
+
+  it("closes once nothing is under way", async () => {
+    const { log, flushes } = openDisk();
+    const pending = log.synced();
+    let isClosed = false;
+    const closing = log.close().then(() => (isClosed = true));
+    await settle();
+    assert.equal(isClosed, false);
+    flushes[0]?.resolve();
+    await Promise.all([pending, closing]);
+    assert.equal(isClosed, true);
+  });
+});
