@@ -3,6 +3,7 @@
 export interface Timing {
   readonly p50: number;
   readonly p95: number;
+  readonly p99: number;
 }
 
 /** Runs `act` often and sorts how long it took; `pauseMs` lets the machine come to rest between two runs. */
@@ -15,7 +16,7 @@ export async function time(count: number, act: () => Promise<unknown>, pauseMs =
     times.push(performance.now() - startedAt);
   }
   times.sort((a, b) => a - b);
-  return { p50: at(times, 0.5), p95: at(times, 0.95) };
+  return { p50: at(times, 0.5), p95: at(times, 0.95), p99: at(times, 0.99) };
 }
 
 function at(sorted: readonly number[], share: number): number {

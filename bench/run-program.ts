@@ -3,13 +3,18 @@
 import type { ConnectorId, Digest, Limits, PrincipalId } from "../src/domain/index.ts";
 import type { Sandbox, SandboxResult } from "../src/sandbox/index.ts";
 
-export function runProgram(sandbox: Sandbox, javascript: string, limits: Limits): Promise<SandboxResult> {
+export function runProgram(
+  sandbox: Sandbox,
+  javascript: string,
+  limits: Limits,
+  principal = "bench" as PrincipalId,
+): Promise<SandboxResult> {
   return sandbox.run({
     program: { digest: "sha256:0" as Digest, source: javascript, javascript, insertions: [], calls: [], findings: [] },
     namespaces: [{ name: "tools", connector: "tools" as ConnectorId, summary: "", tools: ["echo"] }],
     limits,
     host: { call: async (_address, rawArgs) => ({ ok: true, json: String(rawArgs) }) },
-    principal: "bench" as PrincipalId,
+    principal,
     signal: new AbortController().signal,
   });
 }

@@ -4,9 +4,11 @@ import { buildIfStale } from "../scripts/build.ts";
 
 await buildIfStale();
 const { benchSandbox } = await import("./sandbox.ts");
+const { benchNeighbors } = await import("./neighbors.ts");
 const { benchProduct, benchStart } = await import("./product.ts");
 
 console.log(`Node ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}`);
 await benchSandbox();
+await benchNeighbors();
 await benchProduct();
 benchStart();

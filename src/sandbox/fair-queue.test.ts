@@ -32,6 +32,16 @@ describe("a fair queue", () => {
     queue.add("b", "b1");
     assert.deepEqual(drain(queue), ["a2", "b1", "a3", "a4"]);
   });
+  it("passes over those who may not have a turn now, and keeps their place", () => {
+    const queue = fill(["a1", "a2", "b1", "c1"]);
+    const isNotA = (principal: string): boolean => principal !== "a";
+    assert.deepEqual([queue.count(isNotA), queue.take(isNotA), queue.count(isNotA)], [2, "b1", 1]);
+    assert.equal(
+      queue.take(() => false),
+      undefined,
+    );
+    assert.deepEqual(drain(queue), ["a1", "c1", "a2"]);
+  });
   it("knows its length and is empty in the end", () => {
     const queue = fill(["a1", "b1"]);
     assert.deepEqual([queue.length, queue.take(), queue.length, queue.take(), queue.length], [2, "a1", 1, "b1", 0]);

@@ -3,7 +3,10 @@
 export interface FairQueue<T> {
   readonly length: number;
   add(principal: string, item: T): void;
-  take(): T | undefined;
+  /** The next one in turn among the principals that `isEligible` accepts; the others keep their turns. */
+  take(isEligible?: (principal: string) => boolean): T | undefined;
+  /** How many wait whose principal is accepted. */
+  count(isEligible: (principal: string) => boolean): number;
   /** Removes an item that gave up; false if it was no longer waiting. */
   remove(principal: string, item: T): boolean;
 }
@@ -23,15 +26,20 @@ export function createFairQueue<T>(): FairQueue<T> {
       else lines.set(principal, [item]);
       length += 1;
     },
-    take() {
-      const [next] = lines;
-      if (!next) return undefined;
-      const [principal, line] = next;
+    take(isEligible = () => true) {
+      const principal = lines.keys().find(isEligible);
+      const line = principal === undefined ? undefined : lines.get(principal);
+      if (principal === undefined || !line) return undefined;
       const item = line.shift();
       lines.delete(principal);
       if (line.length > 0) lines.set(principal, line);
       length -= 1;
       return item;
+    },
+    count(isEligible) {
+      let count = 0;
+      for (const [principal, line] of lines) if (isEligible(principal)) count += line.length;
+      return count;
     },
     remove(principal, item) {
       const line = lines.get(principal);

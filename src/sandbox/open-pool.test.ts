@@ -1,6 +1,7 @@
 /** Places, turns and children: the queue, cancelling, crashes, and what is left after the end. */
 
 import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -97,6 +98,29 @@ describe("the queue", () => {
       await Promise.all([first, ...waiting]);
       assert.deepEqual(order, ["a1", "b1", "a2", "a3"]);
     }));
+  it("leaves a place to others, however large the crowd of one is", () =>
+    within({ concurrency: 3 }, async ({ end }) => {
+      const [crowd, other] = [principal("crowd"), principal("other")];
+      const gates = Array.from({ length: 5 }, gate);
+      const inside = new Set<number>();
+      for (const [number, { reached }] of gates.entries()) void reached.then(() => inside.add(number));
+      await end("return 1", { principal: other });
+      const endings = gates.map(({ host }) => end("return files.read()", { host, principal: crowd }));
+      while (inside.size < 2) await sleep(10);
+      assert.equal(codeOf(await end("return 2", { principal: other })), "returned");
+      await sleep(300);
+      assert.equal(inside.size, 2);
+      for (const { open } of gates) open();
+      assert.deepEqual(new Set((await Promise.all(endings)).map(codeOf)), new Set(["returned"]));
+    }));
+  it("gives one that is alone every place", () =>
+    within({ concurrency: 2 }, async ({ end }) => {
+      const gates = [gate(), gate()];
+      const endings = gates.map(({ host }) => end("return files.read()", { host }));
+      await Promise.all(gates.map(({ reached }) => reached));
+      for (const { open } of gates) open();
+      assert.deepEqual((await Promise.all(endings)).map(codeOf), ["returned", "returned"]);
+    }));
   it("tells how long a program waited", () =>
     within({ concurrency: 1 }, async ({ end, run }) => {
       const { host, reached, open } = gate();
@@ -165,7 +189,8 @@ describe("a child that dies", () => {
         const spared = end("return files.read()", other);
         await other.reached;
         process.kill(pid, "SIGKILL");
-        other.open();
+        await Promise.race([killed, spared]);
+        for (const { open } of [victim, other]) open();
         assert.deepEqual((await Promise.all([killed, spared])).map(codeOf).toSorted(), ["SANDBOX_CRASHED", "returned"]);
       }
       assert.equal(codeOf(await end("return 1")), "returned");
@@ -223,4 +248,38 @@ describe("close", () => {
     await sandbox.close();
     assert.equal(pids.size, 0);
   });
+});
+
+describe("a program that computes for long", () => {
+  const niceOf = (pid: number): number => {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[16]);
+  };
+  const COMPUTE = "let n = 0; for (let i = 0; i < 1.5e8; i++) n += i % 7; return n;";
+
+  it("gives way to everybody else, and its child comes back or is replaced", { skip: !existsSync("/proc/self") }, () =>
+    within({ concurrency: 1 }, async ({ pids, end }) => {
+      await end("return 1");
+      const [pid = 0] = pids;
+      const nices = new Set<number>();
+      const timer = setInterval(() => isAlive(pid) && nices.add(niceOf(pid)), 10);
+      assert.equal(codeOf(await end(COMPUTE)), "returned");
+      clearInterval(timer);
+      assert.ok(nices.has(19));
+      assert.equal(codeOf(await end("return 1")), "returned");
+      const [next = 0] = pids;
+      assert.equal(niceOf(next), 0);
+    }),
+  );
+  it("is told from a short one, which keeps its priority", { skip: !existsSync("/proc/self") }, () =>
+    within({ concurrency: 1 }, async ({ pids, end }) => {
+      await end("return 1");
+      const [pid = 0] = pids;
+      const nices = new Set<number>();
+      const timer = setInterval(() => nices.add(niceOf(pid)), 2);
+      assert.equal(codeOf(await end("await new Promise((resolve) => setTimeout(resolve, 200))")), "returned");
+      clearInterval(timer);
+      assert.deepEqual([...nices], [0]);
+    }),
+  );
 });

@@ -7,6 +7,8 @@ import { GloveboxError } from "../domain/index.ts";
 
 import { capMemory } from "./confinement/cap-memory.ts";
 import { createFairQueue } from "./fair-queue.ts";
+import { createPlaces } from "./places.ts";
+import type { Places } from "./places.ts";
 import { NOTHING_MEASURED, measureProcess } from "./measure.ts";
 import type { Measure } from "./measure.ts";
 import { startChild } from "./start-child.ts";
@@ -51,6 +53,7 @@ interface Worker {
 }
 
 interface Waiter {
+  readonly principal: string;
   readonly resolve: (worker: Worker) => void;
   readonly reject: (error: GloveboxError) => void;
 }
@@ -64,24 +67,56 @@ class ChildPool implements Pool {
   readonly #idle: Worker[] = [];
   readonly #all = new Set<Worker>();
   readonly #queue = createFairQueue<Waiter>();
+  readonly #places: Places;
   #leased = 0;
   #starting = 0;
   #failedStarts = 0;
+  /** Until it turns out that a child's priority cannot be raised again. */
+  #mayGiveWay = true;
   #closed: PromiseWithResolvers<void> | undefined;
 
   constructor(options: PoolOptions) {
     this.#options = options;
+    this.#places = createPlaces(options.concurrency, () => performance.now());
     this.#fill();
   }
 
   async take(principal: string, signal: AbortSignal): Promise<Lease> {
     if (this.#closed) throw new GloveboxError("REQUEST_CANCELLED", "Glovebox is shutting down");
     if (signal.aborted) throw cancelled();
-    const worker = this.#queue.length === 0 ? this.#idle.pop() : undefined;
-    const taken = worker ?? (await this.#wait(principal, signal));
-    clearTimeout(taken.timer);
-    this.#leased += worker ? 1 : 0;
-    return { child: taken.child, baseline: taken.baseline, release: (reusable) => this.#release(taken, reusable) };
+    this.#places.see(principal);
+    const worker = await this.#find(principal, signal);
+    const release = (reusable: boolean): void => {
+      this.#places.leave(principal);
+      this.#release(worker, reusable);
+    };
+    return { child: worker.child, baseline: worker.baseline, release };
+  }
+
+  /** Those who wait already come first, unless what is ready is not for them. */
+  async #find(principal: string, signal: AbortSignal): Promise<Worker> {
+    const mayTake = (one: string): boolean => this.#places.mayTake(one, this.#idle.length);
+    const worker = mayTake(principal) && this.#queue.count(mayTake) === 0 ? this.#idle.pop() : undefined;
+    if (!worker) return this.#wait(principal, signal);
+    this.#lease(worker, principal);
+    return worker;
+  }
+
+  #lease(worker: Worker, principal: string): void {
+    clearTimeout(worker.timer);
+    this.#leased += 1;
+    this.#places.enter(principal);
+  }
+
+  /** Hands ready children to those who wait and may have one. */
+  #serve(): void {
+    for (;;) {
+      const waiter = this.#queue.take((principal) => this.#places.mayTake(principal, this.#idle.length));
+      const worker = waiter && this.#idle.pop();
+      if (!waiter || !worker) return;
+      this.#lease(worker, waiter.principal);
+      waiter.resolve(worker);
+    }
   }
 
   #wait(principal: string, signal: AbortSignal): Promise<Worker> {
@@ -101,6 +136,7 @@ class ChildPool implements Pool {
         if (this.#queue.remove(principal, waiter)) reject(cancelled());
       };
       const waiter: Waiter = {
+        principal,
         resolve: (worker) => {
           signal.removeEventListener("abort", giveUp);
           resolve(worker);
@@ -123,7 +159,8 @@ class ChildPool implements Pool {
    * is making its next isolate is not one of those: under steady load two children take turns and nobody waits.
    */
   #fill(): void {
-    const isNeeded = (): boolean => this.#all.size < WARM || this.#queue.length > this.#starting;
+    const wanted = (): number => this.#queue.count((principal) => this.#places.mayHold(principal));
+    const isNeeded = (): boolean => this.#all.size < WARM || wanted() > this.#starting;
     while (!this.#closed && isNeeded()) {
       if (this.#all.size >= this.#options.concurrency || this.#failedStarts >= MOST_FAILED_STARTS) return;
       this.#start();
@@ -136,9 +173,15 @@ class ChildPool implements Pool {
       frame: (frame) => frame.kind === TO_HOST.READY && void this.#begin(worker),
       gone: (reason) => this.#startFailed(worker, reason),
     });
+    // Starting takes as much of the processor as a hundred short programs, and usually nobody waits for it.
+    if (this.#mayGiveWay && !this.#isUrgent()) child.giveWay();
     const worker: Worker = { child, uses: 0, baseline: NOTHING_MEASURED, timer: undefined, isDismissed: false };
     worker.timer = setTimeout(() => this.#dismiss(worker), START_MS);
     this.#all.add(worker);
+  }
+
+  #isUrgent(): boolean {
+    return this.#all.size < WARM || this.#queue.count((principal) => this.#places.holdsNone(principal)) > 0;
   }
 
   #startFailed(worker: Worker, reason: GloveboxError): void {
@@ -164,7 +207,9 @@ class ChildPool implements Pool {
     if (!this.#all.has(worker)) return; // it died meanwhile, and nobody would be told again
     if (!capped || worker.isDismissed) return this.#dismiss(worker);
     this.#starting -= 1;
-    this.#ready(worker);
+    if (worker.child.comeBack()) return this.#ready(worker);
+    this.#mayGiveWay = false;
+    this.#dismiss(worker);
   }
 
   /** The child has a fresh isolate: it goes to the next in the queue, or to rest. */
@@ -173,14 +218,11 @@ class ChildPool implements Pool {
     if (this.#closed || worker.isDismissed) return this.#dismiss(worker);
     worker.baseline = measureProcess(worker.child.pid) ?? NOTHING_MEASURED;
     worker.child.listener = { frame: () => this.#dismiss(worker), gone: () => this.#lose(worker) };
-    const waiter = this.#queue.take();
-    if (waiter) {
-      this.#leased += 1;
-      return waiter.resolve(worker);
-    }
-    this.#idle.push(worker);
     worker.timer = setTimeout(() => this.#rest(worker), IDLE_MS);
     worker.timer.unref();
+    this.#idle.push(worker);
+    this.#serve();
+    this.#fill();
   }
 
   /** A child that dies before its first program is as good as one that never started: starting on would spin. */
@@ -205,12 +247,13 @@ class ChildPool implements Pool {
     this.#leased -= 1;
     worker.uses += 1;
     this.#failedStarts = 0;
+    this.#serve();
     if (worker.child.isGone) return this.#forget(worker);
     worker.child.listener = {
       frame: (frame) => frame.kind === TO_HOST.READY && this.#ready(worker),
       gone: () => this.#forget(worker),
     };
-    if (!reusable || worker.uses >= RECYCLE_AFTER) return this.#dismiss(worker);
+    if (!reusable || worker.uses >= RECYCLE_AFTER || !worker.child.comeBack()) return this.#dismiss(worker);
     worker.timer = setTimeout(() => this.#dismiss(worker), READY_MS);
   }
 

@@ -36,6 +36,8 @@ function play(limits: Partial<Limits> = {}, signal = new AbortController().signa
     isGone: false,
     listener: idle,
     send: (kind, id, text) => void sent.push({ kind, id, text }),
+    giveWay: () => undefined,
+    comeBack: () => true,
     kill: () => undefined,
   };
   const principal = parsePrincipalId("agent");

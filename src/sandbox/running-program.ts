@@ -25,6 +25,8 @@ import { LOG_LEVELS, TO_GUEST, TO_HOST } from "./wire.ts";
 import type { StartMessage, ThrownMessage } from "./wire.ts";
 
 const WATCH_MS = 20;
+/** A program that has computed for so long is not one that somebody waits for at a keystroke. */
+const GIVE_WAY_MS = 100;
 /** The isolate ends itself at the limit, with its logs in order; the kill follows if it does not. */
 const WALL_GRACE_MS = 25;
 /** What an engine needs beside the program's own data: compiled code, collection, buffers. */
@@ -61,6 +63,7 @@ export class RunningProgram {
   #calls = 0;
   #outputBytes = 0;
   #cpuMs = 0;
+  #gaveWay = false;
   #peakBytes = 0;
 
   constructor(options: RunOptions) {
@@ -182,6 +185,10 @@ export class RunningProgram {
     if (!measure) return;
     const usedBytes = measure.residentBytes - baseline.residentBytes;
     this.#cpuMs = measure.cpuMs - baseline.cpuMs;
+    if (this.#cpuMs > GIVE_WAY_MS && !this.#gaveWay) {
+      this.#gaveWay = true;
+      child.giveWay();
+    }
     this.#peakBytes = Math.max(this.#peakBytes, usedBytes);
     if (usedBytes > job.limits.memoryBytes + MEMORY_MARGIN_BYTES) this.#fail(memoryOverrun(job.limits));
     else if (this.#cpuMs > job.limits.cpuMs) this.#fail(cpuOverrun(job.limits, this.#cpuMs));

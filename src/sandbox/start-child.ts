@@ -13,6 +13,7 @@ import type { ChildCommand } from "./engine.ts";
 import { createFrameReader, encodeFrame } from "./frames.ts";
 import type { Frame } from "./frames.ts";
 import { hideInherited } from "./hide-inherited.ts";
+import { lowerPriority, restorePriority } from "./priority.ts";
 
 const STDERR_BYTES = 4_096;
 
@@ -39,6 +40,10 @@ export interface Child {
   listener: ChildListener;
   /** Frames of one turn of the event loop leave in one write. */
   send(kind: number, id: number, text: string, atMs: number): void;
+  /** Lets it compute behind everybody else on this machine. */
+  giveWay(): void;
+  /** Undoes that, for the next program; false when this machine does not allow it. */
+  comeBack(): boolean;
   kill(): void;
 }
 
@@ -49,11 +54,12 @@ export function startChild(options: ChildOptions, listener: ChildListener): Chil
   const stdio: readonly unknown[] = spawned.stdio;
   const wire = stdio[WIRE_DESCRIPTOR] as Duplex;
   const stderr = keepTail(spawned.stderr);
-  const engine = { pid: command.reportsPid ? 0 : pid, isGone: false };
+  const engine = { pid: command.reportsPid ? 0 : pid, isGone: false, gaveWay: false };
   if (command.filter) endWith(stdio[FILTER_DESCRIPTOR] as Writable, command.filter);
   if (command.reportsPid) {
     readPid(stdio[INFO_DESCRIPTOR] as Readable, (reported) => {
       engine.pid = reported;
+      if (engine.gaveWay) lowerPriority(reported);
     });
   }
   const child: Child = {
@@ -65,6 +71,15 @@ export function startChild(options: ChildOptions, listener: ChildListener): Chil
     },
     listener,
     send: createSender(wire),
+    giveWay() {
+      engine.gaveWay = true;
+      lowerPriority(engine.pid);
+    },
+    comeBack() {
+      if (engine.gaveWay && !restorePriority(engine.pid)) return false;
+      engine.gaveWay = false;
+      return true;
+    },
     kill: () => engine.isGone || killGroup(pid),
   };
   if (pid > 0) options.keeper.keep(pid);

@@ -1,0 +1,86 @@
+/** Shares of the places: alone one may have all, in company one is left for the others. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { createPlaces } from "./places.ts";
+import type { Places } from "./places.ts";
+
+interface Bench {
+  readonly places: Places;
+  readonly pass: (ms: number) => void;
+}
+
+function openBench(concurrency: number): Bench {
+  let time = 0;
+  return {
+    places: createPlaces(concurrency, () => time),
+    pass: (ms) => {
+      time += ms;
+    },
+  };
+}
+
+function hold(places: Places, principal: string, count: number): void {
+  places.see(principal);
+  for (let place = 0; place < count; place += 1) places.enter(principal);
+}
+
+describe("a principal that is alone", () => {
+  it("may hold every place and take the last ready child", () => {
+    const { places } = openBench(3);
+    hold(places, "a", 2);
+    assert.deepEqual([places.mayHold("a"), places.mayTake("a", 1), places.mayTake("a", 0)], [true, true, false]);
+  });
+});
+
+describe("a principal in company", () => {
+  it("may hold all places but one", () => {
+    const { places } = openBench(3);
+    places.see("b");
+    assert.deepEqual(
+      [0, 1, 2].map((count) => {
+        if (count > 0) hold(places, "a", 1);
+        return places.mayHold("a");
+      }),
+      [true, true, false],
+    );
+    places.leave("a");
+    assert.equal(places.mayHold("a"), true);
+  });
+  it("leaves the last ready child to whoever has nothing", () => {
+    const { places } = openBench(5);
+    places.see("b");
+    hold(places, "a", 1);
+    assert.deepEqual([places.mayTake("a", 1), places.mayTake("a", 2), places.mayTake("b", 1)], [false, true, true]);
+  });
+  it("has one place at least, however few there are", () => {
+    const { places } = openBench(1);
+    places.see("b");
+    places.see("a");
+    assert.deepEqual([places.mayHold("a"), places.mayTake("a", 1)], [true, true]);
+  });
+  it("is alone again a minute after the others asked last, unless they still hold something", () => {
+    const { places, pass } = openBench(2);
+    hold(places, "b", 1);
+    hold(places, "a", 1);
+    pass(60_001);
+    assert.equal(places.mayHold("a"), false);
+    places.leave("b");
+    assert.equal(places.mayHold("a"), true);
+  });
+  it("still counts as alone a moment later when nobody else was ever there", () => {
+    const { places } = openBench(2);
+    hold(places, "a", 1);
+    assert.equal(places.mayHold("a"), true);
+  });
+});
+
+describe("the memory of who is about", () => {
+  it("stays bounded, and still knows that somebody is", () => {
+    const { places } = openBench(2);
+    for (let number = 0; number < 5_000; number += 1) places.see(`p${number}`);
+    hold(places, "a", 1);
+    assert.equal(places.mayHold("a"), false);
+  });
+});
