@@ -1,6 +1,8 @@
 /** Arrays and tuples. Draft-07 writes a tuple as a list in `items`, 2020-12 as `prefixItems`. */
 
 import type { Json, JsonObject } from "../domain/index.ts";
+import { isMark } from "./definitions.ts";
+import { enter } from "./scope.ts";
 import type { Scope } from "./scope.ts";
 import { enclose, single } from "./type-text.ts";
 import type { TypeText } from "./type-text.ts";
@@ -13,7 +15,8 @@ interface TupleParts {
 }
 
 /** `T[]`, or a tuple whose members are optional from `minItems` on. */
-export function toArrayType(schema: JsonObject, scope: Scope): TypeText {
+export function toArrayType(schema: JsonObject, outside: Scope): TypeText {
+  const scope = enter(outside);
   const tuple = toTupleParts(schema);
   if (!tuple) return single(toListText(scope.toType(schema["items"] ?? true, scope)));
   if (tuple.first.length > MAX_TUPLE) return single(`Array<${scope.options.open}>`);
@@ -35,5 +38,5 @@ function toMember(type: TypeText, isOptional: boolean): string {
 }
 
 function toListText(type: TypeText): string {
-  return /^[A-Za-z]+$/.test(type.text) ? `${type.text}[]` : `Array<${type.text}>`;
+  return /^[A-Za-z]+$/.test(type.text) || isMark(type.text) ? `${type.text}[]` : `Array<${type.text}>`;
 }

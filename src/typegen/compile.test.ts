@@ -1,25 +1,17 @@
 /** Whatever a server writes into its schemas, the declarations compile, fit its values, and refuse wrong programs. */
 
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { after, it } from "node:test";
-import { fileURLToPath } from "node:url";
+import { it } from "node:test";
 import * as fc from "fast-check";
 
-import { parseConnectorId, parseDigest, parseToolAddress } from "../domain/index.ts";
-import type { CatalogSnapshot, Json, JsonObject, JsonSchema, Tool } from "../domain/index.ts";
+import { parseToolAddress } from "../domain/index.ts";
+import type { Json, JsonObject, JsonSchema, Tool } from "../domain/index.ts";
 import { declareApi } from "./declare-api.ts";
 import { declareTool } from "./declare-tool.ts";
+import { compile, known, snapshotOf, toolOf as plainTool } from "./fixtures/compile.ts";
 import { schemaToType } from "./schema-to-type.ts";
 
-const COMPILER = fileURLToPath(new URL("../../node_modules/.bin/tsc", import.meta.url));
 const SEED = 20_261_101;
-const folder = mkdtempSync(join(tmpdir(), "glovebox-typegen-"));
-
-after(() => rmSync(folder, { recursive: true }));
 
 /** Text that would do harm if it left its comment or its quotes. */
 const hostile = fc.oneof(
@@ -94,42 +86,10 @@ function toChoiceCase([one, other, keyword]: [Case, Case, string]): Case {
   return { schema: { [keyword]: [one.schema, other.schema] }, value: one.value };
 }
 
-function known<T>(value: T | undefined): T {
-  assert.ok(value !== undefined);
-  return value;
-}
-
 function toolOf(address: string, words: string, { schema }: Case): Tool {
-  return {
-    address: known(parseToolAddress(address)),
-    origin: { kind: "upstream", connector: known(parseConnectorId("up")), remoteName: words },
-    summary: words,
-    description: words,
-    input: { type: "object", properties: { [words]: schema }, description: words },
-    output: schema,
-    effect: "read",
-    digest: known(parseDigest(`sha256:${"0".repeat(64)}`)),
-  };
-}
-
-function snapshotOf(tools: readonly Tool[]): CatalogSnapshot {
-  const names = tools.map((tool) => tool.address.slice("demo.".length));
-  return {
-    digest: known(parseDigest(`sha256:${"1".repeat(64)}`)),
-    takenAt: 0,
-    tools: new Map(tools.map((tool) => [tool.address, tool])),
-    namespaces: [{ name: "demo", connector: known(parseConnectorId("up")), summary: "", tools: names }],
-  };
-}
-
-const OPTIONS = { strict: true, noEmit: true, target: "es2024", lib: ["es2024"], types: [], moduleDetection: "force" };
-
-function compile(files: Readonly<Record<string, string>>): string {
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  const config = { compilerOptions: OPTIONS, files: Object.keys(files) };
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));
-  const { stdout, stderr } = spawnSync(COMPILER, ["-p", folder, "--pretty", "false"], { encoding: "utf8" });
-  return stdout + stderr;
+  const plain = plainTool(address, { summary: words, description: words, output: schema });
+  const input = { type: "object", properties: { [words]: schema }, description: words };
+  return { ...plain, input, origin: { ...plain.origin, remoteName: words } };
 }
 
 const CREATE: Tool = {
@@ -184,7 +144,7 @@ it("declares types that compile and accept what their schemas accept", () => {
   const brief = all.map((tool) => declareTool(tool, "brief"));
   const output = compile({
     "values.ts": `${typed.join("\n")}\ntype Wide = ${schemaToType(WIDE)};`,
-    "api.d.ts": declareApi(snapshotOf(all)).declarations,
+    "api.d.ts": declareApi(snapshotOf("1", all)).declarations,
     "full.d.ts": full.join("\n"),
     "brief.ts": `${brief.join("\n")}\nexport {};`,
     "program.ts": PROGRAM,

@@ -3,6 +3,7 @@
 import type { ApiSurface, CatalogSnapshot, Digest, Namespace, Tool } from "../domain/index.ts";
 import { parseToolAddress } from "../domain/index.ts";
 import { declareLoosely, declareMember, declareNamespace } from "./declare-tool.ts";
+import { createNamedTypes } from "./named-types.ts";
 
 /** Past this much text further tools are declared without the types of their arguments. */
 export const MAX_API_CHARACTERS = 4 * 1024 * 1024;
@@ -10,7 +11,7 @@ export const MAX_API_CHARACTERS = 4 * 1024 * 1024;
 const KEPT_SURFACES = 4;
 
 /** Globals that every program has, besides ECMAScript and one namespace per server. */
-const FIXED_GLOBALS = `/** The JSON value given to \`execute\` as \`input\`. */
+export const FIXED_GLOBALS = `/** The JSON value given to \`execute\` as \`input\`. */
 declare const input: any;
 /** Thrown when a tool fails or a call is refused; \`code\` says why, \`retry\` whether trying again can help. */
 declare class ToolError extends Error {
@@ -34,19 +35,29 @@ export function declareApi(snapshot: CatalogSnapshot): ApiSurface {
 
 function createSurface(snapshot: CatalogSnapshot): ApiSurface {
   let left = MAX_API_CHARACTERS;
-  const declare = (tool: Tool): string => {
-    const text = left > 0 ? declareMember(tool, "types") : declareLoosely(tool);
-    left -= text.length;
-    return text;
+  const declare = (namespace: Namespace): string => {
+    const types = createNamedTypes(namespace.name);
+    let typed = 0;
+    const members = toolsOf(snapshot, namespace).map((tool) => {
+      const text = left > 0 ? declareMember(toChecked(tool), "types", types) : declareLoosely(tool);
+      left -= text.length + types.size() - typed;
+      typed = types.size();
+      return text;
+    });
+    return declareNamespace(namespace.name, members, types);
   };
-  const namespaces = snapshot.namespaces.map((namespace) =>
-    declareNamespace(namespace.name, toolsOf(snapshot, namespace).map(declare)),
-  );
+  const namespaces = snapshot.namespaces.map(declare);
   return Object.freeze({
     snapshot: snapshot.digest,
     declarations: `${[FIXED_GLOBALS, ...namespaces].join("\n")}\n`,
     namespaces: snapshot.namespaces,
   });
+}
+
+/** What results looked like so far is no promise, so no program is refused for expecting something else. */
+function toChecked(tool: Tool): Tool {
+  const { learned: _, ...checked } = tool;
+  return checked;
 }
 
 /** In the namespace's own order; a method without a tool behind it is left out. */

@@ -60,6 +60,7 @@ describe("a tool is declared", () => {
    * Lists issues
    * of one repository *\\/ evil
    * Effect: read. Upstream name: "list_issues" of "git-hub"
+   * Call: await github.listIssues({ owner: … })
    */
   listIssues(args: {
     /** ${"x".repeat(130)} */

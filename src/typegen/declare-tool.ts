@@ -3,8 +3,10 @@
 import { isJsonObject } from "../domain/index.ts";
 import type { Json, JsonSchema, Tool } from "../domain/index.ts";
 import { quote, toCommentText, toKey } from "./escape-text.ts";
-import { resolveRef } from "./resolve-ref.ts";
-import { schemaToType } from "./schema-to-type.ts";
+import { createNamedTypes } from "./named-types.ts";
+import type { NamedTypes } from "./named-types.ts";
+import { refOf, resolveRef } from "./resolve-ref.ts";
+import { convertSchema, schemaToType } from "./schema-to-type.ts";
 
 /** `brief` is one comment line per tool, `types` a declaration, `full` has every word that the server wrote. */
 export type Detail = "brief" | "types" | "full";
@@ -12,6 +14,7 @@ export type Detail = "brief" | "types" | "full";
 const SUMMARY_LENGTH = 120;
 const DESCRIPTION_LENGTH = 2048;
 const NAME_LENGTH = 128;
+const CALL_LENGTH = 400;
 const MAX_BRIEF_NAMES = 12;
 const COMMENT_LENGTH = { types: 120, full: 1000 } as const;
 
@@ -21,12 +24,13 @@ const MAX_PARTS = 200;
 /** The declaration of one tool that stands alone. */
 export function declareTool(tool: Tool, detail: Detail): string {
   if (detail === "brief") return declareBriefly(tool);
-  return declareNamespace(namespaceOf(tool), [declareMember(tool, detail)]);
+  const types = createNamedTypes(namespaceOf(tool));
+  return declareNamespace(namespaceOf(tool), [declareMember(tool, detail, types)], types);
 }
 
-/** A global object with these methods. */
-export function declareNamespace(name: string, members: readonly string[]): string {
-  return `declare const ${name}: {\n${members.join("\n")}\n};`;
+/** A global object with these methods, after the types that they name. */
+export function declareNamespace(name: string, members: readonly string[], types: NamedTypes): string {
+  return [...types.declare(), `declare const ${name}: {\n${members.join("\n")}\n};`].join("\n");
 }
 
 /** The part of the address before the dot. */
@@ -44,30 +48,59 @@ export function declareLoosely(tool: Tool): string {
   return `  ${toMethodName(tool)}(args?: Record<string, unknown>): Promise<any>;`;
 }
 
-/** A method with its comment, indented once. */
-export function declareMember(tool: Tool, detail: "types" | "full"): string {
-  const options = { commentLength: COMMENT_LENGTH[detail], indent: 1 };
-  const input = schemaToType(tool.input, { ...options, open: "unknown" });
+/** A method with its comment, indented once. What it names is added to `types`. */
+export function declareMember(tool: Tool, detail: "types" | "full", types: NamedTypes): string {
+  const options = { commentLength: COMMENT_LENGTH[detail], indent: 1, examples: detail === "full" };
+  const method = toMethod(tool);
+  const input = types.finish(convertSchema(tool.input, { ...options, open: "unknown" }), `${method}Args`, "  ");
   const args = input === "unknown" ? "Record<string, unknown>" : input;
-  const output = tool.output ? schemaToType(tool.output, { ...options, open: "any" }) : "any";
+  const result = tool.output ?? tool.learned;
+  const output = result
+    ? types.finish(convertSchema(result, { ...options, open: "any" }), `${method}Result`, "  ")
+    : "any";
   const mark = needsArguments(tool.input, { root: tool.input, left: MAX_PARTS }) ? "" : "?";
   return `${toComment(tool, detail)}\n  ${toMethodName(tool)}(args${mark}: ${args}): Promise<${output}>;`;
 }
 
+/** The call on one line, without comments: what a program that got it wrong needs to read. */
+export function toSignature(tool: Tool, maxLength: number): string {
+  const type = schemaToType(tool.input, { commentLength: 0, open: "unknown" }).replace(/\n */g, " ");
+  const whole = `${tool.address}(${type})`;
+  if (whole.length <= maxLength) return whole;
+  const brief = `${tool.address}(${toArgumentNames(tool.input)})`;
+  return brief.length <= maxLength ? brief : `${brief.slice(0, maxLength - 1)}…`;
+}
+
+function toMethod(tool: Tool): string {
+  return tool.address.slice(tool.address.indexOf(".") + 1);
+}
+
 /** Any name may be a method, but an unquoted `new` would declare a constructor. */
 function toMethodName(tool: Tool): string {
-  const name = tool.address.slice(tool.address.indexOf(".") + 1);
+  const name = toMethod(tool);
   return name === "new" ? quote(name) : name;
 }
 
 function toComment(tool: Tool, detail: "types" | "full"): string {
-  if (detail === "types") return `  /** ${toCommentText(`${tool.summary} (${tool.effect})`, SUMMARY_LENGTH + 12)} */`;
+  const learned = toLearnedNote(tool);
+  if (detail === "types") {
+    const summary = toCommentText(tool.summary, SUMMARY_LENGTH);
+    return `  /** ${summary} (${[tool.effect, ...learned].join("; ")}) */`;
+  }
   const { connector, remoteName } = tool.origin;
   const lines = tool.description.split("\n").map((line) => toCommentText(line, DESCRIPTION_LENGTH));
   const origin = `Upstream name: ${quote(remoteName.slice(0, NAME_LENGTH))} of ${quote(connector)}`;
-  const all = [...lines, `Effect: ${tool.effect}. ${toCommentText(origin, 4 * NAME_LENGTH)}`];
+  const call = toCommentText(`Call: await ${tool.address}(${toNeededArguments(tool.input)})`, CALL_LENGTH);
+  const facts = [`Effect: ${tool.effect}.`, toCommentText(origin, 4 * NAME_LENGTH)].join(" ");
+  const all = [...lines, facts, ...learned.map((note) => `The type of the result is ${note}.`), call];
   const written = all.filter((line) => line !== "").map((line) => `   * ${line}`);
   return `  /**\n${written.join("\n")}\n   */`;
+}
+
+/** A learned shape says in its description where it comes from; it is ours, but the text passes the same gate. */
+function toLearnedNote({ output, learned }: Tool): readonly string[] {
+  const note = output ? undefined : learned?.["description"];
+  return typeof note === "string" ? [toCommentText(note, NAME_LENGTH)] : [];
 }
 
 function toArgumentNames(input: JsonSchema): string {
@@ -78,6 +111,13 @@ function toArgumentNames(input: JsonSchema): string {
     .map((name) => `${toKey(name.slice(0, NAME_LENGTH))}${required.includes(name) ? "" : "?"}`);
   const more = properties.length > shown.length ? [`…${properties.length - shown.length} more`] : [];
   return shown.length === 0 ? "" : `{ ${[...shown, ...more].join(", ")} }`;
+}
+
+/** What a call must at least give, ready to be filled in. */
+function toNeededArguments(input: JsonSchema): string {
+  const required: readonly Json[] = Array.isArray(input["required"]) ? input["required"] : [];
+  const names = required.filter((name) => typeof name === "string").slice(0, MAX_BRIEF_NAMES);
+  return names.length === 0 ? "" : `{ ${names.map((name) => `${toKey(name)}: …`).join(", ")} }`;
 }
 
 interface Walk {
@@ -91,8 +131,9 @@ function needsArguments(schema: Json, walk: Walk): boolean {
   walk.left -= 1;
   if (!isJsonObject(schema)) return schema === false;
   const needs = (part: Json): boolean => needsArguments(part, walk);
-  const { required, allOf, anyOf, oneOf, $ref } = schema;
-  const target = typeof $ref === "string" ? resolveRef(walk.root, $ref) : undefined;
+  const { required, allOf, anyOf, oneOf } = schema;
+  const ref = refOf(schema);
+  const target = ref === undefined ? undefined : resolveRef(walk.root, ref);
   return (
     (Array.isArray(required) && required.length > 0) ||
     (Array.isArray(allOf) && allOf.some(needs)) ||

@@ -2,10 +2,12 @@
 
 import { GloveboxError, parseToolAddress } from "../domain/index.ts";
 import type { CatalogSnapshot, Tool, ToolAddress } from "../domain/index.ts";
-import { toolsOf } from "./declare-api.ts";
+import { FIXED_GLOBALS, toolsOf } from "./declare-api.ts";
 import { declareBriefly, declareMember, declareNamespace, namespaceOf } from "./declare-tool.ts";
 import type { Detail } from "./declare-tool.ts";
 import { toCommentText } from "./escape-text.ts";
+import { createNamedTypes } from "./named-types.ts";
+import type { NamedTypes } from "./named-types.ts";
 
 /** How to describe, and whom to ask about names that do not exist. */
 export interface DescribeOptions {
@@ -33,7 +35,15 @@ export const MAX_DESCRIBED_CHARACTERS = 100_000;
 
 const MAX_NAME_LENGTH = 260;
 
-/** A name is a tool's address or a namespace, which stands for all of its tools. */
+/** No server can be called so; it stands for what every program has besides its servers. */
+const OWN_NAME = "glovebox";
+const OWN_GLOBALS = `${FIXED_GLOBALS}
+/** Lines come back with the result, in order. */
+declare const console: Record<"log" | "info" | "warn" | "error" | "debug", (...values: unknown[]) => void>;
+// Also there: setTimeout, URL, URLSearchParams, TextEncoder, TextDecoder, structuredClone, atob, btoa, crypto.randomUUID.
+// Not there: network, files, modules. The result is what the program returns, or its last expression.`;
+
+/** A name is a tool's address, a namespace, which stands for all of its tools, or `glovebox` for the other globals. */
 export function describeTools(
   snapshot: CatalogSnapshot,
   names: readonly string[],
@@ -46,12 +56,14 @@ export function describeTools(
   }
   const tools = new Map<ToolAddress, Tool>();
   const unknown: UnknownName[] = [];
-  for (const name of new Set(names)) {
+  const wanted = new Set(names);
+  const own = wanted.delete(OWN_NAME) ? [OWN_GLOBALS] : [];
+  for (const name of wanted) {
     const found = findTools(snapshot, name);
     for (const tool of found ?? []) tools.set(tool.address, tool);
     if (!found) unknown.push({ name: toCommentText(name, MAX_NAME_LENGTH), nearest: findNearest(name) });
   }
-  const text = [...unknown.map(toHint), ...declareAll([...tools.values()], detail)].join("\n");
+  const text = [...unknown.map(toHint), ...own, ...declareAll([...tools.values()], detail)].join("\n");
   return { declarations: text === "" ? "" : `${text}\n`, tools: [...tools.keys()], unknown };
 }
 
@@ -68,22 +80,53 @@ function toHint({ name, nearest }: UnknownName): string {
   return `// There is no ${JSON.stringify(name)}. ${remedy}`;
 }
 
+interface Declared {
+  readonly members: string[];
+  readonly types: NamedTypes;
+}
+
 /** First whole declarations while they fit, then single lines, then only how many are missing. */
 function declareAll(tools: readonly Tool[], detail: Detail): readonly string[] {
-  const members = new Map<string, string[]>();
+  const namespaces = new Map<string, Declared>();
   const lines: string[] = [];
   let left = MAX_DESCRIBED_CHARACTERS;
   let missing = 0;
   for (const tool of tools) {
-    const member = detail === "brief" || left < 1 ? undefined : declareMember(tool, detail);
-    const isWhole = member !== undefined && member.length <= left;
-    const text = isWhole ? member : declareBriefly(tool);
-    left -= text.length;
-    if (isWhole) members.set(namespaceOf(tool), [...(members.get(namespaceOf(tool)) ?? []), text]);
-    else if (left >= 0) lines.push(text);
+    const spent = detail === "brief" ? 0 : declareInto(namespaces, tool, { detail, left });
+    const line = spent === 0 ? declareBriefly(tool) : "";
+    left -= spent + line.length;
+    if (spent > 0) continue;
+    if (left >= 0) lines.push(line);
     else missing += 1;
   }
-  const declared = [...members].map(([name, own]) => declareNamespace(name, own));
+  const declared = [...namespaces]
+    .filter(([, { members }]) => members.length > 0)
+    .map(([name, { members, types }]) => declareNamespace(name, members, types));
+  const more = detail !== "brief" && lines.length > 0 ? [CUT_NOTE] : [];
   const rest = missing === 0 ? [] : [`// ${missing} more tools are not shown; use search, then describe them by name`];
-  return [...declared, ...lines, ...rest];
+  return [...declared, ...more, ...lines, ...rest];
+}
+
+const CUT_NOTE =
+  "// The answer is full: the tools below have one line each. Describe them by name to read their types.";
+
+/** How many characters the declaration took; 0 when it does not fit, and then nothing of it is kept. */
+function declareInto(
+  namespaces: Map<string, Declared>,
+  tool: Tool,
+  { detail, left }: { readonly detail: "types" | "full"; readonly left: number },
+): number {
+  if (left < 1) return 0;
+  const name = namespaceOf(tool);
+  const { members, types } = namespaces.get(name) ?? { members: [], types: createNamedTypes(name) };
+  namespaces.set(name, { members, types });
+  const before = { count: types.count(), size: types.size() };
+  const member = declareMember(tool, detail, types);
+  const spent = member.length + types.size() - before.size;
+  if (spent > left) {
+    types.cut(before.count);
+    return 0;
+  }
+  members.push(member);
+  return spent;
 }

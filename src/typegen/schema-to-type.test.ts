@@ -81,6 +81,46 @@ describe("a type", () => {
       ),
     );
   });
+  it("says in comments what a type cannot", () => {
+    const schema = {
+      properties: {
+        page: { type: "integer", minimum: 0, exclusiveMinimum: true, maximum: 9, multipleOf: 3, description: "Page" },
+        at: { type: "string", format: "date-time", minLength: 1, pattern: "^a*/$" },
+        tags: { type: "array", minItems: 2, maxItems: 2, uniqueItems: true },
+        city: { $ref: "#/$defs/city" },
+      },
+      dependentRequired: { at: ["page", "tags"] },
+      $defs: { city: { type: "string", description: "A city", exclusiveMaximum: 1 } },
+    };
+    assert.equal(
+      schemaToType(schema),
+      lines(
+        "{",
+        "  /** Page (> 0, ≤ 9, multiple of 3) */",
+        "  page?: number;",
+        "  /** format date-time, length ≥ 1, matches ^a*\\/$, needs page, tags */",
+        "  at?: string;",
+        "  /** items 2, unique items */",
+        "  tags?: unknown[];",
+        "  /** A city */",
+        "  city?: string;",
+        "}",
+      ),
+    );
+  });
+  it("shows examples when asked to", () => {
+    const schema = { properties: { a: { type: "string", examples: ["x", "*/"] }, b: { example: 1 } } };
+    const type = schemaToType(schema, { examples: true });
+    assert.match(type, /@example "x" @example "\*\\\/" \*\/[^]*@example 1 \*\//);
+  });
+  it("says listed names, and that nothing fits", () => {
+    types([
+      [{ propertyNames: { enum: ["a", "b-c"] } }, '{ [key in "a" | "b-c"]?: unknown }'],
+      [{ propertyNames: { pattern: "x" }, additionalProperties: { type: "null" } }, "Record<string, null>"],
+      [{ type: "string", not: {} }, "never"],
+      [{ type: "string", not: { const: "a" } }, "string"],
+    ]);
+  });
   it("leaves comments out and says `any` when asked to", () => {
     const schema = { properties: { a: { description: "b" } }, patternProperties: { x: true } };
     const type = schemaToType(schema, { commentLength: 0, open: "any" });
@@ -97,6 +137,10 @@ describe("a reference", () => {
       [{ $ref: "#/$defs/a~1b", $defs }, "number"],
       [{ $ref: "#/definitions/x", definitions: { x: { type: "null" } } }, "null"],
       [{ type: "object", $ref: "#/$defs/id", $defs }, "string"],
+      [{ $ref: "#here", $defs: { x: { $anchor: "here", type: "null" } } }, "null"],
+      [{ $ref: "#old", definitions: { x: { id: "#old", type: "null" } } }, "null"],
+      [{ $dynamicRef: "#d", $defs: { x: { $dynamicAnchor: "d", type: "null" } } }, "null"],
+      [{ $id: "https://a.example/s", $ref: "https://a.example/s#/$defs/id", $defs }, "string"],
     ]);
   });
   it("that leads nowhere, elsewhere or to an inherited property says nothing", () => {
@@ -136,7 +180,7 @@ describe("a hostile schema", () => {
     assert.equal(schemaToType(nest(24)), `${"Array<".repeat(23)}unknown[]${">".repeat(23)}`);
     assert.equal(schemaToType(nest(5000)), schemaToType(nest(24)));
   });
-  it("that doubles with every reference is cut off by its number of parts", () => {
+  it("that doubles with every reference is written in little text", () => {
     const $defs = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [String(at), twice(at + 1)]));
     assert.ok(schemaToType({ ...twice(0), $defs }).length < 40_000);
   });

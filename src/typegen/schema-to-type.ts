@@ -1,25 +1,30 @@
 /**
- * JSON Schema (2020-12 and draft-07) to the text of a TypeScript type. Total: any JSON has a type, if only `unknown`.
+ * JSON Schema (2020-12, draft-07 and what is left of draft-04) to the text of a TypeScript type. Total: any JSON has a type, if only `unknown`.
  * Depth, number of nodes and size of the text are bounded; what is over a bound becomes looser, never wrong.
  */
 
 import { isJsonObject } from "../domain/index.ts";
 import type { Json, JsonObject, JsonSchema } from "../domain/index.ts";
 import { toArrayType } from "./array-type.ts";
+import { useDefinition } from "./definitions.ts";
+import type { Converted, Definition } from "./definitions.ts";
 import { toLiteralType } from "./literal-type.ts";
+import { writeOut } from "./named-types.ts";
 import { toObjectType } from "./object-type.ts";
-import { resolveRef } from "./resolve-ref.ts";
+import { refOf, resolveRef } from "./resolve-ref.ts";
 import type { Scope, TypeOptions } from "./scope.ts";
 import { NEVER, intersect, open, single, unite } from "./type-text.ts";
 import type { TypeText } from "./type-text.ts";
 
 const MAX_DEPTH = 24;
+/** References start a new depth; this bounds the stack. */
+const MAX_LEVEL = 200;
 const MAX_NODES = 2000;
 const MAX_CHARACTERS = 32 * 1024;
 /** A longer list of values is data; its type says as much and costs less. */
 const MAX_ENUM = 100;
 
-const DEFAULTS: TypeOptions = { open: "unknown", commentLength: 120, indent: 0 };
+const DEFAULTS: TypeOptions = { open: "unknown", commentLength: 120, indent: 0, examples: false };
 
 const SCALARS: ReadonlyMap<string, TypeText> = new Map([
   ["string", single("string")],
@@ -29,21 +34,36 @@ const SCALARS: ReadonlyMap<string, TypeText> = new Map([
   ["null", single("null")],
 ]);
 
-const OBJECT_KEYWORDS = ["properties", "required", "additionalProperties", "patternProperties"] as const;
+const OBJECT_KEYWORDS = [
+  "properties",
+  "required",
+  "additionalProperties",
+  "patternProperties",
+  "propertyNames",
+] as const;
 const ARRAY_KEYWORDS = ["items", "prefixItems"] as const;
-const COMBINERS = ["$ref", "allOf", "anyOf", "oneOf"] as const;
+const COMBINERS = ["$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf"] as const;
 
-/** The type of all values that the schema accepts, as far as TypeScript can say it. */
+/** The type of all values that the schema accepts, as far as TypeScript can say it without names. */
 export function schemaToType(schema: JsonSchema, options: Partial<TypeOptions> = {}): string {
-  const budget = { nodes: MAX_NODES, characters: MAX_CHARACTERS };
   const whole = { ...DEFAULTS, ...options };
-  return convert(schema, { root: schema, options: whole, depth: 0, refs: [], budget, toType: convert }).text;
+  return writeOut(convertSchema(schema, whole), "  ".repeat(whole.indent), open(whole.open));
+}
+
+/** The same, with a mark where a reference leads to something that may deserve a name. */
+export function convertSchema(schema: JsonSchema, options: Partial<TypeOptions>): Converted {
+  const budget = { nodes: MAX_NODES, characters: MAX_CHARACTERS };
+  const definitions = new Map<string, Definition>();
+  const shared = { root: schema, options: { ...DEFAULTS, ...options }, definitions, budget, toType: convert };
+  const type = convert(schema, { ...shared, depth: 0, level: 0, refs: ["#"] });
+  const self = definitions.get("#");
+  return { type: self ? useDefinition(self) : type, definitions: [...definitions.values()] };
 }
 
 function convert(schema: Json, parent: Scope): TypeText {
-  const scope = { ...parent, depth: parent.depth + 1 };
+  const scope = { ...parent, depth: parent.depth + 1, level: parent.level + 1 };
   const unknown = open(scope.options.open);
-  if (scope.depth > MAX_DEPTH || scope.budget.nodes < 1) return unknown;
+  if (scope.depth > MAX_DEPTH || scope.level > MAX_LEVEL || scope.budget.nodes < 1) return unknown;
   scope.budget.nodes -= 1;
   if (schema === false) return NEVER;
   if (!isJsonObject(schema)) return unknown;
@@ -54,18 +74,30 @@ function convert(schema: Json, parent: Scope): TypeText {
     fromChoice(schema["anyOf"], scope),
     fromChoice(schema["oneOf"], scope),
   ];
-  const whole = intersect(parts, unknown);
+  const whole = isNothing(schema["not"]) ? NEVER : intersect(parts, unknown);
   return schema["nullable"] === true ? unite([whole, single("null")], unknown) : whole;
 }
 
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 
+/** `not` can only be said where it refuses everything. */
+function isNothing(not: Json | undefined): boolean {
+  return not === true || (isJsonObject(not) && Object.keys(not).length === 0);
+}
+
 function fromRef(schema: JsonObject, scope: Scope): TypeText {
-  const ref = schema["$ref"];
+  const ref = refOf(schema);
   const unknown = open(scope.options.open);
-  if (typeof ref !== "string" || scope.refs.includes(ref)) return unknown;
+  if (ref === undefined || scope.refs.includes(ref)) return unknown;
+  const known = scope.definitions.get(ref);
+  if (known) return useDefinition(known);
   const target = resolveRef(scope.root, ref);
-  return target === undefined ? unknown : convert(target, { ...scope, refs: [...scope.refs, ref] });
+  if (target === undefined) return unknown;
+  const definition: Definition = { id: scope.definitions.size, ref, isRecursive: false };
+  scope.definitions.set(ref, definition);
+  const options = { ...scope.options, indent: 0 };
+  definition.type = convert(target, { ...scope, options, depth: 0, refs: [...scope.refs, ref] });
+  return useDefinition(definition);
 }
 
 function fromChoice(choices: Json | undefined, scope: Scope): TypeText {

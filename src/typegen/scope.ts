@@ -1,6 +1,7 @@
 /** What the parts of one conversion share: the document, the options, and a budget that all branches draw on. */
 
 import type { Json, JsonSchema } from "../domain/index.ts";
+import type { Definition } from "./definitions.ts";
 import type { TypeText } from "./type-text.ts";
 
 /** How a type is written down. */
@@ -11,6 +12,8 @@ export interface TypeOptions {
   readonly commentLength: number;
   /** How far the lines of an object are indented, in steps of two spaces. */
   readonly indent: number;
+  /** Whether comments show the schema's examples. */
+  readonly examples: boolean;
 }
 
 /** What one conversion may still spend. Shared by all of its branches. */
@@ -23,9 +26,13 @@ interface Budget {
 export interface Scope {
   readonly root: JsonSchema;
   readonly options: TypeOptions;
+  /** Levels since the start or the last reference. */
   readonly depth: number;
-  /** References that are being followed here; meeting one again is a cycle. */
+  /** Levels since the start. */
+  readonly level: number;
+  /** References followed without entering an object or array; meeting one again would define a type as itself. */
   readonly refs: readonly string[];
+  readonly definitions: Map<string, Definition>;
   readonly budget: Budget;
   /** The type of a part of the schema, one level deeper. */
   readonly toType: (schema: Json, scope: Scope) => TypeText;
@@ -36,4 +43,9 @@ export function spend(scope: Scope, characters: number): boolean {
   if (scope.budget.characters < characters) return false;
   scope.budget.characters -= characters;
   return true;
+}
+
+/** The scope of a member of an object or array, where a recursive type may name itself. */
+export function enter(scope: Scope): Scope {
+  return { ...scope, refs: [] };
 }

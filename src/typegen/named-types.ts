@@ -1,0 +1,127 @@
+/**
+ * The named types of one namespace: `github.Issue`. What is recursive or used twice is written once and called by its
+ * name; tools of one server that share a definition share the name.
+ */
+
+import { countUses, fillMarks } from "./definitions.ts";
+import type { Converted, Definition } from "./definitions.ts";
+import { single } from "./type-text.ts";
+import type { TypeText } from "./type-text.ts";
+
+/** Names for what the tools of one namespace refer to. */
+export interface NamedTypes {
+  /** The finished text of a type, after the types it needs have got names; `owner` tells equal names apart. */
+  finish(converted: Converted, owner: string, indent: string): string;
+  /** Characters of all declarations so far. */
+  size(): number;
+  /** How many there are; `cut` takes back all after that many. */
+  count(): number;
+  cut(count: number): void;
+  /** The namespace that holds them, or nothing. */
+  declare(): readonly string[];
+}
+
+const MAX_NAME = 60;
+/** Words that mean something else when a dot follows them in a type. An address has no underscore. */
+const AWKWARD = new Set("abstract asserts infer is keyof readonly unique".split(" "));
+/** Types that the generated text itself uses; a server's own would hide them inside the namespace. */
+const TAKEN = new Set(["Array", "Record", "Promise"]);
+
+/** Starts without any. */
+export function createNamedTypes(namespace: string): NamedTypes {
+  const types = new Map<string, string>();
+  const prefix = AWKWARD.has(namespace) ? `${namespace}_` : namespace;
+
+  function finish(converted: Converted, owner: string, indent: string): string {
+    const named = findNamed(converted);
+    const byId = new Map(converted.definitions.map((definition) => [definition.id, definition]));
+    for (let attempt = 0; ; attempt += 1) {
+      const names = nameAll(named, owner, attempt);
+      const write = writerOf(byId, names, prefix);
+      const texts = named.map(({ id, type }) => [names.get(id) ?? "", fillMarks(type?.text ?? "", "", write)] as const);
+      if (!texts.every(([name, text]) => (types.get(name) ?? text) === text)) continue;
+      for (const [name, text] of texts) types.set(name, text);
+      return fillMarks(converted.type.text, indent, write);
+    }
+  }
+
+  return {
+    finish,
+    size: () => [...types].reduce((sum, [name, text]) => sum + name.length + text.length, 0),
+    count: () => types.size,
+    cut: (count) => {
+      for (const name of [...types.keys()].slice(count)) types.delete(name);
+    },
+    declare: () => {
+      if (types.size === 0) return [];
+      const lines = [...types].map(([name, text]) => `  type ${name} = ${text.replaceAll("\n", "\n  ")};`);
+      return [`declare namespace ${prefix} {\n${lines.join("\n")}\n}`];
+    },
+  };
+}
+
+/** Without names: a type that is used twice is written twice, a recursion ends in the open type. */
+export function writeOut({ type, definitions }: Converted, indent: string, otherwise: TypeText): string {
+  const byId = new Map(definitions.map((definition) => [definition.id, definition]));
+  const open = new Set<number>();
+  let left = MAX_WRITTEN_OUT;
+  const write = (id: number): TypeText => {
+    const found = byId.get(id)?.type;
+    if (!found || open.has(id) || left < found.text.length) return otherwise;
+    left -= found.text.length;
+    open.add(id);
+    const text = fillMarks(found.text, "", write);
+    open.delete(id);
+    return { ...found, text };
+  };
+  return fillMarks(type.text, indent, write);
+}
+
+const MAX_WRITTEN_OUT = 32 * 1024;
+
+function findNamed({ type, definitions }: Converted): readonly Definition[] {
+  const uses = countUses([type.text, ...definitions.map((definition) => definition.type?.text ?? "")]);
+  return definitions.filter(({ id, isRecursive }) => uses.has(id) && (isRecursive || (uses.get(id) ?? 0) > 1));
+}
+
+/** A definition without a name is used once and never inside itself, so writing it out comes to an end. */
+function writerOf(
+  byId: ReadonlyMap<number, Definition>,
+  names: ReadonlyMap<number, string>,
+  prefix: string,
+): (id: number) => TypeText {
+  const write = (id: number): TypeText => {
+    const name = names.get(id);
+    if (name !== undefined) return single(`${prefix}.${name}`);
+    const type = byId.get(id)?.type ?? single("unknown");
+    return { ...type, text: fillMarks(type.text, "", write) };
+  };
+  return write;
+}
+
+function nameAll(named: readonly Definition[], owner: string, attempt: number): ReadonlyMap<number, string> {
+  const names = new Map<number, string>();
+  const taken = new Set<string>();
+  for (const { id, ref } of named) {
+    const own = toTypeName(ref);
+    const base = attempt === 0 && own !== "" ? own : `${capitalize(owner)}${own}${attempt > 1 ? attempt : ""}`;
+    let name = base;
+    for (let copy = 2; taken.has(name); copy += 1) name = `${base}_${copy}`;
+    taken.add(name);
+    names.set(id, name);
+  }
+  return names;
+}
+
+/** From the last step of a reference; empty when nothing of it can be part of a name. */
+function toTypeName(ref: string): string {
+  const last = ref.slice(ref.search(/[^/#]*$/));
+  const words = last.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
+  const name = words.map(capitalize).join("").slice(0, MAX_NAME);
+  if (name === "") return "";
+  return /^\d/.test(name) || TAKEN.has(name) ? `Type${name}` : name;
+}
+
+function capitalize(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1);
+}
