@@ -5,5 +5,6 @@ export { declareTool, toSignature } from "./declare-tool.ts";
 export type { Detail } from "./declare-tool.ts";
 export { describeTools } from "./describe-tools.ts";
 export type { Description, DescribeOptions, UnknownName } from "./describe-tools.ts";
+export { outlineShape } from "./outline-shape.ts";
 export { schemaToType } from "./schema-to-type.ts";
 export type { TypeOptions } from "./scope.ts";
