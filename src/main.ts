@@ -14,8 +14,8 @@ import { analyze } from "./analysis/index.ts";
 import { cleanText, openLedger } from "./audit/index.ts";
 import type { Ledger } from "./audit/index.ts";
 import { openBridge } from "./bridge/index.ts";
-import { createSearch, findNearest, openCatalog } from "./catalog/index.ts";
-import type { Catalog } from "./catalog/index.ts";
+import { createSearch, findNearest, openCatalog, openShapes } from "./catalog/index.ts";
+import type { Catalog, Drift, Shapes } from "./catalog/index.ts";
 import { builtinSettings, findConfig, loadSettings, parseSettings } from "./config/index.ts";
 import type { GloveboxConfig, Settings, UpstreamSettings } from "./config/index.ts";
 import { createMcpConnector } from "./connectors/index.ts";
@@ -106,6 +106,8 @@ interface Parts {
   readonly ledger: Ledger;
   readonly catalog: Catalog;
   readonly sandbox: Sandbox;
+  /** Absent when nothing is to be learned. */
+  readonly shapes?: Shapes;
   close(): Promise<void>;
 }
 
@@ -122,13 +124,22 @@ async function openGateway(settings: Settings): Promise<Gateway> {
   const connectors = [...settings.upstreams].map(([id, upstream]) =>
     opened.use(createMcpConnector({ ...shared, id, settings: toConnectorSettings(id, upstream, vault) })),
   );
-  const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription }));
+  const shapes = settings.catalog.learn ? opened.use(await learnShapes(store, ledger)) : undefined;
+  const catalog = opened.use(
+    openCatalog({ connectors, now: Date.now, clean: cleanDescription, ...(shapes && { shapes }) }),
+  );
   const { concurrency, queue, limits } = settings.sandbox;
   const sandbox = opened.use(
     openSandbox({ engine, keeper, concurrency, queue, limits, now: Date.now, seed: createSeed }),
   );
   const rooms = opened.move();
-  return createGateway({ settings, store, ledger, catalog, sandbox, close: () => rooms.disposeAsync() });
+  const close = () => rooms.disposeAsync();
+  return createGateway({ settings, store, ledger, catalog, sandbox, close, ...(shapes && { shapes }) });
+}
+
+function learnShapes(store: Store, ledger: Ledger): Promise<Shapes> {
+  const record = (drift: Drift) => ledger.write({ actor: "gateway", action: "shape.drifted", ...drift });
+  return openShapes({ store: store.shapes, now: Date.now, record });
 }
 
 /** There is no falling back: whoever named an engine gets it or an error. */
@@ -176,7 +187,7 @@ function createGateway(parts: Parts): Gateway {
 }
 
 /** The corridor's rooms, each with what it needs and nothing more. */
-function createRooms({ settings, store, ledger, catalog, sandbox }: Parts): Rooms {
+function createRooms({ settings, store, ledger, catalog, sandbox, shapes }: Parts): Rooms {
   const { engine, isolation } = sandbox;
   const report = reportIncident;
   return {
@@ -206,7 +217,9 @@ function createRooms({ settings, store, ledger, catalog, sandbox }: Parts): Room
         decide: (call, tool) => decide({ call, tool, principal, ...settings.policy }),
         invoke: async (tool, args, callSignal) => {
           const called = catalog.connectorOf(tool).call(tool.origin.remoteName, args, { signal: callSignal });
-          return (await called).value;
+          const { value } = await called;
+          shapes?.observe(tool, value);
+          return value;
         },
       }),
     run: (job) => sandbox.run(job),

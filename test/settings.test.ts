@@ -4,6 +4,7 @@
  */
 
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -102,6 +103,17 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
       ["off", []],
     ],
     findingsOf,
+  ),
+
+  "catalog.learn": compare(
+    async (config) => {
+      const kept = { ...(config as object), store: { url: `sqlite:${join(folder, `learn-${randomUUID()}.db`)}` } };
+      await withGlovebox(kept, (glovebox) => glovebox.execute({ code: "await probe.echo({ a: 1 })" }));
+      const text = await withGlovebox(kept, (glovebox) => glovebox.describe({ names: ["probe.echo"] }));
+      return /learned from \d+ results?/.exec(text)?.[0] ?? "any";
+    },
+    [{ catalog: { learn: true } }, "learned from 1 result"],
+    [{ catalog: { learn: false } }, "any"],
   ),
 
   "mcpServers.*.args": compare(

@@ -120,6 +120,15 @@ const policySchema = z
   .prefault({})
   .meta({ description: "Who decides about a call: allow, ask a person, or deny." });
 
+const catalogSchema = z
+  .strictObject({
+    learn: z.boolean().default(true).meta({
+      description: "Learn from results which fields a tool returns when its server does not say; never a value.",
+    }),
+  })
+  .prefault({})
+  .meta({ description: "What is known about the tools of upstreams." });
+
 const SSE_REFUSED =
   'expected "http" or "stdio": the old SSE transport is not supported yet; use the server\'s Streamable HTTP address';
 
@@ -159,6 +168,7 @@ export const configSchema = z.strictObject({
   sandbox: sandboxSchema,
   analysis: analysisSchema,
   policy: policySchema,
+  catalog: catalogSchema,
   store: z
     .strictObject({
       url: z

@@ -54,6 +54,10 @@ export interface Settings {
     readonly rules: Readonly<Record<string, RuleSeverity>>;
   };
   readonly policy: { readonly profile: PolicyProfile; readonly rules: readonly PolicyRule[] };
+  readonly catalog: {
+    /** Whether results teach which fields a tool returns. */
+    readonly learn: boolean;
+  };
   /** An absolute path, or `:memory:` for a store that ends with the process. */
   readonly store: { readonly path: string };
   /** Always a loopback host; port 0 takes any free port. */

@@ -36,6 +36,7 @@ export function toSettings(config: CheckedConfig, context: Context): Settings {
     sandbox: { engine, isolation, concurrency, queue, limits },
     analysis: { ...config.analysis, rules: toGiven(config.analysis.rules) },
     policy: { profile: config.policy.profile, rules: config.policy.rules.map(toRule) },
+    catalog: config.catalog,
     store: { path: isMemoryLocation(location) ? location : resolve(context.folder, location) },
     server: config.server,
   });

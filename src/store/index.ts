@@ -14,6 +14,8 @@ export type {
   Page,
   SecretRow,
   SecretStore,
+  ShapeRow,
+  ShapeStore,
   Store,
   StoredExecution,
   StoredRecord,

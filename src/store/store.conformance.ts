@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { parseDigest, parseExecutionId, parsePrincipalId, parseSecretName } from "../domain/index.ts";
+import { parseConnectorId, parseDigest, parseExecutionId, parsePrincipalId, parseSecretName } from "../domain/index.ts";
 
-import type { ExecutionEnding, ExecutionOpening, SecretRow, Store, StoredRecord } from "./store.ts";
+import type { ExecutionEnding, ExecutionOpening, SecretRow, ShapeRow, Store, StoredRecord } from "./store.ts";
 
 /** Makes an empty store; the suite closes it. */
 export type OpenStore = () => Promise<Store>;
@@ -17,6 +17,7 @@ export function describeStore(name: string, open: OpenStore): void {
   void describe(`${name}: ledger`, () => describeLedger(open));
   void describe(`${name}: secrets`, () => describeSecrets(open));
   void describe(`${name}: meta`, () => describeMeta(open));
+  void describe(`${name}: shapes`, () => describeShapes(open));
 }
 
 /** The execution number `n`, started at that millisecond unless told otherwise. */
@@ -200,5 +201,25 @@ function describeMeta(open: OpenStore): void {
     await assert.rejects(store.meta.get("a"), { code: "STORE_UNAVAILABLE" });
     await assert.rejects(store.meta.set("a", "2"), { code: "STORE_UNAVAILABLE" });
     await assert.rejects(store.executions.list({ limit: 1 }), { code: "STORE_UNAVAILABLE" });
+  });
+}
+
+function describeShapes(open: OpenStore): void {
+  const shape = (connector: string, remoteName: string, samples: number): ShapeRow => ({
+    connector: certain(parseConnectorId(connector)),
+    remoteName,
+    definition: certain(parseDigest(`sha256:${"b".repeat(64)}`)),
+    shape: '{"type":["string"]}',
+    samples,
+    changedAt: 7,
+  });
+
+  void test("lists what was put, one row for each tool, sorted", async () => {
+    await using store = await open();
+    assert.deepEqual(await store.shapes.list(), []);
+    await store.shapes.put(shape("b", "x", 1));
+    await store.shapes.put(shape("a", "y", 1));
+    await store.shapes.put(shape("b", "x", 2));
+    assert.deepEqual(await store.shapes.list(), [shape("a", "y", 1), shape("b", "x", 2)]);
   });
 }

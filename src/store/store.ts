@@ -3,7 +3,16 @@
  * Every method rejects with STORE_UNAVAILABLE while the database cannot be used, and works again once it can.
  */
 
-import type { ErrorCode, Execution, ExecutionId, ExecutionStateName, Instant, SecretName } from "../domain/index.ts";
+import type {
+  ConnectorId,
+  Digest,
+  ErrorCode,
+  Execution,
+  ExecutionId,
+  ExecutionStateName,
+  Instant,
+  SecretName,
+} from "../domain/index.ts";
 
 /** An execution as it is written down before its program starts. */
 export interface ExecutionOpening extends Execution {
@@ -109,12 +118,33 @@ export interface MetaStore {
   claim(key: string, value: string): Promise<string>;
 }
 
+/** What the results of one tool looked like under one definition. */
+export interface ShapeRow {
+  readonly connector: ConnectorId;
+  readonly remoteName: string;
+  readonly definition: Digest;
+  /** JSON text; field names and types, no values. */
+  readonly shape: string;
+  /** How many results it was learned from. */
+  readonly samples: number;
+  readonly changedAt: Instant;
+}
+
+/** Learned shapes, one row for each tool of each upstream. */
+export interface ShapeStore {
+  /** Replaces the row of that tool, whatever its definition. */
+  put(row: ShapeRow): Promise<void>;
+  /** Sorted by upstream and tool. */
+  list(): Promise<readonly ShapeRow[]>;
+}
+
 /** Owned by whoever opened it. Several processes may have the same one open. */
 export interface Store extends AsyncDisposable {
   readonly executions: ExecutionStore;
   readonly ledger: LedgerStore;
   readonly secrets: SecretStore;
   readonly meta: MetaStore;
+  readonly shapes: ShapeStore;
   /** Idempotent. Every later use rejects with STORE_UNAVAILABLE. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

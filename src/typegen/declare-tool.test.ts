@@ -70,6 +70,21 @@ describe("a tool is declared", () => {
 };`,
     );
   });
+  it("with what its results have shown, and the note that says so", () => {
+    const learned = {
+      type: ["object"],
+      properties: { id: { type: ["number"] } },
+      description: "learned from 3 results",
+    };
+    const text = declareTool(toolOf({}, { learned }), "types");
+    assert.match(text, /^ {2}\/\*\* Lists issues \(read; learned from 3 results\) \*\/$/m);
+    assert.match(text, /Promise<\{\n {4}id\?: number;\n {2}\}>;/);
+    assert.match(declareTool(toolOf({}, { learned }), "full"), /The type of the result is learned from 3 results\./);
+  });
+  it("without it where the server declares an output", () => {
+    const text = declareTool(toolOf({}, { output: { type: "string" }, learned: { description: "learned" } }), "types");
+    assert.match(text, /\(read\) \*\/[^]*Promise<string>;/);
+  });
   it("with a quoted method where a plain one would be a constructor", () => {
     const address = known(parseToolAddress("github.new"));
     assert.match(declareTool(toolOf({}, { address }), "types"), /^ {2}"new"\(/m);

@@ -65,6 +65,11 @@ declare const git: {\n${declared("git.push")}\n};\n`,
     assert.match(surface.declarations, /^declare const input: any;$/m);
     assert.match(surface.declarations, /^declare class ToolError extends Error \{$/m);
   });
+  it("promises nothing that was only learned", () => {
+    const tool = { ...toolOf("files.read"), output: null, learned: { type: "string" } };
+    const surface = declareApi(snapshotOf("d", [tool]));
+    assert.match(surface.declarations, /read\(args\?: Record<string, unknown>\): Promise<any>;/);
+  });
   it("is made once per digest, and forgotten after four others", () => {
     const surface = declareApi(SMALL);
     assert.equal(declareApi({ ...SMALL, takenAt: 1 }), surface);
@@ -111,6 +116,11 @@ declare const files: {\n${declared("files.read")}\n${declared("files.write")}\n}
     assert.deepEqual(describeTools(SMALL, names.slice(1), OPTIONS).tools, ["files.read"]);
     assert.throws(() => describeTools(SMALL, names, OPTIONS), { code: "REQUEST_INVALID" });
   });
+  it("answers for the globals that every program has", () => {
+    const { declarations, tools, unknown } = describeTools(SMALL, ["glovebox", "git.push"], OPTIONS);
+    assert.match(declarations, /^declare class ToolError[^]*^declare const console[^]*^declare const git: \{$/m);
+    assert.deepEqual({ tools, unknown }, { tools: ["git.push"], unknown: [] });
+  });
   it("answers nothing with nothing", () => {
     assert.deepEqual(describeTools(SMALL, [], OPTIONS), { declarations: "", tools: [], unknown: [] });
   });
@@ -118,6 +128,7 @@ declare const files: {\n${declared("files.read")}\n${declared("files.write")}\n}
     const tools = Array.from({ length: 2000 }, (_, at) => toolOf(`big.tool${at}`));
     const { declarations } = describeTools(snapshotOf("c", tools), ["big"], OPTIONS);
     assert.ok(declarations.length < MAX_DESCRIBED_CHARACTERS * 1.1);
+    assert.match(declarations, /^\/\/ The answer is full: the tools below have one line each\./m);
     assert.match(declarations, /^\/\/ \d+ more tools are not shown; use search, then describe them by name$/m);
   });
 });

@@ -33,6 +33,9 @@ const MAX_NAMES = 100;
 /** About 25 000 tokens: more would not be read, only paid for. Tools past it get one line each, then none. */
 export const MAX_DESCRIBED_CHARACTERS = 100_000;
 
+/** Kept free for the single lines of tools whose declarations do not fit any more. */
+const LINES_CHARACTERS = 20_000;
+
 const MAX_NAME_LENGTH = 260;
 
 /** No server can be called so; it stands for what every program has besides its servers. */
@@ -92,7 +95,7 @@ function declareAll(tools: readonly Tool[], detail: Detail): readonly string[] {
   let left = MAX_DESCRIBED_CHARACTERS;
   let missing = 0;
   for (const tool of tools) {
-    const spent = detail === "brief" ? 0 : declareInto(namespaces, tool, { detail, left });
+    const spent = detail === "brief" ? 0 : declareInto(namespaces, tool, { detail, left: left - LINES_CHARACTERS });
     const line = spent === 0 ? declareBriefly(tool) : "";
     left -= spent + line.length;
     if (spent > 0) continue;

@@ -11,6 +11,7 @@ import { createMeta } from "./meta.ts";
 import { checkPages, migrateOnce, readVersion } from "./migrate.ts";
 import { prepareFile } from "./prepare-file.ts";
 import { createSecrets } from "./secrets.ts";
+import { createShapes } from "./shapes.ts";
 
 const MEMORY = ":memory:";
 const BUSY_MS = 5_000;
@@ -75,6 +76,7 @@ function assemble(connection: Connection): Store {
     ledger: createLedger(connection),
     secrets: createSecrets(connection),
     meta: createMeta(connection),
+    shapes: createShapes(connection),
     close,
     [Symbol.asyncDispose]: close,
   };
