@@ -76,7 +76,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   bridge: {
     does: "Carries one call across the wall in seven fixed steps.",
     never: "be bypassed",
-    imports: ["domain", "audit", "policy", "catalog"],
+    imports: ["domain", "audit", "policy", "catalog", "typegen"],
   },
   execution: {
     does: "Leads one request through the rooms in order and settles its result.",

@@ -1,10 +1,12 @@
 /** Checks a value against a schema that an upstream wrote. The schema is not trusted either. */
 
 import { Validator } from "@cfworker/json-schema";
-import type { Schema } from "@cfworker/json-schema";
+import type { Schema, ValidationResult } from "@cfworker/json-schema";
 
 import { isJsonObject } from "../domain/index.ts";
-import type { Json, JsonSchema } from "../domain/index.ts";
+import type { Json, JsonObject, JsonSchema } from "../domain/index.ts";
+
+import { describeProblems } from "./describe-problems.ts";
 
 /**
  * Keywords whose check may take far longer than the value is long, in the gateway's own thread: a server writes the
@@ -18,43 +20,69 @@ const NEED_PATTERNS = new Set(["patternProperties", "additionalProperties", "une
 const MAP_KEYWORDS = new Set(["properties", "$defs", "definitions", "dependentSchemas", "dependencies"]);
 /** Keywords that hold values, in which nothing is a keyword. */
 const VALUE_KEYWORDS = new Set(["const", "enum", "default", "examples"]);
-/** Under a second of work; a value that needs more than so many steps is not checked further. */
-const MOST_STEPS = 1_000_000;
-const MESSAGE_CHARS = 300;
+/** About a quarter of a second; a value that needs more than so many steps is not checked further. */
+const MOST_STEPS = 250_000;
+/** For collecting all problems of a value that is known to be wrong. */
+const MOST_DETAIL_STEPS = 20_000;
+/** Comparing and quoting this much of a listed value counts as one step. */
+const CHARS_PER_STEP = 8;
 const DEEPEST_SCHEMA = 64;
 
-/** Tools are immutable and live as long as their snapshot, and so do their validators. */
-const validators = new WeakMap<JsonSchema, Validator | null>();
+/** `quick` stops at the first problem, `thorough` finds all. */
+interface Validators {
+  readonly quick: Validator;
+  readonly thorough: Validator;
+}
 
-/** What is wrong with the value, in one sentence; `undefined` when it fits, or when the schema cannot be used. */
-export function checkSchema(schema: JsonSchema, value: Json): string | undefined {
-  const validator = findValidator(schema);
-  if (!validator) return undefined;
-  steps = 0;
+/** Tools are immutable and live as long as their snapshot, and so do their validators. */
+const validators = new WeakMap<JsonSchema, Validators | null>();
+
+/**
+ * What is wrong with the value, in up to five sentences; nothing when it fits, or when the schema cannot be used.
+ * `format` and `pattern` are left to the server, and keywords that nobody knows are passed over.
+ */
+export function checkSchema(schema: JsonSchema, value: Json): readonly string[] {
+  const found = findValidators(schema);
+  if (!found) return [];
+  const first = validate(found.quick, value, MOST_STEPS);
+  if (!first || first.valid) return [];
+  const all = validate(found.thorough, value, MOST_DETAIL_STEPS);
+  return describeProblems(all?.errors ?? first.errors, schema, value);
+}
+
+/** `undefined` for an unresolvable `$ref`, or too many steps: nothing is known about the value. */
+function validate(validator: Validator, value: Json, mostSteps: number): ValidationResult | undefined {
+  steps = mostSteps;
   try {
-    const { valid, errors } = validator.validate(value);
-    return valid ? undefined : describe(errors);
+    return validator.validate(value);
   } catch {
-    return undefined; // an unresolvable $ref, or too many steps: nothing is known about the value
+    return undefined;
   }
 }
 
-function findValidator(schema: JsonSchema): Validator | null {
+function findValidators(schema: JsonSchema): Validators | null {
   const known = validators.get(schema);
   if (known !== undefined) return known;
-  const made = createValidator(schema);
+  const made = createValidators(schema);
   validators.set(schema, made);
   return made;
 }
 
-function createValidator(schema: JsonSchema): Validator | null {
-  const { $schema } = schema;
-  const draft = typeof $schema === "string" && $schema.includes("draft-07") ? "7" : "2020-12";
+function createValidators(schema: JsonSchema): Validators | null {
+  const draft = draftOf(schema["$schema"]);
   try {
-    return new Validator(withoutCostly(schema, 0) as Schema, draft, true);
+    const copy = withoutCostly(schema, 0) as Schema;
+    return { quick: new Validator(copy, draft, true), thorough: new Validator(copy, draft, false) };
   } catch {
     return null;
   }
+}
+
+/** What a schema says about itself; most servers say nothing, or 2020-12. Draft-04 is brought up to date by the copy. */
+function draftOf(dialect: Json | undefined): "7" | "2019-09" | "2020-12" {
+  if (typeof dialect !== "string") return "2020-12";
+  if (/draft-0[467]/.test(dialect)) return "7";
+  return dialect.includes("2019-09") ? "2019-09" : "2020-12";
 }
 
 /** A copy that is cheap to check, and that counts the steps of its checks. */
@@ -63,10 +91,41 @@ function withoutCostly(schema: Json, depth: number): Json {
   if (Array.isArray(schema)) return schema.map((item: Json) => withoutCostly(item, depth + 1));
   if (!isJsonObject(schema)) return schema;
   const hasPatterns = Object.hasOwn(schema, "patternProperties");
-  const kept = Object.entries(schema)
+  const kept = Object.entries(modernize(schema))
     .filter(([key]) => !COSTLY_KEYWORDS.has(key) && !(hasPatterns && NEED_PATTERNS.has(key)))
     .map(([key, value]) => [key, copyKeyword(key, value, depth + 1)]);
-  return Object.defineProperty(Object.fromEntries(kept), STEP_KEYWORD, { get: countStep });
+  const weight = weigh(schema);
+  return Object.defineProperty(Object.fromEntries(kept), STEP_KEYWORD, { get: () => countSteps(weight) });
+}
+
+/** Draft-04's boolean bounds as numbers, and OpenAPI's `nullable` as a type: taken literally both would refuse what fits. */
+function modernize(schema: JsonObject): JsonObject {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, nullable, type } = schema;
+  const rest = Object.entries(schema).filter(
+    ([key, value]) => !(key.startsWith("exclusiveM") && typeof value === "boolean"),
+  );
+  const listed = schema["enum"];
+  return {
+    ...Object.fromEntries(rest),
+    ...(exclusiveMinimum === true && minimum !== undefined && { exclusiveMinimum: minimum }),
+    ...(exclusiveMaximum === true && maximum !== undefined && { exclusiveMaximum: maximum }),
+    ...(nullable === true && typeof type === "string" && { type: [type, "null"] }),
+    ...(nullable === true && Array.isArray(listed) && { enum: [...listed, null] }),
+  };
+}
+
+/** What one look at this schema costs: every listed value, name and property may be compared or quoted. */
+function weigh(schema: JsonObject): number {
+  const { enum: listed, const: only, required, properties, dependentRequired, dependencies } = schema;
+  const values = [listed, only].map((value) =>
+    value === undefined ? 0 : JSON.stringify(value).length / CHARS_PER_STEP,
+  );
+  const names = [required, properties, dependentRequired, dependencies].map(sizeOf);
+  return Math.ceil([...values, ...names].reduce((sum, one) => sum + one, 1));
+}
+
+function sizeOf(value: Json | undefined): number {
+  return typeof value === "object" && value !== null ? Object.keys(value).length : 0;
 }
 
 function copyKeyword(key: string, value: Json, depth: number): Json {
@@ -77,19 +136,11 @@ function copyKeyword(key: string, value: Json, depth: number): Json {
 
 /** The validator reads this keyword, which our drafts do not have, once for every schema that it applies. */
 const STEP_KEYWORD = "$recursiveAnchor";
+/** What is left of the check under way. Checks are synchronous, so there is one at a time. */
 let steps = 0;
 
 /** `$ref`s can multiply: thirty short definitions that each name the next one twice make a billion checks. */
-function countStep(): undefined {
-  steps += 1;
-  if (steps > MOST_STEPS) throw new RangeError("The schema takes too many steps");
-}
-
-/** The innermost error says what to change; the outer ones only say that something inside is wrong. */
-function describe(errors: readonly { readonly instanceLocation: string; readonly error: string }[]): string {
-  const last = errors.at(-1);
-  if (!last) return "the value does not fit the schema";
-  const where = last.instanceLocation.replace(/^#\/?/, "").replaceAll("/", ".");
-  const text = where === "" ? last.error : `${where}: ${last.error}`;
-  return text.slice(0, MESSAGE_CHARS);
+function countSteps(weight: number): undefined {
+  steps -= weight;
+  if (steps < 0) throw new RangeError("The schema takes too many steps");
 }

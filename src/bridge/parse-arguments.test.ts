@@ -24,9 +24,9 @@ function parse(raw: unknown, limits: Partial<Limits> = {}, input: JsonSchema = {
   return parseArguments(createTool("github.listIssues", { input }), raw, { ...DEFAULT_LIMITS, ...limits });
 }
 
-function invalid(problem: string): GloveboxError {
+function invalid(problem: string, signature = "Record<string, unknown>"): GloveboxError {
   return new GloveboxError("TOOL_ARGUMENTS_INVALID", `github.listIssues: ${problem}`, {
-    hint: 'Read its signature with describe({ names: ["github.listIssues"] })',
+    hint: `The call is github.listIssues(${signature})`,
   });
 }
 
@@ -100,30 +100,59 @@ describe("the key __proto__", () => {
 });
 
 describe("a schema mismatch", () => {
+  const signature = '{ owner: string; page?: number; filter?: { state?: "open" | "closed"; }; labels?: string[]; }';
   const cases = [
-    ["{}", 'Instance does not have required property "owner".'],
-    ['{"owner":1}', 'owner: Instance type "number" is invalid. Expected "string".'],
-    ['{"owner":"a","page":1.5}', 'page: Instance type "number" is invalid. Expected "integer".'],
-    ['{"owner":"a","page":10}', "page: 10 is greater than 9."],
-    ['{"owner":"a","filter":{"state":"x"}}', 'filter.state: Instance does not match any of ["open","closed"].'],
-    ['{"owner":"a","labels":["x",2]}', 'labels.1: Instance type "number" is invalid. Expected "string".'],
-    ['{"owner":"a","ownr":"b"}', "ownr: False boolean schema."],
+    ["{}", "owner is missing"],
+    ['{"owner":1}', "owner: expected string, got number"],
+    ['{"owner":"a","page":1.5}', "page: expected integer, got number"],
+    ['{"owner":"a","page":10}', "page: 10 is greater than 9"],
+    ['{"owner":"a","filter":{"state":"x"}}', 'filter.state: expected one of "open","closed"'],
+    ['{"owner":"a","labels":["x",2]}', "labels[1]: expected string, got number"],
+    ['{"owner":"a","lables":"b"}', "lables: is not allowed here; did you mean labels?"],
+    ['{"ownr":"a"}', "owner is missing; did you mean it by ownr?; ownr: is not allowed here; did you mean owner?"],
+    ['{"page":0,"labels":1}', "owner is missing; page: 0 is less than 1; labels: expected array, got number"],
   ] as const;
   for (const [text, problem] of cases) {
-    it(`names the field of ${text}`, () => assert.throws(() => parse(text, {}, SCHEMA), invalid(problem)));
+    it(`names the field of ${text}`, () => assert.throws(() => parse(text, {}, SCHEMA), invalid(problem, signature)));
   }
   it("has a twin that fits", () => {
     const args = { owner: "a", page: 9, filter: { state: "open" }, labels: ["x"] };
     assert.deepEqual(parse(JSON.stringify(args), {}, SCHEMA), args);
   });
-  it("is told in at most 300 characters", () => {
-    const input: JsonSchema = { properties: { a: { enum: ["x".repeat(5_000)] } } };
-    try {
-      parse('{"a":1}', {}, input);
-      assert.fail("it was accepted");
-    } catch (thrown) {
-      assert.ok(thrown instanceof GloveboxError);
-      assert.equal(thrown.message.length, "github.listIssues: ".length + 300);
-    }
+  it("among alternatives names what they take", () => {
+    const one = { properties: { kind: { const: "a" }, n: { type: "number" } }, required: ["kind"] };
+    const properties = { maybe: { anyOf: [{ type: "string" }, { type: "null" }] }, either: { oneOf: [one, false] } };
+    const told = (args: object): string => tell(JSON.stringify(args), { type: "object", properties }).message;
+    assert.equal(told({ maybe: 1 }), "github.listIssues: maybe: expected string or null, got number");
+    assert.match(
+      told({ either: { kind: "b" } }),
+      /either: fits none of the alternatives; in one of them either\.kind is wrong/,
+    );
+    assert.deepEqual(parse('{"maybe":null}', {}, { properties }), { maybe: null });
+  });
+  it("tells five problems and counts the others", () => {
+    const properties = Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`p${n}`, { type: "string" }]));
+    const args = Object.fromEntries(Object.keys(properties).map((name) => [name, 1]));
+    assert.match(tell(JSON.stringify(args), { properties }).message, /p4: expected string, got number; and 3 more$/);
+  });
+  it("is told in at most 1,500 characters", () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 60 }, (_, n) => [`p${n}${"n".repeat(150)}`, { enum: ["x".repeat(300)] }]),
+    );
+    const args = Object.fromEntries(Object.keys(properties).map((name) => [name, 1]));
+    const { message, details } = tell(JSON.stringify(args), { properties });
+    assert.equal(message.length, 800);
+    assert.ok(message.length + (details.hint ?? "").length <= 1_500);
   });
 });
+
+/** The refusal of arguments that must not be accepted. */
+function tell(text: string, input: JsonSchema): GloveboxError {
+  try {
+    parse(text, {}, input);
+  } catch (thrown) {
+    assert.ok(thrown instanceof GloveboxError);
+    return thrown;
+  }
+  return assert.fail("it was accepted");
+}

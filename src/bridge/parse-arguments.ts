@@ -3,7 +3,13 @@
 import { GloveboxError, depthOf, isJsonObject } from "../domain/index.ts";
 import type { Json, JsonObject, Limits, Tool } from "../domain/index.ts";
 
+import { toSignature } from "../typegen/index.ts";
+
 import { checkSchema } from "./check-schema.ts";
+
+/** Message and hint together stay within 1,500 characters, whatever the schema says. */
+const MESSAGE_CHARS = 800;
+const SIGNATURE_CHARS = 600;
 
 /** Keys that turn into a prototype when a careless receiver copies them. */
 const FORBIDDEN_KEY = "__proto__";
@@ -25,8 +31,8 @@ export function parseArguments(tool: Tool, rawArgs: unknown, limits: Limits): Js
     );
   }
   if (holdsKey(args, FORBIDDEN_KEY)) throw invalid(tool, `a key may not be called ${FORBIDDEN_KEY}`);
-  const problem = checkSchema(tool.input, args);
-  if (problem) throw invalid(tool, problem);
+  const problems = checkSchema(tool.input, args);
+  if (problems.length > 0) throw invalid(tool, problems.join("; "));
   return args;
 }
 
@@ -39,9 +45,10 @@ function parseText(text: string): Json | undefined {
 }
 
 function invalid(tool: Tool, problem: string): GloveboxError {
-  return new GloveboxError("TOOL_ARGUMENTS_INVALID", `${tool.address}: ${problem}`, {
-    hint: `Read its signature with describe({ names: ["${tool.address}"] })`,
-  });
+  const text = `${tool.address}: ${problem}`;
+  const message = text.length > MESSAGE_CHARS ? `${text.slice(0, MESSAGE_CHARS - 1).toWellFormed()}…` : text;
+  const hint = `The call is ${toSignature(tool, SIGNATURE_CHARS)}`;
+  return new GloveboxError("TOOL_ARGUMENTS_INVALID", message, { hint });
 }
 
 /** Depth was checked before, so the recursion is bounded. */

@@ -45,7 +45,7 @@ describe("the depth of a result", () => {
 describe("an output schema", () => {
   const output: JsonSchema = { type: "object", properties: { count: { type: "integer" } }, required: ["count"] };
   it("refuses an answer against it, and names the server as the one at fault", () => {
-    const problem = 'count: Instance type "string" is invalid. Expected "integer".';
+    const problem = "count: expected integer, got string";
     assert.throws(
       () => parse({ count: "7" }, {}, output),
       new GloveboxError("UPSTREAM_RESULT_INVALID", `files.read answered against its own schema: ${problem}`, {

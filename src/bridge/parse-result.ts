@@ -19,9 +19,10 @@ export function parseResult(tool: Tool, value: Json, limits: Limits): string {
     const message = `The result of ${tool.address} has ${bytes} bytes; the limit is ${limits.resultBytes} (resultBytes)`;
     throw new GloveboxError("LIMIT_SIZE", message, { hint: "Ask the tool for less: a filter, a page, fewer fields" });
   }
-  const problem = tool.output ? checkSchema(tool.output, value) : undefined;
-  if (problem) {
-    throw new GloveboxError("UPSTREAM_RESULT_INVALID", `${tool.address} answered against its own schema: ${problem}`, {
+  const problems = tool.output ? checkSchema(tool.output, value) : [];
+  if (problems.length > 0) {
+    const message = `${tool.address} answered against its own schema: ${problems.join("; ")}`;
+    throw new GloveboxError("UPSTREAM_RESULT_INVALID", message, {
       hint: "The server is at fault; its operator should know",
     });
   }

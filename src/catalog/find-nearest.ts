@@ -4,6 +4,7 @@ import type { CatalogSnapshot, ToolAddress } from "../domain/index.ts";
 
 /** A guest chooses the name, so only this much of it is compared. */
 const COMPARED_LENGTH = 80;
+const MAX_CANDIDATES = 1000;
 
 /** With a wrong namespace a tool counts as this much farther away. */
 const OTHER_NAMESPACE = 1;
@@ -29,6 +30,17 @@ export function findNearest(snapshot: CatalogSnapshot, name: string, count: numb
   }
   const sorted = near.toSorted((a, b) => a.distance - b.distance || (a.address < b.address ? -1 : 1));
   return sorted.slice(0, count).map((neighbor) => neighbor.address);
+}
+
+/** The nearest of some names, by the same measure; of two that are equally near the first. */
+export function findNearestName(name: string, candidates: readonly string[]): string | undefined {
+  const wanted = fold(name.slice(0, COMPARED_LENGTH));
+  let nearest: { readonly name: string; readonly distance: number } | undefined;
+  for (const candidate of candidates.slice(0, MAX_CANDIDATES)) {
+    const distance = distanceOf(fold(candidate.slice(0, COMPARED_LENGTH)), wanted);
+    if (distance < (nearest?.distance ?? Infinity)) nearest = { name: candidate, distance };
+  }
+  return nearest?.name;
 }
 
 function fold(text: string): string {

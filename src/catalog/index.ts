@@ -1,7 +1,7 @@
 /** The front door of `catalog`: one named, searchable snapshot of what all servers offer. */
 
 export { effectOf } from "./effect-of.ts";
-export { findNearest } from "./find-nearest.ts";
+export { findNearest, findNearestName } from "./find-nearest.ts";
 export { nameNamespaces, nameTools } from "./name-tools.ts";
 export { openCatalog } from "./open-catalog.ts";
 export type { Catalog, CatalogOptions } from "./open-catalog.ts";

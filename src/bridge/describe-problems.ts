@@ -1,0 +1,147 @@
+/** Turns what a validator found into sentences that say which field, what was expected, and what may have been meant. */
+
+import { findNearestName } from "../catalog/index.ts";
+import { isJsonObject } from "../domain/index.ts";
+import type { Json, JsonSchema } from "../domain/index.ts";
+
+/** One finding of the validator. Locations are pointers that start with `#`. */
+export interface RawProblem {
+  readonly keyword: string;
+  readonly keywordLocation: string;
+  readonly instanceLocation: string;
+  readonly error: string;
+}
+
+const MAX_PROBLEMS = 5;
+const MAX_SENTENCE = 240;
+const MAX_PATH = 120;
+/** Parts of a schema that are looked through for names of properties. */
+const MAX_PARTS = 2000;
+
+/** Say only that something inside is wrong; what is inside says what. */
+const WRAPPERS = new Set(
+  "$ref $recursiveRef allOf properties patternProperties additionalProperties items prefixItems additionalItems if".split(
+    " ",
+  ),
+);
+const CHOICES = new Set(["anyOf", "oneOf"]);
+/** Findings below these belong to one alternative among several, so none of them is wrong by itself. */
+const INSIDE_CHOICE = /\/(anyOf|oneOf)\/\d+(\/|$)|\/(not|contains)(\/|$)/;
+
+/** At most five sentences, in the order of the schema; the last one counts the others. */
+export function describeProblems(problems: readonly RawProblem[], schema: JsonSchema, value: Json): readonly string[] {
+  const choices = problems.filter(({ keyword }) => CHOICES.has(keyword)).map((choice) => choice.instanceLocation);
+  const plain = problems.filter(
+    (problem) =>
+      !WRAPPERS.has(problem.keyword) && !INSIDE_CHOICE.test(problem.keywordLocation) && !isBelow(problem, choices),
+  );
+  const names = listNames(schema);
+  const sentences = new Set(plain.map((problem) => toSentence(problem, { problems, names, value })));
+  const shown = [...sentences].slice(0, MAX_PROBLEMS);
+  const more = sentences.size - shown.length;
+  if (shown.length === 0) return ["the value does not fit the schema"];
+  return more > 0 ? [...shown, `and ${more} more`] : shown;
+}
+
+/** The validator gives no place in the schema for a value that is refused outright, only one in the value. */
+function isBelow({ keyword, instanceLocation }: RawProblem, choices: readonly string[]): boolean {
+  return keyword === "false" && choices.some((choice) => instanceLocation.startsWith(`${choice}/`));
+}
+
+interface Context {
+  readonly problems: readonly RawProblem[];
+  readonly names: readonly string[];
+  readonly value: Json;
+}
+
+function toSentence(problem: RawProblem, context: Context): string {
+  const path = toPath(problem.instanceLocation);
+  const text = toText(problem, context);
+  const sentence = path === "" ? text : `${path}: ${text}`;
+  return sentence.length > MAX_SENTENCE ? `${sentence.slice(0, MAX_SENTENCE - 1).toWellFormed()}…` : sentence;
+}
+
+function toText(problem: RawProblem, context: Context): string {
+  const { keyword, error, instanceLocation } = problem;
+  if (keyword === "required") return toMissing(error, context);
+  if (keyword === "type") return toTypeText([error]) ?? error;
+  if (CHOICES.has(keyword)) return toChoiceText(problem, context.problems);
+  if (keyword === "false") return toUnknownName(instanceLocation, context.names);
+  if (keyword === "enum") return error.replace(/^Instance does not match any of \[(.*)\]\.$/s, "expected one of $1");
+  if (keyword === "const") return error.replace(/^Instance does not match (.*)\.$/s, "expected $1");
+  return error.replace(/\.$/, "");
+}
+
+const TYPE_ERROR = /^Instance type "(\w+)" is invalid\. Expected "(.*)"\.$/s;
+
+/** All of them are about types, or there is no such sentence. */
+function toTypeText(errors: readonly string[]): string | undefined {
+  const matches = errors.map((error) => TYPE_ERROR.exec(error));
+  if (matches.length === 0 || matches.some((match) => !match)) return undefined;
+  const expected = new Set(matches.flatMap((match) => match?.[2]?.split('", "') ?? []));
+  return `expected ${[...expected].join(" or ")}, got ${matches[0]?.[1] ?? "something else"}`;
+}
+
+/** A name that was given and that the schema does not know is probably the missing one, misspelled. */
+function toMissing(error: string, { names, value }: Context): string {
+  const name = /required property "(.*)"\.$/s.exec(error)?.[1] ?? "";
+  const given = isJsonObject(value) ? Object.keys(value).filter((key) => !names.includes(key)) : [];
+  const near = findNearestName(name, given);
+  const missing = `${toPath(`#/${name}`)} is missing`;
+  return near === undefined ? missing : `${missing}; did you mean it by ${toPath(`#/${near}`)}?`;
+}
+
+function toUnknownName(location: string, names: readonly string[]): string {
+  const name = decode(location.slice(location.lastIndexOf("/") + 1));
+  const near = findNearestName(name, names);
+  return near === undefined ? "is not allowed here" : `is not allowed here; did you mean ${near}?`;
+}
+
+/** The types of the alternatives, or the first problem inside one of them. */
+function toChoiceText({ keywordLocation, instanceLocation, error }: RawProblem, all: readonly RawProblem[]): string {
+  const matches = /\((\d+) matches\)/.exec(error)?.[1];
+  if (matches !== undefined && matches !== "0") return `fits ${matches} alternatives where exactly one is allowed`;
+  const inside = all.filter((other) => other.keywordLocation.startsWith(`${keywordLocation}/`));
+  const own = inside.filter((other) => other.instanceLocation === instanceLocation && !WRAPPERS.has(other.keyword));
+  const types = toTypeText(own.map((other) => other.error));
+  const deeper = inside.find(
+    (other) =>
+      other.instanceLocation !== instanceLocation && !WRAPPERS.has(other.keyword) && !CHOICES.has(other.keyword),
+  );
+  if (types !== undefined && !deeper) return types;
+  const why = deeper
+    ? `; in one of them ${toPath(deeper.instanceLocation)} is wrong: ${deeper.error.replace(/\.$/, "")}`
+    : "";
+  return `fits none of the alternatives${why}`;
+}
+
+/** `#/labels/1` is `labels[1]`; a name that is no identifier is quoted. */
+function toPath(location: string): string {
+  const steps = location.split("/").slice(1).map(decode);
+  const parts = steps.map((step) => {
+    if (/^\d+$/.test(step)) return `[${step}]`;
+    return /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`;
+  });
+  const path = parts.join("").replace(/^\./, "");
+  return path.length > MAX_PATH ? `${path.slice(0, MAX_PATH - 1).toWellFormed()}…` : path;
+}
+
+function decode(step: string): string {
+  try {
+    return decodeURI(step).replaceAll("~1", "/").replaceAll("~0", "~");
+  } catch {
+    return step;
+  }
+}
+
+function listNames(schema: JsonSchema): readonly string[] {
+  const names = new Set<string>();
+  const open: Json[] = [schema];
+  for (let left = MAX_PARTS, part = open.pop(); part !== undefined && left > 0; left -= 1, part = open.pop()) {
+    if (typeof part !== "object" || part === null) continue;
+    const properties = isJsonObject(part) ? part["properties"] : undefined;
+    if (isJsonObject(properties)) for (const name of Object.keys(properties).slice(0, MAX_PARTS)) names.add(name);
+    open.push(...Object.values(part).slice(0, MAX_PARTS));
+  }
+  return [...names];
+}
