@@ -5,6 +5,7 @@ import { buildIfStale } from "../scripts/build.ts";
 await buildIfStale();
 const { benchSandbox } = await import("./sandbox.ts");
 const { benchNeighbors } = await import("./neighbors.ts");
+const { benchTokens } = await import("./tokens.ts");
 const { benchProduct, benchStart } = await import("./product.ts");
 
 console.log(`Node ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}`);
@@ -12,3 +13,4 @@ await benchSandbox();
 await benchNeighbors();
 await benchProduct();
 benchStart();
+benchTokens();
