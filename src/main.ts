@@ -125,9 +125,7 @@ async function openGateway(settings: Settings): Promise<Gateway> {
     opened.use(createMcpConnector({ ...shared, id, settings: toConnectorSettings(id, upstream, vault) })),
   );
   const shapes = settings.catalog.learn ? opened.use(await learnShapes(store, ledger)) : undefined;
-  const catalog = opened.use(
-    openCatalog({ connectors, now: Date.now, clean: cleanDescription, ...(shapes && { shapes }) }),
-  );
+  const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription }));
   const { concurrency, queue, limits } = settings.sandbox;
   const sandbox = opened.use(
     openSandbox({ engine, keeper, concurrency, queue, limits, now: Date.now, seed: createSeed }),
@@ -155,7 +153,7 @@ function chooseEngine(name: EngineName): Engine {
 }
 
 function createGateway(parts: Parts): Gateway {
-  const { settings, store, catalog, sandbox } = parts;
+  const { settings, store, catalog, sandbox, shapes } = parts;
   const { engine, isolation, layers } = sandbox;
   const startedAt = Date.now();
   const rooms = createRooms(parts);
@@ -167,7 +165,8 @@ function createGateway(parts: Parts): Gateway {
       return { ...found, servers: catalog.statuses() };
     },
     describe: async (_principal, names, detail) => {
-      const snapshot = await catalog.takeSnapshot();
+      const plain = await catalog.takeSnapshot();
+      const snapshot = shapes?.addTo(plain) ?? plain;
       const nearest = (name: string) => findNearest(snapshot, name, NEAREST);
       return describeTools(snapshot, names, { detail, findNearest: nearest }).declarations;
     },

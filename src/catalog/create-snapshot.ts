@@ -4,7 +4,6 @@ import { parseToolAddress } from "../domain/index.ts";
 import type { CatalogSnapshot, ConnectorId, Instant, Namespace, Tool, ToolAddress } from "../domain/index.ts";
 import { nameTools } from "./name-tools.ts";
 import { digestOf } from "./parse-listing.ts";
-import type { LearnedShapes } from "./open-shapes.ts";
 import type { Listing } from "./parse-listing.ts";
 
 /** What one server brings in, and the global that it becomes. */
@@ -14,20 +13,13 @@ export interface Contribution {
   readonly listing: Listing;
 }
 
-/**
- * Frozen: an execution that holds a snapshot sees the same tools to its end. Learned shapes are no part of the digest:
- * they are shown, and nothing is checked against them.
- */
-export function createSnapshot(
-  contributions: readonly Contribution[],
-  takenAt: Instant,
-  shapes?: LearnedShapes,
-): CatalogSnapshot {
+/** Frozen: an execution that holds a snapshot sees the same tools to its end. */
+export function createSnapshot(contributions: readonly Contribution[], takenAt: Instant): CatalogSnapshot {
   const sorted = contributions.toSorted((a, b) => (a.namespace < b.namespace ? -1 : 1));
   const tools = new Map<ToolAddress, Tool>();
   const namespaces: Namespace[] = [];
   for (const contribution of sorted) {
-    const own = toTools(contribution, shapes);
+    const own = toTools(contribution);
     for (const tool of own) tools.set(tool.address, tool);
     namespaces.push(toNamespace(contribution, own));
   }
@@ -36,14 +28,13 @@ export function createSnapshot(
   return Object.freeze({ digest, takenAt, tools, namespaces: Object.freeze(namespaces) });
 }
 
-function toTools({ connector, namespace, listing }: Contribution, shapes?: LearnedShapes): readonly Tool[] {
+function toTools({ connector, namespace, listing }: Contribution): readonly Tool[] {
   const names = nameTools(listing.tools.map((listed) => listed.remoteName));
   const tools = listing.tools.map(({ remoteName, ...rest }) => {
     const address = parseToolAddress(`${namespace}.${names.get(remoteName)}`);
     if (!address) throw new TypeError(`The naming rule made no address for a tool of ${namespace}`);
     const origin = Object.freeze({ kind: "upstream" as const, connector, remoteName });
-    const learned = rest.output ? undefined : shapes?.find(connector, remoteName, rest.digest);
-    return Object.freeze({ address, origin, ...rest, ...(learned && { learned }) });
+    return Object.freeze({ address, origin, ...rest });
   });
   return tools.toSorted((a, b) => (a.address < b.address ? -1 : 1));
 }

@@ -6,6 +6,6 @@ export { nameNamespaces, nameTools } from "./name-tools.ts";
 export { openCatalog } from "./open-catalog.ts";
 export type { Catalog, CatalogOptions } from "./open-catalog.ts";
 export { openShapes } from "./open-shapes.ts";
-export type { Drift, LearnedShapes, Shapes, ShapesOptions } from "./open-shapes.ts";
+export type { Drift, Shapes, ShapesOptions } from "./open-shapes.ts";
 export { createSearch } from "./search.ts";
 export type { FoundTool, Search, SearchRequest, SearchResult } from "./search.ts";

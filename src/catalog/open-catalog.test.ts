@@ -227,27 +227,3 @@ describe("the catalog", () => {
     assert.throws(() => open(createUpstream("a", []), createUpstream("a", [])), TypeError);
   });
 });
-
-describe("learned shapes", () => {
-  it("come into the next snapshot, which is another object with the same digest", async () => {
-    let version = 0;
-    const shapes = {
-      version: () => version,
-      find: (connector: string, remoteName: string) =>
-        version > 0 && connector === "up" && remoteName === "a" ? { type: "string" } : undefined,
-    };
-    const upstream = createUpstream("up", toolsOf("a", "b"));
-    await using catalog = openCatalog({ connectors: [upstream], now: () => 1, clean: (text) => text, shapes });
-    const before = await catalog.takeSnapshot();
-    assert.equal(await catalog.takeSnapshot(), before);
-    version = 1;
-    const after = await catalog.takeSnapshot();
-    assert.equal(after.digest, before.digest);
-    const learned = (snapshot: CatalogSnapshot) => [...snapshot.tools.values()].map((tool) => tool.learned ?? null);
-    assert.deepEqual([before, after].map(learned), [
-      [null, null],
-      [{ type: "string" }, null],
-    ]);
-    assert.equal(await catalog.takeSnapshot(), after);
-  });
-});

@@ -7,7 +7,6 @@ import type { Contribution } from "./create-snapshot.ts";
 import { followConnector } from "./follow-connector.ts";
 import type { Followed, Patience } from "./follow-connector.ts";
 import { nameNamespaces } from "./name-tools.ts";
-import type { LearnedShapes } from "./open-shapes.ts";
 import type { Clean } from "./prose.ts";
 
 /** The connectors stay their owner's: closing the catalog only stops listening to them. */
@@ -30,15 +29,13 @@ export interface CatalogOptions {
   readonly now: () => Instant;
   readonly clean: Clean;
   readonly patience?: Patience;
-  /** What results have shown about tools whose servers declare no output; left out, nothing is known. */
-  readonly shapes?: LearnedShapes;
 }
 
 /** Long enough for a server that npm has to fetch only when it is cached; a later snapshot has the others. */
 const PATIENCE: Patience = { firstMs: 10_000, againMs: 2000 };
 
 /** Names are given to all servers at once, so that one which is down does not rename the others. */
-export function openCatalog({ connectors, now, clean, patience = PATIENCE, shapes }: CatalogOptions): Catalog {
+export function openCatalog({ connectors, now, clean, patience = PATIENCE }: CatalogOptions): Catalog {
   const byId = new Map(connectors.map((connector) => [connector.id, connector]));
   if (byId.size !== connectors.length) throw new TypeError("Two connectors have the same id");
   const namespaces = nameNamespaces(byId.keys());
@@ -46,17 +43,14 @@ export function openCatalog({ connectors, now, clean, patience = PATIENCE, shape
   const followed = connectors.map((one) => followConnector(one, { clean, patience, signal: closing.signal }));
   let snapshot: CatalogSnapshot | undefined;
   let seenVersions = "";
-  let seenLearned = shapes?.version() ?? 0;
 
   async function takeSnapshot(): Promise<CatalogSnapshot> {
     await Promise.all(followed.map((one) => one.refresh()).filter((waiting) => waiting !== undefined));
-    const learned = shapes?.version() ?? 0;
     const versions = followed.map((one) => one.version()).join();
-    if (snapshot && versions === seenVersions && learned === seenLearned) return snapshot;
-    const next = createSnapshot(toContributions(followed, namespaces), now(), shapes);
-    snapshot = snapshot?.digest === next.digest && learned === seenLearned ? snapshot : next;
+    if (snapshot && versions === seenVersions) return snapshot;
     seenVersions = versions;
-    seenLearned = learned;
+    const next = createSnapshot(toContributions(followed, namespaces), now());
+    snapshot = snapshot?.digest === next.digest ? snapshot : next;
     return snapshot;
   }
 

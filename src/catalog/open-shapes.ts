@@ -4,21 +4,27 @@
  * part of it, and cannot fail a call.
  */
 
-import type { ConnectorId, Digest, Instant, Json, JsonObject, JsonSchema, Tool } from "../domain/index.ts";
+import type {
+  CatalogSnapshot,
+  ConnectorId,
+  Digest,
+  Instant,
+  Json,
+  JsonObject,
+  JsonSchema,
+  Tool,
+} from "../domain/index.ts";
 import type { ShapeRow, ShapeStore } from "../store/index.ts";
 import { isSameShape, mergeShapes, parseShape, shapeOf, toSchema } from "./shape.ts";
 import type { Shape } from "./shape.ts";
 
-/** What a snapshot reads. */
-export interface LearnedShapes {
-  /** Goes up when a shape is another one; at most twice a second. */
-  version(): number;
-  /** The shape learned under exactly this definition; its description says from how many results. */
-  find(connector: ConnectorId, remoteName: string, definition: Digest): JsonSchema | undefined;
-}
-
 /** What was learned so far, and the ear for more. */
-export interface Shapes extends LearnedShapes, AsyncDisposable {
+export interface Shapes extends AsyncDisposable {
+  /**
+   * The snapshot with what was learned about its tools, each under exactly its definition. The same object until there
+   * is something new to show, which is at most twice a second. Its digest stays: shapes are shown, never checked against.
+   */
+  addTo(snapshot: CatalogSnapshot): CatalogSnapshot;
   /** Returns at once and never throws. */
   observe(tool: Tool, value: Json): void;
   /** Resolves when everything observed so far is learned and, if it can be, stored. */
@@ -62,7 +68,7 @@ interface Learned {
   seen: number;
   isDirty: boolean;
   hasDrifted: boolean;
-  /** What `find` answers, as of the last flush. */
+  /** What snapshots show, as of the last flush; its description says from how many results it comes. */
   published?: JsonSchema;
 }
 
@@ -106,11 +112,15 @@ export async function openShapes({ store, now, record }: ShapesOptions): Promise
     await flush();
   }
 
+  const withShapes = new WeakMap<CatalogSnapshot, { readonly version: number; readonly snapshot: CatalogSnapshot }>();
+
   return {
-    version: () => version,
-    find: (connector, remoteName, definition) => {
-      const known = learned.get(keyOf({ connector, remoteName }));
-      return known?.definition === definition ? known.published : undefined;
+    addTo: (plain) => {
+      const made = withShapes.get(plain);
+      if (made?.version === version) return made.snapshot;
+      const snapshot = addShapes(plain, learned);
+      withShapes.set(plain, { version, snapshot });
+      return snapshot;
     },
     observe: (tool, value) => {
       if (tool.output || waiting.length >= MAX_WAITING || !isWorthLearning(learned, tool)) return;
@@ -121,6 +131,15 @@ export async function openShapes({ store, now, record }: ShapesOptions): Promise
     close: settle,
     [Symbol.asyncDispose]: settle,
   };
+}
+
+function addShapes(snapshot: CatalogSnapshot, shapes: ReadonlyMap<string, Learned>): CatalogSnapshot {
+  const tools = [...snapshot.tools].map(([address, tool]) => {
+    const known = tool.output ? undefined : shapes.get(keyOf(tool.origin));
+    const learned = known?.definition === tool.digest ? known.published : undefined;
+    return [address, learned ? Object.freeze({ ...tool, learned }) : tool] as const;
+  });
+  return Object.freeze({ ...snapshot, tools: new Map(tools) });
 }
 
 function keyOf({ connector, remoteName }: { readonly connector: string; readonly remoteName: string }): string {

@@ -15,6 +15,7 @@ const DEFAULTS = {
   sandbox: { engine: "isolate", isolation: "auto", concurrency: 5, queue: 100, limits: { ...DEFAULT_LIMITS } },
   analysis: { enabled: true, blockOnError: true, rules: {} },
   policy: { profile: "balanced", rules: [] },
+  catalog: { learn: true },
   store: { path: "/srv/app/.glovebox/glovebox.db" },
   server: { host: "127.0.0.1", port: 4747 },
 };
@@ -58,6 +59,7 @@ test("every setting that is given arrives", () => {
     sandbox: { engine: "isolate", isolation: "strict", concurrency: 2, queue: 0, limits: { wallMs: 5000, calls: 7 } },
     analysis: { enabled: false, blockOnError: false, rules: { "no-eval": "off", "no-unawaited-call": "error" } },
     policy: { profile: "strict", rules: [] },
+    catalog: { learn: false },
     store: { url: "sqlite:data/records.db" },
     server: { host: "::1", port: 0 },
   });
@@ -72,6 +74,7 @@ test("every setting that is given arrives", () => {
     },
     analysis: { enabled: false, blockOnError: false, rules: { "no-eval": "off", "no-unawaited-call": "error" } },
     policy: { profile: "strict", rules: [] },
+    catalog: { learn: false },
     store: { path: "/srv/app/data/records.db" },
     server: { host: "::1", port: 0 },
   });

@@ -41,6 +41,7 @@ test("every setting is listed", () => {
     "analysis.rules.no-external-import",
     "analysis.rules.no-invisible-characters",
     "analysis.rules.no-unawaited-call",
+    "catalog.learn",
     "mcpServers.*.args",
     "mcpServers.*.command",
     "mcpServers.*.cwd",
