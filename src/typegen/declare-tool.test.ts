@@ -70,6 +70,17 @@ describe("a tool is declared", () => {
 };`,
     );
   });
+  it("in full, with a note when its schema cannot be used to check anything", () => {
+    const dead = { properties: { a: { $ref: "https://example.com/a.json" } } };
+    const note = (input: JsonSchema, output: JsonSchema | null) =>
+      /Its .*checked.*/.exec(declareTool(toolOf(input, { output }), "full"))?.[0];
+    assert.equal(note(INPUT, { $ref: "#/$defs/a", $defs: { a: true } }), undefined);
+    assert.equal(note(dead, null), "Its arguments are not checked: the schema refers to what is not there.");
+    assert.equal(
+      note(dead, dead),
+      "Its arguments and results are not checked: the schema refers to what is not there.",
+    );
+  });
   it("with what its results have shown, and the note that says so", () => {
     const learned = {
       type: ["object"],

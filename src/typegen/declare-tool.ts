@@ -5,7 +5,7 @@ import type { Json, JsonSchema, Tool } from "../domain/index.ts";
 import { quote, toCommentText, toKey } from "./escape-text.ts";
 import { createNamedTypes } from "./named-types.ts";
 import type { NamedTypes } from "./named-types.ts";
-import { refOf, resolveRef } from "./resolve-ref.ts";
+import { hasDeadRef, refOf, resolveRef } from "./resolve-ref.ts";
 import { convertSchema, schemaToType } from "./schema-to-type.ts";
 
 /** `brief` is one comment line per tool, `types` a declaration, `full` has every word that the server wrote. */
@@ -92,9 +92,23 @@ function toComment(tool: Tool, detail: "types" | "full"): string {
   const origin = `Upstream name: ${quote(remoteName.slice(0, NAME_LENGTH))} of ${quote(connector)}`;
   const call = toCommentText(`Call: await ${tool.address}(${toNeededArguments(tool.input)})`, CALL_LENGTH);
   const facts = [`Effect: ${tool.effect}.`, toCommentText(origin, 4 * NAME_LENGTH)].join(" ");
-  const all = [...lines, facts, ...learned.map((note) => `The type of the result is ${note}.`), call];
+  const all = [
+    ...lines,
+    facts,
+    ...toUncheckedNote(tool),
+    ...learned.map((note) => `The type of the result is ${note}.`),
+    call,
+  ];
   const written = all.filter((line) => line !== "").map((line) => `   * ${line}`);
   return `  /**\n${written.join("\n")}\n   */`;
+}
+
+/** A schema that cannot be used does not make the tool useless, but the reader should know. */
+function toUncheckedNote({ input, output }: Tool): readonly string[] {
+  const what = [...(hasDeadRef(input) ? ["arguments"] : []), ...(output && hasDeadRef(output) ? ["results"] : [])];
+  return what.length === 0
+    ? []
+    : [`Its ${what.join(" and ")} are not checked: the schema refers to what is not there.`];
 }
 
 /** A learned shape says in its description where it comes from; it is ours, but the text passes the same gate. */

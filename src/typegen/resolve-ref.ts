@@ -34,6 +34,18 @@ export function resolveRef(root: JsonSchema, ref: string): Json | undefined {
   return found;
 }
 
+/** Whether some reference leads out of the document or nowhere, so that no value can be held against the schema. */
+export function hasDeadRef(root: JsonSchema): boolean {
+  const open: Json[] = [root];
+  for (let left = MAX_PARTS, part = open.pop(); part !== undefined && left > 0; left -= 1, part = open.pop()) {
+    if (typeof part !== "object" || part === null) continue;
+    const ref = isJsonObject(part) ? refOf(part) : undefined;
+    if (ref !== undefined && resolveRef(root, ref) === undefined) return true;
+    open.push(...Object.values(part).slice(0, MAX_PARTS));
+  }
+  return false;
+}
+
 /** A reference to the document's own address is a reference inside it. */
 function toFragment(root: JsonSchema, ref: string): string {
   const id = root["$id"] ?? root["id"];
