@@ -12,16 +12,16 @@ import { runInNewContext } from "node:vm";
 
 import { analyze } from "./analysis/index.ts";
 import { cleanText, openLedger } from "./audit/index.ts";
-import type { Ledger } from "./audit/index.ts";
+import type { AuditEntry, Ledger } from "./audit/index.ts";
 import { openBridge } from "./bridge/index.ts";
-import { createSearch, findNearest, openCatalog, openShapes } from "./catalog/index.ts";
-import type { Catalog, Drift, Shapes } from "./catalog/index.ts";
+import { createSearch, findNearest, openCatalog, openHeldDefinitions, openShapes } from "./catalog/index.ts";
+import type { Catalog, Drift, HeldDefinitions, Shapes } from "./catalog/index.ts";
 import { builtinSettings, findConfig, loadSettings, parseSettings } from "./config/index.ts";
 import type { GloveboxConfig, Settings, UpstreamSettings } from "./config/index.ts";
 import { createMcpConnector } from "./connectors/index.ts";
 import type { McpConnectorOptions } from "./connectors/index.ts";
 import { parseExecutionId, parsePrincipalId, tightenLimits } from "./domain/index.ts";
-import type { ConnectorId, EngineName, ExecutionId, Principal } from "./domain/index.ts";
+import type { ConnectorId, EngineName, ExecutionId, PinMode, Principal } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
 import { createRecord, execute } from "./execution/index.ts";
 import type { Rooms } from "./execution/index.ts";
@@ -72,6 +72,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     openGateway,
     openVault: openVaultAlone,
     openLedger: openLedgerAlone,
+    openHeld: openHeldAlone,
     report: reportIncident,
     createToken: () => randomBytes(24).toString("base64url"),
   };
@@ -125,7 +126,12 @@ async function openGateway(settings: Settings): Promise<Gateway> {
     opened.use(createMcpConnector({ ...shared, id, settings: toConnectorSettings(id, upstream, vault) })),
   );
   const shapes = settings.catalog.learn ? opened.use(await learnShapes(store, ledger)) : undefined;
-  const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription }));
+  const pins = {
+    store: store.pins,
+    record: (entry: AuditEntry) => ledger.write(entry),
+    modeOf: (id: ConnectorId) => pinModeOf(settings, id),
+  };
+  const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription, pins }));
   const { concurrency, queue, limits } = settings.sandbox;
   const sandbox = opened.use(
     openSandbox({ engine, keeper, concurrency, queue, limits, now: Date.now, seed: createSeed }),
@@ -153,7 +159,7 @@ function chooseEngine(name: EngineName): Engine {
 }
 
 function createGateway(parts: Parts): Gateway {
-  const { settings, store, catalog, sandbox, shapes } = parts;
+  const { settings, store, ledger, catalog, sandbox, shapes } = parts;
   const { engine, isolation, layers } = sandbox;
   const startedAt = Date.now();
   const rooms = createRooms(parts);
@@ -168,8 +174,9 @@ function createGateway(parts: Parts): Gateway {
       const plain = await catalog.takeSnapshot();
       const snapshot = shapes?.addTo(plain) ?? plain;
       const nearest = (name: string) => findNearest(snapshot, name, NEAREST);
-      return describeTools(snapshot, names, { detail, findNearest: nearest }).declarations;
+      return describeTools(snapshot, names, { detail, findNearest: nearest });
     },
+    held: openHeld(store, ledger),
     executions: async (limit) =>
       (await store.executions.list({ limit })).map(({ id, principal, startedAt: began, ending }) => ({
         id,
@@ -225,6 +232,10 @@ function createRooms({ settings, store, ledger, catalog, sandbox, shapes }: Part
   };
 }
 
+function pinModeOf({ pins }: Settings, id: ConnectorId): PinMode {
+  return pins.byServer.get(id) ?? pins.usual;
+}
+
 function createVault(settings: Settings, store: Store, ledger: Ledger): Vault {
   const environmentKey = process.env["GLOVEBOX_ENCRYPTION_KEY"];
   const folder = settings.store.path === ":memory:" ? settings.folder : dirname(settings.store.path);
@@ -258,6 +269,21 @@ async function openRecords(settings: Settings): Promise<Records> {
 async function openLedgerAlone(settings: Settings): Promise<Ledger> {
   const { ledger, close } = await openRecords(settings);
   return { ...ledger, close, [Symbol.asyncDispose]: close };
+}
+
+/** What servers wait for, without starting one. Closing it closes the ledger and the store behind it. */
+async function openHeldAlone(settings: Settings): Promise<HeldDefinitions & AsyncDisposable> {
+  const { store, ledger, close } = await openRecords(settings);
+  return { ...openHeld(store, ledger), [Symbol.asyncDispose]: close };
+}
+
+function openHeld(store: Store, ledger: Ledger): HeldDefinitions {
+  return openHeldDefinitions({
+    store: store.pins,
+    record: (entry) => ledger.write(entry),
+    clean: cleanDescription,
+    now: Date.now,
+  });
 }
 
 /** Closing it closes the ledger and the store behind it. */

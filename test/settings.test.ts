@@ -116,6 +116,11 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
     [{ catalog: { learn: false } }, "any"],
   ),
 
+  pin: compare(
+    run("return await probe.echo({ a: 1 })"),
+    [{ pin: "approve" }, "TOOL_WITHHELD"],
+    [{ pin: "first-use" }, { a: 1 }],
+  ),
   "mcpServers.*.args": compare(
     run("return (await probe.about({})).argv"),
     [args("one"), ["one"]],
@@ -142,6 +147,11 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
       [http({ "x-key": "b" }), { name: "one", key: "b" }],
     )().finally(close);
   },
+  "mcpServers.*.pin": compare(
+    run("return await probe.echo({ a: 1 })"),
+    [server({ pin: "approve" }), "TOOL_WITHHELD"],
+    [{ pin: "approve", ...Object(server({ pin: "first-use" })) }, { a: 1 }],
+  ),
   "mcpServers.*.startupTimeoutMs": compare(states, [slow(100), ["failed"]], [slow(9_000), ["ready"]]),
   "mcpServers.*.type": compare(
     states,

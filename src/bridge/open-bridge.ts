@@ -6,7 +6,7 @@
 import { cleanText, digestOf } from "../audit/index.ts";
 import type { Ledger } from "../audit/index.ts";
 import { findNearest } from "../catalog/index.ts";
-import { GloveboxError, parseToolAddress, toPublicError } from "../domain/index.ts";
+import { GloveboxError, describeWithheld, parseToolAddress, toPublicError } from "../domain/index.ts";
 import type {
   CallRecord,
   CatalogSnapshot,
@@ -138,6 +138,11 @@ function findTool(snapshot: CatalogSnapshot, rawAddress: unknown): Tool {
   const address = parseToolAddress(rawAddress);
   const tool = address && snapshot.tools.get(address);
   if (tool) return tool;
+  const withheld = address && snapshot.withheld?.get(address);
+  if (withheld) {
+    const { message, hint } = describeWithheld(withheld);
+    throw new GloveboxError("TOOL_WITHHELD", message, { hint });
+  }
   const name = nameOf(rawAddress);
   const silent = snapshot.namespaces.find(
     (namespace) => namespace.tools.length === 0 && name.startsWith(`${namespace.name}.`),

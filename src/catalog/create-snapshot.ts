@@ -1,50 +1,96 @@
 /** Puts the listings of all servers under one roof: addresses, namespaces and the digest of the whole. Pure. */
 
 import { parseToolAddress } from "../domain/index.ts";
-import type { CatalogSnapshot, ConnectorId, Instant, Namespace, Tool, ToolAddress } from "../domain/index.ts";
+import type {
+  CatalogSnapshot,
+  ConnectorId,
+  Instant,
+  Namespace,
+  Tool,
+  ToolAddress,
+  WithheldTool,
+} from "../domain/index.ts";
+import type { Withheld } from "./admit-tools.ts";
 import { nameTools } from "./name-tools.ts";
 import { digestOf } from "./parse-listing.ts";
-import type { Listing } from "./parse-listing.ts";
+import type { ListedTool, Listing } from "./parse-listing.ts";
 
 /** What one server brings in, and the global that it becomes. */
 export interface Contribution {
   readonly connector: ConnectorId;
   readonly namespace: string;
+  /** Only what may be offered. */
   readonly listing: Listing;
+  readonly withheld?: readonly Withheld[];
 }
 
 /** Frozen: an execution that holds a snapshot sees the same tools to its end. */
 export function createSnapshot(contributions: readonly Contribution[], takenAt: Instant): CatalogSnapshot {
   const sorted = contributions.toSorted((a, b) => (a.namespace < b.namespace ? -1 : 1));
   const tools = new Map<ToolAddress, Tool>();
+  const withheld = new Map<ToolAddress, WithheldTool>();
   const namespaces: Namespace[] = [];
   for (const contribution of sorted) {
     const own = toTools(contribution);
     for (const tool of own) tools.set(tool.address, tool);
+    for (const one of toWithheld(contribution)) if (!tools.has(one.address)) withheld.set(one.address, one);
     namespaces.push(toNamespace(contribution, own));
   }
   const parts = [...tools.values()].map(({ address, origin, digest }) => [address, { ...origin }, digest]);
-  const digest = digestOf([parts, namespaces.map(({ name, connector, summary }) => [name, connector, summary])]);
-  return Object.freeze({ digest, takenAt, tools, namespaces: Object.freeze(namespaces) });
+  const missing = [...withheld.values()].map(({ address, remoteName, why }) => [address, remoteName, why]);
+  const spaces = namespaces.map(({ name, connector, summary }) => [name, connector, summary]);
+  const digest = digestOf([parts, spaces, missing]);
+  return Object.freeze({ digest, takenAt, tools, namespaces: Object.freeze(namespaces), withheld });
 }
 
-function toTools({ connector, namespace, listing }: Contribution): readonly Tool[] {
-  const names = nameTools(listing.tools.map((listed) => listed.remoteName));
-  const tools = listing.tools.map(({ remoteName, ...rest }) => {
-    const address = parseToolAddress(`${namespace}.${names.get(remoteName)}`);
-    if (!address) throw new TypeError(`The naming rule made no address for a tool of ${namespace}`);
-    const origin = Object.freeze({ kind: "upstream" as const, connector, remoteName });
-    return Object.freeze({ address, origin, ...rest });
+function toTools({ connector, namespace, listing, withheld = [] }: Contribution): readonly Tool[] {
+  // A tool that was accepted once keeps its part in the names of the others; one that is new has none yet:
+  // otherwise a server could rename accepted tools by listing a name that collides.
+  const changed = withheld.filter(({ why }) => why === "changed").map(({ tool }) => tool.remoteName);
+  const names = nameTools([...listing.tools.map(({ remoteName }) => remoteName), ...changed]);
+  const tools = listing.tools.map((listed) => {
+    const address = toAddress(namespace, names.get(listed.remoteName));
+    const origin = Object.freeze({ kind: "upstream" as const, connector, remoteName: listed.remoteName });
+    return Object.freeze({ address, origin, ...toOffered(listed) });
   });
   return tools.toSorted((a, b) => (a.address < b.address ? -1 : 1));
 }
 
-function toNamespace({ connector, namespace, listing }: Contribution, tools: readonly Tool[]): Namespace {
+function toOffered({
+  summary,
+  description,
+  input,
+  output,
+  effect,
+  digest,
+}: ListedTool): Omit<Tool, "address" | "origin"> {
+  return { summary, description, input, output, effect, digest };
+}
+
+function toWithheld({ connector, namespace, listing, withheld = [] }: Contribution): readonly WithheldTool[] {
+  const all = [...listing.tools, ...withheld.map(({ tool }) => tool)];
+  const names = nameTools(all.map(({ remoteName }) => remoteName));
+  return withheld.map(({ tool: { remoteName }, why }) => {
+    return Object.freeze({ address: toAddress(namespace, names.get(remoteName)), connector, remoteName, why });
+  });
+}
+
+function toAddress(namespace: string, name: string | undefined): ToolAddress {
+  const address = parseToolAddress(`${namespace}.${name}`);
+  if (!address) throw new TypeError(`The naming rule made no address for a tool of ${namespace}`);
+  return address;
+}
+
+function toNamespace(
+  { connector, namespace, listing, withheld = [] }: Contribution,
+  tools: readonly Tool[],
+): Namespace {
   const left = listing.leftOut === 0 ? "" : `; ${describeLeftOut(listing.leftOut)}`;
+  const held = withheld.length === 0 ? "" : `; ${withheld.length} more withheld until an operator approves`;
   return Object.freeze({
     name: namespace,
     connector,
-    summary: `${tools.length} ${tools.length === 1 ? "tool" : "tools"} of the server ${connector}${left}`,
+    summary: `${tools.length} ${tools.length === 1 ? "tool" : "tools"} of the server ${connector}${left}${held}`,
     tools: Object.freeze(tools.map((tool) => tool.address.slice(namespace.length + 1))),
   });
 }

@@ -6,6 +6,7 @@ import { describe, it } from "node:test";
 import type { Connector, RemoteTool } from "../connectors/index.ts";
 import { parseConnectorId } from "../domain/index.ts";
 import type { CatalogSnapshot, ConnectorId, UpstreamState, UpstreamStatus } from "../domain/index.ts";
+import { openStore } from "../store/index.ts";
 import { openCatalog } from "./open-catalog.ts";
 import type { Catalog } from "./open-catalog.ts";
 
@@ -58,10 +59,12 @@ function createUpstream(name: string, tools: readonly RemoteTool[]): Upstream {
   return upstream;
 }
 
-function open(...connectors: readonly Connector[]): Catalog {
-  let time = 0;
+/** With a store of its own, in memory, and every new tool pinned at first sight. */
+async function open(...connectors: readonly Connector[]): Promise<Catalog> {
+  const store = await openStore({ path: ":memory:", now: () => 0 });
   const patience = { firstMs: 40, againMs: 40 };
-  return openCatalog({ connectors, now: () => (time += 1), clean: (text) => text, patience });
+  const pins = { store: store.pins, record: async () => {}, modeOf: () => "first-use" as const };
+  return openCatalog({ connectors, now: () => 1, clean: (text) => text, patience, pins });
 }
 
 const addresses = (snapshot: CatalogSnapshot): readonly string[] => [...snapshot.tools.keys()];
@@ -70,7 +73,7 @@ const refuse = (): Promise<never> => Promise.reject(new Error("down"));
 
 describe("a snapshot", () => {
   it("holds the tools of all servers under their addresses", async () => {
-    const catalog = open(
+    const catalog = await open(
       createUpstream("git-hub", toolsOf("list_issues", "get")),
       createUpstream("files", toolsOf("read")),
     );
@@ -88,15 +91,15 @@ describe("a snapshot", () => {
     assert.equal(snapshot.takenAt, 1);
   });
   it("has the same digest whatever the order of servers and tools, and another for other tools", async () => {
-    const one = open(createUpstream("a", toolsOf("x", "y")), createUpstream("b", toolsOf("z")));
-    const other = open(createUpstream("b", toolsOf("z")), createUpstream("a", toolsOf("y", "x")));
-    const changed = open(createUpstream("a", toolsOf("x", "y")), createUpstream("b", toolsOf("w")));
+    const one = await open(createUpstream("a", toolsOf("x", "y")), createUpstream("b", toolsOf("z")));
+    const other = await open(createUpstream("b", toolsOf("z")), createUpstream("a", toolsOf("y", "x")));
+    const changed = await open(createUpstream("a", toolsOf("x", "y")), createUpstream("b", toolsOf("w")));
     const [first, second, third] = await Promise.all([one, other, changed].map((catalog) => catalog.takeSnapshot()));
     assert.equal(first?.digest, second?.digest);
     assert.notEqual(first?.digest, third?.digest);
   });
   it("says in the namespace and the status what was left out", async () => {
-    const catalog = open(createUpstream("a", [...toolsOf("x"), ...toolsOf("x")]));
+    const catalog = await open(createUpstream("a", [...toolsOf("x"), ...toolsOf("x")]));
     const { namespaces } = await catalog.takeSnapshot();
     const left = "1 more left out: malformed, repeated, too large or too many";
     assert.equal(namespaces[0]?.summary, `1 tool of the server a; ${left}`);
@@ -114,7 +117,7 @@ describe("a snapshot", () => {
   it("gives a server its name although another one with a like name is down", async () => {
     const down = createUpstream("git_hub", []);
     down.answer = refuse;
-    const catalog = open(createUpstream("git-hub", toolsOf("x")), down);
+    const catalog = await open(createUpstream("git-hub", toolsOf("x")), down);
     assert.match(addresses(await catalog.takeSnapshot()).join(), /^gitHub[0-9a-f]{6}\.x$/);
   });
 });
@@ -122,7 +125,7 @@ describe("a snapshot", () => {
 describe("a snapshot is taken anew", () => {
   it("only when a server announced a change that is one", async () => {
     const upstream = createUpstream("a", toolsOf("x"));
-    const catalog = open(upstream);
+    const catalog = await open(upstream);
     const first = await catalog.takeSnapshot();
     assert.equal(await catalog.takeSnapshot(), first);
     assert.equal(upstream.asked, 1);
@@ -136,7 +139,7 @@ describe("a snapshot is taken anew", () => {
   });
   it("when a server was connected again, without waiting for it", async () => {
     const upstream = createUpstream("a", toolsOf("x"));
-    const catalog = open(upstream);
+    const catalog = await open(upstream);
     const first = await catalog.takeSnapshot();
     const { promise, resolve } = Promise.withResolvers<readonly RemoteTool[]>();
     upstream.answer = () => promise;
@@ -148,7 +151,7 @@ describe("a snapshot is taken anew", () => {
   });
   it("once for requests that come at the same time", async () => {
     const upstream = createUpstream("a", toolsOf("x"));
-    const catalog = open(upstream);
+    const catalog = await open(upstream);
     const [one, other] = await Promise.all([catalog.takeSnapshot(), catalog.takeSnapshot()]);
     assert.equal(one, other);
     assert.equal(upstream.asked, 1);
@@ -161,7 +164,7 @@ describe("a server in trouble", () => {
     const { answer } = broken;
     broken.answer = refuse;
     broken.state = "failed";
-    const catalog = open(createUpstream("a", toolsOf("x")), broken);
+    const catalog = await open(createUpstream("a", toolsOf("x")), broken);
     assert.deepEqual(addresses(await catalog.takeSnapshot()), ["a.x"]);
     assert.deepEqual(catalog.statuses()[1]?.state, "failed");
     broken.answer = answer;
@@ -170,7 +173,7 @@ describe("a server in trouble", () => {
   });
   it("that fails after it has listed keeps its tools, since a call reconnects", async () => {
     const upstream = createUpstream("a", toolsOf("x"));
-    const catalog = open(upstream);
+    const catalog = await open(upstream);
     await catalog.takeSnapshot();
     upstream.answer = refuse;
     upstream.state = "failed";
@@ -181,7 +184,7 @@ describe("a server in trouble", () => {
     const late = createUpstream("b", []);
     const { promise, resolve } = Promise.withResolvers<readonly RemoteTool[]>();
     late.answer = () => promise;
-    const catalog = open(createUpstream("a", toolsOf("x")), late);
+    const catalog = await open(createUpstream("a", toolsOf("x")), late);
     assert.deepEqual(addresses(await catalog.takeSnapshot()), ["a.x"]);
     assert.deepEqual(addresses(await catalog.takeSnapshot()), ["a.x"]);
     assert.equal(late.asked, 1);
@@ -191,7 +194,7 @@ describe("a server in trouble", () => {
   });
   it("that never answers again keeps its last list", async () => {
     const upstream = createUpstream("a", toolsOf("x"));
-    const catalog = open(upstream);
+    const catalog = await open(upstream);
     const first = await catalog.takeSnapshot();
     upstream.answer = never;
     upstream.announce();
@@ -202,14 +205,14 @@ describe("a server in trouble", () => {
     upstream.answer = () => {
       throw new Error("sync");
     };
-    assert.deepEqual(addresses(await open(upstream).takeSnapshot()), []);
+    assert.deepEqual(addresses(await (await open(upstream)).takeSnapshot()), []);
   });
 });
 
 describe("the catalog", () => {
   it("knows the connector behind a tool", async () => {
     const upstream = createUpstream("a", toolsOf("x"));
-    const catalog = open(upstream);
+    const catalog = await open(upstream);
     const [tool] = (await catalog.takeSnapshot()).tools.values();
     assert.ok(tool);
     assert.equal(catalog.connectorOf(tool), upstream);
@@ -218,12 +221,12 @@ describe("the catalog", () => {
   });
   it("stops listening when it is closed", async () => {
     const upstream = createUpstream("a", toolsOf("x"));
-    const catalog = open(upstream);
+    const catalog = await open(upstream);
     assert.equal(upstream.listeners.size, 1);
     await catalog.close();
     assert.equal(upstream.listeners.size, 0);
   });
-  it("refuses two connectors with one id", () => {
-    assert.throws(() => open(createUpstream("a", []), createUpstream("a", [])), TypeError);
+  it("refuses two connectors with one id", async () => {
+    await assert.rejects(open(createUpstream("a", []), createUpstream("a", [])), TypeError);
   });
 });

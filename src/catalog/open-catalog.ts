@@ -1,7 +1,10 @@
 /** The catalog: one snapshot of all servers' tools, made anew only when some server's tools are others. */
 
 import type { Connector } from "../connectors/index.ts";
-import type { CatalogSnapshot, Instant, Tool, UpstreamStatus } from "../domain/index.ts";
+import { approveCommand } from "../domain/index.ts";
+import type { CatalogSnapshot, ConnectorId, Instant, Tool, UpstreamStatus } from "../domain/index.ts";
+import { createAdmitTools } from "./admit-tools.ts";
+import type { Admission, PinPowers } from "./admit-tools.ts";
 import { createSnapshot, describeLeftOut } from "./create-snapshot.ts";
 import type { Contribution } from "./create-snapshot.ts";
 import { followConnector } from "./follow-connector.ts";
@@ -13,7 +16,8 @@ import type { Clean } from "./prose.ts";
 export interface Catalog extends AsyncDisposable {
   /**
    * The same object until some tool is another one. Waits for the first answer of every server at once, each for a
-   * bounded time; a server that fails or is late contributes nothing, or what it last listed.
+   * bounded time; a server that fails or is late contributes nothing, or what it last listed. Definitions that nobody
+   * accepted are withheld; an approval by another process is noticed here.
    */
   takeSnapshot(): Promise<CatalogSnapshot>;
   /** The way to the server behind a tool of any snapshot of this catalog. */
@@ -28,6 +32,7 @@ export interface CatalogOptions {
   readonly connectors: readonly Connector[];
   readonly now: () => Instant;
   readonly clean: Clean;
+  readonly pins: Omit<PinPowers, "now">;
   readonly patience?: Patience;
 }
 
@@ -35,23 +40,30 @@ export interface CatalogOptions {
 const PATIENCE: Patience = { firstMs: 10_000, againMs: 2000 };
 
 /** Names are given to all servers at once, so that one which is down does not rename the others. */
-export function openCatalog({ connectors, now, clean, patience = PATIENCE }: CatalogOptions): Catalog {
+export function openCatalog({ connectors, now, clean, pins, patience = PATIENCE }: CatalogOptions): Catalog {
   const byId = new Map(connectors.map((connector) => [connector.id, connector]));
   if (byId.size !== connectors.length) throw new TypeError("Two connectors have the same id");
   const namespaces = nameNamespaces(byId.keys());
   const closing = new AbortController();
   const followed = connectors.map((one) => followConnector(one, { clean, patience, signal: closing.signal }));
+  const admissions = createAdmissions(followed, { ...pins, now });
   let snapshot: CatalogSnapshot | undefined;
-  let seenVersions = "";
+  let last: Promise<unknown> = Promise.resolve();
 
-  async function takeSnapshot(): Promise<CatalogSnapshot> {
-    await Promise.all(followed.map((one) => one.refresh()).filter((waiting) => waiting !== undefined));
-    const versions = followed.map((one) => one.version()).join();
-    if (snapshot && versions === seenVersions) return snapshot;
-    seenVersions = versions;
-    const next = createSnapshot(toContributions(followed, namespaces), now());
+  async function update(): Promise<CatalogSnapshot> {
+    const isSame = await admissions.refresh();
+    if (snapshot && isSame) return snapshot;
+    const next = createSnapshot(toContributions(followed, namespaces, admissions.find), now());
     snapshot = snapshot?.digest === next.digest ? snapshot : next;
     return snapshot;
+  }
+
+  /** One after the other: two at once could each pin what the other has not read yet. */
+  async function takeSnapshot(): Promise<CatalogSnapshot> {
+    await Promise.all(followed.map((one) => one.refresh()).filter((waiting) => waiting !== undefined));
+    const updated = last.then(update);
+    last = updated.catch(() => undefined);
+    return updated;
   }
 
   function connectorOf(tool: Tool): Connector {
@@ -64,25 +76,77 @@ export function openCatalog({ connectors, now, clean, patience = PATIENCE }: Cat
     closing.abort();
   }
 
-  return { takeSnapshot, connectorOf, statuses: () => followed.map(toStatus), close, [Symbol.asyncDispose]: close };
+  const statuses = () => followed.map((one) => toStatus(one, admissions.find(one.connector.id)));
+  return { takeSnapshot, connectorOf, statuses, close, [Symbol.asyncDispose]: close };
+}
+
+type FindAdmission = (connector: ConnectorId) => Admission | undefined;
+
+/** Asks again about a server whose listing is another one, or of which something is withheld. */
+function createAdmissions(followed: readonly Followed[], powers: PinPowers) {
+  const admit = createAdmitTools(powers);
+  const admissions = new Map<ConnectorId, { readonly version: number; readonly admission: Admission }>();
+
+  async function refreshOne(one: Followed): Promise<boolean> {
+    const { id } = one.connector;
+    const [seen, current, listed] = [admissions.get(id), one.version(), one.listing()];
+    if (!listed || (seen?.version === current && seen.admission.withheld.length === 0)) return true;
+    const admission = await admit(id, listed);
+    admissions.set(id, { version: current, admission });
+    return seen?.version === current && toSignature(seen.admission) === toSignature(admission);
+  }
+
+  return {
+    find: (id: ConnectorId) => admissions.get(id)?.admission,
+    /** True when nothing is different. */
+    refresh: async () => (await Promise.all(followed.map(refreshOne))).every((isSame) => isSame),
+  };
+}
+
+/** Of one listing: what is not withheld is admitted. */
+function toSignature({ withheld }: Admission): string {
+  return withheld.map(({ tool, why }) => `${why} ${tool.remoteName}`).join("\n");
 }
 
 /** A server that never listed anything is still a global, so that a program learns that a tool is missing, not a name. */
-const NOTHING_LISTED = { tools: [], leftOut: 0 };
+const NOTHING: Admission = { admitted: [], withheld: [] };
 
-function toContributions(followed: readonly Followed[], namespaces: ReadonlyMap<string, string>): Contribution[] {
+function toContributions(
+  followed: readonly Followed[],
+  namespaces: ReadonlyMap<string, string>,
+  find: FindAdmission,
+): Contribution[] {
   return followed.flatMap((one) => {
     const connector = one.connector.id;
     const namespace = namespaces.get(connector);
-    return namespace === undefined ? [] : [{ connector, namespace, listing: one.listing() ?? NOTHING_LISTED }];
+    if (namespace === undefined) return [];
+    const { admitted, withheld } = find(connector) ?? NOTHING;
+    const listing = { tools: admitted, leftOut: one.listing()?.leftOut ?? 0 };
+    return [{ connector, namespace, listing, withheld }];
   });
 }
 
-function toStatus(followed: Followed): UpstreamStatus {
+function toStatus(followed: Followed, admission: Admission | undefined): UpstreamStatus {
   const status = followed.connector.status();
-  const listed = followed.listing();
-  if (!listed) return status;
-  const tools = listed.tools.length;
-  if (listed.leftOut === 0 || status.hint !== undefined) return { ...status, tools };
-  return { ...status, tools, hint: `${describeLeftOut(listed.leftOut)}. Ask the author of this server to mend them` };
+  if (!admission) return status;
+  const leftOut = followed.listing()?.leftOut ?? 0;
+  const withheld = admission.withheld.length;
+  const hints = [
+    ...(withheld > 0 ? [describeHeld(status.name, admission)] : []),
+    ...(leftOut > 0 ? [`${describeLeftOut(leftOut)}. Ask the author of this server to mend them`] : []),
+  ];
+  return {
+    ...status,
+    tools: admission.admitted.length,
+    ...(withheld > 0 && { withheld }),
+    ...(status.hint === undefined && hints.length > 0 && { hint: hints.join(". ") }),
+  };
+}
+
+/** Without the tools' names, which are the server's own text: `glovebox servers` shows them cleaned. */
+function describeHeld(connector: ConnectorId, { withheld }: Admission): string {
+  const count = `${withheld.length} ${withheld.length === 1 ? "tool is" : "tools are"} withheld`;
+  if (withheld.some(({ why }) => why === "unrecorded")) return `${count}: the store cannot be read or written`;
+  const changed = withheld.filter(({ why }) => why === "changed").length;
+  return `${count}, ${changed} of them changed: an operator can compare and accept with ${approveCommand(connector)}`;
 }

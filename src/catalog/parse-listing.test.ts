@@ -51,6 +51,14 @@ describe("a listing", () => {
       output: null,
       effect: "read",
       digest: tool.digest,
+      definition: {
+        name: "read_file",
+        title: "",
+        description: "\u001bReads\n a file",
+        input,
+        output: null,
+        annotations: { readOnly: true },
+      },
     });
   });
   it("is frozen and shares nothing with what the server sent", () => {

@@ -34,6 +34,8 @@ export interface ListedTool {
   readonly output: JsonSchema | null;
   readonly effect: Effect;
   readonly digest: Digest;
+  /** What the digest is over: the server's own words, neither cleaned nor cut. Never shown as it is. */
+  readonly definition: JsonObject;
 }
 
 /** What one server contributes. */
@@ -85,6 +87,8 @@ function toListedTool(
   const title = textOf(definition["title"]);
   const description = textOf(definition["description"]);
   const annotations = parseAnnotations(definition["annotations"]);
+  // The server's own words, not the cleaned ones: a change behind a cut is a change.
+  const own = { name: remoteName, title, description, input, output, annotations: { ...annotations } };
   return Object.freeze({
     remoteName,
     summary: toSummary([description, title, remoteName], clean),
@@ -92,8 +96,8 @@ function toListedTool(
     input,
     output,
     effect: effectOf(annotations),
-    // Over the server's own words, not the cleaned ones: a change behind a cut is a change.
-    digest: digestOf({ name: remoteName, title, description, input, output, annotations: { ...annotations } }),
+    digest: digestOf(own),
+    definition: Object.freeze(own),
   });
 }
 

@@ -132,6 +132,8 @@ const catalogSchema = z
 const SSE_REFUSED =
   'expected "http" or "stdio": the old SSE transport is not supported yet; use the server\'s Streamable HTTP address';
 
+const pinSchema = z.enum(["first-use", "approve"]);
+
 const serverSchema = z
   .strictObject({
     type: z
@@ -150,6 +152,7 @@ const serverSchema = z
       .optional()
       .meta({ description: "The address of a server that speaks Streamable HTTP." }),
     headers: z.record(z.string(), text).optional().meta({ description: "Sent to url; may hold ${secret:NAME}." }),
+    pin: pinSchema.optional().meta({ description: "As the setting pin, for this server alone." }),
     startupTimeoutMs: whole({ min: 1, max: 600_000, usual: 30_000 }, "How long the server may take to get ready."),
     disabled: z
       .boolean()
@@ -165,6 +168,10 @@ export const configSchema = z.strictObject({
     .record(z.string(), serverSchema)
     .default({})
     .meta({ description: "Upstream MCP servers by name, in the shape that MCP clients use." }),
+  pin: pinSchema.default("first-use").meta({
+    description:
+      "Whether a tool that was never seen is offered at once, or after `glovebox servers approve`. A changed one always waits.",
+  }),
   sandbox: sandboxSchema,
   analysis: analysisSchema,
   policy: policySchema,

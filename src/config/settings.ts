@@ -1,6 +1,14 @@
 /** What the rest of the product reads: the configuration after every check, with every default filled in. */
 
-import type { ConnectorId, EngineName, Limits, PolicyProfile, PolicyRule, SecretName } from "../domain/index.ts";
+import type {
+  ConnectorId,
+  EngineName,
+  Limits,
+  PinMode,
+  PolicyProfile,
+  PolicyRule,
+  SecretName,
+} from "../domain/index.ts";
 
 /** Where the settings came from, for messages and for the start-up line. */
 export type SettingsOrigin =
@@ -39,6 +47,8 @@ export interface Settings {
   readonly folder: string;
   /** In the order of the file; disabled servers are left out. */
   readonly upstreams: ReadonlyMap<ConnectorId, UpstreamSettings>;
+  /** How tools are accepted that were never seen: of most servers, and of those that have a rule of their own. */
+  readonly pins: { readonly usual: PinMode; readonly byServer: ReadonlyMap<ConnectorId, PinMode> };
   readonly sandbox: {
     readonly engine: EngineName;
     readonly isolation: "auto" | "strict" | "process";

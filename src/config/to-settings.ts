@@ -3,7 +3,7 @@
 import { isAbsolute, resolve } from "node:path";
 
 import { GloveboxError, parseConnectorId, parseRuleId } from "../domain/index.ts";
-import type { ConnectorId, PolicyRule } from "../domain/index.ts";
+import type { ConnectorId, PinMode, PolicyRule } from "../domain/index.ts";
 import { toDefaultRuleId } from "./check-relations.ts";
 import { expandText } from "./expand-references.ts";
 import type { Environment } from "./expand-references.ts";
@@ -33,6 +33,7 @@ export function toSettings(config: CheckedConfig, context: Context): Settings {
     source: context.source,
     folder: context.folder,
     upstreams: toUpstreams(config.mcpServers, context),
+    pins: { usual: config.pin, byServer: toPins(config.mcpServers) },
     sandbox: { engine, isolation, concurrency, queue, limits },
     analysis: { ...config.analysis, rules: toGiven(config.analysis.rules) },
     policy: { profile: config.policy.profile, rules: config.policy.rules.map(toRule) },
@@ -50,6 +51,15 @@ function toUpstreams(servers: CheckedConfig["mcpServers"], context: Context): Ma
     upstreams.set(id, toUpstream(server, context));
   }
   return upstreams;
+}
+
+function toPins(servers: Readonly<Record<string, { readonly pin?: PinMode | undefined }>>): Map<ConnectorId, PinMode> {
+  const pins = new Map<ConnectorId, PinMode>();
+  for (const [name, { pin }] of Object.entries(servers)) {
+    const id = parseConnectorId(name);
+    if (id !== undefined && pin !== undefined) pins.set(id, pin);
+  }
+  return pins;
 }
 
 function toUpstream(server: CheckedServer, context: Context): UpstreamSettings {

@@ -53,3 +53,5 @@ export type { ChildKeeper } from "./process.ts";
 export type { CallSite, Finding, Insertion, Program, Severity } from "./program.ts";
 export type { ApiSurface, CatalogSnapshot, Effect, Namespace, Tool } from "./tool.ts";
 export type { UpstreamState, UpstreamStatus, UpstreamTransport } from "./upstream.ts";
+export { approveCommand, describeWithheld } from "./withheld.ts";
+export type { PinMode, WithheldReason, WithheldTool } from "./withheld.ts";

@@ -2,6 +2,7 @@
 
 import type { ConnectorId, Digest, Instant, ToolAddress } from "./ids.ts";
 import type { JsonSchema } from "./json.ts";
+import type { WithheldTool } from "./withheld.ts";
 
 export type Effect = "read" | "write" | "destroy" | "unknown";
 
@@ -27,6 +28,8 @@ export interface CatalogSnapshot {
   readonly takenAt: Instant;
   readonly tools: ReadonlyMap<ToolAddress, Tool>;
   readonly namespaces: readonly Namespace[];
+  /** Tools that servers list and nobody may call yet, by the address that they would have. */
+  readonly withheld?: ReadonlyMap<ToolAddress, WithheldTool>;
 }
 
 /** One upstream as a program sees it: a global object whose methods are tools. */

@@ -13,6 +13,8 @@ export interface UpstreamStatus {
   readonly transport: UpstreamTransport;
   readonly tools: number;
   readonly since: Instant;
+  /** How many listed tools wait for an operator; left out when none does. */
+  readonly withheld?: number;
   /** What went wrong and what to do next; present when the state is `failed`. */
   readonly cause?: string;
   readonly hint?: string;

@@ -5,7 +5,16 @@ import { describe, test } from "node:test";
 
 import { parseConnectorId, parseDigest, parseExecutionId, parsePrincipalId, parseSecretName } from "../domain/index.ts";
 
-import type { ExecutionEnding, ExecutionOpening, SecretRow, ShapeRow, Store, StoredRecord } from "./store.ts";
+import type {
+  ExecutionEnding,
+  ExecutionOpening,
+  HeldRow,
+  PinRow,
+  SecretRow,
+  ShapeRow,
+  Store,
+  StoredRecord,
+} from "./store.ts";
 
 /** Makes an empty store; the suite closes it. */
 export type OpenStore = () => Promise<Store>;
@@ -16,6 +25,7 @@ export function describeStore(name: string, open: OpenStore): void {
   void describe(`${name}: lists of executions`, () => describeLists(open));
   void describe(`${name}: ledger`, () => describeLedger(open));
   void describe(`${name}: secrets`, () => describeSecrets(open));
+  void describe(`${name}: pins`, () => describePins(open));
   void describe(`${name}: meta`, () => describeMeta(open));
   void describe(`${name}: shapes`, () => describeShapes(open));
 }
@@ -180,6 +190,51 @@ function describeSecrets(open: OpenStore): void {
     assert.equal(await store.secrets.remove(sampleSecret("B").name), true);
     assert.equal(await store.secrets.remove(sampleSecret("B").name), false);
     assert.equal(await store.secrets.find(sampleSecret("B").name), undefined);
+  });
+}
+
+function sampleHeld(server: string, remoteName: string, digit = "a"): HeldRow {
+  const digest = certain(parseDigest(`sha256:${digit.repeat(64)}`));
+  const connector = certain(parseConnectorId(server));
+  return { connector, remoteName, digest, definition: `{"name":"${digit}"}`, seenAt: 7 };
+}
+
+function samplePin(server: string, remoteName: string, digit = "a"): PinRow {
+  const { seenAt: pinnedAt, ...rest } = sampleHeld(server, remoteName, digit);
+  return { ...rest, pinnedAt, pinnedBy: "gateway" };
+}
+
+function describePins(open: OpenStore): void {
+  void test("lets the first claim of a definition win, for each server by itself", async () => {
+    await using store = await open();
+    await store.pins.claim([samplePin("a", "x"), samplePin("a", "__proto__")]);
+    await store.pins.claim([samplePin("a", "x", "b"), samplePin("b", "x", "b")]);
+    assert.deepEqual(await store.pins.find(samplePin("a", "x").connector, "x"), samplePin("a", "x"));
+    assert.deepEqual(
+      await store.pins.digests(samplePin("a", "x").connector),
+      new Map(["__proto__", "x"].map((name) => [name, samplePin("a", name).digest])),
+    );
+    assert.equal(await store.pins.find(samplePin("c", "x").connector, "x"), undefined);
+  });
+
+  void test("replaces what is held of one server and leaves the others", async () => {
+    await using store = await open();
+    const [a, b] = [sampleHeld("a", "x"), sampleHeld("b", "x")];
+    await store.pins.replaceHeld(a.connector, [a, sampleHeld("a", "y")]);
+    await store.pins.replaceHeld(b.connector, [b]);
+    await store.pins.replaceHeld(a.connector, [sampleHeld("a", "z")]);
+    assert.deepEqual(await store.pins.held(), [sampleHeld("a", "z"), b]);
+    assert.deepEqual(await store.pins.held(b.connector), [b]);
+  });
+
+  void test("approves over an older pin, and releases only the very definition that was approved", async () => {
+    await using store = await open();
+    const { connector } = sampleHeld("a", "x");
+    await store.pins.claim([samplePin("a", "x")]);
+    await store.pins.replaceHeld(connector, [sampleHeld("a", "x", "b"), sampleHeld("a", "y", "c")]);
+    await store.pins.approve([samplePin("a", "x", "b"), samplePin("a", "y", "d")]);
+    assert.deepEqual(await store.pins.find(connector, "x"), samplePin("a", "x", "b"));
+    assert.deepEqual(await store.pins.held(connector), [sampleHeld("a", "y", "c")]);
   });
 }
 

@@ -110,6 +110,38 @@ export interface SecretStore {
   remove(name: SecretName): Promise<boolean>;
 }
 
+/** A definition of a tool that waits for a person. */
+export interface HeldRow {
+  readonly connector: ConnectorId;
+  /** The server's own name of the tool. */
+  readonly remoteName: string;
+  readonly digest: Digest;
+  /** Canonical JSON, of which long texts may be cut. */
+  readonly definition: string;
+  readonly seenAt: Instant;
+}
+
+/** A definition of a tool that was accepted, by a person or at first sight. */
+export interface PinRow extends Omit<HeldRow, "seenAt"> {
+  readonly pinnedAt: Instant;
+  readonly pinnedBy: string;
+}
+
+/** Accepted and held-back definitions of tools: at most one of each for a tool of a server. */
+export interface PinStore {
+  /** What is accepted of one server, by the server's own names of its tools. */
+  digests(connector: ConnectorId): Promise<ReadonlyMap<string, Digest>>;
+  find(connector: ConnectorId, remoteName: string): Promise<PinRow | undefined>;
+  /** Pins what has no pin yet; of two processes the first wins, and nobody fails. */
+  claim(rows: readonly PinRow[]): Promise<void>;
+  /** Replaces pins, and releases what was held if it is the very definition that was accepted. */
+  approve(rows: readonly PinRow[]): Promise<void>;
+  /** Of one server, or of all; sorted by server and name. */
+  held(connector?: ConnectorId): Promise<readonly HeldRow[]>;
+  /** These are held now, and no others of that server. */
+  replaceHeld(connector: ConnectorId, rows: readonly HeldRow[]): Promise<void>;
+}
+
 /** Single facts about the installation. */
 export interface MetaStore {
   get(key: string): Promise<string | undefined>;
@@ -143,6 +175,7 @@ export interface Store extends AsyncDisposable {
   readonly executions: ExecutionStore;
   readonly ledger: LedgerStore;
   readonly secrets: SecretStore;
+  readonly pins: PinStore;
   readonly meta: MetaStore;
   readonly shapes: ShapeStore;
   /** Idempotent. Every later use rejects with STORE_UNAVAILABLE. */

@@ -19,7 +19,7 @@ export function createLibrary(gateway: Gateway, principal: Principal): Glovebox 
   return {
     execute: (request) => gateway.execute({ ...request, principal }),
     search: (request) => gateway.search(principal, request),
-    describe: ({ names, detail = "types" }) => gateway.describe(principal, names, detail),
+    describe: async ({ names, detail = "types" }) => (await gateway.describe(principal, names, detail)).declarations,
     close: () => gateway.close(),
     [Symbol.asyncDispose]: () => gateway.close(),
   };

@@ -1,6 +1,6 @@
 /** What every surface can ask of the product. `main.ts` builds it; a surface never builds a room itself. */
 
-import type { SearchRequest, SearchResult } from "../catalog/index.ts";
+import type { HeldDefinitions, SearchRequest, SearchResult } from "../catalog/index.ts";
 import type {
   EngineName,
   ExecutionId,
@@ -14,7 +14,7 @@ import type {
   Principal,
   UpstreamStatus,
 } from "../domain/index.ts";
-import type { Detail } from "../typegen/index.ts";
+import type { Description, Detail } from "../typegen/index.ts";
 
 export interface ExecuteRequest {
   readonly principal: Principal;
@@ -53,8 +53,10 @@ export interface Gateway extends AsyncDisposable {
     principal: Principal,
     query: SearchRequest,
   ): Promise<SearchResult & { readonly servers: readonly UpstreamStatus[] }>;
-  /** TypeScript declarations of tools or whole namespaces. */
-  describe(principal: Principal, names: readonly string[], detail: Detail): Promise<string>;
+  /** TypeScript declarations of tools or whole namespaces; names that do not exist are in the answer, too. */
+  describe(principal: Principal, names: readonly string[], detail: Detail): Promise<Description>;
+  /** Definitions that wait for an operator. For operators' surfaces only: nothing that speaks MCP may touch it. */
+  readonly held: HeldDefinitions;
   executions(limit: number): Promise<readonly ExecutionSummary[]>;
   health(): Health;
   close(): Promise<void>;

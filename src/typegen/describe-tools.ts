@@ -1,6 +1,6 @@
 /** Answers "what is this and how do I call it" for names that a model asks about. */
 
-import { GloveboxError, parseToolAddress } from "../domain/index.ts";
+import { GloveboxError, describeWithheld, parseToolAddress } from "../domain/index.ts";
 import type { CatalogSnapshot, Tool, ToolAddress } from "../domain/index.ts";
 import { FIXED_GLOBALS, toolsOf } from "./declare-api.ts";
 import { declareBriefly, declareMember, declareNamespace, namespaceOf } from "./declare-tool.ts";
@@ -20,6 +20,8 @@ export interface DescribeOptions {
 export interface UnknownName {
   readonly name: string;
   readonly nearest: readonly ToolAddress[];
+  /** Why it is not offered although its server lists it, and what an operator can do. */
+  readonly withheld?: string;
 }
 
 /** `declarations` says everything, unknown names included; the rest is the same for programs to read. */
@@ -37,6 +39,7 @@ export const MAX_DESCRIBED_CHARACTERS = 100_000;
 const LINES_CHARACTERS = 20_000;
 
 const MAX_NAME_LENGTH = 260;
+const MAX_HINT_LENGTH = 1000;
 
 /** No server can be called so; it stands for what every program has besides its servers. */
 const OWN_NAME = "glovebox";
@@ -64,7 +67,7 @@ export function describeTools(
   for (const name of wanted) {
     const found = findTools(snapshot, name);
     for (const tool of found ?? []) tools.set(tool.address, tool);
-    if (!found) unknown.push({ name: toCommentText(name, MAX_NAME_LENGTH), nearest: findNearest(name) });
+    if (!found) unknown.push(toUnknown(snapshot, name, findNearest));
   }
   const text = [...unknown.map(toHint), ...own, ...declareAll([...tools.values()], detail)].join("\n");
   return { declarations: text === "" ? "" : `${text}\n`, tools: [...tools.keys()], unknown };
@@ -78,7 +81,17 @@ function findTools(snapshot: CatalogSnapshot, name: string): readonly Tool[] | u
   return tool && [tool];
 }
 
-function toHint({ name, nearest }: UnknownName): string {
+function toUnknown(snapshot: CatalogSnapshot, name: string, findNearest: DescribeOptions["findNearest"]): UnknownName {
+  const shown = toCommentText(name, MAX_NAME_LENGTH);
+  const address = parseToolAddress(name);
+  const held = address && snapshot.withheld?.get(address);
+  if (!held) return { name: shown, nearest: findNearest(name) };
+  const { message, hint } = describeWithheld(held);
+  return { name: shown, nearest: [], withheld: toCommentText(`${message}. ${hint}`, MAX_HINT_LENGTH) };
+}
+
+function toHint({ name, nearest, withheld }: UnknownName): string {
+  if (withheld !== undefined) return `// ${withheld}`;
   const remedy = nearest.length === 0 ? "Use search to find what there is" : `Did you mean ${nearest.join(", ")}?`;
   return `// There is no ${JSON.stringify(name)}. ${remedy}`;
 }

@@ -9,6 +9,7 @@ import { createExecutions } from "./executions.ts";
 import { createLedger } from "./ledger.ts";
 import { createMeta } from "./meta.ts";
 import { checkPages, migrateOnce, readVersion } from "./migrate.ts";
+import { createPins } from "./pins.ts";
 import { prepareFile } from "./prepare-file.ts";
 import { createSecrets } from "./secrets.ts";
 import { createShapes } from "./shapes.ts";
@@ -75,6 +76,7 @@ function assemble(connection: Connection): Store {
     executions: createExecutions(connection),
     ledger: createLedger(connection),
     secrets: createSecrets(connection),
+    pins: createPins(connection),
     meta: createMeta(connection),
     shapes: createShapes(connection),
     close,

@@ -14,6 +14,7 @@ export const upstreamSchema = z.object({
   transport: z.enum(["stdio", "http", "sse", "openapi", "adapter"]),
   tools: z.number(),
   since: z.number(),
+  withheld: z.optional(z.number()),
   cause: z.optional(z.string()),
   hint: z.optional(z.string()),
   stderr: z.optional(list(z.string())),

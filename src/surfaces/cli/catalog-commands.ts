@@ -1,9 +1,10 @@
-/** `glovebox tools`, `describe` and `servers`: what an agent would find and read, and where it comes from. */
+/** `glovebox tools` and `describe`: what an agent would find and read. */
 
-import type { Principal, UpstreamStatus } from "../../domain/index.ts";
+import type { Principal } from "../../domain/index.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers } from "./powers.ts";
 import { printJson, printLine } from "./print.ts";
+import { describeServer } from "./servers-command.ts";
 
 export interface CatalogFlags {
   readonly config?: string;
@@ -35,7 +36,9 @@ export async function toolsCommand(
     for (const { name, effect, summary } of found.tools) {
       printLine(stdout, `${name.padEnd(NAME_WIDTH)} ${effect.padEnd(8)} ${summary}`);
     }
-    for (const server of found.servers) if (server.state === "failed") printLine(stderr, describeServer(server));
+    for (const server of found.servers) {
+      if (server.state === "failed" || server.withheld !== undefined) printLine(stderr, describeServer(server));
+    }
     if (found.cursor !== undefined)
       printLine(
         stderr,
@@ -45,6 +48,7 @@ export async function toolsCommand(
   return EXIT.done;
 }
 
+/** Exit 1 when a name is neither a tool nor a namespace; what is known is printed all the same. */
 export async function describeCommand(
   names: readonly string[],
   flags: CatalogFlags,
@@ -52,26 +56,8 @@ export async function describeCommand(
 ): Promise<number> {
   const { powers, principal } = context;
   await using gateway = await powers.openGateway(await powers.loadSettings(flags.config));
-  const declarations = await gateway.describe(principal, names, flags.detail ?? "full");
-  if (flags.json) printJson(powers.terminal.stdout, { declarations });
+  const { declarations, unknown } = await gateway.describe(principal, names, flags.detail ?? "full");
+  if (flags.json) printJson(powers.terminal.stdout, { declarations, ...(unknown.length > 0 && { unknown }) });
   else powers.terminal.stdout.write(`${declarations.trimEnd()}\n`);
-  return EXIT.done;
-}
-
-/** Exit 1 when an upstream has failed, so that a script can tell. */
-export async function serversCommand(flags: CatalogFlags, { powers, principal }: Context): Promise<number> {
-  const { stdout } = powers.terminal;
-  await using gateway = await powers.openGateway(await powers.loadSettings(flags.config));
-  const { servers } = await gateway.search(principal, { limit: 1 });
-  if (flags.json) printJson(stdout, { servers });
-  else for (const server of servers) printLine(stdout, describeServer(server));
-  return servers.some(({ state }) => state === "failed") ? EXIT.failed : EXIT.done;
-}
-
-export function describeServer(server: UpstreamStatus): string {
-  const lines = [`${server.name}: ${server.state}, ${server.tools} tools, ${server.transport}`];
-  if (server.cause !== undefined) lines.push(`  cause: ${server.cause}`);
-  if (server.hint !== undefined) lines.push(`  hint: ${server.hint}`);
-  if (server.state === "failed") for (const line of server.stderr ?? []) lines.push(`  | ${line}`);
-  return lines.join("\n");
+  return unknown.length > 0 ? EXIT.failed : EXIT.done;
 }

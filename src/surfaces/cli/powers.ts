@@ -3,6 +3,7 @@
 import type { Readable, Writable } from "node:stream";
 
 import type { Ledger } from "../../audit/index.ts";
+import type { HeldDefinitions } from "../../catalog/index.ts";
 import type { Settings } from "../../config/index.ts";
 import type { Vault } from "../../vault/index.ts";
 import type { Gateway } from "../gateway.ts";
@@ -26,6 +27,8 @@ export interface CliPowers {
   openGateway(settings: Settings): Promise<Gateway>;
   openVault(settings: Settings): Promise<Vault>;
   openLedger(settings: Settings): Promise<Ledger>;
+  /** Definitions that wait for an operator; starts no upstream. */
+  openHeld(settings: Settings): Promise<HeldDefinitions & AsyncDisposable>;
   /** Unguessable; opens the admin page until this start ends. */
   createToken(): string;
   readonly nodeVersion: string;

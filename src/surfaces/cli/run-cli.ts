@@ -5,7 +5,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "commander
 import { GloveboxError } from "../../domain/index.ts";
 import type { Principal } from "../../domain/index.ts";
 import { exportLedger, verifyCommand } from "./audit-command.ts";
-import { describeCommand, serversCommand, toolsCommand } from "./catalog-commands.ts";
+import { describeCommand, toolsCommand } from "./catalog-commands.ts";
 import { doctorCommand } from "./doctor-command.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers } from "./powers.ts";
@@ -13,6 +13,7 @@ import { formatFault, printLine } from "./print.ts";
 import { runCommand } from "./run-command.ts";
 import { listSecrets, removeSecret, setSecret } from "./secrets-command.ts";
 import { mcpCommand, serveCommand } from "./serve-command.ts";
+import { approveServerCommand, serversCommand } from "./servers-command.ts";
 
 export interface CliContext {
   readonly powers: CliPowers;
@@ -60,6 +61,7 @@ function createProgram(context: CliContext, end: (code: number) => void): Comman
   addServing(program, context, end);
   addRunning(program, context, end);
   addLooking(program, context, end);
+  addServers(program, context, end);
   addSecrets(program, context, end);
   addAudit(program, context, end);
   return program;
@@ -111,12 +113,21 @@ function addLooking(program: Command, context: CliContext, end: (code: number) =
     .option("--json", "print as one JSON object")
     .addOption(new Option("--detail <level>", "how much to tell").choices(["brief", "types", "full"]))
     .action(async (names: string[], flags) => end(await describeCommand(names, flags, context)));
-  addCommand(program, "servers", "the upstreams and their state")
-    .option("--json", "print as one JSON object")
-    .action(async (flags) => end(await serversCommand(flags, context)));
   addCommand(program, "doctor", "checks everything and says what to do")
     .option("--json", "print as one JSON object")
     .action(async (flags) => end(await doctorCommand(flags, context)));
+}
+
+function addServers(program: Command, context: CliContext, end: (code: number) => void): void {
+  const servers = addCommand(program, "servers", "the upstreams, their state and definitions that are held back")
+    .option("--json", "print as one JSON object")
+    .action(async (flags) => end(await serversCommand(flags, context)));
+  addCommand(servers, "approve <name> [tools...]", "accepts new or changed definitions of tools, after showing them")
+    .option("--all", "everything that is held back of this server")
+    .option("--json", "print as one JSON object")
+    .action(async (name: string, tools: string[], _flags, command: Command) =>
+      end(await approveServerCommand([name, ...tools], command.optsWithGlobals(), context)),
+    );
 }
 
 function addSecrets(program: Command, context: CliContext, end: (code: number) => void): void {

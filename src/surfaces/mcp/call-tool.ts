@@ -60,7 +60,7 @@ async function answerSearch({ gateway, principal }: McpDoor, { rawArguments }: T
 
 async function answerDescribe({ gateway, principal }: McpDoor, { rawArguments }: ToolRequest): Promise<CallToolResult> {
   const { names, detail } = parseDescribeArguments(rawArguments);
-  const declarations = await gateway.describe(principal, names, detail);
+  const { declarations } = await gateway.describe(principal, names, detail);
   return { ...toText(declarations), structuredContent: { declarations } };
 }
 

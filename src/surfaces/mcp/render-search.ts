@@ -7,19 +7,28 @@ import type { Gateway } from "../gateway.ts";
 export type SearchReply = Awaited<ReturnType<Gateway["search"]>>;
 
 /** A server as a model reads it; what it wrote to its standard error is for the operator only. */
-export type ServerLine = Pick<UpstreamStatus, "name" | "state" | "tools" | "cause" | "hint">;
+export type ServerLine = Pick<UpstreamStatus, "name" | "state" | "tools" | "withheld" | "cause" | "hint">;
 
 /** Leaves out of a server's state what a model has no use for. */
-export function toServerLine({ name, state, tools, cause, hint }: UpstreamStatus): ServerLine {
-  return { name, state, tools, ...(cause !== undefined && { cause }), ...(hint !== undefined && { hint }) };
+export function toServerLine({ name, state, tools, withheld, cause, hint }: UpstreamStatus): ServerLine {
+  return {
+    name,
+    state,
+    tools,
+    ...(withheld !== undefined && { withheld }),
+    ...(cause !== undefined && { cause }),
+    ...(hint !== undefined && { hint }),
+  };
 }
 
-/** One line per tool, then the servers that are not ready: those are why something may be missing. */
+/** One line per tool, then the servers that are not ready or not whole: those are why something may be missing. */
 export function renderSearch({ tools, servers, cursor }: SearchReply): string {
   const found = tools.map((tool) => `${tool.name} [${tool.effect}] ${tool.summary}`.trimEnd());
   const lines = found.length === 0 ? ["No tool found. Try fewer or other words, or an empty query to browse."] : found;
   const more = cursor === undefined ? [] : [`More with cursor: ${cursor}`];
-  const troubled = servers.filter((server) => server.state !== "ready").map((server) => renderServer(server));
+  const troubled = servers
+    .filter(({ state, hint }) => state !== "ready" || hint !== undefined)
+    .map((server) => renderServer(server));
   return [...lines, ...more, ...troubled].join("\n");
 }
 

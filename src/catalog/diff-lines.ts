@@ -1,0 +1,75 @@
+/** The difference of two texts as lines with `-` and `+`, short enough to read. Pure. */
+
+/** More lines than this are not compared one by one: hostile text must not cost a quadratic table. */
+const COMPARED_LINES = 200;
+const SHOWN_LENGTH = 200;
+/** How much of the equal text around a difference inside one line is kept. */
+const CONTEXT_LENGTH = 40;
+
+/** Only lines that differ, in order; a pair of long lines is shortened to where they differ. */
+export function diffLines(before: string, after: string): readonly string[] {
+  const [old, fresh] = [toLines(before), toLines(after)];
+  if (old.length === 1 && fresh.length === 1) return diffOneLine(old[0] ?? "", fresh[0] ?? "");
+  const kept = findCommon(old, fresh);
+  const removed = old.filter((_, at) => !kept.old.has(at)).map((line) => `- ${cut(line)}`);
+  const added = fresh.filter((_, at) => !kept.fresh.has(at)).map((line) => `+ ${cut(line)}`);
+  return [...removed, ...added];
+}
+
+function toLines(text: string): readonly string[] {
+  return text === "" ? [] : text.split("\n");
+}
+
+function diffOneLine(before: string, after: string): readonly string[] {
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before[start] === after[start]) start += 1;
+  let end = 0;
+  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  return [`- ${cutAround(before, start, end)}`, `+ ${cutAround(after, start, end)}`];
+}
+
+function cutAround(text: string, start: number, end: number): string {
+  const from = Math.max(0, start - CONTEXT_LENGTH);
+  const to = Math.min(text.length, text.length - end + CONTEXT_LENGTH);
+  return `${from > 0 ? "…" : ""}${cut(text.slice(from, to).toWellFormed())}${to < text.length ? "…" : ""}`;
+}
+
+function cut(line: string): string {
+  if (line.length <= SHOWN_LENGTH) return line;
+  return `${line.slice(0, SHOWN_LENGTH).toWellFormed()}… (${line.length - SHOWN_LENGTH} characters more)`;
+}
+
+interface Common {
+  readonly old: ReadonlySet<number>;
+  readonly fresh: ReadonlySet<number>;
+}
+
+/** The longest common subsequence, as the indexes of its lines on either side. */
+function findCommon(old: readonly string[], fresh: readonly string[]): Common {
+  if (old.length > COMPARED_LINES || fresh.length > COMPARED_LINES) return findShared(old, fresh);
+  const lengths = Array.from({ length: old.length + 1 }, () => new Uint16Array(fresh.length + 1));
+  const at = (i: number, j: number): number => lengths[i]?.[j] ?? 0;
+  for (let i = old.length - 1; i >= 0; i -= 1) {
+    const row = lengths[i] ?? new Uint16Array();
+    for (let j = fresh.length - 1; j >= 0; j -= 1) {
+      row[j] = old[i] === fresh[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
+    }
+  }
+  const common = { old: new Set<number>(), fresh: new Set<number>() };
+  for (let i = 0, j = 0; i < old.length && j < fresh.length;) {
+    if (old[i] === fresh[j]) {
+      common.old.add(i++);
+      common.fresh.add(j++);
+    } else if (at(i + 1, j) >= at(i, j + 1)) i += 1;
+    else j += 1;
+  }
+  return common;
+}
+
+/** For long texts: lines that occur on both sides, wherever. */
+function findShared(old: readonly string[], fresh: readonly string[]): Common {
+  const pick = (lines: readonly string[], others: ReadonlySet<string>): Set<number> =>
+    new Set(lines.flatMap((line, at) => (others.has(line) ? [at] : [])));
+  return { old: pick(old, new Set(fresh)), fresh: pick(fresh, new Set(old)) };
+}

@@ -1,0 +1,112 @@
+/** `glovebox servers` and `servers approve`: upstreams, their state, and definitions that wait for an operator. */
+
+import type { HeldTool } from "../../catalog/index.ts";
+import { GloveboxError, approveCommand, parseConnectorId } from "../../domain/index.ts";
+import type { ConnectorId, Principal, UpstreamStatus } from "../../domain/index.ts";
+import { EXIT } from "./powers.ts";
+import type { CliPowers } from "./powers.ts";
+import { printJson, printLine } from "./print.ts";
+
+export interface ServersFlags {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly all?: boolean;
+}
+
+interface Context {
+  readonly powers: CliPowers;
+  readonly principal: Principal;
+}
+
+/** Exit 1 when an upstream has failed, so that a script can tell. What is held back fails nothing. */
+export async function serversCommand(flags: ServersFlags, { powers, principal }: Context): Promise<number> {
+  const { stdout } = powers.terminal;
+  const settings = await powers.loadSettings(flags.config);
+  await using gateway = await powers.openGateway(settings);
+  const { servers } = await gateway.search(principal, { limit: 1 });
+  const names = new Set(servers.map(({ name }) => name));
+  const held = (await gateway.held.list()).filter(({ server }) => names.has(server));
+  if (flags.json) printJson(stdout, { servers, held });
+  for (const server of flags.json ? [] : servers) {
+    printLine(stdout, describeServer(server));
+    printHeld(
+      powers,
+      held.filter((tool) => tool.server === server.name),
+    );
+  }
+  return servers.some(({ state }) => state === "failed") ? EXIT.failed : EXIT.done;
+}
+
+export function describeServer(server: UpstreamStatus): string {
+  const lines = [`${server.name}: ${server.state}, ${server.tools} tools, ${server.transport}`];
+  if (server.cause !== undefined) lines.push(`  cause: ${server.cause}`);
+  if (server.hint !== undefined) lines.push(`  hint: ${server.hint}`);
+  if (server.state === "failed") for (const line of server.stderr ?? []) lines.push(`  | ${line}`);
+  return lines.join("\n");
+}
+
+function printHeld({ terminal }: CliPowers, held: readonly HeldTool[]): void {
+  for (const { tool, why, difference } of held) {
+    printLine(terminal.stdout, `  held back: ${tool}, ${why}`);
+    for (const line of difference) printLine(terminal.stdout, `    ${line}`);
+  }
+}
+
+/** Prints the difference before it accepts; asks nothing, so that a script can use it. */
+export async function approveServerCommand(
+  [name, ...tools]: readonly string[],
+  flags: ServersFlags,
+  { powers, principal }: Context,
+): Promise<number> {
+  const settings = await powers.loadSettings(flags.config);
+  const server = parseConnectorId(name);
+  if (server === undefined || !settings.upstreams.has(server)) throw noServer(name ?? "");
+  if (tools.length > 0 && flags.all === true) throw bothNamed();
+  await lookIfNothingHeld(server, { powers, principal, flags });
+  await using held = await powers.openHeld(settings);
+  if (tools.length === 0 && flags.all !== true && (await held.list(server)).length > 1) throw unnamed(server);
+  const show = (shown: readonly HeldTool[]): void => {
+    if (flags.json !== true) printHeld(powers, shown);
+  };
+  const approved = await held.approve({ server, tools: tools.length > 0 ? tools : "all", principal }, show);
+  if (flags.json) printJson(powers.terminal.stdout, { approved });
+  else printLine(powers.terminal.stdout, `${server}: ${approved.length} approved`);
+  return EXIT.done;
+}
+
+/** Nobody may have asked the server since the last approval; then it is asked now. */
+async function lookIfNothingHeld(
+  server: ConnectorId,
+  { powers, principal, flags }: Context & { readonly flags: ServersFlags },
+): Promise<void> {
+  const settings = await powers.loadSettings(flags.config);
+  const isHeld = await withHeld(powers, settings, server);
+  if (isHeld) return;
+  await using gateway = await powers.openGateway(settings);
+  await gateway.search(principal, { limit: 1 });
+}
+
+async function withHeld(
+  powers: CliPowers,
+  settings: Parameters<CliPowers["openHeld"]>[0],
+  server: ConnectorId,
+): Promise<boolean> {
+  await using held = await powers.openHeld(settings);
+  return (await held.list(server)).length > 0;
+}
+
+function noServer(name: string): GloveboxError {
+  return new GloveboxError("REQUEST_INVALID", `There is no server ${JSON.stringify(name)} in the configuration`, {
+    hint: "glovebox servers lists them",
+  });
+}
+
+function bothNamed(): GloveboxError {
+  return new GloveboxError("REQUEST_INVALID", "Tools are named and --all is given", { hint: "Give one of the two" });
+}
+
+function unnamed(server: ConnectorId): GloveboxError {
+  return new GloveboxError("REQUEST_INVALID", `More than one tool of ${server} is held back`, {
+    hint: `Name the tools, or approve all of them: ${approveCommand(server)} --all`,
+  });
+}
