@@ -6,11 +6,13 @@ await buildIfStale();
 const { benchSandbox } = await import("./sandbox.ts");
 const { benchNeighbors } = await import("./neighbors.ts");
 const { benchTokens } = await import("./tokens.ts");
+const { benchCatalog } = await import("./search/report.ts");
 const { benchProduct, benchStart } = await import("./product.ts");
 
 console.log(`Node ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}`);
 await benchSandbox();
 await benchNeighbors();
+await benchCatalog();
 await benchProduct();
 benchStart();
 benchTokens();

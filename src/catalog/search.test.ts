@@ -72,6 +72,21 @@ describe("a query", () => {
     assert.equal(best("dir"), "files.makeFolder");
     assert.equal(best("msg"), "chatapp.sendMessage");
   });
+  it("finds by the forms of a word, by two words in one and by one word in two", () => {
+    assert.equal(best("deleting branches"), "github.deleteBranch");
+    assert.equal(best("deleted branch"), "github.deleteBranch");
+    assert.equal(best("pullrequest create"), "github.createPullRequest");
+    assert.equal(best("list_pullrequests"), "github.listPullRequests");
+  });
+  it("of a whole sentence is searched without its filler, and a server's name is a hint", () => {
+    assert.equal(best("please could you show me all of the issues that we have"), "github.listIssues");
+    assert.equal(best("I want to tell everybody in the chat about it"), "chatapp.sendMessage");
+    assert.deepEqual(found({ query: "github" }).length, 5);
+    assert.deepEqual(found({ query: "send it to somebody@files.example" })[0], "chatapp.sendMessage");
+  });
+  it("of filler only is searched as it is", () => {
+    assert.deepEqual(found({ query: "of a" }).includes("github.listIssues"), true);
+  });
   it("finds by parameter, but a name counts more", () => {
     assert.deepEqual(found({ query: "assignee" }), ["github.listIssues"]);
     assert.equal(best("project"), "github.getProject");

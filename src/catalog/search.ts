@@ -1,11 +1,11 @@
 /** Finds tools in a snapshot: ranked, tolerant of typos, plurals and other words for the same; empty browses. */
 
-import MiniSearch from "minisearch";
-
-import { GloveboxError, isJsonObject } from "../domain/index.ts";
+import { GloveboxError } from "../domain/index.ts";
 import type { CatalogSnapshot, Effect, Tool, ToolAddress } from "../domain/index.ts";
 import { parseCursor, toCursor } from "./cursor.ts";
-import { relatedTerms, splitTerms } from "./split-terms.ts";
+import { rankTools } from "./rank-tools.ts";
+import { createSearchIndex } from "./search-index.ts";
+import type { SearchIndex } from "./search-index.ts";
 
 /** What a client asks; everything may be left out. */
 export interface SearchRequest {
@@ -41,15 +41,8 @@ const DEFAULT_LIMIT = 10;
 const MAX_LIMIT = 50;
 const MAX_QUERY_LENGTH = 1000;
 
-/** More words than this make a query slower, not better; the first ones count. */
-const MAX_TERMS = 24;
 const MAX_SHOWN_NAME = 128;
-const RELATED_WEIGHT = 0.4;
 const KEPT_SEARCHES = 4;
-
-/** Shorter words are too often the beginning or the neighbor of another. */
-const MIN_PREFIX_LENGTH = 3;
-const MIN_FUZZY_LENGTH = 4;
 
 const searches = new Map<string, Search>();
 
@@ -65,15 +58,14 @@ export function createSearch(snapshot: CatalogSnapshot): Search {
 }
 
 function openSearch(snapshot: CatalogSnapshot): Search {
-  let index: MiniSearch<Tool> | undefined;
+  let index: SearchIndex | undefined;
   return (request) => {
     const { query, limit } = parseRequest(request);
     const filter = { server: request.server ?? null, effect: request.effect ?? null };
     const question = [snapshot.digest, query, filter];
     const offset = request.cursor === undefined ? 0 : parseCursor(request.cursor, question);
-    const terms = splitTerms(query).slice(0, MAX_TERMS);
-    if (terms.length > 0) index ??= createIndex(snapshot);
-    const ranked = index && terms.length > 0 ? rank(index, terms, snapshot) : [...snapshot.tools.values()];
+    if (query !== "") index ??= createSearchIndex([...snapshot.tools.values()]);
+    const ranked = index && query !== "" ? rankTools(index, query) : [...snapshot.tools.values()];
     const matching = ranked.filter((tool) => isWanted(tool, request));
     const tools = matching.slice(offset, offset + limit).map(toFound);
     const next = offset + limit;
@@ -98,52 +90,6 @@ function parseRequest({ query = "", limit = DEFAULT_LIMIT }: SearchRequest): { q
 function isWanted(tool: Tool, { server, effect }: SearchRequest): boolean {
   const isThere = server === undefined || tool.origin.connector === server || tool.address.startsWith(`${server}.`);
   return isThere && (effect === undefined || tool.effect === effect);
-}
-
-function createIndex(snapshot: CatalogSnapshot): MiniSearch<Tool> {
-  const index = new MiniSearch<Tool>({
-    idField: "address",
-    fields: ["name", "summary", "description", "parameters"],
-    extractField: (tool, field) => FIELDS.get(field)?.(tool) ?? "",
-    tokenize: splitTerms,
-    processTerm: (term) => term,
-  });
-  index.addAll([...snapshot.tools.values()]);
-  return index;
-}
-
-const FIELDS: ReadonlyMap<string, (tool: Tool) => string> = new Map([
-  ["address", (tool) => tool.address],
-  ["name", (tool) => `${tool.address} ${tool.origin.remoteName.slice(0, MAX_SHOWN_NAME)}`],
-  ["summary", (tool) => tool.summary],
-  ["description", (tool) => tool.description],
-  ["parameters", (tool) => parameterNames(tool).join(" ")],
-]);
-
-/** Bounded, since a schema may have thousands of properties with names as long as a book. */
-function parameterNames({ input }: Tool): readonly string[] {
-  const properties = input["properties"];
-  if (!isJsonObject(properties)) return [];
-  return Object.keys(properties)
-    .slice(0, 100)
-    .map((name) => name.slice(0, 64));
-}
-
-function rank(index: MiniSearch<Tool>, terms: readonly string[], snapshot: CatalogSnapshot): Tool[] {
-  const own = new Set(terms);
-  const related = terms.flatMap((term) => relatedTerms(term)).filter((term) => !own.has(term));
-  const isOwn = (term: string): boolean => own.has(term);
-  const hits = index.search([...own, ...new Set(related)].join(" "), {
-    tokenize: (text) => text.split(" "),
-    boost: { name: 8, summary: 3, description: 1.5, parameters: 1 },
-    boostTerm: (term) => (isOwn(term) ? 1 : RELATED_WEIGHT),
-    prefix: (term) => isOwn(term) && term.length >= MIN_PREFIX_LENGTH,
-    fuzzy: (term) => isOwn(term) && term.length >= MIN_FUZZY_LENGTH && 0.2,
-  });
-  return hits
-    .toSorted((a, b) => b.score - a.score || (String(a.id) < String(b.id) ? -1 : 1))
-    .map((hit) => snapshot.tools.get(hit.id))
-    .filter((tool) => tool !== undefined);
 }
 
 function toFound(tool: Tool): FoundTool {

@@ -63,7 +63,6 @@ test("production has these dependencies, each at one exact version", () => {
     "isolated-vm",
     "jsonc-parser",
     "kysely",
-    "minisearch",
     "quickjs-emscripten-core",
     "zod",
   ]);

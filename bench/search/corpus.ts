@@ -1,0 +1,88 @@
+/** The tools and queries of the search benchmark, and larger catalogs made of them. */
+
+import { readFileSync } from "node:fs";
+
+import { createSnapshot } from "../../src/catalog/create-snapshot.ts";
+import type { Contribution } from "../../src/catalog/create-snapshot.ts";
+import { nameNamespaces } from "../../src/catalog/name-tools.ts";
+import { parseListing } from "../../src/catalog/parse-listing.ts";
+import { parseConnectorId } from "../../src/domain/index.ts";
+import type { CatalogSnapshot, JsonObject } from "../../src/domain/index.ts";
+
+/** One question and the tools that answer it, as `server/name`. */
+export interface Judged {
+  readonly query: string;
+  readonly right: ReadonlySet<string>;
+  readonly kind: "long" | "short";
+}
+
+const linesOf = (file: string): readonly string[] =>
+  readFileSync(new URL(file, import.meta.url), "utf8")
+    .split("\n")
+    .filter((line) => line.trim() !== "");
+
+/** Servers with their definitions, as a connector would list them. */
+export function readServers(): ReadonlyMap<string, readonly JsonObject[]> {
+  const servers = new Map<string, JsonObject[]>();
+  let own: JsonObject[] = [];
+  for (const line of linesOf("tools.txt").filter((one) => !one.startsWith("#"))) {
+    if (line.startsWith("@")) servers.set(line.slice(1), (own = []));
+    else own.push(toDefinition(line));
+  }
+  return servers;
+}
+
+function toDefinition(line: string): JsonObject {
+  const [name = "", description = "", parameters = ""] = line.split("|").map((part) => part.trim());
+  const properties = parameters.split(/, (?=\w+(?:=|,|$))/).filter((part) => part !== "");
+  const entries = properties.map((part) => {
+    const [key = "", about = ""] = part.split("=", 2);
+    return [key, { type: "string", ...(about !== "" && { description: about }) }] as const;
+  });
+  return { name, description, input: { type: "object", properties: Object.fromEntries(entries) }, output: null };
+}
+
+export function readQueries(): readonly Judged[] {
+  const queries: Judged[] = [];
+  let kind: Judged["kind"] = "long";
+  for (const line of linesOf("queries.txt")) {
+    if (line === "# short") kind = "short";
+    const [query = "", right] = line.split(" => ");
+    if (right !== undefined && !line.startsWith("#")) queries.push({ query, kind, right: new Set(right.split(", ")) });
+  }
+  return queries;
+}
+
+export function toSnapshot(servers: ReadonlyMap<string, readonly JsonObject[]>): CatalogSnapshot {
+  const namespaces = nameNamespaces(servers.keys());
+  const contributions = [...servers].flatMap(([server, definitions]): readonly Contribution[] => {
+    const [connector, namespace] = [parseConnectorId(server), namespaces.get(server)];
+    if (connector === undefined || namespace === undefined) return [];
+    return [{ connector, namespace, listing: parseListing(definitions, (text) => text) }];
+  });
+  return createSnapshot(contributions, 0);
+}
+
+/** At least `count` tools: the same ones again under servers of other names, with words of their own. */
+export function multiply(count: number): ReadonlyMap<string, readonly JsonObject[]> {
+  const [servers, grown] = [readServers(), new Map<string, readonly JsonObject[]>()];
+  let total = 0;
+  for (let round = 0; total < count; round += 1) {
+    for (const [server, definitions] of servers) {
+      if (total >= count) break;
+      const own = definitions.slice(0, count - total).map((one, at) => vary(one, round, at));
+      grown.set(round === 0 ? server : `${server}-${round}`, own);
+      total += own.length;
+    }
+  }
+  return grown;
+}
+
+function vary(definition: JsonObject, round: number, at: number): JsonObject {
+  if (round === 0) return definition;
+  const word = ((round * 7919 + at * 104_729) % 60_466_176).toString(36);
+  return {
+    ...definition,
+    description: `${JSON.stringify(definition["description"])} Region ${word} of unit ${round}.`,
+  };
+}

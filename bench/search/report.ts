@@ -1,0 +1,101 @@
+/** The catalog in figures: how good search is, how fast it answers, and what a snapshot of thousands of tools costs. */
+
+import { openCatalog } from "../../src/catalog/index.ts";
+import type { Search } from "../../src/catalog/index.ts";
+import { createSearch } from "../../src/catalog/search.ts";
+import { parseConnectorId } from "../../src/domain/index.ts";
+import type { CatalogSnapshot } from "../../src/domain/index.ts";
+import { openStore } from "../../src/store/index.ts";
+import { declareApi } from "../../src/typegen/index.ts";
+import { ms, print } from "../measure.ts";
+import { multiply, readQueries, readServers, toSnapshot } from "./corpus.ts";
+import type { Judged } from "./corpus.ts";
+import { divide, evaluate } from "./evaluate.ts";
+import type { Rank } from "./evaluate.ts";
+import { rankPlainly } from "./plain-bm25.ts";
+
+export async function benchCatalog(): Promise<void> {
+  const [snapshot, queries] = [toSnapshot(readServers()), readQueries()];
+  console.log(`\nSearch (${queries.length} queries over ${snapshot.tools.size} tools; R@1, R@5, MRR, nDCG@5)`);
+  reportQuality("plain BM25, all queries", queries, rankPlainly(snapshot));
+  const rank = rankWith(createSearch(snapshot));
+  const { tune, held } = divide(queries);
+  reportQuality("search, all queries", queries, rank, "aim: R@5 0.85");
+  reportQuality("search, half that was looked at", tune, rank);
+  reportQuality("search, half that was not", held, rank);
+  for (const kind of ["long", "short"] as const) {
+    reportQuality(
+      `search, ${kind} queries`,
+      queries.filter((one) => one.kind === kind),
+      rank,
+    );
+  }
+  for (const count of [snapshot.tools.size, 2500, 5000]) reportTimes(toSnapshot(multiply(count)), queries);
+  await reportSnapshot(2500);
+}
+
+export function rankWith(search: Search): Rank {
+  return (query) => search({ query, limit: 10 }).tools.map(({ server, upstreamName }) => `${server}/${upstreamName}`);
+}
+
+function reportQuality(name: string, queries: readonly Judged[], rank: Rank, target = ""): void {
+  const { recall1, recall5, reciprocal, gain5 } = evaluate(queries, rank);
+  print(name, [recall1, recall5, reciprocal, gain5].map((one) => one.toFixed(2)).join(" "), target);
+}
+
+/** The middle of three runs for each query: another process in between is not the search's time. */
+function reportTimes(snapshot: CatalogSnapshot, queries: readonly Judged[]): void {
+  const search = createSearch({ ...snapshot });
+  const built = timeOf(() => search({ query: "first" }));
+  const times = queries.map(({ query }) => {
+    const runs = [1, 2, 3].map(() => timeOf(() => search({ query })));
+    return runs.toSorted((a, b) => a - b)[1] ?? 0;
+  });
+  const sorted = times.toSorted((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
+  const { size } = snapshot.tools;
+  if (size >= 1000) print(`index of ${size} tools, built once per snapshot`, ms(built), "aim at 2,500: 300 ms");
+  print(`query over ${size} tools: p50 / p95`, `${ms(at(0.5))} / ${ms(at(0.95))}`, "aim at 5,000: p95 10 ms");
+}
+
+/** From the lists of all servers to declarations, with every definition pinned on the way. */
+async function reportSnapshot(count: number): Promise<void> {
+  await using store = await openStore({ path: ":memory:", now: Date.now });
+  const connectors = [...multiply(count)].flatMap(([name, tools]) => toConnector(name, tools));
+  const pins = { store: store.pins, record: async () => undefined, modeOf: () => "first-use" as const };
+  await using catalog = openCatalog({ connectors, now: Date.now, clean: (text) => text, pins });
+  const act = async (): Promise<number> => declareApi(await catalog.takeSnapshot()).declarations.length;
+  for (const name of ["first", "second"]) {
+    const startedAt = performance.now();
+    const length = await act();
+    print(
+      `${name} snapshot and declarations of ${count} tools`,
+      ms(performance.now() - startedAt),
+      `(${(length / 1024).toFixed(0)} kB)`,
+    );
+  }
+}
+
+type Upstream = Parameters<typeof openCatalog>[0]["connectors"][number];
+
+function toConnector(name: string, tools: readonly unknown[]): readonly Upstream[] {
+  const id = parseConnectorId(name);
+  if (id === undefined) return [];
+  const nothing = async (): Promise<void> => {};
+  const upstream: Upstream = {
+    id,
+    status: () => ({ name: id, state: "ready", transport: "stdio", tools: tools.length, since: 0 }),
+    tools: async () => tools as Awaited<ReturnType<Upstream["tools"]>>,
+    call: async () => ({ value: null, attachments: [] }),
+    onToolsChanged: () => () => undefined,
+    close: nothing,
+    [Symbol.asyncDispose]: nothing,
+  };
+  return [upstream];
+}
+
+function timeOf(act: () => unknown): number {
+  const startedAt = performance.now();
+  act();
+  return performance.now() - startedAt;
+}
