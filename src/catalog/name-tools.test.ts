@@ -73,7 +73,8 @@ describe("a reserved name", () => {
     rename({ delete: "delete", new: "new", import: "import", console: "console" }, tool);
   });
   it("of a namespace gets a suffix", () => {
-    for (const name of ["console", "input", "glovebox", "skills", "secrets", "fetch", "eval", "delete", "globalThis"]) {
+    const own = "console input glovebox skills secrets results pick omit first last sum count groupBy sortBy unique";
+    for (const name of `${own} table chunk fetch eval delete globalThis`.split(" ")) {
       assert.equal(namespace(name), `${name}Server`);
     }
   });

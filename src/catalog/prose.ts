@@ -17,8 +17,26 @@ const CLEANED_LENGTH = 4 * MAX_DESCRIPTION_BYTES;
 /** Anything but a string is no description at all. */
 export function toDescription(raw: unknown, clean: Clean): string {
   if (typeof raw !== "string") return "";
-  const text = clean(raw.slice(0, CLEANED_LENGTH).toWellFormed()).trim();
+  const text = showTags(dropComments(clean(raw.slice(0, CLEANED_LENGTH).toWellFormed()))).trim();
   return cutBytes(text, MAX_DESCRIPTION_BYTES);
+}
+
+/** What a page would not show, a person who reads the page never saw; a model must not read it either. */
+function dropComments(text: string): string {
+  const kept: string[] = [];
+  let from = 0;
+  for (let start = text.indexOf("<!--"); start >= 0; start = text.indexOf("<!--", from)) {
+    const end = text.indexOf("-->", start + 4);
+    if (end < 0) break;
+    kept.push(text.slice(from, start));
+    from = end + 3;
+  }
+  return kept.join("") + text.slice(from);
+}
+
+/** `<important>` has no more authority than any other word: tags, hidden ones too, are shown as plain text. */
+function showTags(text: string): string {
+  return text.replaceAll(/<([/!?]?[A-Za-z-][^<>]*)>/g, "[$1]");
 }
 
 /** The first line that says something; the title or the name stands in for a missing description. */

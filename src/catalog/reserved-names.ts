@@ -41,8 +41,8 @@ const STANDARD_GLOBALS = [
 
 /** What the sandbox itself puts into the global scope, now or as documented: a later one must not rename a server. */
 const SANDBOX_GLOBALS = [
-  ..."console glovebox input secrets skills".split(" "),
-  ..."count first groupBy omit pick sortBy sum table unique".split(" "),
+  ..."console glovebox input results secrets skills".split(" "),
+  ..."chunk count first groupBy last omit pick sortBy sum table unique".split(" "),
 ] as const;
 
 /** Compared exactly: `tostring` is as good a name as any other. */

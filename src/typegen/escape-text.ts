@@ -22,7 +22,7 @@ export function toKey(name: string): string {
 }
 
 /**
- * Text for the inside of a comment. A star and a slash cannot end it, a line break cannot leave it, and
+ * Text for the inside of a comment. Tags are shown as plain text, since they would look like orders. A star and a slash cannot end it, a line break cannot leave it, and
  * `@ts-ignore` and its like lose their power over the line below.
  */
 export function toCommentText(text: string, maxLength: number): string {
@@ -33,5 +33,6 @@ export function toCommentText(text: string, maxLength: number): string {
     .trim();
   const short =
     visible.length > maxLength ? `${visible.slice(0, maxLength - 1).replace(/[\ud800-\udbff]$/, "")}…` : visible;
-  return short.replaceAll("*/", "*\\/").replace(/@(?=ts-)/gi, "@ ");
+  const plain = short.replaceAll(/<([/!?]?[A-Za-z-][^<>]*)>/g, "[$1]");
+  return plain.replaceAll("*/", "*\\/").replace(/@(?=ts-)/gi, "@ ");
 }

@@ -1,0 +1,61 @@
+/** Whatever servers and tools are called: every tool has an address of its own, and it leads to its own server. */
+
+import assert from "node:assert/strict";
+import { it } from "node:test";
+import * as fc from "fast-check";
+
+import { parseConnectorId, parseToolAddress } from "../domain/index.ts";
+import { createSnapshot } from "./create-snapshot.ts";
+import { nameNamespaces } from "./name-tools.ts";
+import { parseListing } from "./parse-listing.ts";
+import { RESERVED_NAMESPACES } from "./reserved-names.ts";
+
+const anyName = fc.oneof(
+  fc.constantFrom(
+    "git-hub",
+    "git_hub",
+    "gіthub",
+    "github",
+    "constructor",
+    "__proto__",
+    "glovebox",
+    "results",
+    "1a",
+    "a.b",
+  ),
+  fc.string({ maxLength: 12 }),
+  fc.constant("n".repeat(10_000)),
+);
+const anyServers = fc.dictionary(
+  anyName.filter((name) => parseConnectorId(name) !== undefined),
+  fc.array(anyName, { maxLength: 6 }),
+  { maxKeys: 6, noNullPrototype: true },
+);
+
+it("no server can take the namespace or a tool of another, nor a global of the sandbox", () => {
+  fc.assert(
+    fc.property(anyServers, (servers) => {
+      const namespaces = nameNamespaces(Object.keys(servers));
+      const contributions = Object.entries(servers).map(([server, names]) => ({
+        connector: parseConnectorId(server) ?? assert.fail(),
+        namespace: namespaces.get(server) ?? assert.fail(),
+        listing: parseListing(
+          names.map((name) => ({ name })),
+          (text) => text,
+        ),
+      }));
+      const { tools, namespaces: made } = createSnapshot(contributions, 0);
+      const listed = Object.values(servers).reduce((sum, names) => sum + new Set(names).size, 0);
+      assert.equal(tools.size, listed);
+      for (const [address, { origin }] of tools) {
+        assert.equal(address.slice(0, address.indexOf(".")), namespaces.get(origin.connector));
+        assert.ok(parseToolAddress(address) && servers[origin.connector]?.includes(origin.remoteName));
+      }
+      assert.deepEqual(
+        made.filter(({ name }) => RESERVED_NAMESPACES.has(name)),
+        [],
+      );
+    }),
+    { numRuns: 60 },
+  );
+});
