@@ -147,8 +147,9 @@ describe("the catalog on the command line", { concurrency: 2 }, () => {
     assert.equal(code, 0);
   });
 
-  test("an unknown name is answered with the nearest ones", async () => {
-    const { stdout } = await ask("healthy.json", "describe", "inventory.getProdct", "qqqqqqqqqqqqqqqq");
+  test("an unknown name is answered with the nearest ones, and ends with 1", async () => {
+    const { code, stdout } = await ask("healthy.json", "describe", "inventory.getProdct", "qqqqqqqqqqqqqqqq");
+    assert.equal(code, 1);
     assert.equal(
       stdout,
       '// There is no "inventory.getProdct". Did you mean inventory.getProduct, inventory.deleteProduct, inventory.listProducts?\n// There is no "qqqqqqqqqqqqqqqq". Use search to find what there is\n',
