@@ -12,6 +12,7 @@ const DEFAULTS = {
   source: { kind: "object" },
   folder: FOLDER,
   upstreams: new Map(),
+  pins: { usual: "first-use", byServer: new Map() },
   sandbox: { engine: "isolate", isolation: "auto", concurrency: 5, queue: 100, limits: { ...DEFAULT_LIMITS } },
   analysis: { enabled: true, blockOnError: true, rules: {} },
   policy: { profile: "balanced", rules: [] },
