@@ -16,10 +16,15 @@ import type { AuditEntry, Ledger } from "./audit/index.ts";
 import { openBridge } from "./bridge/index.ts";
 import { createSearch, findNearest, openCatalog, openHeldDefinitions, openShapes } from "./catalog/index.ts";
 import type { Catalog, Drift, HeldDefinitions, Shapes } from "./catalog/index.ts";
-import { builtinSettings, findConfig, loadSettings, parseSettings } from "./config/index.ts";
-import type { GloveboxConfig, Settings, UpstreamSettings } from "./config/index.ts";
-import { createMcpConnector } from "./connectors/index.ts";
-import type { McpConnectorOptions } from "./connectors/index.ts";
+import { builtinSettings, findConfig, loadSettings, parseSettings, readTextFile } from "./config/index.ts";
+import type { ApiSettings, GloveboxConfig, Settings, UpstreamSettings } from "./config/index.ts";
+import {
+  createAdapterConnector,
+  createMcpConnector,
+  createOpenapiConnector,
+  parseAdapters,
+} from "./connectors/index.ts";
+import type { McpConnectorOptions, OpenapiConnectorOptions } from "./connectors/index.ts";
 import { parseExecutionId, parsePrincipalId, tightenLimits } from "./domain/index.ts";
 import type { ConnectorId, EngineName, ExecutionId, PinMode, Principal } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
@@ -38,9 +43,10 @@ import { fillTemplates, openVault } from "./vault/index.ts";
 import type { Vault } from "./vault/index.ts";
 
 export { defineConfig } from "./config/index.ts";
+export { defineAdapter } from "./connectors/index.ts";
 export type { GloveboxConfig } from "./config/index.ts";
 export { GloveboxError } from "./domain/index.ts";
-export type { ErrorCode, ExecutionResult, Json, Limits, PublicError } from "./domain/index.ts";
+export type { Adapter, AdapterContext, ErrorCode, ExecutionResult, Json, Limits, PublicError } from "./domain/index.ts";
 export type { Glovebox } from "./surfaces/index.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -122,9 +128,19 @@ async function openGateway(settings: Settings): Promise<Gateway> {
   const vault = opened.use(createVault(settings, store, ledger));
   const egress = opened.use(openEgress({ fetch: globalThis.fetch }));
   const shared = { keeper, egress, now: Date.now, environment: process.env, clean: cleanServerText };
-  const connectors = [...settings.upstreams].map(([id, upstream]) =>
-    opened.use(createMcpConnector({ ...shared, id, settings: toConnectorSettings(id, upstream, vault) })),
-  );
+  const adapters = await parseAdapters(settings.adapters, [...settings.upstreams.keys(), ...settings.apis.keys()]);
+  const connectors = [
+    ...[...settings.upstreams].map(([id, upstream]) =>
+      createMcpConnector({ ...shared, id, settings: toConnectorSettings(id, upstream, vault) }),
+    ),
+    ...[...settings.apis].map(([id, api]) =>
+      createOpenapiConnector({ ...shared, id, settings: toApiSettings(id, api, vault), readFile: readDocument }),
+    ),
+    ...[...adapters].map(([id, adapter]) =>
+      createAdapterConnector({ ...shared, id, adapter, lend: (name) => vault.lend(name, `upstream ${id}`) }),
+    ),
+  ];
+  for (const connector of connectors) opened.use(connector);
   const shapes = settings.catalog.learn ? opened.use(await learnShapes(store, ledger)) : undefined;
   const pins = {
     store: store.pins,
@@ -307,6 +323,17 @@ function toConnectorSettings(
   }
   const { command, args, cwd, env, startMs } = upstream;
   return { kind: "stdio", command, args, cwd, startMs, resolveEnv: () => fillTemplates(env, vault, purpose) };
+}
+
+/** As for MCP servers: what the document and its API need is lent when the document is read. */
+function toApiSettings(id: ConnectorId, api: ApiSettings, vault: Vault): OpenapiConnectorOptions["settings"] {
+  const { headers, auth, ...rest } = api;
+  const fill = (templates: ApiSettings["auth"]) => () => fillTemplates(templates, vault, `upstream ${id}`);
+  return { ...rest, resolveHeaders: fill(headers), resolveAuth: fill(auth) };
+}
+
+function readDocument(path: string, maxBytes: number): Promise<string> {
+  return readTextFile(path, { maxBytes, kind: "an OpenAPI document" });
 }
 
 /** Ends work that takes too long, also inside WebAssembly: the engine's own watchdog interrupts the thread. */

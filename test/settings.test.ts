@@ -26,6 +26,7 @@ import {
   withGlovebox,
 } from "./scenarios/observe.ts";
 import type { Case } from "./scenarios/observe.ts";
+import { API_OBSERVATIONS } from "./scenarios/observe-apis.ts";
 import { makeFolder, serveFor, startFor, waitForOutput } from "./scenarios/product.ts";
 
 const MIB = 1024 * 1024;
@@ -121,6 +122,8 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
     [{ pin: "approve" }, "TOOL_WITHHELD"],
     [{ pin: "first-use" }, { a: 1 }],
   ),
+  ...API_OBSERVATIONS,
+
   "mcpServers.*.args": compare(
     run("return (await probe.about({})).argv"),
     [args("one"), ["one"]],

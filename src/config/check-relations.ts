@@ -4,10 +4,12 @@ import { isJsonObject, parseConnectorId, parseRuleId } from "../domain/index.ts"
 import type { Json, JsonObject } from "../domain/index.ts";
 import { expandText } from "./expand-references.ts";
 import type { Environment } from "./expand-references.ts";
+import { isHttpUrl } from "./formats.ts";
 import { quote } from "./problems.ts";
 import type { KeyPath, Problems } from "./problems.ts";
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/; // RFC 9110 §5.6.2
+const SCHEME_NAME = /^[^\0]+$/;
 const ENV_NAME = /^[^=\0]+$/;
 const BAD_IN_HEADER = /[\0\r\n]/;
 const BAD_IN_ENV = /\0/;
@@ -18,10 +20,16 @@ const URL_KEYS = ["headers"] as const;
 /** Works on a configuration that may still break the schema, so that all problems come out at once. */
 export function checkRelations(config: Json, environment: Environment, problems: Problems): void {
   if (!isJsonObject(config)) return;
-  const { mcpServers, policy } = config;
-  for (const [name, server] of Object.entries(isJsonObject(mcpServers) ? mcpServers : {})) {
-    checkName(name, problems);
+  const { mcpServers, openapi, policy } = config;
+  const servers = isJsonObject(mcpServers) ? mcpServers : {};
+  for (const [name, server] of Object.entries(servers)) {
+    checkName(["mcpServers", name], problems);
     if (isJsonObject(server)) checkServer(server, ["mcpServers", name], { environment, problems });
+  }
+  for (const [name, api] of Object.entries(isJsonObject(openapi) ? openapi : {})) {
+    checkName(["openapi", name], problems);
+    if (Object.hasOwn(servers, name)) problems.report({ path: ["openapi", name], anchor: "key", message: NAME_TAKEN });
+    if (isJsonObject(api)) checkApi(api, ["openapi", name], { environment, problems });
   }
   if (isJsonObject(policy) && Array.isArray(policy["rules"])) checkRuleIds(policy["rules"], problems);
 }
@@ -31,10 +39,25 @@ export function toDefaultRuleId(index: number): string {
   return `rule-${index + 1}`;
 }
 
-function checkName(name: string, problems: Problems): void {
-  if (parseConnectorId(name) !== undefined) return;
+const NAME_TAKEN = "an entry of mcpServers has this name too; give each upstream its own";
+
+function checkName(path: readonly [string, string], problems: Problems): void {
+  if (parseConnectorId(path[1]) !== undefined) return;
   const message = "expected a name of 1 to 256 characters without control characters";
-  problems.report({ path: ["mcpServers", name], anchor: "key", message });
+  problems.report({ path, anchor: "key", message });
+}
+
+/** Looks like a URL with a scheme that cannot be fetched; a drive letter is no scheme. */
+const OTHER_SCHEME = /^[a-z][a-z0-9+.-]+:/i;
+
+function checkApi(api: JsonObject, path: KeyPath, context: Context): void {
+  const { document } = api;
+  if (typeof document === "string" && OTHER_SCHEME.test(document) && !isHttpUrl(document)) {
+    const message = "expected a path, or an http or https URL without user name and password";
+    context.problems.report({ path: [...path, "document"], anchor: "value", message });
+  }
+  checkEntries(api["headers"], [...path, "headers"], { ...context, name: HEADER_NAME, bad: BAD_IN_HEADER });
+  checkEntries(api["auth"], [...path, "auth"], { ...context, name: SCHEME_NAME, bad: BAD_IN_HEADER });
 }
 
 interface Context {

@@ -104,22 +104,27 @@ test("references work in every text of the configuration", () => {
   assert.deepEqual([settings.store.path, settings.server.host], ["/f/x.db", "::1"]);
 });
 
-test("a secret is allowed in env and headers and nowhere else", () => {
+test("a secret is allowed in env, headers and auth of an upstream and nowhere else", () => {
   const secret = "${secret:K}";
   const refused: readonly (readonly [string, object])[] = [
     ["mcpServers.a.command", { mcpServers: { a: { command: secret } } }],
     ["mcpServers.a.args[0]", { mcpServers: { a: { command: "a", args: [secret] } } }],
     ["mcpServers.a.cwd", { mcpServers: { a: { command: "a", cwd: secret } } }],
     ["mcpServers.a.url", { mcpServers: { a: { url: `https://h/${secret}` } } }],
+    ["openapi.a.document", { openapi: { a: { document: secret } } }],
+    ["openapi.a.baseUrl", { openapi: { a: { document: "a", baseUrl: `https://h/${secret}` } } }],
+    ["openapi.a.include[0]", { openapi: { a: { document: "a", include: [secret] } } }],
     ["policy.rules[0].reason", { policy: { rules: [{ decision: "deny", reason: secret }] } }],
     ["store.url", { store: { url: `sqlite:${secret}` } }],
     ["server.host", { server: { host: secret } }],
   ];
   for (const [key, config] of refused) {
     assert.throws(() => parseSettings(config, { folder: "/" }, {}), {
-      message: `configuration ${key}: \${secret:NAME} is allowed only in env and headers of an entry of mcpServers`,
+      message: `configuration ${key}: \${secret:NAME} is allowed only in env, headers and auth of an upstream`,
     });
   }
   const allowed = { a: { command: "a", env: { K: secret } }, b: { url: "https://h/", headers: { K: secret } } };
   assert.equal(parseSettings({ mcpServers: allowed }, { folder: "/" }, {}).upstreams.size, 2);
+  const api = { document: "a.yaml", headers: { K: secret }, auth: { key: secret } };
+  assert.equal(parseSettings({ openapi: { api } }, { folder: "/" }, {}).apis.size, 1);
 });

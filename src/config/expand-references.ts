@@ -76,7 +76,7 @@ function joinTexts(parts: readonly Part[]): Template {
 }
 
 /**
- * The configuration with variables filled in everywhere but in `env` and `headers` of an upstream. Those are
+ * The configuration with variables filled in everywhere but in `env`, `headers` and `auth` of an upstream. Those are
  * checked here, and stay as they were written until they become templates.
  */
 export function expandReferences(config: Json, environment: Environment, problems: Problems): Json {
@@ -98,8 +98,14 @@ export function expandReferences(config: Json, environment: Environment, problem
   return walk(config, []);
 }
 
-const SECRET_MISPLACED = "${secret:NAME} is allowed only in env and headers of an entry of mcpServers";
+const SECRET_MISPLACED = "${secret:NAME} is allowed only in env, headers and auth of an upstream";
 
 function isTemplatePath(path: KeyPath): boolean {
-  return path.length === 4 && path[0] === "mcpServers" && (path[2] === "env" || path[2] === "headers");
+  const [map, , key] = path;
+  if (path.length !== 4) return false;
+  return (map === "mcpServers" && (key === "env" || key === "headers")) || (map === "openapi" && isApiTemplate(key));
+}
+
+function isApiTemplate(key: string | number | undefined): boolean {
+  return key === "headers" || key === "auth";
 }

@@ -9,6 +9,15 @@ export { loadSettings } from "./load-settings.ts";
 export { parseLimits } from "./parse-limits.ts";
 export { parseSettings } from "./parse-settings.ts";
 export type { ConfigSource } from "./parse-settings.ts";
+export { readTextFile } from "./read-text-file.ts";
 export { createConfigSchema } from "./schema.ts";
-export type { RuleSeverity, Settings, SettingsOrigin, Template, UpstreamSettings } from "./settings.ts";
+export type {
+  AdapterSource,
+  ApiSettings,
+  RuleSeverity,
+  Settings,
+  SettingsOrigin,
+  Template,
+  UpstreamSettings,
+} from "./settings.ts";
 export { builtinSettings } from "./to-settings.ts";

@@ -13,6 +13,8 @@ const DEFAULTS = {
   folder: FOLDER,
   upstreams: new Map(),
   pins: { usual: "first-use", byServer: new Map() },
+  apis: new Map(),
+  adapters: [],
   sandbox: { engine: "isolate", isolation: "auto", concurrency: 5, queue: 100, limits: { ...DEFAULT_LIMITS } },
   analysis: { enabled: true, blockOnError: true, rules: {} },
   policy: { profile: "balanced", rules: [] },

@@ -1,7 +1,7 @@
 /** From anything that claims to be a configuration to settings, or to one error that lists all that is wrong. */
 
 import { isJsonObject } from "../domain/index.ts";
-import type { Json } from "../domain/index.ts";
+import type { Json, JsonObject } from "../domain/index.ts";
 import { checkRelations } from "./check-relations.ts";
 import { copyConfig } from "./copy-config.ts";
 import { expandReferences } from "./expand-references.ts";
@@ -26,7 +26,8 @@ export interface ConfigSource {
 /** Checks everything before it complains, so that one look at the error is enough to repair the file. */
 export function parseSettings(raw: unknown, source: ConfigSource, environment: Environment): Settings {
   const problems = createProblems();
-  const written = withoutDisabled(copyConfig(raw, problems));
+  const { rest, objects } = takeAdapterObjects(raw);
+  const written = withoutDisabled(copyConfig(rest, problems));
   const expanded = expandReferences(written, environment, problems);
   const checked = configSchema.safeParse(expanded);
   if (!checked.success) reportIssues(checked.error.issues, written, problems);
@@ -40,16 +41,40 @@ export function parseSettings(raw: unknown, source: ConfigSource, environment: E
     source: path === undefined ? { kind: "object" } : { kind: "file", path },
     folder,
     environment,
+    objects,
   });
+}
+
+/** What stands in for an adapter while the configuration is checked; it is never read as a path. */
+const STAND_IN = "(adapter)";
+
+/** Adapters hold functions, so they are taken out before the configuration becomes plain JSON. */
+function takeAdapterObjects(raw: unknown): { readonly rest: unknown; readonly objects: ReadonlyMap<number, object> } {
+  const objects = new Map<number, object>();
+  if (typeof raw !== "object" || raw === null || !("adapters" in raw)) return { rest: raw, objects };
+  const { adapters, ...others } = raw;
+  if (!Array.isArray(adapters)) return { rest: raw, objects };
+  const entries: readonly unknown[] = adapters;
+  const plain = entries.map((entry, index) => {
+    if (typeof entry !== "object" || entry === null) return entry;
+    objects.set(index, entry);
+    return STAND_IN;
+  });
+  return { rest: { ...others, adapters: plain }, objects };
 }
 
 /** A disabled server vanishes before the checks: whoever switches a broken one off wants to start without it. */
 function withoutDisabled(config: Json): Json {
   if (!isJsonObject(config)) return config;
-  const { mcpServers } = config;
-  if (!isJsonObject(mcpServers)) return config;
-  const enabled = Object.entries(mcpServers).filter(
-    ([, server]) => !isJsonObject(server) || server["disabled"] !== true,
-  );
-  return { ...config, mcpServers: Object.fromEntries(enabled) };
+  const { mcpServers, openapi } = config;
+  return {
+    ...config,
+    ...(isJsonObject(mcpServers) && { mcpServers: toEnabled(mcpServers) }),
+    ...(isJsonObject(openapi) && { openapi: toEnabled(openapi) }),
+  };
+}
+
+function toEnabled(entries: JsonObject): JsonObject {
+  const enabled = Object.entries(entries).filter(([, entry]) => !isJsonObject(entry) || entry["disabled"] !== true);
+  return Object.fromEntries(enabled);
 }

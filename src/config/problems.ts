@@ -1,6 +1,6 @@
 /**
  * Everything that is wrong with a configuration, in one error that a person can act on.
- * Values below `mcpServers` and `store` are never shown: tokens and passwords stand there.
+ * Values below `mcpServers`, `openapi` and `store` are never shown: tokens and passwords stand there.
  */
 
 import { GloveboxError, isJsonObject } from "../domain/index.ts";
@@ -111,6 +111,6 @@ function getChild(value: Json | undefined, segment: string | number): Json | und
 
 function mayHoldSecret(path: KeyPath): boolean {
   const [section, , key] = path;
-  if (section === "mcpServers") return key !== "type" && key !== "startupTimeoutMs";
+  if (section === "mcpServers" || section === "openapi") return key !== "type" && key !== "startupTimeoutMs";
   return section === "store";
 }

@@ -34,6 +34,7 @@ test("every key has a description that ends as a sentence does", () => {
 
 test("every setting is listed", () => {
   assert.deepEqual(listSettingPaths(), [
+    "adapters",
     "analysis.blockOnError",
     "analysis.enabled",
     "analysis.rules.no-dynamic-import",
@@ -52,6 +53,14 @@ test("every setting is listed", () => {
     "mcpServers.*.startupTimeoutMs",
     "mcpServers.*.type",
     "mcpServers.*.url",
+    "openapi.*.auth",
+    "openapi.*.baseUrl",
+    "openapi.*.disabled",
+    "openapi.*.document",
+    "openapi.*.exclude",
+    "openapi.*.headers",
+    "openapi.*.include",
+    "openapi.*.startupTimeoutMs",
     "pin",
     "policy.profile",
     "policy.rules[].decision",

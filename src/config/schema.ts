@@ -161,6 +161,34 @@ const serverSchema = z
   })
   .meta({ description: "One upstream.", oneOf: [{ required: ["command"] }, { required: ["url"] }] });
 
+const openapiSchema = z
+  .strictObject({
+    document: nonEmptyText.meta({
+      description: "The OpenAPI document: a file, relative to this file's folder, or an http or https URL.",
+    }),
+    baseUrl: z
+      .string()
+      .refine(isHttpUrl, "expected an http or https URL without user name and password (use auth or headers for those)")
+      .optional()
+      .meta({ description: "Where the API is; left out, the document's first server." }),
+    headers: z.record(z.string(), text).optional().meta({ description: "Sent with calls; may hold ${secret:NAME}." }),
+    auth: z.record(z.string(), text).optional().meta({
+      description: "The credential of each security scheme of the document, by name; may hold ${secret:NAME}.",
+    }),
+    include: z
+      .array(nonEmptyText)
+      .min(1)
+      .optional()
+      .meta({ description: 'Operations to offer: "list*", or "GET /pets/*" with method and path. Left out, all.' }),
+    exclude: z.array(nonEmptyText).min(1).optional().meta({ description: "Operations to leave out, as in include." }),
+    startupTimeoutMs: whole({ min: 1, max: 600_000, usual: 30_000 }, "How long reading the document may take."),
+    disabled: z
+      .boolean()
+      .default(false)
+      .meta({ description: "true leaves the API out; nothing else of its entry is checked then." }),
+  })
+  .meta({ description: "One API." });
+
 /** Checks everything that concerns one key by itself; rules that join keys are in `check-relations.ts`. */
 export const configSchema = z.strictObject({
   $schema: z.string().optional().meta({ description: "For editors; has no effect." }),
@@ -172,6 +200,15 @@ export const configSchema = z.strictObject({
     description:
       "Whether a tool that was never seen is offered at once, or after `glovebox servers approve`. A changed one always waits.",
   }),
+  openapi: z
+    .record(z.string(), openapiSchema)
+    .default({})
+    .meta({ description: "APIs by name, each described by an OpenAPI document." }),
+  adapters: z
+    .array(nonEmptyText)
+    .max(100)
+    .default([])
+    .meta({ description: "Modules that export an adapter, relative to this file's folder." }),
   sandbox: sandboxSchema,
   analysis: analysisSchema,
   policy: policySchema,
@@ -210,6 +247,9 @@ export type CheckedConfig = z.output<typeof configSchema>;
 
 /** One entry of `mcpServers` that passed the schema. */
 export type CheckedServer = CheckedConfig["mcpServers"][string];
+
+/** One entry of `openapi` that passed the schema. */
+export type CheckedApi = CheckedConfig["openapi"][string];
 
 /** The JSON Schema that editors use, the content of `glovebox.schema.json`. Draft 7, which every editor understands. */
 export function createConfigSchema(): JsonObject {

@@ -37,6 +37,29 @@ export type UpstreamSettings =
       readonly startMs: number;
     };
 
+/** An API that an OpenAPI document describes. */
+export interface ApiSettings {
+  readonly document: { readonly kind: "file"; readonly path: string } | { readonly kind: "url"; readonly url: string };
+  /** `undefined` when the document says where the API is. */
+  readonly baseUrl: string | undefined;
+  readonly headers: Readonly<Record<string, Template>>;
+  /** By the names that the document gives to its security schemes. */
+  readonly auth: Readonly<Record<string, Template>>;
+  /** Empty offers every operation. */
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  /** How long reading the document may take. */
+  readonly startMs: number;
+}
+
+/** An adapter that is still to be checked, by the room that knows what one is. */
+export interface AdapterSource {
+  /** Where the configuration names it, for messages. */
+  readonly place: string;
+  /** The object itself, or all exports of the module that the configuration names. */
+  readonly load: () => Promise<unknown>;
+}
+
 /** The severity an operator gives to a rule of the analysis. */
 export type RuleSeverity = "error" | "warn" | "off";
 
@@ -49,6 +72,9 @@ export interface Settings {
   readonly upstreams: ReadonlyMap<ConnectorId, UpstreamSettings>;
   /** How tools are accepted that were never seen: of most servers, and of those that have a rule of their own. */
   readonly pins: { readonly usual: PinMode; readonly byServer: ReadonlyMap<ConnectorId, PinMode> };
+  /** APIs by name; no name is also one of `upstreams`. */
+  readonly apis: ReadonlyMap<ConnectorId, ApiSettings>;
+  readonly adapters: readonly AdapterSource[];
   readonly sandbox: {
     readonly engine: EngineName;
     readonly isolation: "auto" | "strict" | "process";

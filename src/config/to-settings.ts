@@ -1,21 +1,24 @@
 /** Builds the frozen settings from a configuration that passed every check. */
 
 import { isAbsolute, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 
 import { GloveboxError, parseConnectorId, parseRuleId } from "../domain/index.ts";
 import type { ConnectorId, PinMode, PolicyRule } from "../domain/index.ts";
 import { toDefaultRuleId } from "./check-relations.ts";
 import { expandText } from "./expand-references.ts";
 import type { Environment } from "./expand-references.ts";
-import { isMemoryLocation, toSqliteLocation } from "./formats.ts";
+import { isHttpUrl, isMemoryLocation, toSqliteLocation } from "./formats.ts";
 import { configSchema } from "./schema.ts";
-import type { CheckedConfig, CheckedServer } from "./schema.ts";
-import type { Settings, SettingsOrigin, Template, UpstreamSettings } from "./settings.ts";
+import type { CheckedApi, CheckedConfig, CheckedServer } from "./schema.ts";
+import type { AdapterSource, ApiSettings, Settings, SettingsOrigin, Template, UpstreamSettings } from "./settings.ts";
 
 interface Context {
   readonly source: SettingsOrigin;
   readonly folder: string;
   readonly environment: Environment;
+  /** Adapters that the configuration holds as objects, by their place in the list. */
+  readonly objects?: ReadonlyMap<number, object>;
 }
 
 /** The settings of a started product without any configuration: every default, and the upstreams it brings along. */
@@ -34,6 +37,8 @@ export function toSettings(config: CheckedConfig, context: Context): Settings {
     folder: context.folder,
     upstreams: toUpstreams(config.mcpServers, context),
     pins: { usual: config.pin, byServer: toPins(config.mcpServers) },
+    apis: new Map(Object.entries(config.openapi).map(([name, api]) => [toId(name), toApi(api, context)])),
+    adapters: config.adapters.map((path, index) => toAdapterSource(path, index, context)),
     sandbox: { engine, isolation, concurrency, queue, limits },
     analysis: { ...config.analysis, rules: toGiven(config.analysis.rules) },
     policy: { profile: config.policy.profile, rules: config.policy.rules.map(toRule) },
@@ -46,9 +51,7 @@ export function toSettings(config: CheckedConfig, context: Context): Settings {
 function toUpstreams(servers: CheckedConfig["mcpServers"], context: Context): Map<ConnectorId, UpstreamSettings> {
   const upstreams = new Map<ConnectorId, UpstreamSettings>();
   for (const [name, server] of Object.entries(servers)) {
-    const id = parseConnectorId(name);
-    if (id === undefined) throw new GloveboxError("INTERNAL_BUG", "The name of an upstream was not checked");
-    upstreams.set(id, toUpstream(server, context));
+    upstreams.set(toId(name), toUpstream(server, context));
   }
   return upstreams;
 }
@@ -60,6 +63,33 @@ function toPins(servers: Readonly<Record<string, { readonly pin?: PinMode | unde
     if (id !== undefined && pin !== undefined) pins.set(id, pin);
   }
   return pins;
+}
+
+function toId(name: string): ConnectorId {
+  const id = parseConnectorId(name);
+  if (id === undefined) throw new GloveboxError("INTERNAL_BUG", "The name of an upstream was not checked");
+  return id;
+}
+
+function toApi(api: CheckedApi, { folder, environment }: Context): ApiSettings {
+  const { document, baseUrl, headers = {}, auth = {}, include = [], exclude = [] } = api;
+  return {
+    document: isHttpUrl(document) ? { kind: "url", url: document } : { kind: "file", path: resolve(folder, document) },
+    baseUrl,
+    headers: toTemplates(headers, environment),
+    auth: toTemplates(auth, environment),
+    include,
+    exclude,
+    startMs: api.startupTimeoutMs,
+  };
+}
+
+/** An object of the configuration is handed on as it is, behind a function: it is not ours to freeze. */
+function toAdapterSource(path: string, index: number, { folder, objects }: Context): AdapterSource {
+  const place = `adapters[${index}]`;
+  const object = objects?.get(index);
+  if (object !== undefined) return { place, load: async () => object };
+  return { place, load: () => import(pathToFileURL(resolve(folder, path)).href) };
 }
 
 function toUpstream(server: CheckedServer, context: Context): UpstreamSettings {

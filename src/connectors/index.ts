@@ -1,7 +1,13 @@
 /** The front door of `connectors`: speaks each upstream's protocol and presents tools and calls. */
 
+export { createAdapterConnector } from "./adapter/adapter-connector.ts";
+export { defineAdapter } from "./adapter/define-adapter.ts";
+export type { AdapterDefinition, AdapterSchema, AdapterToolDefinition } from "./adapter/define-adapter.ts";
+export { parseAdapters } from "./adapter/parse-adapters.ts";
 export type { Attachment, CallOptions, Connector, RemoteAnnotations, RemoteResult, RemoteTool } from "./connector.ts";
 export { createMcpConnector } from "./mcp/mcp-connector.ts";
 export type { McpConnectorOptions } from "./mcp/mcp-connector.ts";
+export { createOpenapiConnector } from "./openapi/openapi-connector.ts";
+export type { OpenapiConnectorOptions } from "./openapi/openapi-connector.ts";
 export { DEFAULT_MESSAGE_BYTES } from "./settings.ts";
 export type { HttpSettings, StdioSettings, UpstreamSettings } from "./settings.ts";

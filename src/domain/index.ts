@@ -1,5 +1,6 @@
 /** The front door of `domain`: the things that travel between rooms. It imports nothing, not even Node. */
 
+export type { Adapter, AdapterContext, AdapterTool } from "./adapter.ts";
 export { ERRORS, GloveboxError, describeError, isErrorCode, toPublicError } from "./errors.ts";
 export type { ErrorCode, ErrorDetails, Fault, PublicError } from "./errors.ts";
 export type {

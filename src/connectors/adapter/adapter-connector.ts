@@ -1,0 +1,117 @@
+/** A connector for an adapter: calls the operator's own functions, on the host, and holds them to JSON. */
+
+import { GloveboxError, parseSecretName } from "../../domain/index.ts";
+import type { Adapter, AdapterContext, AdapterTool, ConnectorId, Effect } from "../../domain/index.ts";
+import type { Instant, JsonObject, SecretName, UpstreamStatus } from "../../domain/index.ts";
+import type { Secret } from "../../vault/index.ts";
+
+import { toShownText } from "../cap-text.ts";
+import type { Clean } from "../cap-text.ts";
+import type { CallOptions, Connector, RemoteAnnotations, RemoteResult, RemoteTool } from "../connector.ts";
+import { closedError } from "../lifecycle.ts";
+import { toAbortError } from "../mcp/to-error.ts";
+import { untilAborted } from "../until-aborted.ts";
+import { toJson } from "./to-json.ts";
+
+const MAX_ERROR_BYTES = 2048;
+
+export interface AdapterConnectorOptions {
+  readonly id: ConnectorId;
+  readonly adapter: Adapter;
+  readonly now: () => Instant;
+  /** Applied to what a tool throws before anyone reads it. */
+  readonly clean: Clean;
+  readonly lend: (name: SecretName) => Promise<Secret>;
+}
+
+/** Ready from the start: there is nothing to connect to. */
+export function createAdapterConnector(options: AdapterConnectorOptions): Connector {
+  const { id, adapter, now } = options;
+  const closing = new AbortController();
+  const startedAt = now();
+  const tools = new Map(Object.entries(adapter.tools));
+  const listed = [...tools].map(([name, tool]) => toRemoteTool(name, tool));
+  const status = (): UpstreamStatus => {
+    const state = closing.signal.aborted ? "closed" : "ready";
+    return { name: id, state, transport: "adapter", tools: tools.size, since: startedAt };
+  };
+
+  async function call(remoteName: string, args: JsonObject, { signal }: CallOptions): Promise<RemoteResult> {
+    if (closing.signal.aborted) throw closedError(id);
+    const tool = tools.get(remoteName);
+    if (!tool) throw failed(`${id}: the adapter has no such tool`);
+    const both = AbortSignal.any([signal, closing.signal]);
+    const secrets = createLoan(options);
+    try {
+      const running = Promise.resolve().then(() => tool.run(args, { signal: both, secret: secrets.secret }));
+      return { value: toJson(await untilAborted(running, both), id), attachments: [] };
+    } catch (thrown) {
+      if (signal.aborted) throw toAbortError(signal, id);
+      if (closing.signal.aborted) throw closedError(id);
+      throw toCallError(thrown, id, (text) => toShownText(secrets.hide(text), options.clean, MAX_ERROR_BYTES));
+    }
+  }
+
+  async function close(): Promise<void> {
+    closing.abort(closedError(id));
+  }
+
+  return {
+    id,
+    status,
+    call,
+    close,
+    tools: async () => (closing.signal.aborted ? Promise.reject(closedError(id)) : listed),
+    onToolsChanged: () => () => undefined,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function toRemoteTool(name: string, { description, input, output, effect }: AdapterTool): RemoteTool {
+  return { name, description, input, output, annotations: toAnnotations(effect) };
+}
+
+/** The way back is `effectOf` in the catalog. */
+function toAnnotations(effect: Effect): RemoteAnnotations {
+  switch (effect) {
+    case "read":
+      return { readOnly: true };
+    case "write":
+      return { readOnly: false, destructive: false };
+    case "destroy":
+      return { readOnly: false, destructive: true };
+    case "unknown":
+      return {};
+    default:
+      return effect satisfies never;
+  }
+}
+
+/** Remembers what was lent during one call, so that an error cannot show it. */
+function createLoan({ id, lend }: AdapterConnectorOptions): Pick<AdapterContext, "secret"> & { hide: Clean } {
+  const lent = new Set<string>();
+  return {
+    async secret(rawName) {
+      const name = parseSecretName(rawName);
+      if (name === undefined) throw failed(`${id}: a secret's name has letters, digits and underscores only`);
+      const value = (await lend(name)).reveal();
+      lent.add(value);
+      return value;
+    },
+    hide: (text) =>
+      [...lent].reduce((shown, value) => (value === "" ? shown : shown.replaceAll(value, "[secret]")), text),
+  };
+}
+
+function toCallError(thrown: unknown, id: ConnectorId, toShown: Clean): GloveboxError {
+  if (thrown instanceof GloveboxError) return thrown;
+  const text = thrown instanceof Error ? thrown.message : typeof thrown === "string" ? thrown : "";
+  return failed(`${id}: ${toShown(text).trim() || "the tool failed without a text"}`, thrown);
+}
+
+function failed(message: string, cause?: unknown): GloveboxError {
+  return new GloveboxError("UPSTREAM_FAILED", message, {
+    hint: "The tool itself reported this; check the arguments against its description",
+    ...(cause !== undefined && { cause }),
+  });
+}

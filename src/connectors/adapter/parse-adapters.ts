@@ -1,0 +1,86 @@
+/** Finds the adapters that a configuration names, and refuses what is none before anything starts. */
+
+import { GloveboxError, isJsonObject, parseConnectorId } from "../../domain/index.ts";
+import type { Adapter, AdapterTool, ConnectorId } from "../../domain/index.ts";
+
+const MARK: Adapter["kind"] = "glovebox.adapter";
+const EFFECTS: readonly unknown[] = ["read", "write", "destroy", "unknown"];
+
+/** Where the configuration names an adapter, and how to get at it. */
+export interface AdapterSource {
+  readonly place: string;
+  readonly load: () => Promise<unknown>;
+}
+
+/**
+ * In the order of the configuration. Throws `CONFIG_INVALID` when a module cannot be loaded or exports no adapter, and
+ * when two upstreams would have one name.
+ */
+export async function parseAdapters(
+  sources: readonly AdapterSource[],
+  taken: Iterable<ConnectorId>,
+): Promise<ReadonlyMap<ConnectorId, Adapter>> {
+  const names = new Set<string>(taken);
+  const adapters = new Map<ConnectorId, Adapter>();
+  for (const source of sources) {
+    for (const adapter of parseExports(source.place, await load(source))) {
+      const id = parseConnectorId(adapter.name);
+      if (id === undefined) throw refuse(source.place, "the adapter has no name of 1 to 256 plain characters");
+      if (names.has(id)) throw refuse(source.place, `another upstream is called ${JSON.stringify(id)} too`);
+      names.add(id);
+      adapters.set(id, adapter);
+    }
+  }
+  return adapters;
+}
+
+async function load({ place, load: loadOne }: AdapterSource): Promise<unknown> {
+  try {
+    return await loadOne();
+  } catch (cause) {
+    const reason = cause instanceof Error ? `${cause.name}: ${cause.message}`.slice(0, 500) : "it threw no Error";
+    throw refuse(place, `the module could not be loaded: ${reason}`, cause);
+  }
+}
+
+/** The object itself, or every adapter among the exports of a module. */
+function parseExports(place: string, raw: unknown): readonly Adapter[] {
+  if (isMarked(raw)) return [parseAdapter(place, raw)];
+  const exported = typeof raw === "object" && raw !== null ? new Set<unknown>(Object.values(raw)) : new Set<unknown>();
+  const found = [...exported].filter(isMarked).map((one) => parseAdapter(place, one));
+  if (found.length === 0) throw refuse(place, "there is no adapter; make one with defineAdapter and export it");
+  return found;
+}
+
+function isMarked(raw: unknown): raw is { readonly kind: typeof MARK } {
+  return typeof raw === "object" && raw !== null && "kind" in raw && raw.kind === MARK;
+}
+
+/** The mark may have been written by hand, or by another version of this package. */
+function parseAdapter(place: string, raw: object): Adapter {
+  const { name, tools } = raw as Partial<Adapter>;
+  if (typeof name !== "string" || !isJsonObject(tools)) throw refuse(place, "the adapter has no name or no tools");
+  for (const [key, tool] of Object.entries(tools)) {
+    if (!isTool(tool)) throw refuse(place, `the tool ${JSON.stringify(key)} is not one that defineAdapter made`);
+  }
+  return raw as Adapter;
+}
+
+function isTool(raw: unknown): raw is AdapterTool {
+  if (typeof raw !== "object" || raw === null) return false;
+  const { description, input, output, effect, run } = raw as Partial<AdapterTool>;
+  return (
+    typeof description === "string" &&
+    isJsonObject(input) &&
+    (output === null || isJsonObject(output)) &&
+    EFFECTS.includes(effect) &&
+    typeof run === "function"
+  );
+}
+
+function refuse(place: string, why: string, cause?: unknown): GloveboxError {
+  return new GloveboxError("CONFIG_INVALID", `${place}: ${why}`, {
+    hint: "Correct the entry of adapters and start again",
+    ...(cause !== undefined && { cause }),
+  });
+}

@@ -1,0 +1,117 @@
+/** What the host adds to a request by itself. A program can neither set these places nor read what stands there. */
+
+import { GloveboxError } from "../../domain/index.ts";
+import type { ConnectorId } from "../../domain/index.ts";
+
+import type { Operation, Place, SecurityScheme } from "./operation.ts";
+
+/** Shorter values would be found everywhere in an answer by chance. */
+const MIN_HIDDEN_LENGTH = 4;
+
+interface Credential {
+  readonly place: Place;
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The finished values, which live as long as the document they belong to. */
+export interface Credentials {
+  /** Names of headers are in small letters. */
+  readonly headers: ReadonlyMap<string, string>;
+  /** What goes with one operation, by the document's own words about its security. */
+  of(operation: Pick<Operation, "security">): readonly Credential[];
+  /** True for a place that only the host fills; case makes no difference. */
+  isReserved(place: Place, name: string): boolean;
+  /** The text without any of the values, for everything that comes back. */
+  hide(text: string): string;
+  /** True when the text holds one of the values. */
+  shows(text: string): boolean;
+}
+
+interface CredentialOptions {
+  readonly id: ConnectorId;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly auth: Readonly<Record<string, string>>;
+  readonly schemes: ReadonlyMap<string, SecurityScheme>;
+}
+
+/** Throws `CONFIG_INVALID` when `auth` names a scheme that the document does not have or that cannot be used. */
+export function createCredentials({ id, headers, auth, schemes }: CredentialOptions): Credentials {
+  const byScheme = new Map(
+    Object.entries(auth).map(([name, value]) => [name, toCredential(value, schemes.get(name), { id, name, schemes })]),
+  );
+  const fixed = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const reserved = new Set([
+    ...[...fixed.keys()].map((name) => `header ${name}`),
+    ...[...byScheme.values()].map(({ place, name }) => `${place} ${name.toLowerCase()}`),
+  ]);
+  const hidden = toHidden([...Object.values(headers), ...Object.values(auth)]);
+  return {
+    headers: fixed,
+    of: ({ security }) => chooseSchemes(security, byScheme),
+    isReserved: (place, name) =>
+      reserved.has(`${place} ${name.toLowerCase()}`) || (place === "cookie" && fixed.has("cookie")),
+    hide: (text) => hidden.reduce((shown, value) => shown.replaceAll(value, "[secret]"), text),
+    shows: (text) => hidden.some((value) => text.includes(value)),
+  };
+}
+
+interface SchemeContext {
+  readonly id: ConnectorId;
+  readonly name: string;
+  readonly schemes: ReadonlyMap<string, SecurityScheme>;
+}
+
+function toCredential(value: string, scheme: SecurityScheme | undefined, context: SchemeContext): Credential {
+  const { id, name, schemes } = context;
+  switch (scheme?.kind) {
+    case "apiKey":
+      return { place: scheme.place, name: scheme.name, value };
+    case "basic":
+      return { place: "header", name: "authorization", value: `Basic ${toBase64(value)}` };
+    case "bearer":
+    case "token":
+      return { place: "header", name: "authorization", value: `Bearer ${value}` };
+    default: {
+      const known = [...schemes.keys()].slice(0, 10).join(", ") || "none";
+      const what = scheme ? "cannot be used as" : "has no";
+      throw new GloveboxError("CONFIG_INVALID", `${id}: the document ${what} security scheme ${JSON.stringify(name)}`, {
+        hint: `Correct auth; the schemes of the document are: ${known}`,
+      });
+    }
+  }
+}
+
+/**
+ * The first alternative that can be met whole, else whatever can be met. Without a word about security in the document
+ * every credential goes along, since an operator who set one meant it.
+ */
+function chooseSchemes(
+  security: Operation["security"],
+  byScheme: ReadonlyMap<string, Credential>,
+): readonly Credential[] {
+  if (security === undefined) return [...byScheme.values()];
+  const whole = security.find((names) => names.length > 0 && names.every((name) => byScheme.has(name)));
+  const names = new Set(whole ?? security.flat());
+  return [...byScheme].filter(([name]) => names.has(name)).map(([, credential]) => credential);
+}
+
+/** Longest first, so that a part of a value is not replaced before the whole. */
+function toHidden(values: readonly string[]): readonly string[] {
+  const parts = values.flatMap((value) => [value, ...value.split(/\s+/)]);
+  const forms = parts.flatMap((part) => [
+    part,
+    toBase64(part),
+    encodeURIComponent(part),
+    JSON.stringify(part).slice(1, -1),
+  ]);
+  return [...new Set(forms)]
+    .filter((form) => form.length >= MIN_HIDDEN_LENGTH && !SCHEME_WORDS.includes(form.toLowerCase()))
+    .toSorted((a, b) => b.length - a.length);
+}
+
+const SCHEME_WORDS: readonly string[] = ["bearer", "basic", "token"];
+
+function toBase64(text: string): string {
+  return Buffer.from(text).toString("base64");
+}

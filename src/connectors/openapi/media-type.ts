@@ -1,0 +1,15 @@
+/** Which media types are JSON and which are text. */
+
+const JSON_TYPE = /^(?:application\/(?:[\w.+-]+\+)?json|text\/json)(?:$|[\s;])/i;
+const TEXT_TYPE =
+  /^(?:text\/|[\w.-]+\/(?:[\w.+-]+\+)?(?:xml|yaml)(?:$|[\s;])|application\/(?:javascript|x-ndjson)(?:$|[\s;]))/i;
+
+/** True for `application/json` and everything that ends in `+json`. */
+export function isJsonType(mediaType: string): boolean {
+  return JSON_TYPE.test(mediaType.trim());
+}
+
+/** True for what people can read, XML and YAML included. */
+export function isTextType(mediaType: string): boolean {
+  return TEXT_TYPE.test(mediaType.trim());
+}
