@@ -14,6 +14,9 @@ import type { References } from "./references.ts";
 /** Deeper nesting in one definition becomes `{}`; the catalog takes a hundred levels, and a schema is two or three each. */
 const MAX_DEPTH = 24;
 
+/** What the name of a property or definition costs, and the marks around it, about. */
+const NAME_BYTES = 16;
+
 /** What is left out: a program never sends what is `readOnly`, and never receives what is `writeOnly`. */
 export type Direction = "input" | "output";
 
@@ -45,7 +48,7 @@ export function createConverter({ references, direction, maxBytes }: ConvertOpti
     if (typeof schema === "boolean") return schema;
     if (!isJsonObject(schema) || depth > MAX_DEPTH || bytes > maxBytes) return {};
     const own = { ...copyAnnotations(schema), ...copyLimits(schema), ...convertReference(schema) };
-    bytes += JSON.stringify(own).length;
+    bytes += JSON.stringify(own).length + NAME_BYTES;
     return toNullable(schema, { ...own, ...convertChildren(schema, depth + 1) });
   }
 

@@ -10,8 +10,8 @@ import type { Body, Operation, Parameter } from "./operation.ts";
 import { BODY_ARGUMENT } from "./parse-parameter.ts";
 import type { References } from "./references.ts";
 
-/** All schemas of a document together; the catalog takes 32 MiB from one upstream. */
-const MAX_TOTAL_BYTES = 20 * 1024 * 1024;
+/** All schemas of a document together, of the 32 MiB that the catalog takes: more would take seconds at each start. */
+const MAX_TOTAL_BYTES = 12 * 1024 * 1024;
 /** One schema, of the 256 KiB that the catalog takes. More than this no model reads. */
 const MAX_SCHEMA_BYTES = 64 * 1024;
 const OTHER_DOCUMENT =

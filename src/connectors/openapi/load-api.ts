@@ -1,5 +1,7 @@
 /** Reads a document and makes of it everything that listing and calling need. */
 
+import { setImmediate as nextTurn } from "node:timers/promises";
+
 import type { Egress, FetchLike } from "../../egress/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import type { ConnectorId } from "../../domain/index.ts";
@@ -7,6 +9,7 @@ import type { ConnectorId } from "../../domain/index.ts";
 import type { RemoteTool } from "../connector.ts";
 import { DEFAULT_MESSAGE_BYTES } from "../settings.ts";
 import { createTool, toSchemaBudget } from "./create-tool.ts";
+import type { CreatedTool } from "./create-tool.ts";
 import { createCredentials } from "./credentials.ts";
 import type { Credentials } from "./credentials.ts";
 import { findBase } from "./find-base.ts";
@@ -14,10 +17,13 @@ import type { ApiDocument, Operation } from "./operation.ts";
 import { parseApiDocument } from "./parse-document.ts";
 import { parseText } from "./parse-text.ts";
 import { createReferences } from "./references.ts";
+import type { References } from "./references.ts";
 import { selectOperations } from "./select-operations.ts";
 
 /** Larger than any public document that is known, small enough for memory. */
 export const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
+
+const TOOLS_PER_TURN = 20;
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -67,9 +73,7 @@ export async function loadApi({ id, settings, egress, readFile }: LoadOptions, s
   const chosen = selectOperations(document.operations, settings.include, settings.exclude).map((operation) =>
     withoutReserved(operation, credentials),
   );
-  const references = createReferences(root);
-  const budget = toSchemaBudget(chosen.length);
-  const created = chosen.map((operation) => createTool(operation, references, budget));
+  const created = await createTools(chosen, createReferences(root), signal);
   return {
     base,
     fetch: egress.fetchFrom(base.origin, { maxBytes: settings.messageBytes ?? DEFAULT_MESSAGE_BYTES }),
@@ -78,6 +82,22 @@ export async function loadApi({ id, settings, egress, readFile }: LoadOptions, s
     credentials,
     hint: toHint(created.filter(({ isIncomplete }) => isIncomplete).length, document, { headers, auth }),
   };
+}
+
+/** Lets others have their turn in between: a large document takes a second or two. */
+async function createTools(
+  operations: readonly Operation[],
+  references: References,
+  signal: AbortSignal,
+): Promise<readonly CreatedTool[]> {
+  const budget = toSchemaBudget(operations.length);
+  const created: CreatedTool[] = [];
+  for (const [index, operation] of operations.entries()) {
+    if (index % TOOLS_PER_TURN === 0) await nextTurn();
+    signal.throwIfAborted();
+    created.push(createTool(operation, references, budget));
+  }
+  return created;
 }
 
 interface Ways {

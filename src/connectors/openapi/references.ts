@@ -16,9 +16,13 @@ export interface References {
 
 /** Looks at own keys only: a pointer may say `constructor`. */
 export function createReferences(root: JsonObject): References {
+  /** A large document names the same few things a hundred thousand times. */
+  const known = new Map<string, Json | undefined>();
+
   function find(pointer: string): Json | undefined {
     if (!pointer.startsWith("#/")) return undefined;
-    return pointer.slice(2).split("/").reduce<Json | undefined>(step, root);
+    if (!known.has(pointer)) known.set(pointer, pointer.slice(2).split("/").reduce<Json | undefined>(step, root));
+    return known.get(pointer);
   }
 
   function resolve(value: Json | undefined): JsonObject | undefined {

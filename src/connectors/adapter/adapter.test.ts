@@ -1,0 +1,222 @@
+/** Adapters as their authors write them: what a tool is made of, what a call may return, throw and take. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { z } from "zod";
+
+import { parseConnectorId } from "../../domain/index.ts";
+import type { Adapter, ConnectorId } from "../../domain/index.ts";
+import { Secret } from "../../vault/index.ts";
+import type { Connector } from "../connector.ts";
+import { createAdapterConnector } from "./adapter-connector.ts";
+import { defineAdapter } from "./define-adapter.ts";
+import { parseAdapters } from "./parse-adapters.ts";
+
+function toId(name: string): ConnectorId {
+  const id = parseConnectorId(name);
+  assert.ok(id !== undefined);
+  return id;
+}
+
+function connect(adapter: Adapter): Connector {
+  const lend = async (name: string): Promise<Secret> => new Secret(`value-of-${name}`);
+  return createAdapterConnector({
+    id: toId(adapter.name),
+    adapter,
+    now: () => 5,
+    clean: (text) => text.replaceAll("\x1b", ""),
+    lend,
+  });
+}
+
+const signal = (): AbortSignal => AbortSignal.timeout(5000);
+
+/** A tool that takes anything and runs this. */
+const withRun = (run: (args: object, context: { readonly signal: AbortSignal }) => unknown): Connector =>
+  connect(defineAdapter({ name: "it", tools: { go: { description: "Goes.", input: { type: "object" }, run } } }));
+
+const go = (run: Parameters<typeof withRun>[0]): Promise<unknown> =>
+  withRun(run)
+    .call("go", {}, { signal: signal() })
+    .then(({ value }) => value);
+
+test("a tool lists what zod and JSON Schema say of it, and the claim of its effect", async () => {
+  const adapter = defineAdapter({
+    name: "it",
+    tools: {
+      find: {
+        description: "Finds.",
+        input: z.object({ word: z.string(), most: z.int().min(1).max(9).default(3) }),
+        output: z.array(z.string()),
+        effect: "read",
+        run: ({ word, most }) => Array<string>(most).fill(word),
+      },
+      drop: { description: "Drops.", input: { type: "object" }, effect: "destroy", run: () => null },
+      put: { description: "Puts.", input: { type: "object" }, effect: "write", run: () => null },
+      odd: { description: "Odd.", input: { type: "object" }, run: () => null },
+    },
+  });
+  const connector = connect(adapter);
+  const [find, ...others] = await connector.tools();
+  assert.deepEqual(find, {
+    name: "find",
+    description: "Finds.",
+    input: {
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      type: "object",
+      properties: { word: { type: "string" }, most: { default: 3, type: "integer", minimum: 1, maximum: 9 } },
+      required: ["word"],
+    },
+    output: {
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      type: "array",
+      items: { type: "string" },
+    },
+    annotations: { readOnly: true },
+  });
+  assert.deepEqual(
+    others.map(({ name, output, annotations }) => [name, output, annotations]),
+    [
+      ["drop", null, { readOnly: false, destructive: true }],
+      ["put", null, { readOnly: false, destructive: false }],
+      ["odd", null, {}],
+    ],
+  );
+  assert.deepEqual(connector.status(), { name: "it", state: "ready", transport: "adapter", tools: 4, since: 5 });
+  const called = await connector.call("find", { word: "a" }, { signal: signal() });
+  assert.deepEqual(called, { value: ["a", "a", "a"], attachments: [] });
+});
+
+test("what zod refuses beyond JSON Schema never reaches the tool", async () => {
+  let runs = 0;
+  const even = z.object({ n: z.number().refine(async (n) => n % 2 === 0, "must be even") });
+  const connector = connect(
+    defineAdapter({ name: "it", tools: { go: { description: "Goes.", input: even, run: () => (runs += 1) } } }),
+  );
+  await assert.rejects(connector.call("go", { n: 1 }, { signal: signal() }), {
+    code: "TOOL_ARGUMENTS_INVALID",
+    message: "it.go: n: must be even",
+  });
+  assert.equal(runs, 0);
+  assert.equal((await connector.call("go", { n: 2 }, { signal: signal() })).value, 1);
+});
+
+test("a result is JSON or an error that says what is not", async () => {
+  const circle: Record<string, unknown> = {};
+  circle["self"] = circle;
+  const deep = Array.from({ length: 100_000 }).reduce<unknown[]>((inner) => [inner], []);
+  const bad: readonly (readonly [unknown, string])[] = [
+    [{ a: 1n }, '"a" is a bigint'],
+    [() => 1, "the value is a function"],
+    [{ a: Symbol("s") }, '"a" is a symbol'],
+    [[Number.NaN], '"0" is NaN'],
+    [new Map([["a", 1]]), "the value is a Map or a Set"],
+    [circle, "it is circular, too deep or cannot be written"],
+    [deep, "it is circular, too deep or cannot be written"],
+  ];
+  for (const [value, why] of bad) {
+    await assert.rejects(
+      go(() => value),
+      { code: "UPSTREAM_RESULT_INVALID", message: `it: the result is no JSON: ${why}` },
+    );
+  }
+  assert.equal(await go(() => undefined), null);
+  assert.deepEqual(await go(async () => ({ a: undefined, at: new Date(0), list: [1, "x", null] })), {
+    at: "1970-01-01T00:00:00.000Z",
+    list: [1, "x", null],
+  });
+});
+
+test("what a tool throws is its failure, cleaned and cut", async () => {
+  const failing = (thrown: unknown): Promise<unknown> => go(() => Promise.reject(thrown));
+  await assert.rejects(failing(new Error("no \x1bpaper")), { code: "UPSTREAM_FAILED", message: "it: no paper" });
+  await assert.rejects(failing("plain"), { message: "it: plain" });
+  await assert.rejects(failing({ odd: true }), { message: "it: the tool failed without a text" });
+  await assert.rejects(failing(new Error("x".repeat(10_000))), { message: `it: ${"x".repeat(2048)}` });
+});
+
+test("a secret is lent to the call, and an error of that call does not show it", async () => {
+  const adapter = defineAdapter({
+    name: "it",
+    tools: {
+      tell: { description: "Tells.", input: {}, run: async (_, { secret }) => (await secret("TOKEN")).length },
+      leak: {
+        description: "Leaks.",
+        input: {},
+        run: async (_, { secret }) => Promise.reject(Error(await secret("TOKEN"))),
+      },
+      wrong: { description: "Asks wrongly.", input: {}, run: (_, { secret }) => secret("no name") },
+    },
+  });
+  const call = (name: string): Promise<unknown> => connect(adapter).call(name, {}, { signal: signal() });
+  assert.deepEqual(await call("tell"), { value: "value-of-TOKEN".length, attachments: [] });
+  await assert.rejects(call("leak"), { code: "UPSTREAM_FAILED", message: "it: [secret]" });
+  await assert.rejects(call("wrong"), { message: "it: a secret's name has letters, digits and underscores only" });
+});
+
+test("a call ends with its time, its program or the gateway, and the tool hears of it", async () => {
+  const heard: string[] = [];
+  const waiting = withRun((_, { signal: given }) => {
+    given.addEventListener("abort", () => heard.push("abort"));
+    return new Promise(() => undefined);
+  });
+  await assert.rejects(waiting.call("go", {}, { signal: AbortSignal.timeout(20) }), { code: "UPSTREAM_TIMEOUT" });
+  await assert.rejects(waiting.call("go", {}, { signal: AbortSignal.abort() }), { code: "REQUEST_CANCELLED" });
+  const last = waiting.call("go", {}, { signal: signal() });
+  setTimeout(() => void waiting.close(), 20);
+  await assert.rejects(last, { code: "UPSTREAM_UNREACHABLE" });
+  await assert.rejects(waiting.call("go", {}, { signal: signal() }), { code: "UPSTREAM_UNREACHABLE" });
+  await assert.rejects(waiting.tools(), { code: "UPSTREAM_UNREACHABLE" });
+  assert.deepEqual([heard.length >= 2, waiting.status().state], [true, "closed"]);
+});
+
+test("a tool that the adapter does not have is not found on what objects inherit", async () => {
+  await assert.rejects(withRun(() => 1).call("toString", {}, { signal: signal() }), {
+    message: "it: the adapter has no such tool",
+  });
+});
+
+test("a schema without a form in JSON is refused when the adapter is defined", () => {
+  const input = z.object({ at: z.date() });
+  assert.throws(() => defineAdapter({ name: "it", tools: { go: { description: "", input, run: () => 1 } } }), {
+    code: "CONFIG_INVALID",
+    message: "The input of it.go cannot be written as JSON Schema",
+  });
+});
+
+const source = (value: unknown): { readonly place: string; readonly load: () => Promise<unknown> } => ({
+  place: "adapters[0]",
+  load: async () => value,
+});
+const named = (name: string): Adapter => defineAdapter({ name, tools: {} });
+
+test("an adapter is found as itself, as a named and as a default export, each once", async () => {
+  const [one, two] = [named("one"), named("two")];
+  assert.deepEqual([...(await parseAdapters([source(one)], []))], [["one", one]]);
+  const module = { default: one, one, two, other: 5 };
+  assert.deepEqual([...(await parseAdapters([source(module)], [])).keys()], ["one", "two"]);
+});
+
+test("what is no adapter, has no name or takes another's is a mistake of the configuration", async () => {
+  const mark = "glovebox.adapter";
+  const bad: readonly (readonly [unknown, string])[] = [
+    [{}, "there is no adapter; make one with defineAdapter and export it"],
+    [null, "there is no adapter; make one with defineAdapter and export it"],
+    [{ kind: mark }, "the adapter has no name or no tools"],
+    [{ kind: mark, name: "x", tools: { a: { run: 1 } } }, 'the tool "a" is not one that defineAdapter made'],
+    [named("a\nb"), "the adapter has no name of 1 to 256 plain characters"],
+    [named("taken"), 'another upstream is called "taken" too'],
+  ];
+  for (const [value, why] of bad) {
+    await assert.rejects(parseAdapters([source(value)], [toId("taken")]), {
+      code: "CONFIG_INVALID",
+      message: `adapters[0]: ${why}`,
+    });
+  }
+  await assert.rejects(parseAdapters([source(named("one")), source(named("one"))], []), { code: "CONFIG_INVALID" });
+  const broken = { place: "adapters[0]", load: () => Promise.reject(new Error("boom")) };
+  await assert.rejects(parseAdapters([broken], []), {
+    message: "adapters[0]: the module could not be loaded: Error: boom",
+  });
+});

@@ -1,0 +1,177 @@
+/** What comes back from an API, and where an API is: values, attachments, failures, limits, cancellation. */
+
+import assert from "node:assert/strict";
+import { after, before, beforeEach, test } from "node:test";
+
+import type { Connector, RemoteResult } from "../connector.ts";
+import { openFakeApi } from "./fixtures/fake-api.ts";
+import type { FakeAnswer, FakeApi } from "./fixtures/fake-api.ts";
+import { createTestConnector, pathOf } from "./fixtures/test-connector.ts";
+import type { TestSettings } from "./fixtures/test-connector.ts";
+
+let api: FakeApi;
+let connector: Connector;
+
+before(async () => {
+  api = await openFakeApi();
+});
+beforeEach(async () => {
+  api.answers.clear();
+  api.seen.length = 0;
+  connector = createTestConnector({ baseUrl: api.origin, messageBytes: 1000 });
+});
+after(() => api[Symbol.asyncDispose]());
+
+async function answerWith(answer: FakeAnswer): Promise<RemoteResult> {
+  api.answers.set("GET /pet/1", answer);
+  return connector.call("getPetById", { petId: 1 }, { signal: AbortSignal.timeout(5000) });
+}
+
+const type = (contentType: string): { readonly "content-type": string } => ({ "content-type": contentType });
+
+test("JSON is its value, text a string and nothing null", async () => {
+  const valueOf = async (answer: FakeAnswer): Promise<unknown> => (await answerWith(answer)).value;
+  assert.deepEqual(await valueOf({ body: { id: 1 } }), { id: 1 });
+  assert.deepEqual(await valueOf({ headers: type("application/problem+json; charset=utf-8"), body: "[1]" }), [1]);
+  assert.equal(await valueOf({ headers: type("text/plain"), body: "[1]" }), "[1]");
+  assert.equal(await valueOf({ headers: type("application/xml"), body: "<a/>" }), "<a/>");
+  assert.equal(await valueOf({ body: "plain" }), "plain");
+  assert.equal(await valueOf({ status: 204 }), null);
+  assert.equal(await valueOf({ headers: type("application/json"), body: "" }), null);
+});
+
+test("bytes are an attachment, and the value says what they are", async () => {
+  assert.deepEqual(await answerWith({ headers: type("image/png; x=y"), body: Buffer.from([0, 255]) }), {
+    value: { type: "image", mimeType: "image/png", bytes: 2 },
+    attachments: [{ path: [], kind: "image", mimeType: "image/png", base64: "AP8=" }],
+  });
+  const { value } = await answerWith({ body: Buffer.from([0, 255]) });
+  assert.deepEqual(value, { type: "blob", mimeType: "application/octet-stream", bytes: 2 });
+});
+
+test("a failure has the status, the beginning of the body and a code that says what to do", async () => {
+  const place = "api: GET /pet/{petId} answered with status";
+  await assert.rejects(answerWith({ status: 404, body: "no such pet" }), {
+    code: "UPSTREAM_FAILED",
+    message: `${place} 404: no such pet`,
+    details: { hint: "Check the arguments against the tool's description" },
+  });
+  await assert.rejects(answerWith({ status: 401 }), { code: "UPSTREAM_AUTH_REQUIRED", message: `${place} 401` });
+  await assert.rejects(answerWith({ status: 403 }), { code: "UPSTREAM_AUTH_REQUIRED", message: `${place} 403` });
+  await assert.rejects(answerWith({ status: 429, headers: { "retry-after": "7" } }), {
+    code: "UPSTREAM_FAILED",
+    message: `${place} 429 (retry after 7 s)`,
+    details: { hint: "Wait before the next call, and make fewer of them" },
+  });
+  await assert.rejects(answerWith({ status: 503, headers: { "retry-after": "<b>soon</b>" } }), {
+    message: `${place} 503`,
+  });
+  await assert.rejects(answerWith({ status: 304 }), { code: "UPSTREAM_FAILED", message: `${place} 304` });
+  await assert.rejects(answerWith({ status: 500, body: "x".repeat(900) }), {
+    message: `${place} 500: ${"x".repeat(900)}`,
+  });
+});
+
+test("the text of a failure is cut at 2 KiB", async () => {
+  await connector.close();
+  connector = createTestConnector({ baseUrl: api.origin });
+  await assert.rejects(answerWith({ status: 500, body: "x".repeat(100_000) }), {
+    message: `api: GET /pet/{petId} answered with status 500: ${"x".repeat(2048)}`,
+  });
+});
+
+test("what says that it is JSON and is not, is the API's fault", async () => {
+  await assert.rejects(answerWith({ headers: type("application/json"), body: "<html>" }), {
+    code: "UPSTREAM_RESULT_INVALID",
+    message: "api: the answer to GET /pet/{petId} says that it is JSON and is not",
+  });
+});
+
+test("an answer may have as many bytes as the limit and not one more", async () => {
+  const { value } = await answerWith({ headers: type("text/plain"), body: "x".repeat(1000) });
+  assert.equal(value, "x".repeat(1000));
+  await assert.rejects(answerWith({ headers: type("text/plain"), body: "x".repeat(1001) }), { code: "LIMIT_SIZE" });
+});
+
+test("a redirect is followed at the same origin and refused to another", async () => {
+  api.answers.set("GET /moved", { body: { moved: true } });
+  assert.deepEqual((await answerWith({ status: 307, headers: { location: "/moved" } })).value, { moved: true });
+  await assert.rejects(answerWith({ status: 307, headers: { location: "http://localhost:1/" } }), {
+    code: "EGRESS_DENIED",
+  });
+});
+
+test("a time limit and a cancellation end the request, also on the wire", async () => {
+  api.answers.set("GET /pet/1", { silent: true });
+  const call = (signal: AbortSignal): Promise<unknown> => connector.call("getPetById", { petId: 1 }, { signal });
+  await assert.rejects(call(AbortSignal.timeout(50)), { code: "UPSTREAM_TIMEOUT" });
+  const cancelling = new AbortController();
+  setTimeout(() => cancelling.abort(), 50);
+  await assert.rejects(call(cancelling.signal), { code: "REQUEST_CANCELLED" });
+  const closing = call(AbortSignal.timeout(5000));
+  setTimeout(() => void connector.close(), 50);
+  await assert.rejects(closing, { code: "UPSTREAM_UNREACHABLE" });
+  while (api.abandoned() < 3) await new Promise((turn) => setTimeout(turn, 5));
+  assert.equal(api.seen.length, 3);
+});
+
+test("an API that is not there is unreachable, and its calls alone fail", async () => {
+  await using nobody = createTestConnector({ baseUrl: "http://127.0.0.1:1" });
+  await assert.rejects(nobody.call("getPetById", { petId: 1 }, { signal: AbortSignal.timeout(5000) }), {
+    code: "UPSTREAM_UNREACHABLE",
+  });
+  assert.equal(nobody.status().state, "ready");
+});
+
+async function placeOf(settings: TestSettings): Promise<unknown> {
+  await using one = createTestConnector({ include: ["issues/list-for-repo", "getPetById"], ...settings });
+  try {
+    await one.call("issues/list-for-repo", { owner: "o", repo: "r" }, { signal: AbortSignal.timeout(5000) });
+    return api.seen.at(-1)?.url;
+  } catch {
+    const { state, cause } = one.status();
+    return [state, cause];
+  }
+}
+
+test("the API is where the configuration says, else where the document says, else where the document is", async () => {
+  const file = { kind: "file", path: pathOf("codeHost") } as const;
+  assert.deepEqual(await placeOf({ document: file }), ["failed", "the document does not say where the API is"]);
+  assert.equal(await placeOf({ document: file, baseUrl: `${api.origin}/x` }), "/x/repos/o/r/issues");
+  const operation = { operationId: "issues/list-for-repo", responses: {} };
+  const paths = { "/repos/{owner}/{repo}/issues": { get: operation } };
+  const serve = (name: string, more: object): TestSettings => {
+    api.answers.set(`GET ${name}`, { body: { openapi: "3.1.0", paths, ...more } });
+    return { document: { kind: "url", url: api.origin + name } };
+  };
+  assert.equal(await placeOf(serve("/docs/a.json", {})), "/repos/o/r/issues");
+  assert.equal(await placeOf(serve("/docs/b.json", { servers: [{ url: "../v3" }] })), "/v3/repos/o/r/issues");
+  const swagger = { openapi: undefined, swagger: "2.0", basePath: "/v2" };
+  assert.equal(await placeOf(serve("/docs/c.json", swagger)), "/v2/repos/o/r/issues");
+});
+
+test("a document from the network cannot send the gateway to another origin", async () => {
+  const elsewhere = { servers: [{ url: "http://{host}/", variables: { host: { default: "169.254.169.254" } } }] };
+  api.answers.set("GET /evil.json", { body: { openapi: "3.1.0", paths: {}, ...elsewhere } });
+  const document = { kind: "url", url: `${api.origin}/evil.json` } as const;
+  assert.deepEqual(await placeOf({ document }), [
+    "failed",
+    "the document was read from elsewhere and says that the API is at http://169.254.169.254",
+  ]);
+  await using twin = createTestConnector({ document, baseUrl: api.origin });
+  assert.deepEqual(await twin.tools(), []);
+});
+
+test("a document is fetched without credentials, and one that cannot be read is tried again", async () => {
+  const settings: TestSettings = {
+    document: { kind: "url", url: `${api.origin}/later.json` },
+    headers: { authorization: "Bearer secret-token" },
+  };
+  await using one = createTestConnector(settings);
+  api.answers.set("GET /later.json", { status: 404 });
+  await assert.rejects(one.tools(), { code: "UPSTREAM_UNREACHABLE" });
+  assert.deepEqual([one.status().state, api.seen[0]?.headers["authorization"]], ["failed", undefined]);
+  api.answers.set("GET /later.json", { body: { openapi: "3.1.0", paths: {} } });
+  while (one.status().state !== "ready") await one.tools().catch(() => new Promise((turn) => setTimeout(turn, 20)));
+  assert.deepEqual(await one.tools(), []);
+});
