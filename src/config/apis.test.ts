@@ -1,0 +1,101 @@
+/** The settings of APIs and adapters: paths, references, objects with functions, and names that clash. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { parseSettings } from "./parse-settings.ts";
+import type { Settings } from "./settings.ts";
+
+const parse = (config: unknown): Settings => parseSettings(config, { folder: "/srv/app" }, { REGION: "eu" });
+
+const problem = (config: unknown): string => {
+  try {
+    parse(config);
+  } catch (error) {
+    return error instanceof Error ? error.message : "";
+  }
+  return "";
+};
+
+test("an entry of openapi becomes settings with absolute paths, filled variables and secrets left out", () => {
+  const full = {
+    document: "./docs/${REGION}.yaml",
+    baseUrl: "https://${REGION}.example.com/v1",
+    headers: { "X-Region": "${REGION}", Authorization: "Bearer ${secret:TOKEN}" },
+    auth: { key: "${secret:KEY}" },
+    include: ["list*"],
+    exclude: ["DELETE *"],
+    startupTimeoutMs: 5,
+  };
+  const { apis } = parse({ openapi: { full, short: { document: "https://h/o.json" } } });
+  assert.deepEqual(Object.fromEntries(apis), {
+    full: {
+      document: { kind: "file", path: "/srv/app/docs/eu.yaml" },
+      baseUrl: "https://eu.example.com/v1",
+      headers: { "X-Region": ["eu"], Authorization: ["Bearer ", { secret: "TOKEN" }] },
+      auth: { key: [{ secret: "KEY" }] },
+      include: ["list*"],
+      exclude: ["DELETE *"],
+      startMs: 5,
+    },
+    short: {
+      document: { kind: "url", url: "https://h/o.json" },
+      baseUrl: undefined,
+      headers: {},
+      auth: {},
+      include: [],
+      exclude: [],
+      startMs: 30_000,
+    },
+  });
+});
+
+test("mistakes in an entry are named, and values that may be secret are not shown", () => {
+  const wrong = (entry: object): string => problem({ openapi: { api: entry } });
+  const document = "a.yaml";
+  assert.equal(wrong({}), "configuration openapi.api.document: expected a text of 1 or more characters; found nothing");
+  assert.equal(
+    wrong({ document: "ftp://h/a.yaml" }),
+    "configuration openapi.api.document: expected a path, or an http or https URL without user name and password",
+  );
+  assert.match(wrong({ document: "https://user:hunter2@h/a.yaml" }), /^(?!.*hunter2).*without user name and password$/);
+  assert.match(
+    wrong({ document, baseUrl: "hunter2" }),
+    /^(?!.*hunter2)configuration openapi\.api\.baseUrl: expected an http/,
+  );
+  assert.match(wrong({ document, headers: { "a b": "c" } }), /this is no name for an entry of headers$/);
+  assert.match(wrong({ document, auth: { key: "a\nb" } }), /contains a line break or NUL character/);
+  assert.match(wrong({ document, include: [] }), /openapi\.api\.include/);
+  assert.equal(wrong({ document: "C:/docs/a.yaml", headers: { "a-b": "c" }, auth: { "my key": "c" } }), "");
+});
+
+test("a name is one upstream's only, unless the other is disabled", () => {
+  const openapi = { same: { document: "a.yaml" } };
+  const message = "configuration openapi.same: an entry of mcpServers has this name too; give each upstream its own";
+  assert.equal(problem({ mcpServers: { same: { command: "a" } }, openapi }), message);
+  assert.equal(problem({ mcpServers: { other: { command: "a" } }, openapi }), "");
+  assert.equal(problem({ mcpServers: { same: { command: "a", disabled: true } }, openapi }), "");
+  assert.equal(
+    problem({ mcpServers: { same: { command: "a" } }, openapi: { same: { disabled: true, wrong: 1 } } }),
+    "",
+  );
+});
+
+test("an adapter of the configuration is handed on as it is, neither copied nor frozen", async () => {
+  const adapter = { kind: "glovebox.adapter", name: "a", tools: {}, run: () => 1 };
+  const { adapters } = parse({ adapters: [adapter, "./b.ts"] });
+  assert.deepEqual(
+    adapters.map(({ place }) => place),
+    ["adapters[0]", "adapters[1]"],
+  );
+  assert.equal(await adapters[0]?.load(), adapter);
+  assert.equal(Object.isFrozen(adapter), false);
+  await assert.rejects(async () => adapters[1]?.load(), { code: "ERR_MODULE_NOT_FOUND" });
+});
+
+test("an entry of adapters that is neither a path nor an object is a mistake", () => {
+  assert.match(problem({ adapters: [5] }), /adapters\[0\]: expected a text/);
+  assert.match(problem({ adapters: [""] }), /adapters\[0\]: expected a text/);
+  assert.match(problem({ adapters: { a: 1 } }), /adapters: expected a list/);
+  assert.match(problem({ adapters: [() => 1] }), /adapters\[0\]: expected a plain value, found a function/);
+});
