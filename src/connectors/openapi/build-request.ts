@@ -30,7 +30,7 @@ export interface ApiRequest {
   readonly init: RequestInit;
 }
 
-/** Throws `TOOL_ARGUMENTS_INVALID` for a value that cannot be sent where it belongs. */
+/** What the host fills is no parameter of the operation any more. Throws `TOOL_ARGUMENTS_INVALID` for a value that cannot be sent where it belongs. */
 export function buildRequest(
   operation: Operation,
   args: JsonObject,
@@ -38,7 +38,7 @@ export function buildRequest(
 ): ApiRequest {
   const given = operation.parameters.flatMap((parameter): Given[] => {
     const value = Object.hasOwn(args, parameter.argument) ? args[parameter.argument] : undefined;
-    if (value === undefined || credentials.isReserved(parameter.place, parameter.name)) return [];
+    if (value === undefined) return [];
     return [{ parameter, value: parameter.isJson ? JSON.stringify(value) : value }];
   });
   const secrets = credentials.of(operation);

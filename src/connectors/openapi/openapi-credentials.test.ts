@@ -74,6 +74,19 @@ test("an argument cannot take the place of a credential", async () => {
   assert.equal(cookie.request?.headers["cookie"], "session=ours");
 });
 
+test("what the host fills is not offered as an argument", async () => {
+  const argumentsWith = async (settings: TestSettings): Promise<readonly string[]> => {
+    const file = { kind: "file", path: pathOf("payments") } as const;
+    await using connector = createTestConnector({ document: file, baseUrl: api.origin, ...settings });
+    const tool = (await connector.tools()).find(({ name }) => name === "PutCustomer");
+    return Object.keys(Object(tool?.input["properties"]));
+  };
+  const all = ["id", "query_id", "header_id", "X-Request-Id", "session", "body"];
+  assert.deepEqual(await argumentsWith({}), all);
+  const headers = { "x-request-id": "r", Cookie: "c" };
+  assert.deepEqual(await argumentsWith({ headers }), ["id", "query_id", "header_id", "body"]);
+});
+
 test("an object that is spread over a query cannot name the key's parameter, in any case", async () => {
   const document = { kind: "url", url: `${api.origin}/spread.json` } as const;
   const parameters = [{ name: "any", in: "query", schema: { type: "object" } }];

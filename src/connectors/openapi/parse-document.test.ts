@@ -78,6 +78,30 @@ test("a chain of references that never ends leads nowhere", () => {
   assert.deepEqual(created?.tool.input["properties"], { body: {} });
 });
 
+test("a mark beside a reference hides a property as well as one behind it", () => {
+  const schemas = { made: { type: "string", readOnly: true }, plain: { type: "string" } };
+  const refer = (name: string, more: JsonObject = {}): Json => ({ $ref: `#/components/schemas/${name}`, ...more });
+  const properties = {
+    a: refer("made"),
+    b: refer("plain", { readOnly: true }),
+    c: refer("plain"),
+    d: { writeOnly: true },
+  };
+  const content = { "application/json": { schema: { properties, required: ["a", "b", "c"] } } };
+  const post = { requestBody: { content }, responses: { 200: { content } } };
+  const [created] = listTools(withPaths({ "/p": { post } }, { components: { schemas } }));
+  const { body } = Object(created?.tool.input["properties"]);
+  assert.deepEqual([Object.keys(body.properties), body.required], [["c", "d"], ["c"]]);
+  const { output } = created?.tool ?? {};
+  assert.deepEqual(
+    [Object.keys(Object(output?.["properties"])), output?.["required"]],
+    [
+      ["a", "b", "c"],
+      ["a", "b", "c"],
+    ],
+  );
+});
+
 test("a reference cannot reach what an object inherits", () => {
   const references = createReferences({ a: [1], "x/y": { "~": 2 } });
   assert.deepEqual(
