@@ -329,7 +329,9 @@ function toConnectorSettings(
 function toApiSettings(id: ConnectorId, api: ApiSettings, vault: Vault): OpenapiConnectorOptions["settings"] {
   const { headers, auth, ...rest } = api;
   const fill = (templates: ApiSettings["auth"]) => () => fillTemplates(templates, vault, `upstream ${id}`);
-  return { ...rest, resolveHeaders: fill(headers), resolveAuth: fill(auth) };
+  const holdsSecret = (name: string): boolean => headers[name]?.some((part) => typeof part !== "string") ?? false;
+  const secretHeaders = Object.keys(headers).filter(holdsSecret);
+  return { ...rest, resolveHeaders: fill(headers), resolveAuth: fill(auth), secretHeaders };
 }
 
 function readDocument(path: string, maxBytes: number): Promise<string> {

@@ -4,6 +4,7 @@ import { GloveboxError } from "../../domain/index.ts";
 import type { ConnectorId } from "../../domain/index.ts";
 
 import type { Operation, Place, SecurityScheme } from "./operation.ts";
+import { encodePercent } from "./serialize.ts";
 
 /** Shorter values would be found everywhere in an answer by chance. */
 const MIN_HIDDEN_LENGTH = 4;
@@ -31,12 +32,15 @@ export interface Credentials {
 interface CredentialOptions {
   readonly id: ConnectorId;
   readonly headers: Readonly<Record<string, string>>;
+  /** Which of them hold a secret; the others may well stand in an answer. */
+  readonly secretHeaders: readonly string[];
   readonly auth: Readonly<Record<string, string>>;
   readonly schemes: ReadonlyMap<string, SecurityScheme>;
 }
 
 /** Throws `CONFIG_INVALID` when `auth` names a scheme that the document does not have or that cannot be used. */
-export function createCredentials({ id, headers, auth, schemes }: CredentialOptions): Credentials {
+export function createCredentials(options: CredentialOptions): Credentials {
+  const { id, headers, auth, schemes } = options;
   const byScheme = new Map(
     Object.entries(auth).map(([name, value]) => [name, toCredential(value, schemes.get(name), { id, name, schemes })]),
   );
@@ -45,7 +49,7 @@ export function createCredentials({ id, headers, auth, schemes }: CredentialOpti
     ...[...fixed.keys()].map((name) => `header ${name}`),
     ...[...byScheme.values()].map(({ place, name }) => `${place} ${name.toLowerCase()}`),
   ]);
-  const hidden = toHidden([...Object.values(headers), ...Object.values(auth)]);
+  const hidden = toHidden(options);
   return {
     headers: fixed,
     of: ({ security }) => chooseSchemes(security, byScheme),
@@ -97,20 +101,19 @@ function chooseSchemes(
 }
 
 /** Longest first, so that a part of a value is not replaced before the whole. */
-function toHidden(values: readonly string[]): readonly string[] {
-  const parts = values.flatMap((value) => [value, ...value.split(/\s+/)]);
-  const forms = parts.flatMap((part) => [
-    part,
-    toBase64(part),
-    encodeURIComponent(part),
-    JSON.stringify(part).slice(1, -1),
-  ]);
-  return [...new Set(forms)]
-    .filter((form) => form.length >= MIN_HIDDEN_LENGTH && !SCHEME_WORDS.includes(form.toLowerCase()))
-    .toSorted((a, b) => b.length - a.length);
+function toHidden({ headers, auth, secretHeaders }: CredentialOptions): readonly string[] {
+  const secret = new Set([...ALWAYS_SECRET, ...secretHeaders.map((name) => name.toLowerCase())]);
+  const fromHeaders = Object.entries(headers).filter(([name]) => secret.has(name.toLowerCase()));
+  const values = [...fromHeaders.map(([, value]) => value), ...Object.values(auth)];
+  const parts = values.flatMap((value) => [value, value.replace(SCHEME_WORD, ""), value.replace(USER_NAME, "")]);
+  const forms = parts.flatMap((part) => [part, toBase64(part), encodePercent(part), JSON.stringify(part).slice(1, -1)]);
+  return [...new Set(forms)].filter((form) => form.length >= MIN_HIDDEN_LENGTH).toSorted((a, b) => b.length - a.length);
 }
 
-const SCHEME_WORDS: readonly string[] = ["bearer", "basic", "token"];
+const ALWAYS_SECRET: readonly string[] = ["authorization", "cookie"];
+/** What stands before the credential itself: `Bearer …`, `user:…`. */
+const SCHEME_WORD = /^[A-Za-z-]{1,20}\s+/;
+const USER_NAME = /^[^:\s]*:/;
 
 function toBase64(text: string): string {
   return Buffer.from(text).toString("base64");

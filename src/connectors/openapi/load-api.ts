@@ -34,6 +34,8 @@ export interface OpenapiSettings {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly resolveHeaders: () => Promise<Texts>;
+  /** Names of headers that hold a secret, which answers and errors must not show. */
+  readonly secretHeaders: readonly string[];
   /** Credentials by the names of the document's security schemes. */
   readonly resolveAuth: () => Promise<Texts>;
   /** How long reading the document may take. */
@@ -67,7 +69,7 @@ export async function loadApi({ id, settings, egress, readFile }: LoadOptions, s
   const text = await readDocument(settings.document, { egress, readFile, signal });
   const document = parseApiDocument(parseText(text));
   const { schemes, server, root } = document;
-  const credentials = createCredentials({ id, headers, auth, schemes });
+  const credentials = createCredentials({ id, headers, auth, schemes, secretHeaders: settings.secretHeaders });
   const documentUrl = settings.document.kind === "url" ? settings.document.url : undefined;
   const base = findBase({ id, configured: settings.baseUrl, server, documentUrl });
   const chosen = selectOperations(document.operations, settings.include, settings.exclude).map((operation) =>

@@ -102,12 +102,22 @@ test("an object that is spread over a query cannot name the key's parameter, in 
 });
 
 test("an API that echoes a credential does not show it to the program", async () => {
-  const settings = { auth: { key: CANARY }, headers: { "X-Token": `Token ${CANARY}x` } };
+  const settings = { auth: { key: CANARY }, headers: { "X-Token": `Token ${CANARY}x` }, secretHeaders: ["x-token"] };
   const { value, request } = await call("payments", settings, ["GetCustomers", {}]);
   assert.ok(JSON.stringify(request).includes("canary-4711"));
   assert.ok(!JSON.stringify(value).includes("canary-4711"), JSON.stringify(value));
   const plain = await call("payments", {}, ["GetCustomers", { ids: [CANARY] }]);
   assert.ok(JSON.stringify(plain.value).includes("canary-4711"), "without the credential nothing is hidden");
+});
+
+test("a header that holds no secret may stand in an answer", async () => {
+  const headers = { "X-Region": "europe", Authorization: "Bearer hidden-token" };
+  const { value } = await call("payments", { headers }, [
+    "GetCustomers",
+    { ids: ["europe", "hidden-token", "Bearer"] },
+  ]);
+  assert.equal(Object(value).url, "/customers?ids=europe%20[secret]%20Bearer");
+  assert.deepEqual([Object(value).headers["x-region"], Object(value).headers.authorization], ["europe", "[secret]"]);
 });
 
 test("no error, state or description shows a credential", async () => {
