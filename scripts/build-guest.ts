@@ -6,20 +6,25 @@ const HEAD = "/** Built from `guest/` by `npm run generate`; a check rebuilds an
 
 /** The text of `src/sandbox/guest.generated.ts`. */
 export async function buildGuest(): Promise<string> {
-  const [source, warmUp] = await Promise.all([bundle("guest/main.ts"), bundle("guest/warm-up.ts")]);
+  const [source, warmUp, worker] = await Promise.all([
+    bundle("guest/main.ts", "iife"),
+    bundle("guest/warm-up.ts", "iife"),
+    bundle("guest/worker/worker.ts", "esm"),
+  ]);
   return [
     HEAD,
     `export const GUEST_SOURCE = ${JSON.stringify(source)};\n`,
     `export const GUEST_WARM_UP = ${JSON.stringify(warmUp)};\n`,
+    `export const GUEST_WORKER = ${JSON.stringify(worker)};\n`,
   ].join("\n");
 }
 
-async function bundle(entry: string): Promise<string> {
+async function bundle(entry: string, format: "iife" | "esm"): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [entry],
     bundle: true,
     write: false,
-    format: "iife",
+    format,
     target: "es2024",
     charset: "utf8",
     legalComments: "none",

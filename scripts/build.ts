@@ -1,7 +1,7 @@
 /** Builds `dist/`: the gateway by the TypeScript compiler, the admin page by esbuild. A finished build appears at once. */
 
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -57,7 +57,7 @@ function compile(outFolder: string): void {
 /** A confined child sees single files, so the code of each engine's child is one. */
 async function bundleChildren(outFolder: string): Promise<void> {
   const { build: bundle } = await import("esbuild");
-  for (const engine of ["isolate", "quickjs"]) {
+  for (const engine of ["isolate", "quickjs", "workerd"]) {
     await bundle({
       entryPoints: [join(ROOT, "src/sandbox/engines", engine, "child.ts")],
       outfile: join(outFolder, "sandbox/engines", engine, "child.js"),
@@ -69,6 +69,8 @@ async function bundleChildren(outFolder: string): Promise<void> {
       allowOverwrite: true,
     });
   }
+  const config = "sandbox/engines/workerd/workerd.capnp";
+  copyFileSync(join(ROOT, "src", config), join(outFolder, config));
 }
 
 function replaceDist(fresh: string): void {

@@ -32,7 +32,13 @@ import { createRecord, execute } from "./execution/index.ts";
 import type { Rooms } from "./execution/index.ts";
 import { decide } from "./policy/index.ts";
 import { openReaper } from "./processes/index.ts";
-import { confineEngine, createIsolateEngine, createQuickjsEngine, openSandbox } from "./sandbox/index.ts";
+import {
+  confineEngine,
+  createIsolateEngine,
+  createQuickjsEngine,
+  createWorkerdEngine,
+  openSandbox,
+} from "./sandbox/index.ts";
 import type { Engine, Sandbox } from "./sandbox/index.ts";
 import { openStore } from "./store/index.ts";
 import type { Store } from "./store/index.ts";
@@ -169,6 +175,8 @@ function chooseEngine(name: EngineName): Engine {
       return createIsolateEngine(process.execPath);
     case "quickjs":
       return createQuickjsEngine(process.execPath);
+    case "workerd":
+      return createWorkerdEngine();
     default:
       return name satisfies never;
   }

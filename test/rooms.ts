@@ -102,7 +102,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
 };
 
-/** Packages and builtins that may enter the code base through certain rooms only. */
+/** Packages and builtins that may enter the code base through certain rooms, or single files of them, only. */
 export const GATES: readonly { readonly match: RegExp; readonly rooms: readonly string[] }[] = [
   {
     match: /^(isolated-vm|quickjs-emscripten.*|@jitl\/quickjs.*|workerd|node:worker_threads|node:vm)$/,
@@ -110,9 +110,11 @@ export const GATES: readonly { readonly match: RegExp; readonly rooms: readonly 
   },
   { match: /^(node:sqlite|pg|kysely.*)$/, rooms: ["store"] },
   {
-    match: /^(undici|node:https?|node:http2|node:net|node:tls|node:dgram|node:dns(\/.*)?)$/,
+    match: /^(undici|node:https?|node:http2|node:tls|node:dgram|node:dns(\/.*)?)$/,
     rooms: ["egress", "surfaces"],
   },
+  // One file hands a child the end of a local socket; it connects to nobody else.
+  { match: /^node:net$/, rooms: ["egress", "surfaces", "sandbox/open-wire.ts"] },
   { match: /^node:child_process$/, rooms: ["connectors", "sandbox", "processes"] },
   { match: /^@modelcontextprotocol\/client/, rooms: ["connectors"] },
   { match: /^(@modelcontextprotocol\/server|hono|@hono\/.*)/, rooms: ["surfaces"] },

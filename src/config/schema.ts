@@ -52,8 +52,9 @@ export const limitsSchema = z
 
 const sandboxSchema = z
   .strictObject({
-    engine: z.enum(["isolate", "quickjs"]).default("isolate").meta({
-      description: "What runs programs: a V8 isolate, or QuickJS in WebAssembly where the native module cannot load.",
+    engine: z.enum(["isolate", "quickjs", "workerd"]).default("isolate").meta({
+      description:
+        "What runs programs: a V8 isolate; QuickJS in WebAssembly where the native module cannot load; or a Dynamic Worker of workerd, a package of its own.",
     }),
     isolation: z.enum(["auto", "strict", "process"]).default("auto").meta({
       description: "auto takes the best level of this machine, strict refuses to run with less than the full one.",

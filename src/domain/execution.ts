@@ -8,7 +8,7 @@ import type { Finding } from "./program.ts";
 import type { Effect } from "./tool.ts";
 
 /** What runs programs; `docs/reference/engines.md` says what each can and cannot. */
-export type EngineName = "isolate" | "quickjs";
+export type EngineName = "isolate" | "quickjs" | "workerd";
 
 /** How much stands between a program and the machine; `docs/reference/isolation.md` says what each level means. */
 export type IsolationLevel = "strict" | "confined" | "process";

@@ -15,17 +15,23 @@ export interface ChildCommand {
   readonly filter?: Buffer;
   /** The child runs below the process that is started; its own number comes on a descriptor. */
   readonly reportsPid?: boolean;
+  /** The child cannot speak on an inherited connection: it takes one from a listening socket on the same descriptor. */
+  readonly acceptsWire?: boolean;
 }
 
 /** A file of the machine, and the name under which a confined child finds it. */
 export interface EngineFile {
   readonly from: string;
   readonly at: string;
+  /** A device of the kernel, not a file with contents. */
+  readonly isDevice?: boolean;
 }
 
 /** An engine that can live in a root of its own: the files it needs there, and its command in that root. */
 export interface ContainedEngine {
   readonly files: readonly EngineFile[];
+  /** It takes its wire from a listening socket, for which the filter needs a few calls more. */
+  readonly acceptsWire?: boolean;
   command(usualMemoryBytes: number): ChildCommand;
 }
 

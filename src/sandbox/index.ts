@@ -2,6 +2,7 @@
 
 export { createIsolateEngine } from "./engines/isolate/isolate-engine.ts";
 export { createQuickjsEngine } from "./engines/quickjs/quickjs-engine.ts";
+export { createWorkerdEngine } from "./engines/workerd/workerd-engine.ts";
 export { confineEngine } from "./confinement/confine-engine.ts";
 export type { ConfinedEngine } from "./confinement/confine-engine.ts";
 export type { Engine } from "./engine.ts";

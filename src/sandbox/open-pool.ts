@@ -17,6 +17,8 @@ import { TO_HOST } from "./wire.ts";
 
 /** A child grows by a few megabytes in a thousand executions. */
 const RECYCLE_AFTER = 1_000;
+/** One that holds so much more than at its start has not given back what programs used; the next needs its room. */
+const MOST_GROWTH_BYTES = 48 * 1024 * 1024;
 const IDLE_MS = 30_000;
 const WARM = 1;
 /** A child that was told to prepare its next isolate and does not is stuck in the last program. */
@@ -46,6 +48,8 @@ export interface Pool {
 interface Worker {
   readonly child: Child;
   uses: number;
+  /** What it held when it was new. */
+  firstBytes: number;
   baseline: Measure;
   timer: NodeJS.Timeout | undefined;
   /** It is being ended; whatever it still says, it gets no program. */
@@ -175,7 +179,14 @@ class ChildPool implements Pool {
     });
     // Starting takes as much of the processor as a hundred short programs, and usually nobody waits for it.
     if (this.#mayGiveWay && !this.#isUrgent()) child.giveWay();
-    const worker: Worker = { child, uses: 0, baseline: NOTHING_MEASURED, timer: undefined, isDismissed: false };
+    const worker: Worker = {
+      child,
+      uses: 0,
+      firstBytes: Infinity,
+      baseline: NOTHING_MEASURED,
+      timer: undefined,
+      isDismissed: false,
+    };
     worker.timer = setTimeout(() => this.#dismiss(worker), START_MS);
     this.#all.add(worker);
   }
@@ -217,6 +228,8 @@ class ChildPool implements Pool {
     clearTimeout(worker.timer);
     if (this.#closed || worker.isDismissed) return this.#dismiss(worker);
     worker.baseline = measureProcess(worker.child.pid) ?? NOTHING_MEASURED;
+    if (worker.baseline.residentBytes > worker.firstBytes + MOST_GROWTH_BYTES) return this.#dismiss(worker);
+    worker.firstBytes = Math.min(worker.firstBytes, worker.baseline.residentBytes);
     worker.child.listener = { frame: () => this.#dismiss(worker), gone: () => this.#lose(worker) };
     worker.timer = setTimeout(() => this.#rest(worker), IDLE_MS);
     worker.timer.unref();

@@ -97,7 +97,7 @@ for (const engine of ENGINES) {
         ["a map", "const map = new Map(); for (let i = 0; ; i += 1) map.set(i, { i })"],
         [
           "a resizable buffer",
-          "const b = new ArrayBuffer(8, { maxByteLength: 2 ** 32 }); for (let i = 1; ; i += 1) { b.resize(i * 2 ** 20); new Uint8Array(b).fill(1) }",
+          "const b = new ArrayBuffer(8, { maxByteLength: 2 ** 30 }); for (let i = 1; ; i += 1) { b.resize(i * 2 ** 20); new Uint8Array(b).fill(1) }",
         ],
         [
           "buffers, after the catch",
@@ -144,7 +144,7 @@ for (const engine of ENGINES) {
           const program = `try { ${attempt}; return "ended" } catch (error) { return error.name }`;
           assert.equal(
             await value(program),
-            name === "nested JSON" && engine === "isolate" ? "SyntaxError" : "RangeError",
+            name === "nested JSON" && engine !== "quickjs" ? "SyntaxError" : "RangeError",
           );
         });
       }
@@ -182,14 +182,16 @@ for (const engine of ENGINES) {
           "LIMIT_SIZE",
         ]);
       });
-      it("stops a flood of logs and a result of holes before they are written", async () => {
+      it("stops a flood of logs while it is written", async () => {
+        assert.deepEqual(await codes(['for (;;) console.log("x".repeat(1_000))'], {}), ["LIMIT_SIZE"]);
+      });
+      it("stops a large line and a result of holes before they are written", async () => {
         const programs = [
-          'for (;;) console.log("x".repeat(1_000))',
           "return new Array(2 ** 31)",
           'return "x".repeat(2 ** 26)',
           'console.log("x".repeat(2 ** 26))',
         ];
-        assert.deepEqual(await codes(programs, {}), ["LIMIT_SIZE", "LIMIT_SIZE", "LIMIT_SIZE", "LIMIT_SIZE"]);
+        assert.deepEqual(await codes(programs, {}), ["LIMIT_SIZE", "LIMIT_SIZE", "LIMIT_SIZE"]);
       });
       it("does not count what a call brings in", async () => {
         const host = hostOf({ ok: true, json: JSON.stringify("x".repeat(10_000)) });

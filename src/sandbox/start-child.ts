@@ -8,11 +8,13 @@ import { GloveboxError } from "../domain/index.ts";
 import type { ChildKeeper } from "../domain/index.ts";
 
 import type { ConfinedEngine } from "./confinement/confine-engine.ts";
-import { FILTER_DESCRIPTOR, INFO_DESCRIPTOR, WIRE_DESCRIPTOR } from "./engine.ts";
+import { FILTER_DESCRIPTOR, INFO_DESCRIPTOR } from "./engine.ts";
 import type { ChildCommand } from "./engine.ts";
 import { createFrameReader, encodeFrame } from "./frames.ts";
 import type { Frame } from "./frames.ts";
 import { hideInherited } from "./hide-inherited.ts";
+import { openWire } from "./open-wire.ts";
+import type { WireEnds } from "./open-wire.ts";
 import { lowerPriority, restorePriority } from "./priority.ts";
 
 const STDERR_BYTES = 4_096;
@@ -49,10 +51,11 @@ export interface Child {
 
 export function startChild(options: ChildOptions, listener: ChildListener): Child {
   const command = options.engine.command(options.usualMemoryBytes);
-  const spawned = spawnCommand(command);
+  const ends = openWire(command.acceptsWire ?? false);
+  const spawned = spawnCommand(command, ends.stdio);
   const pid = spawned.pid ?? 0;
   const stdio: readonly unknown[] = spawned.stdio;
-  const wire = stdio[WIRE_DESCRIPTOR] as Duplex;
+  const wire = ends.take(spawned);
   const stderr = keepTail(spawned.stderr);
   const engine = { pid: command.reportsPid ? 0 : pid, isGone: false, gaveWay: false };
   if (command.filter) endWith(stdio[FILTER_DESCRIPTOR] as Writable, command.filter);
@@ -101,18 +104,19 @@ export function startChild(options: ChildOptions, listener: ChildListener): Chil
     leave(new GloveboxError("SANDBOX_CRASHED", `The sandbox process ended (${signal ?? code}) ${stderr()}`));
   });
   wire.on("error", () => child.kill());
+  wire.on("close", () => child.kill()); // an engine may outlive its connection; nobody could speak to it again
   wire.on("data", createReceiver(options.maxFrameBytes, child));
   return child;
 }
 
 /** A group of its own: Ctrl-C in a terminal is for the gateway, which then ends its children itself. */
-function spawnCommand({ file, args, filter, reportsPid }: ChildCommand): ChildProcess {
+function spawnCommand({ file, args, filter, reportsPid }: ChildCommand, wire: WireEnds["stdio"]): ChildProcess {
   return spawn(file, args, {
     stdio: hideInherited([
       "ignore",
       "ignore",
       "pipe",
-      "pipe",
+      wire,
       filter ? "pipe" : "ignore",
       reportsPid ? "pipe" : "ignore",
     ]),

@@ -13,6 +13,8 @@ export const TO_GUEST = {
   FAILURE: 3,
   /** The timer `id` is due. */
   TICK: 4,
+  /** Say PONG: asked of a child that rests, before it gets a program. */
+  PING: 5,
 } as const;
 
 /** What a child sends. */
@@ -33,6 +35,8 @@ export const TO_HOST = {
   THREW: 22,
   /** The isolate's own limit ended the program; the payload is a word of `OVERRUNS`. */
   OVERRUN: 23,
+  /** The answer of a child that rests to PING. */
+  PONG: 24,
 } as const;
 
 export const LOG_LEVELS = ["log", "info", "warn", "error", "debug"] as const;

@@ -1,6 +1,7 @@
 /** Writes the seccomp filter as the kernel reads it: classic BPF, eight bytes an instruction. */
 
-import { ALLOWED, UNKNOWN_TO_CHILD, X64 } from "./syscalls.ts";
+import { ACCEPTING, ALLOWED, UNKNOWN_TO_CHILD, X64 } from "./syscalls.ts";
+import type { AllowedGroup } from "./syscalls.ts";
 
 /** Opcodes of linux/bpf_common.h. */
 const LOAD = 0x20; // BPF_LD | BPF_W | BPF_ABS
@@ -34,9 +35,10 @@ interface Instruction {
 }
 
 /** The filter for this processor; `undefined` where there is no table of numbers for it. */
-export function assembleFilter(architecture: string): Buffer | undefined {
+export function assembleFilter(architecture: string, acceptsWire = false): Buffer | undefined {
   if (architecture !== "x64") return undefined;
-  return encode([...refuseForeign(), ...refuseClone3(), ...allowThreads(), ...allowListed(), fail(EPERM)]);
+  const listed = allowListed(acceptsWire ? [...ALLOWED, ACCEPTING] : ALLOWED);
+  return encode([...refuseForeign(), ...refuseClone3(), ...allowThreads(), ...listed, fail(EPERM)]);
 }
 
 /** A call by another convention has other numbers, so nothing else here would mean what it says. */
@@ -66,8 +68,8 @@ function allowThreads(): readonly Instruction[] {
   ];
 }
 
-function allowListed(): readonly Instruction[] {
-  const names = ALLOWED.flatMap(({ calls }) => calls).filter((name) => name !== "clone");
+function allowListed(groups: readonly AllowedGroup[]): readonly Instruction[] {
+  const names = groups.flatMap(({ calls }) => calls).filter((name) => name !== "clone");
   return names.flatMap((name) => [
     { code: JUMP_EQUAL, value: numberOf(name), yes: 0, no: 1 },
     { code: RETURN, value: ALLOW },

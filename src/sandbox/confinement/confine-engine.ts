@@ -49,7 +49,7 @@ async function tryAll(engine: Engine): Promise<ConfinedEngine> {
     const missing = describeMissing(contained !== undefined);
     return { ...engine, isolation: "process", layers: missing, prlimit: undefined };
   }
-  const filter = assembleFilter(process.arch);
+  const filter = assembleFilter(process.arch, contained.acceptsWire);
   const confinement = { tools: { bubblewrap, prlimit }, files: contained.files, filter };
   const failure = await probe(confine({ file: contained.command(0).file, args: ["--version"] }, confinement));
   if (failure !== undefined)

@@ -21,7 +21,10 @@ export interface Confinement {
   readonly filter: Buffer | undefined;
 }
 
-export function confine({ file, args }: ChildCommand, { tools, files, filter }: Confinement): ChildCommand {
+export function confine(
+  { file, args, acceptsWire }: ChildCommand,
+  { tools, files, filter }: Confinement,
+): ChildCommand {
   const bubblewrap = [
     "--unshare-user",
     "--unshare-ipc",
@@ -40,7 +43,7 @@ export function confine({ file, args }: ChildCommand, { tools, files, filter }: 
     "--setenv",
     "TZ",
     "UTC",
-    ...files.flatMap(({ from, at }) => ["--ro-bind", from, at]),
+    ...files.flatMap(({ from, at, isDevice }) => [isDevice ? "--dev-bind" : "--ro-bind", from, at]),
     "--remount-ro",
     "/",
     "--chdir",
@@ -52,7 +55,7 @@ export function confine({ file, args }: ChildCommand, { tools, files, filter }: 
     file,
     ...args,
   ];
-  const extra = { ...(filter && { filter }), reportsPid: true };
+  const extra = { ...(filter && { filter }), ...(acceptsWire && { acceptsWire }), reportsPid: true };
   if (tools.prlimit === undefined) return { file: tools.bubblewrap, args: bubblewrap, ...extra };
   return { file: tools.prlimit, args: [...RLIMITS, "--", tools.bubblewrap, ...bubblewrap], ...extra };
 }

@@ -71,6 +71,15 @@ export const ALLOWED: readonly AllowedGroup[] = [
   },
 ];
 
+/**
+ * For a child that takes its wire from a listening socket: to take the connection that waits, and to speak on it. There
+ * is still no call that makes, names or connects a socket, so that there is no other to speak on.
+ */
+export const ACCEPTING: AllowedGroup = {
+  reason: "take the one connection that waits on the inherited socket, and speak on it",
+  calls: ["accept4", "recvfrom", "sendto", "getsockopt", "getsockname", "socketpair"],
+};
+
 /** Answered with ENOSYS instead, so that the C library falls back to a call whose flags the filter can see. */
 export const UNKNOWN_TO_CHILD: readonly string[] = ["clone3"];
 
@@ -103,6 +112,11 @@ export const X64: Readonly<Record<string, number>> = {
   dup: 32,
   nanosleep: 35,
   getpid: 39,
+  sendto: 44,
+  recvfrom: 45,
+  getsockname: 51,
+  socketpair: 53,
+  getsockopt: 55,
   clone: 56,
   execve: 59,
   exit: 60,
@@ -140,6 +154,7 @@ export const X64: Readonly<Record<string, number>> = {
   newfstatat: 262,
   set_robust_list: 273,
   epoll_pwait: 281,
+  accept4: 288,
   eventfd2: 290,
   epoll_create1: 291,
   pipe2: 293,

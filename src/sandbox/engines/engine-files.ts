@@ -1,4 +1,4 @@
-/** The files that engines in a Node process have in common: the bundled child and Node's shared libraries. */
+/** The files that engines have in common: the bundled child and the shared libraries. */
 
 import { existsSync, realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -32,7 +32,7 @@ export function listFiles(node: string, child: string): readonly EngineFile[] {
 }
 
 /** The shared libraries of this process: the same executable needs the same ones, and the engines no others. */
-function listLibraries(): readonly string[] {
+export function listLibraries(): readonly string[] {
   const report = process.report as NodeJS.ProcessReport & { excludeNetwork: boolean };
   report.excludeNetwork = true; // looking up the names of network interfaces takes long and is of no use here
   const { sharedObjects } = report.getReport() as { readonly sharedObjects?: readonly string[] };

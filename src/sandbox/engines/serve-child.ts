@@ -12,6 +12,7 @@ import type { Frame } from "../frames.ts";
 import { TO_GUEST, TO_HOST } from "../wire.ts";
 import type { StartMessage, ThrownMessage } from "../wire.ts";
 import type { CreateRealm, Realm } from "./realm.ts";
+import { STUCK } from "./stuck.ts";
 
 /** Replies may be as large as the largest configurable result; the host is trusted to keep to it. */
 const MAX_FRAME_BYTES = 80 * 1024 * 1024;
@@ -44,14 +45,21 @@ class Served {
       const realm = await this.#prepare(this.#usualMemoryBytes);
       this.#isFinished = false;
       this.#send(TO_HOST.READY, 0, "");
-      let frame = this.#receive();
-      // Late answers to the execution before this one.
-      while (frame.kind !== TO_GUEST.START) frame = this.#receive();
+      const frame = this.#receiveStart();
       const start = parseStart(frame.text);
       this.#realm = await this.#fitMemory(realm, start.limits.memoryBytes);
       this.#run(this.#realm, frame, start);
       this.#flush();
       this.#realm.dispose();
+    }
+  }
+
+  /** What is neither a question nor a start is a late answer to the execution before. */
+  #receiveStart(): Frame {
+    for (;;) {
+      const frame = this.#receive();
+      if (frame.kind === TO_GUEST.START) return frame;
+      if (frame.kind === TO_GUEST.PING) this.#send(TO_HOST.PONG, 0, "");
     }
   }
 
@@ -118,13 +126,6 @@ class Served {
     return frame;
   }
 }
-
-const STUCK: ThrownMessage = {
-  kind: "stuck",
-  name: "Error",
-  message: "The program waits for a promise that nothing can settle",
-  stack: "",
-};
 
 function parseStart(text: string): StartMessage {
   return JSON.parse(text) as StartMessage; // from the host, which is trusted

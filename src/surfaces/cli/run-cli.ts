@@ -96,7 +96,7 @@ function addRunning(program: Command, context: CliContext, end: (code: number) =
     .option("--cpu-ms <ms>", "limit of processor time", parseCount)
     .option("--memory-mb <mb>", "limit of memory", parseCount)
     .option("--calls <number>", "limit of tool calls", parseCount)
-    .addOption(new Option("--engine <name>", "the sandbox engine").choices(["isolate", "quickjs"]))
+    .addOption(new Option("--engine <name>", "the sandbox engine").choices(["isolate", "quickjs", "workerd"]))
     .option("--no-analysis", "skip the rules of static analysis; the sandbox holds without them")
     .option("--no-types", "ask for no type check; this version never checks types")
     .action(async (file: string | undefined, flags) => end(await runCommand(file, flags, context)));

@@ -1,0 +1,33 @@
+/** Errors of a Worker that did not start, and the positions in all others. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { HEAD } from "./dynamic-worker.ts";
+import { describeLoadFailure, withAuthorStack } from "./explain-worker.ts";
+import { splitFrames } from "./split-frames.ts";
+
+test("a program that does not compile is a syntax error at its own place", () => {
+  const column = HEAD.length + 7;
+  const text = `Failed to start Worker:\nUncaught SyntaxError: Unexpected token '='\n  at program.ts:1:${column}`;
+  assert.deepEqual(withAuthorStack(describeLoadFailure(new Error(text))), {
+    kind: "syntax",
+    name: "SyntaxError",
+    message: "Unexpected token '='",
+    stack: "SyntaxError: Unexpected token '='\n    at program.ts:1:7",
+  });
+});
+
+test("anything else that keeps a Worker from starting is a fault of the engine", () => {
+  const fault = new Error("Failed to start Worker:\nUncaught ReferenceError: x is not defined");
+  assert.throws(() => describeLoadFailure(fault), fault);
+});
+
+test("what a guest says is split by length, whatever is in it", () => {
+  assert.deepEqual(splitFrames("19 0 5\n1 2 321 0 0\n17 1 3\na\nb"), [
+    { kind: 19, id: 0, text: "1 2 3" },
+    { kind: 21, id: 0, text: "" },
+    { kind: 17, id: 1, text: "a\nb" },
+  ]);
+  assert.deepEqual(splitFrames(""), []);
+});

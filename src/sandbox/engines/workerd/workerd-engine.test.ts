@@ -1,0 +1,67 @@
+/** The engine as the pool sees it: its command, its files in a confined root, and its absence. */
+
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+
+import { GloveboxError } from "../../../domain/index.ts";
+import { confineEngine } from "../../confinement/confine-engine.ts";
+import { openTestSandbox } from "../../fixtures/test-sandbox.ts";
+import { WORKERD_VERSION, createWorkerdEngine } from "./workerd-engine.ts";
+
+const isLinux = process.platform === "linux";
+
+test("the command names workerd, the descriptor of its socket and the configuration", () => {
+  const { file, args, acceptsWire } = createWorkerdEngine().command(1_000);
+  assert.match(file, /\/workerd$/);
+  assert.match(args.join(" "), /^serve --experimental --socket-fd wire=3 \S+\/workerd\/workerd\.capnp$/);
+  assert.equal(acceptsWire, true);
+});
+
+test("a confined child finds workerd, its configuration and one device, and no Node", { skip: !isLinux }, () => {
+  const { contained } = createWorkerdEngine();
+  assert.equal(contained?.command(1_000).file, "/engine/workerd");
+  const names = contained.files.map(({ at }) => at).filter((at) => !/\.so\b/.test(at));
+  assert.deepEqual(names, ["/engine/workerd", "/engine/workerd.capnp", "/engine/child.js", "/dev/urandom"]);
+});
+
+test("without the package the error says what to install", () => {
+  const nowhere = createRequire("/nowhere/else.js");
+  assert.throws(
+    () => createWorkerdEngine(nowhere),
+    (error) =>
+      error instanceof GloveboxError &&
+      error.code === "SANDBOX_UNAVAILABLE" &&
+      error.details.hint?.includes(`npm install workerd@${WORKERD_VERSION}`) === true,
+  );
+});
+
+test("the version in the hint is the one that the suites run on", () => {
+  const { version } = createRequire(import.meta.url)("workerd/package.json");
+  assert.equal(version, WORKERD_VERSION);
+});
+
+test("programs run in the confinement of this machine, and each has all of its memory", async () => {
+  const engine = await confineEngine(createWorkerdEngine(), "auto");
+  const { sandbox, value } = await openTestSandbox({ engine, concurrency: 1 }, "workerd");
+  try {
+    for (let n = 0; n < 5; n += 1) {
+      assert.equal(await value("return new Uint8Array(100 * 2 ** 20).fill(1).length"), 100 * 2 ** 20);
+    }
+  } finally {
+    await sandbox.close();
+  }
+});
+
+test("a text of many megabytes comes in and goes out whole", async () => {
+  const large = 12 * 1024 * 1024;
+  const limits = { outputBytes: 2 * large, resultBytes: 2 * large, argumentBytes: 2 * large };
+  const { sandbox, value } = await openTestSandbox({ concurrency: 1 }, "workerd");
+  try {
+    const host = { call: () => Promise.resolve({ ok: true as const, json: JSON.stringify("é".repeat(large / 2)) }) };
+    const program = "const text = await files.read(); return [text.length, text === 'é'.repeat(text.length)]";
+    assert.deepEqual(await value(program, { limits, host }), [large / 2, true]);
+  } finally {
+    await sandbox.close();
+  }
+});

@@ -1,0 +1,86 @@
+/** The engine of Cloudflare's Dynamic Workers: workerd, a process of its own without Node, from an optional package. */
+
+import { existsSync, realpathSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+
+import { GloveboxError } from "../../../domain/index.ts";
+import { WIRE_DESCRIPTOR } from "../../engine.ts";
+import type { ChildCommand, Engine, EngineFile } from "../../engine.ts";
+import { findChild, listLibraries } from "../engine-files.ts";
+
+/** The version that the suites run on; the package is a peer that may be missing. */
+export const WORKERD_VERSION = "1.20261104.1";
+
+const WORKERD_AT = "/engine/workerd";
+const CONFIG_AT = "/engine/workerd.capnp";
+/** workerd does not start without it. */
+const RANDOMNESS = "/dev/urandom";
+const WORKER_AT = "/engine/child.js";
+
+/** Worker Loader bindings are experimental in workerd. */
+const ARGS = ["serve", "--experimental", "--socket-fd", `wire=${WIRE_DESCRIPTOR}`];
+
+/** `require` is how packages are found. Throws SANDBOX_UNAVAILABLE with the remedy where there is no workerd. */
+export function createWorkerdEngine(require: NodeJS.Require = createRequire(import.meta.url)): Engine {
+  const workerd = findWorkerd(require);
+  const child = findChild("workerd");
+  const config = join(dirname(child), "workerd.capnp");
+  return {
+    name: "workerd",
+    command: () => commandOf(workerd, config),
+    contained:
+      process.platform === "linux"
+        ? {
+            files: listEngine(workerd, child, config),
+            acceptsWire: true,
+            command: () => commandOf(WORKERD_AT, CONFIG_AT),
+          }
+        : undefined,
+  };
+}
+
+function commandOf(file: string, config: string): ChildCommand {
+  return { file, args: [...ARGS, config], acceptsWire: true };
+}
+
+function listEngine(workerd: string, child: string, config: string): readonly EngineFile[] {
+  return [
+    { from: realpathSync(workerd), at: WORKERD_AT },
+    { from: config, at: CONFIG_AT },
+    { from: child, at: WORKER_AT },
+    { from: RANDOMNESS, at: RANDOMNESS, isDevice: true },
+    ...listNeeded().map((library) => ({ from: realpathSync(library), at: library })),
+  ];
+}
+
+/** workerd needs of the C library's parts one that Node does not. */
+function listNeeded(): readonly string[] {
+  const libraries = listLibraries();
+  const folders = new Set(libraries.map((library) => dirname(library)));
+  const more = [...folders].map((folder) => join(folder, "librt.so.1")).filter((file) => existsSync(file));
+  return [...new Set([...libraries, ...more])];
+}
+
+function findWorkerd(require: NodeJS.Require): string {
+  if (process.platform === "win32") {
+    throw new GloveboxError("SANDBOX_UNAVAILABLE", "The engine workerd cannot be used on Windows", {
+      hint: 'Set sandbox.engine to "isolate" or "quickjs"',
+    });
+  }
+  try {
+    return parseExecutable(require("workerd"));
+  } catch (cause) {
+    throw new GloveboxError("SANDBOX_UNAVAILABLE", "The package of workerd is not installed for this platform", {
+      cause,
+      hint: `Run \`npm install workerd@${WORKERD_VERSION}\` beside Glovebox, or set sandbox.engine to "isolate"`,
+    });
+  }
+}
+
+/** The package's own way to name its executable for this platform. */
+function parseExecutable(workerd: unknown): string {
+  const { default: file } = workerd as { readonly default?: unknown };
+  if (typeof file !== "string" || !existsSync(file)) throw new TypeError("The package names no executable");
+  return file;
+}

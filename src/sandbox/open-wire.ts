@@ -1,0 +1,51 @@
+/**
+ * The host's end of the wire of one child. Most children inherit one end of a pair. One that can only take connections
+ * inherits a listening socket with ours already waiting; its name is gone again before anybody else can use it.
+ */
+
+import type { ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import type { Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Duplex } from "node:stream";
+
+import { WIRE_DESCRIPTOR } from "./engine.ts";
+
+/** What the child is given in the place of the wire, and how to get the other end once it was started. */
+export interface WireEnds {
+  readonly stdio: "pipe" | number;
+  take(spawned: ChildProcess): Duplex;
+}
+
+const INHERITED: WireEnds = { stdio: "pipe", take: ({ stdio }) => parseDuplex(stdio[WIRE_DESCRIPTOR]) };
+
+/** Nothing here waits: between listening and connecting no other part of this process runs. */
+export function openWire(isAccepted: boolean): WireEnds {
+  if (!isAccepted) return INHERITED;
+  const folder = mkdtempSync(join(tmpdir(), "glovebox-wire-")); // for this user only
+  const path = join(folder, "wire");
+  const server = createServer();
+  server.listen({ path, exclusive: true });
+  return {
+    stdio: parseDescriptor(server),
+    take() {
+      const wire = connect(path); // waits in the queue of the socket until the child takes it
+      server.close();
+      rmSync(folder, { recursive: true, force: true });
+      return wire;
+    },
+  };
+}
+
+function parseDuplex(stream: unknown): Duplex {
+  return stream as Duplex;
+}
+
+/** Node gives a descriptor to nobody but its own children; there the number is all that is needed. */
+function parseDescriptor(server: Server): number {
+  const { _handle: handle } = server as unknown as { readonly _handle?: { readonly fd?: number } };
+  if (handle?.fd === undefined || handle.fd < 0) throw new TypeError("The socket has no descriptor");
+  return handle.fd;
+}
