@@ -7,7 +7,7 @@ import "../main.ts";
 import type { ThrownMessage } from "../../src/sandbox/wire.ts";
 import { TO_HOST } from "../../src/sandbox/wire.ts";
 import { describeThrown } from "../errors.ts";
-import { apply, freeze, promiseThen, slice, stringifyJson } from "../intrinsics.ts";
+import { RealPromise, apply, freeze, promiseThen, slice, stringifyJson } from "../intrinsics.ts";
 import type { Guest } from "../main.ts";
 import type { Send } from "../tools.ts";
 import { stripGlobals } from "./strip-globals.ts";
@@ -52,11 +52,24 @@ function start(atMs: number): Promise<unknown> {
 
 function begin(loaded: unknown, startText: string, atMs: number): void {
   try {
-    const { default: make } = loaded as { readonly default: () => () => Promise<unknown> };
-    guest.start(apply(make, globalThis, []), startText, atMs);
+    const { default: make } = loaded as { readonly default: (load: unknown) => () => Promise<unknown> };
+    guest.start(apply(make, globalThis, [refuseModule]), startText, atMs);
   } catch (thrown) {
     fail("thrown", thrown);
   }
+}
+
+function deliver(kind: number, id: number, atMs: number): void {
+  try {
+    guest.deliver(kind, id, takeIncoming(), atMs);
+  } catch (thrown) {
+    fail("thrown", thrown);
+  }
+}
+
+/** What a program calls when it writes `import(…)`. */
+function refuseModule(): Promise<never> {
+  return new RealPromise((_, reject) => reject(new Error("Not supported")));
 }
 
 function takeIncoming(): string {
@@ -70,7 +83,7 @@ const SESSION = freeze({
     incoming += piece;
   },
   start,
-  deliver: (kind: number, id: number, atMs: number): void => guest.deliver(kind, id, takeIncoming(), atMs),
+  deliver,
   /** A piece of what was said; another one follows when it is full. */
   collect: (): string => {
     const piece = slice(outgoing, 0, PIECE_CHARS);

@@ -43,6 +43,9 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** Longer than a child is taken at its word. */
+const RESTED_MS = 150;
+
 const HASTY_CHILD = fileURLToPath(import.meta.resolve("./fixtures/hasty-child.ts"));
 
 /** An engine of any other file. */
@@ -212,6 +215,26 @@ describe("a child that dies", () => {
       for (const pid of before) process.kill(pid, "SIGKILL");
       while (before.some((pid) => pids.has(pid))) await sleep(5);
       assert.equal(codeOf(await end("return 1")), "returned");
+    }));
+  it("without a word, stopped while it rests, is replaced before the next program, which is not harmed", () =>
+    within({ concurrency: 2 }, async ({ end, pids }) => {
+      await end("return 1");
+      await sleep(RESTED_MS);
+      const before = [...pids];
+      for (const pid of before) process.kill(pid, "SIGSTOP");
+      assert.deepEqual(await end("return 1"), { kind: "returned", value: 1 });
+      assert.deepEqual(
+        before.filter((pid) => pids.has(pid)),
+        [],
+      );
+    }));
+  it("has a twin that rests and answers, and is used again", () =>
+    within({ concurrency: 1 }, async ({ end, pids }) => {
+      await end("return 1");
+      await sleep(RESTED_MS);
+      const before = [...pids];
+      assert.deepEqual(await end("return 1"), { kind: "returned", value: 1 });
+      assert.deepEqual([...pids], before);
     }));
   it("by a limit is not given to the next program, even if it says that it is ready", () =>
     within({ concurrency: 1, engine: engineOf(process.execPath, HASTY_CHILD) }, async ({ end }) => {

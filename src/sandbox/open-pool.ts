@@ -5,6 +5,7 @@
 
 import { GloveboxError } from "../domain/index.ts";
 
+import { askAlive } from "./ask-alive.ts";
 import { capMemory } from "./confinement/cap-memory.ts";
 import { createFairQueue } from "./fair-queue.ts";
 import { createPlaces } from "./places.ts";
@@ -20,6 +21,8 @@ const RECYCLE_AFTER = 1_000;
 /** One that holds so much more than at its start has not given back what programs used; the next needs its room. */
 const MOST_GROWTH_BYTES = 48 * 1024 * 1024;
 const IDLE_MS = 30_000;
+/** A child that has not spoken for so long is asked whether it still answers before it gets a program. */
+const FRESH_MS = 100;
 const WARM = 1;
 /** A child that was told to prepare its next isolate and does not is stuck in the last program. */
 const READY_MS = 2_000;
@@ -52,6 +55,8 @@ interface Worker {
   firstBytes: number;
   baseline: Measure;
   timer: NodeJS.Timeout | undefined;
+  /** When it last said that it is ready, by the clock of this process. */
+  readyAt: number;
   /** It is being ended; whatever it still says, it gets no program. */
   isDismissed: boolean;
 }
@@ -94,7 +99,10 @@ class ChildPool implements Pool {
       this.#places.leave(principal);
       this.#release(worker, reusable);
     };
-    return { child: worker.child, baseline: worker.baseline, release };
+    const isFresh = performance.now() - worker.readyAt < FRESH_MS;
+    if (isFresh || (await askAlive(worker.child))) return { child: worker.child, baseline: worker.baseline, release };
+    release(false);
+    return this.take(principal, signal);
   }
 
   /** Those who wait already come first, unless what is ready is not for them. */
@@ -185,6 +193,7 @@ class ChildPool implements Pool {
       firstBytes: Infinity,
       baseline: NOTHING_MEASURED,
       timer: undefined,
+      readyAt: 0,
       isDismissed: false,
     };
     worker.timer = setTimeout(() => this.#dismiss(worker), START_MS);
@@ -233,6 +242,7 @@ class ChildPool implements Pool {
     worker.child.listener = { frame: () => this.#dismiss(worker), gone: () => this.#lose(worker) };
     worker.timer = setTimeout(() => this.#rest(worker), IDLE_MS);
     worker.timer.unref();
+    worker.readyAt = performance.now();
     this.#idle.push(worker);
     this.#serve();
     this.#fill();

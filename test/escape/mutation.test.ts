@@ -8,11 +8,11 @@ import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { findTools } from "../../src/sandbox/confinement/find-tools.ts";
-import { LATE_MS, TIGHT, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
+import { LATE_MS, TIGHT, confineAt, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
 import type { Run } from "./fixtures/escape-sandbox.ts";
 import { createHostileEngine } from "./fixtures/hostile-engine.ts";
 import { codeOf, findFloods, findPaths, textOf } from "./fixtures/judge.ts";
-import { buildEngine, buildHost } from "./fixtures/variant.ts";
+import { buildEngine, buildHost, buildWorkerdEngine } from "./fixtures/variant.ts";
 import type { Patch } from "./fixtures/variant.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -182,4 +182,44 @@ describe("a defence of the child", () => {
       assert.ok(!isHeld(await broken.run(attack)));
     });
   }
+});
+
+const WITHOUT_WITHHOLDING: Patch = {
+  file: "engines/workerd/withhold-imports.ts",
+  from: "if (!module.includes(KEYWORD)) return module;",
+  to: "if (module.length > 0) return module;",
+};
+
+/** The same for workerd: what keeps a Worker's own powers from a program. */
+const WORKER_MUTANTS: readonly Mutant[] = [
+  {
+    defence: "the list of globals that stay",
+    patch: { file: "guest.generated.ts", from: "stripGlobals();", to: "" },
+    attack: 'return ["WebSocket", "Request", "caches", "scheduler"].filter((name) => name in globalThis).length;',
+    isHeld: (run) => textOf(run) === "0",
+  },
+  {
+    defence: "the withholding of imports",
+    patch: WITHOUT_WITHHOLDING,
+    attack: 'return import("cloudflare:workers").then((module) => typeof module.waitUntil, () => "refused");',
+    isHeld: (run) => textOf(run) === '"refused"',
+  },
+];
+
+describe("a defence of a Worker", () => {
+  for (const { defence, patch, attack, isHeld } of WORKER_MUTANTS) {
+    test(`${defence} holds its attack off, and nothing else does`, async () => {
+      await using whole = await openEscapeSandbox(await confineAt("workerd", "process"));
+      assert.ok(isHeld(await whole.run(attack)));
+      await using broken = await openEscapeSandbox(await buildWorkerdEngine(patch));
+      assert.equal(await broken.value("return 2"), 2);
+      assert.ok(!isHeld(await broken.run(attack)));
+    });
+  }
+
+  test("the guest's own module answers once, even where it could be imported", async () => {
+    await using broken = await openEscapeSandbox(await buildWorkerdEngine(WITHOUT_WITHHOLDING));
+    const open = 'import("guest.js").then(({ guestWorker }) => typeof guestWorker.open().deliver)';
+    assert.equal(await broken.value(`return ${open}.catch(({ message }) => message);`), "This worker has its program");
+  });
 });

@@ -79,9 +79,22 @@ export const REALM_ATTACKS: readonly Attack[] = [
   {
     cannot: "load anything or read a path from an import",
     code: `const out = []; for (const name of ["node:fs", "fs", "./x.js", "../engine/child.js", "/engine/quickjs.wasm", "file:///etc/passwd", "data:text/javascript,1", "std", "os", "qjs:std", "qjs:os", "qjs:bjson", "program.ts", "guest.js"])
-      await import(name).then(() => out.push("loaded"), (error) => out.push(error.message.split(" '")[0], ...(/file:|node:|\\/work|\\/usr/.exec(error.stack) ?? [])));
+      await import(name).then(() => out.push("loaded"), (error) => out.push(error.message.split(/ ['"]/)[0], ...(/file:|node:|\\/work|\\/usr/.exec(error.stack) ?? [])));
       return [...new Set(out)];`,
     expect: finds(["Not supported"]),
+  },
+  {
+    cannot: "load a module of the engine",
+    code: `const loaded = []; for (const name of ["workers", "sockets", "email", "node", "workflows", "ai", "br", "durable-objects", "pipelines", "vectorize", "internal-class"].map((name) => "cloudflare:" + name)
+      .concat("cloudflare-internal:env", "cloudflare-internal:workers", "cloudflare-internal:sockets", "node-internal:process", "node:process", "node:buffer", "node:async_hooks", "node:perf_hooks", "process", "buffer", "workerd:unsafe", "workerd:unsafe-eval", "workerd:rtti", "internal:unsafe-eval", "entrypoint"))
+      await import(name).then((module) => loaded.push(name, ...Object.keys(module)), () => {}); return loaded;`,
+    expect: finds([]),
+  },
+  {
+    cannot: "get the functions that drive it from the guest's own module",
+    code: `const got = []; for (const name of ["guest.js", "./guest.js", "/guest.js", "program.ts", "child.js"]) { const module = await import(name).catch(() => ({}));
+      for (const value of Object.values(module)) for (const key of Object.keys(value ?? {})) try { const given = value[key](null); got.push(typeof given); } catch {} } return got;`,
+    expect: finds([]),
   },
   {
     cannot: "read a real clock by any path",

@@ -1,6 +1,7 @@
 /** What of the engine's Worker Loader is used, and the code that a Dynamic Worker is made of. */
 
 import { GUEST_WORKER } from "../../guest.generated.ts";
+import { WITHHELD, withholdImports } from "./withhold-imports.ts";
 
 /** The functions of `guest/worker/worker.ts`, called from another isolate of the same process: text and numbers only. */
 export interface GuestSession extends Disposable {
@@ -34,7 +35,7 @@ export interface WorkerCode {
  * Stands before the program, on its first line. The program's `this` is the global object, as in a script. A module can
  * be broken out of by a brace too many: what follows then runs in the same finished world, and finds nothing more.
  */
-export const HEAD = 'export default function () { return async () => {"use strict";';
+export const HEAD = `export default function (${WITHHELD}) { return async () => {"use strict";`;
 const TAIL = "\n}; }";
 
 /** Before this date the engine gives a Worker no modules of Node. */
@@ -42,32 +43,13 @@ const WORLD_DATE = "2023-01-01";
 /** Lost rejections are told at the end of the turn, as in the other engines. The guest takes weak references away itself. */
 const WORLD_FLAGS = ["rpc", "unhandled_rejection_after_microtask_checkpoint", "enable_weak_ref"];
 
-/** Modules that every Worker could import; a module of the Worker's own goes before one of the engine. */
-const BUILT_IN = [
-  "ai",
-  "br",
-  "durable-objects",
-  "email",
-  "internal-class",
-  "node",
-  "pipelines",
-  "sockets",
-  "vectorize",
-  "workers",
-  "workflows",
-].map((name) => `cloudflare:${name}`);
-
-const REFUSED_MODULES = Object.fromEntries(
-  BUILT_IN.map((name) => [name, { js: `throw new Error(${JSON.stringify(`No such module "${name}".`)});` }]),
-);
-
-/** A Worker for one program: without bindings and without a network. */
+/** A Worker for one program: without bindings and without a network. Throws `ImportRefused` where it would load more. */
 export function toWorkerCode(javascript: string): WorkerCode {
   return {
     compatibilityDate: WORLD_DATE,
     compatibilityFlags: WORLD_FLAGS,
     mainModule: "guest.js",
-    modules: { ...REFUSED_MODULES, "guest.js": GUEST_WORKER, "program.ts": { js: `${HEAD}${javascript}${TAIL}` } },
+    modules: { "guest.js": GUEST_WORKER, "program.ts": { js: withholdImports(`${HEAD}${javascript}${TAIL}`) } },
     env: {},
     globalOutbound: null,
   };

@@ -3,6 +3,7 @@
 import type { ThrownMessage } from "../../wire.ts";
 import { leadBack } from "../lead-back.ts";
 import { HEAD } from "./dynamic-worker.ts";
+import { ImportRefused } from "./withhold-imports.ts";
 
 /** As much of an error as the host keeps. */
 const TEXT_CHARS = 8_192;
@@ -11,6 +12,9 @@ const NOT_COMPILED = /Uncaught SyntaxError: ([^\n]*)(?:\n\s*at (program\.ts:\d+:
 
 /** Why a Worker did not start. Anything but a program that is no JavaScript is a fault of the engine, and goes on. */
 export function describeLoadFailure(thrown: unknown): ThrownMessage {
+  if (thrown instanceof ImportRefused) {
+    return { kind: "syntax", name: "SyntaxError", message: thrown.message, stack: `SyntaxError: ${thrown.message}` };
+  }
   const text = thrown instanceof Error ? thrown.message : String(thrown);
   const [, message, position] = NOT_COMPILED.exec(text) ?? [];
   if (message === undefined) throw thrown;

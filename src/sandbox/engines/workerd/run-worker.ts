@@ -11,6 +11,9 @@ import type { FrameWire } from "./serve-wire.ts";
 /** What one message between Workers may hold is limited; so much of a text goes in one. */
 const PIECE_CHARS = 4 * 1024 * 1024;
 
+/** The engine refuses an `import` in a turn of its own; a program that waits for that does not wait for ever. */
+const SETTLE_MS = 10;
+
 /** A program, the wire that it speaks on, and the time at which it begins. */
 export interface WorkerTask {
   readonly frames: FrameWire;
@@ -19,19 +22,24 @@ export interface WorkerTask {
 }
 
 /** Returns when the program has ended in any way; the last frame says how. */
-export async function runWorker(
-  entry: { open(none: null): Promise<GuestSession> },
-  { frames, start, atMs }: WorkerTask,
-): Promise<void> {
+export async function runWorker(open: () => Promise<GuestSession>, { frames, start, atMs }: WorkerTask): Promise<void> {
   const run = new WorkerRun(frames);
   try {
-    using guest = await entry.open(null);
+    using guest = await open();
     await feed(guest, JSON.stringify({ ...start, javascript: "" }));
     await guest.start(atMs);
-    while (run.forward(await collect(guest))) await deliverAll(guest, frames, run);
+    while (run.forward(await listen(guest, run))) await deliverAll(guest, frames, run);
   } catch (thrown) {
     run.end(describeLoadFailure(thrown));
   }
+}
+
+/** What the program says in this turn; where it waits for nobody, a little later too. */
+async function listen(guest: GuestSession, run: WorkerRun): Promise<string> {
+  const said = await collect(guest);
+  if (said !== "" || run.waiting > 0) return said;
+  await new Promise((done) => setTimeout(done, SETTLE_MS));
+  return collect(guest);
 }
 
 /** Everything that has arrived; each frame is a turn of the program of its own. */

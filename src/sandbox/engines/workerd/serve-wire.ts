@@ -33,7 +33,8 @@ export interface FrameWire {
 export async function serveWire(wire: Wire, loader: WorkerLoader): Promise<void> {
   const frames = openFrames(wire);
   const run = async (start: StartMessage, atMs: number, on: FrameWire): Promise<void> => {
-    await runWorker(loader.load(toWorkerCode(start.javascript)).getEntrypoint("guestWorker"), {
+    const open = () => loader.load(toWorkerCode(start.javascript)).getEntrypoint("guestWorker").open(null);
+    await runWorker(open, {
       frames: on,
       start,
       atMs,

@@ -1,7 +1,8 @@
 /** The engine as the pool sees it: its command, its files in a confined root, and its absence. */
 
 import assert from "node:assert/strict";
-import { createRequire } from "node:module";
+import { readFileSync } from "node:fs";
+import { builtinModules, createRequire } from "node:module";
 import { test } from "node:test";
 
 import { GloveboxError } from "../../../domain/index.ts";
@@ -10,6 +11,8 @@ import { openTestSandbox } from "../../fixtures/test-sandbox.ts";
 import { WORKERD_VERSION, createWorkerdEngine } from "./workerd-engine.ts";
 
 const isLinux = process.platform === "linux";
+/** What could be the name of a module, in the engine's executable. */
+const MODULE_NAME = /\b(?:node|cloudflare|workerd|pyodide|[a-z]{2,12}-internal|internal):[a-z0-9_/.-]{2,40}/g;
 
 test("the command names workerd, the descriptor of its socket and the configuration", () => {
   const { file, args, acceptsWire } = createWorkerdEngine().command(1_000);
@@ -61,6 +64,31 @@ test("a text of many megabytes comes in and goes out whole", async () => {
     const host = { call: () => Promise.resolve({ ok: true as const, json: JSON.stringify("é".repeat(large / 2)) }) };
     const program = "const text = await files.read(); return [text.length, text === 'é'.repeat(text.length)]";
     assert.deepEqual(await value(program, { limits, host }), [large / 2, true]);
+  } finally {
+    await sandbox.close();
+  }
+});
+
+test("a program with a brace too many runs in the finished world too, and finds nothing there", async () => {
+  const { sandbox, value } = await openTestSandbox({ concurrency: 1 }, "workerd");
+  try {
+    const names = ["WebSocket", "caches", "performance", "navigator", "WebAssembly", "Cloudflare", "Request", "JSON"];
+    const look = `globalThis.early = ${JSON.stringify(names)}.filter((name) => name in globalThis);`;
+    assert.deepEqual(await value(`return early }; }\n${look}\nfunction unused() { return async () => {`), ["JSON"]);
+  } finally {
+    await sandbox.close();
+  }
+});
+
+test("no module of the engine can be loaded, by any name in its executable", async () => {
+  const executable = readFileSync(createWorkerdEngine().command(0).file, "latin1");
+  const names = new Set([...(executable.match(MODULE_NAME) ?? []), ...builtinModules.map((name) => `node:${name}`)]);
+  assert.ok(names.has("cloudflare:workers") && names.has("node:process") && names.size > 200);
+  const input = [...names].flatMap((name) => [name, name.slice(name.indexOf(":") + 1)]);
+  const { sandbox, value } = await openTestSandbox({ concurrency: 1 }, "workerd");
+  try {
+    const load = "await import(name).then(() => loaded.push(name), () => {})";
+    assert.deepEqual(await value(`const loaded = []; for (const name of input) ${load}; return loaded`, { input }), []);
   } finally {
     await sandbox.close();
   }

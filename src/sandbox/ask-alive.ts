@@ -1,0 +1,29 @@
+/** Asks a child that rests whether it still answers: one that was stopped, or is stuck, must not get a program. */
+
+import type { Child } from "./start-child.ts";
+import { TO_GUEST, TO_HOST } from "./wire.ts";
+
+/** An honest child answers within a millisecond; a loaded machine may take longer, and asking again costs a process. */
+const ANSWER_MS = 1_000;
+
+/** False when it does not answer in time, says anything else, or is gone. Its listener is the same again afterwards. */
+export function askAlive(child: Child): Promise<boolean> {
+  if (child.isGone) return Promise.resolve(false);
+  const { listener } = child;
+  return new Promise((resolve) => {
+    const answer = (isAlive: boolean): void => {
+      clearTimeout(timer);
+      child.listener = listener;
+      resolve(isAlive);
+    };
+    const timer = setTimeout(() => answer(false), ANSWER_MS);
+    child.listener = {
+      frame: ({ kind }) => answer(kind === TO_HOST.PONG),
+      gone(reason) {
+        answer(false);
+        listener.gone(reason);
+      },
+    };
+    child.send(TO_GUEST.PING, 0, "", 0);
+  });
+}
