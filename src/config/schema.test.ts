@@ -95,6 +95,7 @@ test("editor and gateway agree about good and bad configurations", () => {
     { $schema: "x", mcpServers: { a: { command: "a", args: ["b"], env: { A: "1" } }, b: { url: "https://h/" } } },
     { server: { host: "${HOST:-127.0.0.1}" }, store: { url: "${STORE:-sqlite::memory:}" } },
     { sandbox: { engine: "quickjs" } },
+    { sandbox: { engine: "workerd" } },
     { policy: { profile: "open", rules: [{ decision: "ask", tools: ["a.*"], effects: ["write"] }] } },
   ];
   const bad: readonly JsonObject[] = [

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
-import { ALLOWED } from "../../src/sandbox/confinement/syscalls.ts";
+import { assembleFilter } from "../../src/sandbox/confinement/assemble-filter.ts";
+import { ACCEPTING, ALLOWED } from "../../src/sandbox/confinement/syscalls.ts";
 import { UNCONFINED } from "./fixtures/escape-sandbox.ts";
 import { plantCanaries } from "./fixtures/canaries.ts";
 import type { Canaries } from "./fixtures/canaries.ts";
@@ -42,7 +43,7 @@ const REFUSALS: Readonly<Record<string, readonly string[]>> = {
 const FILTER_ANSWER: readonly string[] = ["EPERM"];
 /** System calls that the filter refuses whatever their arguments. */
 const FILTERED =
-  "tcp udp unix netlink raw vsock unix-pair send-message tcp-by-x32 connect-wire fork clone vfork ptrace read-process mount pivot chroot unshare setns setuid capset bpf io-uring userfaultfd keyctl add-key perf module memfd seccomp open-handle pidfd clock day kill-all shared-memory".split(
+  "tcp udp unix netlink raw vsock unix-pair send-on-wire send-to-name accept send-message tcp-by-x32 connect-wire fork clone vfork ptrace read-process mount pivot chroot unshare setns setuid capset bpf io-uring userfaultfd keyctl add-key perf module memfd seccomp open-handle pidfd clock day kill-all shared-memory".split(
     " ",
   );
 
@@ -154,6 +155,20 @@ describe("a native payload", { skip: why === false ? UNCONFINED : why }, () => {
     assert.ok(["ECONNREFUSED", "ENETUNREACH"].includes(found.get("tcp") ?? ""), found.get("tcp"));
   });
 
+  test("makes a pair and speaks on its wire behind the filter of workerd, and is refused everything else", async () => {
+    const filter = assembleFilter(process.arch, true);
+    const { found } = await probeInside({ ...confinementOf(probe), filter }, taskOf("all"));
+    assert.deepEqual(
+      ["unix-pair", "send-on-wire", "accept"].map((name) => found.get(name)),
+      ["ok", "ok", "EINVAL"], // the wire of the probe is connected, so that there is nothing to accept
+    );
+    const others = FILTERED.filter((name) => !["unix-pair", "send-on-wire", "accept"].includes(name));
+    assert.deepEqual(
+      others.filter((name) => found.get(name) !== "EPERM"),
+      [],
+    );
+  });
+
   test("reads the machine's files when its root is the machine's, and still opens no socket and writes nothing", async () => {
     const confinement = { ...confinementOf(probe), files: [{ from: "/", at: "/" }] };
     const { found } = await probeInside(confinement, taskOf("harmless"), probe);
@@ -176,7 +191,7 @@ test("the filter allows few system calls, and none that opens a door", (context)
   const doors =
     /^(socket|connect|bind|ptrace|fork|vfork|kill|mount|unshare|setns|bpf|io_uring|memfd|process_|keyctl|sendmsg|recvmsg)/;
   assert.deepEqual(
-    calls.filter((call) => doors.test(call)),
-    [],
+    [...calls, ...ACCEPTING.calls].filter((call) => doors.test(call)),
+    ["socketpair"],
   );
 });

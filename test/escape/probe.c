@@ -214,6 +214,9 @@ static void try_privileges(int port) {
   TRY("raw", opened(AF_PACKET, SOCK_RAW, 0));
   TRY("vsock", opened(40, SOCK_STREAM, 0));
   TRY("unix-pair", socketpair(AF_UNIX, SOCK_STREAM, 0, (int[2]){0, 0}));
+  TRY("send-on-wire", sendto(3, "", 0, 0, 0, 0));
+  TRY("send-to-name", sendto(3, "x", 1, 0, (struct sockaddr *)&(struct sockaddr_un){.sun_family = AF_UNIX, .sun_path = "/x"}, 5));
+  TRY("accept", syscall(SYS_accept4, 3, 0, 0, 0));
   TRY("send-message", sendmsg(3, &(struct msghdr){0}, 0));
   TRY("tcp-by-x32", syscall(0x40000000 | SYS_socket, AF_INET, SOCK_STREAM, 0));
   TRY("ptrace", ptrace(PTRACE_TRACEME, 0, 0, 0));

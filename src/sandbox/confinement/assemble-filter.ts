@@ -14,6 +14,8 @@ const RETURN = 0x06; // BPF_RET | BPF_K
 const NUMBER = 0;
 const ARCHITECTURE = 4;
 const FIRST_ARGUMENT = 16;
+/** Its two halves: the address that `sendto` names. */
+const FIFTH_ARGUMENT = [48, 52] as const;
 
 const AUDIT_ARCH_X86_64 = 0xc000_003e;
 /** Calls of the x32 ABI carry this bit and would pass a filter that only knows the plain numbers. */
@@ -37,8 +39,15 @@ interface Instruction {
 /** The filter for this processor; `undefined` where there is no table of numbers for it. */
 export function assembleFilter(architecture: string, acceptsWire = false): Buffer | undefined {
   if (architecture !== "x64") return undefined;
-  const listed = allowListed(acceptsWire ? [...ALLOWED, ACCEPTING] : ALLOWED);
-  return encode([...refuseForeign(), ...refuseClone3(), ...allowThreads(), ...listed, fail(EPERM)]);
+  const wire = acceptsWire ? [...refuseAddressed(), ...allowListed([ACCEPTING])] : [];
+  return encode([
+    ...refuseForeign(),
+    ...refuseClone3(),
+    ...allowThreads(),
+    ...allowListed(ALLOWED),
+    ...wire,
+    fail(EPERM),
+  ]);
 }
 
 /** A call by another convention has other numbers, so nothing else here would mean what it says. */
@@ -63,6 +72,20 @@ function allowThreads(): readonly Instruction[] {
     { code: JUMP_EQUAL, value: numberOf("clone"), yes: 0, no: 4 },
     { code: LOAD, value: FIRST_ARGUMENT },
     { code: JUMP_ALL_SET, value: CLONE_THREAD, yes: 0, no: 1 },
+    { code: RETURN, value: ALLOW },
+    fail(EPERM),
+  ];
+}
+
+/** `sendto` speaks on a connection when it names no address; with one it could reach others from a pair of its own. */
+function refuseAddressed(): readonly Instruction[] {
+  const [low, high] = FIFTH_ARGUMENT;
+  return [
+    { code: JUMP_EQUAL, value: numberOf("sendto"), yes: 0, no: 6 },
+    { code: LOAD, value: low },
+    { code: JUMP_EQUAL, value: 0, yes: 0, no: 3 },
+    { code: LOAD, value: high },
+    { code: JUMP_EQUAL, value: 0, yes: 0, no: 1 },
     { code: RETURN, value: ALLOW },
     fail(EPERM),
   ];

@@ -73,10 +73,11 @@ export const ALLOWED: readonly AllowedGroup[] = [
 
 /**
  * For a child that takes its wire from a listening socket: to take the connection that waits, and to speak on it. There
- * is still no call that makes, names or connects a socket, so that there is no other to speak on.
+ * is still no call that makes a socket with a name, names one or connects one; `sendto` may name no address.
  */
 export const ACCEPTING: AllowedGroup = {
-  reason: "take the one connection that waits on the inherited socket, and speak on it",
+  reason:
+    "take the one connection that waits on the inherited socket, and speak on it; start-up makes a pair of its own",
   calls: ["accept4", "recvfrom", "sendto", "getsockopt", "getsockname", "socketpair"],
 };
 

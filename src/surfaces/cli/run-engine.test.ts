@@ -47,6 +47,7 @@ test("the engine of the settings is used when none is named", async () =>
 
 test("a named engine replaces that of the settings", async () => {
   assert.deepEqual(await run("--engine", "quickjs"), ["quickjs", 1]);
+  assert.deepEqual(await run("--engine", "workerd"), ["workerd", 1]);
   assert.deepEqual(await run("--engine", "isolate"), ["isolate", 1]);
 });
 

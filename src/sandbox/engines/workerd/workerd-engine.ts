@@ -29,14 +29,11 @@ export function createWorkerdEngine(require: NodeJS.Require = createRequire(impo
   return {
     name: "workerd",
     command: () => commandOf(workerd, config),
-    contained:
-      process.platform === "linux"
-        ? {
-            files: listEngine(workerd, child, config),
-            acceptsWire: true,
-            command: () => commandOf(WORKERD_AT, CONFIG_AT),
-          }
-        : undefined,
+    contained: {
+      files: listEngine(workerd, child, config),
+      acceptsWire: true,
+      command: () => commandOf(WORKERD_AT, CONFIG_AT),
+    },
   };
 }
 
@@ -63,8 +60,9 @@ function listNeeded(): readonly string[] {
 }
 
 function findWorkerd(require: NodeJS.Require): string {
-  if (process.platform === "win32") {
-    throw new GloveboxError("SANDBOX_UNAVAILABLE", "The engine workerd cannot be used on Windows", {
+  // workerd has no limit of its own on memory; where the kernel does not tell what it holds, a program could take all.
+  if (process.platform !== "linux") {
+    throw new GloveboxError("SANDBOX_UNAVAILABLE", "The engine workerd runs on Linux only", {
       hint: 'Set sandbox.engine to "isolate" or "quickjs"',
     });
   }
