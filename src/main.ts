@@ -19,12 +19,16 @@ import type { Catalog, Drift, HeldDefinitions, Shapes } from "./catalog/index.ts
 import { builtinSettings, findConfig, loadSettings, parseSettings, readTextFile } from "./config/index.ts";
 import type { ApiSettings, GloveboxConfig, Settings, UpstreamSettings } from "./config/index.ts";
 import {
+  addRestart,
   createAdapterConnector,
   createMcpConnector,
   createOpenapiConnector,
   parseAdapters,
+  parseVerdictText,
+  toVerdictText,
+  watchRestarts,
 } from "./connectors/index.ts";
-import type { McpConnectorOptions, OpenapiConnectorOptions } from "./connectors/index.ts";
+import type { Connector, EraVerdicts, McpConnectorOptions, OpenapiConnectorOptions } from "./connectors/index.ts";
 import { parseExecutionId, parsePrincipalId, tightenLimits } from "./domain/index.ts";
 import type { ConnectorId, EngineName, ExecutionId, PinMode, Principal } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
@@ -59,6 +63,9 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const MANIFEST = createRequire(import.meta.url)("../package.json") as { readonly version: string };
 const NEAREST = 3;
 const TEXT_BYTES = 64 * 1024;
+/** Where the command line leaves word for running gateways, and how often they look. */
+const RESTARTS = "restarts";
+const RESTART_LOOK_MS = 1000;
 /** A program whose types take longer to strip than this was written to stall the gateway. */
 const STRIP_MS = 500;
 
@@ -85,6 +92,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     openVault: openVaultAlone,
     openLedger: openLedgerAlone,
     openHeld: openHeldAlone,
+    requestRestart,
     report: reportIncident,
     createToken: () => randomBytes(24).toString("base64url"),
   };
@@ -133,7 +141,8 @@ async function openGateway(settings: Settings): Promise<Gateway> {
   const ledger = opened.use(await openLedger({ store, now: Date.now }));
   const vault = opened.use(createVault(settings, store, ledger));
   const egress = opened.use(openEgress({ fetch: globalThis.fetch }));
-  const shared = { keeper, egress, now: Date.now, environment: process.env, clean: cleanServerText };
+  const verdicts = createVerdicts(store);
+  const shared = { keeper, egress, verdicts, now: Date.now, environment: process.env, clean: cleanServerText };
   const adapters = await parseAdapters(settings.adapters, [...settings.upstreams.keys(), ...settings.apis.keys()]);
   const connectors = [
     ...[...settings.upstreams].map(([id, upstream]) =>
@@ -153,6 +162,8 @@ async function openGateway(settings: Settings): Promise<Gateway> {
     record: (entry: AuditEntry) => ledger.write(entry),
     modeOf: (id: ConnectorId) => pinModeOf(settings, id),
   };
+  startEagerly(connectors, settings);
+  opened.use(watchRestarts({ connectors, read: () => store.meta.get(RESTARTS), everyMs: RESTART_LOOK_MS }));
   const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription, pins }));
   const { concurrency, queue, limits } = settings.sandbox;
   const sandbox = opened.use(
@@ -166,6 +177,20 @@ async function openGateway(settings: Settings): Promise<Gateway> {
 function learnShapes(store: Store, ledger: Ledger): Promise<Shapes> {
   const record = (drift: Drift) => ledger.write({ actor: "gateway", action: "shape.drifted", ...drift });
   return openShapes({ store: store.shapes, now: Date.now, record });
+}
+
+/** All at once, and nobody waits: the catalog shares these attempts, and a failure is in the upstream's state. */
+function startEagerly(connectors: readonly Connector[], { upstreams }: Settings): void {
+  const eager = connectors.filter(({ id }) => upstreams.get(id)?.start === "eager");
+  for (const connector of eager) connector.tools().catch(() => undefined);
+}
+
+/** Which protocol era each upstream spoke last time. */
+function createVerdicts({ meta }: Store): EraVerdicts {
+  return {
+    get: async (id) => parseVerdictText(await meta.get(`era:${id}`)),
+    set: (id, verdict) => meta.set(`era:${id}`, toVerdictText(verdict)),
+  };
 }
 
 /** There is no falling back: whoever named an engine gets it or an error. */
@@ -310,6 +335,17 @@ function openHeld(store: Store, ledger: Ledger): HeldDefinitions {
   });
 }
 
+/** Written to the ledger first, like everything that a person does to a running gateway. */
+async function requestRestart(settings: Settings, upstream: ConnectorId, actor: string): Promise<void> {
+  const { store, ledger, close } = await openRecords(settings);
+  try {
+    await ledger.write({ actor, action: "upstream.restart", subject: upstream, detail: {} });
+    await store.meta.set(RESTARTS, addRestart(await store.meta.get(RESTARTS), upstream, Date.now()));
+  } finally {
+    await close();
+  }
+}
+
 /** Closing it closes the ledger and the store behind it. */
 async function openVaultAlone(settings: Settings): Promise<Vault> {
   const { store, ledger, close: closeRecords } = await openRecords(settings);
@@ -325,9 +361,9 @@ function toConnectorSettings(
   vault: Vault,
 ): McpConnectorOptions["settings"] {
   const purpose = `upstream ${id}`;
-  if (upstream.transport === "http") {
-    const { url, headers, startMs } = upstream;
-    return { kind: "http", url, startMs, resolveHeaders: () => fillTemplates(headers, vault, purpose) };
+  if (upstream.transport !== "stdio") {
+    const { transport: kind, url, headers, startMs } = upstream;
+    return { kind, url, startMs, resolveHeaders: () => fillTemplates(headers, vault, purpose) };
   }
   const { command, args, cwd, env, startMs } = upstream;
   return { kind: "stdio", command, args, cwd, startMs, resolveEnv: () => fillTemplates(env, vault, purpose) };

@@ -10,6 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import type { TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 
 import { listSettingPaths } from "../src/config/setting-paths.ts";
 import {
@@ -155,6 +156,18 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
     [server({ pin: "approve" }), "TOOL_WITHHELD"],
     [{ pin: "approve", ...Object(server({ pin: "first-use" })) }, { a: 1 }],
   ),
+  "mcpServers.*.start": async () => {
+    const fileOf = (start: string): string => join(folder, `${start}.started`);
+    const upstream = (start: string): unknown => ({
+      command: "/bin/sh",
+      args: ["-c", ': > "$0"; exec cat', fileOf(start)],
+      start,
+    });
+    await withGlovebox({ mcpServers: { eager: upstream("eager"), lazy: upstream("lazy") } }, async () => {
+      for (let tries = 0; tries < 500 && !existsSync(fileOf("eager")); tries += 1) await wait(10);
+    });
+    assert.deepEqual(["eager", "lazy"].map(fileOf).map(existsSync), [true, false]);
+  },
   "mcpServers.*.startupTimeoutMs": compare(states, [slow(100), ["failed"]], [slow(9_000), ["ready"]]),
   "mcpServers.*.type": compare(
     states,

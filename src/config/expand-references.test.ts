@@ -93,8 +93,8 @@ test("references work in every text of the configuration", () => {
   assert.deepEqual(
     [...settings.upstreams.values()],
     [
-      { transport: "stdio", command: "x", args: ["x"], env: {}, cwd: "/f/x", startMs: 30_000 },
-      { transport: "http", url: "https://x/", headers: {}, startMs: 30_000 },
+      { transport: "stdio", command: "x", args: ["x"], env: {}, cwd: "/f/x", startMs: 30_000, start: "eager" },
+      { transport: "http", url: "https://x/", headers: {}, startMs: 30_000, start: "eager" },
     ],
   );
   assert.deepEqual(settings.policy, {

@@ -45,7 +45,7 @@ test("JSON and JSONC are read with comments, and paths start from the file's fol
     assert.deepEqual(settings.store, { path: join(folder, ".glovebox/glovebox.db") });
     assert.deepEqual(
       [...settings.upstreams.values()],
-      [{ transport: "stdio", command: "run", args: [], env: {}, cwd: folder, startMs: 30_000 }],
+      [{ transport: "stdio", command: "run", args: [], env: {}, cwd: folder, startMs: 30_000, start: "eager" }],
     );
   }
 });

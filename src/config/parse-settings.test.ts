@@ -99,29 +99,35 @@ test("a server with a command is started, with its folder and its secrets left a
     env: { TOKEN: ["Bearer ", { secret: "API_KEY" }], HOME: ["/home/me"], EMPTY: [] },
     cwd: "/srv/app/sub",
     startMs: 30_000,
+    start: "eager",
   };
   assert.deepEqual([...upstreams], [["my files", expected]]);
 });
 
 test("a server with a url is reached over HTTP under every name that clients give the transport", () => {
   const url = "https://mcp.example.com/mcp";
-  const expected = { transport: "http", url, headers: { "X-Key": [{ secret: "K" }] }, startMs: 1000 };
+  const expected = { transport: "http", url, headers: { "X-Key": [{ secret: "K" }] }, startMs: 1000, start: "lazy" };
   for (const type of ["http", "streamable-http", "streamableHttp", undefined] as const) {
-    const server = { type, url, headers: { "X-Key": "${secret:K}" }, startupTimeoutMs: 1000 };
+    const server = { type, url, headers: { "X-Key": "${secret:K}" }, startupTimeoutMs: 1000, start: "lazy" as const };
     assert.deepEqual([...parse({ mcpServers: { remote: server } }).upstreams.values()], [expected]);
   }
 });
 
-test("the SSE transport is refused with the way out", () => {
+test("a url is a server of the old SSE transport only when the type says so, and a command never is", () => {
+  const url = "https://example.com/sse";
+  const transportOf = (type: "sse" | undefined): unknown =>
+    parse({ mcpServers: { old: { type, url } } })
+      .upstreams.values()
+      .next().value?.transport;
+  assert.deepEqual([transportOf("sse"), transportOf(undefined)], ["sse", "http"]);
   assert.equal(
-    refusal({ mcpServers: { old: { type: "sse", url: "https://example.com/sse" } } }),
-    'configuration mcpServers.old.type: expected "http" or "stdio": the old SSE transport is not supported yet; ' +
-      'use the server\'s Streamable HTTP address; found "sse"',
+    refusal({ mcpServers: { old: { type: "sse", command: "x" } } }),
+    'configuration mcpServers.old.type: "sse" needs url, but command is given; leave type out',
   );
 });
 
 test("a disabled server is left out, however broken it is, and an enabled one is not", () => {
-  const broken = { type: "sse", url: "${MISSING}" };
+  const broken = { type: "carrier-pigeon", url: "${MISSING}" };
   const mcpServers = { on: { command: "a", disabled: false }, off: { ...broken, disabled: true } };
   assert.deepEqual([...parseSettings({ mcpServers }, { folder: FOLDER }, {}).upstreams.keys()], ["on"]);
   assert.notEqual(refusal({ mcpServers: { off: broken } }), "accepted");

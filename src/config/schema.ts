@@ -130,19 +130,14 @@ const catalogSchema = z
   .prefault({})
   .meta({ description: "What is known about the tools of upstreams." });
 
-const SSE_REFUSED =
-  'expected "http" or "stdio": the old SSE transport is not supported yet; use the server\'s Streamable HTTP address';
-
 const pinSchema = z.enum(["first-use", "approve"]);
 
 const serverSchema = z
   .strictObject({
     type: z
-      .enum(["stdio", "http", "streamable-http", "streamableHttp"], {
-        error: (issue) => (issue.input === "sse" ? SSE_REFUSED : undefined),
-      })
+      .enum(["stdio", "http", "streamable-http", "streamableHttp", "sse"])
       .optional()
-      .meta({ description: "The transport. Not needed: command means stdio, url means Streamable HTTP." }),
+      .meta({ description: "The transport. Needed for sse only: command means stdio, url means Streamable HTTP." }),
     command: nonEmptyText.optional().meta({ description: "The program that is the server; started without a shell." }),
     args: z.array(text).optional().meta({ description: "Arguments of the command." }),
     env: z.record(z.string(), text).optional().meta({ description: "Its environment; may hold ${secret:NAME}." }),
@@ -151,9 +146,12 @@ const serverSchema = z
       .string()
       .refine(isHttpUrl, "expected an http or https URL without user name and password (use headers for those)")
       .optional()
-      .meta({ description: "The address of a server that speaks Streamable HTTP." }),
+      .meta({ description: "The address of a server that speaks Streamable HTTP, or SSE if type says so." }),
     headers: z.record(z.string(), text).optional().meta({ description: "Sent to url; may hold ${secret:NAME}." }),
     pin: pinSchema.optional().meta({ description: "As the setting pin, for this server alone." }),
+    start: z.enum(["eager", "lazy"]).default("eager").meta({
+      description: "eager connects when Glovebox starts, lazy when somebody first asks for tools or runs a program.",
+    }),
     startupTimeoutMs: whole({ min: 1, max: 600_000, usual: 30_000 }, "How long the server may take to get ready."),
     disabled: z
       .boolean()

@@ -29,12 +29,14 @@ export type UpstreamSettings =
       readonly cwd: string;
       /** How long the server may take until it answers the handshake. */
       readonly startMs: number;
+      readonly start: UpstreamStart;
     }
   | {
-      readonly transport: "http";
+      readonly transport: "http" | "sse";
       readonly url: string;
       readonly headers: Readonly<Record<string, Template>>;
       readonly startMs: number;
+      readonly start: UpstreamStart;
     };
 
 /** An API that an OpenAPI document describes. */
@@ -59,6 +61,9 @@ export interface AdapterSource {
   /** The object itself, or all exports of the module that the configuration names. */
   readonly load: () => Promise<unknown>;
 }
+
+/** `eager` connects when the gateway opens, `lazy` when somebody first asks for tools or runs a program. */
+export type UpstreamStart = "eager" | "lazy";
 
 /** The severity an operator gives to a rule of the analysis. */
 export type RuleSeverity = "error" | "warn" | "off";

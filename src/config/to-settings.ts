@@ -93,14 +93,15 @@ function toAdapterSource(path: string, index: number, { folder, objects }: Conte
 }
 
 function toUpstream(server: CheckedServer, context: Context): UpstreamSettings {
-  const startMs = server.startupTimeoutMs;
   const { command, url, args = [], env = {}, headers = {}, cwd = "." } = server;
+  const { start, startupTimeoutMs: startMs } = server;
   if (command !== undefined) {
     const environment = toTemplates(env, context.environment);
-    return { transport: "stdio", command, args, env: environment, cwd: resolve(context.folder, cwd), startMs };
+    return { transport: "stdio", command, args, env: environment, cwd: resolve(context.folder, cwd), startMs, start };
   }
   if (url === undefined) throw new GloveboxError("INTERNAL_BUG", "An upstream without command and url was not refused");
-  return { transport: "http", url, headers: toTemplates(headers, context.environment), startMs };
+  const transport = server.type === "sse" ? "sse" : "http";
+  return { transport, url, headers: toTemplates(headers, context.environment), startMs, start };
 }
 
 /** Problems in the texts were reported before; what is left are good references. */

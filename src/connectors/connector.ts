@@ -18,6 +18,8 @@ export interface RemoteTool {
   readonly input: JsonSchema;
   readonly output: JsonSchema | null;
   readonly annotations: RemoteAnnotations;
+  /** Made by the connector from what else the server offers: its resources or prompts. */
+  readonly synthetic?: true;
 }
 
 /** A picture, sound or file that a result brought along. It never enters an isolate: the host keeps it. */
@@ -54,6 +56,11 @@ export interface Connector extends AsyncDisposable {
   call(remoteName: string, args: JsonObject, options: CallOptions): Promise<RemoteResult>;
   /** The listener hears that `tools()` would now answer something else. Returns the way to stop listening. */
   onToolsChanged(listener: () => void): () => void;
+  /**
+   * What a person does about a server that was suspended, or behaves oddly: ends the connection, forgets past failures
+   * and lets the next use connect at once. Absent where there is nothing to restart.
+   */
+  restart?(): Promise<void>;
   /** Ends the connection and every process behind it; calls under way fail. Can be called twice. */
   close(): Promise<void>;
 }

@@ -1,11 +1,13 @@
 /**
- * The states of one upstream connection: idle, connecting, ready, failed, closed. One attempt at a time, shared by all
- * who wait for it; after failures a pause that doubles, so that a broken server is not started in a loop.
- * It knows nothing about protocols.
+ * The states of one upstream connection: idle, connecting, ready, failed, suspended, closed. One attempt at a time,
+ * shared by all who wait for it; after failures a pause that doubles, so that a broken server is not started in a loop;
+ * after repeated crashes nothing more until a person says so. It knows nothing about protocols.
  */
 
 import { GloveboxError } from "../domain/index.ts";
 import type { ConnectorId, Instant, UpstreamState } from "../domain/index.ts";
+
+import { CrashLog } from "./crash-log.ts";
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 30_000;
@@ -14,6 +16,8 @@ export interface LifecycleOptions<Link> {
   readonly id: ConnectorId;
   /** Must reject when the signal fires; what it had begun is its own to end. */
   readonly open: (closing: AbortSignal) => Promise<Link>;
+  /** True for failures that mean that a process ended by itself; without it nothing is ever suspended. */
+  readonly isCrash?: (error: GloveboxError) => boolean;
   readonly now: () => Instant;
 }
 
@@ -21,11 +25,13 @@ type State<Link> =
   | { readonly kind: "idle" | "closed" }
   | { readonly kind: "connecting"; readonly attempt: Promise<Link> }
   | { readonly kind: "ready"; readonly link: Link }
-  | { readonly kind: "failed"; readonly error: GloveboxError; readonly retryAt: Instant };
+  | { readonly kind: "failed"; readonly error: GloveboxError; readonly retryAt: Instant }
+  | { readonly kind: "suspended"; readonly error: GloveboxError };
 
 export interface LifecycleView {
   readonly state: UpstreamState;
   readonly since: Instant;
+  /** The latest failure; it stays while the next attempt is under way. */
   readonly error: GloveboxError | undefined;
 }
 
@@ -33,12 +39,15 @@ export interface LifecycleView {
 export class Lifecycle<Link> {
   readonly #options: LifecycleOptions<Link>;
   readonly #closing = new AbortController();
+  readonly #crashes: CrashLog;
   #state: State<Link> = { kind: "idle" };
   #since: Instant;
   #failures = 0;
+  #error: GloveboxError | undefined;
 
   constructor(options: LifecycleOptions<Link>) {
     this.#options = options;
+    this.#crashes = new CrashLog(options.id);
     this.#since = options.now();
   }
 
@@ -52,6 +61,8 @@ export class Lifecycle<Link> {
         return state.attempt;
       case "closed":
         throw closedError(this.#options.id);
+      case "suspended":
+        throw state.error;
       case "failed":
         this.#checkPause(state.error, state.retryAt);
         return this.#start();
@@ -72,14 +83,27 @@ export class Lifecycle<Link> {
     if (this.#isCurrent(link)) this.#failures = 0;
   }
 
-  view(): LifecycleView {
+  /**
+   * Forgets every failure; the next use connects at once. Returns the connection that it lets go of, for its owner to
+   * end. An attempt under way goes on.
+   */
+  restart(): Link | undefined {
     const state = this.#state;
-    return { state: state.kind, since: this.#since, error: state.kind === "failed" ? state.error : undefined };
+    this.#failures = 0;
+    this.#crashes.clear();
+    this.#error = undefined;
+    if (state.kind !== "closed" && state.kind !== "connecting") this.#enter({ kind: "idle" });
+    return state.kind === "ready" ? state.link : undefined;
+  }
+
+  view(): LifecycleView {
+    return { state: this.#state.kind, since: this.#since, error: this.#error };
   }
 
   /** Final: ends an attempt under way and refuses everything later. */
   close(): void {
     if (this.#state.kind === "closed") return;
+    this.#error = undefined;
     this.#enter({ kind: "closed" });
     this.#closing.abort(closedError(this.#options.id));
   }
@@ -109,7 +133,10 @@ export class Lifecycle<Link> {
   async #attempt(): Promise<Link> {
     try {
       const link = await this.#options.open(this.#closing.signal);
-      if (this.#state.kind === "connecting") this.#enter({ kind: "ready", link });
+      if (this.#state.kind === "connecting") {
+        this.#error = undefined;
+        this.#enter({ kind: "ready", link });
+      }
       return link;
     } catch (thrown) {
       if (this.#state.kind === "connecting") this.#fail(toGloveboxError(thrown, this.#options.id), false);
@@ -119,10 +146,15 @@ export class Lifecycle<Link> {
 
   /** A connection that worked may come back at once the first time; one that never came up has to wait. */
   #fail(error: GloveboxError, wasReady: boolean): void {
+    const now = this.#options.now();
+    if (this.#options.isCrash?.(error) === true) this.#crashes.add(error, now);
+    const suspension = this.#crashes.verdict(now);
+    this.#error = suspension ?? error;
+    if (suspension) return this.#enter({ kind: "suspended", error: suspension });
     this.#failures += 1;
     const doublings = this.#failures - (wasReady ? 2 : 1);
     const pauseMs = doublings < 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** doublings, LONGEST_PAUSE_MS);
-    this.#enter({ kind: "failed", error, retryAt: this.#options.now() + pauseMs });
+    this.#enter({ kind: "failed", error, retryAt: now + pauseMs });
   }
 }
 

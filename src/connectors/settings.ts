@@ -16,15 +16,15 @@ export interface StdioSettings {
   readonly messageBytes?: number;
 }
 
-/** A server behind a Streamable HTTP endpoint. */
+/** A server behind an address: Streamable HTTP, or the HTTP+SSE transport of 2024-11-05. */
 export interface HttpSettings {
-  readonly kind: "http";
+  readonly kind: "http" | "sse";
   readonly url: string;
   /** Headers for every request, secrets resolved. Asked for again at every connect. */
   readonly resolveHeaders: () => Promise<Texts>;
   /** From the first request to the first list of tools. */
   readonly startMs: number;
-  /** One response of the server; a larger one fails its call. */
+  /** One response of the server, or one event of a stream that stays open; a larger one fails its call. */
   readonly messageBytes?: number;
 }
 

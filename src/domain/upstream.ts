@@ -11,11 +11,13 @@ export interface UpstreamStatus {
   readonly name: ConnectorId;
   readonly state: UpstreamState;
   readonly transport: UpstreamTransport;
+  /** The revision of MCP that was agreed on at the last connect, such as `2025-11-25` or `2026-07-28`. */
+  readonly era?: string;
   readonly tools: number;
   readonly since: Instant;
   /** How many listed tools wait for an operator; left out when none does. */
   readonly withheld?: number;
-  /** What went wrong and what to do next; present when the state is `failed`. */
+  /** What went wrong and what to do next; present after a failure until the server is ready again. */
   readonly cause?: string;
   readonly hint?: string;
   /** The last lines that a child server wrote to its standard error, cleaned. */

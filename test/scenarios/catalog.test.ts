@@ -115,8 +115,8 @@ describe("the catalog on the command line", { concurrency: 2 }, () => {
     };
     assert.deepEqual(tools, [DELETE_PRODUCT]);
     assert.deepEqual(withoutTimes(servers), [
-      { name: "inventory", state: "ready", transport: "stdio", tools: 5 },
-      { name: "probe", state: "ready", transport: "stdio", tools: 7 },
+      { name: "inventory", state: "ready", transport: "stdio", era: "2026-07-28", tools: 5 },
+      { name: "probe", state: "ready", transport: "stdio", era: "2025-11-25", tools: 7 },
     ]);
     assert.equal(typeof cursor, "string");
     assert.equal(code, 0);
@@ -163,7 +163,7 @@ describe("a broken server beside a healthy one", { concurrency: 2 }, () => {
     assert.equal(
       stdout,
       [
-        "inventory: ready, 5 tools, stdio",
+        "inventory: ready, 5 tools, stdio, MCP 2026-07-28",
         "gone: failed, 0 tools, stdio",
         `  cause: ${GONE.cause}`,
         `  hint: ${GONE.hint}`,
@@ -182,7 +182,7 @@ describe("a broken server beside a healthy one", { concurrency: 2 }, () => {
     const { code, stdout } = await ask("broken.json", "servers", "--json");
     const { servers } = JSON.parse(stdout) as { servers: Record<string, unknown>[] };
     assert.deepEqual(withoutTimes(servers), [
-      { name: "inventory", state: "ready", transport: "stdio", tools: 5 },
+      { name: "inventory", state: "ready", transport: "stdio", era: "2026-07-28", tools: 5 },
       GONE,
       CRASHED,
     ]);
@@ -191,7 +191,10 @@ describe("a broken server beside a healthy one", { concurrency: 2 }, () => {
 
   test("servers that are all ready end with 0", async () => {
     const { code, stdout } = await ask("healthy.json", "servers");
-    assert.equal(stdout, "inventory: ready, 5 tools, stdio\nprobe: ready, 7 tools, stdio\n");
+    assert.equal(
+      stdout,
+      "inventory: ready, 5 tools, stdio, MCP 2026-07-28\nprobe: ready, 7 tools, stdio, MCP 2025-11-25\n",
+    );
     assert.equal(code, 0);
   });
 

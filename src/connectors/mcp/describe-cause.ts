@@ -7,11 +7,11 @@ import type { Wire } from "../wire/wire.ts";
 const LAST_WORDS = 5;
 
 /** Contains output of the server, so it belongs into status displays and never into an error for a model. */
-export function describeCause(error: GloveboxError, id: ConnectorId, wire: Wire | undefined): string {
+export function describeCause(error: GloveboxError, id: ConnectorId, wire: Pick<Wire, "stderr" | "garbage">): string {
   const prefix = `${id}: `;
   const fact = error.message.startsWith(prefix) ? error.message.slice(prefix.length) : error.message;
-  const garbage = wire?.garbage();
-  const lastWords = wire?.stderr().slice(-LAST_WORDS) ?? [];
+  const garbage = wire.garbage();
+  const lastWords = wire.stderr().slice(-LAST_WORDS);
   return [
     fact,
     ...(garbage ? [`${garbage.count} lines on its standard output were no messages, the first: ${garbage.first}`] : []),

@@ -1,16 +1,23 @@
 /** One established connection: the handshake is done and the tools have been listed once. */
 
-import { Client } from "@modelcontextprotocol/client";
+import { Client, isInputRequiredResult } from "@modelcontextprotocol/client";
 import type { StandardSchemaV1 } from "@modelcontextprotocol/client";
 
 import { isJsonObject } from "../../domain/index.ts";
 import type { JsonObject } from "../../domain/index.ts";
 
 import type { RemoteTool } from "../connector.ts";
-import { listTools } from "./list-tools.ts";
 import type { Wire } from "../wire/wire.ts";
+import type { Era, Handshake } from "./era.ts";
+import { followChanges } from "./follow-changes.ts";
+import { listTools } from "./list-tools.ts";
+import { findParamHeaders, toParamHeaders } from "./param-headers.ts";
+import type { ParamHeader } from "./param-headers.ts";
+import type { RawProgress } from "./progress.ts";
+import { defineSynthetic } from "./synthetic.ts";
 
 const CLIENT = { name: "glovebox", version: "1" };
+const MODERN = "2026-07-28";
 /** The longest that a timer can wait, about 24 days: the only time limit of a request is its signal. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -22,67 +29,160 @@ const AS_IT_CAME: StandardSchemaV1 = {
   "~standard": { version: 1, vendor: "glovebox", validate: (value) => ({ value }) },
 };
 
-export interface LinkEvents {
+/** Of a server that answered with a question (2026-07-28, multi round-trip requests). */
+export class InputRequired extends Error {}
+
+export interface LinkOptions {
+  readonly handshake: Handshake;
+  /** How long a server may be silent when it is asked for its era. */
+  readonly probeMs: number;
   /** The server says that its tools are others now. */
   readonly onToolsChanged: () => void;
   /** The connection has ended; requests under way fail right after. Not called before the link is open. */
   readonly onEnd: (link: Link) => void;
+  readonly signal: AbortSignal;
+}
+
+export interface AskOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress?: (raw: RawProgress) => void;
 }
 
 export interface Link {
   readonly wire: Wire;
+  readonly era: Era;
+  /** The negotiated revision of the protocol, such as `2025-11-25`. */
+  readonly revision: string;
   readonly tools: readonly RemoteTool[];
   listTools(signal: AbortSignal): Promise<readonly RemoteTool[]>;
-  /** Resolves with whatever the server sent as the result. */
-  callTool(name: string, args: JsonObject, signal: AbortSignal): Promise<unknown>;
-  /** Resolves when no call is under way any more. */
+  /** Resolves with whatever the server sent as the result; `InputRequired` when that is a question. */
+  ask(method: string, params: JsonObject, options: AskOptions): Promise<unknown>;
+  callTool(name: string, args: JsonObject, options: AskOptions): Promise<unknown>;
+  /** Resolves when no request is under way any more. */
   untilIdle(): Promise<void>;
 }
 
 /** Starts the wire, shakes hands and lists the tools. On failure the wire may still be open: its owner closes it. */
-export async function openLink(wire: Wire, events: LinkEvents, signal: AbortSignal): Promise<Link> {
-  const client = new Client(CLIENT, { capabilities: {} });
-  client.setNotificationHandler("notifications/tools/list_changed", () => events.onToolsChanged());
+export async function openLink(wire: Wire, options: LinkOptions): Promise<Link> {
+  const { signal, onEnd, onToolsChanged } = options;
+  const client = createClient(options);
+  client.setNotificationHandler("notifications/tools/list_changed", () => onToolsChanged());
   await client.connect(wire, { signal, timeout: NO_TIMEOUT_MS });
-  const tools = await listOver(client, signal);
-  const calls = new Set<Promise<unknown>>();
-  const link: Link = {
-    wire,
-    tools,
-    listTools: (listSignal) => listOver(client, listSignal),
-    callTool(name, args, callSignal) {
-      const call = ask(client, "tools/call", { name, arguments: args }, callSignal);
-      const settled = call.catch(() => undefined).finally(() => calls.delete(settled));
-      calls.add(settled);
-      return call;
-    },
-    async untilIdle() {
-      await Promise.all(calls);
-    },
+  const ended = new AbortController();
+  await watchTools(client, options, ended.signal);
+  const headers = new Map<string, readonly ParamHeader[]>();
+  const list = (listSignal: AbortSignal): Promise<readonly RemoteTool[]> => listOver(client, headers, listSignal);
+  const link = createLink(client, { wire, tools: await list(signal), list, headers });
+  const onclose = (): void => {
+    ended.abort();
+    onEnd(link);
   };
-  Object.assign(client, { onclose: () => events.onEnd(link) });
+  Object.assign(client, { onclose });
   if (!client.transport) throw new Error("The connection ended while it was opened");
   return link;
 }
 
+function createClient({ handshake, probeMs }: LinkOptions): Client {
+  const mode = { ask: "auto", legacy: "legacy", modern: { pin: MODERN } } as const;
+  return new Client(CLIENT, {
+    capabilities: {},
+    versionNegotiation: { mode: mode[handshake], probe: { timeoutMs: probeMs } },
+  });
+}
+
+/** Before the first listing, so that no change falls between the two. */
+async function watchTools(client: Client, options: LinkOptions, signal: AbortSignal): Promise<void> {
+  const isAnnouncing = client.getServerCapabilities()?.tools?.listChanged === true;
+  if (client.getProtocolEra() !== "modern" || !isAnnouncing) return;
+  await followChanges(client, { signal, ackMs: options.probeMs, onGap: options.onToolsChanged });
+}
+
+interface LinkParts {
+  readonly wire: Wire;
+  readonly tools: readonly RemoteTool[];
+  readonly list: Link["listTools"];
+  readonly headers: ReadonlyMap<string, readonly ParamHeader[]>;
+}
+
+function createLink(client: Client, { wire, tools, list, headers }: LinkParts): Link {
+  const requests = new Set<Promise<unknown>>();
+  const track = (request: Promise<unknown>): Promise<unknown> => {
+    const settled = request.catch(() => undefined).finally(() => requests.delete(settled));
+    requests.add(settled);
+    return request;
+  };
+  return {
+    wire,
+    tools,
+    era: client.getProtocolEra() ?? "legacy",
+    revision: client.getNegotiatedProtocolVersion() ?? "",
+    listTools: list,
+    ask: (method, params, options) => track(ask(client, { method, params }, options)),
+    callTool: (name, args, options) => {
+      const extra = toParamHeaders(headers.get(name) ?? [], args);
+      const request = { method: "tools/call", params: { name, arguments: args } };
+      return track(ask(client, request, { ...options, headers: extra }));
+    },
+    async untilIdle() {
+      await Promise.all(requests);
+    },
+  };
+}
+
 /** A server that does not offer tools has none; asking it would be an error. */
-async function listOver(client: Client, signal: AbortSignal): Promise<readonly RemoteTool[]> {
-  if (!isJsonObject(client.getServerCapabilities()?.tools)) return [];
-  return listTools((params) => ask(client, "tools/list", params, signal));
+async function listOver(
+  client: Client,
+  headers: Map<string, readonly ParamHeader[]>,
+  signal: AbortSignal,
+): Promise<readonly RemoteTool[]> {
+  const offered = client.getServerCapabilities();
+  const offers = { resources: isJsonObject(offered?.resources), prompts: isJsonObject(offered?.prompts) };
+  if (!isJsonObject(offered?.tools)) return defineSynthetic(offers, []);
+  const listed = await listTools((params) => ask(client, { method: "tools/list", params }, { signal }));
+  const usable = carriesHeaders(client) ? listed.filter((tool) => learnHeaders(tool, headers)) : listed;
+  return [...usable, ...defineSynthetic(offers, listed)];
+}
+
+function carriesHeaders(client: Client): boolean {
+  return client.getProtocolEra() === "modern" && client.transport?.hasPerRequestStream === true;
+}
+
+/** False for a tool that must not be offered over HTTP, because its marks are wrong (2026-07-28, Streamable HTTP). */
+function learnHeaders({ name, input }: RemoteTool, headers: Map<string, readonly ParamHeader[]>): boolean {
+  const found = findParamHeaders(input);
+  headers.set(name, found ?? []);
+  return found !== undefined;
+}
+
+interface WireRequest {
+  readonly method: string;
+  readonly params: JsonObject;
 }
 
 /**
- * The server learns that the request was cancelled, by the protocol's own notification, but not why: the reason of a
- * signal belongs to the gateway.
+ * The server learns that the request was cancelled, by the protocol's own means, but not why: the reason of a signal
+ * belongs to the gateway.
  */
-async function ask(client: Client, method: string, params: JsonObject, signal: AbortSignal): Promise<unknown> {
+async function ask(
+  client: Client,
+  { method, params }: WireRequest,
+  options: AskOptions & { readonly headers?: Readonly<Record<string, string>> },
+): Promise<unknown> {
+  const { signal, onProgress, headers = {} } = options;
   const cancelling = new AbortController();
   const cancel = (): void => cancelling.abort("cancelled");
   signal.throwIfAborted();
   signal.addEventListener("abort", cancel, { once: true });
   try {
-    const options = { signal: cancelling.signal, timeout: NO_TIMEOUT_MS };
-    return await client.request({ method, params: { ...params } }, AS_IT_CAME, options);
+    const result = await client.request({ method, params: { ...params } }, AS_IT_CAME, {
+      signal: cancelling.signal,
+      timeout: NO_TIMEOUT_MS,
+      allowInputRequired: true,
+      ...(onProgress && { onprogress: onProgress }),
+      ...(Object.keys(headers).length > 0 && { headers: { ...headers } }),
+    });
+    if (isInputRequiredResult(result)) throw new InputRequired();
+    return result;
   } finally {
     signal.removeEventListener("abort", cancel);
   }

@@ -1,24 +1,21 @@
-/** A connector for one MCP server, over stdio or HTTP: connects, lists, calls. It does not know who is asking. */
+/** A connector for one MCP server, whatever its transport and era: connects, lists, calls. It does not know who asks. */
 
-import { GloveboxError } from "../../domain/index.ts";
-import type { ConnectorId, Instant, JsonObject, UpstreamStatus } from "../../domain/index.ts";
+import type { ConnectorId, GloveboxError, JsonObject, UpstreamStatus } from "../../domain/index.ts";
 
+import { Breaker } from "../breaker.ts";
 import type { CallOptions, Connector, RemoteResult, RemoteTool } from "../connector.ts";
-import { createWire } from "../wire/create-wire.ts";
-import type { WireOptions } from "../wire/create-wire.ts";
-import { describeCause } from "./describe-cause.ts";
 import { Lifecycle, closedError } from "../lifecycle.ts";
-import { openLink } from "./link.ts";
-import type { Link } from "./link.ts";
-import { fromTrouble, toAbortError, toUpstreamError } from "./to-error.ts";
-import { toValue } from "./to-value.ts";
 import { untilAborted } from "../until-aborted.ts";
-import type { Wire } from "../wire/wire.ts";
+import { describeCause } from "./describe-cause.ts";
+import { Dialer } from "./dialer.ts";
+import type { DialerOptions } from "./dialer.ts";
+import type { Link } from "./link.ts";
+import { createProgressGate } from "./progress.ts";
+import { callSynthetic } from "./synthetic.ts";
+import { fromTrouble, isCrash, toAbortError, toUpstreamError } from "./to-error.ts";
+import { toResult } from "./to-value.ts";
 
-export interface McpConnectorOptions extends WireOptions {
-  readonly id: ConnectorId;
-  readonly now: () => Instant;
-}
+export type McpConnectorOptions = DialerOptions;
 
 /** Nothing starts before the first `tools()` or `call()`. */
 export function createMcpConnector(options: McpConnectorOptions): Connector {
@@ -28,34 +25,36 @@ export function createMcpConnector(options: McpConnectorOptions): Connector {
 class McpConnector implements Connector {
   readonly id: ConnectorId;
   readonly #options: McpConnectorOptions;
-  readonly #lifecycle;
+  readonly #dialer: Dialer;
+  readonly #lifecycle: Lifecycle<Link>;
+  readonly #breaker: Breaker;
   readonly #listeners = new Set<() => void>();
-  /** Everything that may have a process or a stream behind it. */
-  readonly #wires = new Set<Wire>();
-  /** The latest one, alive or not: its output explains the present state. */
-  #wire: Wire | undefined;
   #tools: readonly RemoteTool[] = [];
+  #revision: string | undefined;
   #isStale = false;
   #refresh: Promise<readonly RemoteTool[]> | undefined;
 
   constructor(options: McpConnectorOptions) {
-    this.id = options.id;
+    const { id, now } = options;
+    this.id = id;
     this.#options = options;
-    const open = (closing: AbortSignal): Promise<Link> => this.#open(closing);
-    this.#lifecycle = new Lifecycle<Link>({ id: options.id, now: options.now, open });
+    const onEnd = (link: Link): void => this.#onEnd(link);
+    this.#dialer = new Dialer(options, { onToolsChanged: () => this.#markStale(), onEnd });
+    this.#lifecycle = new Lifecycle<Link>({ id, now, isCrash, open: (closing) => this.#open(closing) });
+    this.#breaker = new Breaker({ id, now });
   }
 
   status(): UpstreamStatus {
     const { state, since, error } = this.#lifecycle.view();
-    const { kind } = this.#options.settings;
-    const stderr = this.#wire?.stderr() ?? [];
+    const stderr = this.#dialer.stderr();
     return {
       name: this.id,
       state,
-      transport: kind,
+      transport: this.#options.settings.kind,
+      ...(this.#revision !== undefined && { era: this.#revision }),
       tools: this.#tools.length,
       since,
-      ...(error && { cause: describeCause(error, this.id, this.#wire) }),
+      ...(error && { cause: describeCause(error, this.id, this.#dialer) }),
       ...(error?.details.hint !== undefined && { hint: error.details.hint }),
       ...(stderr.length > 0 && { stderr }),
     };
@@ -72,16 +71,22 @@ class McpConnector implements Connector {
     }
   }
 
-  async call(remoteName: string, args: JsonObject, { signal }: CallOptions): Promise<RemoteResult> {
-    let link: Link | undefined;
+  async call(remoteName: string, args: JsonObject, options: CallOptions): Promise<RemoteResult> {
+    const { signal } = options;
+    const link = await untilAborted(this.#lifecycle.reach(), signal).catch((thrown: unknown) => {
+      throw signal.aborted ? toAbortError(signal, this.id) : thrown;
+    });
+    const passage = this.#breaker.enter();
     try {
-      link = await untilAborted(this.#lifecycle.reach(), signal);
-      const rawResult = await link.callTool(remoteName, args, signal);
+      const result = await this.#send(link, { remoteName, args, options });
       this.#lifecycle.prove(link);
-      return { value: toValue(rawResult, this.#options.clean), attachments: [] };
+      passage.answered();
+      return result;
     } catch (thrown) {
-      if (signal.aborted) throw toAbortError(signal, this.id);
-      throw link ? this.#explain(thrown, link) : thrown;
+      const error = signal.aborted ? toAbortError(signal, this.id) : this.#explain(thrown, link);
+      if (error.code === "UPSTREAM_FAILED" || error.code === "UPSTREAM_RESULT_INVALID") passage.answered();
+      else passage.failed(error);
+      throw error;
     }
   }
 
@@ -90,42 +95,42 @@ class McpConnector implements Connector {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Listeners hear of it, so that whoever keeps the list asks again and thereby starts the server. */
+  async restart(): Promise<void> {
+    const link = this.#lifecycle.restart();
+    this.#breaker.reset();
+    await link?.wire.close();
+    this.#notify();
+  }
+
   async close(): Promise<void> {
     this.#lifecycle.close();
-    await Promise.all([...this.#wires].map((wire) => wire.close()));
+    await this.#dialer.close();
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
 
-  async #open(closing: AbortSignal): Promise<Link> {
-    const { startMs } = this.#options.settings;
-    const deadline = AbortSignal.timeout(startMs);
-    const signal = AbortSignal.any([closing, deadline]);
-    let wire: Wire | undefined;
-    try {
-      wire = await untilAborted(createWire(this.#options), signal);
-      this.#wire = wire;
-      this.#wires.add(wire);
-      const link = await untilAborted(this.#shake(wire, signal), signal);
-      this.#adopt(link.tools);
-      return link;
-    } catch (thrown) {
-      if (wire) this.#discard(wire);
-      if (closing.aborted) throw closedError(this.id);
-      if (deadline.aborted) throw startTimeout(this.id, startMs);
-      throw toUpstreamError(thrown, { id: this.id, clean: this.#options.clean, trouble: wire?.trouble() });
+  async #send(link: Link, { remoteName, args, options }: Sending): Promise<RemoteResult> {
+    const { signal, onProgress } = options;
+    const askOptions = { signal, ...(onProgress && { onProgress: createProgressGate(onProgress, this.#options) }) };
+    if (this.#tools.some(({ name, synthetic }) => synthetic && name === remoteName)) {
+      return callSynthetic(remoteName, args, (method, params) => link.ask(method, params, askOptions));
     }
+    return toResult(await link.callTool(remoteName, args, askOptions), this.#options.clean);
   }
 
-  #shake(wire: Wire, signal: AbortSignal): Promise<Link> {
-    const onEnd = (link: Link): void => {
-      const trouble = wire.trouble() ?? LOST;
-      this.#lifecycle.lose(link, fromTrouble(trouble, this.id));
-      this.#discard(wire);
-    };
-    return openLink(wire, { onToolsChanged: () => this.#markStale(), onEnd }, signal);
+  async #open(closing: AbortSignal): Promise<Link> {
+    const link = await this.#dialer.open(closing);
+    this.#revision = link.revision;
+    this.#adopt(link.tools);
+    return link;
+  }
+
+  #onEnd(link: Link): void {
+    this.#lifecycle.lose(link, fromTrouble(link.wire.trouble() ?? LOST, this.id));
+    this.#dialer.discard(link.wire);
   }
 
   /** A server that came back with other tools has changed them just as if it had said so. */
@@ -170,16 +175,18 @@ class McpConnector implements Connector {
     const error = toUpstreamError(thrown, { id: this.id, clean, trouble: link.wire.trouble() });
     if (error.code === "UPSTREAM_UNREACHABLE") {
       this.#lifecycle.lose(link, error);
-      void link.untilIdle().then(() => this.#discard(link.wire));
+      void link.untilIdle().then(() => this.#dialer.discard(link.wire));
     } else if (error.code === "UPSTREAM_FAILED") {
       this.#lifecycle.prove(link);
     }
     return error;
   }
+}
 
-  #discard(wire: Wire): void {
-    void wire.close().finally(() => this.#wires.delete(wire));
-  }
+interface Sending {
+  readonly remoteName: string;
+  readonly args: JsonObject;
+  readonly options: CallOptions;
 }
 
 const LOST = {
@@ -187,9 +194,3 @@ const LOST = {
   cause: "the connection was lost",
   hint: "Call again to reconnect",
 } as const;
-
-function startTimeout(id: ConnectorId, startMs: number): GloveboxError {
-  return new GloveboxError("UPSTREAM_TIMEOUT", `${id}: it was not ready within ${startMs} ms`, {
-    hint: "Raise startupTimeoutMs if the server is slow to start; `glovebox servers` shows what it printed",
-  });
-}

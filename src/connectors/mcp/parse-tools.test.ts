@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import type { Json } from "../../domain/index.ts";
 
-import { parseToolPage } from "./parse-tools.ts";
+import { listTools } from "./list-tools.ts";
 
 const input = { type: "object" };
 
@@ -15,7 +15,10 @@ function nest(levels: number): Json {
   return schema;
 }
 
-test("a full definition keeps everything that is used", () => {
+/** The list that a server has which sends this as its only page. */
+const parse = (page: unknown): Promise<unknown> => listTools(async () => page);
+
+test("a full definition keeps everything that is used", async () => {
   const raw = {
     name: "list",
     title: "List",
@@ -25,28 +28,25 @@ test("a full definition keeps everything that is used", () => {
     annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false, title: "x" },
     _meta: { ignored: true },
   };
-  assert.deepEqual(parseToolPage({ tools: [raw], nextCursor: "2" }), {
-    tools: [
-      {
-        name: "list",
-        title: "List",
-        description: "Lists",
-        input,
-        output: { type: "array" },
-        annotations: { readOnly: true, destructive: false, idempotent: true, openWorld: false },
-      },
-    ],
-    nextCursor: "2",
-  });
+  assert.deepEqual(await parse({ tools: [raw] }), [
+    {
+      name: "list",
+      title: "List",
+      description: "Lists",
+      input,
+      output: { type: "array" },
+      annotations: { readOnly: true, destructive: false, idempotent: true, openWorld: false },
+    },
+  ]);
 });
 
-test("a bare definition has no claims, and an annotation that is no boolean is no claim", () => {
+test("a bare definition has no claims, and an annotation that is no boolean is no claim", async () => {
   const raw = { name: "x", inputSchema: input, annotations: { readOnlyHint: "true", destructiveHint: 1 } };
   const tool = { name: "x", description: "", input, output: null, annotations: {} };
-  assert.deepEqual(parseToolPage({ tools: [raw], nextCursor: "" }), { tools: [tool], nextCursor: undefined });
+  assert.deepEqual(await parse({ tools: [raw], nextCursor: "" }), [tool]);
 });
 
-test("wrong pages and wrong definitions are refused", () => {
+test("wrong pages and wrong definitions are refused", async () => {
   const wrong = [
     null,
     {},
@@ -60,10 +60,10 @@ test("wrong pages and wrong definitions are refused", () => {
     { tools: [{ name: "x", inputSchema: input, outputSchema: true }] },
     { tools: [{ name: "x", inputSchema: nest(129) }] },
   ];
-  for (const raw of wrong) assert.throws(() => parseToolPage(raw), { code: "UPSTREAM_RESULT_INVALID" });
+  for (const raw of wrong) await assert.rejects(parse(raw), { code: "UPSTREAM_RESULT_INVALID" });
 });
 
-test("names of 256 characters and schemas of 128 levels are still accepted", () => {
+test("names of 256 characters and schemas of 128 levels are still accepted", async () => {
   const raw = { name: "n".repeat(256), inputSchema: nest(128), outputSchema: null };
-  assert.equal(parseToolPage({ tools: [raw] }).tools.length, 1);
+  assert.equal((await listTools(async () => ({ tools: [raw] }))).length, 1);
 });

@@ -1,30 +1,17 @@
 /** Turns what a server lists into tools. Definitions are untrusted: a model reads them and other rooms walk them. */
 
-import { GloveboxError, depthOf, isJsonObject } from "../../domain/index.ts";
-import type { Json, JsonObject, JsonSchema } from "../../domain/index.ts";
+import { depthOf, isJsonObject } from "../../domain/index.ts";
+import type { GloveboxError, Json, JsonObject, JsonSchema } from "../../domain/index.ts";
 
 import type { RemoteAnnotations, RemoteTool } from "../connector.ts";
+import { invalidList } from "./invalid-list.ts";
 
 const MAX_NAME_LENGTH = 256;
 /** Deeper than any schema a person wrote, shallow enough for every recursive walk over it. */
 const MAX_SCHEMA_DEPTH = 128;
 
-export interface ToolPage {
-  readonly tools: readonly RemoteTool[];
-  readonly nextCursor: string | undefined;
-}
-
-/** One page of `tools/list`. A single wrong definition refuses the page: leaving it out silently would hide it. */
-export function parseToolPage(raw: unknown): ToolPage {
-  if (!isJsonObject(raw) || !Array.isArray(raw["tools"])) throw invalid("there is no list of tools in it");
-  const { nextCursor } = raw;
-  return {
-    tools: raw["tools"].map(parseTool),
-    nextCursor: typeof nextCursor === "string" && nextCursor !== "" ? nextCursor : undefined,
-  };
-}
-
-function parseTool(raw: Json): RemoteTool {
+/** One definition of `tools/list`. */
+export function parseTool(raw: Json): RemoteTool {
   if (!isJsonObject(raw)) throw invalid("a tool is not an object");
   const { name, title, description, outputSchema } = raw;
   if (typeof name !== "string" || name === "" || name.length > MAX_NAME_LENGTH) {
@@ -64,9 +51,7 @@ function claim(key: keyof RemoteAnnotations, raw: JsonObject, hint: string): Rem
   return typeof value === "boolean" ? { [key]: value } : {};
 }
 
-/** The one shape of a refused listing. */
+/** A refused definition refuses the whole list of tools. */
 export function invalid(why: string): GloveboxError {
-  return new GloveboxError("UPSTREAM_RESULT_INVALID", `The server's list of tools cannot be used: ${why}`, {
-    hint: "The server breaks the protocol; update it or report this to its authors",
-  });
+  return invalidList("tools", why);
 }

@@ -84,7 +84,8 @@ test("nothing starts before it is needed, and callers at the same time share one
   const tool = { name: "echo", description: "", input: { type: "object" }, output: null, annotations: {} };
   assert.deepEqual(lists, [[tool], [tool], [tool]]);
   assert.equal(kept.size, 1);
-  assert.deepEqual(connector.status(), { name: id, state: "ready", transport: "stdio", tools: 1, since: time });
+  const ready = { name: id, state: "ready", transport: "stdio", era: "2025-11-25", tools: 1, since: time };
+  assert.deepEqual(connector.status(), ready);
 });
 
 test("a child sees five variables of the gateway and what the configuration names", async () => {

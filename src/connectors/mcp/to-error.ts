@@ -7,6 +7,7 @@ import type { ConnectorId } from "../../domain/index.ts";
 
 import { toShownText } from "../cap-text.ts";
 import type { Clean } from "../cap-text.ts";
+import { InputRequired } from "./link.ts";
 import { STREAM_ENDED } from "../wire/http-wire.ts";
 import type { Trouble } from "../wire/wire.ts";
 
@@ -21,15 +22,37 @@ export interface ErrorContext {
 
 /** Messages name the upstream. Text from the server is cleaned and capped; status lines and bodies are left out. */
 export function toUpstreamError(thrown: unknown, context: ErrorContext): GloveboxError {
-  if (thrown instanceof GloveboxError) return thrown;
+  const known = findOwnError(thrown);
+  if (known) return known;
+  if (thrown instanceof InputRequired) return fromTrouble(ASKS_SOMEBODY, context.id);
   const isAnswer = thrown instanceof ProtocolError;
   const trouble = (isAnswer ? undefined : context.trouble) ?? diagnose(thrown, context);
   return fromTrouble(trouble, context.id, thrown);
 }
 
+/** An error that still knows which kind of trouble it came from. */
+export class UpstreamError extends GloveboxError {
+  readonly kind: Trouble["kind"];
+
+  constructor(trouble: Trouble, id: ConnectorId, cause?: unknown) {
+    super(trouble.code, `${id}: ${trouble.cause}`, { cause, hint: trouble.hint });
+    this.kind = trouble.kind;
+  }
+}
+
 /** The error for known trouble, in the one form that all messages about an upstream have. */
 export function fromTrouble(trouble: Trouble, id: ConnectorId, cause?: unknown): GloveboxError {
-  return new GloveboxError(trouble.code, `${id}: ${trouble.cause}`, { cause, hint: trouble.hint });
+  return new UpstreamError(trouble, id, cause);
+}
+
+/** True when the process behind a connection ended by itself. */
+export function isCrash(error: GloveboxError): boolean {
+  return error instanceof UpstreamError && error.kind === "crash";
+}
+
+/** True when a server of the other protocol era would have failed like this. */
+export function speaksForOtherEra(error: GloveboxError): boolean {
+  return error instanceof UpstreamError && error.kind !== undefined;
 }
 
 /** What an aborted call is called: a time limit is the upstream's failure, anything else its caller's wish. */
@@ -43,7 +66,12 @@ export function toAbortError(signal: AbortSignal, id: ConnectorId): GloveboxErro
   return fromTrouble({ code: "REQUEST_CANCELLED", cause: "the call was cancelled", hint: "Send it again" }, id);
 }
 
-function diagnose(thrown: unknown, { clean }: ErrorContext): Trouble {
+function diagnose(thrown: unknown, context: ErrorContext): Trouble {
+  const { clean } = context;
+  // What failed while the era was negotiated is wrapped; the failure itself says more.
+  if (thrown instanceof SdkError && thrown.code === SdkErrorCode.EraNegotiationFailed && thrown.cause !== undefined) {
+    return diagnose(thrown.cause, context);
+  }
   if (thrown instanceof ProtocolError) return fromProtocol(thrown, clean);
   if (thrown instanceof UnauthorizedError) return fromStatus(401);
   if (thrown instanceof SdkHttpError) return fromStatus(thrown.status);
@@ -57,16 +85,29 @@ function fromProtocol(thrown: ProtocolError, clean: Clean): Trouble {
     const hint = "The server broke off, or its answer was too large; ask for less at a time";
     return { code: "UPSTREAM_UNREACHABLE", cause: "the response ended before the answer came", hint };
   }
+  if (thrown.code === NEEDS_CAPABILITY) return ASKS_SOMEBODY;
   const text = toShownText(thrown.message, clean, MAX_MESSAGE_BYTES);
-  return { code: "UPSTREAM_FAILED", cause: text, hint: "Check the tool's name and arguments against its description" };
+  const hint = "Check the tool's name and arguments against its description";
+  return { code: "UPSTREAM_FAILED", cause: text, hint, kind: "misunderstood" };
 }
+
+/** The server would have to ask something of this client that it did not offer (2026-07-28). */
+const NEEDS_CAPABILITY = -32_021;
+
+/** Of a tool that wants an answer from a person, or from a model, before it goes on. There is nobody to ask. */
+export const ASKS_SOMEBODY: Trouble = {
+  code: "UPSTREAM_FAILED",
+  cause: "the tool asks for input from a person while it runs, and Glovebox cannot pass the question on",
+  hint: "Give everything that it needs in the arguments, or use another tool",
+};
 
 function fromStatus(status: number): Trouble {
   const cause = `it answered with HTTP status ${status}`;
   if (status === 401 || status === 403) {
     return { code: "UPSTREAM_AUTH_REQUIRED", cause, hint: "Set or renew the credential in this upstream's headers" };
   }
-  return { code: "UPSTREAM_UNREACHABLE", cause, hint: "Check that the URL is an MCP endpoint and the server is well" };
+  const hint = "Check that the URL is an MCP endpoint and the server is well";
+  return { code: "UPSTREAM_UNREACHABLE", cause, hint, kind: "misunderstood" };
 }
 
 function fromSdk(thrown: SdkError): Trouble {
@@ -75,7 +116,7 @@ function fromSdk(thrown: SdkError): Trouble {
   }
   if (BROKEN_ANSWERS.includes(thrown.code)) {
     const hint = "Check that the address belongs to an MCP server, and that the server is up to date";
-    return { code: "UPSTREAM_RESULT_INVALID", cause: "its answer breaks the protocol", hint };
+    return { code: "UPSTREAM_RESULT_INVALID", cause: "its answer breaks the protocol", hint, kind: "misunderstood" };
   }
   return { code: "UPSTREAM_UNREACHABLE", cause: "the connection was closed", hint: "Call again to reconnect" };
 }
@@ -84,7 +125,18 @@ const BROKEN_ANSWERS: readonly SdkErrorCode[] = [
   SdkErrorCode.InvalidResult,
   SdkErrorCode.UnsupportedResultType,
   SdkErrorCode.ClientHttpUnexpectedContent,
+  SdkErrorCode.EraNegotiationFailed,
 ];
+
+/** An error of ours that a client wrapped in its own, such as a refused redirect. */
+function findOwnError(thrown: unknown): GloveboxError | undefined {
+  let error: unknown = thrown;
+  for (let depth = 0; depth < 4 && error instanceof Error; depth += 1) {
+    if (error instanceof GloveboxError) return error;
+    error = error.cause;
+  }
+  return undefined;
+}
 
 /** The system's short word for a failed connection, such as ECONNREFUSED; fetch hides it one or two causes deep. */
 function toSystemCode(thrown: unknown): string | undefined {

@@ -1,14 +1,16 @@
 /** Chooses and furnishes the transport for an upstream's settings. Nothing is started or sent yet. */
 
 import { GloveboxError } from "../../domain/index.ts";
-import type { ChildKeeper } from "../../domain/index.ts";
+import type { ChildKeeper, Instant } from "../../domain/index.ts";
 import type { Egress } from "../../egress/index.ts";
 
 import type { Clean } from "../cap-text.ts";
+import { capStreams } from "./cap-events.ts";
 import { toChildEnvironment } from "./child-environment.ts";
 import { HttpWire } from "./http-wire.ts";
 import { DEFAULT_MESSAGE_BYTES } from "../settings.ts";
 import type { HttpSettings, StdioSettings, UpstreamSettings } from "../settings.ts";
+import { SseWire } from "./sse-wire.ts";
 import { StdioWire } from "./stdio-wire.ts";
 import type { Wire } from "./wire.ts";
 
@@ -18,6 +20,7 @@ export interface WireOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly keeper: ChildKeeper;
   readonly egress: Egress;
+  readonly now: () => Instant;
   /** Applied to every text of the server that is shown to anyone. */
   readonly clean: Clean;
 }
@@ -29,6 +32,7 @@ export async function createWire(options: WireOptions): Promise<Wire> {
     case "stdio":
       return createStdioWire(settings, options);
     case "http":
+    case "sse":
       return createHttpWire(settings, options.egress);
     default:
       return settings satisfies never;
@@ -37,9 +41,9 @@ export async function createWire(options: WireOptions): Promise<Wire> {
 
 async function createStdioWire(settings: StdioSettings, options: WireOptions): Promise<Wire> {
   const { command, args, cwd, messageBytes = DEFAULT_MESSAGE_BYTES } = settings;
-  const { environment, keeper, clean } = options;
+  const { environment, keeper, clean, now } = options;
   const env = toChildEnvironment(environment, await settings.resolveEnv());
-  return new StdioWire({ command, args, env, messageBytes, keeper, clean, ...(cwd !== undefined && { cwd }) });
+  return new StdioWire({ command, args, env, messageBytes, keeper, clean, now, ...(cwd !== undefined && { cwd }) });
 }
 
 async function createHttpWire(settings: HttpSettings, egress: Egress): Promise<Wire> {
@@ -49,6 +53,10 @@ async function createHttpWire(settings: HttpSettings, egress: Egress): Promise<W
       hint: "Write it as https://host/path",
     });
   }
-  const fetch = egress.fetchFrom(url.origin, { maxBytes: settings.messageBytes ?? DEFAULT_MESSAGE_BYTES });
-  return new HttpWire({ url, fetch, headers: await settings.resolveHeaders() });
+  const { messageBytes = DEFAULT_MESSAGE_BYTES } = settings;
+  const whole = egress.fetchFrom(url.origin, { maxBytes: messageBytes });
+  const endless = egress.fetchFrom(url.origin, { maxBytes: Number.POSITIVE_INFINITY });
+  const fetch = capStreams(whole, endless, messageBytes);
+  const options = { url, fetch, headers: await settings.resolveHeaders() };
+  return settings.kind === "sse" ? new SseWire(options) : new HttpWire(options);
 }

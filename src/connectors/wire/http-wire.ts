@@ -4,7 +4,7 @@
  */
 
 import { StreamableHTTPClientTransport, isJSONRPCNotification, isJSONRPCRequest } from "@modelcontextprotocol/client";
-import type { JSONRPCMessage } from "@modelcontextprotocol/client";
+import type { JSONRPCMessage, TransportSendOptions } from "@modelcontextprotocol/client";
 
 import type { FetchLike } from "../../egress/index.ts";
 
@@ -30,6 +30,8 @@ export class HttpWire implements Wire {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: ((message: JSONRPCMessage) => void) | undefined;
+  /** Tells the client of 2026-07-28 to cancel a request by closing its stream, and that headers are carried. */
+  readonly hasPerRequestStream = true;
 
   readonly #inner: StreamableHTTPClientTransport;
   readonly #open = new Map<MessageId, AbortController>();
@@ -68,9 +70,9 @@ export class HttpWire implements Wire {
     return this.#inner.start();
   }
 
-  /** The 2025 protocol gives no options with a message; what a message needs beyond its text is decided here. */
-  async send(message: JSONRPCMessage): Promise<void> {
-    if (isJSONRPCRequest(message)) return this.#ask(message, message.id);
+  /** The 2025 protocol cancels by a notification; what that means for the stream is decided here. */
+  async send(message: JSONRPCMessage, options: TransportSendOptions = {}): Promise<void> {
+    if (isJSONRPCRequest(message)) return this.#ask(message, message.id, options);
     await this.#inner.send(message);
     const cancelled = toCancelledId(message);
     if (cancelled === undefined) return;
@@ -89,12 +91,21 @@ export class HttpWire implements Wire {
     await this.#inner.close();
   }
 
-  async #ask(message: JSONRPCMessage, id: MessageId): Promise<void> {
+  async #ask(message: JSONRPCMessage, id: MessageId, options: TransportSendOptions): Promise<void> {
     const stream = new AbortController();
     this.#open.set(id, stream);
-    const onRequestStreamEnd = (): void => this.#giveUp(id);
+    const stop = (): void => {
+      this.#open.delete(id);
+      stream.abort();
+    };
+    options.requestSignal?.addEventListener("abort", stop, { once: true });
+    const onRequestStreamEnd = (): void => {
+      this.#giveUp(id);
+      options.onRequestStreamEnd?.();
+    };
     try {
-      await this.#inner.send(message, { requestSignal: stream.signal, onRequestStreamEnd });
+      const headers = options.headers && { headers: options.headers };
+      await this.#inner.send(message, { ...headers, requestSignal: stream.signal, onRequestStreamEnd });
     } catch (error) {
       this.#open.delete(id);
       throw error;

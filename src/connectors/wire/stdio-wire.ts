@@ -11,12 +11,13 @@ import type { Readable, Writable } from "node:stream";
 import { parseJSONRPCMessage } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 
-import type { ChildKeeper } from "../../domain/index.ts";
+import type { ChildKeeper, Instant } from "../../domain/index.ts";
 
 import { toShownText } from "../cap-text.ts";
 import type { Clean } from "../cap-text.ts";
 import { endChild, settlesWithin, signalGroup, untilEvent } from "./end-child.ts";
 import { createLineSplitter } from "./line-splitter.ts";
+import { createNoticeBudget } from "./notice-budget.ts";
 import { createStderrTail } from "./stderr-tail.ts";
 import { describeExit, describeOversize, describeSpawnError } from "./trouble.ts";
 import type { Garbage, Trouble, Wire } from "./wire.ts";
@@ -33,6 +34,7 @@ export interface StdioWireOptions {
   readonly messageBytes: number;
   readonly keeper: ChildKeeper;
   readonly clean: Clean;
+  readonly now: () => Instant;
 }
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
@@ -45,6 +47,7 @@ export class StdioWire implements Wire {
 
   readonly #options: StdioWireOptions;
   readonly #tail;
+  readonly #admit;
   #child: Child | undefined;
   #trouble: Trouble | undefined;
   #garbage: Garbage | undefined;
@@ -53,6 +56,12 @@ export class StdioWire implements Wire {
   constructor(options: StdioWireOptions) {
     this.#options = options;
     this.#tail = createStderrTail(options.clean);
+    this.#admit = createNoticeBudget(options.now);
+  }
+
+  /** Beside `stderr` the mark by which the SDK knows a pipe, where silence means an old server and not an outage. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
   }
 
   trouble(): Trouble | undefined {
@@ -137,6 +146,7 @@ export class StdioWire implements Wire {
   }
 
   #receive(line: string): void {
+    if (!this.#admit(line)) return;
     const message = parseMessage(line);
     if (message) this.onmessage?.(message);
     else if (line.trim() !== "") this.#note(line);

@@ -26,7 +26,7 @@ export function describeSpawnError(thrown: unknown, { command, cwd }: Command): 
 /** Of a child that ended by itself or was killed by somebody else. */
 export function describeExit(child: ChildProcess): Trouble {
   const how = child.signalCode === null ? `exited with code ${child.exitCode}` : `was ended by ${child.signalCode}`;
-  return unreachable(`the server ${how}`, "`glovebox servers` shows what it printed last");
+  return { ...unreachable(`the server ${how}`, "`glovebox servers` shows what it printed last"), kind: "crash" };
 }
 
 /** Of a server that sent more in one line than is ever joined in memory. */

@@ -10,6 +10,8 @@ export interface Trouble {
   /** May be shown to a model: exit codes and facts, no output of the server. */
   readonly cause: string;
   readonly hint: string;
+  /** `crash`: the process ended by itself. `misunderstood`: the server is there and made nothing of what it was sent. */
+  readonly kind?: "crash" | "misunderstood";
 }
 
 export interface Wire extends Transport {

@@ -12,6 +12,7 @@ export const upstreamSchema = z.object({
   name: z.string(),
   state: z.enum(["idle", "connecting", "ready", "failed", "suspended", "closed"]),
   transport: z.enum(["stdio", "http", "sse", "openapi", "adapter"]),
+  era: z.optional(z.string()),
   tools: z.number(),
   since: z.number(),
   withheld: z.optional(z.number()),

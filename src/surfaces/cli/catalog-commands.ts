@@ -4,7 +4,7 @@ import type { Principal } from "../../domain/index.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers } from "./powers.ts";
 import { printJson, printLine } from "./print.ts";
-import { describeServer } from "./servers-command.ts";
+import { describeServer, hasFailed } from "./servers-command.ts";
 
 export interface CatalogFlags {
   readonly config?: string;
@@ -37,7 +37,7 @@ export async function toolsCommand(
       printLine(stdout, `${name.padEnd(NAME_WIDTH)} ${effect.padEnd(8)} ${summary}`);
     }
     for (const server of found.servers) {
-      if (server.state === "failed" || server.withheld !== undefined) printLine(stderr, describeServer(server));
+      if (hasFailed(server) || server.withheld !== undefined) printLine(stderr, describeServer(server));
     }
     if (found.cursor !== undefined)
       printLine(

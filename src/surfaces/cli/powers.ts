@@ -5,6 +5,7 @@ import type { Readable, Writable } from "node:stream";
 import type { Ledger } from "../../audit/index.ts";
 import type { HeldDefinitions } from "../../catalog/index.ts";
 import type { Settings } from "../../config/index.ts";
+import type { ConnectorId } from "../../domain/index.ts";
 import type { Vault } from "../../vault/index.ts";
 import type { Gateway } from "../gateway.ts";
 
@@ -29,6 +30,8 @@ export interface CliPowers {
   openLedger(settings: Settings): Promise<Ledger>;
   /** Definitions that wait for an operator; starts no upstream. */
   openHeld(settings: Settings): Promise<HeldDefinitions & AsyncDisposable>;
+  /** Asks every gateway that runs on these settings to restart one upstream; they look about once a second. */
+  requestRestart(settings: Settings, upstream: ConnectorId, actor: string): Promise<void>;
   /** Unguessable; opens the admin page until this start ends. */
   createToken(): string;
   readonly nodeVersion: string;

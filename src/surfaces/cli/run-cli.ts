@@ -13,7 +13,7 @@ import { formatFault, printLine } from "./print.ts";
 import { runCommand } from "./run-command.ts";
 import { listSecrets, removeSecret, setSecret } from "./secrets-command.ts";
 import { mcpCommand, serveCommand } from "./serve-command.ts";
-import { approveServerCommand, serversCommand } from "./servers-command.ts";
+import { approveServerCommand, restartServerCommand, serversCommand } from "./servers-command.ts";
 
 export interface CliContext {
   readonly powers: CliPowers;
@@ -128,6 +128,10 @@ function addServers(program: Command, context: CliContext, end: (code: number) =
     .action(async (name: string, tools: string[], _flags, command: Command) =>
       end(await approveServerCommand([name, ...tools], command.optsWithGlobals(), context)),
     );
+  addCommand(servers, "restart <name>", "restarts an upstream in every gateway that runs on this store").action(
+    async (name: string, _flags, command: Command) =>
+      end(await restartServerCommand(name, command.optsWithGlobals(), context)),
+  );
 }
 
 function addSecrets(program: Command, context: CliContext, end: (code: number) => void): void {

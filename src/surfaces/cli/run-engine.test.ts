@@ -35,6 +35,7 @@ async function run(...flags: readonly string[]): Promise<readonly [string | unde
     openVault: () => Promise.reject(new TypeError("not needed")),
     openLedger: () => Promise.reject(new TypeError("not needed")),
     openHeld: () => Promise.reject(new TypeError("not needed")),
+    requestRestart: () => Promise.reject(new TypeError("not needed")),
     report: () => "in_1",
     createToken: () => "",
   };

@@ -1,4 +1,4 @@
-/** `glovebox servers` and `servers approve`: upstreams, their state, and definitions that wait for an operator. */
+/** `glovebox servers`, `servers approve` and `servers restart`: upstreams, their state, and definitions that wait for an operator. */
 
 import type { HeldTool } from "../../catalog/index.ts";
 import { GloveboxError, approveCommand, parseConnectorId } from "../../domain/index.ts";
@@ -34,14 +34,20 @@ export async function serversCommand(flags: ServersFlags, { powers, principal }:
       held.filter((tool) => tool.server === server.name),
     );
   }
-  return servers.some(({ state }) => state === "failed") ? EXIT.failed : EXIT.done;
+  return servers.some(hasFailed) ? EXIT.failed : EXIT.done;
+}
+
+/** Of no use for now: it is tried again after a pause, or waits for a person. */
+export function hasFailed({ state }: UpstreamStatus): boolean {
+  return state === "failed" || state === "suspended";
 }
 
 export function describeServer(server: UpstreamStatus): string {
-  const lines = [`${server.name}: ${server.state}, ${server.tools} tools, ${server.transport}`];
+  const era = server.era === undefined ? "" : `, MCP ${server.era}`;
+  const lines = [`${server.name}: ${server.state}, ${server.tools} tools, ${server.transport}${era}`];
   if (server.cause !== undefined) lines.push(`  cause: ${server.cause}`);
   if (server.hint !== undefined) lines.push(`  hint: ${server.hint}`);
-  if (server.state === "failed") for (const line of server.stderr ?? []) lines.push(`  | ${line}`);
+  if (hasFailed(server)) for (const line of server.stderr ?? []) lines.push(`  | ${line}`);
   return lines.join("\n");
 }
 
@@ -71,6 +77,20 @@ export async function approveServerCommand(
   const approved = await held.approve({ server, tools: tools.length > 0 ? tools : "all", principal }, show);
   if (flags.json) printJson(powers.terminal.stdout, { approved });
   else printLine(powers.terminal.stdout, `${server}: ${approved.length} approved`);
+  return EXIT.done;
+}
+
+/** A gateway that starts later has no need of it: it starts every upstream anew. */
+export async function restartServerCommand(
+  name: string,
+  flags: ServersFlags,
+  { powers, principal }: Context,
+): Promise<number> {
+  const settings = await powers.loadSettings(flags.config);
+  const server = parseConnectorId(name);
+  if (server === undefined || !settings.upstreams.has(server)) throw noServer(name);
+  await powers.requestRestart(settings, server, principal.id);
+  printLine(powers.terminal.stderr, `Gateways that run on this configuration restart ${server} within a few seconds`);
   return EXIT.done;
 }
 

@@ -19,7 +19,8 @@ export function findDemoUpstreams(node: string, cwd: string): ReadonlyMap<Connec
   const upstreams = new Map<ConnectorId, UpstreamSettings>();
   for (const [name, args] of servers) {
     const id = parseConnectorId(name);
-    if (id) upstreams.set(id, { transport: "stdio", command: node, args, env: {}, cwd, startMs: START_MS });
+    if (!id) continue;
+    upstreams.set(id, { transport: "stdio", command: node, args, env: {}, cwd, startMs: START_MS, start: "eager" });
   }
   return upstreams;
 }
