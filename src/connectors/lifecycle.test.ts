@@ -11,13 +11,19 @@ const ID = parseConnectorId("up");
 assert.ok(ID);
 const id = ID;
 const broken = new GloveboxError("UPSTREAM_UNREACHABLE", "up: broken");
+const crashed = new GloveboxError("UPSTREAM_UNREACHABLE", "up: exit 7");
 
 /** What the test can turn: the clock, whether the next attempt succeeds, and how often one was made. */
 class Bench {
   opens = 0;
   works = true;
   time = 0;
-  readonly lifecycle = new Lifecycle<object>({ id, now: () => this.time, open: () => this.#open() });
+  readonly lifecycle = new Lifecycle<object>({
+    id,
+    now: () => this.time,
+    open: () => this.#open(),
+    isCrash: (error) => error === crashed,
+  });
 
   async #open(): Promise<object> {
     this.opens += 1;
@@ -112,4 +118,68 @@ test("an error that is not ours is a bug and says so", async () => {
   const lifecycle = new Lifecycle({ id, now: () => 0, open: () => Promise.reject(new RangeError("oops")) });
   await assert.rejects(lifecycle.reach(), RangeError);
   assert.equal(lifecycle.view().error?.code, "INTERNAL_BUG");
+});
+
+/** Crashes `count` times, `everyMs` apart, coming back each time. */
+async function crash(bench: Bench, count: number, everyMs: number): Promise<void> {
+  for (let done = 0; done < count; done += 1) {
+    const link = await bench.lifecycle.reach();
+    bench.lifecycle.prove(link);
+    bench.time += everyMs;
+    bench.lifecycle.lose(link, crashed);
+  }
+}
+
+test("five crashes within five minutes suspend, with the evidence, and time alone does not help", async () => {
+  const bench = new Bench();
+  await crash(bench, 4, 1000);
+  assert.equal(bench.lifecycle.view().state, "failed");
+  await crash(bench, 1, 1000);
+  const message = "up: suspended after 5 crashes within 5 minutes (exit 7, 5 times)";
+  assert.deepEqual([bench.lifecycle.view().state, bench.lifecycle.view().error?.message], ["suspended", message]);
+  bench.time += 24 * 60 * 60 * 1000;
+  await assert.rejects(bench.lifecycle.reach(), { code: "UPSTREAM_UNREACHABLE", message });
+  assert.equal(bench.opens, 5);
+});
+
+test("crashes that are further apart, and failures that are none, never suspend", async () => {
+  const slow = new Bench();
+  await crash(slow, 20, 75_000);
+  assert.equal(slow.lifecycle.view().state, "failed");
+  const quick = new Bench();
+  await crash(quick, 5, 74_999);
+  assert.equal(quick.lifecycle.view().state, "suspended");
+  const lossy = new Bench();
+  for (let count = 0; count < 20; count += 1) {
+    const link = await lossy.lifecycle.reach();
+    lossy.lifecycle.prove(link);
+    lossy.lifecycle.lose(link, broken);
+  }
+  assert.equal(lossy.lifecycle.view().state, "failed");
+});
+
+test("a restart leaves suspension, forgets failures and hands back the live connection", async () => {
+  const bench = new Bench();
+  await crash(bench, 5, 1000);
+  assert.equal(bench.lifecycle.restart(), undefined);
+  assert.deepEqual(bench.lifecycle.view(), { state: "idle", since: bench.time, error: undefined });
+  await crash(bench, 4, 1000);
+  assert.equal(bench.lifecycle.view().state, "failed");
+  const link = await bench.lifecycle.reach();
+  assert.equal(bench.lifecycle.restart(), link);
+  bench.lifecycle.close();
+  assert.equal(bench.lifecycle.restart(), undefined);
+  assert.equal(bench.lifecycle.view().state, "closed");
+});
+
+test("the cause of a failure stays while the next attempt is under way, and goes when it succeeds", async () => {
+  const bench = new Bench();
+  bench.works = false;
+  await assert.rejects(bench.lifecycle.reach(), broken);
+  bench.time += 250;
+  bench.works = true;
+  const attempt = bench.lifecycle.reach();
+  assert.deepEqual([bench.lifecycle.view().state, bench.lifecycle.view().error], ["connecting", broken]);
+  await attempt;
+  assert.deepEqual([bench.lifecycle.view().state, bench.lifecycle.view().error], ["ready", undefined]);
 });

@@ -29,7 +29,8 @@ export function createLineSplitter(maxBytes: number): LineSplitter {
   }
 
   function take(): string {
-    const line = Buffer.concat(pieces).toString("utf8");
+    const [only] = pieces;
+    const line = (only && pieces.length === 1 ? only : Buffer.concat(pieces)).toString("utf8");
     pieces = [];
     length = 0;
     return line;

@@ -6,8 +6,8 @@
 import type { Instant } from "../../domain/index.ts";
 
 const WINDOW_MS = 100;
-/** Per window: ten thousand per second, far above any honest server. */
-const NOTICES = 1000;
+/** Per window: a thousand per second, above any honest server. */
+const NOTICES = 100;
 /** Kept apart, so that a flood of progress does not hide that the tools are others now. */
 const CHANGES = 10;
 

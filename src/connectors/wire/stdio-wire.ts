@@ -19,7 +19,7 @@ import { endChild, settlesWithin, signalGroup, untilEvent } from "./end-child.ts
 import { createLineSplitter } from "./line-splitter.ts";
 import { createNoticeBudget } from "./notice-budget.ts";
 import { createStderrTail } from "./stderr-tail.ts";
-import { describeExit, describeOversize, describeSpawnError } from "./trouble.ts";
+import { MUTE, describeExit, describeOversize, describeSpawnError } from "./trouble.ts";
 import type { Garbage, Trouble, Wire } from "./wire.ts";
 
 const EVIDENCE_BYTES = 200;
@@ -123,6 +123,7 @@ export class StdioWire implements Wire {
     child.on("error", (error) => this.onerror?.(error));
     child.stdin.on("error", (error) => this.onerror?.(error));
     child.stderr.on("data", (chunk: Buffer) => this.#tail.push(chunk));
+    child.stdout.once("end", () => void this.#endMute(child));
     this.#read(child);
     const { pid } = child;
     if (pid === undefined) return;
@@ -135,6 +136,13 @@ export class StdioWire implements Wire {
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
     this.#trouble ??= describeExit(child);
     this.onclose?.();
+  }
+
+  /** A child that lives on without an output can never answer; one that is just exiting is left to do so. */
+  async #endMute(child: Child): Promise<void> {
+    if (await settlesWithin(this.#ended, DRAIN_MS)) return;
+    this.#trouble ??= MUTE;
+    signalGroup(child, "SIGKILL");
   }
 
   #read(child: Child): void {

@@ -29,6 +29,12 @@ export function describeExit(child: ChildProcess): Trouble {
   return { ...unreachable(`the server ${how}`, "`glovebox servers` shows what it printed last"), kind: "crash" };
 }
 
+/** Of a server that closed its output and did not exit. */
+export const MUTE: Trouble = {
+  ...unreachable("the server closed its output", "`glovebox servers` shows what it printed last"),
+  kind: "crash",
+};
+
 /** Of a server that sent more in one line than is ever joined in memory. */
 export function describeOversize(messageBytes: number): Trouble {
   return {

@@ -1,0 +1,132 @@
+/** Which era a server speaks: found out on one connection, remembered, and put right when it was wrong. */
+
+import assert from "node:assert/strict";
+import { tmpdir } from "node:os";
+import { afterEach, test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import type { Connector, EraVerdict, EraVerdicts, McpConnectorOptions } from "../index.ts";
+import { parseVerdictText, toVerdictText } from "../index.ts";
+import { planHandshakes } from "./era.ts";
+import { child, connect, kept, locate, modernChild, remote } from "./fixtures/connect.ts";
+import { startModernHttp } from "./fixtures/start-modern-http.ts";
+
+const HOSTILE = fileURLToPath(new URL("fixtures/hostile-server.mjs", import.meta.url));
+const DAY_MS = 24 * 60 * 60 * 1000;
+const opened: Connector[] = [];
+
+/** A memory of one verdict that can be looked at. */
+class Memory implements EraVerdicts {
+  verdict: EraVerdict | undefined;
+
+  constructor(verdict?: EraVerdict) {
+    this.verdict = verdict;
+  }
+
+  async get(): Promise<EraVerdict | undefined> {
+    return this.verdict;
+  }
+
+  async set(_id: unknown, verdict: EraVerdict | undefined): Promise<void> {
+    this.verdict = verdict;
+  }
+}
+
+/** Connects and says which revision was agreed on, how many processes it took and what is remembered. */
+async function meet(settings: McpConnectorOptions["settings"], verdicts = new Memory(), now = 5): Promise<unknown> {
+  const before = kept.size;
+  const connector = connect(settings, { verdicts, now: () => now });
+  opened.push(connector);
+  await connector.tools();
+  return [connector.status().era, kept.size - before, verdicts.verdict];
+}
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((connector) => connector.close()));
+});
+
+const legacy = (at = 5): EraVerdict => ({ era: "legacy", at });
+const modern = (at = 5): EraVerdict => ({ era: "modern", at });
+
+test("the reference servers survive the question on the one process that they get", async () => {
+  const servers = [
+    child(locate("server-everything"), "stdio"),
+    child(locate("server-filesystem"), tmpdir()),
+    child(locate("server-memory")),
+  ];
+  for (const settings of servers) assert.deepEqual(await meet(settings), ["2025-11-25", 1, legacy()]);
+});
+
+test("a server of 2026-07-28 is recognized on one process, also when it speaks both eras", async () => {
+  assert.deepEqual(await meet(modernChild("reject")), ["2026-07-28", 1, modern()]);
+  assert.deepEqual(await meet(modernChild("serve")), ["2026-07-28", 1, modern()]);
+});
+
+test("what is remembered is relied on: an old verdict about a server of both eras counts for a day", async () => {
+  const settings = modernChild("serve");
+  assert.deepEqual(await meet(settings, new Memory(legacy(5)), 5 + DAY_MS - 1), ["2025-11-25", 1, legacy(5)]);
+  assert.deepEqual(await meet(settings, new Memory(legacy(5)), 5 + DAY_MS), ["2026-07-28", 1, modern(5 + DAY_MS)]);
+});
+
+test("a wrong verdict heals within the same attempt, in both directions", async () => {
+  assert.deepEqual(await meet(modernChild("reject"), new Memory(legacy())), ["2026-07-28", 2, modern()]);
+  const old = child(locate("server-memory"));
+  assert.deepEqual(await meet(old, new Memory(modern())), ["2025-11-25", 2, legacy()]);
+});
+
+test("a wrong verdict heals over HTTP too", async () => {
+  const server = await startModernHttp();
+  try {
+    assert.deepEqual(await meet(remote(server.url), new Memory(legacy())), ["2026-07-28", 0, modern()]);
+  } finally {
+    await Promise.all(opened.splice(0).map((connector) => connector.close()));
+    await server.close();
+  }
+});
+
+test("a server that exits at a question it does not know is tried without, and not asked again", async () => {
+  const settings = child(HOSTILE, "exits-when-asked");
+  const memory = new Memory();
+  assert.deepEqual(await meet(settings, memory), ["2025-11-25", 2, legacy()]);
+  assert.deepEqual(await meet(settings, memory), ["2025-11-25", 1, legacy()]);
+});
+
+test("a server that never answers a question it does not know gets the old handshake on the same process", async () => {
+  const settings = { ...child(HOSTILE, "ignores-questions"), startMs: 3000 };
+  assert.deepEqual(await meet(settings), ["2025-11-25", 1, legacy()]);
+});
+
+test("a memory that fails costs the question and nothing else", async () => {
+  const broken: EraVerdicts = {
+    get: () => Promise.reject(new Error("no store")),
+    set: () => Promise.reject(new Error("no store")),
+  };
+  const connector = connect(child(HOSTILE, "plain"), { verdicts: broken });
+  opened.push(connector);
+  assert.equal((await connector.tools()).length, 1);
+});
+
+test("a failed start forgets the verdict, so that the next one asks", async () => {
+  const memory = new Memory(modern());
+  const connector = connect({ ...child(HOSTILE, "silent"), startMs: 200 }, { verdicts: memory, now: () => 5 });
+  opened.push(connector);
+  await assert.rejects(connector.tools(), { code: "UPSTREAM_TIMEOUT" });
+  assert.equal(memory.verdict, undefined);
+});
+
+test("the plan follows what is known and how old that is", () => {
+  assert.deepEqual(planHandshakes(undefined, 5), ["ask", "legacy"]);
+  assert.deepEqual(planHandshakes(legacy(5), 5 + DAY_MS - 1), ["legacy", "ask"]);
+  assert.deepEqual(planHandshakes(legacy(5), 5 + DAY_MS), ["ask", "legacy"]);
+  assert.deepEqual(planHandshakes(legacy(5), 4), ["ask", "legacy"]);
+  assert.deepEqual(planHandshakes(modern(5), 5 + 100 * DAY_MS), ["modern", "ask"]);
+});
+
+test("a verdict survives as text, and any other text is none", () => {
+  for (const verdict of [legacy(), modern(), undefined]) {
+    assert.deepEqual(parseVerdictText(toVerdictText(verdict)), verdict);
+  }
+  for (const text of ["{", "null", "[]", "{}", '{"era":"modern"}', '{"era":"future","at":1}', undefined]) {
+    assert.equal(parseVerdictText(text), undefined);
+  }
+});
