@@ -66,7 +66,7 @@ export async function approveServerCommand(
 ): Promise<number> {
   const settings = await powers.loadSettings(flags.config);
   const server = parseConnectorId(name);
-  if (server === undefined || !settings.upstreams.has(server)) throw noServer(name ?? "");
+  if (server === undefined) throw noServer(name ?? "");
   if (tools.length > 0 && flags.all === true) throw bothNamed();
   await lookIfNothingHeld(server, { powers, principal, flags });
   await using held = await powers.openHeld(settings);
@@ -103,7 +103,8 @@ async function lookIfNothingHeld(
   const isHeld = await withHeld(powers, settings, server);
   if (isHeld) return;
   await using gateway = await powers.openGateway(settings);
-  await gateway.search(principal, { limit: 1 });
+  const { servers } = await gateway.search(principal, { limit: 1 });
+  if (!servers.some(({ name }) => name === server)) throw noServer(server);
 }
 
 async function withHeld(
