@@ -11,6 +11,7 @@ import type { EncodeLimits } from "./codec.ts";
 import { createConsole } from "./console.ts";
 import { ToolError, describeThrown } from "./errors.ts";
 import { RealPromise, defineProperty, freeze, keys, parseJson, promiseThen, stringifyJson } from "./intrinsics.ts";
+import { createGlovebox } from "./glovebox.ts";
 import { lockDown } from "./lockdown.ts";
 import { createTimers, fireTimer } from "./timers.ts";
 import { createNamespace, settleCall } from "./tools.ts";
@@ -27,6 +28,7 @@ type ParseUrl = (href: string, base: string | undefined) => string | undefined;
 type SetUrlPart = (href: string, part: string, value: string) => string;
 
 let output: EncodeLimits = { bytes: 0, depth: 0 };
+let result: EncodeLimits = output;
 
 function boot(send: Send, parseUrl: ParseUrl, setUrlPart: SetUrlPart): Guest {
   lockDown();
@@ -61,6 +63,7 @@ function refuseNetwork(): Promise<never> {
 function start(program: () => Promise<unknown>, message: StartMessage, send: Send, atMs: number): void {
   const { limits } = message;
   output = { bytes: limits.outputBytes, depth: limits.depth };
+  result = { bytes: limits.valueBytes, depth: limits.depth };
   setNow(atMs);
   seedRandom(message.seed);
   const names = keys(message.namespaces);
@@ -69,6 +72,7 @@ function start(program: () => Promise<unknown>, message: StartMessage, send: Sen
     const name = names[index] as string;
     defineBinding(name, createNamespace(name, message.namespaces[name] ?? "", send, argumentLimits));
   }
+  defineBinding("glovebox", createGlovebox(send, argumentLimits));
   defineBinding("input", message.input === null ? undefined : parseJson(message.input));
   promiseThen(
     program(),
@@ -90,7 +94,7 @@ function deliver(kind: number, id: number, text: string, { send, atMs }: { send:
 
 function finish(value: unknown, send: Send): void {
   try {
-    send(TO_HOST.DONE, 0, encode(value, output) ?? "");
+    send(TO_HOST.DONE, 0, encode(value, result) ?? "");
   } catch (problem) {
     if (!(problem instanceof EncodeProblem)) return fail("thrown", problem, send);
     refuseResult(problem, send);
@@ -100,7 +104,7 @@ function finish(value: unknown, send: Send): void {
 function refuseResult({ reason }: EncodeProblem, send: Send): void {
   switch (reason) {
     case "size":
-      return send(TO_HOST.OVERRUN, 0, "output");
+      return send(TO_HOST.OVERRUN, 0, "result");
     case "depth":
       return send(TO_HOST.OVERRUN, 0, "depth");
     case "circular":

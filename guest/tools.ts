@@ -81,8 +81,12 @@ function isHandleMethod(key: string): boolean {
   return key === "applySync" || key === "derefInto" || key === "copyInto";
 }
 
-function createStub(address: string, send: Send, limits: EncodeLimits): unknown {
-  const stub = (...args: unknown[]): Promise<unknown> => {
+/** What a program calls for one tool. */
+export type Stub = (...args: unknown[]) => Promise<unknown>;
+
+/** The host hears of a call by this alone; a stub has no say in what happens to it. */
+export function createStub(address: string, send: Send, limits: EncodeLimits): Stub {
+  const stub: Stub = (...args) => {
     const site: { stack?: string } = {};
     captureSite(site, stub);
     return new RealPromise((resolve, reject) => {

@@ -16,7 +16,14 @@ const START: StartMessage = {
   namespaces: { tools: "echo,fail" },
   input: "{}",
   seed: [1, 2, 3, 4],
-  limits: { wallMs: 1_000, memoryBytes: 1_000_000, outputBytes: 10_000, argumentBytes: 10_000, depth: 64 },
+  limits: {
+    wallMs: 1_000,
+    memoryBytes: 1_000_000,
+    outputBytes: 10_000,
+    valueBytes: 10_000,
+    argumentBytes: 10_000,
+    depth: 64,
+  },
 };
 
 /** The calls that nearly every program makes. */

@@ -14,8 +14,8 @@ import { analyze } from "./analysis/index.ts";
 import { cleanText, openLedger } from "./audit/index.ts";
 import type { AuditEntry, Ledger } from "./audit/index.ts";
 import { openBridge } from "./bridge/index.ts";
-import { createSearch, findNearest, openCatalog, openHeldDefinitions, openShapes } from "./catalog/index.ts";
-import type { Catalog, Drift, HeldDefinitions, Shapes } from "./catalog/index.ts";
+import { createSearch, openCatalog, openHeldDefinitions, openShapes, watchTools } from "./catalog/index.ts";
+import type { Catalog, Drift, HeldDefinitions, Shapes, ToolsWatch } from "./catalog/index.ts";
 import { builtinSettings, findConfig, loadSettings, parseSettings, readTextFile } from "./config/index.ts";
 import type { ApiSettings, GloveboxConfig, Settings, UpstreamSettings } from "./config/index.ts";
 import {
@@ -29,11 +29,30 @@ import {
   watchRestarts,
 } from "./connectors/index.ts";
 import type { Connector, EraVerdicts, McpConnectorOptions, OpenapiConnectorOptions } from "./connectors/index.ts";
-import { parseExecutionId, parsePrincipalId, tightenLimits } from "./domain/index.ts";
-import type { ConnectorId, EngineName, ExecutionId, PinMode, Principal } from "./domain/index.ts";
+import { parseExecutionId, parsePrincipalId, parseResultId, tightenLimits } from "./domain/index.ts";
+import type {
+  CatalogSnapshot,
+  ConnectorId,
+  EngineName,
+  ExecutionId,
+  PinMode,
+  Principal,
+  ResultId,
+} from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
-import { createRecord, execute } from "./execution/index.ts";
-import type { Rooms } from "./execution/index.ts";
+import {
+  callTools,
+  createBuiltins,
+  createDescribe,
+  createRecord,
+  execute,
+  findMedia,
+  followRunning,
+  keepAttachments,
+  openResults,
+  resume,
+} from "./execution/index.ts";
+import type { Results, Rooms, Running } from "./execution/index.ts";
 import { decide } from "./policy/index.ts";
 import { openReaper } from "./processes/index.ts";
 import {
@@ -48,7 +67,7 @@ import { openStore } from "./store/index.ts";
 import type { Store } from "./store/index.ts";
 import { createLibrary, findDemoUpstreams } from "./surfaces/index.ts";
 import type { CliPowers, Gateway, Glovebox } from "./surfaces/index.ts";
-import { declareApi, describeTools } from "./typegen/index.ts";
+import { declareApi } from "./typegen/index.ts";
 import { fillTemplates, openVault } from "./vault/index.ts";
 import type { Vault } from "./vault/index.ts";
 
@@ -61,11 +80,15 @@ export type { Glovebox } from "./surfaces/index.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
 const MANIFEST = createRequire(import.meta.url)("../package.json") as { readonly version: string };
-const NEAREST = 3;
 const TEXT_BYTES = 64 * 1024;
 /** Where the command line leaves word for running gateways, and how often they look. */
 const RESTARTS = "restarts";
 const RESTART_LOOK_MS = 1000;
+/** How long a client that asks for an execution waits for its end before it hears that it goes on. */
+const RESUME_MS = 20_000;
+/** How long an execution may have waited for its turn before it counts as lost. */
+const QUEUE_MS = 60_000;
+const NEVER = new AbortController().signal;
 /** A program whose types take longer to strip than this was written to stall the gateway. */
 const STRIP_MS = 500;
 
@@ -129,6 +152,9 @@ interface Parts {
   readonly sandbox: Sandbox;
   /** Absent when nothing is to be learned. */
   readonly shapes?: Shapes;
+  readonly results: Results;
+  readonly running: Running;
+  readonly watch: ToolsWatch;
   close(): Promise<void>;
 }
 
@@ -169,9 +195,12 @@ async function openGateway(settings: Settings): Promise<Gateway> {
   const sandbox = opened.use(
     openSandbox({ engine, keeper, concurrency, queue, limits, now: Date.now, seed: createSeed }),
   );
+  const results = openResults({ store: store.results, now: Date.now, createId: createResultId, ...settings.results });
+  const watch = opened.use(watchTools(catalog, connectors));
   const rooms = opened.move();
-  const close = () => rooms.disposeAsync();
-  return createGateway({ settings, store, ledger, catalog, sandbox, close, ...(shapes && { shapes }) });
+  const close = (): Promise<void> => rooms.disposeAsync();
+  const kept = { results, running: followRunning(), watch, ...(shapes && { shapes }) };
+  return createGateway({ settings, store, ledger, catalog, sandbox, close, ...kept });
 }
 
 function learnShapes(store: Store, ledger: Ledger): Promise<Shapes> {
@@ -208,23 +237,38 @@ function chooseEngine(name: EngineName): Engine {
 }
 
 function createGateway(parts: Parts): Gateway {
-  const { settings, store, ledger, catalog, sandbox, shapes } = parts;
+  const { settings, store, ledger, catalog, sandbox, results, running, shapes } = parts;
   const { engine, isolation, layers } = sandbox;
+  const { limits } = settings.sandbox;
   const startedAt = Date.now();
-  const rooms = createRooms(parts);
+  const takeShaped = async (): Promise<CatalogSnapshot> => {
+    const plain = await catalog.takeSnapshot();
+    return shapes?.addTo(plain) ?? plain;
+  };
+  const describe = createDescribe(takeShaped, results);
+  const rooms = createRooms(parts, describe);
+  const longestMs = limits.wallMs * 2 + QUEUE_MS;
+  const resumeRooms = { ...rooms, store: store.executions, running, now: Date.now, openedAt: startedAt, longestMs };
   return {
-    execute: async ({ code, limits = {}, signal = new AbortController().signal, ...request }) =>
-      execute({ ...request, signal, source: code, limits: tightenLimits(settings.sandbox.limits, limits) }, rooms),
+    expose: settings.expose,
+    onToolsChanged: (listener) => parts.watch.onToolsChanged(listener),
+    takeSnapshot: () => catalog.takeSnapshot(),
+    execute: async ({ code, limits: wanted = {}, signal = NEVER, onEvent, ...request }) => {
+      const tightened = tightenLimits(limits, wanted);
+      return running.follow({ principal: request.principal.id, onEvent }, (follow) =>
+        execute({ ...request, signal, source: code, limits: tightened, onEvent: follow }, rooms),
+      );
+    },
+    callTools: ({ signal = NEVER, ...request }) => callTools({ ...request, signal, limits }, rooms),
+    resume: ({ principal, execution, waitMs = RESUME_MS, signal = NEVER }) =>
+      resume({ principal: principal.id, execution, waitMs, signal }, resumeRooms),
+    readResult: (principal, handle, query) => results.read(principal.id, handle, query),
+    findMedia: (principal, value) => findMedia(results, principal.id, value),
     search: async (_principal, query) => {
       const found = createSearch(await catalog.takeSnapshot())(query);
       return { ...found, servers: catalog.statuses() };
     },
-    describe: async (_principal, names, detail) => {
-      const plain = await catalog.takeSnapshot();
-      const snapshot = shapes?.addTo(plain) ?? plain;
-      const nearest = (name: string) => findNearest(snapshot, name, NEAREST);
-      return describeTools(snapshot, names, { detail, findNearest: nearest });
-    },
+    describe,
     held: openHeld(store, ledger),
     executions: async (limit) =>
       (await store.executions.list({ limit })).map(({ id, principal, startedAt: began, ending }) => ({
@@ -242,7 +286,8 @@ function createGateway(parts: Parts): Gateway {
 }
 
 /** The corridor's rooms, each with what it needs and nothing more. */
-function createRooms({ settings, store, ledger, catalog, sandbox, shapes }: Parts): Rooms {
+function createRooms(parts: Parts, describe: Gateway["describe"]): Rooms {
+  const { settings, store, ledger, catalog, sandbox, results, shapes } = parts;
   const { engine, isolation } = sandbox;
   const report = reportIncident;
   return {
@@ -259,8 +304,15 @@ function createRooms({ settings, store, ledger, catalog, sandbox, shapes }: Part
         limits,
         timebox,
       }),
-    bridge: ({ execution, opened }, snapshot, { principal, limits }, signal) =>
+    keepValue: (owner, value) => results.keepValue(owner, value),
+    bridge: ({ execution, opened }, snapshot, { principal, limits, onEvent }, signal) =>
       openBridge({
+        ...(onEvent && { onEvent }),
+        builtins: createBuiltins({
+          search: async (request) => createSearch(snapshot)(request),
+          describe: async (names, detail) => (await describe(principal, names, detail)).declarations,
+          read: async (handle, query) => (await results.read(principal.id, handle, query)).value,
+        }),
         execution: execution.id,
         opened,
         principal,
@@ -270,11 +322,11 @@ function createRooms({ settings, store, ledger, catalog, sandbox, shapes }: Part
         ledger,
         report,
         decide: (call, tool) => decide({ call, tool, principal, ...settings.policy }),
-        invoke: async (tool, args, callSignal) => {
-          const called = catalog.connectorOf(tool).call(tool.origin.remoteName, args, { signal: callSignal });
-          const { value } = await called;
-          shapes?.observe(tool, value);
-          return value;
+        invoke: async (tool, args, options) => {
+          const called = await catalog.connectorOf(tool).call(tool.origin.remoteName, args, options);
+          shapes?.observe(tool, called.value);
+          const owner = { principal: principal.id, execution: execution.id };
+          return keepAttachments(called, limits.resultBytes, (file) => results.keepFile(owner, file));
         },
       }),
     run: (job) => sandbox.run(job),
@@ -408,6 +460,10 @@ function cleanServerText(text: string): string {
 function createSeed(): readonly number[] {
   const bytes = randomBytes(16);
   return [0, 4, 8, 12].map((offset) => bytes.readUInt32LE(offset));
+}
+
+function createResultId(): ResultId {
+  return parseResultId(`rs_${randomBytes(12).toString("hex")}`) ?? unreachable();
 }
 
 function createExecutionId(): ExecutionId {

@@ -12,6 +12,8 @@ import { after, describe, test } from "node:test";
 import type { TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+
 import { listSettingPaths } from "../src/config/setting-paths.ts";
 import {
   compare,
@@ -60,6 +62,16 @@ const slow = (startupTimeoutMs: number): unknown => ({
 const HIDDEN = 'return "a\u200bb".length';
 const INVISIBLE_ERROR = { "no-invisible-characters": "error" };
 const ABOUT = "return await http.about({})";
+
+/** The length of a large result, read by its handle a moment later, or why it cannot be read. */
+const readBack = (config: unknown): Promise<unknown> =>
+  withGlovebox(config, async (glovebox) => {
+    const { truncated, error } = await glovebox.execute({ code: 'return "x".repeat(2_000_000)' });
+    if (!truncated) return error?.code;
+    await wait(20);
+    const code = "return (await glovebox.results.read(input)).length";
+    return outcomeOf(await glovebox.execute({ code, input: truncated.handle }));
+  });
 
 const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<void>>> = {
   "analysis.enabled": compare(
@@ -272,12 +284,37 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
     { memoryBytes: 16 * MIB },
     ["LIMIT_MEMORY", 50],
   ),
-  "sandbox.limits.outputBytes": limits('return "x".repeat(200)', { outputBytes: 100 }, ["LIMIT_SIZE", "x".repeat(200)]),
+  "sandbox.limits.outputBytes": compare(
+    run('return "x".repeat(2_000)', ({ value, truncated }) => [JSON.stringify(value).length, truncated?.bytes ?? null]),
+    [{ sandbox: { limits: { outputBytes: 100 } } }, [1_003, 2_002]],
+    [{}, [2_002, null]],
+  ),
   "sandbox.limits.sourceBytes": limits("return 1 // a comment that is long", { sourceBytes: 20 }, ["LIMIT_SIZE", 1]),
   "sandbox.limits.wallMs": limits("await new Promise((done) => setTimeout(done, 500)); return 1", { wallMs: 100 }, [
     "LIMIT_TIME",
     1,
   ]),
+
+  expose: async (context) => {
+    const observe = async (expose: string): Promise<readonly string[]> => {
+      const { mcp } = await serveFor(context, makeFolder(context, { mcpServers: { probe: probeWith() }, expose }));
+      const client = new Client({ name: "test", version: "1.0.0" });
+      await client.connect(new StreamableHTTPClientTransport(new URL(mcp)));
+      const { tools } = await client.listTools();
+      await client.close();
+      return tools.map(({ name }) => name).filter((name) => /^(execute|probe_echo)$/.test(name));
+    };
+    assert.deepEqual(
+      [await observe("code"), await observe("tools"), await observe("both")],
+      [["execute"], ["probe_echo"], ["execute", "probe_echo"]],
+    );
+  },
+  "results.keepMs": compare(readBack, [{ results: { keepMs: 1 } }, "REQUEST_NOT_FOUND"], [{}, 2_000_000]),
+  "results.totalBytes": compare(
+    readBack,
+    [{ results: { totalBytes: 1_999_999 } }, "LIMIT_SIZE"],
+    [{ results: { totalBytes: 2_000_002 } }, 2_000_000],
+  ),
 
   "server.host": async (context) => {
     const observe = async (host: string): Promise<string> => {

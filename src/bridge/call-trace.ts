@@ -8,7 +8,8 @@ export interface OpenCall {
   tool: string;
   effect: Effect;
   decision: Decision["kind"];
-  close(reply: Reply): void;
+  /** The line of the trace as it will stay. */
+  close(reply: Reply): CallRecord;
 }
 
 export interface CallTrace {
@@ -36,15 +37,19 @@ export function createCallTrace(): CallTrace {
           call.outcome = reply.ok ? "ok" : outcomeOf(reply.error);
           call.ms = Math.round((performance.now() - call.startedAt) * 10) / 10;
           if (!reply.ok) failures.set(seq, reply.error);
+          return toRecord(call);
         },
       };
       calls.push(call);
       return call;
     },
-    records: () =>
-      calls.map(({ seq, tool, effect, decision, outcome, ms }) => ({ seq, tool, effect, decision, outcome, ms })),
+    records: () => calls.map(toRecord),
     failureOf: (seq) => failures.get(seq),
   };
+}
+
+function toRecord({ seq, tool, effect, decision, outcome, ms }: CallRecord): CallRecord {
+  return { seq, tool, effect, decision, outcome, ms };
 }
 
 function outcomeOf({ code }: PublicError): CallOutcome {

@@ -8,9 +8,11 @@ import type { Ledger } from "../audit/index.ts";
 import { findNearest } from "../catalog/index.ts";
 import { GloveboxError, describeWithheld, parseToolAddress, toPublicError } from "../domain/index.ts";
 import type {
+  CallProgress,
   CallRecord,
   CatalogSnapshot,
   Decision,
+  ExecutionEvent,
   ExecutionId,
   Json,
   JsonObject,
@@ -19,9 +21,12 @@ import type {
   PublicError,
   Reply,
   Tool,
+  ToolAddress,
   ToolCall,
 } from "../domain/index.ts";
 
+import { ALLOWED_BUILTIN, findBuiltin } from "./builtin.ts";
+import type { Builtin } from "./builtin.ts";
 import { createCallTrace } from "./call-trace.ts";
 import type { OpenCall } from "./call-trace.ts";
 import { invokeWithin } from "./invoke.ts";
@@ -44,9 +49,19 @@ export interface BridgeOptions {
   readonly signal: AbortSignal;
   readonly ledger: Ledger;
   readonly decide: (call: ToolCall, tool: Tool) => Decision;
-  readonly invoke: (tool: Tool, args: JsonObject, signal: AbortSignal) => Promise<Json>;
+  readonly invoke: (tool: Tool, args: JsonObject, options: InvokeOptions) => Promise<Json>;
+  /** What the product itself offers to every program, beside the tools of the snapshot. */
+  readonly builtins?: ReadonlyMap<ToolAddress, Builtin>;
+  /** Hears what goes on. Must not throw. */
+  readonly onEvent?: (event: ExecutionEvent) => void;
   /** Keeps the details of an internal fault and returns the incident's id. */
   readonly report: (thrown: unknown) => string;
+}
+
+/** What goes along with one upstream call. */
+export interface InvokeOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: CallProgress) => void;
 }
 
 export interface Bridge {
@@ -62,7 +77,7 @@ export interface Bridge {
 }
 
 export function openBridge(options: BridgeOptions): Bridge {
-  const { execution, limits, ledger, principal } = options;
+  const { execution, limits, ledger, principal, onEvent = () => undefined } = options;
   const trace = createCallTrace();
   const slots = createSlots(limits.concurrentCalls);
   const { record, durable } = createRecorder(ledger, principal);
@@ -70,20 +85,18 @@ export function openBridge(options: BridgeOptions): Bridge {
   let seq = 0;
 
   const cross = async (entry: OpenCall, rawAddress: unknown, rawArgs: unknown): Promise<string> => {
-    const tool = findTool(options.snapshot, rawAddress); // 2 name
+    const builtin = findBuiltin(options.builtins, rawAddress);
+    const tool = builtin?.tool ?? findTool(options.snapshot, rawAddress); // 2 name
     Object.assign(entry, { tool: tool.address, effect: tool.effect });
     const args = parseArguments(tool, rawArgs, limits); // 3 parse
-    const call: ToolCall = { execution, seq: entry.seq, principal: principal.id, address: tool.address, args };
-    const decision = options.decide(call, tool); // 4 decide
+    const call = { execution, seq: entry.seq, principal: principal.id, address: tool.address, args };
+    const decision = builtin ? ALLOWED_BUILTIN : options.decide(call, tool); // 4 decide
     entry.decision = decision.kind;
     const intent = record("call.intended", tool.address, describeIntent(call, tool, decision, rawArgs));
     // What changes something is on disk before it leaves; the record of a read shares the next commit.
     await (decision.kind !== "allow" || tool.effect !== "read" ? intent : options.opened);
     refuseUnlessAllowed(decision, tool);
-    const { callMs } = limits;
-    const raw = await invokeWithin({ tool, callMs, signal: options.signal }, (signal) =>
-      options.invoke(tool, args, signal),
-    ); // 5 invoke
+    const raw = await invokeCall(options, call, builtin ?? { tool }); // 5 invoke
     return parseResult(tool, raw, limits); // 6 parse
   };
 
@@ -102,7 +115,7 @@ export function openBridge(options: BridgeOptions): Bridge {
     } finally {
       slots.leave();
     }
-    entry.close(reply);
+    onEvent({ kind: "answered", record: entry.close(reply) });
     void record("call.ended", entry.tool, describeOutcome(execution, entry.seq, reply)); // 7 record
     return reply;
   };
@@ -120,6 +133,19 @@ export function openBridge(options: BridgeOptions): Bridge {
       await durable();
     },
   };
+}
+
+/** The call itself: whoever watches hears of it first. */
+function invokeCall(
+  { onEvent = () => undefined, limits: { callMs }, signal: ended, invoke }: BridgeOptions,
+  { seq, args }: ToolCall & { readonly args: JsonObject },
+  { tool, answer }: Pick<Builtin, "tool"> & Partial<Builtin>,
+): Promise<Json> {
+  onEvent({ kind: "called", seq, tool: tool.address });
+  const onProgress = (progress: CallProgress): void => onEvent({ kind: "progress", seq, tool: tool.address, progress });
+  return invokeWithin({ tool, callMs, signal: ended }, (signal) =>
+    answer ? answer(args) : invoke(tool, args, { signal, onProgress }),
+  );
 }
 
 function createRecorder(ledger: Ledger, principal: Principal) {

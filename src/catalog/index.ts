@@ -12,3 +12,5 @@ export { openHeldDefinitions } from "./open-held.ts";
 export type { ApproveRequest, HeldDefinitions, HeldTool } from "./open-held.ts";
 export { createSearch } from "./search.ts";
 export type { FoundTool, Search, SearchRequest, SearchResult } from "./search.ts";
+export { watchTools } from "./watch-tools.ts";
+export type { ToolsWatch } from "./watch-tools.ts";

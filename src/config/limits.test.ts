@@ -21,6 +21,8 @@ const BOUNDS: readonly (readonly [path: string, least: number, most: number])[] 
   ["sandbox.limits.depth", 1, 512],
   ["sandbox.concurrency", 1, 256],
   ["sandbox.queue", 0, 10_000],
+  ["results.keepMs", 1, 2_592_000_000],
+  ["results.totalBytes", 1, 65_536 * MIB],
   ["server.port", 0, 65_535],
 ];
 

@@ -71,7 +71,7 @@ test("an unknown key names the nearest one of its own object, or all of them", (
     ],
   );
   assert.deepEqual(lines('{ "quotas": {} }'), [
-    `${PATH}:1:3 quotas: unknown key; known keys here: $schema, mcpServers, pin, openapi, adapters, sandbox, analysis, policy, catalog, store, server`,
+    `${PATH}:1:3 quotas: unknown key; known keys here: $schema, mcpServers, pin, openapi, adapters, sandbox, analysis, policy, catalog, store, expose, results, server`,
   ]);
 });
 

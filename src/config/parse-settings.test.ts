@@ -20,6 +20,8 @@ const DEFAULTS = {
   policy: { profile: "balanced", rules: [] },
   catalog: { learn: true },
   store: { path: "/srv/app/.glovebox/glovebox.db" },
+  expose: "code",
+  results: { keepMs: 86_400_000, totalBytes: 268_435_456 },
   server: { host: "127.0.0.1", port: 4747 },
 };
 
@@ -64,6 +66,8 @@ test("every setting that is given arrives", () => {
     policy: { profile: "strict", rules: [] },
     catalog: { learn: false },
     store: { url: "sqlite:data/records.db" },
+    expose: "both",
+    results: { keepMs: 1, totalBytes: 2 },
     server: { host: "::1", port: 0 },
   });
   assert.deepEqual(parse(config), {
@@ -79,6 +83,8 @@ test("every setting that is given arrives", () => {
     policy: { profile: "strict", rules: [] },
     catalog: { learn: false },
     store: { path: "/srv/app/data/records.db" },
+    expose: "both",
+    results: { keepMs: 1, totalBytes: 2 },
     server: { host: "::1", port: 0 },
   });
 });

@@ -222,6 +222,19 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .meta({ description: "What Glovebox remembers, and where." }),
+  expose: z.enum(["code", "tools", "both"]).default("code").meta({
+    description: "What MCP clients see: search, describe and execute; every upstream tool under its own name; or both.",
+  }),
+  results: z
+    .strictObject({
+      keepMs: whole({ min: 1, max: 30 * 24 * HOUR_MS, usual: 24 * HOUR_MS }, "How long a large result can be read."),
+      totalBytes: whole(
+        { min: 1, max: 64 * 1024 * MIB, usual: 256 * MIB },
+        "All kept results together; the oldest make room.",
+      ),
+    })
+    .prefault({})
+    .meta({ description: "Results that are too large to be given out, kept to be read in parts." }),
   server: z
     .strictObject({
       host: z

@@ -101,6 +101,10 @@ export interface Settings {
   };
   /** An absolute path, or `:memory:` for a store that ends with the process. */
   readonly store: { readonly path: string };
+  /** What MCP clients see: programs over tools, the tools themselves, or both. */
+  readonly expose: "code" | "tools" | "both";
+  /** How long large results are kept, and how many bytes of them in all. */
+  readonly results: { readonly keepMs: number; readonly totalBytes: number };
   /** Always a loopback host; port 0 takes any free port. */
   readonly server: { readonly host: string; readonly port: number };
 }

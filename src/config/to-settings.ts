@@ -44,6 +44,8 @@ export function toSettings(config: CheckedConfig, context: Context): Settings {
     policy: { profile: config.policy.profile, rules: config.policy.rules.map(toRule) },
     catalog: config.catalog,
     store: { path: isMemoryLocation(location) ? location : resolve(context.folder, location) },
+    expose: config.expose,
+    results: config.results,
     server: config.server,
   });
 }

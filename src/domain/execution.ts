@@ -73,6 +73,8 @@ export interface ExecutionStats {
 
 /** What a client may watch while an execution goes on. Nothing depends on anybody listening. */
 export type ExecutionEvent =
+  /** Comes first: from now on the execution can be asked for by its id. */
+  | { readonly kind: "opened"; readonly execution: ExecutionId }
   | { readonly kind: "log"; readonly line: LogLine }
   | { readonly kind: "called"; readonly seq: number; readonly tool: string }
   | { readonly kind: "answered"; readonly record: CallRecord }
@@ -109,4 +111,9 @@ export interface ExecutionResult {
   readonly stats: ExecutionStats;
   readonly engine: EngineName;
   readonly isolation: IsolationLevel;
+}
+
+/** An execution as it stands: its result, or what is known so far of one that has not ended. */
+export interface ExecutionView extends Omit<ExecutionResult, "state"> {
+  readonly state: ExecutionStateName | "running";
 }

@@ -13,6 +13,7 @@ export type {
   ExecutionResult,
   ExecutionStateName,
   ExecutionStats,
+  ExecutionView,
   IsolationLayer,
   IsolationLevel,
   LogLevel,

@@ -94,6 +94,7 @@ function corridor(
       return visit("bridge", bridge);
     },
     run: async () => visit("run", RAN),
+    keepValue: () => assert.fail("nothing is large"),
     close: async (_execution, result) => {
       closed.push(result);
       visit("close", undefined);

@@ -7,16 +7,20 @@ import type {
   ApiSurface,
   CatalogSnapshot,
   Execution,
+  ExecutionEvent,
   ExecutionResult,
   Json,
   Limits,
   Principal,
   Program,
+  Truncation,
 } from "../domain/index.ts";
 import type { SandboxJob, SandboxResult } from "../sandbox/index.ts";
 
 import type { Opening } from "./create-record.ts";
-import { settleFailure, settleRefusal, settleResult } from "./settle.ts";
+import { keepLarge } from "./results/keep-large.ts";
+import type { ResultOwner } from "./results/open-results.ts";
+import { cleanLine, settleFailure, settleRefusal, settleResult } from "./settle.ts";
 import type { SettleContext } from "./settle.ts";
 
 export interface ExecutionRequest {
@@ -27,6 +31,8 @@ export interface ExecutionRequest {
   /** Off only when an operator says so on the command line. */
   readonly analysis?: boolean;
   readonly signal: AbortSignal;
+  /** Hears what goes on while it runs. Must not throw. */
+  readonly onEvent?: (event: ExecutionEvent) => void;
 }
 
 /** The rooms this corridor leads through, in the order it visits them. */
@@ -37,6 +43,7 @@ export interface Rooms extends SettleContext {
   analyze(request: ExecutionRequest, surface: ApiSurface): Analyzed; // analysis
   bridge(opening: Opening, snapshot: CatalogSnapshot, request: ExecutionRequest, signal: AbortSignal): Bridge; // bridge
   run(job: SandboxJob): Promise<SandboxResult>; // sandbox
+  keepValue(owner: ResultOwner, value: Json): Promise<Truncation>; // store
   close(execution: Execution, result: ExecutionResult): Promise<void>; // store, audit
 }
 
@@ -44,6 +51,7 @@ export interface Rooms extends SettleContext {
 export async function execute(request: ExecutionRequest, rooms: Rooms): Promise<ExecutionResult> {
   const opening = rooms.open(request);
   const { execution, opened } = opening;
+  request.onEvent?.({ kind: "opened", execution: execution.id });
   const unrecorded = new AbortController();
   opened.catch(() => unrecorded.abort());
   const signal = AbortSignal.any([request.signal, unrecorded.signal]);
@@ -73,7 +81,7 @@ function refuseDeepInput({ input, limits }: ExecutionRequest): void {
 }
 
 /** An upstream that does not answer holds the snapshot up; whoever cancels need not wait for it. */
-async function unlessCancelled<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export async function unlessCancelled<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const cancelled = Promise.withResolvers<never>();
   const cancel = (): void => cancelled.reject(new GloveboxError("REQUEST_CANCELLED", "The execution was cancelled"));
   signal.addEventListener("abort", cancel, { once: true });
@@ -92,7 +100,7 @@ async function runProgram(
 ): Promise<ExecutionResult> {
   const ended = new AbortController();
   const bridge = rooms.bridge(opening, snapshot, request, ended.signal);
-  const { principal, limits, input, signal } = request;
+  const { principal, limits, input, signal, onEvent } = request;
   // Calls that nobody waits for any more are given up before the result is written, also when the sandbox breaks.
   const ran = await rooms
     .run({
@@ -102,9 +110,14 @@ async function runProgram(
       host: bridge,
       principal: principal.id,
       signal,
+      ...(onEvent && { onLog: (line) => onEvent({ kind: "log", line: cleanLine(line) }) }),
       ...(input !== undefined && { input }),
     })
     .finally(() => ended.abort());
   await bridge.recorded();
-  return settleResult(opening.execution, { program, bridge, ran }, rooms);
+  const { execution } = opening;
+  const settled = settleResult(execution, { program, bridge, ran }, rooms);
+  return keepLarge(settled, limits, (value) =>
+    rooms.keepValue({ principal: principal.id, execution: execution.id }, value),
+  );
 }

@@ -84,7 +84,12 @@ export function settleFailure(execution: Execution, thrown: unknown, context: Se
   return { ...emptyResult(execution, error.code === "REQUEST_CANCELLED" ? "cancelled" : "failed", context), error };
 }
 
-function emptyResult(execution: Execution, state: ExecutionResult["state"], context: SettleContext): ExecutionResult {
+/** What every result has, before anything is known. */
+export function emptyResult(
+  execution: Pick<Execution, "id">,
+  state: ExecutionResult["state"],
+  context: SettleContext,
+): ExecutionResult {
   const { engine, isolation } = context;
   return { execution: execution.id, state, logs: [], calls: [], findings: [], stats: NO_STATS, engine, isolation };
 }
@@ -128,7 +133,8 @@ function errorOf(code: ErrorCode, message: string): PublicError {
   return { code, message, retry: ERRORS[code].retry };
 }
 
-function cleanLine(line: LogLine): LogLine {
+/** A line as it may be shown: terminal escapes and invisible characters are gone. */
+export function cleanLine(line: LogLine): LogLine {
   return { ...line, text: cleanText(line.text, { maxBytes: Number.MAX_SAFE_INTEGER }) };
 }
 

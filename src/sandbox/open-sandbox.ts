@@ -5,6 +5,7 @@ import type { ChildKeeper, Limits } from "../domain/index.ts";
 import type { ConfinedEngine } from "./confinement/confine-engine.ts";
 import { openPool } from "./open-pool.ts";
 import type { Lease } from "./open-pool.ts";
+import { mostValueBytes } from "./overruns.ts";
 import { toFatal } from "./parse-reports.ts";
 import { RunningProgram } from "./running-program.ts";
 import type { Ending, Sandbox, SandboxJob, SandboxResult } from "./sandbox.ts";
@@ -31,7 +32,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   const pool = openPool({
     ...options,
     usualMemoryBytes: limits.memoryBytes,
-    maxFrameBytes: Math.max(limits.argumentBytes, limits.outputBytes) * BYTES_PER_CHARACTER + FRAME_MARGIN_BYTES,
+    maxFrameBytes: Math.max(limits.argumentBytes, mostValueBytes(limits)) * BYTES_PER_CHARACTER + FRAME_MARGIN_BYTES,
   });
 
   const run = async (job: SandboxJob): Promise<SandboxResult> => {

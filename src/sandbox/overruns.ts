@@ -30,7 +30,19 @@ export function memoryOverrun(limits: Limits): GloveboxError {
 }
 
 export function outputOverrun(limits: Limits): GloveboxError {
-  const message = `The result and the logs are larger than their limit of ${limits.outputBytes} bytes (outputBytes)`;
+  const message = `The logs are larger than the limit of ${limits.outputBytes} bytes (outputBytes)`;
+  return new GloveboxError("LIMIT_SIZE", message, {
+    hint: "Log a summary, or return the data as the result",
+  });
+}
+
+/** A value over `outputBytes` is kept as a handle, so what ends here is larger than any result may be. */
+export function mostValueBytes({ outputBytes, resultBytes }: Limits): number {
+  return Math.max(outputBytes, resultBytes);
+}
+
+export function resultOverrun(limits: Limits): GloveboxError {
+  const message = `The result is larger than its limit of ${mostValueBytes(limits)} bytes (resultBytes)`;
   return new GloveboxError("LIMIT_SIZE", message, {
     hint: "Return a summary, a count or a selection instead of everything",
   });
@@ -63,6 +75,8 @@ export function toOverrun(reported: Overrun, limits: Limits): GloveboxError {
       return memoryOverrun(limits);
     case "output":
       return outputOverrun(limits);
+    case "result":
+      return resultOverrun(limits);
     case "depth":
       return depthOverrun(limits);
     default:

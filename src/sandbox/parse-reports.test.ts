@@ -59,7 +59,13 @@ describe("parseThrown", () => {
 });
 
 describe("parseOverrun", () => {
-  const codes = { wall: "LIMIT_TIME", memory: "LIMIT_MEMORY", output: "LIMIT_SIZE", depth: "LIMIT_SIZE" } as const;
+  const codes = {
+    wall: "LIMIT_TIME",
+    memory: "LIMIT_MEMORY",
+    output: "LIMIT_SIZE",
+    result: "LIMIT_SIZE",
+    depth: "LIMIT_SIZE",
+  } as const;
   for (const word of OVERRUNS) {
     it(`makes ${word} an error of the limit`, () => assert.equal(parseOverrun(word, DEFAULT_LIMITS).code, codes[word]));
   }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import { DEFAULT_LIMITS, GloveboxError, parsePrincipalId } from "../domain/index.ts";
-import type { Limits } from "../domain/index.ts";
+import type { Limits, LogLine } from "../domain/index.ts";
 import { ECHO, NAMESPACES, programOf } from "./fixtures/test-sandbox.ts";
 import { NOTHING_MEASURED } from "./measure.ts";
 import { RunningProgram } from "./running-program.ts";
@@ -27,7 +27,11 @@ interface Played {
   readonly say: (kind: number, id?: number, text?: string) => void;
 }
 
-function play(limits: Partial<Limits> = {}, signal = new AbortController().signal): Played {
+function play(
+  limits: Partial<Limits> = {},
+  signal = new AbortController().signal,
+  onLog: (line: LogLine) => void = () => undefined,
+): Played {
   const sent: Sent[] = [];
   const released: boolean[] = [];
   const idle: ChildListener = { frame: () => undefined, gone: () => undefined };
@@ -52,6 +56,7 @@ function play(limits: Partial<Limits> = {}, signal = new AbortController().signa
       host: ECHO,
       principal,
       signal,
+      onLog,
     },
     queueMs: 0,
     seed: [1, 2, 3, 4],
@@ -91,6 +96,7 @@ describe("the start", () => {
               wallMs: 5_000,
               memoryBytes: 134_217_728,
               outputBytes: 1_048_576,
+              valueBytes: 10_485_760,
               argumentBytes: 1_048_576,
               depth: 64,
             },
@@ -176,12 +182,34 @@ describe("a lying child", () => {
     ]);
   });
   it("about its own size is counted by the host", async () => {
+    const codes: unknown[] = [];
+    for (const text of ['"3456789"', '"34567890"', '"345678901"']) {
+      const { say, outcome } = play({ outputBytes: 8, resultBytes: 10 });
+      say(TO_HOST.DONE, 0, text);
+      const { ending, usage } = await outcome;
+      codes.push([codeOf(ending), usage.outputBytes]);
+    }
+    assert.deepEqual(codes, [
+      ["returned", 9],
+      ["returned", 10],
+      ["LIMIT_SIZE", 11],
+    ]);
+  });
+  it("about the size of its logs is counted by the host", async () => {
     const { say, outcome } = play({ outputBytes: 10 });
     say(TO_HOST.LOG, 0, "123456");
-    say(TO_HOST.DONE, 0, '"345"');
+    say(TO_HOST.LOG, 0, "12345");
     const { ending, usage } = await outcome;
     assert.equal(codeOf(ending), "LIMIT_SIZE");
     assert.equal(usage.outputBytes, 11);
+  });
+  it("about a line is passed on as it comes", async () => {
+    const heard: string[] = [];
+    const { say, outcome } = play({}, undefined, ({ text }) => void heard.push(text));
+    say(TO_HOST.LOG, 0, "one");
+    assert.deepEqual(heard, ["one"]);
+    say(TO_HOST.DONE);
+    await outcome;
   });
   it("about its own depth is measured by the host, below, at and above the limit", async () => {
     const codes: string[] = [];

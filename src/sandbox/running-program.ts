@@ -14,7 +14,9 @@ import {
   depthOverrun,
   lineOverrun,
   memoryOverrun,
+  mostValueBytes,
   outputOverrun,
+  resultOverrun,
   timerOverrun,
   wallOverrun,
 } from "./overruns.ts";
@@ -105,8 +107,7 @@ export class RunningProgram {
         this.#charge(text);
         // An empty line has no bytes to charge for, but costs the host as much as any other.
         if (this.#logs.length >= MOST_LINES) throw lineOverrun(MOST_LINES);
-        this.#logs.push({ level: LOG_LEVELS[id] ?? "log", text, atMs: Math.floor(this.#elapsedMs()) });
-        return;
+        return this.#log({ level: LOG_LEVELS[id] ?? "log", text, atMs: Math.floor(this.#elapsedMs()) });
       case TO_HOST.USAGE:
         return this.#use(text);
       case TO_HOST.DONE:
@@ -118,6 +119,11 @@ export class RunningProgram {
       default:
         throw new GloveboxError("SANDBOX_CRASHED", `The sandbox process sent a frame of unknown kind ${kind}`);
     }
+  }
+
+  #log(line: LogLine): void {
+    this.#logs.push(line);
+    this.#options.job.onLog?.(line);
   }
 
   /** A program that leaves a refused allocation uncaught has met its memory limit, not a mistake of its own. */
@@ -158,15 +164,18 @@ export class RunningProgram {
     if (this.#open) this.#options.child.send(kind, id, text, this.#options.now());
   }
 
+  /** The value has a limit of its own, counted here again; whoever settles sees by `outputBytes` if it is large. */
   #finish(text: string): void {
-    this.#charge(text);
     const { limits } = this.#options.job;
+    const bytes = Buffer.byteLength(text);
+    this.#outputBytes += bytes;
+    if (bytes > mostValueBytes(limits)) throw resultOverrun(limits);
     const value = text === "" ? undefined : parseValue(text);
     if (value !== undefined && depthOf(value, limits.depth) > limits.depth) throw depthOverrun(limits);
     this.#end({ kind: "returned", value });
   }
 
-  /** Result and logs share one budget, counted here again because the guest's own count cannot be trusted. */
+  /** Counted here again because the guest's own count cannot be trusted. */
   #charge(text: string): void {
     this.#outputBytes += Buffer.byteLength(text);
     if (this.#outputBytes > this.#options.job.limits.outputBytes) throw outputOverrun(this.#options.job.limits);
@@ -233,6 +242,7 @@ function createStart({ job, seed }: RunOptions): StartMessage {
       wallMs: limits.wallMs,
       memoryBytes: limits.memoryBytes,
       outputBytes: limits.outputBytes,
+      valueBytes: mostValueBytes(limits),
       argumentBytes: limits.argumentBytes,
       depth: limits.depth,
     },

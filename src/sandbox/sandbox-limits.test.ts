@@ -154,18 +154,27 @@ for (const engine of ENGINES) {
     });
 
     describe("outputBytes", () => {
-      const limits = { outputBytes: 100 };
-      it("bounds the result: below and at it passes, above it is refused", async () => {
+      const limits = { outputBytes: 100, resultBytes: 100 };
+      it("lets a larger result through up to resultBytes, to be kept: below, at and above that", async () => {
+        const programs = [98, 99, 197, 198, 199].map((length) => `return "x".repeat(${length})`);
+        const larger = { outputBytes: 100, resultBytes: 200 };
+        assert.deepEqual(await codes(programs, larger), [...Array<string>(4).fill("returned"), "LIMIT_SIZE"]);
+      });
+      it("bounds the result where resultBytes is smaller: below and at it passes, above it is refused", async () => {
         const programs = [97, 98, 99].map((length) => `return "x".repeat(${length})`);
-        assert.deepEqual(await codes(programs, limits), ["returned", "returned", "LIMIT_SIZE"]);
+        assert.deepEqual(await codes(programs, { outputBytes: 100, resultBytes: 10 }), [
+          "returned",
+          "returned",
+          "LIMIT_SIZE",
+        ]);
       });
       it("bounds the logs", async () => {
         const programs = [99, 100, 101].map((length) => `console.log("x".repeat(${length}))`);
         assert.deepEqual(await codes(programs, limits), ["returned", "returned", "LIMIT_SIZE"]);
       });
-      it("bounds both together", async () => {
-        const programs = [47, 48, 49].map((length) => `console.log("x".repeat(50)); return "x".repeat(${length})`);
-        assert.deepEqual(await codes(programs, limits), ["returned", "returned", "LIMIT_SIZE"]);
+      it("does not add the logs to the result: whoever settles sees both together", async () => {
+        const { ending, usage } = await run('console.log("x".repeat(50)); return "x".repeat(60)', { limits });
+        assert.deepEqual([ending.kind, usage.outputBytes], ["returned", 112]);
       });
       it("is counted in bytes of UTF-8", async () => {
         const programs = [
@@ -177,7 +186,7 @@ for (const engine of ENGINES) {
         assert.deepEqual(await codes(programs, limits), ["returned", "LIMIT_SIZE", "returned", "LIMIT_SIZE"]);
       });
       it("is told as such, however many bytes the characters have", async () => {
-        assert.deepEqual(await codes(['return "€".repeat(1_000_000)', 'console.log("€".repeat(1_000_000))'], {}), [
+        assert.deepEqual(await codes(['return "€".repeat(4_000_000)', 'console.log("€".repeat(1_000_000))'], {}), [
           "LIMIT_SIZE",
           "LIMIT_SIZE",
         ]);

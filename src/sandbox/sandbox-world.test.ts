@@ -17,7 +17,7 @@ const GLOBALS = [
   ..."SyntaxError TextDecoder TextEncoder ToolError TypeError URIError URL URLSearchParams".split(" "),
   ..."Uint16Array Uint32Array Uint8Array Uint8ClampedArray WeakMap WeakSet atob btoa clearTimeout".split(" "),
   ..."console crypto decodeURI decodeURIComponent encodeURI encodeURIComponent escape eval fetch".split(" "),
-  ..."files github globalThis input isFinite isNaN parseFloat parseInt setTimeout structuredClone".split(" "),
+  ..."files github globalThis glovebox input isFinite isNaN parseFloat parseInt setTimeout structuredClone".split(" "),
   ..."undefined unescape".split(" "),
 ];
 

@@ -30,6 +30,8 @@ export interface SandboxJob {
   /** Whose turn in the queue it takes. */
   readonly principal: PrincipalId;
   readonly signal: AbortSignal;
+  /** Hears each console line as it comes. Must not throw. */
+  readonly onLog?: (line: LogLine) => void;
 }
 
 export type Ending =
@@ -44,6 +46,7 @@ export interface SandboxUsage {
   readonly wallMs: number;
   readonly cpuMs: number;
   readonly peakMemoryBytes: number;
+  /** Logs and value together; more than the limit when the value is large. */
   readonly outputBytes: number;
 }
 

@@ -42,7 +42,7 @@ export const TO_HOST = {
 export const LOG_LEVELS = ["log", "info", "warn", "error", "debug"] as const;
 
 /** Which limit the child or the guest saw overrun. */
-export const OVERRUNS = ["wall", "memory", "output", "depth"] as const;
+export const OVERRUNS = ["wall", "memory", "output", "result", "depth"] as const;
 export type Overrun = (typeof OVERRUNS)[number];
 
 /** The payload of START. */
@@ -58,7 +58,10 @@ export interface StartMessage {
   readonly limits: {
     readonly wallMs: number;
     readonly memoryBytes: number;
+    /** For the console. */
     readonly outputBytes: number;
+    /** For the value that the program returns. */
+    readonly valueBytes: number;
     readonly argumentBytes: number;
     readonly depth: number;
   };

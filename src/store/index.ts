@@ -15,6 +15,9 @@ export type {
   Page,
   PinRow,
   PinStore,
+  ResultStore,
+  ResultSummary,
+  ResultView,
   SecretRow,
   SecretStore,
   ShapeRow,
@@ -22,4 +25,5 @@ export type {
   Store,
   StoredExecution,
   StoredRecord,
+  StoredResult,
 } from "./store.ts";

@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 
 import { parseConnectorId, parseDigest, parseExecutionId, parsePrincipalId, parseSecretName } from "../domain/index.ts";
 
+import { describeResults } from "./results.conformance.ts";
 import type {
   ExecutionEnding,
   ExecutionOpening,
@@ -28,6 +29,7 @@ export function describeStore(name: string, open: OpenStore): void {
   void describe(`${name}: pins`, () => describePins(open));
   void describe(`${name}: meta`, () => describeMeta(open));
   void describe(`${name}: shapes`, () => describeShapes(open));
+  void describe(`${name}: results`, () => describeResults(open));
 }
 
 /** The execution number `n`, started at that millisecond unless told otherwise. */

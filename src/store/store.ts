@@ -11,6 +11,8 @@ import type {
   ExecutionId,
   ExecutionStateName,
   Instant,
+  PrincipalId,
+  ResultId,
   SecretName,
 } from "../domain/index.ts";
 
@@ -142,6 +144,42 @@ export interface PinStore {
   replaceHeld(connector: ConnectorId, rows: readonly HeldRow[]): Promise<void>;
 }
 
+/** A kept result without its body: what it is, whose it is and until when. */
+export interface ResultSummary {
+  readonly id: ResultId;
+  readonly principal: PrincipalId;
+  readonly execution: ExecutionId;
+  readonly mimeType: string;
+  readonly bytes: number;
+  /** A TypeScript-like outline; empty for what is no JSON. */
+  readonly shape: string;
+  readonly createdAt: Instant;
+  readonly expiresAt: Instant;
+}
+
+/** A kept result, whole. */
+export interface StoredResult extends ResultSummary {
+  readonly body: Uint8Array;
+}
+
+/** Whose result, and what time it is: a result of somebody else and one that has expired are not found. */
+export interface ResultView {
+  readonly principal: PrincipalId;
+  readonly now: Instant;
+}
+
+/** Results that were too large to be given out, and the files that calls brought along. */
+export interface ResultStore {
+  /**
+   * In one step: expired ones go, then the oldest, until this one fits `totalBytes` with the rest.
+   * Rejects with LIMIT_SIZE when it alone is larger.
+   */
+  put(result: StoredResult, totalBytes: number): Promise<void>;
+  find(id: ResultId, view: ResultView): Promise<StoredResult | undefined>;
+  /** As `find`, without reading the body. */
+  findSummary(id: ResultId, view: ResultView): Promise<ResultSummary | undefined>;
+}
+
 /** Single facts about the installation. */
 export interface MetaStore {
   get(key: string): Promise<string | undefined>;
@@ -178,6 +216,7 @@ export interface Store extends AsyncDisposable {
   readonly pins: PinStore;
   readonly meta: MetaStore;
   readonly shapes: ShapeStore;
+  readonly results: ResultStore;
   /** Idempotent. Every later use rejects with STORE_UNAVAILABLE. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

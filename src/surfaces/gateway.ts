@@ -2,10 +2,13 @@
 
 import type { HeldDefinitions, SearchRequest, SearchResult } from "../catalog/index.ts";
 import type {
+  CatalogSnapshot,
   EngineName,
+  ExecutionEvent,
   ExecutionId,
   ExecutionResult,
   ExecutionStateName,
+  ExecutionView,
   Instant,
   IsolationLayer,
   IsolationLevel,
@@ -14,6 +17,7 @@ import type {
   Principal,
   UpstreamStatus,
 } from "../domain/index.ts";
+import type { Called, Media, PlainCall, ReadResult, ResultQuery } from "../execution/index.ts";
 import type { Description, Detail } from "../typegen/index.ts";
 
 export interface ExecuteRequest {
@@ -25,6 +29,20 @@ export interface ExecuteRequest {
   /** `false` skips the rules of analysis; the sandbox holds without them. For the command line only. */
   readonly analysis?: boolean;
   readonly signal?: AbortSignal;
+  /** Hears what goes on while it runs. Must not throw. */
+  readonly onEvent?: (event: ExecutionEvent) => void;
+}
+
+/** Tools that a client calls by themselves, all at once, as one execution without a program. */
+export interface CallToolsRequest extends Pick<ExecuteRequest, "principal" | "signal" | "onEvent"> {
+  readonly calls: readonly PlainCall[];
+}
+
+/** Which execution, and how long one that still runs is waited for. */
+export interface ResumeRequest extends Pick<ExecuteRequest, "principal" | "signal"> {
+  readonly execution: string;
+  /** 20 s when left out. */
+  readonly waitMs?: number;
 }
 
 /** One line of the history. */
@@ -57,6 +75,19 @@ export interface Gateway extends AsyncDisposable {
   describe(principal: Principal, names: readonly string[], detail: Detail): Promise<Description>;
   /** Definitions that wait for an operator. For operators' surfaces only: nothing that speaks MCP may touch it. */
   readonly held: HeldDefinitions;
+  /** Rejects with REQUEST_NOT_FOUND for what does not exist or is another principal's. */
+  resume(request: ResumeRequest): Promise<ExecutionView>;
+  /** A part of a kept result. Rejects as `resume` does. */
+  readResult(principal: Principal, handle: string, query: ResultQuery): Promise<ReadResult>;
+  /** The files that a value speaks of by handle. */
+  findMedia(principal: Principal, value: Json | undefined): Promise<readonly Media[]>;
+  /** What a client is to see beside, or instead of, `execute`. */
+  readonly expose: "code" | "tools" | "both";
+  takeSnapshot(principal: Principal): Promise<CatalogSnapshot>;
+  /** Never rejects for what a call does, as `execute`. */
+  callTools(request: CallToolsRequest): Promise<Called>;
+  /** The listener hears that some tool is another one. Returns the way to stop listening. */
+  onToolsChanged(listener: () => void): () => void;
   executions(limit: number): Promise<readonly ExecutionSummary[]>;
   health(): Health;
   close(): Promise<void>;

@@ -5,6 +5,18 @@ import { parseToolAddress } from "../domain/index.ts";
 import { declareLoosely, declareMember, declareNamespace } from "./declare-tool.ts";
 import { createNamedTypes } from "./named-types.ts";
 
+/** What the product itself offers to every program. Looking and reading only; each is a call and counts as one. */
+export const DECLARED_GLOVEBOX = `/** Finds tools and reads results that were too large to be returned. */
+declare const glovebox: {
+  search(query?: string | { query?: string; server?: string; effect?: "read" | "write" | "destroy" | "unknown"; limit?: number; cursor?: string }): Promise<{ tools: { name: string; summary: string; effect: string; server: string; upstreamName: string }[]; cursor?: string }>;
+  /** TypeScript declarations of tools or servers, and the shape of a handle. */
+  describe(names: string | string[], detail?: "brief" | "types" | "full"): Promise<string>;
+  results: {
+    /** The value behind a handle, or a part: \`path\` like a.b[0], a page of items or characters, or what contains the text \`grep\`. A file is { mimeType, bytes, base64, next? }. */
+    read(handle: string, options?: { path?: string; offset?: number; limit?: number; grep?: string }): Promise<any>;
+  };
+};`;
+
 /** Past this much text further tools are declared without the types of their arguments. */
 export const MAX_API_CHARACTERS = 4 * 1024 * 1024;
 
@@ -19,7 +31,8 @@ declare class ToolError extends Error {
   readonly code: string;
   readonly retry: boolean;
   readonly hint?: string;
-}`;
+}
+${DECLARED_GLOVEBOX}`;
 
 const surfaces = new Map<Digest, ApiSurface>();
 

@@ -141,7 +141,9 @@ test("a batch answers every line with its id, in one process", async (context) =
   assert.equal(errorCode(byId.get(2)), "LIMIT_TIME");
   assert.equal(byId.get("three")?.["value"], 8);
   assert.equal(byId.get("four")?.["value"], 4);
+  const { error: _, ...refused } = byId.get(null) ?? {};
   assert.equal(errorCode(byId.get(null)), "REQUEST_INVALID");
+  assert.deepEqual(Object.keys(refused), ["id", "execution", "state", "logs", "calls", "findings", "stats"]);
 });
 
 test("wrong use ends with 2 and says what is right", async (context) => {

@@ -11,6 +11,7 @@ import { createMeta } from "./meta.ts";
 import { checkPages, migrateOnce, readVersion } from "./migrate.ts";
 import { createPins } from "./pins.ts";
 import { prepareFile } from "./prepare-file.ts";
+import { createResults } from "./results.ts";
 import { createSecrets } from "./secrets.ts";
 import { createShapes } from "./shapes.ts";
 
@@ -79,6 +80,7 @@ function assemble(connection: Connection): Store {
     pins: createPins(connection),
     meta: createMeta(connection),
     shapes: createShapes(connection),
+    results: createResults(connection),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -17,6 +17,19 @@ async function until(isTrue: () => boolean): Promise<void> {
   assert.ok(isTrue());
 }
 
+const INITIALIZE = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+};
+const callOf = (id: number, code: string): object => ({
+  jsonrpc: "2.0",
+  id,
+  method: "tools/call",
+  params: { name: "execute", arguments: { code } },
+});
+
 for (const era of ERAS) {
   test(`a client of ${era.era} searches, describes and executes over HTTP`, async (t) => {
     const { listener } = await startApp(t);
@@ -51,18 +64,33 @@ for (const era of ERAS) {
   });
 }
 
-test("clients of both eras at once get their own answers", async (t) => {
-  const { listener } = await startApp(t);
-  const clients = await Promise.all([...ERAS, ...ERAS].map((era) => connect(listener.url, era)));
-  const calls = clients.flatMap((client, index) =>
-    Array.from({ length: 10 }, async (_, call) => {
-      const code = `client ${index} call ${call}`;
-      const { structuredContent } = await client.callTool({ name: "execute", arguments: { code } });
-      assert.deepEqual(Object(structuredContent).value, { code, input: null });
-    }),
-  );
-  await Promise.all(calls);
-  await Promise.all(clients.map((client) => client.close()));
+test("a client of 2025-11-25 whose connection is lost ends its execution, and no other", async (t) => {
+  const { listener, gateway } = await startApp(t);
+  const client = await connect(listener.url, ERAS[0]);
+  const post = (session: string, id: number, code: string, signal?: AbortSignal): Promise<Response> =>
+    globalThis.fetch(`${listener.url}/mcp`, {
+      method: "POST",
+      headers: {
+        accept: "application/json, text/event-stream",
+        "content-type": "application/json",
+        ...(session !== "" && { "mcp-session-id": session }),
+      },
+      body: JSON.stringify(code === "" ? INITIALIZE : callOf(id, code)),
+      ...(signal && { signal }),
+    });
+  const opened = await post("", 1, "");
+  await opened.text();
+  const session = opened.headers.get("mcp-session-id") ?? "";
+  const lost = new AbortController();
+  const [one, two] = await Promise.all([post(session, 2, "wait one", lost.signal), post(session, 3, "wait two")]);
+  await until(() => gateway.requests.length === 2);
+  lost.abort();
+  await until(() => gateway.aborted.length === 1);
+  await sleep(50);
+  assert.deepEqual(gateway.aborted, ["wait one"]);
+  await Promise.allSettled([one.body?.cancel(), two.body?.cancel()]);
+  await until(() => gateway.aborted.length === 2);
+  await client.close();
 });
 
 test("a cancellation of one client does not touch another with the same request number", async (t) => {

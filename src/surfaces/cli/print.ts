@@ -4,7 +4,7 @@ import type { Writable } from "node:stream";
 
 import { cleanText } from "../../audit/index.ts";
 import { describeError } from "../../domain/index.ts";
-import type { ExecutionResult, GloveboxError, PublicError } from "../../domain/index.ts";
+import type { ExecutionResult, GloveboxError, PublicError, Truncation } from "../../domain/index.ts";
 
 const LINE_BYTES = 64 * 1024;
 
@@ -39,8 +39,14 @@ export function printResult(result: ExecutionResult, stdout: Writable, stderr: W
     printLine(stderr, `${severity}: ${message} (${rule}, line ${line}, column ${column})`);
   }
   if (result.error) printLine(stderr, formatError(result.error));
+  if (result.truncated) printLine(stderr, formatTruncation(result.truncated));
   printLine(stderr, summarize(result));
   if (result.value !== undefined) stdout.write(`${formatValue(result.value)}\n`);
+}
+
+function formatTruncation({ handle, bytes, shape }: Truncation): string {
+  const how = `await glovebox.results.read("${handle}")`;
+  return `the result has ${bytes} bytes; a sample is shown, a program reads the rest with ${how}: ${shape}`;
 }
 
 function formatValue(value: unknown): string {

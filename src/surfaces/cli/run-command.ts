@@ -8,7 +8,7 @@ import { text as readAll } from "node:stream/consumers";
 
 import { parseLimits } from "../../config/index.ts";
 import type { Settings } from "../../config/index.ts";
-import { GloveboxError, isJsonObject } from "../../domain/index.ts";
+import { GloveboxError, describeError, isJsonObject } from "../../domain/index.ts";
 import type { EngineName, ExecutionResult, Limits, Principal } from "../../domain/index.ts";
 import type { ExecuteRequest, Gateway } from "../gateway.ts";
 import { EXIT } from "./powers.ts";
@@ -139,9 +139,16 @@ async function answerLine(line: string, session: Session): Promise<void> {
     printJson(session.terminal.stdout, { id: asked.id, ...result });
   } catch (thrown) {
     if (!(thrown instanceof GloveboxError) || thrown.code === "STORE_UNAVAILABLE") throw thrown;
-    const error = { code: thrown.code, message: thrown.message, retry: false };
-    printJson(session.terminal.stdout, { id: asked.id, state: "failed", logs: [], calls: [], error, findings: [] });
+    printJson(session.terminal.stdout, { id: asked.id, ...toRefused(thrown) });
   }
+}
+
+/** The object of every other line; the execution has no id, because none was opened. */
+function toRefused(
+  thrown: GloveboxError,
+): Omit<ExecutionResult, "execution" | "engine" | "isolation"> & { execution: null } {
+  const stats = { queueMs: 0, wallMs: 0, cpuMs: 0, peakMemoryBytes: 0, calls: 0, outputBytes: 0 };
+  return { execution: null, state: "failed", logs: [], calls: [], error: describeError(thrown), findings: [], stats };
 }
 
 function parseLine(line: string): { readonly id: unknown; readonly code?: string; readonly limits?: Partial<Limits> } {

@@ -57,10 +57,11 @@ export async function mcpCommand(
   { powers, agent }: { powers: CliPowers; agent: Principal },
 ): Promise<number> {
   const { serveMcpOverStdio } = await import("../mcp/index.ts");
+  const { stdin, stdout } = powers.terminal;
   const settings = await powers.loadSettings(flags.config);
   await using gateway = await powers.openGateway(settings);
   await Promise.race([
-    serveMcpOverStdio({ gateway, principal: agent, report: powers.report }),
+    serveMcpOverStdio({ gateway, principal: agent, report: powers.report }, { input: stdin, output: stdout }),
     waitForInterrupt(powers.terminal),
   ]);
   return EXIT.done;

@@ -4,10 +4,19 @@ import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 
 import { toPublicError } from "../../domain/index.ts";
-import type { Principal } from "../../domain/index.ts";
+import type { ExecutionEvent, ExecutionView, Principal } from "../../domain/index.ts";
+import type { Media } from "../../execution/index.ts";
 import type { Gateway } from "../gateway.ts";
-import { parseDescribeArguments, parseExecuteArguments, parseSearchArguments } from "./parse-arguments.ts";
+import { callPlainTool, isPlainName } from "./call-plain-tool.ts";
+import {
+  parseDescribeArguments,
+  parseExecuteArguments,
+  parseResumeArguments,
+  parseSearchArguments,
+} from "./parse-arguments.ts";
+import { renderPart } from "./render-part.ts";
 import { renderError, renderExecution } from "./render-execution.ts";
+import { toBlock } from "./render-media.ts";
 import { renderSearch, toServerLine } from "./render-search.ts";
 
 /** Everything that the MCP surface needs from the rest of the product. */
@@ -25,6 +34,8 @@ export interface ToolRequest {
   readonly rawArguments: unknown;
   /** Aborted when the client cancels or goes away. */
   readonly signal: AbortSignal;
+  /** Hears what goes on; present when the client asked for progress. */
+  readonly onEvent?: (event: ExecutionEvent) => void;
 }
 
 type Answer = (door: McpDoor, request: ToolRequest) => Promise<CallToolResult>;
@@ -33,18 +44,26 @@ const ANSWERS: ReadonlyMap<string, Answer> = new Map([
   ["search", answerSearch],
   ["describe", answerDescribe],
   ["execute", answerExecute],
+  ["resume", answerResume],
 ]);
 
 /** Rejects for a tool that does not exist (a protocol error); everything else that goes wrong is `isError` (SEP-1303). */
 export async function callTool(door: McpDoor, request: ToolRequest): Promise<CallToolResult> {
-  const answer = ANSWERS.get(request.name);
+  const answer = findAnswer(door.gateway, request.name);
   if (!answer) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${request.name}`);
   try {
     return await answer(door, request);
   } catch (thrown) {
+    if (thrown instanceof ProtocolError) throw thrown;
     const error = toPublicError(thrown, door.report);
     return { ...toText(renderError(error)), structuredContent: { error }, isError: true };
   }
+}
+
+/** What a client may call is what it is shown. */
+function findAnswer({ expose }: Gateway, name: string): Answer | undefined {
+  if (expose === "code") return ANSWERS.get(name);
+  return (expose === "both" ? ANSWERS.get(name) : undefined) ?? (isPlainName(name) ? callPlainTool : undefined);
 }
 
 async function answerSearch({ gateway, principal }: McpDoor, { rawArguments }: ToolRequest): Promise<CallToolResult> {
@@ -66,8 +85,22 @@ async function answerDescribe({ gateway, principal }: McpDoor, { rawArguments }:
 
 async function answerExecute({ gateway, principal }: McpDoor, request: ToolRequest): Promise<CallToolResult> {
   const program = parseExecuteArguments(request.rawArguments);
-  const result = await gateway.execute({ ...program, principal, signal: request.signal });
-  return { ...toText(renderExecution(result)), structuredContent: { ...result }, isError: result.state === "failed" };
+  const { signal, onEvent } = request;
+  const result = await gateway.execute({ ...program, principal, signal, ...(onEvent && { onEvent }) });
+  return toResult(result, await gateway.findMedia(principal, result.value));
+}
+
+async function answerResume(door: McpDoor, { rawArguments, signal }: ToolRequest): Promise<CallToolResult> {
+  const { gateway, principal } = door;
+  const asked = parseResumeArguments(rawArguments);
+  if (asked.kind === "handle") return renderPart(await gateway.readResult(principal, asked.handle, asked.query));
+  const view = await gateway.resume({ principal, execution: asked.execution, signal });
+  return toResult(view, await gateway.findMedia(principal, view.value));
+}
+
+function toResult(view: ExecutionView, media: readonly Media[]): CallToolResult {
+  const content = [...toText(renderExecution(view)).content, ...media.map(toBlock)];
+  return { content, structuredContent: { ...view }, isError: view.state === "failed" };
 }
 
 function toText(text: string): Pick<CallToolResult, "content"> {

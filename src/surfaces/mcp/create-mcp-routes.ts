@@ -8,7 +8,7 @@ import { Hono } from "hono";
 
 import type { Instant } from "../../domain/index.ts";
 import type { McpDoor } from "./call-tool.ts";
-import { createMcpServer } from "./create-mcp-server.ts";
+import { announceChange, createMcpServer } from "./create-mcp-server.ts";
 import { openSessions } from "./open-sessions.ts";
 import type { SessionLimits } from "./open-sessions.ts";
 
@@ -38,6 +38,13 @@ export function createMcpRoutes(door: McpDoor, { now, limits = MCP_HTTP_LIMITS }
   const bounds = { maxRequestBodySize: limits.requestBytes };
   const modern = createMcpHandler(createServer, { legacy: "reject", ...bounds });
 
+  const stopListening = door.gateway.onToolsChanged(() => {
+    for (const server of sessions.servers()) void announceChange(server, door);
+    modern.notify.resourcesChanged();
+    modern.notify.promptsChanged();
+    if (door.gateway.expose !== "code") modern.notify.toolsChanged();
+  });
+
   const routes = new Hono();
   routes.all("/mcp", async ({ req: { raw } }) => {
     const isLegacy = await isLegacyRequest(raw, undefined, bounds);
@@ -46,6 +53,7 @@ export function createMcpRoutes(door: McpDoor, { now, limits = MCP_HTTP_LIMITS }
   return {
     routes,
     async close() {
+      stopListening();
       await Promise.all([sessions.close(), modern.close()]);
     },
   };

@@ -1,27 +1,127 @@
 /** One MCP server instance for one connection or session; it holds no state of its own between requests. */
 
 import { Server } from "@modelcontextprotocol/server";
+import type {
+  GetPromptResult,
+  Prompt,
+  ReadResourceResult,
+  Resource,
+  ResourceTemplateType,
+  ServerContext,
+  Tool,
+} from "@modelcontextprotocol/server";
 
+import { isJsonObject } from "../../domain/index.ts";
+import type { JsonObject } from "../../domain/index.ts";
 import { callTool } from "./call-tool.ts";
 import type { McpDoor } from "./call-tool.ts";
 import { INSTRUCTIONS, TOOL_DEFINITIONS } from "./definitions.ts";
+import { getPrompt, listPrompts, listResources, listTemplates, readResource } from "./pass-through.ts";
+import { definePlainTool, namePlainTools } from "./plain-tools.ts";
+import { createReporter } from "./report-progress.ts";
 
-/** The definitions change with a release only, so a client may keep them for an hour (2026-07-28 cache fields). */
-const LIST_TTL_MS = 3_600_000;
+/** Our own definitions change with a release only, so a client may keep them for an hour (2026-07-28 cache fields). */
+const STABLE_MS = 3_600_000;
+/** What upstreams offer may change at any time; whoever listens is told. */
+const CHANGING_MS = 60_000;
 
 /** Serves both protocol eras; which one is decided by the transport that it is connected to. */
 export function createMcpServer(door: McpDoor): Server {
+  const isStable = door.gateway.expose === "code";
+  const changing = { ttlMs: CHANGING_MS, cacheScope: "private" } as const;
   const server = new Server(
     { name: "glovebox", title: "Glovebox", version: door.gateway.health().version },
     {
-      capabilities: { tools: {} },
+      capabilities: {
+        tools: isStable ? {} : { listChanged: true },
+        resources: { listChanged: true },
+        prompts: { listChanged: true },
+      },
       instructions: INSTRUCTIONS,
-      cacheHints: { "tools/list": { ttlMs: LIST_TTL_MS, cacheScope: "public" } },
+      cacheHints: {
+        "tools/list": isStable ? { ttlMs: STABLE_MS, cacheScope: "public" } : changing,
+        "resources/list": changing,
+        "resources/templates/list": changing,
+        "prompts/list": changing,
+      },
     },
   );
-  server.setRequestHandler("tools/list", () => ({ tools: [...TOOL_DEFINITIONS] }));
+  server.setRequestHandler("tools/list", async () => ({ tools: await listTools(door) }));
   server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
-    callTool(door, { name: params.name, rawArguments: params.arguments, signal: mcpReq.signal }),
+    callTool(door, {
+      name: params.name,
+      rawArguments: params.arguments,
+      signal: mcpReq.signal,
+      ...watchProgress(mcpReq),
+    }),
   );
+  passThrough(server, door);
   return server;
+}
+
+/** Tells a connected client that lists have become others; one that is gone hears nothing. */
+export async function announceChange(server: Server, { gateway }: McpDoor): Promise<void> {
+  const sent = [server.sendResourceListChanged(), server.sendPromptListChanged()];
+  if (gateway.expose !== "code") sent.push(server.sendToolListChanged());
+  await Promise.allSettled(sent);
+}
+
+async function listTools({ gateway, principal }: McpDoor): Promise<Tool[]> {
+  const own = gateway.expose === "tools" ? [] : TOOL_DEFINITIONS;
+  if (gateway.expose === "code") return [...own];
+  const plain = namePlainTools(await gateway.takeSnapshot(principal));
+  return [...own, ...[...plain].map(([name, tool]) => definePlainTool(name, tool))];
+}
+
+function watchProgress({ _meta, notify }: ServerContext["mcpReq"]) {
+  const progressToken = _meta?.progressToken;
+  if (progressToken === undefined) return {};
+  const method = "notifications/progress";
+  const onEvent = createReporter({
+    progressToken,
+    now: () => performance.now(),
+    send: (params) => notify({ method, params: { ...params } }),
+  });
+  return { onEvent };
+}
+
+/** Whatever servers answered was parsed by the bridge; here it only gets the shape of the protocol's results. */
+function passThrough(server: Server, door: McpDoor): void {
+  server.setRequestHandler("resources/list", async (_, { mcpReq }) => ({
+    resources: parseResources(await listResources(door, mcpReq.signal)),
+  }));
+  server.setRequestHandler("resources/templates/list", async (_, { mcpReq }) => ({
+    resourceTemplates: parseTemplates(await listTemplates(door, mcpReq.signal)),
+  }));
+  server.setRequestHandler("resources/read", async ({ params }, { mcpReq }) =>
+    parseContents(await readResource(door, params.uri, mcpReq.signal)),
+  );
+  server.setRequestHandler("prompts/list", async (_, { mcpReq }) => ({
+    prompts: parsePrompts(await listPrompts(door, mcpReq.signal)),
+  }));
+  server.setRequestHandler("prompts/get", async ({ params }, { mcpReq }) => {
+    const args = isJsonObject(params.arguments) ? params.arguments : {};
+    return parsePrompt(await getPrompt(door, { name: params.name, args }, mcpReq.signal));
+  });
+}
+
+/** Lists were put together field by field; of contents and messages a client checks those of one server only. */
+function parseResources(entries: readonly JsonObject[]): Resource[] {
+  return entries as Resource[];
+}
+
+function parseTemplates(entries: readonly JsonObject[]): ResourceTemplateType[] {
+  return entries as ResourceTemplateType[];
+}
+
+function parsePrompts(entries: readonly JsonObject[]): Prompt[] {
+  return entries as Prompt[];
+}
+
+function parseContents(read: JsonObject): ReadResourceResult {
+  return read as ReadResourceResult;
+}
+
+function parsePrompt(got: JsonObject): GetPromptResult {
+  return got as GetPromptResult;
 }

@@ -13,7 +13,7 @@ export const MAX_PAGE = 50;
 
 /** Told once per connection; repeats the order of work, because some clients show nothing else to the model. */
 export const INSTRUCTIONS =
-  "Many tools behind three: search finds them, describe shows their TypeScript signatures, execute runs one program that calls them.";
+  "Many tools behind few: search finds them, describe shows their TypeScript signatures, execute runs one program that calls them.";
 
 const READS_ONLY = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
 
@@ -44,7 +44,7 @@ const DESCRIBE: Tool = {
   name: "describe",
   title: "Describe tools",
   description:
-    "TypeScript declarations of tools, to read before writing a program. Names are as search gives them (github.listIssues) or a whole server (github).",
+    "TypeScript declarations of tools, to read before writing a program. Names are as search gives them (github.listIssues), a whole server (github), or a result's handle (rs_…).",
   inputSchema: {
     type: "object",
     properties: {
@@ -61,6 +61,17 @@ const DESCRIBE: Tool = {
   annotations: READS_ONLY,
 };
 
+const EXECUTION_SCHEMA: Tool["outputSchema"] = {
+  type: "object",
+  properties: {
+    execution: { type: "string" },
+    state: { type: "string" },
+    value: {},
+    logs: { type: "array" },
+    error: { type: "object" },
+  },
+};
+
 const EXECUTE: Tool = {
   name: "execute",
   title: "Execute a program",
@@ -68,7 +79,7 @@ const EXECUTE: Tool = {
     "Run a TypeScript or JavaScript program in a fresh sandbox where each server is a global object of async functions:",
     "const issues = await github.listIssues({ owner, repo });",
     "issues.filter((issue) => issue.open).length",
-    "Top-level await works. The result is the last expression or what you return, as JSON; console output comes with it. Run independent calls in parallel with Promise.all. Filter and combine data in the program and return only what you need. A tool that fails or is refused throws an error with code, message and retry. There is no network, file system, import or process: only the tools, standard ECMAScript and `input`.",
+    "Top-level await works. The result is the last expression or what you return, as JSON; console output comes with it. Run independent calls in parallel with Promise.all. Filter and combine data in the program and return only what you need; a large result becomes a handle, read with glovebox.results.read(handle, { path, offset, limit, grep }). A tool that fails or is refused throws an error with code, message and retry. There is no network, file system, import or process: only the tools, standard ECMAScript and `input`.",
   ].join("\n"),
   inputSchema: {
     type: "object",
@@ -85,21 +96,30 @@ const EXECUTE: Tool = {
     required: ["code"],
     additionalProperties: false,
   },
-  outputSchema: {
-    type: "object",
-    properties: {
-      execution: { type: "string" },
-      state: { enum: ["completed", "failed", "paused", "cancelled"] },
-      value: {},
-      logs: { type: "array" },
-      calls: { type: "array" },
-      findings: { type: "array" },
-      error: { type: "object" },
-      stats: { type: "object" },
-    },
-  },
+  outputSchema: EXECUTION_SCHEMA,
   annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
 };
 
+const RESUME: Tool = {
+  name: "resume",
+  title: "Read on",
+  description:
+    "How an execution stands: its result, or state running. Or a part of a large result by its handle: at a path like a.b[0], a page of items or characters, or what contains the text grep.",
+  inputSchema: {
+    type: "object",
+    properties: {
+      execution: { type: "string", description: "ex_…" },
+      handle: { type: "string", description: "rs_…" },
+      path: { type: "string" },
+      offset: { type: "integer", minimum: 0 },
+      limit: { type: "integer", minimum: 1 },
+      grep: { type: "string" },
+    },
+    additionalProperties: false,
+  },
+  outputSchema: { type: "object", properties: { state: { type: "string" }, value: {} } },
+  annotations: READS_ONLY,
+};
+
 /** In the order in which a model should use them. */
-export const TOOL_DEFINITIONS: readonly Tool[] = [SEARCH, DESCRIBE, EXECUTE];
+export const TOOL_DEFINITIONS: readonly Tool[] = [SEARCH, DESCRIBE, EXECUTE, RESUME];

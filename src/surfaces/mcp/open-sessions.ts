@@ -6,7 +6,7 @@
 import { randomBytes } from "node:crypto";
 
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/server";
-import type { Server } from "@modelcontextprotocol/server";
+import type { RequestId, Server } from "@modelcontextprotocol/server";
 
 import type { Instant } from "../../domain/index.ts";
 import { watchBody } from "./watch-body.ts";
@@ -28,11 +28,15 @@ export interface SessionsOptions {
 /** Answers requests of the older era; closing ends every session and with it every execution under way. */
 export interface Sessions {
   fetch(request: Request): Promise<Response>;
+  servers(): Iterable<Server>;
   close(): Promise<void>;
 }
 
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
+  readonly server: Server;
+  /** The ids of the requests that came with one POST, so that they can be cancelled when its client goes away. */
+  readonly asked: WeakMap<Request, RequestId[]>;
   usedAt: Instant;
   /** Requests whose answer is not complete. */
   working: number;
@@ -57,6 +61,7 @@ export function openSessions(options: SessionsOptions): Sessions {
       if (!session) return refuse(404, -32_001, "Session not found; initialize again");
       return forward(session, request, now);
     },
+    servers: () => [...sessions.values()].map(({ server }) => server),
     async close() {
       await Promise.all([...sessions.values()].map((session) => session.transport.close()));
     },
@@ -79,9 +84,10 @@ async function openSession(
       if (isKept) sessions.set(id, session);
     },
   });
-  const session: Session = { transport, usedAt: now(), working: 0, listening: 0 };
+  const session: Session = { transport, server, asked: new WeakMap(), usedAt: now(), working: 0, listening: 0 };
   server.onclose = () => void (transport.sessionId !== undefined && sessions.delete(transport.sessionId));
   await server.connect(transport);
+  rememberRequests(session);
   const response = await forward(session, request, now);
   if (isKept) return response;
   await server.close();
@@ -99,10 +105,30 @@ async function forward(session: Session, request: Request, now: () => Instant): 
     session.usedAt = now();
   };
   try {
-    return watchBody(await session.transport.handleRequest(request), onEnd);
+    const response = await session.transport.handleRequest(request);
+    return watchBody(response, onEnd, () => cancelAsked(session, request));
   } catch (error) {
     onEnd();
     throw error;
+  }
+}
+
+/** The transport hands each message on together with the request that brought it. */
+function rememberRequests({ transport, asked }: Session): void {
+  const receive = transport.onmessage;
+  transport.onmessage = (message, extra) => {
+    if (extra?.request && "id" in message && "method" in message) {
+      asked.set(extra.request, [...(asked.get(extra.request) ?? []), message.id]);
+    }
+    receive?.(message, extra);
+  };
+}
+
+/** There is no resuming here, so an answer that nobody receives is worth nothing, and what it costs is ended. */
+function cancelAsked({ transport, asked }: Session, request: Request): void {
+  for (const requestId of asked.get(request) ?? []) {
+    const params = { requestId, reason: "The client went away" };
+    transport.onmessage?.({ jsonrpc: "2.0", method: "notifications/cancelled", params });
   }
 }
 

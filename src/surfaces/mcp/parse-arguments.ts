@@ -5,8 +5,11 @@ import * as z from "zod";
 import type { SearchRequest } from "../../catalog/index.ts";
 import { DEFAULT_LIMITS, GloveboxError } from "../../domain/index.ts";
 import type { Json, Limits } from "../../domain/index.ts";
+import type { ResultQuery } from "../../execution/index.ts";
 import type { Detail } from "../../typegen/index.ts";
 import { MAX_NAMES, MAX_PAGE } from "./definitions.ts";
+
+const MAX_GREP_CHARS = 1_000;
 
 /** Names with a level of detail. */
 export interface DescribeArguments {
@@ -20,6 +23,11 @@ export interface ExecuteArguments {
   readonly input?: Json;
   readonly limits?: Partial<Limits>;
 }
+
+/** Either an execution to wait for, or a handle to read from. */
+export type ResumeArguments =
+  | { readonly kind: "execution"; readonly execution: string }
+  | { readonly kind: "handle"; readonly handle: string; readonly query: ResultQuery };
 
 const SEARCH = z.strictObject({
   query: z.string().optional(),
@@ -42,6 +50,15 @@ const EXECUTE = z.strictObject({
   limits: z.partialRecord(z.enum(Object.keys(DEFAULT_LIMITS)), z.int().min(1)).optional(),
 });
 
+const RESUME = z.strictObject({
+  execution: z.string().optional(),
+  handle: z.string().optional(),
+  path: z.string().optional(),
+  offset: z.int().min(0).optional(),
+  limit: z.int().min(1).optional(),
+  grep: z.string().min(1).max(MAX_GREP_CHARS).optional(),
+});
+
 /** Throws `REQUEST_INVALID` for anything that the definition of `search` does not allow. */
 export function parseSearchArguments(raw: unknown): SearchRequest {
   return parseWith(SEARCH, "search", raw) as SearchRequest;
@@ -60,6 +77,18 @@ export function parseExecuteArguments(raw: unknown): ExecuteArguments {
     ...(input !== undefined && { input: input as Json }), // it came out of a JSON parser
     ...(limits !== undefined && { limits }),
   };
+}
+
+/** Throws `REQUEST_INVALID` unless exactly one of `execution` and `handle` is there, and what goes with it. */
+export function parseResumeArguments(raw: unknown): ResumeArguments {
+  const { execution, handle, ...query } = parseWith(RESUME, "resume", raw);
+  if (execution !== undefined && handle === undefined && Object.keys(query).length === 0) {
+    return { kind: "execution", execution };
+  }
+  if (handle !== undefined && execution === undefined) return { kind: "handle", handle, query: query as ResultQuery };
+  throw new GloveboxError("REQUEST_INVALID", "Wrong arguments for resume: it takes an execution or a handle", {
+    hint: "resume({ execution }) or resume({ handle, path, offset, limit, grep })",
+  });
 }
 
 function parseWith<Shape extends z.ZodRawShape>(

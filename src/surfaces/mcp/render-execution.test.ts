@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { parseResultId } from "../../domain/index.ts";
 import { capText } from "./cap-text.ts";
 import { createResult } from "./fixtures/memory-gateway.ts";
 import { MAX_TEXT_BYTES, renderExecution } from "./render-execution.ts";
@@ -54,6 +55,27 @@ test("value, logs, findings and error come in that order with all that is known"
 
 test("a state without an error is named", () => {
   assert.match(renderExecution(createResult({ state: "cancelled" })), /^The execution ex_0+ is cancelled\.$/);
+});
+
+test("a large result is a sample, and the text says where the rest is", () => {
+  const handle = parseResultId(`rs_${"0".repeat(24)}`);
+  assert.ok(handle);
+  const text = renderExecution(
+    createResult({ value: [1], truncated: { handle, bytes: 9, shape: "Array<number> (4)" } }),
+  );
+  assert.equal(
+    text,
+    [
+      "[1]",
+      "",
+      `The result has 9 bytes; above is a sample, the whole is kept as ${handle}: Array<number> (4)`,
+      `Read it in a program: await glovebox.results.read("${handle}", { path, offset, limit, grep }), or with resume({ handle: "${handle}", … })`,
+    ].join("\n"),
+  );
+});
+
+test("an execution that goes on says so", () => {
+  assert.match(renderExecution({ ...createResult(), state: "running" }), /is running; ask again with resume\.$/);
 });
 
 test("a text at the cap is whole, one byte more is shortened to the cap with a note", () => {

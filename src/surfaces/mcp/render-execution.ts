@@ -1,6 +1,6 @@
 /** An execution's result as a text for a model: value, logs, findings, error, in that order. */
 
-import type { ExecutionResult, Finding, LogLine, PublicError } from "../../domain/index.ts";
+import type { ExecutionView, Finding, LogLine, PublicError, Truncation } from "../../domain/index.ts";
 import { capText } from "./cap-text.ts";
 
 /** A model pays for every byte; the whole result is in `structuredContent`. */
@@ -9,9 +9,12 @@ export const MAX_TEXT_BYTES = 20_000;
 /** What findings and the error may take of it, so that a flood of logs cannot push the reason for a failure out. */
 const MAX_TAIL_BYTES = 8_000;
 
+const MAX_SHAPE_BYTES = 1_000;
+
 /** Never longer than `MAX_TEXT_BYTES`. */
-export function renderExecution(result: ExecutionResult): string {
-  const tail = capText(joinParts([renderFindings(result.findings), renderFailure(result)]), MAX_TAIL_BYTES);
+export function renderExecution(result: ExecutionView): string {
+  const parts = [renderTruncation(result.truncated), renderFindings(result.findings), renderFailure(result)];
+  const tail = capText(joinParts(parts), MAX_TAIL_BYTES);
   const separator = tail === "" ? "" : "\n\n";
   const head = joinParts([renderValue(result), renderLogs(result.logs)]);
   const room = MAX_TEXT_BYTES - Buffer.byteLength(tail) - separator.length;
@@ -29,9 +32,19 @@ export function renderError(error: PublicError): string {
   return lines.join("\n");
 }
 
-function renderValue({ state, value }: ExecutionResult): string {
+function renderValue({ state, value }: ExecutionView): string {
   if (value === undefined) return state === "completed" ? "(no value)" : "";
   return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** Above it stands a sample; this says so, and how to get the rest. */
+function renderTruncation(truncated: Truncation | undefined): string {
+  if (!truncated) return "";
+  const { handle, bytes, shape } = truncated;
+  return [
+    `The result has ${bytes} bytes; above is a sample, the whole is kept as ${handle}: ${capText(shape, MAX_SHAPE_BYTES)}`,
+    `Read it in a program: await glovebox.results.read("${handle}", { path, offset, limit, grep }), or with resume({ handle: "${handle}", … })`,
+  ].join("\n");
 }
 
 function renderLogs(logs: readonly LogLine[]): string {
@@ -49,8 +62,9 @@ function renderFindings(findings: readonly Finding[]): string {
   return ["Findings:", ...lines].join("\n");
 }
 
-function renderFailure({ state, error, execution }: ExecutionResult): string {
+function renderFailure({ state, error, execution }: ExecutionView): string {
   if (error) return renderError(error);
+  if (state === "running") return `The execution ${execution} is running; ask again with resume.`;
   return state === "completed" ? "" : `The execution ${execution} is ${state}.`;
 }
 

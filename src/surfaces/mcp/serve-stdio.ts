@@ -6,9 +6,10 @@ import type { Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 
 import type { McpDoor } from "./call-tool.ts";
-import { createMcpServer } from "./create-mcp-server.ts";
+import { announceChange, createMcpServer } from "./create-mcp-server.ts";
+import { filterLines } from "./filter-lines.ts";
 
-/** The two ends of the pipe to the client; those of this process unless told otherwise. */
+/** The two ends of the pipe to the client. */
 export interface StdioStreams {
   readonly input: Readable;
   readonly output: Writable;
@@ -16,9 +17,11 @@ export interface StdioStreams {
 
 /** A program of the largest size with its input fits several times over. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+/** Several lines may come in one piece; each was measured before. */
+const MAX_BUFFER_BYTES = 4 * MAX_MESSAGE_BYTES;
 
 /** Resolves when the client goes away, after every execution of it was told to stop. */
-export function serveMcpOverStdio(door: McpDoor, streams?: StdioStreams): Promise<void> {
+export function serveMcpOverStdio(door: McpDoor, streams: StdioStreams): Promise<void> {
   const servers: Server[] = [];
   const createServer = (): Server => {
     const server = createMcpServer(door);
@@ -26,10 +29,18 @@ export function serveMcpOverStdio(door: McpDoor, streams?: StdioStreams): Promis
     return server;
   };
   return new Promise((resolve, reject) => {
-    const transport = new StdioServerTransport(streams?.input, streams?.output, { maxBufferSize: MAX_MESSAGE_BYTES });
+    const { input, output } = streams;
+    const lines = filterLines({ maxBytes: MAX_MESSAGE_BYTES, refuse: (text) => void output.write(text) });
+    input.pipe(lines);
+    input.once("error", () => lines.end());
+    const transport = new StdioServerTransport(lines, output, { maxBufferSize: MAX_BUFFER_BYTES });
+    const stopListening = door.gateway.onToolsChanged(() => {
+      for (const server of servers) void announceChange(server, door);
+    });
     serveStdio(createServer, { transport, onerror: (error) => void door.report(error) });
     const closeConnection = transport.onclose;
     transport.onclose = () => {
+      stopListening();
       closeConnection?.();
       Promise.all(servers.map((server) => server.close())).then(() => resolve(), reject);
     };

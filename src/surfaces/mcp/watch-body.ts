@@ -1,7 +1,10 @@
 /** Tells when a response has gone out completely or its receiver went away. */
 
-/** Calls `onEnd` exactly once; immediately for a response without a body. The returned response replaces the given one. */
-export function watchBody(response: Response, onEnd: () => void): Response {
+/**
+ * Calls `onEnd` exactly once; immediately for a response without a body. `onDrop` comes before it when the receiver went
+ * away before the end. The returned response replaces the given one.
+ */
+export function watchBody(response: Response, onEnd: () => void, onDrop: () => void): Response {
   const { body, status, statusText, headers } = response;
   if (!body) {
     onEnd();
@@ -19,6 +22,7 @@ export function watchBody(response: Response, onEnd: () => void): Response {
       controller.close();
     },
     async cancel(reason) {
+      onDrop();
       onEnd();
       await reader.cancel(reason);
     },

@@ -57,7 +57,14 @@ const REHEARSED: StartMessage = {
   namespaces: {},
   input: null,
   seed: [1, 2, 3, 4],
-  limits: { wallMs: 1_000, memoryBytes: 1_000_000, outputBytes: 1_000, argumentBytes: 1_000, depth: 64 },
+  limits: {
+    wallMs: 1_000,
+    memoryBytes: 1_000_000,
+    outputBytes: 1_000,
+    valueBytes: 1_000,
+    argumentBytes: 1_000,
+    depth: 64,
+  },
 };
 const REHEARSAL: FrameWire = {
   receive: () => Promise.resolve(undefined),

@@ -1,0 +1,25 @@
+/** Calls that the product itself answers, in the reserved namespace `glovebox`: counted, parsed and recorded like any. */
+
+import { parseRuleId, parseToolAddress } from "../domain/index.ts";
+import type { Decision, Json, JsonObject, Tool, ToolAddress } from "../domain/index.ts";
+
+/** One such call. It reads only what its principal may read anyway, so no rule is asked. */
+export interface Builtin {
+  readonly tool: Tool;
+  readonly answer: (args: JsonObject) => Promise<Json>;
+}
+
+const RULE = parseRuleId("builtin");
+if (RULE === undefined) throw new TypeError("The rule of builtins has no name");
+
+/** Stands in the record where a rule's decision would. */
+export const ALLOWED_BUILTIN: Decision = Object.freeze({ kind: "allow", rule: RULE });
+
+/** No upstream can have this namespace: the naming rule keeps it free. */
+export function findBuiltin(
+  builtins: ReadonlyMap<ToolAddress, Builtin> | undefined,
+  rawAddress: unknown,
+): Builtin | undefined {
+  const address = parseToolAddress(rawAddress);
+  return address && builtins?.get(address);
+}

@@ -1,0 +1,105 @@
+/** Reading parts of a kept value: paths, pages and literal search, and that pages together are the whole. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import * as fc from "fast-check";
+
+import { GloveboxError } from "../../domain/index.ts";
+import type { Json } from "../../domain/index.ts";
+import { readPart } from "./read-part.ts";
+
+const VALUE = { issues: [{ title: "One", "odd key": { x: [1, 2, 3] } }, { title: "two" }], note: "a\nneedle\nc\nd" };
+
+function refusal(value: Json, path: string): readonly unknown[] {
+  try {
+    return [readPart(value, { path })];
+  } catch (error) {
+    assert.ok(error instanceof GloveboxError);
+    return [error.code, error.message, error.details.hint];
+  }
+}
+
+describe("a path", () => {
+  it("leads into objects and lists, with names in quotes", () => {
+    assert.deepEqual(readPart(VALUE, { path: "issues[0].title" }).value, "One");
+    assert.deepEqual(readPart(VALUE, { path: 'issues[0]["odd key"].x[2]' }).value, 3);
+    assert.deepEqual(readPart(VALUE, { path: "" }).value, VALUE);
+  });
+  it("that leads nowhere says what is there", () => {
+    assert.deepEqual(refusal(VALUE, "issues[0].name"), [
+      "REQUEST_INVALID",
+      'There is no "name" in issues[0]',
+      "It has title, odd key",
+    ]);
+    assert.deepEqual(refusal(VALUE, "issues[2]"), [
+      "REQUEST_INVALID",
+      "There is no 2 in issues",
+      "It is a list of 2 items",
+    ]);
+    assert.deepEqual(refusal(VALUE, "note.length"), [
+      "REQUEST_INVALID",
+      'There is no "length" in note',
+      "It is a string",
+    ]);
+  });
+  it("finds own fields only", () => {
+    for (const name of ["constructor", "__proto__", "toString"]) {
+      assert.equal(refusal(VALUE, name)[0], "REQUEST_INVALID");
+    }
+    assert.equal(readPart({ constructor: 1 }, { path: "constructor" }).value, 1);
+  });
+  it("that is none is refused, at its longest just so", () => {
+    for (const path of ["a..b", "a[", "a[-1]", "a[b]", "*", 'a["x]']) {
+      assert.match(String(refusal(VALUE, path)[1]), /^The path is not one: it cannot be read/);
+    }
+    assert.match(String(refusal(VALUE, "a".repeat(1_000))[1]), /^There is no/);
+    assert.match(String(refusal(VALUE, "a".repeat(1_001))[1]), /longer than 1000/);
+  });
+});
+
+describe("a page", () => {
+  it("of a list is items, of a text characters, of anything else the whole", () => {
+    assert.deepEqual(readPart([1, 2, 3], { offset: 1, limit: 1 }), { value: [2], total: 3, next: 2 });
+    assert.deepEqual(readPart([1, 2, 3], { offset: 1, limit: 2 }), { value: [2, 3], total: 3 });
+    assert.deepEqual(readPart("abc", { offset: 2, limit: 5 }), { value: "c", total: 3 });
+    assert.deepEqual(readPart([1], { offset: 9 }), { value: [], total: 1 });
+    assert.deepEqual(readPart({ a: 1 }, { offset: 1, limit: 1 }), { value: { a: 1 } });
+  });
+  it("never cuts a character in half, and all pages together are the text", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 2, max: 5 }), (text, limit) => {
+        let read = "";
+        for (let next: number | undefined = 0; next !== undefined;) {
+          const part = readPart(text, { offset: next, limit });
+          assert.ok(typeof part.value === "string" && part.value.isWellFormed());
+          read += part.value;
+          next = part.next;
+        }
+        assert.equal(read, text);
+      }),
+    );
+  });
+});
+
+describe("a search", () => {
+  it("finds lines of a text with their neighbours, without regard to case", () => {
+    assert.deepEqual(readPart(VALUE, { path: "note", grep: "NEEDLE" }), {
+      value: [{ line: 2, text: "needle", before: ["a"], after: ["c", "d"] }],
+      total: 1,
+    });
+  });
+  it("finds items of a list and entries of an object", () => {
+    assert.deepEqual(readPart(VALUE, { path: "issues", grep: "two" }).value, [{ index: 1, item: { title: "two" } }]);
+    assert.deepEqual(readPart(VALUE, { grep: "NOTE" }).value, [{ key: "note", value: VALUE.note }]);
+  });
+  it("is literal: what would be a pattern finds itself only", () => {
+    assert.deepEqual(readPart(["aaa", "(a+)+$"], { grep: "(a+)+$" }).value, [{ index: 1, item: "(a+)+$" }]);
+  });
+  it("has pages too", () => {
+    assert.deepEqual(readPart(["a1", "b", "a2"], { grep: "a", offset: 1, limit: 1 }), {
+      value: [{ index: 2, item: "a2" }],
+      total: 2,
+    });
+  });
+});

@@ -1,0 +1,134 @@
+/** Kept results on a real store: samples, shapes, files, attachments, and who may read them. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import * as fc from "fast-check";
+
+import { AGENT, EXECUTION, known } from "../../bridge/fixtures/test-bridge.ts";
+import { DEFAULT_LIMITS, GloveboxError, parsePrincipalId, parseResultId } from "../../domain/index.ts";
+import type { ExecutionResult, Json } from "../../domain/index.ts";
+import { openStore } from "../../store/index.ts";
+import { findMedia } from "./find-media.ts";
+import { keepAttachments } from "./keep-attachments.ts";
+import { keepLarge } from "./keep-large.ts";
+import { openResults } from "./open-results.ts";
+import { MAX_SAMPLE_BYTES, sampleValue } from "./sample-value.ts";
+
+const OWNER = { principal: AGENT.id, execution: EXECUTION };
+const OTHER = known(parsePrincipalId("other"));
+
+async function open(totalBytes = 1_000_000) {
+  const store = await openStore({ path: ":memory:", now: () => 0 });
+  let made = 0;
+  const createId = () => known(parseResultId(`rs_${String((made += 1)).padStart(24, "0")}`));
+  return openResults({ store: store.results, now: () => 7, createId, keepMs: 100, totalBytes });
+}
+
+function resultOf(value: Json, outputBytes: number): ExecutionResult {
+  return {
+    execution: EXECUTION,
+    state: "completed",
+    value,
+    logs: [],
+    calls: [],
+    findings: [],
+    stats: { queueMs: 0, wallMs: 0, cpuMs: 0, peakMemoryBytes: 0, calls: 0, outputBytes },
+    engine: "isolate",
+    isolation: "process",
+  };
+}
+
+const isNotFound = (error: unknown): boolean => error instanceof GloveboxError && error.code === "REQUEST_NOT_FOUND";
+
+describe("a sample", () => {
+  it("is small and valid JSON whatever it is a sample of, and a small value is its own", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), (raw) => {
+        const value = JSON.parse(JSON.stringify(raw)) as Json;
+        const text = JSON.stringify(sampleValue(value));
+        assert.ok(Buffer.byteLength(text) <= MAX_SAMPLE_BYTES);
+        assert.ok(text.isWellFormed());
+      }),
+    );
+    assert.deepEqual(sampleValue({ a: [1, "x", null] }), { a: [1, "x", null] });
+  });
+  it("has the first of everything", () => {
+    const items = Array.from({ length: 100 }, (_, id) => ({ id, text: "x".repeat(500) }));
+    assert.deepEqual(
+      sampleValue(items),
+      [0, 1, 2, 3, 4].map((id) => ({ id, text: `${"x".repeat(200)}…` })),
+    );
+    assert.equal(sampleValue("🧤".repeat(2_000)), `${"🧤".repeat(100)}…`);
+  });
+});
+
+describe("a large value", () => {
+  it("is kept when it overruns outputBytes, not below or at it", async () => {
+    const results = await open();
+    const limits = { ...DEFAULT_LIMITS, outputBytes: 10 };
+    const keep = (bytes: number) =>
+      keepLarge(resultOf([1, 2], bytes), limits, (value) => results.keepValue(OWNER, value));
+    assert.deepEqual([await keep(9), await keep(10)], [resultOf([1, 2], 9), resultOf([1, 2], 10)]);
+    const truncated = { handle: `rs_${"1".padStart(24, "0")}`, bytes: 5, shape: "number[] (2)" };
+    assert.deepEqual(await keep(11), { ...resultOf([1, 2], 11), truncated });
+    assert.deepEqual((await results.read(AGENT.id, truncated.handle, {})).value, [1, 2]);
+  });
+  it("that cannot be kept is a failure with what else is known", async () => {
+    const results = await open(4);
+    const { value: _, ...rest } = resultOf([1, 2], 11);
+    const failed = await keepLarge(resultOf([1, 2], 11), { ...DEFAULT_LIMITS, outputBytes: 10 }, (value) =>
+      results.keepValue(OWNER, value),
+    );
+    assert.deepEqual({ ...failed, error: failed.error?.code }, { ...rest, state: "failed", error: "LIMIT_SIZE" });
+  });
+  it("is read by its principal alone", async () => {
+    const results = await open();
+    const { handle } = await results.keepValue(OWNER, { secret: 1 });
+    assert.deepEqual((await results.read(AGENT.id, handle, { path: "secret" })).value, 1);
+    await assert.rejects(results.read(OTHER, handle, {}), isNotFound);
+    await assert.rejects(results.summarize(OTHER, handle), isNotFound);
+    await assert.rejects(results.read(AGENT.id, "rs_1' OR 1=1", {}), isNotFound);
+  });
+});
+
+describe("a file", () => {
+  const body = Buffer.from([0, 1, 2, 250, 251]);
+  it("is read in pages of bytes", async () => {
+    const results = await open();
+    const handle = await results.keepFile(OWNER, { mimeType: "image/png", body });
+    const whole = { mimeType: "image/png", bytes: 5, base64: body.toString("base64") };
+    assert.deepEqual((await results.read(AGENT.id, handle, {})).value, whole);
+    assert.deepEqual((await results.read(AGENT.id, handle, { offset: 1, limit: 3 })).value, {
+      ...whole,
+      base64: body.subarray(1, 4).toString("base64"),
+      next: 4,
+    });
+  });
+  it("that calls itself JSON is still a file", async () => {
+    const results = await open();
+    const handle = await results.keepFile(OWNER, { mimeType: "application/json", body });
+    assert.deepEqual((await results.read(AGENT.id, handle, {})).total, 5);
+  });
+  it("of a call becomes a handle in its place, and comes out again beside a value that holds it", async () => {
+    const results = await open();
+    const base64 = body.toString("base64");
+    const attachments = [{ path: ["blocks", 1], kind: "image", mimeType: "image/png", base64 }] as const;
+    const value = { blocks: ["text", { type: "image", note: "placeholder" }] };
+    const kept = await keepAttachments({ value, attachments }, 6, (file) => results.keepFile(OWNER, file));
+    const handle = `rs_${"1".padStart(24, "0")}`;
+    const placeholder = { type: "image", note: "placeholder", mimeType: "image/png", bytes: 5, handle };
+    assert.deepEqual(kept, { blocks: ["text", placeholder] });
+    assert.deepEqual(await findMedia(results, AGENT.id, [kept, kept]), [{ handle, mimeType: "image/png", base64 }]);
+    assert.deepEqual(await findMedia(results, OTHER, kept), []);
+    assert.deepEqual(await findMedia(results, AGENT.id, { handle }), []);
+  });
+  it("over the bound of a call is refused before anything is kept", async () => {
+    const attachments = [{ path: [], kind: "blob", mimeType: "x/y", base64: "AAAAAAAA" }];
+    const keep = (most: number) => keepAttachments({ value: null, attachments }, most, () => Promise.resolve(HANDLE));
+    const HANDLE = known(parseResultId(`rs_${"0".repeat(24)}`));
+    const refused = (error: unknown): boolean => error instanceof GloveboxError && error.code === "LIMIT_SIZE";
+    await assert.rejects(keep(5), refused);
+    assert.deepEqual(await keep(6), { type: "blob", mimeType: "x/y", bytes: 6, handle: HANDLE });
+  });
+});

@@ -1,0 +1,119 @@
+/** How an execution stands: while it runs, after it ended, after a restart, and for somebody else. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { AGENT, EXECUTION, known } from "../bridge/fixtures/test-bridge.ts";
+import { digestOf } from "../audit/index.ts";
+import { GloveboxError, parsePrincipalId } from "../domain/index.ts";
+import type { ExecutionEvent, ExecutionResult } from "../domain/index.ts";
+import { openStore } from "../store/index.ts";
+import { followRunning } from "./follow-running.ts";
+import { resume } from "./resume.ts";
+
+const OTHER = known(parsePrincipalId("other"));
+const LINE = { level: "log", text: "so far", atMs: 1 } as const;
+const RECORD = { seq: 1, tool: "a.b", effect: "read", decision: "allow", outcome: "ok", ms: 1 } as const;
+const STATS = { queueMs: 0, wallMs: 0, cpuMs: 0, peakMemoryBytes: 0, calls: 0, outputBytes: 0 };
+const EMPTY = {
+  execution: EXECUTION,
+  logs: [],
+  calls: [],
+  findings: [],
+  stats: STATS,
+  engine: "isolate",
+  isolation: "process",
+} as const;
+const RESULT: ExecutionResult = { ...EMPTY, state: "completed", value: 1 };
+const OPENING = {
+  id: EXECUTION,
+  principal: AGENT.id,
+  source: digestOf("1"),
+  sourceText: "1",
+  startedAt: 100,
+};
+
+async function open(openedAt = 50, now = 200) {
+  const store = await openStore({ path: ":memory:", now: () => 0 });
+  const running = followRunning();
+  const context = { engine: "isolate", isolation: "process", report: () => "in_1" } as const;
+  const rooms = { ...context, store: store.executions, running, now: () => now, openedAt, longestMs: 1_000 };
+  const ask = (principal = AGENT.id, execution: unknown = EXECUTION, waitMs = 1) =>
+    resume({ principal, execution, waitMs, signal: new AbortController().signal }, rooms);
+  return { store, running, ask };
+}
+
+const isNotFound = (error: unknown): boolean => error instanceof GloveboxError && error.code === "REQUEST_NOT_FOUND";
+
+/** One that has said something and goes on until `resolve`. */
+async function start() {
+  const test = await open();
+  const { promise, resolve } = Promise.withResolvers<ExecutionResult>();
+  let tell: (event: ExecutionEvent) => void = () => undefined;
+  const followed = test.running.follow({ principal: AGENT.id }, (onEvent) => {
+    tell = onEvent;
+    return promise;
+  });
+  tell({ kind: "opened", execution: EXECUTION });
+  tell({ kind: "log", line: LINE });
+  tell({ kind: "answered", record: RECORD });
+  return { ...test, followed, resolve };
+}
+
+describe("an execution that runs", () => {
+  it("is told with what is known, after a bounded wait", async () => {
+    const { ask } = await start();
+    assert.deepEqual(await ask(), { ...EMPTY, state: "running", logs: [LINE], calls: [RECORD] });
+  });
+  it("is waited for, and its result is the same object", async () => {
+    const { ask, followed, resolve } = await start();
+    const asked = ask(AGENT.id, EXECUTION, 60_000);
+    resolve(RESULT);
+    assert.deepEqual([await asked, await followed], [RESULT, RESULT]);
+  });
+  it("does not exist for another principal", async () => {
+    const { ask } = await start();
+    await assert.rejects(ask(OTHER), isNotFound);
+  });
+  it("that could not be recorded fails for whoever started it, and is forgotten", async () => {
+    const { running, ask } = await open();
+    const work = async (onEvent: (event: ExecutionEvent) => void): Promise<never> => {
+      onEvent({ kind: "opened", execution: EXECUTION });
+      throw new GloveboxError("STORE_UNAVAILABLE", "gone");
+    };
+    await assert.rejects(running.follow({ principal: AGENT.id }, work), { code: "STORE_UNAVAILABLE" });
+    await assert.rejects(ask(), isNotFound);
+  });
+});
+
+describe("an execution of the store", () => {
+  it("that ended has its result, for its own principal alone", async () => {
+    const { store, ask } = await open();
+    await store.executions.open(OPENING);
+    await store.executions.close(EXECUTION, { endedAt: 2, state: "completed", result: JSON.stringify(RESULT) });
+    assert.deepEqual(await ask(), RESULT);
+    await assert.rejects(ask(OTHER), isNotFound);
+  });
+  it("that was left open before this process began has failed", async () => {
+    const { store, ask } = await open(101);
+    await store.executions.open(OPENING);
+    const { error, ...rest } = await ask();
+    assert.deepEqual([rest, error?.code], [{ ...EMPTY, state: "failed" }, "SANDBOX_CRASHED"]);
+    await assert.rejects(ask(OTHER), isNotFound);
+  });
+  it("that another process began meanwhile runs, until no execution could", async () => {
+    for (const [now, state] of [
+      [1_100, "running"],
+      [1_101, "failed"],
+    ] as const) {
+      const { store, ask } = await open(50, now);
+      await store.executions.open(OPENING);
+      assert.equal((await ask()).state, state);
+    }
+  });
+  it("that does not exist, or has no proper name, is not found", async () => {
+    const { ask } = await open();
+    await assert.rejects(ask(), isNotFound);
+    for (const name of ["", "ex_1", 7, undefined]) await assert.rejects(ask(AGENT.id, name), isNotFound);
+  });
+});

@@ -1,0 +1,80 @@
+/** Answers how an execution stands: its result once it has ended, what is known so far while it runs. */
+
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { ERRORS, GloveboxError, parseExecutionId } from "../domain/index.ts";
+import type { Execution, ExecutionId, ExecutionResult, ExecutionView, Instant, PrincipalId } from "../domain/index.ts";
+import type { ExecutionStore, StoredExecution } from "../store/index.ts";
+
+import type { Running, RunningExecution } from "./follow-running.ts";
+import { emptyResult } from "./settle.ts";
+import type { SettleContext } from "./settle.ts";
+
+export interface ResumeRequest {
+  readonly principal: PrincipalId;
+  readonly execution: unknown;
+  /** How long an execution that runs is waited for. */
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface ResumeRooms extends SettleContext {
+  readonly store: Pick<ExecutionStore, "find">;
+  readonly running: Running;
+  readonly now: () => Instant;
+  /** When this process began to serve: what was left open before that has no process any more. */
+  readonly openedAt: Instant;
+  /** No execution goes on longer than this. */
+  readonly longestMs: number;
+}
+
+/** Throws `REQUEST_NOT_FOUND` for an execution that does not exist or is another principal's: the two look the same. */
+export async function resume(request: ResumeRequest, rooms: ResumeRooms): Promise<ExecutionView> {
+  const id = parseExecutionId(request.execution);
+  if (!id) throw unknown();
+  const running = rooms.running.find(id);
+  if (running && running.principal !== request.principal) throw unknown(id);
+  if (running) return waitFor(id, running, request, rooms);
+  const stored = await rooms.store.find(id);
+  if (!stored || stored.principal !== request.principal) throw unknown(id);
+  return stored.ending ? parseResult(stored.ending.result) : viewOpen(stored, rooms);
+}
+
+async function waitFor(
+  id: ExecutionId,
+  running: RunningExecution,
+  { waitMs, signal }: ResumeRequest,
+  rooms: ResumeRooms,
+): Promise<ExecutionView> {
+  const waited = new AbortController();
+  const timeout = sleep(waitMs, undefined, { signal: AbortSignal.any([signal, waited.signal]) }).catch(() => undefined);
+  const ended = await Promise.race([running.ended, timeout]);
+  waited.abort();
+  if (ended) return ended;
+  const { logs, calls } = running;
+  return { ...emptyResult({ id }, "completed", rooms), state: "running", logs: [...logs], calls: [...calls] };
+}
+
+/** Left open by nobody here: another process runs it, or it died with its own. */
+function viewOpen(stored: StoredExecution, rooms: ResumeRooms): ExecutionView {
+  const isYoung = stored.startedAt >= rooms.openedAt && rooms.now() - stored.startedAt <= rooms.longestMs;
+  if (isYoung) return { ...emptyResult(stored, "completed", rooms), state: "running" };
+  const error = {
+    code: "SANDBOX_CRASHED",
+    message: "Glovebox ended before this execution did; what its calls changed stays changed",
+    retry: ERRORS.SANDBOX_CRASHED.retry,
+    hint: "The ledger has every call that was made; look there before you run the program again",
+  } as const;
+  return { ...emptyResult(stored, "failed", rooms), error };
+}
+
+/** It was written by `createRecord`. */
+function parseResult(text: string): ExecutionResult {
+  return JSON.parse(text) as ExecutionResult;
+}
+
+function unknown(id?: Execution["id"]): GloveboxError {
+  return new GloveboxError("REQUEST_NOT_FOUND", `There is no execution ${id ?? "of this name"}`, {
+    hint: "Take the id from the result of execute: ex_ and 24 hex digits",
+  });
+}

@@ -1,0 +1,64 @@
+/** Kept results: bounded in total, bound to a principal, gone when their time is over. */
+
+import { GloveboxError, parseExecutionId, parsePrincipalId, parseResultId } from "../../domain/index.ts";
+import type { ResultStore, ResultSummary, StoredResult } from "../store.ts";
+
+import type { Connection } from "./connection.ts";
+import { bytesOf, idOf, integerOf, textOf } from "./row.ts";
+import type { Row } from "./row.ts";
+
+const SUMMARY = "id, principal, execution, mime_type, bytes, shape, created_at, expires_at";
+const MINE = "FROM results WHERE id = ? AND principal = ? AND expires_at > ?";
+/** Everything that is older than the newest results which together fit. */
+const OVER = `DELETE FROM results WHERE id IN (
+  SELECT id FROM (SELECT id, SUM(bytes) OVER (ORDER BY created_at DESC, rowid DESC) AS held FROM results)
+  WHERE held > ?)`;
+
+/** Works on the connection's own file; the caller closes that. */
+export function createResults({ database, read, write }: Connection): ResultStore {
+  const expire = database.prepare("DELETE FROM results WHERE expires_at <= ?");
+  const evict = database.prepare(OVER);
+  const insert = database.prepare("INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const select = database.prepare(`SELECT * ${MINE}`);
+  const selectSummary = database.prepare(`SELECT ${SUMMARY} ${MINE}`);
+
+  return {
+    put: async (result, totalBytes) => {
+      if (result.bytes > totalBytes) throw tooLarge(result, totalBytes);
+      const { id, principal, execution, mimeType, bytes, shape, body, createdAt, expiresAt } = result;
+      await write(() => {
+        expire.run(createdAt);
+        evict.run(totalBytes - bytes);
+        insert.run(id, principal, execution, mimeType, bytes, shape, body, createdAt, expiresAt);
+      });
+    },
+    find: (id, { principal, now }) =>
+      read(() => {
+        const row = select.get(id, principal, now);
+        return row && { ...toSummary(row), body: bytesOf(row, "body") };
+      }),
+    findSummary: (id, { principal, now }) =>
+      read(() => {
+        const row = selectSummary.get(id, principal, now);
+        return row && toSummary(row);
+      }),
+  };
+}
+
+function tooLarge({ bytes }: StoredResult, totalBytes: number): GloveboxError {
+  const message = `A result of ${bytes} bytes cannot be kept: all kept results together have ${totalBytes} (results.totalBytes)`;
+  return new GloveboxError("LIMIT_SIZE", message, { hint: "Return a summary, a count or a selection" });
+}
+
+function toSummary(row: Row): ResultSummary {
+  return {
+    id: idOf(row, "id", parseResultId),
+    principal: idOf(row, "principal", parsePrincipalId),
+    execution: idOf(row, "execution", parseExecutionId),
+    mimeType: textOf(row, "mime_type"),
+    bytes: integerOf(row, "bytes"),
+    shape: textOf(row, "shape"),
+    createdAt: integerOf(row, "created_at"),
+    expiresAt: integerOf(row, "expires_at"),
+  };
+}

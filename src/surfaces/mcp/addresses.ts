@@ -1,0 +1,55 @@
+/** Names of resources and prompts of upstreams, with the namespace of their server in front. */
+
+/** A place of one upstream: its namespace and its own name for it. */
+export interface UpstreamPlace {
+  readonly namespace: string;
+  readonly own: string;
+}
+
+const SCHEME = "glovebox://";
+const MAX_CHARS = 8_192;
+const NAMESPACE = /^[a-z][A-Za-z0-9]{0,127}$/;
+
+/** `glovebox://<namespace>/<its own URI, percent-encoded>`. */
+export function toResourceUri(namespace: string, uri: string): string {
+  return `${SCHEME}${namespace}/${encodeURIComponent(uri.toWellFormed())}`;
+}
+
+/** As `toResourceUri`, with the expressions in braces left as they are, so that a client can fill them in (RFC 6570). */
+export function toTemplateUri(namespace: string, template: string): string {
+  const parts = template.toWellFormed().split(/(\{[^{}]*\})/);
+  const encoded = parts.map((part, index) => (index % 2 === 1 ? part : encodeURIComponent(part)));
+  return `${SCHEME}${namespace}/${encoded.join("")}`;
+}
+
+/** `undefined` for what is no such URI. */
+export function parseResourceUri(uri: string): UpstreamPlace | undefined {
+  if (!uri.startsWith(SCHEME) || uri.length > MAX_CHARS) return undefined;
+  const slash = uri.indexOf("/", SCHEME.length);
+  if (slash < 0) return undefined;
+  return toPlace(uri.slice(SCHEME.length, slash), decode(uri.slice(slash + 1)));
+}
+
+/** `<namespace>_<name>`; a namespace has no underscore, so the first one divides. */
+export function toPromptName(namespace: string, name: string): string {
+  return `${namespace}_${name}`;
+}
+
+/** `undefined` for what is no such name. */
+export function parsePromptName(name: string): UpstreamPlace | undefined {
+  const at = name.indexOf("_");
+  if (at < 0 || name.length > MAX_CHARS) return undefined;
+  return toPlace(name.slice(0, at), name.slice(at + 1));
+}
+
+function toPlace(namespace: string, own: string | undefined): UpstreamPlace | undefined {
+  return own === undefined || own === "" || !NAMESPACE.test(namespace) ? undefined : { namespace, own };
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

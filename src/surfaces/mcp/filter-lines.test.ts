@@ -1,0 +1,46 @@
+/** Lines that are no messages are answered and do not end the connection. */
+
+import assert from "node:assert/strict";
+import { text } from "node:stream/consumers";
+import { test } from "node:test";
+
+import { filterLines } from "./filter-lines.ts";
+
+async function filter(pieces: readonly string[], maxBytes = 100): Promise<{ passed: string; refused: string[] }> {
+  const refused: string[] = [];
+  const lines = filterLines({
+    maxBytes,
+    refuse: (line) => refused.push((JSON.parse(line) as { error: { message: string } }).error.message),
+  });
+  const passed = text(lines);
+  for (const piece of pieces) lines.write(Buffer.from(piece));
+  lines.end();
+  return { passed: await passed, refused };
+}
+
+const MESSAGE = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
+
+test("messages pass as they came, in whatever pieces, and empty lines vanish", async () => {
+  const { passed, refused } = await filter([`${MESSAGE}\n\n${MESSAGE.slice(0, 5)}`, `${MESSAGE.slice(5)}\r\n`]);
+  assert.deepEqual([passed, refused], [`${MESSAGE}\n${MESSAGE}\r\n`, []]);
+});
+
+test("what is no message is answered, and the next one is read", async () => {
+  const { passed, refused } = await filter(["[]\n", "5\n", "{\n", "{}\n", '{"jsonrpc":"2.0"}\n', `${MESSAGE}\n`]);
+  assert.equal(passed, `${MESSAGE}\n`);
+  assert.deepEqual(refused, [
+    "Invalid request: batches are not supported",
+    "Invalid request: the line is not a JSON-RPC 2.0 message",
+    "Parse error: the line is not JSON",
+    "Invalid request: the line is not a JSON-RPC 2.0 message",
+    "Invalid request: the line is not a JSON-RPC 2.0 message",
+  ]);
+});
+
+test("a line below and at the cap passes, one above is refused and the next one is read", async () => {
+  const at = MESSAGE.length;
+  assert.equal((await filter([`${MESSAGE}\n`], at + 1)).passed, `${MESSAGE}\n`);
+  assert.equal((await filter([`${MESSAGE}\n`], at)).passed, `${MESSAGE}\n`);
+  const { passed, refused } = await filter([`${MESSAGE} `, ` \n${MESSAGE}\n`], at);
+  assert.deepEqual([passed, refused], [`${MESSAGE}\n`, [`Invalid request: the message has more than ${at} bytes`]]);
+});

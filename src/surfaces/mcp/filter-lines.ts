@@ -1,0 +1,90 @@
+/**
+ * Stands before the SDK's reader, which gives up the whole connection over one long line and logs at length over one
+ * that is no message. Here each such line is answered with an error, and the next one is read.
+ */
+
+import { Transform } from "node:stream";
+
+import { isJsonObject } from "../../domain/index.ts";
+
+export interface LineFilterOptions {
+  /** Of one line; what is longer is thrown away as it comes. */
+  readonly maxBytes: number;
+  /** Gets the line that answers a refused one. */
+  readonly refuse: (text: string) => void;
+}
+
+const NEWLINE = 0x0a;
+const PARSE_ERROR = -32_700;
+const INVALID_REQUEST = -32_600;
+
+/** Passes on whole lines that are JSON-RPC messages, and nothing else. */
+export function filterLines({ maxBytes, refuse }: LineFilterOptions): Transform {
+  let pieces: Buffer[] = [];
+  let held = 0;
+  let isTooLong = false;
+
+  const take = (piece: Buffer): void => {
+    held += piece.length;
+    isTooLong ||= held > maxBytes;
+    if (isTooLong) pieces = [];
+    else pieces.push(piece);
+  };
+  const finish = (): Buffer | undefined => {
+    const line = Buffer.concat(pieces);
+    const problem = isTooLong ? tooLong(maxBytes) : findProblem(line);
+    pieces = [];
+    held = 0;
+    isTooLong = false;
+    if (problem === undefined) return line;
+    if (problem !== "empty") refuse(problem);
+    return undefined;
+  };
+
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      for (let rest = chunk; ;) {
+        const end = rest.indexOf(NEWLINE);
+        if (end < 0) {
+          take(rest);
+          return done();
+        }
+        take(rest.subarray(0, end));
+        const line = finish();
+        if (line) this.push(Buffer.concat([line, Buffer.of(NEWLINE)]));
+        rest = rest.subarray(end + 1);
+      }
+    },
+  });
+}
+
+/** The error line, `empty` for a line that nobody need answer, or `undefined` for a message. */
+function findProblem(line: Buffer): string | undefined {
+  const text = line.toString("utf8");
+  if (text.trim() === "") return "empty";
+  const message = parseLine(text);
+  if (message === undefined) return toError(PARSE_ERROR, "Parse error: the line is not JSON");
+  if (Array.isArray(message)) return toError(INVALID_REQUEST, "Invalid request: batches are not supported");
+  if (isJsonObject(message) && message["jsonrpc"] === "2.0" && hasBody(message)) return undefined;
+  return toError(INVALID_REQUEST, "Invalid request: the line is not a JSON-RPC 2.0 message");
+}
+
+function hasBody(message: { readonly [key: string]: unknown }): boolean {
+  return typeof message["method"] === "string" || "result" in message || "error" in message;
+}
+
+function parseLine(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function tooLong(maxBytes: number): string {
+  return toError(INVALID_REQUEST, `Invalid request: the message has more than ${maxBytes} bytes`);
+}
+
+function toError(code: number, message: string): string {
+  return `${JSON.stringify({ jsonrpc: "2.0", id: null, error: { code, message } })}\n`;
+}

@@ -1,0 +1,163 @@
+/**
+ * Resources and prompts of upstreams. Connectors present them as tools (`resources/list`, …), so each request here is
+ * a call of those through the bridge: policy, limits and ledger apply as to any other.
+ */
+
+import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "@modelcontextprotocol/server";
+
+import { cleanText } from "../../audit/index.ts";
+import { isJsonObject } from "../../domain/index.ts";
+import type { Json, JsonObject, Tool } from "../../domain/index.ts";
+import { parsePromptName, parseResourceUri, toPromptName, toResourceUri, toTemplateUri } from "./addresses.ts";
+import type { UpstreamPlace } from "./addresses.ts";
+import type { McpDoor } from "./call-tool.ts";
+import type { PASSED_THROUGH } from "./plain-tools.ts";
+import { restoreFiles } from "./restore-files.ts";
+
+type Method = (typeof PASSED_THROUGH)[number];
+
+const MAX_LISTED = 1_000;
+const TEXT_BYTES = 4_096;
+const TEXTS = ["name", "title", "description", "mimeType"] as const;
+
+/** The resources of all servers; one that fails is left out. */
+export async function listResources(door: McpDoor, signal: AbortSignal): Promise<readonly JsonObject[]> {
+  return collect(door, { method: "resources/list", list: "resources", signal }, (entry, namespace) => {
+    const { uri, size } = entry;
+    if (typeof uri !== "string") return undefined;
+    return { ...pickTexts(entry), ...(typeof size === "number" && { size }), uri: toResourceUri(namespace, uri) };
+  });
+}
+
+/** The templates of all servers, to be filled in by the client. */
+export async function listTemplates(door: McpDoor, signal: AbortSignal): Promise<readonly JsonObject[]> {
+  return collect(door, { method: "resources/list", list: "templates", signal }, (entry, namespace) => {
+    const { uriTemplate } = entry;
+    if (typeof uriTemplate !== "string") return undefined;
+    return { ...pickTexts(entry), uriTemplate: toTemplateUri(namespace, uriTemplate) };
+  });
+}
+
+/** The prompts of all servers, under names with the namespace in front. */
+export async function listPrompts(door: McpDoor, signal: AbortSignal): Promise<readonly JsonObject[]> {
+  return collect(door, { method: "prompts/list", list: "prompts", signal }, (entry, namespace) => {
+    const { mimeType: _, ...texts } = pickTexts(entry);
+    const taken = listOf(entry, "arguments").map((argument) => {
+      const { required } = argument;
+      return { ...pickTexts(argument), ...(typeof required === "boolean" && { required }) };
+    });
+    const args = taken.length > 0 && { arguments: taken.filter(hasName) };
+    return { ...texts, ...args, name: toPromptName(namespace, nameOf(entry)) };
+  });
+}
+
+/** Rejects with a protocol error when there is no such resource or its server fails. */
+export async function readResource(door: McpDoor, uri: string, signal: AbortSignal): Promise<JsonObject> {
+  const place = parseResourceUri(uri);
+  const tool = place && (await findTool(door, place, "resources/read"));
+  if (!place || !tool) throw new ResourceNotFoundError(uri);
+  const value = await callOne(door, tool, { args: { uri: place.own }, signal });
+  const contents = await restoreFiles(door, listOf(value, "contents"));
+  return { contents: contents.map((entry) => ({ ...entry, uri: toOwnUri(entry, place, uri) })) };
+}
+
+/** Rejects with a protocol error when there is no such prompt or its server fails. */
+export async function getPrompt(
+  door: McpDoor,
+  { name, args }: { readonly name: string; readonly args: JsonObject },
+  signal: AbortSignal,
+): Promise<JsonObject> {
+  const place = parsePromptName(name);
+  const tool = place && (await findTool(door, place, "prompts/get"));
+  if (!place || !tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${name}`);
+  const value = await callOne(door, tool, { args: { name: place.own, arguments: args }, signal });
+  const { description } = isJsonObject(value) ? value : {};
+  const messages = await restoreFiles(door, listOf(value, "messages"));
+  return { ...(typeof description === "string" && { description: clean(description) }), messages };
+}
+
+interface Listing {
+  readonly method: Method;
+  /** The field of the answer that has the list. */
+  readonly list: string;
+  readonly signal: AbortSignal;
+}
+
+/** Nothing is called, and no execution recorded, when no server offers it. */
+async function collect(
+  { gateway, principal }: McpDoor,
+  { method, list, signal }: Listing,
+  rename: (entry: JsonObject, namespace: string) => JsonObject | undefined,
+): Promise<readonly JsonObject[]> {
+  const { tools } = await gateway.takeSnapshot(principal);
+  const offered = [...tools.values()].filter(({ origin }) => origin.remoteName === method);
+  if (offered.length === 0) return [];
+  const calls = offered.map(({ address }) => ({ address, args: {} }));
+  const { replies } = await gateway.callTools({ principal, calls, signal });
+  return replies.flatMap((reply, index) => {
+    const namespace = namespaceOf(offered[index]);
+    if (!reply.ok || namespace === undefined) return [];
+    const entries = listOf(parseValue(reply.json), list).filter(hasName).slice(0, MAX_LISTED);
+    return entries.map((entry) => rename(entry, namespace)).filter((entry) => entry !== undefined);
+  });
+}
+
+async function findTool({ gateway, principal }: McpDoor, place: UpstreamPlace, method: Method) {
+  const { tools } = await gateway.takeSnapshot(principal);
+  return [...tools.values()].find((tool) => tool.origin.remoteName === method && namespaceOf(tool) === place.namespace);
+}
+
+async function callOne(
+  { gateway, principal }: McpDoor,
+  { address }: Tool,
+  { args, signal }: { readonly args: JsonObject; readonly signal: AbortSignal },
+): Promise<Json> {
+  const { result, replies } = await gateway.callTools({ principal, calls: [{ address, args }], signal });
+  const [reply] = replies;
+  if (reply?.ok) return parseValue(reply.json);
+  const { code, message } = result.error ?? { code: "INTERNAL_BUG", message: "Internal error" };
+  throw new ProtocolError(ProtocolErrorCode.InternalError, `${code}: ${message}`);
+}
+
+/** A content of another URI than the one asked for is a part of it, under its own. */
+function toOwnUri(entry: JsonObject, { namespace, own }: UpstreamPlace, asked: string): string {
+  const { uri } = entry;
+  return typeof uri !== "string" || uri === own ? asked : toResourceUri(namespace, uri);
+}
+
+function namespaceOf(tool: Tool | undefined): string | undefined {
+  return tool?.address.split(".")[0];
+}
+
+/** The bridge made it. */
+function parseValue(json: string): Json {
+  return JSON.parse(json) as Json;
+}
+
+function listOf(value: Json, field: string): readonly JsonObject[] {
+  const list = isJsonObject(value) ? value[field] : undefined;
+  return Array.isArray(list) ? list.filter((entry: Json) => isJsonObject(entry)) : [];
+}
+
+/** A server that lists something without one would spoil the whole list: clients check it as one. */
+function hasName(entry: JsonObject): boolean {
+  return nameOf(entry) !== "";
+}
+
+function nameOf({ name }: JsonObject): string {
+  return typeof name === "string" ? name : "";
+}
+
+/** What a server says in words, cleaned. Nothing else of an entry is taken over unseen. */
+function pickTexts(entry: JsonObject): JsonObject {
+  const picked: Record<string, Json> = {};
+  for (const field of TEXTS) {
+    const text = entry[field];
+    if (typeof text === "string") picked[field] = clean(text);
+  }
+  return picked;
+}
+
+function clean(text: string): string {
+  return cleanText(text, { maxBytes: TEXT_BYTES });
+}

@@ -1,0 +1,85 @@
+/** Names of upstream tools for clients that call them one by one, and the names of resources and prompts. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import * as fc from "fast-check";
+
+import { createTool, snapshotOf } from "../../bridge/fixtures/test-bridge.ts";
+import { parsePromptName, parseResourceUri, toPromptName, toResourceUri, toTemplateUri } from "./addresses.ts";
+import { definePlainTool, namePlainTools, toPlainName } from "./plain-tools.ts";
+
+test("a name is the namespace, an underscore and the tool; at 64 characters whole, at 65 cut with a digest", () => {
+  assert.equal(toPlainName("github.listIssues"), "github_listIssues");
+  assert.equal(toPlainName(`a.${"b".repeat(62)}`), `a_${"b".repeat(62)}`);
+  assert.match(toPlainName(`a.${"b".repeat(63)}`), /^a_b{52}__[0-9a-f]{8}$/);
+});
+
+test("no two addresses get the same name, and no name is longer than 64", () => {
+  const word = fc.stringMatching(/^[a-z][A-Za-z0-9]{0,90}$/);
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(
+        fc.tuple(word, word).map((pair) => pair.join(".")),
+        { minLength: 2 },
+      ),
+      (addresses) => {
+        const names = addresses.map(toPlainName);
+        assert.equal(new Set(names).size, addresses.length);
+        assert.ok(names.every((name) => name.length <= 64 && /^[A-Za-z0-9_]+$/.test(name)));
+      },
+    ),
+  );
+});
+
+test("tools are listed by name; those behind resources and prompts are not", () => {
+  const hidden = createTool("github.resourcesList");
+  const snapshot = snapshotOf([
+    createTool("github.b"),
+    createTool("files.a"),
+    { ...hidden, origin: { ...hidden.origin, remoteName: "resources/list" } },
+  ]);
+  assert.deepEqual([...namePlainTools(snapshot).keys()], ["files_a", "github_b"]);
+});
+
+test("an output schema goes along if it is an object's", () => {
+  const tool = createTool("files.a", { effect: "destroy", description: "Does a", output: { type: "array" } });
+  const plain = {
+    name: "files_a",
+    description: "Does a",
+    inputSchema: { type: "object" },
+    annotations: { readOnlyHint: false, destructiveHint: true },
+  };
+  assert.deepEqual(definePlainTool("files_a", tool), plain);
+  const output = { type: "object", properties: { x: {} } };
+  assert.deepEqual(definePlainTool("files_a", { ...tool, output }), { ...plain, outputSchema: output });
+});
+
+test("the address of a resource leads back to its server and its own URI", () => {
+  fc.assert(
+    fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (uri) => {
+      assert.deepEqual(parseResourceUri(toResourceUri("files", uri)), { namespace: "files", own: uri });
+    }),
+  );
+  assert.equal(toResourceUri("files", "file:///a b"), "glovebox://files/file%3A%2F%2F%2Fa%20b");
+  for (const uri of [
+    "file:///a",
+    "glovebox://files",
+    "glovebox://Files/a",
+    "glovebox://files/%",
+    "glovebox://files/",
+  ]) {
+    assert.equal(parseResourceUri(uri), undefined, uri);
+  }
+});
+
+test("a template keeps its expressions, and what a client fills in leads back", () => {
+  assert.equal(toTemplateUri("files", "note://{id}/x"), "glovebox://files/note%3A%2F%2F{id}%2Fx");
+  const filled = toTemplateUri("files", "note://{id}/x").replace("{id}", "7");
+  assert.deepEqual(parseResourceUri(filled), { namespace: "files", own: "note://7/x" });
+});
+
+test("the name of a prompt leads back to its server and its own name", () => {
+  assert.deepEqual(parsePromptName(toPromptName("files", "my_prompt")), { namespace: "files", own: "my_prompt" });
+  for (const name of ["files", "_x", "files_", "Files_x"]) assert.equal(parsePromptName(name), undefined, name);
+});

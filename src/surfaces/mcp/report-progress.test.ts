@@ -1,0 +1,68 @@
+/** Progress notifications: counters, words, and a bound on how many there are. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import type { ExecutionEvent } from "../../domain/index.ts";
+import { EXECUTION } from "./fixtures/memory-gateway.ts";
+import { createReporter } from "./report-progress.ts";
+import type { ProgressParams } from "./report-progress.ts";
+
+function watch() {
+  const sent: ProgressParams[] = [];
+  const clock = { now: 0 };
+  const send = async (params: ProgressParams): Promise<void> => void sent.push(params);
+  return { sent, clock, report: createReporter({ progressToken: "t", send, now: () => clock.now }) };
+}
+
+const log = (text: string): ExecutionEvent => ({ kind: "log", line: { level: "warn", text, atMs: 1 } });
+const RECORD = { seq: 1, tool: "a.b", effect: "read", decision: "allow", outcome: "ok", ms: 1 } as const;
+
+test("each event has its words, and progress goes up by one", () => {
+  const { sent, report } = watch();
+  report({ kind: "opened", execution: EXECUTION });
+  report({ kind: "called", seq: 1, tool: "a.b" });
+  report({ kind: "progress", seq: 1, tool: "a.b", progress: { done: 1, total: 4, message: "reading" } });
+  report(log("one"));
+  report({ kind: "answered", record: RECORD });
+  assert.deepEqual(
+    sent.map(({ progress, message, progressToken }) => [progressToken, progress, message]),
+    [
+      ["t", 1, `Execution ${EXECUTION} has begun`],
+      ["t", 2, "a.b called; 0 of 1 calls answered"],
+      ["t", 3, "a.b 1/4 reading"],
+      ["t", 4, "[warn] one"],
+      ["t", 5, "a.b ok; 1 of 1 calls answered"],
+    ],
+  );
+});
+
+test("a flood of lines is cut to a burst and a trickle; calls are told all the same", () => {
+  const { sent, report, clock } = watch();
+  for (let line = 0; line < 1_000; line += 1) report(log("x"));
+  assert.equal(sent.length, 20);
+  report({ kind: "called", seq: 1, tool: "a.b" });
+  assert.equal(sent.length, 21);
+  clock.now = 250;
+  for (let line = 0; line < 1_000; line += 1) report(log("x"));
+  assert.equal(sent.length, 23);
+});
+
+test("calls without end are told up to a bound", () => {
+  const { sent, report } = watch();
+  for (let seq = 1; seq <= 2_000; seq += 1) report({ kind: "called", seq, tool: "a.b" });
+  assert.equal(sent.length, 1_000);
+});
+
+test("a long line is shortened to well-formed text", () => {
+  const { sent, report } = watch();
+  report(log(`x${"🧤".repeat(500)}`));
+  const message = sent[0]?.message ?? "";
+  assert.ok(message.isWellFormed() && message.length <= 501 && message.endsWith("…"), message);
+});
+
+test("a client that is gone is no trouble", async () => {
+  const report = createReporter({ progressToken: 1, send: () => Promise.reject(new Error("gone")), now: () => 0 });
+  report(log("x"));
+  await new Promise(setImmediate);
+});
