@@ -29,7 +29,7 @@ import {
   watchRestarts,
 } from "./connectors/index.ts";
 import type { Connector, EraVerdicts, McpConnectorOptions, OpenapiConnectorOptions } from "./connectors/index.ts";
-import { parseExecutionId, parsePrincipalId, parseResultId, tightenLimits } from "./domain/index.ts";
+import { parseExecutionId, parsePrincipalId, parseResultId } from "./domain/index.ts";
 import type {
   CatalogSnapshot,
   ConnectorId,
@@ -41,18 +41,14 @@ import type {
 } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
 import {
-  callTools,
   createBuiltins,
   createDescribe,
   createRecord,
-  execute,
-  findMedia,
-  followRunning,
   keepAttachments,
-  openResults,
-  resume,
+  createCorridor,
+  createResults,
 } from "./execution/index.ts";
-import type { Results, Rooms, Running } from "./execution/index.ts";
+import type { Results, Rooms } from "./execution/index.ts";
 import { decide } from "./policy/index.ts";
 import { openReaper } from "./processes/index.ts";
 import {
@@ -84,11 +80,6 @@ const TEXT_BYTES = 64 * 1024;
 /** Where the command line leaves word for running gateways, and how often they look. */
 const RESTARTS = "restarts";
 const RESTART_LOOK_MS = 1000;
-/** How long a client that asks for an execution waits for its end before it hears that it goes on. */
-const RESUME_MS = 20_000;
-/** How long an execution may have waited for its turn before it counts as lost. */
-const QUEUE_MS = 60_000;
-const NEVER = new AbortController().signal;
 /** A program whose types take longer to strip than this was written to stall the gateway. */
 const STRIP_MS = 500;
 
@@ -153,7 +144,6 @@ interface Parts {
   /** Absent when nothing is to be learned. */
   readonly shapes?: Shapes;
   readonly results: Results;
-  readonly running: Running;
   readonly watch: ToolsWatch;
   close(): Promise<void>;
 }
@@ -195,11 +185,11 @@ async function openGateway(settings: Settings): Promise<Gateway> {
   const sandbox = opened.use(
     openSandbox({ engine, keeper, concurrency, queue, limits, now: Date.now, seed: createSeed }),
   );
-  const results = openResults({ store: store.results, now: Date.now, createId: createResultId, ...settings.results });
+  const results = createResults({ store: store.results, now: Date.now, createId: createResultId, ...settings.results });
   const watch = opened.use(watchTools(catalog, connectors));
   const rooms = opened.move();
   const close = (): Promise<void> => rooms.disposeAsync();
-  const kept = { results, running: followRunning(), watch, ...(shapes && { shapes }) };
+  const kept = { results, watch, ...(shapes && { shapes }) };
   return createGateway({ settings, store, ledger, catalog, sandbox, close, ...kept });
 }
 
@@ -237,9 +227,8 @@ function chooseEngine(name: EngineName): Engine {
 }
 
 function createGateway(parts: Parts): Gateway {
-  const { settings, store, ledger, catalog, sandbox, results, running, shapes } = parts;
+  const { settings, store, ledger, catalog, sandbox, results, shapes } = parts;
   const { engine, isolation, layers } = sandbox;
-  const { limits } = settings.sandbox;
   const startedAt = Date.now();
   const takeShaped = async (): Promise<CatalogSnapshot> => {
     const plain = await catalog.takeSnapshot();
@@ -247,23 +236,12 @@ function createGateway(parts: Parts): Gateway {
   };
   const describe = createDescribe(takeShaped, results);
   const rooms = createRooms(parts, describe);
-  const longestMs = limits.wallMs * 2 + QUEUE_MS;
-  const resumeRooms = { ...rooms, store: store.executions, running, now: Date.now, openedAt: startedAt, longestMs };
+  const { limits } = settings.sandbox;
   return {
+    ...createCorridor({ rooms, store: store.executions, results, limits, now: Date.now }),
     expose: settings.expose,
     onToolsChanged: (listener) => parts.watch.onToolsChanged(listener),
     takeSnapshot: () => catalog.takeSnapshot(),
-    execute: async ({ code, limits: wanted = {}, signal = NEVER, onEvent, ...request }) => {
-      const tightened = tightenLimits(limits, wanted);
-      return running.follow({ principal: request.principal.id, onEvent }, (follow) =>
-        execute({ ...request, signal, source: code, limits: tightened, onEvent: follow }, rooms),
-      );
-    },
-    callTools: ({ signal = NEVER, ...request }) => callTools({ ...request, signal, limits }, rooms),
-    resume: ({ principal, execution, waitMs = RESUME_MS, signal = NEVER }) =>
-      resume({ principal: principal.id, execution, waitMs, signal }, resumeRooms),
-    readResult: (principal, handle, query) => results.read(principal.id, handle, query),
-    findMedia: (principal, value) => findMedia(results, principal.id, value),
     search: async (_principal, query) => {
       const found = createSearch(await catalog.takeSnapshot())(query);
       return { ...found, servers: catalog.statuses() };

@@ -7,7 +7,7 @@ import { describeTools } from "../typegen/index.ts";
 import type { Description, Detail } from "../typegen/index.ts";
 
 import { describeResult } from "./results/describe-result.ts";
-import type { Results } from "./results/open-results.ts";
+import type { Results } from "./results/create-results.ts";
 
 const NEAREST = 3;
 

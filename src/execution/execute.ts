@@ -19,7 +19,7 @@ import type { SandboxJob, SandboxResult } from "../sandbox/index.ts";
 
 import type { Opening } from "./create-record.ts";
 import { keepLarge } from "./results/keep-large.ts";
-import type { ResultOwner } from "./results/open-results.ts";
+import type { ResultOwner } from "./results/create-results.ts";
 import { cleanLine, settleFailure, settleRefusal, settleResult } from "./settle.ts";
 import type { SettleContext } from "./settle.ts";
 

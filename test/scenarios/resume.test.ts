@@ -26,7 +26,7 @@ interface View {
 
 async function resume(client: Client, execution: string): Promise<View> {
   const { structuredContent } = await client.callTool({ name: "resume", arguments: { execution } });
-  return structuredContent as unknown as View;
+  return structuredContent as View;
 }
 
 test("after a restart a finished execution is read from the store, and one that died has failed", async (context) => {
@@ -45,7 +45,7 @@ test("after a restart a finished execution is read from the store, and one that 
   await once(first.child, "close");
 
   const second = await serve(context, folder);
-  const { execution } = done.structuredContent as unknown as View;
+  const { execution } = done.structuredContent as View;
   assert.deepEqual(await resume(second.client, execution), done.structuredContent);
   const view = await resume(second.client, died);
   assert.deepEqual([view.execution, view.state, view.error?.code], [died, "failed", "SANDBOX_CRASHED"]);

@@ -3,7 +3,7 @@
 import { isJsonObject, parseResultId } from "../../domain/index.ts";
 import type { Json, PrincipalId, ResultId } from "../../domain/index.ts";
 
-import type { Results } from "./open-results.ts";
+import type { Results } from "./create-results.ts";
 
 /** One file, ready to be sent. */
 export interface Media {

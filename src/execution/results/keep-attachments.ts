@@ -3,7 +3,7 @@
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
 import type { Json, ResultId } from "../../domain/index.ts";
 
-import type { KeptFile } from "./open-results.ts";
+import type { KeptFile } from "./create-results.ts";
 
 /** A file beside a value; `path` leads to its placeholder. */
 export interface AttachedFile {

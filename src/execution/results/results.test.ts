@@ -12,7 +12,7 @@ import { openStore } from "../../store/index.ts";
 import { findMedia } from "./find-media.ts";
 import { keepAttachments } from "./keep-attachments.ts";
 import { keepLarge } from "./keep-large.ts";
-import { openResults } from "./open-results.ts";
+import { createResults } from "./create-results.ts";
 import { MAX_SAMPLE_BYTES, sampleValue } from "./sample-value.ts";
 
 const OWNER = { principal: AGENT.id, execution: EXECUTION };
@@ -22,7 +22,7 @@ async function open(totalBytes = 1_000_000) {
   const store = await openStore({ path: ":memory:", now: () => 0 });
   let made = 0;
   const createId = () => known(parseResultId(`rs_${String((made += 1)).padStart(24, "0")}`));
-  return openResults({ store: store.results, now: () => 7, createId, keepMs: 100, totalBytes });
+  return createResults({ store: store.results, now: () => 7, createId, keepMs: 100, totalBytes });
 }
 
 function resultOf(value: Json, outputBytes: number): ExecutionResult {

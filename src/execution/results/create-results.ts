@@ -54,7 +54,7 @@ const MAX_SHAPE_CHARS = 2_000;
 /** Divisible by three, so that the base64 of pages can be joined. */
 const FILE_PAGE_BYTES = 768 * 1024;
 
-export function openResults(options: ResultsOptions): Results {
+export function createResults(options: ResultsOptions): Results {
   const { store, now, createId } = options;
   /** Pages of the same value come one after the other, and parsing it is the dear part. */
   let latest: { readonly id: ResultId; readonly value: Json } | undefined;
