@@ -4,7 +4,7 @@ import type { Child } from "./start-child.ts";
 import { TO_GUEST, TO_HOST } from "./wire.ts";
 
 /** An honest child answers within a millisecond; a loaded machine may take longer, and asking again costs a process. */
-const ANSWER_MS = 1_000;
+const ANSWER_MS = 2_000;
 
 /** False when it does not answer in time, says anything else, or is gone. Its listener is the same again afterwards. */
 export function askAlive(child: Child): Promise<boolean> {
