@@ -10,7 +10,15 @@ export function runProgram(
   principal = "bench" as PrincipalId,
 ): Promise<SandboxResult> {
   return sandbox.run({
-    program: { digest: "sha256:0" as Digest, source: javascript, javascript, insertions: [], calls: [], findings: [] },
+    program: {
+      digest: "sha256:0" as Digest,
+      source: javascript,
+      checkable: javascript,
+      javascript,
+      insertions: [],
+      calls: [],
+      findings: [],
+    },
     namespaces: [{ name: "tools", connector: "tools" as ConnectorId, summary: "", tools: ["echo"] }],
     limits,
     host: { call: async (_address, rawArgs) => ({ ok: true, json: String(rawArgs) }) },

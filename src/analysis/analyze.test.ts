@@ -41,12 +41,13 @@ test("turns a fenced TypeScript source into a whole program", () => {
     program: {
       digest: `sha256:${createHash("sha256").update(javascript).digest("hex")}`,
       source,
+      checkable: "     \nconst r: number = await tools.echo(1);\nr\n   ",
       javascript,
       insertions: [
         { offset: 45, length: 8 },
         { offset: 54, length: 1 },
       ],
-      calls: [{ address: "tools.echo", line: 2, column: 25 }],
+      calls: [{ address: "tools.echo", times: "once", when: "always", line: 2, column: 25 }],
       findings: [
         {
           rule: "normalized",

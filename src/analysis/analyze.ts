@@ -13,7 +13,7 @@ import { checkSize } from "./check-size.ts";
 import type { Timebox } from "./erase-types.ts";
 import { findCalls } from "./find-calls.ts";
 import { createLocator } from "./locate.ts";
-import { normalize } from "./normalize.ts";
+import { normalize, toCheckable } from "./normalize.ts";
 import { readTree } from "./read-tree.ts";
 import { refuse } from "./refuse.ts";
 import { resolveScopes } from "./resolve-scopes.ts";
@@ -56,7 +56,8 @@ function buildProgram(
   // Half a surrogate pair survives no transport and no digest; as U+FFFD it is the same everywhere.
   const unwrapped = unwrapFence(source.toWellFormed());
   if (unwrapped.opened !== undefined) options.findings.push(fenceFinding(locate(unwrapped.opened)));
-  const stripped = stripTypes(blankHashbang(unwrapped.text), {
+  const text = blankHashbang(unwrapped.text);
+  const stripped = stripTypes(text, {
     visits: nesting.visits,
     timebox: options.timebox,
   });
@@ -68,7 +69,8 @@ function buildProgram(
   if (checked.block) throw refuse("PROGRAM_FORBIDDEN", source, checked.block);
   const { javascript, insertions } = normalize(stripped.text, tree);
   const calls = findCalls(tree, globals, { namespaces, locate });
-  return { digest: digestOf(javascript), source, javascript, insertions, calls, findings: options.findings };
+  const checkable = toCheckable(text, tree);
+  return { digest: digestOf(javascript), source, checkable, javascript, insertions, calls, findings: options.findings };
 }
 
 function fenceFinding(position: { readonly line: number; readonly column: number }): Finding {

@@ -30,7 +30,7 @@ export function findCalls(
     for (const mention of globals.mentions.get(name) ?? []) sites.push(...sitesOf(mention, tree));
   }
   const sorted = sites.toSorted((a, b) => a.offset - b.offset);
-  return sorted.map(({ address, offset }) => ({ address, ...context.locate(offset) }));
+  return sorted.map(({ address, offset }) => ({ address, times: "once", when: "always", ...context.locate(offset) }));
 }
 
 function* gatewaySites(tree: Tree, globals: Globals): Generator<Site, void> {

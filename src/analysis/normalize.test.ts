@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";
 import * as fc from "fast-check";
-import { normalize } from "./normalize.ts";
+import { normalize, toCheckable } from "./normalize.ts";
 import { parseJavascript } from "./parse-javascript.ts";
 import { readTree } from "./read-tree.ts";
 
@@ -169,4 +169,16 @@ async function outcomeOf(javascript: string): Promise<string> {
   } catch (thrown) {
     return `threw ${String(thrown)}`;
   }
+}
+
+for (const [source, checkable] of [
+  ["const a: number = 1", "const a: number = 1"],
+  ["f\nexport default (a: number) => a", "f\n;void          (a: number) => a"],
+  ["export default function run() {}", "               function run() {}"],
+] as const) {
+  test(`shows a type checker ${JSON.stringify(source)} with nothing moved`, () => {
+    const parsed = parseJavascript(source.replace(/: number/gu, "        "));
+    assert.ok(parsed.ok);
+    assert.equal(toCheckable(source, parsed), checkable);
+  });
 }

@@ -27,6 +27,18 @@ export function normalize(text: string, tree: Tree): Normalized {
   return insert(blanked, [...editsOfExport(tree.root, exported), ...editsOfEnd(tree, exported)]);
 }
 
+/**
+ * The author's text as a function's body, types kept and nothing moved: what stands after `export default` stays a
+ * declaration when it has a name and becomes the operand of `void` otherwise.
+ */
+export function toCheckable(text: string, { root }: Pick<Tree, "root">): string {
+  const exported = root.body.find((node) => node.type === "ExportDefaultDeclaration");
+  if (!exported) return text;
+  const blanked = blank(text, exported.start, exported.declaration.start);
+  if (isNamed(exported.declaration)) return blanked;
+  return blanked.slice(0, exported.start) + ";void" + blanked.slice(exported.start + ";void".length);
+}
+
 /** The last statement that is more than a semicolon. */
 export function findLastStatement(root: Root): Root["body"][number] | undefined {
   return root.body.findLast((node) => node.type !== "EmptyStatement");

@@ -1,6 +1,7 @@
 /** Source text on its way to the isolate. */
 
 import type { Digest, ToolAddress } from "./ids.ts";
+import type { JsonObject } from "./json.ts";
 
 export type Severity = "error" | "warn" | "info";
 
@@ -13,8 +14,17 @@ export interface Finding {
   readonly column: number;
 }
 
+/** One place in a program from which tools can be reached. */
 export interface CallSite {
+  /** "dynamic" when the text does not fix the tool: any of `namespace`, or of all when that is not given either. */
   readonly address: ToolAddress | "dynamic";
+  readonly namespace?: string;
+  /** Whether it is in a loop, or in a function that may be called more than once. */
+  readonly times: "once" | "many";
+  /** "maybe" when a condition, a callback or an earlier `return` stands before it. */
+  readonly when: "always" | "maybe";
+  /** Those arguments whose values the text fixes; left out when the call or all of its values are computed. */
+  readonly args?: JsonObject;
   readonly line: number;
   readonly column: number;
 }
@@ -31,6 +41,11 @@ export interface Program {
   /** Of `javascript`: what was analyzed is what runs. */
   readonly digest: Digest;
   readonly source: string;
+  /**
+   * What a type checker should read: the source, character by character at its own place, with fence, hashbang and
+   * `export default` taken out. The body of an async function, types still in it.
+   */
+  readonly checkable: string;
   /** The body of a strict async function: the source with types blanked and the last value returned. */
   readonly javascript: string;
   readonly insertions: readonly Insertion[];

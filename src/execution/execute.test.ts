@@ -28,6 +28,7 @@ const REQUEST: ExecutionRequest = {
 const PROGRAM: Program = {
   digest: digestOf("1"),
   source: "1",
+  checkable: "1",
   javascript: "return 1",
   insertions: [],
   calls: [],

@@ -18,6 +18,7 @@ const SOURCE = "const a = null;\na.b;";
 const PROGRAM: Program = {
   digest: digestOf("j"),
   source: SOURCE,
+  checkable: "1",
   javascript: "const a = null;\nreturn a.b;",
   insertions: [{ offset: 16, length: 7 }],
   calls: [],
