@@ -109,6 +109,52 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
     ["error", "PROGRAM_FORBIDDEN"],
     ["warn", 3],
   ]),
+  "analysis.rules.no-dangerous-globals": rule(
+    "no-dangerous-globals",
+    'try { return process.pid } catch { return "none" }',
+    [
+      ["error", "PROGRAM_FORBIDDEN"],
+      ["off", "none"],
+    ],
+  ),
+  "analysis.rules.no-prototype-pollution": rule(
+    "no-prototype-pollution",
+    "const a = {}; a.__proto__ = { b: 1 }; return a.b",
+    [
+      ["error", "PROGRAM_FORBIDDEN"],
+      ["off", 1],
+    ],
+  ),
+  "analysis.rules.no-infinite-loop": rule("no-infinite-loop", "if (false) for (;;); return 1", [
+    ["error", "PROGRAM_FORBIDDEN"],
+    ["off", 1],
+  ]),
+  "analysis.rules.no-nested-loops": rule("no-nested-loops", "for (const a of [[1]]) for (const b of a) return b", [
+    ["error", "PROGRAM_FORBIDDEN"],
+    ["off", 1],
+  ]),
+  "analysis.rules.no-tool-in-loop": rule(
+    "no-tool-in-loop",
+    "for (const a of []) await probe.echo(a); return 1",
+    [
+      ["warn", [["no-tool-in-loop", "warn"]]],
+      ["off", []],
+    ],
+    findingsOf,
+  ),
+  "analysis.rules.no-unhandled-async": rule(
+    "no-unhandled-async",
+    "[].forEach(async () => {}); return 1",
+    [
+      ["warn", [["no-unhandled-async", "warn"]]],
+      ["off", []],
+    ],
+    findingsOf,
+  ),
+  "analysis.rules.max-source-size": rule("max-source-size", `return "${"x".repeat(70_000)}".length`, [
+    ["error", "PROGRAM_FORBIDDEN"],
+    ["warn", 70_000],
+  ]),
   "analysis.rules.no-unawaited-call": rule(
     "no-unawaited-call",
     "probe.echo({}); return 1",

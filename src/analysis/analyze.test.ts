@@ -116,15 +116,26 @@ test("names its rules with their defaults", () => {
     "no-external-import": "error",
     "no-dynamic-import": "error",
     "no-eval": "error",
+    "no-dangerous-globals": "error",
+    "no-prototype-pollution": "error",
+    "no-infinite-loop": "error",
+    "no-nested-loops": "off",
+    "no-tool-in-loop": "warn",
+    "no-unhandled-async": "warn",
     "no-unawaited-call": "warn",
     "no-invisible-characters": "warn",
+    "max-source-size": "warn",
   });
 });
 
 for (const { id, code } of CORPUS.good) {
-  test(`accepts ${id} without a finding`, () => {
+  test(`accepts ${id} without an error`, () => {
     const analyzed = check(code);
-    assert.deepEqual(analyzed.ok && analyzed.program.findings, []);
+    const findings = analyzed.ok ? analyzed.program.findings : analyzed.findings;
+    assert.deepEqual(
+      findings.filter(({ severity }) => severity === "error"),
+      [],
+    );
     assert.ok(compiles(analyzed));
   });
 }

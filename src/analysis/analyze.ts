@@ -10,13 +10,13 @@ import { blankHashbang } from "./blank.ts";
 import { checkRules } from "./check-rules.ts";
 import type { RuleSettings } from "./check-rules.ts";
 import { checkSize } from "./check-size.ts";
+import { createSubject } from "./create-subject.ts";
 import type { Timebox } from "./erase-types.ts";
 import { findCalls } from "./find-calls.ts";
 import { createLocator } from "./locate.ts";
 import { normalize, toCheckable } from "./normalize.ts";
 import { readTree } from "./read-tree.ts";
 import { refuse } from "./refuse.ts";
-import { resolveScopes } from "./resolve-scopes.ts";
 import { stripTypes } from "./strip-types.ts";
 import { unwrapFence } from "./unwrap-fence.ts";
 
@@ -62,13 +62,12 @@ function buildProgram(
     timebox: options.timebox,
   });
   const tree = readTree(stripped.root);
-  const globals = resolveScopes(tree);
-  const subject = { source, tree, globals, namespaces: new Set(namespaces.map(({ name }) => name)) };
+  const subject = createSubject({ source, tree, namespaces, sourceBytes: options.limits.sourceBytes });
   const checked = checkRules(subject, options, locate);
   options.findings.push(...checked.findings);
   if (checked.block) throw refuse("PROGRAM_FORBIDDEN", source, checked.block);
   const { javascript, insertions } = normalize(stripped.text, tree);
-  const calls = findCalls(tree, globals, { namespaces, locate });
+  const calls = findCalls(tree, subject.globals, { namespaces, locate });
   const checkable = toCheckable(text, tree);
   return { digest: digestOf(javascript), source, checkable, javascript, insertions, calls, findings: options.findings };
 }

@@ -4,11 +4,18 @@ import type { Finding } from "../domain/index.ts";
 import type { Position } from "./locate.ts";
 import { cutMessage } from "./refuse.ts";
 import type { Complaint } from "./refuse.ts";
+import { maxSourceSize } from "./rules/max-source-size.ts";
+import { noDangerousGlobals } from "./rules/no-dangerous-globals.ts";
 import { noDynamicImport } from "./rules/no-dynamic-import.ts";
 import { noEval } from "./rules/no-eval.ts";
 import { noExternalImport } from "./rules/no-external-import.ts";
+import { noInfiniteLoop } from "./rules/no-infinite-loop.ts";
 import { noInvisibleCharacters } from "./rules/no-invisible-characters.ts";
+import { noNestedLoops } from "./rules/no-nested-loops.ts";
+import { noPrototypePollution } from "./rules/no-prototype-pollution.ts";
+import { noToolInLoop } from "./rules/no-tool-in-loop.ts";
 import { noUnawaitedCall } from "./rules/no-unawaited-call.ts";
+import { noUnhandledAsync } from "./rules/no-unhandled-async.ts";
 import type { Objection, Rule, Subject } from "./rules/rule.ts";
 
 /** What a configuration may say about a rule. */
@@ -27,7 +34,23 @@ export interface Checked {
   readonly block: Complaint | undefined;
 }
 
-const RULES: readonly Rule[] = [noExternalImport, noDynamicImport, noEval, noUnawaitedCall, noInvisibleCharacters];
+const RULES: readonly Rule[] = [
+  noExternalImport,
+  noDynamicImport,
+  noEval,
+  noDangerousGlobals,
+  noPrototypePollution,
+  noInfiniteLoop,
+  noNestedLoops,
+  noToolInLoop,
+  noUnhandledAsync,
+  noUnawaitedCall,
+  noInvisibleCharacters,
+  maxSourceSize,
+];
+
+/** Rules that may object to what cannot run at all: they are asked even when they are off. */
+const FATAL_RULES: ReadonlySet<string> = new Set([noExternalImport.name, noDynamicImport.name]);
 
 /** The rules by name with the setting that holds when the configuration is silent. */
 export const DEFAULT_RULES: Readonly<Record<string, RuleSetting>> = Object.freeze(
@@ -65,6 +88,7 @@ export function checkRules(subject: Subject, settings: RuleSettings, locate: (of
 function judge(rule: Rule, subject: Subject, settings: RuleSettings): readonly Judged[] {
   const chosen = Object.hasOwn(settings.rules, rule.name) ? settings.rules[rule.name] : undefined;
   const setting = settings.enabled ? (chosen ?? rule.severity) : "off";
+  if (setting === "off" && !FATAL_RULES.has(rule.name)) return [];
   return rule.check(subject).flatMap((objection): Judged[] => {
     if (setting === "off" && !objection.fatal) return [];
     const blocks = objection.fatal === true || (setting === "error" && settings.blockOnError);

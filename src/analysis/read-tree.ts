@@ -10,6 +10,8 @@ export interface Tree {
   /** For each node the index of its parent; -1 for the root. */
   readonly parents: readonly number[];
   parentOf(node: AnyNode): AnyNode | undefined;
+  /** A node and everything in it, in the order of `nodes`. */
+  within(node: AnyNode): readonly AnyNode[];
 }
 
 /** Indexes the whole tree once. */
@@ -26,16 +28,35 @@ export function readTree(root: Root): Tree {
     reverseFrom(open, first);
     for (let index = first; index < open.length; index += 1) openParents.push(nodes.length - 1);
   }
-  return { root, nodes, parents, parentOf: createAscent(nodes, parents) };
+  return { root, nodes, parents, ...createAscent(nodes, parents) };
 }
 
 /** Most programs ask for few parents, and an index of all nodes is slow to build: it waits for the first question. */
-function createAscent(nodes: readonly AnyNode[], parents: readonly number[]): Tree["parentOf"] {
+function createAscent(nodes: readonly AnyNode[], parents: readonly number[]): Pick<Tree, "parentOf" | "within"> {
   let indexes: ReadonlyMap<AnyNode, number> | undefined;
-  return (node) => {
+  let sizes: Uint32Array | undefined;
+  const indexOf = (node: AnyNode): number => {
     indexes ??= new Map(nodes.map((each, index) => [each, index]));
-    return nodes[parents[indexes.get(node) ?? -1] ?? -1];
+    return indexes.get(node) ?? -1;
   };
+  return {
+    parentOf: (node) => nodes[parents[indexOf(node)] ?? -1],
+    within(node) {
+      const index = indexOf(node);
+      sizes ??= measureParts(parents);
+      return index < 0 ? [] : nodes.slice(index, index + (sizes[index] ?? 1));
+    },
+  };
+}
+
+/** Children come after their parents, so counting from the end meets every part before the whole. */
+function measureParts(parents: readonly number[]): Uint32Array {
+  const sizes = new Uint32Array(parents.length).fill(1);
+  for (let index = parents.length - 1; index > 0; index -= 1) {
+    const parent = parents[index] ?? -1;
+    if (parent >= 0) sizes[parent] = (sizes[parent] ?? 1) + (sizes[index] ?? 1);
+  }
+  return sizes;
 }
 
 /** The nodes one by one and in no certain order, for a question that can stop early. */

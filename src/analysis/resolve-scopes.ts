@@ -4,18 +4,38 @@ import type { AnyNode, ArrowFunctionExpression, FunctionDeclaration, FunctionExp
 import type { AnonymousFunctionDeclaration } from "acorn";
 import type { Tree } from "./read-tree.ts";
 
-type FunctionNode = ArrowFunctionExpression | FunctionDeclaration | FunctionExpression | AnonymousFunctionDeclaration;
+/** A function with parameters and a body of its own. */
+export type FunctionNode =
+  | ArrowFunctionExpression
+  | FunctionDeclaration
+  | FunctionExpression
+  | AnonymousFunctionDeclaration;
 
-/** The names that a program takes from outside. */
+/** A name that the program declares, with everything that is said about it. */
+export interface Binding {
+  /** What declares it: a declarator, a function (for its own name or a parameter), a class, a catch clause. */
+  readonly declarers: readonly AnyNode[];
+  /** Where it is used, in the order of the source; its declarations are not among them. */
+  readonly mentions: readonly Identifier[];
+}
+
+/** The names of a program: those that it takes from outside, and its own. */
 export interface Globals {
   /** Every mention of an undeclared name, in the order of the source. */
   readonly mentions: ReadonlyMap<string, readonly Identifier[]>;
   /** Every `this` that is the global object, because no function of the program gives it another meaning. */
   readonly outerThis: readonly AnyNode[];
+  /** What an identifier stands for, also the one in the declaration; `undefined` for globals and property names. */
+  bindingOf(node: AnyNode): Binding | undefined;
+}
+
+interface OpenBinding {
+  readonly declarers: AnyNode[];
+  readonly mentions: Identifier[];
 }
 
 interface Scope {
-  readonly names: Set<string>;
+  readonly names: Map<string, OpenBinding>;
   readonly parent: Scope | undefined;
   /** Whether `var` stops here. */
   readonly hoists: boolean;
@@ -24,18 +44,26 @@ interface Scope {
 
 /** Linear in the tree times the nesting of its scopes. */
 export function resolveScopes(tree: Tree): Globals {
-  const scopes = assignScopes(tree);
+  const declared = new Set<AnyNode>();
+  const scopes = assignScopes(tree, declared);
   const mentions = new Map<string, Identifier[]>();
+  const bindings = new Map<AnyNode, Binding>();
   const outerThis: AnyNode[] = [];
   for (const [index, node] of tree.nodes.entries()) {
     const scope = scopes.outer[index];
     if (node.type === "ThisExpression" && !scope?.ownThis) outerThis.push(node);
-    if (node.type !== "Identifier" || isDeclared(node.name, scope) || !isMention(node, parentAt(tree, index))) continue;
+    if (node.type !== "Identifier" || !isMention(node, parentAt(tree, index))) continue;
+    const binding = findBinding(node.name, scopes.own.get(node) ?? scope);
+    if (binding) {
+      bindings.set(node, binding);
+      if (!declared.has(node)) binding.mentions.push(node);
+      continue;
+    }
     const known = mentions.get(node.name);
     if (known) known.push(node);
     else mentions.set(node.name, [node]);
   }
-  return { mentions, outerThis };
+  return { mentions, outerThis, bindingOf: (node) => bindings.get(node) };
 }
 
 /** Both run parallel to the nodes of the tree. */
@@ -44,9 +72,13 @@ interface Scopes {
   readonly outer: readonly (Scope | undefined)[];
   /** The scope that a node opens for what is in it. */
   readonly inner: readonly (Scope | undefined)[];
+  /** The scope of an identifier that declares a name, where it is another than the one it stands in. */
+  readonly own: ReadonlyMap<AnyNode, Scope>;
 }
 
-function assignScopes(tree: Tree): Scopes {
+/** Fills `declared` with the identifiers that declare something. */
+function assignScopes(tree: Tree, declared: Set<AnyNode>): Scopes {
+  const own = new Map<AnyNode, Scope>();
   const outer: (Scope | undefined)[] = [];
   const inner: (Scope | undefined)[] = [];
   for (const [index, node] of tree.nodes.entries()) {
@@ -57,8 +89,16 @@ function assignScopes(tree: Tree): Scopes {
     outer.push(scope);
     inner.push(opensScope(node) ? createScope(node, parent, scope) : undefined);
   }
-  for (const [index, node] of tree.nodes.entries()) declareNames(node, outer[index], inner[index]);
-  return { outer, inner };
+  const note = (id: Identifier, scope: Scope, declarer: AnyNode): void => {
+    declared.add(id);
+    own.set(id, scope);
+    const known = scope.names.get(id.name);
+    if (known) known.declarers.push(declarer);
+    else scope.names.set(id.name, { declarers: [declarer], mentions: [] });
+  };
+  for (const [index, node] of tree.nodes.entries())
+    declareNames(node, { outer: outer[index], inner: inner[index], note });
+  return { outer, inner, own };
 }
 
 function parentAt(tree: Tree, index: number): AnyNode | undefined {
@@ -70,7 +110,7 @@ function createScope(node: AnyNode, parent: AnyNode | undefined, around: Scope |
   const hoists = node.type === "Program" || node.type === "StaticBlock" || isBody;
   const givesThis = isFunction(node) && node.type !== "ArrowFunctionExpression";
   const ownThis = givesThis || node.type === "StaticBlock" || node.type === "PropertyDefinition";
-  return { names: new Set(), parent: around, hoists, ownThis: ownThis || (around?.ownThis ?? false) };
+  return { names: new Map(), parent: around, hoists, ownThis: ownThis || (around?.ownThis ?? false) };
 }
 
 const SCOPE_TYPES: ReadonlySet<string> = new Set([
@@ -97,18 +137,30 @@ function standsBefore(node: AnyNode, parent: AnyNode): boolean {
   return parent.type === "PropertyDefinition" && parent.key === node;
 }
 
-function isFunction(node: AnyNode): node is FunctionNode {
+/** Any of the three ways to write a function; methods hold one of them. */
+export function isFunction(node: AnyNode): node is FunctionNode {
   const { type } = node;
   return type === "FunctionDeclaration" || type === "FunctionExpression" || type === "ArrowFunctionExpression";
 }
 
-function declareNames(node: AnyNode, outer: Scope | undefined, inner: Scope | undefined): void {
+interface Declaring {
+  readonly outer: Scope | undefined;
+  readonly inner: Scope | undefined;
+  readonly note: (id: Identifier, scope: Scope, declarer: AnyNode) => void;
+}
+
+function declareNames(node: AnyNode, { outer, inner, note }: Declaring): void {
+  const declare = (scope: Scope | undefined, pattern: AnyNode | null | undefined, declarer: AnyNode = node): void => {
+    if (!scope || !pattern) return;
+    for (const id of namesOf(pattern)) note(id, scope, declarer);
+  };
   if (node.type === "VariableDeclaration") {
     const scope = node.kind === "var" ? hoistingScope(outer) : outer;
-    for (const { id } of node.declarations) declare(scope, id);
+    for (const declarator of node.declarations) declare(scope, declarator.id, declarator);
   } else if (node.type === "ClassDeclaration" || node.type === "ClassExpression") {
-    declare(inner, node.id);
-    if (node.type === "ClassDeclaration") declare(outer, node.id);
+    // Inside, a class has its name once more; that one is declared without an identifier of its own.
+    if (node.id) inner?.names.set(node.id.name, { declarers: [node], mentions: [] });
+    declare(node.type === "ClassDeclaration" ? outer : inner, node.id);
   } else if (node.type === "CatchClause") {
     declare(inner, node.param);
   } else if (isFunction(node)) {
@@ -123,14 +175,16 @@ function hoistingScope(from: Scope | undefined): Scope | undefined {
   return scope;
 }
 
-/** Adds every name that a pattern binds. */
-function declare(scope: Scope | undefined, pattern: AnyNode | null | undefined): void {
+/** Every name that a pattern binds. */
+export function namesOf(pattern: AnyNode): readonly Identifier[] {
+  const names: Identifier[] = [];
   const open: (AnyNode | null | undefined)[] = [pattern];
   while (open.length > 0) {
     const node = open.pop();
-    if (node?.type === "Identifier") scope?.names.add(node.name);
+    if (node?.type === "Identifier") names.push(node);
     else for (const part of partsOf(node)) open.push(part);
   }
+  return names;
 }
 
 function partsOf(pattern: AnyNode | null | undefined): readonly (AnyNode | null)[] {
@@ -141,9 +195,12 @@ function partsOf(pattern: AnyNode | null | undefined): readonly (AnyNode | null)
   return pattern?.type === "RestElement" ? [pattern.argument] : [];
 }
 
-function isDeclared(name: string, from: Scope | undefined): boolean {
-  for (let scope = from; scope; scope = scope.parent) if (scope.names.has(name)) return true;
-  return false;
+function findBinding(name: string, from: Scope | undefined): OpenBinding | undefined {
+  for (let scope = from; scope; scope = scope.parent) {
+    const binding = scope.names.get(name);
+    if (binding) return binding;
+  }
+  return undefined;
 }
 
 /** Their identifiers are labels, keywords or the names of imported things. */

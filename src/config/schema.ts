@@ -82,8 +82,15 @@ const analysisSchema = z
         "no-external-import": rule("Imports of modules, which do not exist in the sandbox."),
         "no-dynamic-import": rule("import() and import.meta."),
         "no-eval": rule("eval, Function and timers that take source text."),
+        "no-dangerous-globals": rule("Names of other places, such as process, require, window or Deno."),
+        "no-prototype-pollution": rule("Changes to __proto__ and to the prototypes of built-in classes."),
+        "no-infinite-loop": rule("A loop that nothing in it can end."),
+        "no-nested-loops": rule("A loop inside another one."),
+        "no-tool-in-loop": rule("Tool calls that wait for each other in a loop without need."),
+        "no-unhandled-async": rule("Async functions and promises that nobody waits for."),
         "no-unawaited-call": rule("A tool call whose promise is dropped."),
-        "no-invisible-characters": rule("Bidirectional controls and characters that nobody can see."),
+        "no-invisible-characters": rule("Bidirectional controls, characters that nobody can see, look-alikes."),
+        "max-source-size": rule("A source above a quarter of the limit sourceBytes."),
       })
       .prefault({})
       .meta({ description: "The level of each rule: error, warn or off." }),

@@ -2,6 +2,8 @@
 
 import type { Objection, Rule } from "./rule.ts";
 
+const FIX = "use the tools, which are globals; for what no tool does, ask an operator to add an upstream that does it";
+
 export const noDynamicImport: Rule = {
   name: "no-dynamic-import",
   severity: "error",
@@ -9,7 +11,7 @@ export const noDynamicImport: Rule = {
     tree.nodes.flatMap((node): Objection[] => {
       const { start: offset } = node;
       if (node.type === "ImportExpression") {
-        return [{ offset, message: "modules cannot be imported", fix: "use the tools, which are globals" }];
+        return [{ offset, message: "modules cannot be imported", fix: FIX }];
       }
       if (node.type !== "MetaProperty" || node.meta.name !== "import") return [];
       return [{ offset, message: "`import.meta` exists in modules only", fix: "remove it", fatal: true }];

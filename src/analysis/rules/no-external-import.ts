@@ -2,7 +2,8 @@
 
 import type { Objection, Rule } from "./rule.ts";
 
-const FIX_IMPORT = "remove the line; tools are globals, for example `await github.listIssues({ … })`";
+const FIX_IMPORT =
+  "remove the line: tools are globals, such as `await github.listIssues({ … })`; for what no tool does, ask an operator to add an upstream that does it";
 const FIX_EXPORT = "remove the word `export` and give the result with `return`";
 
 /** `export default` is not meant: normalization unwraps it. */

@@ -1,6 +1,14 @@
 /** Characters that a reviewer cannot see, or that show text in another order than it runs. */
 
-import type { Rule } from "./rule.ts";
+import type { Objection, Rule, Subject } from "./rule.ts";
+
+/**
+ * Letters that look like Latin ones: of Greek the few that do, since `Δx` and `μs` are honest names. A name in another
+ * script alone is fine: people name things in their language.
+ */
+const LOOKALIKES = /[\p{Script=Cyrillic}\p{Script=Armenian}\p{Script=Cherokee}ΑΒΕΖΗΙΚΜΝΟΡΤΥΧοιν]/u;
+const LATIN = /\p{Script=Latin}/u;
+const ASCII_ONLY = /^[\u0000-\u007f]*$/u;
 
 /** A joiner between two pictures is how emoji are written, and a byte order mark at the very start means nothing. */
 const INVISIBLE = new RegExp(
@@ -20,17 +28,28 @@ const INVISIBLE = new RegExp(
 export const noInvisibleCharacters: Rule = {
   name: "no-invisible-characters",
   severity: "warn",
-  check: ({ source }) => {
-    const objections = [];
-    let lineEnd = -1;
-    for (const match of source.matchAll(INVISIBLE)) {
-      if (match.index < lineEnd) continue;
-      const code = (match[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-      const message = `the invisible character U+${code} hides what the program says`;
-      objections.push({ offset: match.index, message, fix: `remove it or write it as \\u{${code}} in a string` });
-      const next = source.indexOf("\n", match.index);
-      lineEnd = next < 0 ? source.length : next;
-    }
-    return objections;
-  },
+  check: (subject) => (ASCII_ONLY.test(subject.source) ? [] : [...hidden(subject), ...mixedNames(subject)]),
 };
+
+function hidden({ source }: Subject): readonly Objection[] {
+  const objections: Objection[] = [];
+  let lineEnd = -1;
+  for (const match of source.matchAll(INVISIBLE)) {
+    if (match.index < lineEnd) continue;
+    const code = (match[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+    const message = `the invisible character U+${code} hides what the program says`;
+    objections.push({ offset: match.index, message, fix: `remove it or write it as \\u{${code}} in a string` });
+    const next = source.indexOf("\n", match.index);
+    lineEnd = next < 0 ? source.length : next;
+  }
+  return objections;
+}
+
+/** `t\u043e\u043els` looks like `tools` and is another name. */
+function mixedNames({ tree }: Subject): readonly Objection[] {
+  return tree.nodes.flatMap((node): Objection[] => {
+    if (node.type !== "Identifier" || !LOOKALIKES.test(node.name) || !LATIN.test(node.name)) return [];
+    const message = "a name mixes letters of different scripts that look alike";
+    return [{ offset: node.start, message, fix: "write it in one script" }];
+  });
+}

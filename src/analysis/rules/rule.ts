@@ -1,8 +1,11 @@
 /** What a rule is: a name, a default severity, and a pure look at the syntax tree. */
 
+import type { AnyNode } from "acorn";
 import type { Severity } from "../../domain/index.ts";
+import type { Folder } from "../fold.ts";
 import type { Tree } from "../read-tree.ts";
 import type { Globals } from "../resolve-scopes.ts";
+import type { Gate } from "../surroundings.ts";
 
 /** Everything a rule may look at. */
 export interface Subject {
@@ -10,6 +13,13 @@ export interface Subject {
   readonly source: string;
   readonly tree: Tree;
   readonly globals: Globals;
+  readonly folder: Folder;
+  /** The innermost function, loop, branch or guard that a node stands in. */
+  readonly around: (node: AnyNode) => Gate | undefined;
+  /** The program's own functions that may fail: they throw, or await a tool or something that was handed in. */
+  readonly throwing: ReadonlySet<AnyNode>;
+  /** The limit of the source's size. */
+  readonly sourceBytes: number;
   /** The names of the global objects whose methods are tools. */
   readonly namespaces: ReadonlySet<string>;
 }
@@ -28,6 +38,7 @@ export interface Objection {
 export interface Rule {
   /** The key in the configuration. */
   readonly name: string;
-  readonly severity: Exclude<Severity, "info">;
+  /** The level when the configuration is silent. */
+  readonly severity: Exclude<Severity, "info"> | "off";
   check(subject: Subject): readonly Objection[];
 }

@@ -1,27 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { analyze } from "../analyze.ts";
-import type { RuleSetting } from "../check-rules.ts";
-import { parseConnectorId } from "../../domain/index.ts";
-
-const connector = parseConnectorId("tools");
-assert.ok(connector);
-const SURFACE = { namespaces: [{ name: "tools", connector, summary: "", tools: ["echo"] }] };
-
-interface Settings {
-  readonly enabled?: boolean;
-  readonly blockOnError?: boolean;
-  readonly rules?: Readonly<Record<string, RuleSetting>>;
-}
-
-/** What came of a source: the refusal's code or "ran", and its findings as `rule severity line:column`. */
-function judge(source: string, settings: Settings = {}): readonly string[] {
-  const options = { limits: { sourceBytes: 10_000 }, enabled: true, blockOnError: true, rules: {}, ...settings };
-  const analyzed = analyze(source, SURFACE, options);
-  const findings = analyzed.ok ? analyzed.program.findings : analyzed.findings;
-  const shown = findings.map(({ rule, severity, line, column }) => `${rule} ${severity} ${line}:${column}`);
-  return [analyzed.ok ? "ran" : analyzed.error.code, ...shown];
-}
+import { judge } from "./fixtures/judge.ts";
+import type { Settings } from "./fixtures/judge.ts";
 
 const OBJECTIONS: Readonly<Record<string, string>> = {
   'import a from "a"': "no-external-import error 1:1",

@@ -1,0 +1,51 @@
+/** Everything that rules and the call plan look at, made from a syntax tree once. */
+
+import type { AnyNode } from "acorn";
+import type { Namespace } from "../domain/index.ts";
+import { createFolder } from "./fold.ts";
+import type { Tree } from "./read-tree.ts";
+import { resolveScopes } from "./resolve-scopes.ts";
+import { calledNamespace } from "./rules/called-namespace.ts";
+import type { Subject } from "./rules/rule.ts";
+import { readSurroundings } from "./surroundings.ts";
+
+interface Given {
+  readonly source: string;
+  readonly tree: Tree;
+  readonly namespaces: readonly Namespace[];
+  readonly sourceBytes: number;
+}
+
+/** What costs more than one pass is found when a rule first asks. */
+export function createSubject({ source, tree, namespaces, sourceBytes }: Given): Subject {
+  const globals = resolveScopes(tree);
+  const names = new Set(namespaces.map(({ name }) => name));
+  const lazy: { around?: Subject["around"]; throwing?: ReadonlySet<AnyNode> } = {};
+  const around: Subject["around"] = (node) => (lazy.around ??= readSurroundings(tree))(node);
+  return {
+    source,
+    tree,
+    globals,
+    namespaces: names,
+    sourceBytes,
+    folder: createFolder({ tree, globals }),
+    around,
+    get throwing() {
+      return (lazy.throwing ??= findThrowing({ tree, globals, namespaces: names, around }));
+    },
+  };
+}
+
+/** A failure inside a `try` with a `catch` stays there. */
+function findThrowing(subject: Pick<Subject, "tree" | "globals" | "namespaces" | "around">): ReadonlySet<AnyNode> {
+  const throwing = new Set<AnyNode>();
+  for (const node of subject.tree.nodes) {
+    const fails =
+      node.type === "ThrowStatement" || (node.type === "AwaitExpression" && calledNamespace(node.argument, subject));
+    if (!fails) continue;
+    let gate = subject.around(node);
+    while (gate && gate.kind !== "function" && gate.kind !== "guard") gate = gate.outer;
+    if (gate?.kind === "function") throwing.add(gate.node);
+  }
+  return throwing;
+}

@@ -1,0 +1,253 @@
+/**
+ * What an expression is worth, as far as the text fixes it. Names count when they are declared once with a value and
+ * never written to. Bounded: a long chain of operators is left unknown rather than followed.
+ */
+
+import type { AnyNode, BinaryExpression } from "acorn";
+import { withoutParens } from "./read-tree.ts";
+import type { Tree } from "./read-tree.ts";
+import type { Binding, Globals } from "./resolve-scopes.ts";
+
+/** A value that the text fixes. */
+export type Constant = string | number | boolean | null | undefined;
+
+/** Answers about the expressions of one program. */
+export interface Folder {
+  /** Every value that an expression can have, or `undefined` when the text does not say. At most sixteen. */
+  valuesOf(node: AnyNode): readonly Constant[] | undefined;
+  /** Whether a condition always holds (`true`), never does (`false`), or may go either way. */
+  truthOf(node: AnyNode): boolean | undefined;
+}
+
+const MAX_STEPS = 40;
+const MAX_VALUES = 16;
+const ALWAYS_TRUE: ReadonlySet<string> = new Set([
+  "ArrayExpression",
+  "ObjectExpression",
+  "FunctionExpression",
+  "ArrowFunctionExpression",
+  "ClassExpression",
+  "NewExpression",
+]);
+
+interface Context {
+  readonly tree: Tree;
+  readonly globals: Globals;
+  /** Names may refer to names that refer to names: without a memory the work would double with each of them. */
+  readonly known: Map<AnyNode, readonly Constant[] | undefined>;
+  readonly steady: Map<Binding, boolean>;
+}
+
+export function createFolder(program: Pick<Context, "tree" | "globals">): Folder {
+  const context: Context = { ...program, known: new Map(), steady: new Map() };
+  return {
+    valuesOf: (node) => fold(node, context, MAX_STEPS),
+    truthOf: (node) => findTruth(node, context, MAX_STEPS),
+  };
+}
+
+function findTruth(node: AnyNode, context: Context, steps: number): boolean | undefined {
+  if (steps <= 0) return undefined;
+  const inner = withoutParens(node);
+  if (ALWAYS_TRUE.has(inner.type)) return true;
+  if (inner.type === "Literal" && ("regex" in inner || "bigint" in inner)) return Boolean(inner.value);
+  if (inner.type === "SequenceExpression") return findTruth(inner.expressions.at(-1) ?? inner, context, steps - 1);
+  if (inner.type === "UnaryExpression" && inner.operator === "!") {
+    const truth = findTruth(inner.argument, context, steps - 1);
+    return truth === undefined ? undefined : !truth;
+  }
+  if (inner.type === "LogicalExpression" && inner.operator !== "??") {
+    const decisive = inner.operator === "||";
+    const [left, right] = [inner.left, inner.right].map((part) => findTruth(part, context, steps - 1));
+    if (left === decisive || right === decisive) return decisive;
+    return left === right ? left : undefined;
+  }
+  const values = fold(inner, context, steps);
+  if (!values || values.length === 0) return undefined;
+  if (values.every(Boolean)) return true;
+  return values.some(Boolean) ? undefined : false;
+}
+
+function fold(node: AnyNode, context: Context, steps: number): readonly Constant[] | undefined {
+  if (steps <= 0) return undefined;
+  if (context.known.has(node)) return context.known.get(node);
+  context.known.set(node, undefined); // a name that refers to itself has no value
+  const values = foldOnce(node, context, steps);
+  context.known.set(node, values);
+  return values;
+}
+
+function foldOnce(node: AnyNode, context: Context, steps: number): readonly Constant[] | undefined {
+  const inner = withoutParens(node);
+  const next = (part: AnyNode): readonly Constant[] | undefined => fold(part, context, steps - 1);
+  switch (inner.type) {
+    case "Literal":
+      return isConstant(inner.value) && !("bigint" in inner) ? [inner.value] : undefined;
+    case "TemplateLiteral":
+      return foldTemplate(
+        inner.quasis.map(({ value }) => value.cooked ?? ""),
+        inner.expressions.map(next),
+      );
+    case "UnaryExpression":
+      return combine([next(inner.argument)], ([value]) => applyUnary(inner.operator, value));
+    case "BinaryExpression":
+      return combine([next(inner.left), next(inner.right)], ([a, b]) => applyBinary(inner.operator, a, b));
+    case "ConditionalExpression":
+      return join([next(inner.consequent), next(inner.alternate)]);
+    case "LogicalExpression":
+      return join([next(inner.left), next(inner.right)]);
+    case "Identifier":
+      return foldName(inner, context, steps);
+    default:
+      return undefined;
+  }
+}
+
+function isConstant(value: unknown): value is Constant {
+  return value === null || ["string", "number", "boolean", "undefined"].includes(typeof value);
+}
+
+function foldTemplate(
+  texts: readonly string[],
+  holes: readonly (readonly Constant[] | undefined)[],
+): readonly Constant[] | undefined {
+  return combine(holes, (values) =>
+    texts.map((text, at) => (at === 0 ? text : String(values[at - 1]) + text)).join(""),
+  );
+}
+
+/** `undefined`, a name with one constant value, or the variable of a loop over a list of constants. */
+function foldName(node: AnyNode, context: Context, steps: number): readonly Constant[] | undefined {
+  const binding = context.globals.bindingOf(node);
+  if (!binding) return node.type === "Identifier" && node.name === "undefined" ? [undefined] : undefined;
+  const [declarer] = binding.declarers;
+  if (binding.declarers.length !== 1 || declarer?.type !== "VariableDeclarator" || declarer.id.type !== "Identifier")
+    return undefined;
+  if (!isSteady(binding, context)) return undefined;
+  if (declarer.init) return fold(declarer.init, context, steps - 1);
+  const loop = context.tree.parentOf(context.tree.parentOf(declarer) ?? declarer);
+  if (loop?.type !== "ForOfStatement") return undefined;
+  const list = listOf(loop.right, context);
+  return list && join(list.map((element) => fold(element, context, steps - 1)));
+}
+
+/** Whether nothing in the program writes to a name after its declaration. */
+function isSteady(binding: Binding, { steady, tree }: Context): boolean {
+  const known = steady.get(binding) ?? !binding.mentions.some((mention) => isWritten(mention, tree));
+  steady.set(binding, known);
+  return known;
+}
+
+/** The elements of an array literal without holes or spreads, also behind a name that is never written to. */
+function listOf(node: AnyNode, { globals, tree }: Pick<Context, "tree" | "globals">): readonly AnyNode[] | undefined {
+  const inner = withoutParens(node);
+  if (inner.type === "ArrayExpression") {
+    const elements = inner.elements.filter((element) => element !== null && element.type !== "SpreadElement");
+    return elements.length === inner.elements.length && elements.length <= MAX_VALUES ? elements : undefined;
+  }
+  const binding = globals.bindingOf(inner);
+  const [declarer] = binding?.declarers ?? [];
+  if (binding?.declarers.length !== 1 || declarer?.type !== "VariableDeclarator" || declarer.id.type !== "Identifier")
+    return undefined;
+  const onlyRead = binding.mentions.every((mention) => {
+    const parent = tree.parentOf(mention);
+    return parent?.type === "ForOfStatement" && parent.right === mention;
+  });
+  return onlyRead && declarer.init && withoutParens(declarer.init).type === "ArrayExpression"
+    ? listOf(declarer.init, { globals, tree })
+    : undefined;
+}
+
+/** Whether a mention of a name gives it another value. */
+export function isWritten(mention: AnyNode, tree: Tree): boolean {
+  let node = mention;
+  for (let parent = tree.parentOf(node); parent; parent = tree.parentOf(node)) {
+    if (parent.type === "UpdateExpression") return true;
+    if (parent.type === "AssignmentExpression") return parent.left === node;
+    if (parent.type === "ForInStatement" || parent.type === "ForOfStatement") return parent.left === node;
+    const inPattern =
+      parent.type === "ArrayPattern" ||
+      parent.type === "ObjectPattern" ||
+      parent.type === "RestElement" ||
+      parent.type === "ParenthesizedExpression" ||
+      (parent.type === "AssignmentPattern" && parent.left === node) ||
+      (parent.type === "Property" && parent.value === node);
+    if (!inPattern) return false;
+    node = parent;
+  }
+  return false;
+}
+
+function join(parts: readonly (readonly Constant[] | undefined)[]): readonly Constant[] | undefined {
+  const all: Constant[] = [];
+  for (const part of parts) {
+    if (!part) return undefined;
+    all.push(...part);
+  }
+  const unique = [...new Set(all)];
+  return unique.length <= MAX_VALUES ? unique : undefined;
+}
+
+/** Every combination of the parts' values, put together by `make`. */
+function combine(
+  parts: readonly (readonly Constant[] | undefined)[],
+  make: (values: readonly Constant[]) => Constant,
+): readonly Constant[] | undefined {
+  let rows: readonly (readonly Constant[])[] = [[]];
+  for (const part of parts) {
+    if (!part) return undefined;
+    rows = rows.flatMap((row) => part.map((value) => [...row, value]));
+    if (rows.length > MAX_VALUES) return undefined;
+  }
+  const made: Constant[] = [];
+  for (const row of rows) {
+    const value = make(row);
+    if (value === UNKNOWN || (typeof value === "string" && value.length > 1_000)) return undefined;
+    made.push(value);
+  }
+  return [...new Set(made)];
+}
+
+/** Stands for "not computed here"; no program can write this text as a value of its own by accident. */
+const UNKNOWN = "\u0000unknown";
+
+function applyUnary(operator: string, value: Constant): Constant {
+  if (operator === "!") return !value;
+  if (operator === "void") return undefined;
+  if (operator === "typeof") return value === null ? "object" : typeof value;
+  if (operator === "-") return -Number(value);
+  return operator === "+" ? Number(value) : UNKNOWN;
+}
+
+function applyBinary(operator: BinaryExpression["operator"], a: Constant, b: Constant): Constant {
+  if (operator === "+") return typeof a === "string" || typeof b === "string" ? `${a}${b}` : Number(a) + Number(b);
+  if (operator === "===") return a === b;
+  if (operator === "!==") return a !== b;
+  if (typeof a !== typeof b || (typeof a !== "number" && typeof a !== "string")) return UNKNOWN;
+  if (operator === "==") return a === b;
+  if (operator === "!=") return a !== b;
+  return typeof a === "number" && typeof b === "number" ? applyNumbers(operator, a, b) : UNKNOWN;
+}
+
+function applyNumbers(operator: BinaryExpression["operator"], a: number, b: number): Constant {
+  switch (operator) {
+    case "<":
+      return a < b;
+    case ">":
+      return a > b;
+    case "<=":
+      return a <= b;
+    case ">=":
+      return a >= b;
+    case "-":
+      return a - b;
+    case "*":
+      return a * b;
+    case "/":
+      return a / b;
+    case "%":
+      return a % b;
+    default:
+      return UNKNOWN;
+  }
+}

@@ -1,0 +1,79 @@
+/** Changes to what all objects share reach code that knows nothing of them, the program's own first. */
+
+import type { AnyNode } from "acorn";
+import { staticName, withoutParens } from "../read-tree.ts";
+import { withoutChain } from "./called-namespace.ts";
+import type { Objection, Rule, Subject } from "./rule.ts";
+
+const FIX = "keep the change in an object or class of your own";
+const CHANGERS: ReadonlySet<string> = new Set([
+  "setPrototypeOf",
+  "defineProperty",
+  "defineProperties",
+  "assign",
+  "set",
+]);
+/** Longer paths of members than this are not looked through. */
+const MAX_PATH = 32;
+
+/** Writing through `__proto__`, `constructor.prototype` or the prototype of a built-in. A program's own class is its own. */
+export const noPrototypePollution: Rule = {
+  name: "no-prototype-pollution",
+  severity: "error",
+  check: (subject) =>
+    subject.tree.nodes.flatMap((node): readonly Objection[] => {
+      if (node.type === "AssignmentExpression") return objectToWrite(node.left, subject);
+      if (node.type === "UpdateExpression") return objectToWrite(node.argument, subject);
+      if (node.type === "UnaryExpression" && node.operator === "delete") return objectToWrite(node.argument, subject);
+      return node.type === "CallExpression" ? objectToCall(node.callee, node.arguments[0], subject) : [];
+    }),
+};
+
+function objectToWrite(target: AnyNode, subject: Subject): readonly Objection[] {
+  const member = withoutParens(target);
+  if (member.type !== "MemberExpression") return [];
+  const name = staticName(member.property, member.computed);
+  const shared = name === "__proto__" ? "`__proto__`" : findShared(member.object, subject);
+  return shared === undefined ? [] : [toObjection(member.start, shared)];
+}
+
+/** `Object.setPrototypeOf(shared, …)`, `Object.defineProperty(shared, …)`, `Object.assign(shared, …)`, also of `Reflect`. */
+function objectToCall(callee: AnyNode, first: AnyNode | undefined, subject: Subject): readonly Objection[] {
+  const member = withoutChain(callee);
+  if (!first || member.type !== "MemberExpression") return [];
+  const name = staticName(member.property, member.computed);
+  const object = withoutParens(member.object);
+  const isBuiltin = object.type === "Identifier" && !subject.globals.bindingOf(object);
+  if (name === undefined || !CHANGERS.has(name) || !isBuiltin || !/^(?:Object|Reflect)$/u.test(object.name)) return [];
+  const shared = findShared(first, subject);
+  if (shared !== undefined) return [toObjection(member.start, shared)];
+  const target = withoutParens(first);
+  const isGlobalClass =
+    target.type === "Identifier" && !subject.globals.bindingOf(target) && /^[A-Z]/u.test(target.name);
+  return name === "setPrototypeOf" && isGlobalClass ? [toObjection(member.start, `\`${target.name}\``)] : [];
+}
+
+/** What the expression reaches that other objects share, or `undefined`. */
+function findShared(expression: AnyNode, { globals }: Subject): string | undefined {
+  let node = withoutChain(expression);
+  for (let depth = 0; depth < MAX_PATH && node.type === "MemberExpression"; depth += 1) {
+    const name = staticName(node.property, node.computed);
+    const object = withoutChain(node.object);
+    if (name === "__proto__") return "`__proto__`";
+    if (
+      name === "prototype" &&
+      object.type === "MemberExpression" &&
+      staticName(object.property, object.computed) === "constructor"
+    ) {
+      return "`constructor.prototype`";
+    }
+    if (name === "prototype" && object.type === "Identifier" && !globals.bindingOf(object))
+      return `\`${object.name}.prototype\``;
+    node = object;
+  }
+  return undefined;
+}
+
+function toObjection(offset: number, shared: string): Objection {
+  return { offset, message: `this changes ${shared}, which other objects share`, fix: FIX };
+}

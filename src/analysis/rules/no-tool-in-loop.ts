@@ -1,0 +1,86 @@
+/** Calls that wait for each other without need: the time of all of them instead of the time of the slowest. */
+
+import type { AnyNode, CallExpression } from "acorn";
+import { isWritten } from "../fold.ts";
+import { withoutParens } from "../read-tree.ts";
+import { isFunction } from "../resolve-scopes.ts";
+import type { Gate } from "../surroundings.ts";
+import { calledNamespace } from "./called-namespace.ts";
+import type { Objection, Rule, Subject } from "./rule.ts";
+
+/** Speaks up only where no round needs what another one did: a list is gone through, nothing leaves the loop early. */
+export const noToolInLoop: Rule = {
+  name: "no-tool-in-loop",
+  severity: "warn",
+  check: (subject) => {
+    const calls = subject.tree.nodes.filter((node): node is CallExpression => isAwaitedTool(node, subject));
+    if (calls.length === 0) return [];
+    const ordered = findOrderedLoops(subject);
+    return calls.flatMap((call): Objection[] => {
+      const loop = innermostLoop(subject.around(call));
+      if (!loop || !goesThroughList(loop) || ordered.has(loop) || needsEarlierRound(call, loop, subject)) return [];
+      const message = "the rounds of this loop wait for each other's tool call though none needs another's result";
+      const fix = "call them together: `await Promise.all(list.map((item) => …))`";
+      return [{ offset: call.start, message, fix }];
+    });
+  },
+};
+
+function isAwaitedTool(node: AnyNode, subject: Subject): boolean {
+  if (node.type !== "CallExpression" || calledNamespace(node, subject) === undefined) return false;
+  let parent = subject.tree.parentOf(node);
+  while (parent?.type === "ChainExpression" || parent?.type === "ParenthesizedExpression")
+    parent = subject.tree.parentOf(parent);
+  return parent?.type === "AwaitExpression";
+}
+
+function innermostLoop(from: Gate | undefined): AnyNode | undefined {
+  for (let gate = from; gate && gate.kind !== "function"; gate = gate.outer) if (gate.kind === "loop") return gate.node;
+  return undefined;
+}
+
+function goesThroughList(loop: AnyNode): boolean {
+  if (loop.type === "ForOfStatement") return !loop.await;
+  if (loop.type === "ForInStatement") return true;
+  return (
+    loop.type === "ForStatement" &&
+    loop.init?.type === "VariableDeclaration" &&
+    loop.update?.type === "UpdateExpression"
+  );
+}
+
+/** Loops that something may leave early, or that wait on purpose: their order is meant. */
+function findOrderedLoops({ tree, around }: Subject): ReadonlySet<AnyNode> {
+  const ordered = new Set<AnyNode>();
+  for (const node of tree.nodes) {
+    const leaves = node.type === "BreakStatement" || node.type === "ReturnStatement" || node.type === "ThrowStatement";
+    if (!leaves && !waits(node)) continue;
+    for (let gate = around(node); gate && gate.kind !== "function"; gate = gate.outer) {
+      if (gate.kind === "loop") ordered.add(gate.node);
+    }
+  }
+  return ordered;
+}
+
+/** `await new Promise(…)` and `await sleep(100)` keep a pace. */
+function waits(node: AnyNode): boolean {
+  if (node.type !== "AwaitExpression") return false;
+  const awaited = withoutParens(node.argument);
+  if (awaited.type === "NewExpression") return true;
+  return (
+    awaited.type === "CallExpression" &&
+    awaited.callee.type === "Identifier" &&
+    /sleep|delay|wait|pause/iu.test(awaited.callee.name)
+  );
+}
+
+/** Whether an argument mentions a name from outside of the loop that the loop gives a new value. */
+function needsEarlierRound(call: CallExpression, loop: AnyNode, { tree, globals }: Subject): boolean {
+  const isInLoop = ({ start, end }: AnyNode): boolean => start >= loop.start && end <= loop.end;
+  const inside = call.arguments.flatMap((argument) => tree.within(argument));
+  return inside.some((node) => {
+    const binding = node.type === "Identifier" ? globals.bindingOf(node) : undefined;
+    if (!binding || binding.declarers.every((declarer) => isInLoop(declarer) && !isFunction(declarer))) return false;
+    return binding.mentions.some((mention) => isInLoop(mention) && isWritten(mention, tree));
+  });
+}

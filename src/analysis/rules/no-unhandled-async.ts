@@ -1,0 +1,113 @@
+/** Promises that nobody waits for: the program ends without them, and their failures are lost. */
+
+import type { AnyNode, CallExpression } from "acorn";
+import { findLastStatement } from "../normalize.ts";
+import { staticName, withoutParens } from "../read-tree.ts";
+import { isFunction } from "../resolve-scopes.ts";
+import { calledNamespace, withoutChain } from "./called-namespace.ts";
+import type { Objection, Rule, Subject } from "./rule.ts";
+
+/** Array methods that look at the answer of their callback at once: a promise is never what they expect. */
+const DECIDING: ReadonlySet<string> = new Set([
+  "filter",
+  "find",
+  "findIndex",
+  "findLast",
+  "findLastIndex",
+  "some",
+  "every",
+  "sort",
+  "toSorted",
+]);
+const COLLECTING: ReadonlySet<string> = new Set(["map", "flatMap"]);
+const USING: ReadonlySet<string> = new Set([
+  "filter",
+  "join",
+  "reduce",
+  "sort",
+  "toSorted",
+  "find",
+  "some",
+  "every",
+  "includes",
+]);
+
+/** Where an `async` function is handed to something that does not wait, or an own one is called and left alone. */
+export const noUnhandledAsync: Rule = {
+  name: "no-unhandled-async",
+  severity: "warn",
+  check: (subject) => {
+    const last = findLastStatement(subject.tree.root);
+    return subject.tree.nodes.flatMap((node): readonly Objection[] => {
+      if (node.type === "CallExpression") return objectToCallback(node, subject);
+      return node.type === "ExpressionStatement" && node !== last ? objectToDropped(node.expression, subject) : [];
+    });
+  },
+};
+
+function objectToCallback(call: CallExpression, subject: Subject): readonly Objection[] {
+  const callee = withoutChain(call.callee);
+  const name = callee.type === "MemberExpression" ? staticName(callee.property, callee.computed) : undefined;
+  const [callback] = call.arguments;
+  if (name === undefined || !callback || !isAsync(callback, subject)) return [];
+  const offset = callback.start;
+  if (name === "forEach") {
+    const fix = "use `for (const item of list)` with `await`, or `await Promise.all(list.map(async …))`";
+    return [{ offset, message: "`forEach` does not wait for an async function", fix }];
+  }
+  if (DECIDING.has(name)) {
+    const fix = "await the answers first: `const answers = await Promise.all(list.map(async …))`";
+    return [{ offset, message: `\`${name}\` gets a promise from an async function, not its answer`, fix }];
+  }
+  if (!COLLECTING.has(name) || !isUsedAtOnce(call, subject)) return [];
+  return [
+    { offset, message: `\`${name}\` gives promises that nobody awaits here`, fix: "wrap it: `await Promise.all(…)`" },
+  ];
+}
+
+/** `list.map(async …)` as a statement of its own, or with an array method right behind it. */
+function isUsedAtOnce(call: CallExpression, { tree }: Subject): boolean {
+  let parent = tree.parentOf(call);
+  if (parent?.type === "ChainExpression") parent = tree.parentOf(parent);
+  if (parent?.type === "ExpressionStatement") return parent !== findLastStatement(tree.root);
+  if (parent?.type !== "MemberExpression") return false;
+  const name = staticName(parent.property, parent.computed);
+  return name !== undefined && USING.has(name);
+}
+
+function objectToDropped(expression: AnyNode, subject: Subject): readonly Objection[] {
+  const call = withoutChain(expression);
+  if (call.type !== "CallExpression") return [];
+  const callee = withoutChain(call.callee);
+  const offset = call.start;
+  const fix = "write `await` before it";
+  if (callee.type === "Identifier" && isAsync(callee, subject)) {
+    return [{ offset, message: `nobody waits for the async function \`${callee.name}\``, fix }];
+  }
+  if (isFunction(callee) && callee.async) return [{ offset, message: "nobody waits for this async function", fix }];
+  if (callee.type !== "MemberExpression") return [];
+  const name = staticName(callee.property, callee.computed);
+  const source = withoutChain(callee.object);
+  const isPromise = calledNamespace(source, subject) !== undefined || isPromiseMaker(source, subject);
+  return (name === "then" || name === "finally") && isPromise
+    ? [{ offset, message: "nobody waits for what follows here", fix }]
+    : [];
+}
+
+function isPromiseMaker(node: AnyNode, subject: Subject): boolean {
+  const call = withoutParens(node);
+  return call.type === "CallExpression" && isAsync(withoutChain(call.callee), subject);
+}
+
+/** An async function, written here or declared under this name. */
+function isAsync(node: AnyNode, { globals }: Subject): boolean {
+  const inner = withoutParens(node);
+  if (isFunction(inner)) return inner.async;
+  const binding = globals.bindingOf(inner);
+  const [declarer] = binding?.declarers ?? [];
+  if (inner.type !== "Identifier" || binding?.declarers.length !== 1) return false;
+  if (declarer?.type === "FunctionDeclaration") return declarer.async && declarer.id?.name === inner.name;
+  if (declarer?.type !== "VariableDeclarator" || declarer.id.type !== "Identifier" || !declarer.init) return false;
+  const value = withoutParens(declarer.init);
+  return isFunction(value) && value.async;
+}

@@ -1,0 +1,74 @@
+/**
+ * What a place in a program stands inside of, as far as it decides how often it runs: functions, loops, branches and
+ * guarded blocks. One pass over the tree; each place then climbs over these few, not over every expression around it.
+ */
+
+import type { AnyNode } from "acorn";
+import { isFunction } from "./resolve-scopes.ts";
+import type { Tree } from "./read-tree.ts";
+
+/** One step outwards. `node` is the function, loop or branch; `outer` is the gate that it stands in itself. */
+export interface Gate {
+  /** `guard` is a `try` whose failures are caught, `catch` the part that runs after one. */
+  readonly kind: "function" | "loop" | "branch" | "guard" | "catch";
+  readonly node: AnyNode;
+  readonly outer: Gate | undefined;
+}
+
+const LOOPS: ReadonlySet<string> = new Set([
+  "ForStatement",
+  "ForInStatement",
+  "ForOfStatement",
+  "WhileStatement",
+  "DoWhileStatement",
+]);
+
+/** Any statement that repeats its body. */
+export function isLoop(node: AnyNode): boolean {
+  return LOOPS.has(node.type);
+}
+
+/** The innermost gate around each node of the tree, asked for by node. */
+export function readSurroundings(tree: Tree): (node: AnyNode) => Gate | undefined {
+  const gates: (Gate | undefined)[] = [];
+  const byNode = new Map<AnyNode, Gate>();
+  for (const [index, node] of tree.nodes.entries()) {
+    const parentIndex = tree.parents[index] ?? -1;
+    const parent = tree.nodes[parentIndex];
+    const outer = parentIndex < 0 ? undefined : gates[parentIndex];
+    const kind = parent && kindOf(node, parent);
+    const gate: Gate | undefined = kind && parent ? { kind, node: parent, outer } : outer;
+    gates.push(gate);
+    if (gate) byNode.set(node, gate);
+  }
+  return (node) => byNode.get(node);
+}
+
+function kindOf(node: AnyNode, parent: AnyNode): Gate["kind"] | undefined {
+  if (isFunction(parent)) return "function";
+  switch (parent.type) {
+    case "ForStatement":
+      return parent.init === node ? undefined : "loop";
+    case "ForInStatement":
+    case "ForOfStatement":
+      return parent.right === node ? undefined : "loop";
+    case "WhileStatement":
+    case "DoWhileStatement":
+      return "loop";
+    case "IfStatement":
+    case "ConditionalExpression":
+      return parent.test === node ? undefined : "branch";
+    case "LogicalExpression":
+      return parent.right === node ? "branch" : undefined;
+    case "SwitchCase":
+    case "PropertyDefinition":
+    case "AssignmentPattern":
+      return "branch";
+    case "TryStatement":
+      return parent.block === node && parent.handler ? "guard" : undefined;
+    case "CatchClause":
+      return "catch";
+    default:
+      return undefined;
+  }
+}
