@@ -10,7 +10,7 @@ import { dirname, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runInNewContext } from "node:vm";
 
-import { analyze } from "./analysis/index.ts";
+import { analyze, planCalls } from "./analysis/index.ts";
 import { cleanText, openLedger } from "./audit/index.ts";
 import type { AuditEntry, Ledger } from "./audit/index.ts";
 import { openBridge } from "./bridge/index.ts";
@@ -29,7 +29,7 @@ import {
   watchRestarts,
 } from "./connectors/index.ts";
 import type { Connector, EraVerdicts, McpConnectorOptions, OpenapiConnectorOptions } from "./connectors/index.ts";
-import { parseExecutionId, parsePrincipalId, parseResultId } from "./domain/index.ts";
+import { parseExecutionId, parsePrincipalId, parseResultId, tightenLimits } from "./domain/index.ts";
 import type {
   CatalogSnapshot,
   ConnectorId,
@@ -242,6 +242,14 @@ function createGateway(parts: Parts): Gateway {
     expose: settings.expose,
     onToolsChanged: (listener) => parts.watch.onToolsChanged(listener),
     takeSnapshot: () => catalog.takeSnapshot(),
+    plan: async ({ code, limits: wanted = {}, signal = new AbortController().signal, ...request }) => {
+      const snapshot = await catalog.takeSnapshot();
+      const asked = { ...request, signal, source: code, limits: tightenLimits(limits, wanted) };
+      const analyzed = rooms.analyze(asked, declareApi(snapshot));
+      if (!analyzed.ok) return analyzed;
+      const { calls, findings } = analyzed.program;
+      return { ok: true, plan: planCalls(calls, snapshot), findings };
+    },
     search: async (_principal, query) => {
       const found = createSearch(await catalog.takeSnapshot())(query);
       return { ...found, servers: catalog.statuses() };
@@ -283,7 +291,7 @@ function createRooms(parts: Parts, describe: Gateway["describe"]): Rooms {
         timebox,
       }),
     keepValue: (owner, value) => results.keepValue(owner, value),
-    bridge: ({ execution, opened }, snapshot, { principal, limits, onEvent }, signal) =>
+    bridge: ({ execution, opened }, snapshot, { principal, limits, program, analysis = true, onEvent }, signal) =>
       openBridge({
         ...(onEvent && { onEvent }),
         builtins: createBuiltins({
@@ -299,6 +307,7 @@ function createRooms(parts: Parts, describe: Gateway["describe"]): Rooms {
         signal,
         ledger,
         report,
+        ...(program && settings.analysis.enabled && analysis && { plan: planCalls(program.calls, snapshot) }),
         decide: (call, tool) => decide({ call, tool, principal, ...settings.policy }),
         invoke: async (tool, args, options) => {
           const called = await catalog.connectorOf(tool).call(tool.origin.remoteName, args, options);

@@ -67,7 +67,7 @@ function buildProgram(
   options.findings.push(...checked.findings);
   if (checked.block) throw refuse("PROGRAM_FORBIDDEN", source, checked.block);
   const { javascript, insertions } = normalize(stripped.text, tree);
-  const calls = findCalls(tree, subject.globals, { namespaces, locate });
+  const calls = findCalls(subject, { namespaces, locate });
   const checkable = toCheckable(text, tree);
   return { digest: digestOf(javascript), source, checkable, javascript, insertions, calls, findings: options.findings };
 }

@@ -1,93 +1,147 @@
 /**
- * Which tools a program can reach, as far as its text tells. For people and plans; the host decides at the call.
- * In doubt the answer is "dynamic". Not seen are names computed to reach a constructor (`f["con" + "structor"]`).
+ * Which tools a program can reach, as far as its text tells: for people, for plans, and as a fence around the program
+ * when nothing is in doubt. In doubt the answer is "dynamic". The host decides at the call.
  */
 
 import { parseToolAddress } from "../domain/index.ts";
 import type { CallSite, Namespace } from "../domain/index.ts";
-import type { AnyNode, Identifier, ObjectPattern } from "acorn";
+import type { AnyNode, Identifier } from "acorn";
+import { UNKNOWN_CONTEXT, createCallContext } from "./call-context.ts";
+import { climb, createFunctionFinder } from "./find-function.ts";
 import type { Position } from "./locate.ts";
 import { staticName } from "./read-tree.ts";
-import type { Tree } from "./read-tree.ts";
-import type { Globals } from "./resolve-scopes.ts";
+import type { Subject } from "./rules/rule.ts";
+import { traceFlow } from "./trace-flow.ts";
+import type { Reach } from "./trace-flow.ts";
 
-interface Site {
-  readonly address: CallSite["address"];
-  readonly offset: number;
-}
+type Site = Omit<CallSite, "line" | "column"> & { readonly offset: number };
 
-/** Globals that lead to every other global. */
-const GATEWAYS = ["globalThis", "eval", "Function"] as const;
+/** Globals that make code from text. */
+const MAKERS = ["eval", "Function"] as const;
+/** Built-in objects whose functions the tracer knows; a program that changes them is followed without that knowledge. */
+const RELIED_ON = ["Object", "JSON", "console", "Array", "Boolean"] as const;
+/** More sites than this are not listed one by one: the program counts as dynamic. */
+const MAX_SITES = 2_000;
 
 /** Sorted by position. `locate` turns offsets into the author's lines and columns. */
 export function findCalls(
-  tree: Tree,
-  globals: Globals,
+  subject: Subject,
   context: { readonly namespaces: readonly Namespace[]; readonly locate: (offset: number) => Position },
 ): readonly CallSite[] {
-  const sites: Site[] = [...gatewaySites(tree, globals)];
-  for (const { name } of context.namespaces) {
-    for (const mention of globals.mentions.get(name) ?? []) sites.push(...sitesOf(mention, tree));
+  const found = findSites(subject, context.namespaces);
+  const sites = found.length > MAX_SITES ? [dynamicAt(0)] : found;
+  const sorted = sites.toSorted((a, b) => a.offset - b.offset || a.address.localeCompare(b.address));
+  return sorted.map(({ offset, ...site }) => ({ ...site, ...context.locate(offset) }));
+}
+
+function findSites(subject: Subject, namespaces: readonly Namespace[]): readonly Site[] {
+  const doors = findDoors(subject);
+  const starts = [
+    ...doors.starts,
+    ...namespaces.flatMap(({ name }) => (subject.globals.mentions.get(name) ?? []).map((node) => ({ node, name }))),
+  ];
+  if (starts.length === 0) return doors.sites;
+  const reached = traceFlow(subject, starts, doors.builtinsHold && builtinsHold(subject));
+  if (!reached) return [dynamicAt(0)];
+  const contextOf = createCallContext(subject, createFunctionFinder(subject));
+  return [...doors.sites, ...dropRepeats(reached.map((reach) => toSite(reach, contextOf)))];
+}
+
+function toSite(
+  { namespace, tool, node, reader, computed }: Reach,
+  contextOf: ReturnType<typeof createCallContext>,
+): Site {
+  const address = tool === undefined || isInherited(tool) ? undefined : parseToolAddress(`${namespace}.${tool}`);
+  const offset = node.start;
+  if (!address || !reader) return { address: "dynamic", namespace, ...UNKNOWN_CONTEXT, offset };
+  return { address, ...(computed && { computed }), ...contextOf(reader), offset };
+}
+
+/** What every object inherits is no tool, but a reader may take it for more than it is. */
+function isInherited(name: string): boolean {
+  return Object.hasOwn(Object.prototype, name);
+}
+
+function dropRepeats(sites: readonly Site[]): readonly Site[] {
+  const known = new Map(sites.map((site) => [`${site.offset} ${site.address} ${site.namespace ?? ""}`, site]));
+  return [...known.values()];
+}
+
+/** Places from which everything can be reached, and those where a namespace comes from the global object by name. */
+interface Doors {
+  readonly sites: readonly Site[];
+  readonly starts: readonly { readonly node: AnyNode; readonly name: string }[];
+  readonly builtinsHold: boolean;
+}
+
+function findDoors(subject: Subject): Doors {
+  const { globals, tree } = subject;
+  const sites: Site[] = [];
+  const starts: { readonly node: AnyNode; readonly name: string }[] = [];
+  const roots = [...(globals.mentions.get("globalThis") ?? []), ...globals.outerThis];
+  for (const root of roots) {
+    const names = namesReadFrom(root, subject);
+    const member = climb(root, subject).parent;
+    if (!names || !member || names.some((name) => name === "globalThis" || MAKERS.some((maker) => maker === name))) {
+      sites.push(dynamicAt(root.start));
+      continue;
+    }
+    for (const name of names) if (subject.namespaces.has(name)) starts.push({ node: member, name });
   }
-  const sorted = sites.toSorted((a, b) => a.offset - b.offset);
-  return sorted.map(({ address, offset }) => ({ address, times: "once", when: "always", ...context.locate(offset) }));
+  for (const mention of MAKERS.flatMap((name) => globals.mentions.get(name) ?? [])) {
+    if (!onlyCompares(mention, subject)) sites.push(dynamicAt(mention.start));
+  }
+  for (const node of tree.nodes) if (takesConstructor(node, subject)) sites.push(dynamicAt(node.start));
+  return { sites, starts, builtinsHold: roots.length === 0 };
 }
 
-function* gatewaySites(tree: Tree, globals: Globals): Generator<Site, void> {
-  const mentions: readonly AnyNode[] = GATEWAYS.flatMap((name) => globals.mentions.get(name) ?? []);
-  for (const { start } of [...mentions, ...globals.outerThis]) yield dynamicAt(start);
-  for (const node of tree.nodes) if (namesConstructor(node)) yield dynamicAt(node.start);
+/** `globalThis.name`, with whatever the text fixes as the name; `undefined` when it is used in any other way. */
+function namesReadFrom(root: AnyNode, subject: Subject): readonly string[] | undefined {
+  const { outermost, parent } = climb(root, subject);
+  if (parent?.type === "UnaryExpression" || parent?.type === "ExpressionStatement") return [];
+  if (parent?.type !== "MemberExpression" || parent.object !== outermost) return undefined;
+  const fixed = staticName(parent.property, parent.computed);
+  return fixed === undefined ? subject.folder.valuesOf(parent.property)?.map(String) : [fixed];
 }
 
-/** A function's constructor makes functions from text, and those see the globals. */
-function namesConstructor(node: AnyNode): boolean {
-  if (node.type === "MemberExpression") return staticName(node.property, node.computed) === "constructor";
-  if (node.type !== "ObjectPattern") return false;
-  return node.properties.some(
-    (part) => part.type === "Property" && staticName(part.key, part.computed) === "constructor",
+function onlyCompares(mention: Identifier, subject: Subject): boolean {
+  const { parent } = climb(mention, subject);
+  return parent?.type === "BinaryExpression" || (parent?.type === "UnaryExpression" && parent.operator === "typeof");
+}
+
+/** A function's constructor makes functions from text. Asking for its name or comparing it is harmless. */
+function takesConstructor(node: AnyNode, subject: Subject): boolean {
+  if (node.type === "ObjectPattern") {
+    return node.properties.some(
+      (part) => part.type === "Property" && staticName(part.key, part.computed) === "constructor",
+    );
+  }
+  if (node.type !== "MemberExpression" || staticName(node.property, node.computed) !== "constructor") return false;
+  const { parent } = climb(node, subject);
+  if (parent?.type === "BinaryExpression") return false;
+  return parent?.type !== "MemberExpression" || staticName(parent.property, parent.computed) !== "name";
+}
+
+/** Every mention reads a member and changes none, no prototype is named, and nothing that could put one in its place. */
+function builtinsHold(subject: Subject): boolean {
+  if (["Symbol", "Reflect", "Proxy"].some((name) => subject.globals.mentions.has(name))) return false;
+  const mentions = RELIED_ON.flatMap((name) => subject.globals.mentions.get(name) ?? []);
+  const onlyRead = mentions.every((mention) => {
+    const { parent } = climb(mention, subject);
+    if (parent?.type === "CallExpression") return mention.name === "Boolean";
+    if (parent?.type !== "MemberExpression")
+      return parent?.type === "BinaryExpression" || parent?.type === "NewExpression";
+    const user = climb(parent, subject).parent;
+    return user?.type !== "AssignmentExpression" && user?.type !== "UpdateExpression";
+  });
+  if (!onlyRead) return false;
+  return !subject.tree.nodes.some(
+    (node) =>
+      node.type === "MemberExpression" &&
+      ["prototype", "__proto__"].includes(staticName(node.property, node.computed) ?? ""),
   );
-}
-
-function sitesOf(mention: Identifier, tree: Tree): readonly Site[] {
-  const { outermost, parent } = climb(mention, tree);
-  if (parent?.type === "UnaryExpression" && parent.operator === "typeof") return [];
-  if (parent?.type === "MemberExpression" && parent.object === outermost) {
-    return [siteAt(mention.name, staticName(parent.property, parent.computed), mention.start)];
-  }
-  if (parent?.type === "VariableDeclarator" && parent.id.type === "ObjectPattern") {
-    return sitesOfPattern(mention.name, parent.id);
-  }
-  if (parent?.type === "AssignmentPattern" && parent.right === outermost && parent.left.type === "ObjectPattern") {
-    return sitesOfPattern(mention.name, parent.left);
-  }
-  return [dynamicAt(mention.start)];
-}
-
-/** Out of parentheses and optional chains, which change nothing about what is reached. */
-function climb(node: AnyNode, tree: Tree): { readonly outermost: AnyNode; readonly parent: AnyNode | undefined } {
-  let outermost = node;
-  let parent = tree.parentOf(node);
-  while (parent?.type === "ParenthesizedExpression" || parent?.type === "ChainExpression") {
-    outermost = parent;
-    parent = tree.parentOf(parent);
-  }
-  return { outermost, parent };
-}
-
-function sitesOfPattern(namespace: string, pattern: ObjectPattern): readonly Site[] {
-  return pattern.properties.map((part) =>
-    part.type === "Property"
-      ? siteAt(namespace, staticName(part.key, part.computed), part.start)
-      : dynamicAt(part.start),
-  );
-}
-
-/** What every object inherits gives the namespace itself away (`valueOf`) or more than that (`constructor`). */
-function siteAt(namespace: string, tool: string | undefined, offset: number): Site {
-  if (tool === undefined || Object.hasOwn(Object.prototype, tool)) return dynamicAt(offset);
-  return { address: parseToolAddress(`${namespace}.${tool}`) ?? "dynamic", offset };
 }
 
 function dynamicAt(offset: number): Site {
-  return { address: "dynamic", offset };
+  return { address: "dynamic", ...UNKNOWN_CONTEXT, offset };
 }

@@ -17,6 +17,8 @@ export interface Folder {
   valuesOf(node: AnyNode): readonly Constant[] | undefined;
   /** Whether a condition always holds (`true`), never does (`false`), or may go either way. */
   truthOf(node: AnyNode): boolean | undefined;
+  /** Whether nothing in the program writes to a name after its declaration. */
+  isSteady(binding: Binding): boolean;
 }
 
 const MAX_STEPS = 40;
@@ -43,6 +45,7 @@ export function createFolder(program: Pick<Context, "tree" | "globals">): Folder
   return {
     valuesOf: (node) => fold(node, context, MAX_STEPS),
     truthOf: (node) => findTruth(node, context, MAX_STEPS),
+    isSteady: (binding) => isSteady(binding, context),
   };
 }
 
@@ -131,7 +134,6 @@ function foldName(node: AnyNode, context: Context, steps: number): readonly Cons
   return list && join(list.map((element) => fold(element, context, steps - 1)));
 }
 
-/** Whether nothing in the program writes to a name after its declaration. */
 function isSteady(binding: Binding, { steady, tree }: Context): boolean {
   const known = steady.get(binding) ?? !binding.mentions.some((mention) => isWritten(mention, tree));
   steady.set(binding, known);

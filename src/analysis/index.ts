@@ -7,3 +7,4 @@ export type { RuleSetting, RuleSettings } from "./check-rules.ts";
 export type { Timebox } from "./erase-types.ts";
 export { frameAt, toAuthorPosition } from "./locate.ts";
 export type { Position } from "./locate.ts";
+export { planCalls } from "./plan-calls.ts";

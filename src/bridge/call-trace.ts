@@ -55,5 +55,5 @@ function toRecord({ seq, tool, effect, decision, outcome, ms }: CallRecord): Cal
 function outcomeOf({ code }: PublicError): CallOutcome {
   if (code === "POLICY_APPROVAL_PENDING") return "pending";
   if (code === "REQUEST_CANCELLED") return "unknown";
-  return code.startsWith("POLICY_") || code === "EGRESS_DENIED" ? "denied" : "error";
+  return code.startsWith("POLICY_") || code === "EGRESS_DENIED" || code === "PROGRAM_FORBIDDEN" ? "denied" : "error";
 }

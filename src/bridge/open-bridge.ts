@@ -8,6 +8,7 @@ import type { Ledger } from "../audit/index.ts";
 import { findNearest } from "../catalog/index.ts";
 import { GloveboxError, describeWithheld, parseToolAddress, toPublicError } from "../domain/index.ts";
 import type {
+  CallPlan,
   CallProgress,
   CallRecord,
   CatalogSnapshot,
@@ -56,6 +57,8 @@ export interface BridgeOptions {
   readonly onEvent?: (event: ExecutionEvent) => void;
   /** Keeps the details of an internal fault and returns the incident's id. */
   readonly report: (thrown: unknown) => string;
+  /** What the program can call, as its text tells. When it is exact, nothing else crosses. */
+  readonly plan?: CallPlan;
 }
 
 /** What goes along with one upstream call. */
@@ -88,6 +91,7 @@ export function openBridge(options: BridgeOptions): Bridge {
     const builtin = findBuiltin(options.builtins, rawAddress);
     const tool = builtin?.tool ?? findTool(options.snapshot, rawAddress); // 2 name
     Object.assign(entry, { tool: tool.address, effect: tool.effect });
+    if (!builtin) refuseUnplanned(options.plan, tool);
     const args = parseArguments(tool, rawArgs, limits); // 3 parse
     const call = { execution, seq: entry.seq, principal: principal.id, address: tool.address, args };
     const decision = builtin ? ALLOWED_BUILTIN : options.decide(call, tool); // 4 decide
@@ -181,6 +185,17 @@ function findTool(snapshot: CatalogSnapshot, rawAddress: unknown): Tool {
   const nearest = findNearest(snapshot, name, NEAREST);
   throw new GloveboxError("TOOL_NOT_FOUND", `There is no tool ${JSON.stringify(name)}`, {
     hint: nearest.length > 0 ? `Did you mean ${nearest.join(", ")}?` : "Look for it with search",
+  });
+}
+
+/**
+ * A program that found a way to a tool which its text does not show is stopped here, whatever the policy says: nobody
+ * has seen that call coming.
+ */
+function refuseUnplanned(plan: CallPlan | undefined, tool: Tool): void {
+  if (!plan?.exact || plan.calls.some((call) => call.tool === tool.address)) return;
+  throw new GloveboxError("PROGRAM_FORBIDDEN", `${tool.address} is not in the program's call plan`, {
+    hint: `Name the tool where it is called: await ${tool.address}({ … })`,
   });
 }
 

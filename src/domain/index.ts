@@ -52,7 +52,7 @@ export type { Limits } from "./limits.ts";
 export type { Decision, PolicyProfile, PolicyRule } from "./policy.ts";
 export type { Principal } from "./principal.ts";
 export type { ChildKeeper } from "./process.ts";
-export type { CallSite, Finding, Insertion, Program, Severity } from "./program.ts";
+export type { CallPlan, CallSite, Finding, Insertion, PlannedCall, Program, Severity } from "./program.ts";
 export type { ApiSurface, CatalogSnapshot, Effect, Namespace, Tool } from "./tool.ts";
 export type { UpstreamState, UpstreamStatus, UpstreamTransport } from "./upstream.ts";
 export { approveCommand, describeWithheld } from "./withheld.ts";

@@ -2,6 +2,7 @@
 
 import type { Digest, ToolAddress } from "./ids.ts";
 import type { JsonObject } from "./json.ts";
+import type { Effect } from "./tool.ts";
 
 export type Severity = "error" | "warn" | "info";
 
@@ -19,6 +20,8 @@ export interface CallSite {
   /** "dynamic" when the text does not fix the tool: any of `namespace`, or of all when that is not given either. */
   readonly address: ToolAddress | "dynamic";
   readonly namespace?: string;
+  /** True when the name is computed, though the text fixes what it comes to. */
+  readonly computed?: boolean;
   /** Whether it is in a loop, or in a function that may be called more than once. */
   readonly times: "once" | "many";
   /** "maybe" when a condition, a callback or an earlier `return` stands before it. */
@@ -27,6 +30,26 @@ export interface CallSite {
   readonly args?: JsonObject;
   readonly line: number;
   readonly column: number;
+}
+
+/** What a program can reach of one tool. */
+export interface PlannedCall {
+  readonly tool: ToolAddress;
+  readonly effect: Effect;
+  /** "computed" when a name is put together, or when the program handles a whole namespace. */
+  readonly access: "literal" | "computed";
+  readonly times: CallSite["times"];
+  readonly when: CallSite["when"];
+  /** What the text fixes of the arguments, by place. */
+  readonly args?: readonly JsonObject[];
+  readonly at: readonly { readonly line: number; readonly column: number }[];
+}
+
+/** Everything that a program can call. */
+export interface CallPlan {
+  /** True when the program can reach nothing else: then the bridge holds it to the plan. */
+  readonly exact: boolean;
+  readonly calls: readonly PlannedCall[];
 }
 
 /** Text that was put into the source at `offset`, so that a position can be led back to the author's own. */

@@ -35,13 +35,18 @@ export interface ExecutionRequest {
   readonly onEvent?: (event: ExecutionEvent) => void;
 }
 
+/** A request together with what its source turned out to be; without a program it is a plain call of a tool. */
+export interface AnalyzedRequest extends ExecutionRequest {
+  readonly program?: Program;
+}
+
 /** The rooms this corridor leads through, in the order it visits them. */
 export interface Rooms extends SettleContext {
   open(request: ExecutionRequest): Opening; // store, audit
   snapshot(principal: Principal): Promise<CatalogSnapshot>; // catalog
   declare(snapshot: CatalogSnapshot): ApiSurface; // typegen
   analyze(request: ExecutionRequest, surface: ApiSurface): Analyzed; // analysis
-  bridge(opening: Opening, snapshot: CatalogSnapshot, request: ExecutionRequest, signal: AbortSignal): Bridge; // bridge
+  bridge(opening: Opening, snapshot: CatalogSnapshot, request: AnalyzedRequest, signal: AbortSignal): Bridge; // bridge
   run(job: SandboxJob): Promise<SandboxResult>; // sandbox
   keepValue(owner: ResultOwner, value: Json): Promise<Truncation>; // store
   close(execution: Execution, result: ExecutionResult): Promise<void>; // store, audit
@@ -99,7 +104,7 @@ async function runProgram(
   { rooms, snapshot, program }: { rooms: Rooms; snapshot: CatalogSnapshot; program: Program },
 ): Promise<ExecutionResult> {
   const ended = new AbortController();
-  const bridge = rooms.bridge(opening, snapshot, request, ended.signal);
+  const bridge = rooms.bridge(opening, snapshot, { ...request, program }, ended.signal);
   const { principal, limits, input, signal, onEvent } = request;
   // Calls that nobody waits for any more are given up before the result is written, also when the sandbox breaks.
   const ran = await rooms

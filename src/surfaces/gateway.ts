@@ -3,18 +3,21 @@
 import type { HeldDefinitions, SearchRequest, SearchResult } from "../catalog/index.ts";
 import type {
   CatalogSnapshot,
+  CallPlan,
   EngineName,
   ExecutionEvent,
   ExecutionId,
   ExecutionResult,
   ExecutionStateName,
   ExecutionView,
+  Finding,
   Instant,
   IsolationLayer,
   IsolationLevel,
   Json,
   Limits,
   Principal,
+  PublicError,
   UpstreamStatus,
 } from "../domain/index.ts";
 import type { Called, Media, PlainCall, ReadResult, ResultQuery } from "../execution/index.ts";
@@ -45,6 +48,11 @@ export interface ResumeRequest extends Pick<ExecuteRequest, "principal" | "signa
   readonly waitMs?: number;
 }
 
+/** What a program could do, told without running it; or why it could not run. */
+export type PlanAnswer =
+  | { readonly ok: true; readonly plan: CallPlan; readonly findings: readonly Finding[] }
+  | { readonly ok: false; readonly error: PublicError; readonly findings: readonly Finding[] };
+
 /** One line of the history. */
 export interface ExecutionSummary {
   readonly id: ExecutionId;
@@ -67,6 +75,8 @@ export interface Health {
 export interface Gateway extends AsyncDisposable {
   /** Never rejects for what a program does; rejects for a request that is wrong in itself or cannot be recorded. */
   execute(request: ExecuteRequest): Promise<ExecutionResult>;
+  /** Leads a program through analysis only. Nothing runs and nothing is recorded. */
+  plan(request: ExecuteRequest): Promise<PlanAnswer>;
   search(
     principal: Principal,
     query: SearchRequest,

@@ -50,6 +50,32 @@ test("run --json - answers with the whole object of the contract", async (contex
   assert.equal(code, 0);
 });
 
+test("run --plan tells what a program can call and calls nothing", async (context) => {
+  const folder = makeFolder(context, CONFIG);
+  const input = "for (const a of [1, 2]) await everything.getSum({ a, b: 3 })";
+  const told = await runGlovebox(["run", "--plan", "-"], { folder, input });
+  assert.equal(told.stdout, 'everything.getSum (read, perhaps many times, maybe) at 1:31 {"b":3}\n');
+  assert.equal(told.code, 0, told.stderr);
+  const json = await runGlovebox(["run", "--plan", "--json", "-"], { folder, input: "globalThis[input]" });
+  assert.deepEqual(JSON.parse(json.stdout), { ok: true, plan: { exact: false, calls: [] }, findings: [] });
+  const refused = await runGlovebox(["run", "--plan", "-"], { folder, input: "const" });
+  assert.deepEqual([refused.code, refused.stdout], [1, ""]);
+});
+
+test("a program that reaches a tool which its text does not show is stopped, unless analysis is off", async (context) => {
+  const folder = makeFolder(context, CONFIG);
+  const input = [
+    'const shared = []["__pro" + "to__" + ""];',
+    '["map"].forEach((n) => { shared[n] = function () { return this[0].getSum({ a: 1, b: 2 }) } });',
+    'return await [everything].map((s) => s.echo({ message: "x" }))',
+  ].join("\n");
+  const held = JSON.parse((await runGlovebox(["run", "--json", "-"], { folder, input })).stdout);
+  assert.equal(held.error.message, "everything.getSum is not in the program's call plan");
+  assert.deepEqual([held.error.code, held.error.line, held.calls[0].outcome], ["PROGRAM_FORBIDDEN", 2, "denied"]);
+  const free = await runGlovebox(["run", "--no-analysis", "-"], { folder, input });
+  assert.equal(free.stdout, "The sum of 1 and 2 is 3.\n");
+});
+
 const EXITS: readonly { name: string; code: string; error: string; exit: number; args?: string[] }[] = [
   { name: "a syntax error", code: "return 1 +", error: "PROGRAM_SYNTAX", exit: 1 },
   { name: "an import", code: 'import fs from "node:fs"; return 1', error: "PROGRAM_FORBIDDEN", exit: 1 },

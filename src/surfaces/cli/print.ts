@@ -4,7 +4,7 @@ import type { Writable } from "node:stream";
 
 import { cleanText } from "../../audit/index.ts";
 import { describeError } from "../../domain/index.ts";
-import type { ExecutionResult, GloveboxError, PublicError, Truncation } from "../../domain/index.ts";
+import type { ExecutionResult, Finding, GloveboxError, PublicError, Truncation } from "../../domain/index.ts";
 
 const LINE_BYTES = 64 * 1024;
 
@@ -35,9 +35,7 @@ export function formatFault(error: GloveboxError): string {
 /** A result for a person: logs, findings and the error on stderr, the value alone on stdout. */
 export function printResult(result: ExecutionResult, stdout: Writable, stderr: Writable): void {
   for (const { level, text } of result.logs) printLine(stderr, level === "log" ? text : `${level}: ${text}`);
-  for (const { rule, severity, message, line, column } of result.findings) {
-    printLine(stderr, `${severity}: ${message} (${rule}, line ${line}, column ${column})`);
-  }
+  printFindings(result.findings, stderr);
   if (result.error) printLine(stderr, formatError(result.error));
   if (result.truncated) printLine(stderr, formatTruncation(result.truncated));
   printLine(stderr, summarize(result));
@@ -47,6 +45,13 @@ export function printResult(result: ExecutionResult, stdout: Writable, stderr: W
 function formatTruncation({ handle, bytes, shape }: Truncation): string {
   const how = `await glovebox.results.read("${handle}")`;
   return `the result has ${bytes} bytes; a sample is shown, a program reads the rest with ${how}: ${shape}`;
+}
+
+/** What analysis noticed, one line each. */
+export function printFindings(findings: readonly Finding[], stderr: Writable): void {
+  for (const { rule, severity, message, line, column } of findings) {
+    printLine(stderr, `${severity}: ${message} (${rule}, line ${line}, column ${column})`);
+  }
 }
 
 function formatValue(value: unknown): string {

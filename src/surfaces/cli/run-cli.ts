@@ -97,6 +97,7 @@ function addRunning(program: Command, context: CliContext, end: (code: number) =
     .option("--memory-mb <mb>", "limit of memory", parseCount)
     .option("--calls <number>", "limit of tool calls", parseCount)
     .addOption(new Option("--engine <name>", "the sandbox engine").choices(["isolate", "quickjs", "workerd"]))
+    .option("--plan", "print which tools the program can call, without running it")
     .option("--no-analysis", "skip the rules of static analysis; the sandbox holds without them")
     .option("--no-types", "ask for no type check; this version never checks types")
     .action(async (file: string | undefined, flags) => end(await runCommand(file, flags, context)));

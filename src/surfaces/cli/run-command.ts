@@ -13,6 +13,7 @@ import type { EngineName, ExecutionResult, Limits, Principal } from "../../domai
 import type { ExecuteRequest, Gateway } from "../gateway.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers, Terminal } from "./powers.ts";
+import { printPlan } from "./print-plan.ts";
 import { printJson, printResult } from "./print.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -28,6 +29,7 @@ export interface RunFlags {
   readonly calls?: number;
   readonly engine?: EngineName;
   readonly analysis: boolean;
+  readonly plan?: boolean;
 }
 
 interface Session {
@@ -44,6 +46,9 @@ export async function runCommand(
   { powers, principal }: { powers: CliPowers; principal: Principal },
 ): Promise<number> {
   const { terminal } = powers;
+  if (flags.plan && flags.batch !== undefined) {
+    throw new GloveboxError("REQUEST_INVALID", "A batch runs, so it cannot be planned", { hint: "Leave --plan out" });
+  }
   const source = flags.batch === undefined ? await readSource(file, terminal) : "";
   const settings = withFlags(await powers.loadSettings(flags.config), flags);
   const abort = new AbortController();
@@ -51,7 +56,8 @@ export async function runCommand(
   try {
     await using gateway = await powers.openGateway(settings);
     const session: Session = { gateway, terminal, principal, flags, signal: abort.signal };
-    return flags.batch === undefined ? await runOne(source, session) : await runBatch(flags.batch, session);
+    if (flags.batch !== undefined) return await runBatch(flags.batch, session);
+    return flags.plan ? await planOne(source, session) : await runOne(source, session);
   } finally {
     forget();
   }
@@ -89,6 +95,15 @@ async function runOne(code: string, session: Session): Promise<number> {
   if (flags.json) printJson(terminal.stdout, result);
   else printResult(result, terminal.stdout, terminal.stderr);
   return signal.aborted ? EXIT.interrupted : exitOf(result);
+}
+
+/** Tells what a program can call; it does not run. */
+async function planOne(code: string, session: Session): Promise<number> {
+  const { terminal, flags } = session;
+  const answer = await session.gateway.plan(toRequest({ code }, session));
+  if (flags.json) printJson(terminal.stdout, answer);
+  else printPlan(answer, terminal.stdout, terminal.stderr);
+  return answer.ok ? EXIT.done : EXIT.failed;
 }
 
 function toRequest(

@@ -1,0 +1,35 @@
+/** What a plan follows through a program: a namespace, or a list or record literal that holds one. */
+
+/** A value that leads to tools. Each holds one thing; an expression may stand for several of them. */
+export type Held =
+  | { readonly kind: "namespace"; readonly name: string }
+  /** An array. `at` is the place of what it holds, where the text fixes it. */
+  | { readonly kind: "list"; readonly item: Held; readonly at: number | undefined }
+  /** An object. `methods` are those written in it, whose `this` is followed. */
+  | { readonly kind: "record"; readonly key: string; readonly value: Held; readonly methods: readonly string[] };
+
+/** Two values with the same text are followed once. */
+export function textOf(held: Held): string {
+  switch (held.kind) {
+    case "namespace":
+      return held.name;
+    case "list":
+      return `[${held.at ?? ""} ${textOf(held.item)}]`;
+    case "record":
+      return `{${JSON.stringify(held.key)} ${textOf(held.value)}}`;
+    default:
+      return held satisfies never;
+  }
+}
+
+/** How many containers are around the namespace. */
+export function depthOf(held: Held): number {
+  if (held.kind === "namespace") return 0;
+  return 1 + depthOf(held.kind === "list" ? held.item : held.value);
+}
+
+/** The namespace in the middle. */
+export function namespaceOf(held: Held): string {
+  if (held.kind === "namespace") return held.name;
+  return namespaceOf(held.kind === "list" ? held.item : held.value);
+}

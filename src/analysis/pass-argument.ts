@@ -1,0 +1,55 @@
+/** What becomes of a followed value that is handed to a function. */
+
+import type { AnyNode, CallExpression, NewExpression } from "acorn";
+import type { Held } from "./held-value.ts";
+import { staticName, withoutParens } from "./read-tree.ts";
+import type { Carried, Flow } from "./trace-flow.ts";
+
+/** Built-in functions that look at a value and neither keep nor return it. */
+const LOOKING: ReadonlySet<string> = new Set([
+  "Object.keys",
+  "Object.getOwnPropertyNames",
+  "Object.hasOwn",
+  "JSON.stringify",
+  "console.log",
+  "console.info",
+  "console.debug",
+  "console.warn",
+  "console.error",
+  "Array.isArray",
+  "Boolean",
+]);
+
+/** Into the parameter of a known function; through `Object.values` and `Object.entries`; else lost. */
+export function passArgument(call: CallExpression | NewExpression, node: AnyNode, { held, flow }: Carried): void {
+  const builtin = flow.builtinsHold ? builtinOf(call.callee, flow) : undefined;
+  if (builtin !== undefined && LOOKING.has(builtin)) return;
+  if (builtin === "Object.values" || builtin === "Object.entries") return unpack(call, builtin, { held, flow });
+  const at = call.arguments.findIndex((argument) => argument === node);
+  const callee = call.type === "CallExpression" ? flow.functions.find(call.callee) : undefined;
+  const spread = call.arguments.slice(0, at).some((argument) => argument.type === "SpreadElement");
+  if (at < 0 || !callee || spread || flow.functions.usesArguments(callee)) return flow.lose(held, node);
+  const param = callee.params[at];
+  const rest = callee.params.at(-1);
+  if (param && param.type !== "RestElement") return flow.bind(param, held);
+  if (rest?.type === "RestElement") {
+    flow.bind(rest.argument, { kind: "list", item: held, at: at - callee.params.length + 1 });
+  }
+}
+
+/** The values of a record or list as a list; its entries as a list of lists with the value in the second place. */
+function unpack(call: AnyNode, builtin: string, { held, flow }: Carried): void {
+  if (held.kind === "namespace") return flow.lose(held, call);
+  const item = held.kind === "list" ? held.item : held.value;
+  const entry: Held = builtin === "Object.entries" ? { kind: "list", item, at: 1 } : item;
+  flow.follow(call, { kind: "list", item: entry, at: undefined });
+}
+
+/** `Object.keys` for that call; `undefined` for anything that is no global or no global's method. */
+function builtinOf(callee: AnyNode, { subject }: Flow): string | undefined {
+  const inner = withoutParens(callee);
+  if (inner.type === "Identifier") return subject.globals.bindingOf(inner) ? undefined : inner.name;
+  if (inner.type !== "MemberExpression" || inner.object.type !== "Identifier") return undefined;
+  if (subject.globals.bindingOf(inner.object)) return undefined;
+  return `${inner.object.name}.${staticName(inner.property, inner.computed) ?? ""}`;
+}

@@ -1,0 +1,223 @@
+/**
+ * Follows the namespaces of tools through a program: names, parameters, lists, records, loops. Where it cannot follow,
+ * the whole namespace counts as reached: the answer may be too wide, never too narrow. Without recursion, in bounded
+ * steps.
+ */
+
+import type { AnyNode, MemberExpression } from "acorn";
+import { bindPattern } from "./bind-pattern.ts";
+import type { Held } from "./held-value.ts";
+import { depthOf, namespaceOf, textOf } from "./held-value.ts";
+import { climb, createFunctionFinder } from "./find-function.ts";
+import type { FunctionFinder } from "./find-function.ts";
+import { passArgument } from "./pass-argument.ts";
+import { readList } from "./read-list.ts";
+import { hasMethods, putIntoRecord, readRecord } from "./follow-record.ts";
+import { staticName } from "./read-tree.ts";
+import { isFunction } from "./resolve-scopes.ts";
+import type { Binding, FunctionNode } from "./resolve-scopes.ts";
+import type { Subject } from "./rules/rule.ts";
+
+/** One place from which tools are reached. `tool` is `undefined` when it may be any of the namespace. */
+export interface Reach {
+  readonly namespace: string;
+  readonly tool: string | undefined;
+  /** Where to point: the expression that holds the namespace. */
+  readonly node: AnyNode;
+  /** What reads the tool: the member expression, or the property of a pattern. */
+  readonly reader: AnyNode | undefined;
+  readonly computed: boolean;
+}
+
+/** What the parts of the tracer share. */
+export interface Flow {
+  readonly subject: Subject;
+  readonly functions: FunctionFinder;
+  /** Whether built-in functions are what they are everywhere: the program does not change them. */
+  readonly builtinsHold: boolean;
+  /** The expression may be worth `held`. */
+  follow(node: AnyNode, held: Held): void;
+  /** Everything that is bound by the pattern may be worth (a part of) `held`. */
+  bind(pattern: AnyNode, held: Held): void;
+  followBinding(binding: Binding, held: Held): void;
+  /** It got somewhere that is not followed. */
+  lose(held: Held, at: AnyNode): void;
+  reach(reach: Reach): void;
+}
+
+const MAX_STEPS = 20_000;
+const MAX_DEPTH = 4;
+
+/** `undefined` when the program is too entangled to say anything about it. */
+export function traceFlow(
+  subject: Subject,
+  starts: readonly { readonly node: AnyNode; readonly name: string }[],
+  builtinsHold: boolean,
+): readonly Reach[] | undefined {
+  const reached: Reach[] = [];
+  const open: { readonly node: AnyNode; readonly held: Held }[] = [];
+  const seen = new Map<AnyNode | Binding, Set<string>>();
+  const isNew = (place: AnyNode | Binding, held: Held): boolean => {
+    const known = seen.get(place) ?? new Set();
+    seen.set(place, known);
+    const text = textOf(held);
+    return !known.has(text) && Boolean(known.add(text));
+  };
+  const flow: Flow = {
+    subject,
+    functions: createFunctionFinder(subject),
+    builtinsHold,
+    follow(node, held) {
+      if (depthOf(held) > MAX_DEPTH) flow.lose(held, node);
+      else if (isNew(node, held)) open.push({ node, held });
+    },
+    bind: (pattern, held) => bindPattern(pattern, held, flow),
+    followBinding(binding, held) {
+      if (isNew(binding, held)) for (const mention of binding.mentions) flow.follow(mention, held);
+    },
+    lose: (held, node) =>
+      void reached.push({ namespace: namespaceOf(held), tool: undefined, node, reader: undefined, computed: true }),
+    reach: (reach) => void reached.push(reach),
+  };
+  for (const { node, name } of starts) flow.follow(node, { kind: "namespace", name });
+  let steps = 0;
+  for (let next = open.pop(); next; next = open.pop()) {
+    steps += 1;
+    if (steps > MAX_STEPS) return undefined;
+    step(next.node, next.held, flow);
+  }
+  return reached;
+}
+
+/** Parents that look at a value and let go of it. */
+const HARMLESS: ReadonlySet<string> = new Set([
+  "ExpressionStatement",
+  "UnaryExpression",
+  "BinaryExpression",
+  "IfStatement",
+  "WhileStatement",
+  "DoWhileStatement",
+  "ForStatement",
+  "ForInStatement",
+  "SwitchStatement",
+  "SwitchCase",
+  "ExportDefaultDeclaration",
+]);
+
+function step(node: AnyNode, held: Held, flow: Flow): void {
+  const { outermost, parent } = climb(node, flow.subject);
+  if (!parent || HARMLESS.has(parent.type)) return;
+  switch (parent.type) {
+    case "MemberExpression":
+      return parent.object === outermost ? readMember(node, parent, { held, flow }) : undefined;
+    case "CallExpression":
+    case "NewExpression":
+      return parent.callee === outermost ? undefined : passArgument(parent, outermost, { held, flow });
+    case "ArrayExpression":
+      return flow.follow(parent, { kind: "list", item: held, at: placeIn(parent.elements, outermost) });
+    case "SpreadElement":
+      return spread(parent, { held, flow });
+    case "Property":
+      return putIntoRecord(parent, outermost, { held, flow });
+    case "VariableDeclarator":
+      return flow.bind(parent.id, held);
+    case "AssignmentExpression":
+      return assign(parent, outermost, { held, flow });
+    case "AssignmentPattern":
+      return parent.right === outermost ? flow.bind(parent.left, held) : undefined;
+    case "ConditionalExpression":
+      return parent.test === outermost ? undefined : flow.follow(parent, held);
+    case "LogicalExpression":
+    case "AwaitExpression":
+      return flow.follow(parent, held);
+    case "SequenceExpression":
+      return parent.expressions.at(-1) === outermost ? flow.follow(parent, held) : undefined;
+    case "ForOfStatement":
+      return parent.right === outermost ? goThrough(parent.left, held, flow) : undefined;
+    case "ReturnStatement":
+      return giveBack(flow.subject.around(parent)?.node, parent, { held, flow });
+    case "ArrowFunctionExpression":
+      return giveBack(parent, parent, { held, flow });
+    case "TemplateLiteral":
+      return flow.subject.tree.parentOf(parent)?.type === "TaggedTemplateExpression"
+        ? flow.lose(held, node)
+        : undefined;
+    default:
+      return flow.lose(held, node);
+  }
+}
+
+/** Behind a spread, places are not known. */
+function placeIn(elements: readonly (AnyNode | null)[], node: AnyNode): number | undefined {
+  const at = elements.indexOf(node);
+  return elements.slice(0, at).some((element) => element?.type === "SpreadElement") ? undefined : at;
+}
+
+/** A value on its way, and where the ways lead. */
+export interface Carried {
+  readonly held: Held;
+  readonly flow: Flow;
+}
+
+function readMember(node: AnyNode, member: MemberExpression, { held, flow }: Carried): void {
+  const fixed = staticName(member.property, member.computed);
+  const names = fixed === undefined ? flow.subject.folder.valuesOf(member.property) : [fixed];
+  switch (held.kind) {
+    case "namespace":
+      if (!names) return flow.lose(held, node);
+      for (const name of names) {
+        flow.reach({ namespace: held.name, tool: String(name), node, reader: member, computed: fixed === undefined });
+      }
+      return;
+    case "list":
+      return readList(member, names, { held, flow });
+    case "record":
+      return readRecord(member, names, { held, flow });
+    default:
+      return held satisfies never;
+  }
+}
+
+/** A copy of a record or list has no more than the original. */
+function spread(element: AnyNode, { held, flow }: Carried): void {
+  const whole = flow.subject.tree.parentOf(element);
+  if (whole?.type === "ArrayExpression" && held.kind === "list" && flow.builtinsHold) {
+    return flow.follow(whole, { ...held, at: undefined });
+  }
+  if (whole?.type !== "ObjectExpression" || held.kind === "list" || hasMethods(whole)) return flow.lose(held, element);
+  flow.follow(whole, held);
+}
+
+function assign(assignment: AnyNode, node: AnyNode, { held, flow }: Carried): void {
+  if (assignment.type !== "AssignmentExpression" || assignment.right !== node) return;
+  flow.bind(assignment.left, held);
+  flow.follow(assignment, held);
+}
+
+function goThrough(left: AnyNode, held: Held, flow: Flow): void {
+  if (held.kind !== "list") return;
+  if (!flow.builtinsHold) return flow.lose(held, left);
+  flow.bind(left.type === "VariableDeclaration" ? (left.declarations[0]?.id ?? left) : left, held.item);
+}
+
+/** What a function returns is followed to the places that call it, if all of them are known. */
+function giveBack(from: AnyNode | undefined, at: AnyNode, { held, flow }: Carried): void {
+  const callee = enclosingFunction(from, at, flow.subject);
+  if (!callee) return; // the value of the program: what leaves it calls nothing
+  const calls = flow.functions.callsOf(callee);
+  if (!calls) return flow.lose(held, at);
+  for (const call of calls) {
+    const parent = climb(call, flow.subject).parent;
+    if (callee.async && parent?.type !== "AwaitExpression") flow.lose(held, call);
+    else if (!callee.generator) flow.follow(call, held);
+    else flow.lose(held, call);
+  }
+}
+
+function enclosingFunction(from: AnyNode | undefined, at: AnyNode, subject: Subject): FunctionNode | undefined {
+  if (from && isFunction(from) && from.type === "ArrowFunctionExpression") return from;
+  let gate = subject.around(at);
+  while (gate && gate.kind !== "function") gate = gate.outer;
+  const node = gate?.node;
+  return node && isFunction(node) ? node : undefined;
+}

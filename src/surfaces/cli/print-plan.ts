@@ -1,0 +1,30 @@
+/** A call plan for a person: one line for each tool, and how sure the list is. */
+
+import type { Writable } from "node:stream";
+
+import type { PlannedCall } from "../../domain/index.ts";
+import type { PlanAnswer } from "../gateway.ts";
+import { formatError, printFindings, printLine } from "./print.ts";
+
+/** The plan goes to stdout, findings and the reason of a refusal to stderr. */
+export function printPlan(answer: PlanAnswer, stdout: Writable, stderr: Writable): void {
+  printFindings(answer.findings, stderr);
+  if (!answer.ok) return printLine(stderr, formatError(answer.error));
+  const { exact, calls } = answer.plan;
+  for (const call of calls) printLine(stdout, formatCall(call));
+  if (!exact)
+    printLine(stdout, "and perhaps any other tool: the program reaches tools in a way that its text does not fix");
+  else if (calls.length === 0) printLine(stdout, "no tool");
+}
+
+function formatCall({ tool, effect, access, times, when, args = [], at }: PlannedCall): string {
+  const places = at.map(({ line, column }) => `${line}:${column}`).join(", ");
+  const told = [
+    effect,
+    times === "once" ? "once" : "perhaps many times",
+    when,
+    ...(access === "computed" ? ["computed"] : []),
+  ];
+  const given = args.map((each) => ` ${JSON.stringify(each)}`).join("");
+  return `${tool} (${told.join(", ")}) at ${places}${given}`;
+}
