@@ -13,6 +13,7 @@ import { checkSize } from "./check-size.ts";
 import { createSubject } from "./create-subject.ts";
 import type { Timebox } from "./erase-types.ts";
 import { findCalls } from "./find-calls.ts";
+import { joinInsertions, withoutInsertions } from "./insert.ts";
 import { createLocator } from "./locate.ts";
 import { normalize, toCheckable } from "./normalize.ts";
 import { readTree } from "./read-tree.ts";
@@ -62,13 +63,16 @@ function buildProgram(
     timebox: options.timebox,
   });
   const tree = readTree(stripped.root);
-  const subject = createSubject({ source, tree, namespaces, sourceBytes: options.limits.sourceBytes });
+  const toAuthor = (offset: number): number => withoutInsertions(stripped.insertions, offset);
+  const { sourceBytes } = options.limits;
+  const subject = createSubject({ source, tree, namespaces, sourceBytes, toAuthor });
   const checked = checkRules(subject, options, locate);
   options.findings.push(...checked.findings);
   if (checked.block) throw refuse("PROGRAM_FORBIDDEN", source, checked.block);
-  const { javascript, insertions } = normalize(stripped.text, tree);
-  const calls = findCalls(subject, { namespaces, locate });
-  const checkable = toCheckable(text, tree);
+  const { javascript, insertions: added } = normalize(stripped.text, tree);
+  const insertions = joinInsertions(stripped.insertions, added);
+  const calls = findCalls(subject, { namespaces, locate: (offset) => locate(toAuthor(offset)) });
+  const checkable = toCheckable(text, tree, toAuthor);
   return { digest: digestOf(javascript), source, checkable, javascript, insertions, calls, findings: options.findings };
 }
 

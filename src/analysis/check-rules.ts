@@ -92,7 +92,8 @@ function judge(rule: Rule, subject: Subject, settings: RuleSettings): readonly J
   return rule.check(subject).flatMap((objection): Judged[] => {
     if (setting === "off" && !objection.fatal) return [];
     const blocks = objection.fatal === true || (setting === "error" && settings.blockOnError);
-    return [{ ...objection, rule: rule.name, severity: setting, blocks }];
+    const offset = objection.inSource ? objection.offset : subject.toAuthor(objection.offset);
+    return [{ ...objection, offset, rule: rule.name, severity: setting, blocks }];
   });
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { GloveboxError } from "../domain/index.ts";
-import { MAX_DEPTH, checkSize } from "./check-size.ts";
+import { MAX_DEPTH, MAX_TOKENS, checkSize } from "./check-size.ts";
 
 const LIMITS = { sourceBytes: 256 * 1024 };
 
@@ -79,21 +79,27 @@ test("says where the nesting is too deep", () => {
 
 test("accepts long flat sources", () => {
   const flat = {
-    semicolons: ";".repeat(200_000),
+    semicolons: ";".repeat(40_000),
     string: `"${"(".repeat(200_000)}"`,
     template: `\`${"[".repeat(200_000)}\``,
     comment: `/*${"{".repeat(100_000)}*/ //${"(".repeat(100_000)}`,
-    sum: `${"a+".repeat(100_000)}a`,
-    statements: "const a = b ? c : d\n".repeat(8_000),
-    calls: "if (a) { b((c) => c.d[0]) }\n".repeat(8_000),
-    patterns: "x = /[(]\\//.test(y)\n".repeat(8_000),
-    comparisons: "if (a < b) c = -d\n".repeat(8_000),
-    list: `[${"-1, ".repeat(40_000)}]`,
+    sum: `${"a+".repeat(19_000)}a`,
+    statements: "const a = b ? c : d\n".repeat(4_000),
+    calls: "if (a) { b((c) => c.d[0]) }\n".repeat(1_800),
+    patterns: "x = /[(]\\//.test(y)\n".repeat(4_000),
+    comparisons: "if (a < b) c = -d\n".repeat(4_000),
+    list: `[${"-1, ".repeat(13_000)}]`,
   };
   assert.deepEqual(
     Object.entries(flat).map(([name, source]) => [name, codeOf(source)]),
     Object.keys(flat).map((name) => [name, "accepted"]),
   );
+});
+
+test("accepts as many tokens as the limit allows, whatever their length, and refuses one more", () => {
+  const tooMany = `LIMIT_SIZE: The source has more than ${MAX_TOKENS} names, numbers, strings and signs`;
+  const codes = [MAX_TOKENS - 1, MAX_TOKENS, MAX_TOKENS + 1].map((count) => codeOf(";".repeat(count)));
+  assert.deepEqual(codes, ["accepted", "accepted", tooMany]);
 });
 
 test("estimates more visits for nested guesses and hardly more for statements in a row", () => {

@@ -14,10 +14,11 @@ interface Given {
   readonly tree: Tree;
   readonly namespaces: readonly Namespace[];
   readonly sourceBytes: number;
+  readonly toAuthor: (offset: number) => number;
 }
 
 /** What costs more than one pass is found when a rule first asks. */
-export function createSubject({ source, tree, namespaces, sourceBytes }: Given): Subject {
+export function createSubject({ source, tree, namespaces, sourceBytes, toAuthor }: Given): Subject {
   const globals = resolveScopes(tree);
   const names = new Set(namespaces.map(({ name }) => name));
   const lazy: { around?: Subject["around"]; throwing?: ReadonlySet<AnyNode> } = {};
@@ -28,6 +29,7 @@ export function createSubject({ source, tree, namespaces, sourceBytes }: Given):
     globals,
     namespaces: names,
     sourceBytes,
+    toAuthor,
     folder: createFolder({ tree, globals }),
     around,
     get throwing() {

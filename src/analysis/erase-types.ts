@@ -9,7 +9,7 @@ import type { transformSync } from "amaro";
 /** `broken` means that the stripper itself failed, which says nothing about the source but that it is unusual. */
 export type Erased =
   | { readonly kind: "erased"; readonly text: string }
-  | { readonly kind: "refused"; readonly message: string; readonly offset: number }
+  | { readonly kind: "refused"; readonly message: string; readonly offset: number; readonly end: number }
   | { readonly kind: "broken" };
 
 /**
@@ -35,6 +35,15 @@ export function eraseTypes(text: string, timebox: Timebox): Erased {
   return asBody();
 }
 
+/** The JavaScript of one enum, as one statement that also adds to an enum of the same name; `undefined` if it has errors. */
+export function transformEnum(declaration: string): string | undefined {
+  try {
+    return `;${loadAmaro().transformSync(declaration, { mode: "transform" }).code.trim()}`;
+  } catch {
+    return undefined;
+  }
+}
+
 function erase(text: string, from: number, timebox: Timebox): Erased {
   try {
     const amaro = loadAmaro();
@@ -44,7 +53,8 @@ function erase(text: string, from: number, timebox: Timebox): Erased {
   } catch (thrown) {
     const refusal = parseRefusal(thrown, text);
     if (!refusal) unloadAmaro();
-    return refusal ? { ...refusal, offset: Math.max(0, refusal.offset - from) } : { kind: "broken" };
+    if (!refusal) return { kind: "broken" };
+    return { ...refusal, offset: Math.max(0, refusal.offset - from), end: Math.max(0, refusal.end - from) };
   }
 }
 
@@ -62,11 +72,16 @@ function unloadAmaro(): void {
 /** What amaro throws about a source is a plain object; an `Error` is about amaro. */
 function parseRefusal(raw: unknown, text: string): Extract<Erased, { kind: "refused" }> | undefined {
   if (typeof raw !== "object" || raw === null || raw instanceof Error) return undefined;
-  const { message, startLine, startColumn } = raw as Record<string, unknown>;
+  const { message, startLine, startColumn, endLine, endColumn } = raw as Record<string, unknown>;
   if (typeof message !== "string") return undefined;
-  const line = typeof startLine === "number" ? startLine : 1;
-  const offset = offsetOf(text, line, typeof startColumn === "number" ? startColumn : 0);
-  return { kind: "refused", message, offset };
+  const [line, column] = [Number(startLine ?? 1), Number(startColumn ?? 0)];
+  const offset = offsetOf(text, line, column);
+  return {
+    kind: "refused",
+    message,
+    offset,
+    end: offsetOf(text, Number(endLine ?? line), Number(endColumn ?? column)),
+  };
 }
 
 const WIDE =

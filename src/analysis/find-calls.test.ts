@@ -20,7 +20,13 @@ function callsIn(source: string): readonly string[] {
   const parsed = parseJavascript(source);
   assert.ok(parsed.ok, source);
   const tree = readTree(parsed.root);
-  const subject = createSubject({ source, tree, namespaces: NAMESPACES, sourceBytes: source.length });
+  const subject = createSubject({
+    source,
+    tree,
+    namespaces: NAMESPACES,
+    sourceBytes: source.length,
+    toAuthor: (at) => at,
+  });
   const calls = findCalls(subject, { namespaces: NAMESPACES, locate: createLocator(source) });
   return calls.map(({ address, namespace, line, column }) => {
     const reached = address === "dynamic" && namespace !== undefined ? `${namespace}.*` : address;

@@ -4,6 +4,7 @@
  */
 
 import type { Program } from "../domain/index.ts";
+import { withoutInsertions } from "./insert.ts";
 
 /** Both from 1 up; columns count UTF-16 units, as the engine does. */
 export interface Position {
@@ -37,13 +38,7 @@ export function toAuthorPosition(
   column: number,
 ): Position {
   const offset = offsetAt(program.javascript, line, column);
-  let shift = 0;
-  for (const insertion of program.insertions) {
-    if (offset < insertion.offset) break;
-    if (offset < insertion.offset + insertion.length) return createLocator(program.source)(insertion.offset - shift);
-    shift += insertion.length;
-  }
-  return createLocator(program.source)(offset - shift);
+  return createLocator(program.source)(withoutInsertions(program.insertions, offset));
 }
 
 /** Three lines around a place with a caret under it; safe to print, whatever the source holds. */

@@ -16,6 +16,8 @@ export interface Nesting {
    * a line of thirty such levels would take hours.
    */
   readonly visits: number;
+  /** Of the part that was read. */
+  readonly tokens: number;
 }
 
 /** What is open: a bracket and the operators since the last statement or list item inside it. */
@@ -68,21 +70,23 @@ const BLOCK_WORDS = new Set([
 ]);
 const LEADING_WORDS = new Set(["export", "default", "async", "declare", "abstract"]);
 
-/** Reads no further than the first place deeper than `limit`, so hostile text is answered in its first kilobyte. */
-export function measureNesting(text: string, limit: number): Nesting {
+/** Reads no further than the first place deeper than `limit` or the token above `mostTokens`. */
+export function measureNesting(text: string, limit: number, mostTokens = Infinity): Nesting {
   const levels: Level[] = [createLevel(0, 1)];
   let deepest = { depth: 0, offset: 0 };
   let visits = 0;
+  let tokens = 0;
   let last: Token | undefined;
   for (const token of scanTokens(text)) {
     const level = step(levels, token, last);
     visits += level.weight;
     const depth = level.base + level.run + level.prefix;
     if (depth > deepest.depth) deepest = { depth, offset: token.start };
-    if (depth > limit) break;
+    tokens += 1;
+    if (depth > limit || tokens > mostTokens) break;
     last = token;
   }
-  return { ...deepest, visits };
+  return { ...deepest, visits, tokens };
 }
 
 function createLevel(base: number, weight: number): Level {

@@ -4,24 +4,14 @@
  */
 
 import type { AnyNode, ExportDefaultDeclaration, Program as Root } from "acorn";
-import type { Insertion } from "../domain/index.ts";
 import { blank } from "./blank.ts";
+import { insert } from "./insert.ts";
+import type { Edit, Inserted } from "./insert.ts";
 import { withoutParens } from "./read-tree.ts";
 import type { Tree } from "./read-tree.ts";
 
-/** The text that runs; insertions ascend, with offsets in that text. */
-export interface Normalized {
-  readonly javascript: string;
-  readonly insertions: readonly Insertion[];
-}
-
-interface Edit {
-  readonly at: number;
-  readonly text: string;
-}
-
 /** Idempotent. What is inserted starts with a keyword or a semicolon, so it cannot join the statement before it. */
-export function normalize(text: string, tree: Tree): Normalized {
+export function normalize(text: string, tree: Tree): Inserted {
   const exported = tree.root.body.find((node) => node.type === "ExportDefaultDeclaration");
   const blanked = exported ? blank(text, exported.start, exported.declaration.start) : text;
   return insert(blanked, [...editsOfExport(tree.root, exported), ...editsOfEnd(tree, exported)]);
@@ -31,12 +21,13 @@ export function normalize(text: string, tree: Tree): Normalized {
  * The author's text as a function's body, types kept and nothing moved: what stands after `export default` stays a
  * declaration when it has a name and becomes the operand of `void` otherwise.
  */
-export function toCheckable(text: string, { root }: Pick<Tree, "root">): string {
+export function toCheckable(text: string, { root }: Pick<Tree, "root">, toAuthor: (offset: number) => number): string {
   const exported = root.body.find((node) => node.type === "ExportDefaultDeclaration");
   if (!exported) return text;
-  const blanked = blank(text, exported.start, exported.declaration.start);
+  const start = toAuthor(exported.start);
+  const blanked = blank(text, start, toAuthor(exported.declaration.start));
   if (isNamed(exported.declaration)) return blanked;
-  return blanked.slice(0, exported.start) + ";void" + blanked.slice(exported.start + ";void".length);
+  return blanked.slice(0, start) + ";void" + blanked.slice(start + ";void".length);
 }
 
 /** The last statement that is more than a semicolon. */
@@ -117,17 +108,4 @@ function isInertValue(node: AnyNode): boolean {
   if (node.type === "ArrayExpression") return node.elements.every((element) => !element || isInertValue(element));
   if (node.type !== "ObjectExpression") return INERT_VALUES.has(node.type);
   return node.properties.every((property) => property.type === "Property" && isInertValue(property.value));
-}
-
-function insert(text: string, edits: readonly Edit[]): Normalized {
-  let javascript = "";
-  let from = 0;
-  const insertions: Insertion[] = [];
-  for (const edit of edits) {
-    javascript += text.slice(from, edit.at);
-    insertions.push({ offset: javascript.length, length: edit.text.length });
-    javascript += edit.text;
-    from = edit.at;
-  }
-  return { javascript: javascript + text.slice(from), insertions };
 }

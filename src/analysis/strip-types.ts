@@ -4,18 +4,23 @@
  */
 
 import type { AnyNode, Program as Root } from "acorn";
-import type { GloveboxError } from "../domain/index.ts";
+import type { GloveboxError, Insertion } from "../domain/index.ts";
 import { eraseTypes } from "./erase-types.ts";
 import type { Erased, Timebox } from "./erase-types.ts";
+import { insert } from "./insert.ts";
+import type { Edit } from "./insert.ts";
 import { parseJavascript } from "./parse-javascript.ts";
 import type { Parsed } from "./parse-javascript.ts";
 import { readNodes } from "./read-tree.ts";
 import { refuse } from "./refuse.ts";
+import { MAX_TRANSFORMS, hasManyTransforms, transformTypes } from "./transform-types.ts";
 
 /** Plain JavaScript and its tree. */
 export interface Stripped {
   readonly text: string;
   readonly root: Root;
+  /** What stands in the text beyond the author's own, ascending, with offsets in the text. */
+  readonly insertions: readonly Insertion[];
 }
 
 /**
@@ -49,16 +54,33 @@ export interface StripBounds {
 /** Throws PROGRAM_SYNTAX with the place. */
 export function stripTypes(text: string, bounds: StripBounds): Stripped {
   const plain = parseJavascript(text);
-  if (plain.ok && !mayHoldTypeArguments(text, plain.root)) return { text, root: plain.root };
+  if (plain.ok && !mayHoldTypeArguments(text, plain.root)) return { text, root: plain.root, insertions: [] };
   if (!plain.ok && plain.exhausted) throw refuseParse(text, plain);
-  const affordable = bounds.timebox !== undefined || bounds.visits <= MAX_VISITS;
-  const erased: Erased = affordable ? eraseTypes(text, bounds.timebox ?? ((work) => work())) : { kind: "broken" };
-  const parsed = erased.kind === "erased" ? parseJavascript(erased.text) : undefined;
-  if (parsed?.ok && erased.kind === "erased") return { text: erased.text, root: parsed.root };
-  if (plain.ok) return { text, root: plain.root };
+  const { erased, additions } = eraseAll(text, bounds);
+  const inserted = erased.kind === "erased" ? insert(erased.text, additions) : undefined;
+  const parsed = inserted && parseJavascript(inserted.javascript);
+  if (parsed?.ok && inserted) return { text: inserted.javascript, root: parsed.root, insertions: inserted.insertions };
+  if (plain.ok) return { text, root: plain.root, insertions: [] };
   if (erased.kind === "broken" && bounds.visits > MAX_VISITS) throw refuseAmbiguous(text, plain.offset);
   if (erased.kind === "refused") throw refuseErasure(text, erased);
-  throw refuseParse(text, parsed && !parsed.ok ? parsed : plain);
+  throw refuseParse(text, parsed && !parsed.ok && additions.length === 0 ? parsed : plain);
+}
+
+/** Types, and one by one what is more than types. */
+function eraseAll(text: string, bounds: StripBounds): { readonly erased: Erased; readonly additions: readonly Edit[] } {
+  const timebox: Timebox = bounds.timebox ?? ((work) => work());
+  const additions: Edit[] = [];
+  if (bounds.visits > MAX_VISITS) return { erased: { kind: "broken" }, additions };
+  if (hasManyTransforms(text)) throw refuseMany(text);
+  let current = text;
+  for (let count = 0; ; count += 1) {
+    const erased = eraseTypes(current, timebox);
+    const transformed =
+      erased.kind === "refused" && count < MAX_TRANSFORMS ? transformTypes(current, erased) : undefined;
+    if (!transformed) return { erased, additions: additions.toSorted((a, b) => a.at - b.at) };
+    current = transformed.text;
+    additions.push(...transformed.additions);
+  }
 }
 
 /**
@@ -102,6 +124,12 @@ function refuseErasure(text: string, refusal: Extract<Erased, { kind: "refused" 
     .replace(/ in (?:strip-only|type strip) mode/u, " here")
     .replace(/\. Expected an identifier, void,.*$/u, " where a type is expected");
   return refuse("PROGRAM_SYNTAX", text, { message, offset: refusal.offset, hint: form?.[1] ?? FIX_SYNTAX });
+}
+
+function refuseMany(text: string): GloveboxError {
+  const message = `There are more than ${MAX_TRANSFORMS} enums and constructors with parameter properties`;
+  const hint = "Write constant objects instead of enums, and assign fields in constructors";
+  return refuse("PROGRAM_SYNTAX", text, { message, offset: 0, hint });
 }
 
 function refuseAmbiguous(text: string, offset: number): GloveboxError {

@@ -38,7 +38,12 @@ function hidden({ source }: Subject): readonly Objection[] {
     if (match.index < lineEnd) continue;
     const code = (match[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
     const message = `the invisible character U+${code} hides what the program says`;
-    objections.push({ offset: match.index, message, fix: `remove it or write it as \\u{${code}} in a string` });
+    objections.push({
+      offset: match.index,
+      inSource: true,
+      message,
+      fix: `remove it or write it as \\u{${code}} in a string`,
+    });
     const next = source.indexOf("\n", match.index);
     lineEnd = next < 0 ? source.length : next;
   }

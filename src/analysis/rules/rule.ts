@@ -9,8 +9,10 @@ import type { Gate } from "../surroundings.ts";
 
 /** Everything a rule may look at. */
 export interface Subject {
-  /** As the author wrote it; offsets in the tree are offsets in it. */
+  /** As the author wrote it. */
   readonly source: string;
+  /** Leads an offset in the tree to the author's own: translated declarations may have moved it. */
+  readonly toAuthor: (offset: number) => number;
   readonly tree: Tree;
   readonly globals: Globals;
   readonly folder: Folder;
@@ -27,6 +29,8 @@ export interface Subject {
 /** One place that a rule objects to. */
 export interface Objection {
   readonly offset: number;
+  /** True when the offset counts in the author's source instead of the tree. */
+  readonly inSource?: boolean;
   /** What is there and why it is not good. */
   readonly message: string;
   /** What to write instead. */

@@ -1,0 +1,63 @@
+/** Puts text in and remembers where, so that every position can be led back to the author's own. */
+
+import type { Insertion } from "../domain/index.ts";
+
+/** The longer text; insertions ascend, with offsets in that text. */
+export interface Inserted {
+  readonly javascript: string;
+  readonly insertions: readonly Insertion[];
+}
+
+/** What to put in before the character at `at`. */
+export interface Edit {
+  readonly at: number;
+  readonly text: string;
+}
+
+/** Edits must ascend. */
+export function insert(text: string, edits: readonly Edit[]): Inserted {
+  let javascript = "";
+  let from = 0;
+  const insertions: Insertion[] = [];
+  for (const edit of edits) {
+    javascript += text.slice(from, edit.at);
+    insertions.push({ offset: javascript.length, length: edit.text.length });
+    javascript += edit.text;
+    from = edit.at;
+  }
+  return { javascript: javascript + text.slice(from), insertions };
+}
+
+/**
+ * Two rounds of insertions as one: the first went into the author's text, the second into what came of that.
+ */
+export function joinInsertions(first: readonly Insertion[], second: readonly Insertion[]): readonly Insertion[] {
+  const moved = first.flatMap(({ offset, length }) => splitAround({ offset, length }, second));
+  return [...moved, ...second].toSorted((a, b) => a.offset - b.offset);
+}
+
+/** Where an earlier insertion is after later ones; one that landed inside of it parts it in two. */
+function splitAround({ offset, length }: Insertion, later: readonly Insertion[]): readonly Insertion[] {
+  const parts: Insertion[] = [];
+  let [at, left] = [offset, length];
+  for (const each of later) {
+    if (each.offset <= at) at += each.length;
+    else if (each.offset < at + left) {
+      const head = each.offset - at;
+      parts.push({ offset: at, length: head });
+      [at, left] = [each.offset + each.length, left - head];
+    } else break;
+  }
+  return [...parts, { offset: at, length: left }];
+}
+
+/** Leads an offset in the longer text back; one inside inserted text becomes the place where that was put. */
+export function withoutInsertions(insertions: readonly Insertion[], offset: number): number {
+  let shift = 0;
+  for (const insertion of insertions) {
+    if (offset < insertion.offset) break;
+    if (offset < insertion.offset + insertion.length) return insertion.offset - shift;
+    shift += insertion.length;
+  }
+  return offset - shift;
+}

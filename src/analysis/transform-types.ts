@@ -1,0 +1,130 @@
+/**
+ * The two forms of TypeScript that are more than types and that people use: enums and parameter properties. What they
+ * mean is inserted as JavaScript, what they were becomes spaces; nothing else moves.
+ */
+
+import { blank } from "./blank.ts";
+import { transformEnum } from "./erase-types.ts";
+import type { Erased } from "./erase-types.ts";
+import { scanTokens } from "./scan-tokens.ts";
+import type { Token } from "./scan-tokens.ts";
+
+/** Text to put in before what stands at `at`, an offset in the author's text. */
+export interface Addition {
+  readonly at: number;
+  readonly text: string;
+}
+
+/** The text without the declaration, of the same length, and the JavaScript that takes its place. */
+export interface Transformed {
+  readonly text: string;
+  readonly additions: readonly Addition[];
+}
+
+/** Each costs a run of the stripper. */
+export const MAX_TRANSFORMS = 20;
+const MANY = new RegExp(
+  /\benum\s+[\w$]+\s*\{|\bconstructor\s*\([^)]{0,500}?\b(?:public|private|protected|readonly|override)\s/u.source,
+  "gu",
+);
+/** A single constructor may have this many properties among its parameters. */
+const MAX_PROPERTIES = 100;
+const MODIFIERS: ReadonlySet<string> = new Set(["public", "private", "protected", "readonly", "override"]);
+const ENUM = /^(?:const\s+)?(?=enum\s)/u;
+
+/** Whether a text has more such declarations than are translated; the stripper takes long to complain about them all. */
+export function hasManyTransforms(text: string): boolean {
+  if (countUpTo(text, MANY, MAX_TRANSFORMS + 1) > MAX_TRANSFORMS) return true;
+  return (
+    countUpTo(text, /\b(?:public|private|protected|readonly)\s+[\w$]+\s*[,:=)]/gu, 10 * MAX_PROPERTIES) >=
+    10 * MAX_PROPERTIES
+  );
+}
+
+function countUpTo(text: string, pattern: RegExp, most: number): number {
+  let count = 0;
+  for (const _ of text.matchAll(pattern)) {
+    count += 1;
+    if (count >= most) break;
+  }
+  return count;
+}
+
+/** Translates the declaration that the stripper refused, or gives `undefined` when it is none of those two forms. */
+export function transformTypes(text: string, refusal: Extract<Erased, { kind: "refused" }>): Transformed | undefined {
+  if (refusal.message.startsWith("TypeScript enum")) return translateEnum(text, refusal);
+  return refusal.message.includes("parameter property") ? translateConstructor(text, refusal.offset) : undefined;
+}
+
+function translateEnum(
+  text: string,
+  { offset, end }: { readonly offset: number; readonly end: number },
+): Transformed | undefined {
+  const lead = ENUM.exec(text.slice(offset, end));
+  if (!lead) return undefined;
+  const script = transformEnum(text.slice(offset + lead[0].length, end));
+  return script === undefined ? undefined : { text: blank(text, offset, end), additions: [{ at: end, text: script }] };
+}
+
+function translateConstructor(text: string, offset: number): Transformed | undefined {
+  const tokens = [...scanTokens(text)];
+  const open = tokens.findLastIndex(
+    ({ text: sign, start }, at) => sign === "(" && start < offset && tokens[at - 1]?.text === "constructor",
+  );
+  const close = open < 0 ? -1 : findClosing(tokens, open);
+  const body = tokens[close + 1];
+  if (close < 0 || body?.text !== "{" || (tokens[close]?.start ?? 0) < offset) return undefined;
+  const properties = readProperties(tokens.slice(open, close));
+  if (properties.length === 0 || properties.length > MAX_PROPERTIES) return undefined;
+  const blanked = properties.reduce((rest, { from, to }) => blank(rest, from, to), text);
+  const after = findSuper(tokens.slice(close + 1, findClosing(tokens, close + 1)));
+  const sets = properties.map(({ name }) => `this.${name}=${name}`);
+  const addition =
+    after === undefined ? { at: body.start + 1, text: `${sets.join(";")};` } : { at: after, text: `,${sets.join()}` };
+  return { text: blanked, additions: [addition] };
+}
+
+interface Property {
+  readonly name: string;
+  /** The place of its modifiers. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/** `tokens` starts with the opening parenthesis. */
+function readProperties(tokens: readonly Token[]): readonly Property[] {
+  const found: Property[] = [];
+  let depth = 0;
+  for (const [at, token] of tokens.entries()) {
+    if (token.kind === "mark" && ["(", "[", "{", "${"].includes(token.text)) depth += 1;
+    if ([")", "]", "}"].includes(token.text)) depth -= 1;
+    const starts =
+      depth === 1 && (token.text === "," || token.text === "(") && MODIFIERS.has(tokens[at + 1]?.text ?? "");
+    if (!starts) continue;
+    const first = at + 1;
+    let last = first;
+    while (MODIFIERS.has(tokens[last]?.text ?? "") && tokens[last + 1]?.kind === "word") last += 1;
+    const [from, name] = [tokens[first], tokens[last]];
+    if (from && name && last > first) found.push({ name: name.text, from: from.start, to: name.start });
+  }
+  return found;
+}
+
+/** The index of the bracket that closes the one at `open`, or -1. */
+function findClosing(tokens: readonly Token[], open: number): number {
+  let depth = 0;
+  for (let at = open; at < tokens.length; at += 1) {
+    const token = tokens[at];
+    if (token?.kind === "mark" && ["(", "[", "{", "${"].includes(token.text)) depth += 1;
+    if ([")", "]", "}"].includes(token?.text ?? "")) depth -= 1;
+    if (depth === 0) return at;
+  }
+  return -1;
+}
+
+/** Where the call of `super` ends, if there is one. */
+function findSuper(tokens: readonly Token[]): number | undefined {
+  const at = tokens.findIndex(({ text }, index) => text === "super" && tokens[index + 1]?.text === "(");
+  const end = at < 0 ? undefined : tokens[findClosing(tokens, at + 1)];
+  return end && end.start + 1;
+}
