@@ -15,7 +15,7 @@ import type { Timebox } from "./erase-types.ts";
 import { findCalls } from "./find-calls.ts";
 import { joinInsertions, withoutInsertions } from "./insert.ts";
 import { createLocator } from "./locate.ts";
-import { normalize, toCheckable } from "./normalize.ts";
+import { describeRewrites, normalize, toCheckable } from "./normalize.ts";
 import { readTree } from "./read-tree.ts";
 import { refuse } from "./refuse.ts";
 import { stripTypes } from "./strip-types.ts";
@@ -56,7 +56,11 @@ function buildProgram(
   const locate = createLocator(source);
   // Half a surrogate pair survives no transport and no digest; as U+FFFD it is the same everywhere.
   const unwrapped = unwrapFence(source.toWellFormed());
-  if (unwrapped.opened !== undefined) options.findings.push(fenceFinding(locate(unwrapped.opened)));
+  const note = (message: string, offset: number): void =>
+    void options.findings.push({ rule: "normalized", severity: "info", message, ...locate(offset) });
+  if (unwrapped.opened !== undefined) {
+    note("The program came in a markdown fence, which was taken off", unwrapped.opened);
+  }
   const text = blankHashbang(unwrapped.text);
   const stripped = stripTypes(text, {
     visits: nesting.visits,
@@ -69,16 +73,12 @@ function buildProgram(
   const checked = checkRules(subject, options, locate);
   options.findings.push(...checked.findings);
   if (checked.block) throw refuse("PROGRAM_FORBIDDEN", source, checked.block);
+  for (const { message, offset } of describeRewrites(tree)) note(message, toAuthor(offset));
   const { javascript, insertions: added } = normalize(stripped.text, tree);
   const insertions = joinInsertions(stripped.insertions, added);
   const calls = findCalls(subject, { namespaces, locate: (offset) => locate(toAuthor(offset)) });
   const checkable = toCheckable(text, tree, toAuthor);
   return { digest: digestOf(javascript), source, checkable, javascript, insertions, calls, findings: options.findings };
-}
-
-function fenceFinding(position: { readonly line: number; readonly column: number }): Finding {
-  const message = "The program came in a markdown fence, which was taken off";
-  return { rule: "normalized", severity: "info", message, ...position };
 }
 
 function digestOf(javascript: string): Digest {

@@ -44,6 +44,27 @@ const RETURNED: readonly (readonly [source: string, javascript: string, value: u
     "function main() { return g() }\nconst g = () => 2;return main();",
     2,
   ],
+  ["if (f(1)) { 2 }", "if (f(1)) { return (2) }", 2],
+  [
+    "if (f(0)) 1; else if (f(1)) 2; else { 3 }",
+    "if (f(0)) return (1); else if (f(1)) return (2); else { return (3) }",
+    2,
+  ],
+  ["{ f(1); { 2 } }", "{ f(1); { return (2) } }", 2],
+  ["try { 2 } catch { 3 }", "try { return await (2) } catch { return await (3) }", 2],
+  [
+    "try { f(Promise.reject(1)) } catch { 2 }",
+    "try { return await (f(Promise.reject(1))) } catch { return await (2) }",
+    2,
+  ],
+  ["try { 2 } finally { f(3) }", "try { return await (2) } finally { f(3) }", 2],
+  [
+    "switch (f(1)) { case 0: 5; case 1: f(1); 2; break; default: 3 }",
+    "switch (f(1)) { case 0: 5; case 1: f(1); return (2); break; default: return (3) }",
+    2,
+  ],
+  ["switch (f(1)) { case 1: { 2; break } }", "switch (f(1)) { case 1: { return (2); break } }", 2],
+  ["const run = async () => 2; run()", "const run = async () => 2; return (run())", 2],
   ["export default 2", "               return (2)", 2],
   ["f\nexport default (2)", "f\n               return ((2))", 2],
   ["export default { a: 1 }.a;", "               return ({ a: 1 }.a);", 1],
@@ -75,9 +96,7 @@ for (const source of [
   "return 1",
   "return 1 //",
   "const a = 1",
-  "if (f(1)) { 2 }",
   "for (const a of [1]) a",
-  "try { 1 } catch {}",
   "throw 1",
   "main(); function main() {}",
   "function main(a) { return a }",
@@ -91,6 +110,16 @@ for (const source of [
 ]) {
   test(`leaves ${JSON.stringify(source)} as it is`, () => assert.equal(normalized(source), source));
 }
+
+test("leaves a case that falls through, a loop and a labelled break as they are", () => {
+  for (const source of [
+    "switch (f(1)) { case 1: 2; case 2: f(3); const a = 1 }",
+    "while (f(0)) { 2 }",
+    "a: { switch (f(1)) { case 1: 2; break a } }",
+  ]) {
+    assert.equal(normalized(source), source);
+  }
+});
 
 test("does not call a function that needs arguments, stands among others, or yields", () => {
   assert.equal(normalized("(a) => a"), "return ((a) => a)");
@@ -120,6 +149,8 @@ const STATEMENTS = [
   "let a = 7",
   "function main() { return 8 }",
   "if (f(9)) { f(0) } else f(1)",
+  "try { f(14) } catch { f(15) } finally { f(16) }",
+  "switch (f(1)) { case 0: f(1); case 1: f(17); break; default: f(18) }",
   "{ f(10) }",
   "class A {}",
   "() => 11",

@@ -1,7 +1,7 @@
 /** Promises that nobody waits for: the program ends without them, and their failures are lost. */
 
 import type { AnyNode, CallExpression } from "acorn";
-import { findLastStatement } from "../normalize.ts";
+import { findResults } from "../normalize.ts";
 import { staticName, withoutParens } from "../read-tree.ts";
 import { isFunction } from "../resolve-scopes.ts";
 import { calledNamespace, withoutChain } from "./called-namespace.ts";
@@ -37,15 +37,21 @@ export const noUnhandledAsync: Rule = {
   name: "no-unhandled-async",
   severity: "warn",
   check: (subject) => {
-    const last = findLastStatement(subject.tree.root);
+    const returned = new Set<AnyNode>(findResults(subject.tree.root).map(({ statement }) => statement));
     return subject.tree.nodes.flatMap((node): readonly Objection[] => {
-      if (node.type === "CallExpression") return objectToCallback(node, subject);
-      return node.type === "ExpressionStatement" && node !== last ? objectToDropped(node.expression, subject) : [];
+      if (node.type === "CallExpression") return objectToCallback(node, subject, returned);
+      return node.type === "ExpressionStatement" && !returned.has(node)
+        ? objectToDropped(node.expression, subject)
+        : [];
     });
   },
 };
 
-function objectToCallback(call: CallExpression, subject: Subject): readonly Objection[] {
+function objectToCallback(
+  call: CallExpression,
+  subject: Subject,
+  returned: ReadonlySet<AnyNode>,
+): readonly Objection[] {
   const callee = withoutChain(call.callee);
   const name = callee.type === "MemberExpression" ? staticName(callee.property, callee.computed) : undefined;
   const [callback] = call.arguments;
@@ -59,17 +65,17 @@ function objectToCallback(call: CallExpression, subject: Subject): readonly Obje
     const fix = "await the answers first: `const answers = await Promise.all(list.map(async …))`";
     return [{ offset, message: `\`${name}\` gets a promise from an async function, not its answer`, fix }];
   }
-  if (!COLLECTING.has(name) || !isUsedAtOnce(call, subject)) return [];
+  if (!COLLECTING.has(name) || !isUsedAtOnce(call, subject, returned)) return [];
   return [
     { offset, message: `\`${name}\` gives promises that nobody awaits here`, fix: "wrap it: `await Promise.all(…)`" },
   ];
 }
 
 /** `list.map(async …)` as a statement of its own, or with an array method right behind it. */
-function isUsedAtOnce(call: CallExpression, { tree }: Subject): boolean {
+function isUsedAtOnce(call: CallExpression, { tree }: Subject, returned: ReadonlySet<AnyNode>): boolean {
   let parent = tree.parentOf(call);
   if (parent?.type === "ChainExpression") parent = tree.parentOf(parent);
-  if (parent?.type === "ExpressionStatement") return parent !== findLastStatement(tree.root);
+  if (parent?.type === "ExpressionStatement") return !returned.has(parent);
   if (parent?.type !== "MemberExpression") return false;
   const name = staticName(parent.property, parent.computed);
   return name !== undefined && USING.has(name);

@@ -27,7 +27,7 @@ for (const [source, finding] of Object.entries(OBJECTIONS)) {
 
 const WARNINGS: Readonly<Record<string, string>> = {
   "tools.echo(1); return 2": "no-unawaited-call warn 1:1",
-  "if (a) { (tools)?.['echo']?.(1) }": "no-unawaited-call warn 1:10",
+  "if (a) { (tools)?.['echo']?.(1) } 2": "no-unawaited-call warn 1:10",
   "const a\u200db = 1": "no-invisible-characters warn 1:8",
   "// \u202e\n1": "no-invisible-characters warn 1:4",
   "'\u{e0041}'": "no-invisible-characters warn 1:2",
