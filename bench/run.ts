@@ -10,6 +10,8 @@ const { benchCatalog } = await import("./search/report.ts");
 const { benchProduct, benchStart } = await import("./product.ts");
 
 console.log(`Node ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}`);
+const { benchAnalysis } = await import("./analysis.ts");
+benchAnalysis();
 await benchSandbox();
 await benchNeighbors();
 await benchCatalog();

@@ -41,6 +41,7 @@ export const RealWeakMap = WeakMap;
 export const weakGet = method<WeakMap<object, number>, [object], number | undefined>(WeakMap.prototype, "get");
 export const weakSet = method<WeakMap<object, number>, [object, number], unknown>(WeakMap.prototype, "set");
 
+export const sortArray = method<unknown[], [(a: unknown, b: unknown) => number], unknown[]>(Array.prototype, "sort");
 export const dateGetTime = method<Date, [], number>(Date.prototype, "getTime");
 export const dateToIso = method<Date, [], string>(Date.prototype, "toISOString");
 export const dateToText = method<Date, [], string>(Date.prototype, "toString");

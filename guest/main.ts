@@ -10,6 +10,7 @@ import { EncodeProblem, encode } from "./codec.ts";
 import type { EncodeLimits } from "./codec.ts";
 import { createConsole } from "./console.ts";
 import { ToolError, describeThrown } from "./errors.ts";
+import { HELPERS } from "./helpers.ts";
 import { RealPromise, defineProperty, freeze, keys, parseJson, promiseThen, stringifyJson } from "./intrinsics.ts";
 import { createGlovebox } from "./glovebox.ts";
 import { lockDown } from "./lockdown.ts";
@@ -47,6 +48,7 @@ function boot(send: Send, parseUrl: ParseUrl, setUrlPart: SetUrlPart): Guest {
     btoa,
     ToolError,
     fetch: refuseNetwork,
+    ...HELPERS,
   });
   return {
     start: (program, startText, atMs) => start(program, parseJson(startText) as StartMessage, send, atMs),

@@ -29,6 +29,8 @@ const MANY = new RegExp(
 );
 /** A single constructor may have this many properties among its parameters. */
 const MAX_PROPERTIES = 100;
+/** A longer enum is data, and translating it would take long. */
+const MAX_ENUM_CHARS = 10_000;
 const MODIFIERS: ReadonlySet<string> = new Set(["public", "private", "protected", "readonly", "override"]);
 const ENUM = /^(?:const\s+)?(?=enum\s)/u;
 
@@ -61,7 +63,7 @@ function translateEnum(
   { offset, end }: { readonly offset: number; readonly end: number },
 ): Transformed | undefined {
   const lead = ENUM.exec(text.slice(offset, end));
-  if (!lead) return undefined;
+  if (!lead || end - offset > MAX_ENUM_CHARS) return undefined;
   const script = transformEnum(text.slice(offset + lead[0].length, end));
   return script === undefined ? undefined : { text: blank(text, offset, end), additions: [{ at: end, text: script }] };
 }

@@ -19,7 +19,8 @@ const GLOBALS = [
   ..."console crypto decodeURI decodeURIComponent encodeURI encodeURIComponent escape eval fetch".split(" "),
   ..."files github globalThis glovebox input isFinite isNaN parseFloat parseInt setTimeout structuredClone".split(" "),
   ..."undefined unescape".split(" "),
-];
+  ..."chunk count first groupBy last omit pick sortBy sum table unique".split(" "),
+].toSorted();
 
 for (const engine of ENGINES) {
   const it = itOn(engine);
@@ -32,6 +33,18 @@ for (const engine of ENGINES) {
         assert.deepEqual(
           await value("return Object.getOwnPropertyNames(globalThis).sort()"),
           GLOBALS.filter((name) => !MISSING[engine].includes(name)),
+        );
+      });
+      it("help with data, and give way to a program's own names", async () => {
+        const rows = '[{ k: "a", n: 1 }, { k: "b", n: 2 }, { k: "a", n: 3 }]';
+        assert.deepEqual(await value(`return [sum(${rows}, "n"), count(${rows}, "k"), groupBy([1, 2], () => "x")]`), [
+          6,
+          { a: 2, b: 1 },
+          { x: [1, 2] },
+        ]);
+        assert.deepEqual(
+          await value("const sum = 5; let first = 6; function table() { return 7 } return [sum, first, table()]"),
+          [5, 6, 7],
         );
       });
       it("have no symbols, and behind them is the program's own Object.prototype", async () => {

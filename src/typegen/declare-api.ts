@@ -3,6 +3,7 @@
 import type { ApiSurface, CatalogSnapshot, Digest, Namespace, Tool } from "../domain/index.ts";
 import { parseToolAddress } from "../domain/index.ts";
 import { declareLoosely, declareMember, declareNamespace } from "./declare-tool.ts";
+import { HELPER_GLOBALS } from "./helper-globals.ts";
 import { createNamedTypes } from "./named-types.ts";
 
 /** What the product itself offers to every program. Looking and reading only; each is a call and counts as one. */
@@ -62,7 +63,7 @@ function createSurface(snapshot: CatalogSnapshot): ApiSurface {
   const namespaces = snapshot.namespaces.map(declare);
   return Object.freeze({
     snapshot: snapshot.digest,
-    declarations: `${[FIXED_GLOBALS, ...namespaces].join("\n")}\n`,
+    declarations: `${[FIXED_GLOBALS, HELPER_GLOBALS, ...namespaces].join("\n")}\n`,
     namespaces: snapshot.namespaces,
   });
 }

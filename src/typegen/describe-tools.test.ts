@@ -132,3 +132,11 @@ declare const files: {\n${declared("files.read")}\n${declared("files.write")}\n}
     assert.match(declarations, /^\/\/ \d+ more tools are not shown; use search, then describe them by name$/m);
   });
 });
+
+describe("the helpers of the sandbox", () => {
+  it("are described with the other globals, and are part of the whole API", () => {
+    const { declarations } = describeTools(SMALL, ["glovebox"], { detail: "types", findNearest: NEAREST });
+    assert.equal(declarations.split("declare function sum").length, 2);
+    assert.ok(declareApi(SMALL).declarations.includes("declare function groupBy<T>"));
+  });
+});

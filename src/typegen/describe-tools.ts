@@ -6,6 +6,7 @@ import { FIXED_GLOBALS, toolsOf } from "./declare-api.ts";
 import { declareBriefly, declareMember, declareNamespace, namespaceOf } from "./declare-tool.ts";
 import type { Detail } from "./declare-tool.ts";
 import { toCommentText } from "./escape-text.ts";
+import { HELPER_GLOBALS } from "./helper-globals.ts";
 import { createNamedTypes } from "./named-types.ts";
 import type { NamedTypes } from "./named-types.ts";
 
@@ -44,6 +45,7 @@ const MAX_HINT_LENGTH = 1000;
 /** No server can be called so; it stands for what every program has besides its servers. */
 const OWN_NAME = "glovebox";
 const OWN_GLOBALS = `${FIXED_GLOBALS}
+${HELPER_GLOBALS}
 /** Lines come back with the result, in order. */
 declare const console: Record<"log" | "info" | "warn" | "error" | "debug", (...values: unknown[]) => void>;
 // Also there: setTimeout, URL, URLSearchParams, TextEncoder, TextDecoder, structuredClone, atob, btoa, crypto.randomUUID.

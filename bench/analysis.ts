@@ -1,0 +1,102 @@
+/** What analysis costs: stage by stage for an ordinary program, and in all for sources made to be slow. */
+
+import { runInNewContext } from "node:vm";
+
+import { createSubject } from "../src/analysis/create-subject.ts";
+import { checkRules } from "../src/analysis/check-rules.ts";
+import { checkSize } from "../src/analysis/check-size.ts";
+import { findCalls } from "../src/analysis/find-calls.ts";
+import { analyze } from "../src/analysis/index.ts";
+import { createLocator } from "../src/analysis/locate.ts";
+import { readTree } from "../src/analysis/read-tree.ts";
+import { stripTypes } from "../src/analysis/strip-types.ts";
+import { DEFAULT_LIMITS } from "../src/domain/index.ts";
+import type { ConnectorId, Namespace } from "../src/domain/index.ts";
+import { listHostileSources } from "./hostile-sources.ts";
+import { ms, print } from "./measure.ts";
+
+const NAMESPACES: readonly Namespace[] = ["tools", "github"].map((name) => ({
+  name,
+  connector: name as ConnectorId,
+  summary: "",
+  tools: ["echo", "listIssues", "getIssue"],
+}));
+
+const TYPICAL = `interface Issue { id: number; title: string; labels: string[] }
+const issues: Issue[] = await github.listIssues({ owner: "acme", repo: "app", state: "open" });
+const byLabel = new Map<string, Issue[]>();
+for (const issue of issues) {
+  for (const label of issue.labels) byLabel.set(label, [...(byLabel.get(label) ?? []), issue]);
+}
+const bugs = byLabel.get("bug") ?? [];
+const details = await Promise.all(bugs.slice(0, 10).map((bug) => github.getIssue({ id: bug.id })));
+const summary = details.map((detail: any, index) => \`\${index + 1}. \${detail.title} (\${detail.comments ?? 0})\`);
+console.log(\`\${issues.length} issues, \${bugs.length} bugs\`);
+if (summary.length === 0) return "no bugs";
+return { count: issues.length, bugs: summary.join("\\n") };
+`;
+
+const OPTIONS = {
+  limits: DEFAULT_LIMITS,
+  enabled: true,
+  blockOnError: true,
+  rules: {},
+  timebox: <R>(work: () => R): R => runInNewContext("work()", { work }, { timeout: 500 }) as R,
+};
+
+/** The middle one of many, in milliseconds of this thread's processor time when asked for enough runs. */
+function middle(act: () => unknown): number {
+  const times = Array.from({ length: 300 }, () => {
+    const startedAt = performance.now();
+    act();
+    return performance.now() - startedAt;
+  });
+  return times.toSorted((a, b) => a - b)[150] ?? Number.NaN;
+}
+
+/** Processor time, since the machine may do something else meanwhile. */
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1_000;
+}
+
+export function benchAnalysis(): void {
+  console.log("\nAnalysis");
+  const { visits } = checkSize(TYPICAL, DEFAULT_LIMITS);
+  const bounds = { visits, timebox: OPTIONS.timebox };
+  const { root } = stripTypes(TYPICAL, bounds);
+  const given = {
+    source: TYPICAL,
+    namespaces: NAMESPACES,
+    sourceBytes: DEFAULT_LIMITS.sourceBytes,
+    toAuthor: (at: number) => at,
+  };
+  const subjectOf = () => createSubject({ ...given, tree: readTree(root) });
+  const locate = createLocator(TYPICAL);
+  print("size and nesting", ms(middle(() => checkSize(TYPICAL, DEFAULT_LIMITS))));
+  print("strip and parse", ms(middle(() => stripTypes(TYPICAL, bounds))));
+  print("tree and scopes", ms(middle(subjectOf)));
+  print("rules", ms(middle(() => checkRules(subjectOf(), OPTIONS, locate))), "with tree and scopes");
+  print(
+    "call plan",
+    ms(middle(() => findCalls(subjectOf(), { namespaces: NAMESPACES, locate }))),
+    "with tree and scopes",
+  );
+  print(
+    "the whole analysis of an ordinary program",
+    ms(middle(() => analyze(TYPICAL, { namespaces: NAMESPACES }, OPTIONS))),
+  );
+  benchHostile();
+}
+
+function benchHostile(): void {
+  const times = listHostileSources().map(({ name, source }) => {
+    const startedAt = cpuMs();
+    analyze(source, { namespaces: NAMESPACES }, OPTIONS);
+    return { name, cost: cpuMs() - startedAt };
+  });
+  const sorted = times.toSorted((a, b) => b.cost - a.cost);
+  const p99 = sorted[Math.floor(sorted.length * 0.01)]?.cost ?? Number.NaN;
+  print(`${sorted.length} hostile sources: p99 of processor time`, ms(p99), "aim: 100 ms");
+  print("the slowest of them", ms(sorted[0]?.cost ?? Number.NaN), JSON.stringify(sorted[0]?.name.slice(0, 40)));
+}

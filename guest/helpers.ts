@@ -1,0 +1,190 @@
+/**
+ * Small functions for work on lists of records, as globals that a program may shadow. Each takes the name of a field or
+ * a function where it needs to know what to look at. What `Object.groupBy` or a method of arrays does as well is left out.
+ */
+
+import { create, isArray, keys, sortArray, toText } from "./intrinsics.ts";
+
+type Row = Readonly<Record<string, unknown>>;
+/** A field's name, or a function of the item. */
+type By = string | ((item: unknown) => unknown);
+
+function valueBy(item: unknown, by: By | undefined): unknown {
+  if (by === undefined) return item;
+  if (typeof by === "function") return by(item);
+  return item === null || item === undefined ? undefined : (item as Row)[by];
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  if (isArray(value)) return value;
+  throw new TypeError("The first argument must be an array");
+}
+
+/** Applies to one record or to each of a list. */
+function each(value: unknown, change: (row: Row) => unknown): unknown {
+  if (!isArray(value)) return change((value ?? {}) as Row);
+  const out: unknown[] = [];
+  for (let at = 0; at < value.length; at += 1) out[at] = change((value[at] ?? {}) as Row);
+  return out;
+}
+
+function has(names: readonly unknown[], name: string): boolean {
+  for (let at = 0; at < names.length; at += 1) if (names[at] === name) return true;
+  return false;
+}
+
+function pick(value: unknown, ...names: string[]): unknown {
+  return each(value, (row) => copy(row, (name) => has(names, name)));
+}
+
+function omit(value: unknown, ...names: string[]): unknown {
+  return each(value, (row) => copy(row, (name) => !has(names, name)));
+}
+
+function copy(row: Row, keeps: (name: string) => boolean): unknown {
+  const out: Record<string, unknown> = {};
+  const names = keys(row);
+  for (let at = 0; at < names.length; at += 1) {
+    const name = names[at] as string;
+    if (keeps(name)) out[name] = row[name];
+  }
+  return out;
+}
+
+function first(value: unknown, size?: number): unknown {
+  const list = listOf(value);
+  return size === undefined ? list[0] : part(list, 0, size);
+}
+
+function last(value: unknown, size?: number): unknown {
+  const list = listOf(value);
+  return size === undefined
+    ? list[list.length - 1]
+    : part(list, size < list.length ? list.length - size : 0, list.length);
+}
+
+function part(list: readonly unknown[], from: number, to: number): unknown[] {
+  const out: unknown[] = [];
+  for (let at = from; at < to && at < list.length; at += 1) out[out.length] = list[at];
+  return out;
+}
+
+/** Texts that are numbers count; what is none does not. */
+function sum(value: unknown, by?: By): number {
+  const list = listOf(value);
+  let total = 0;
+  for (let at = 0; at < list.length; at += 1) {
+    const number = Number(valueBy(list[at], by));
+    if (number === number) total += number;
+  }
+  return total;
+}
+
+function count(value: unknown, by?: By): unknown {
+  const list = listOf(value);
+  if (by === undefined) return list.length;
+  const counts = create(null) as Record<string, number>;
+  for (let at = 0; at < list.length; at += 1) {
+    const key = toText(valueBy(list[at], by));
+    counts[key] = (counts[key] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function groupBy(value: unknown, by: By): unknown {
+  const list = listOf(value);
+  const groups = create(null) as Record<string, unknown[]>;
+  for (let at = 0; at < list.length; at += 1) {
+    const group = (groups[toText(valueBy(list[at], by))] ??= []);
+    group[group.length] = list[at];
+  }
+  return groups;
+}
+
+/** A new list; what has no value comes last in either order. */
+function sortBy(value: unknown, by: By, order: "asc" | "desc" = "asc"): unknown[] {
+  const list = listOf(value);
+  const rows: { readonly item: unknown; readonly value: unknown }[] = [];
+  for (let at = 0; at < list.length; at += 1) rows[at] = { item: list[at], value: valueBy(list[at], by) };
+  const sign = order === "desc" ? -1 : 1;
+  sortArray(rows, (a, b) => compare((a as Row)["value"], (b as Row)["value"], sign));
+  const out: unknown[] = [];
+  for (let at = 0; at < rows.length; at += 1) out[at] = rows[at]?.item;
+  return out;
+}
+
+function compare(a: unknown, b: unknown, sign: number): number {
+  const [noA, noB] = [a === undefined || a === null || a !== a, b === undefined || b === null || b !== b];
+  if (noA || noB) return Number(noA) - Number(noB);
+  if ((a as number) < (b as number)) return -sign;
+  return (a as number) > (b as number) ? sign : 0;
+}
+
+function unique(value: unknown, by?: By): unknown[] {
+  const list = listOf(value);
+  const seen = new Set<unknown>();
+  const out: unknown[] = [];
+  for (let at = 0; at < list.length; at += 1) {
+    const before = seen.size;
+    seen.add(valueBy(list[at], by));
+    if (seen.size > before) out[out.length] = list[at];
+  }
+  return out;
+}
+
+function chunk(value: unknown, size: number): unknown[] {
+  const list = listOf(value);
+  if (!(size >= 1)) throw new RangeError("The size of a chunk must be at least 1");
+  const out: unknown[] = [];
+  for (let at = 0; at < list.length; at += size) out[out.length] = part(list, at, at + size);
+  return out;
+}
+
+/** A markdown table: short to read for a person and a model. */
+function table(value: unknown, ...columns: string[]): string {
+  const list = listOf(value);
+  const names = columns.length > 0 ? columns : columnsOf(list);
+  let text = "|";
+  let rule = "|";
+  for (let at = 0; at < names.length; at += 1) {
+    text += " " + cell(names[at]) + " |";
+    rule += " --- |";
+  }
+  text += "\n" + rule;
+  for (let at = 0; at < list.length; at += 1) {
+    text += "\n|";
+    for (let column = 0; column < names.length; column += 1)
+      text += " " + cell(valueBy(list[at], names[column])) + " |";
+  }
+  return text;
+}
+
+function columnsOf(list: readonly unknown[]): string[] {
+  const names: string[] = [];
+  for (let at = 0; at < list.length; at += 1) {
+    const own = keys(list[at] ?? {});
+    for (let index = 0; index < own.length; index += 1) {
+      const name = own[index] as string;
+      if (!has(names, name)) names[names.length] = name;
+    }
+  }
+  return names;
+}
+
+/** One line, without the sign that ends a cell. */
+function cell(value: unknown): string {
+  const text =
+    value === undefined || value === null
+      ? ""
+      : typeof value === "object"
+        ? (JSON.stringify(value) ?? "")
+        : toText(value);
+  let out = "";
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at] as string;
+    out += char === "|" ? "\\|" : char === "\n" || char === "\r" ? " " : char;
+  }
+  return out;
+}
+
+export const HELPERS = { pick, omit, first, last, sum, count, groupBy, sortBy, unique, table, chunk };
