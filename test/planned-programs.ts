@@ -127,6 +127,7 @@ export const PLANNED_PROGRAMS: readonly Labelled[] = [
     LIST,
   ],
   ["const o = { gh: github, go() { return this.gh.listIssues({}) } }; return await o.go()", LIST],
+  ["function* all() { yield github } for (const s of all()) await s.listIssues({})", LIST],
   ["for (const name of Object.keys(github)) await github[name]({})", GITHUB],
   ["for (const [, f] of Object.entries(github)) await f({})", GITHUB],
   ["const { ...gh } = github; return await gh.listIssues({})", LIST],

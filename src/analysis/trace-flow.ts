@@ -134,6 +134,8 @@ function step(node: AnyNode, held: Held, flow: Flow): void {
       return parent.expressions.at(-1) === outermost ? flow.follow(parent, held) : undefined;
     case "ForOfStatement":
       return parent.right === outermost ? goThrough(parent.left, held, flow) : undefined;
+    case "YieldExpression":
+      return yieldOne(parent, { held, flow });
     case "ReturnStatement":
       return giveBack(flow.subject.around(parent)?.node, parent, { held, flow });
     case "ArrowFunctionExpression":
@@ -198,6 +200,14 @@ function goThrough(left: AnyNode, held: Held, flow: Flow): void {
   if (held.kind !== "list") return;
   if (!flow.builtinsHold) return flow.lose(held, left);
   flow.bind(left.type === "VariableDeclaration" ? (left.declarations[0]?.id ?? left) : left, held.item);
+}
+
+/** What a generator yields is followed to where the program goes through it. */
+function yieldOne(node: AnyNode, { held, flow }: Carried): void {
+  const callee = enclosingFunction(undefined, node, flow.subject);
+  const calls = callee?.generator && !callee.async ? flow.functions.callsOf(callee) : undefined;
+  if (node.type !== "YieldExpression" || node.delegate || !calls) return flow.lose(held, node);
+  for (const call of calls) flow.follow(call, { kind: "list", item: held, at: undefined });
 }
 
 /** What a function returns is followed to the places that call it, if all of them are known. */
