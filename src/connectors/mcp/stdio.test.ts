@@ -247,6 +247,8 @@ test("a changed list is announced once and fetched when it is asked for", async 
     ["echo", "extra1"],
   );
   stop();
+  // A tenth of a second later there is room for notifications again.
+  time += 100;
   await call(connector, "grow");
   assert.deepEqual([heard, (await connector.tools()).length], [1, 3]);
 });
