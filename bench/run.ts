@@ -8,6 +8,7 @@ const { benchNeighbors } = await import("./neighbors.ts");
 const { benchTokens } = await import("./tokens.ts");
 const { benchCatalog } = await import("./search/report.ts");
 const { benchProduct, benchStart } = await import("./product.ts");
+const { benchTypes } = await import("./types.ts");
 
 console.log(`Node ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}`);
 const { benchAnalysis } = await import("./analysis.ts");
@@ -16,5 +17,6 @@ await benchSandbox();
 await benchNeighbors();
 await benchCatalog();
 await benchProduct();
+await benchTypes();
 benchStart();
 benchTokens();

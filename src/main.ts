@@ -14,6 +14,8 @@ import { analyze, planCalls } from "./analysis/index.ts";
 import { cleanText, openLedger } from "./audit/index.ts";
 import type { AuditEntry, Ledger } from "./audit/index.ts";
 import { openBridge } from "./bridge/index.ts";
+import { checkProgram, openChecker } from "./checker/index.ts";
+import type { Checker } from "./checker/index.ts";
 import { createSearch, openCatalog, openHeldDefinitions, openShapes, watchTools } from "./catalog/index.ts";
 import type { Catalog, Drift, HeldDefinitions, Shapes, ToolsWatch } from "./catalog/index.ts";
 import { builtinSettings, findConfig, loadSettings, parseSettings, readTextFile } from "./config/index.ts";
@@ -43,6 +45,7 @@ import { openEgress } from "./egress/index.ts";
 import {
   createBuiltins,
   createDescribe,
+  createGuide,
   createRecord,
   keepAttachments,
   createCorridor,
@@ -50,7 +53,7 @@ import {
 } from "./execution/index.ts";
 import type { Results, Rooms } from "./execution/index.ts";
 import { decide } from "./policy/index.ts";
-import { openReaper } from "./processes/index.ts";
+import { measureFamily, openReaper } from "./processes/index.ts";
 import {
   confineEngine,
   createIsolateEngine,
@@ -145,6 +148,7 @@ interface Parts {
   readonly shapes?: Shapes;
   readonly results: Results;
   readonly watch: ToolsWatch;
+  readonly checker: Checker;
   close(): Promise<void>;
 }
 
@@ -187,10 +191,11 @@ async function openGateway(settings: Settings): Promise<Gateway> {
   );
   const results = createResults({ store: store.results, now: Date.now, createId: createResultId, ...settings.results });
   const watch = opened.use(watchTools(catalog, connectors));
+  const checker = opened.use(openChecker({ node: process.execPath, keeper, now: Date.now, measure: measureFamily }));
   const rooms = opened.move();
   const close = (): Promise<void> => rooms.disposeAsync();
   const kept = { results, watch, ...(shapes && { shapes }) };
-  return createGateway({ settings, store, ledger, catalog, sandbox, close, ...kept });
+  return createGateway({ settings, store, ledger, catalog, sandbox, checker, close, ...kept });
 }
 
 function learnShapes(store: Store, ledger: Ledger): Promise<Shapes> {
@@ -273,7 +278,7 @@ function createGateway(parts: Parts): Gateway {
 
 /** The corridor's rooms, each with what it needs and nothing more. */
 function createRooms(parts: Parts, describe: Gateway["describe"]): Rooms {
-  const { settings, store, ledger, catalog, sandbox, results, shapes } = parts;
+  const { settings, store, ledger, catalog, sandbox, checker, results, shapes } = parts;
   const { engine, isolation } = sandbox;
   const report = reportIncident;
   return {
@@ -289,6 +294,13 @@ function createRooms(parts: Parts, describe: Gateway["describe"]): Rooms {
         enabled: settings.analysis.enabled && analysis,
         limits,
         timebox,
+      }),
+    check: (program, { analysis = true, types = true }, snapshot) =>
+      checkProgram(program, declareApi(snapshot), {
+        checker,
+        guide: createGuide(snapshot),
+        level: settings.analysis.enabled && analysis && types ? settings.analysis.types : "off",
+        blocks: settings.analysis.blockOnError,
       }),
     keepValue: (owner, value) => results.keepValue(owner, value),
     bridge: ({ execution, opened }, snapshot, { principal, limits, program, analysis = true, onEvent }, signal) =>

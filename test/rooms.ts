@@ -63,6 +63,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     never: "run code",
     imports: ["domain"],
   },
+  checker: {
+    does: "Checks a program against the generated API in a process of its own, and explains what does not fit.",
+    never: "read a file or run a program",
+    imports: ["domain", "analysis"],
+  },
   policy: {
     does: "Decides allow, ask or deny.",
     never: "carry out its decision",
@@ -115,9 +120,10 @@ export const GATES: readonly { readonly match: RegExp; readonly rooms: readonly 
   },
   // One file hands a child the end of a local socket; it connects to nobody else.
   { match: /^node:net$/, rooms: ["egress", "surfaces", "sandbox/open-wire.ts"] },
-  { match: /^node:child_process$/, rooms: ["connectors", "sandbox", "processes"] },
+  { match: /^node:child_process$/, rooms: ["connectors", "sandbox", "processes", "checker"] },
   { match: /^@modelcontextprotocol\/client/, rooms: ["connectors"] },
   { match: /^(@modelcontextprotocol\/server|hono|@hono\/.*)/, rooms: ["surfaces"] },
-  { match: /^node:crypto$/, rooms: ["vault", "audit", "catalog", "analysis", "surfaces"] },
-  { match: /^node:fs(\/.*)?$/, rooms: ["config", "store", "vault", "sandbox", "surfaces"] },
+  { match: /^typescript(\/.*)?$/, rooms: ["checker"] },
+  { match: /^node:crypto$/, rooms: ["vault", "audit", "catalog", "analysis", "checker", "surfaces"] },
+  { match: /^node:fs(\/.*)?$/, rooms: ["config", "store", "vault", "sandbox", "processes", "surfaces"] },
 ];

@@ -84,6 +84,12 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
     [{ analysis: { blockOnError: true, rules: INVISIBLE_ERROR } }, "PROGRAM_FORBIDDEN"],
     [{ analysis: { blockOnError: false, rules: INVISIBLE_ERROR } }, 3],
   ),
+  "analysis.types": async () => {
+    const code = 'try { return await probe.nothing({}) } catch { return "threw" }';
+    const types = (level: string): unknown => ({ analysis: { types: level } });
+    await compare(run(code), [types("error"), "PROGRAM_TYPES"], [types("off"), "threw"])();
+    await compare(run(code, findingsOf), [types("warn"), [["types", "warn"]]], [types("off"), []])();
+  },
   "analysis.rules.no-dynamic-import": rule(
     "no-dynamic-import",
     'return await import("x").then(() => "found", () => "not found")',

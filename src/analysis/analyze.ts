@@ -13,6 +13,7 @@ import { checkSize } from "./check-size.ts";
 import { createSubject } from "./create-subject.ts";
 import type { Timebox } from "./erase-types.ts";
 import { findCalls } from "./find-calls.ts";
+import { findUnknownNames } from "./find-unknown-names.ts";
 import { joinInsertions, withoutInsertions } from "./insert.ts";
 import { createLocator } from "./locate.ts";
 import { describeRewrites, normalize, toCheckable } from "./normalize.ts";
@@ -75,10 +76,17 @@ function buildProgram(
   if (checked.block) throw refuse("PROGRAM_FORBIDDEN", source, checked.block);
   for (const { message, offset } of describeRewrites(tree)) note(message, toAuthor(offset));
   const { javascript, insertions: added } = normalize(stripped.text, tree);
-  const insertions = joinInsertions(stripped.insertions, added);
-  const calls = findCalls(subject, { namespaces, locate: (offset) => locate(toAuthor(offset)) });
-  const checkable = toCheckable(text, tree, toAuthor);
-  return { digest: digestOf(javascript), source, checkable, javascript, insertions, calls, findings: options.findings };
+  const unknownNames = findUnknownNames(subject.globals, subject.namespaces);
+  return {
+    digest: digestOf(javascript),
+    source,
+    checkable: toCheckable(text, tree, toAuthor),
+    javascript,
+    insertions: joinInsertions(stripped.insertions, added),
+    calls: findCalls(subject, { namespaces, locate: (offset) => locate(toAuthor(offset)) }),
+    ...(unknownNames.length > 0 && { unknownNames }),
+    findings: options.findings,
+  };
 }
 
 function digestOf(javascript: string): Digest {

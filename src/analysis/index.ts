@@ -5,6 +5,6 @@ export type { AnalysisOptions, Analyzed } from "./analyze.ts";
 export { DEFAULT_RULES } from "./check-rules.ts";
 export type { RuleSetting, RuleSettings } from "./check-rules.ts";
 export type { Timebox } from "./erase-types.ts";
-export { frameAt, toAuthorPosition } from "./locate.ts";
+export { createLocator, frameAt, toAuthorPosition, toPrintable } from "./locate.ts";
 export type { Position } from "./locate.ts";
 export { planCalls } from "./plan-calls.ts";

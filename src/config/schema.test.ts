@@ -49,6 +49,7 @@ test("every setting is listed", () => {
     "analysis.rules.no-tool-in-loop",
     "analysis.rules.no-unawaited-call",
     "analysis.rules.no-unhandled-async",
+    "analysis.types",
     "catalog.learn",
     "expose",
     "mcpServers.*.args",

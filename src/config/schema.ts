@@ -77,6 +77,9 @@ const analysisSchema = z
       .boolean()
       .default(true)
       .meta({ description: "Refuse a program that breaks a rule of level error." }),
+    types: z.enum(["error", "warn", "off"]).default("error").meta({
+      description: "Check programs against the types of the tools: error refuses what does not fit, warn only says so.",
+    }),
     rules: z
       .strictObject({
         "no-external-import": rule("Imports of modules, which do not exist in the sandbox."),

@@ -91,6 +91,7 @@ export interface Settings {
   readonly analysis: {
     readonly enabled: boolean;
     readonly blockOnError: boolean;
+    readonly types: RuleSeverity;
     /** Only what the operator changed; the analysis knows the severity of the other rules. */
     readonly rules: Readonly<Record<string, RuleSeverity>>;
   };

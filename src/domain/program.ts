@@ -73,5 +73,7 @@ export interface Program {
   readonly javascript: string;
   readonly insertions: readonly Insertion[];
   readonly calls: readonly CallSite[];
+  /** Globals that the program uses and that nothing is called; left out when there are none. */
+  readonly unknownNames?: readonly string[];
   readonly findings: readonly Finding[];
 }

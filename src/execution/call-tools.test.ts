@@ -29,6 +29,7 @@ async function run(calls: readonly (readonly [string, JsonObject])[], options: T
     snapshot: async () => snapshotOf(TOOLS),
     declare: never,
     analyze: never,
+    check: never,
     run: never,
     keepValue: never,
     bridge: (_execution, _snapshot, _request, signal) => {

@@ -46,6 +46,7 @@ export interface Corridor {
       readonly input?: Json;
       readonly limits?: Partial<Limits>;
       readonly analysis?: boolean;
+      readonly types?: boolean;
     },
   ): Promise<ExecutionResult>;
   callTools(request: Asked & { readonly calls: readonly PlainCall[] }): Promise<Called>;

@@ -48,7 +48,7 @@ const BASE = {
   isolation: "process",
 } as const;
 const NO_STATS = { queueMs: 0, wallMs: 0, cpuMs: 0, peakMemoryBytes: 0, calls: 0, outputBytes: 0 };
-const ORDER = ["open", "snapshot", "declare", "analyze", "bridge", "run", "recorded", "close"] as const;
+const ORDER = ["open", "snapshot", "declare", "analyze", "check", "bridge", "run", "recorded", "close"] as const;
 
 type Step = (typeof ORDER)[number];
 
@@ -63,6 +63,7 @@ interface Corridor {
 function corridor(
   broken?: { readonly step: Step; readonly thrown: unknown },
   analyzed: Analyzed = { ok: true, program: PROGRAM },
+  checked?: Analyzed,
 ): Corridor {
   const visited: string[] = [];
   const closed: ExecutionResult[] = [];
@@ -90,6 +91,7 @@ function corridor(
     declare: (snapshot) =>
       visit("declare", { snapshot: snapshot.digest, declarations: "", namespaces: snapshot.namespaces }),
     analyze: () => visit("analyze", analyzed),
+    check: async (program) => visit("check", checked ?? { ok: true, program }),
     bridge: (_execution, _snapshot, _request, signal) => {
       signals.push(signal);
       return visit("bridge", bridge);
@@ -127,7 +129,18 @@ describe("an execution", () => {
     assert.deepEqual(result, { ...BASE, state: "failed", error, findings, stats: NO_STATS });
     assert.deepEqual(closed, [result]);
   });
-  for (const step of ["snapshot", "declare", "analyze", "bridge", "run", "recorded"] as const) {
+  it("whose types do not fit goes straight to its close, and one that fits runs with what was noticed", async () => {
+    const error = { code: "PROGRAM_TYPES", message: "There is no tool a.b", retry: false, line: 1, column: 2 } as const;
+    const findings = [{ rule: "types", severity: "warn", message: "m", line: 1, column: 1 }] as const;
+    const refused = corridor(undefined, undefined, { ok: false, error, findings });
+    const result = await execute(REQUEST, refused.rooms);
+    assert.deepEqual(refused.visited, ["open", "snapshot", "declare", "analyze", "check", "close"]);
+    assert.deepEqual(result, { ...BASE, state: "failed", error, findings, stats: NO_STATS });
+    const fits = corridor(undefined, undefined, { ok: true, program: { ...PROGRAM, findings } });
+    assert.deepEqual((await execute(REQUEST, fits.rooms)).findings, findings);
+    assert.deepEqual(fits.visited, ORDER);
+  });
+  for (const step of ["snapshot", "declare", "analyze", "check", "bridge", "run", "recorded"] as const) {
     it(`that breaks at ${step} is closed as failed, without the words of the fault`, async () => {
       const { rooms, visited, closed, signals } = corridor({ step, thrown: new Error("secret words") });
       const result = await execute(REQUEST, rooms);

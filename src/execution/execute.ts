@@ -30,6 +30,8 @@ export interface ExecutionRequest {
   readonly input?: Json;
   /** Off only when an operator says so on the command line. */
   readonly analysis?: boolean;
+  /** Likewise, for the type check alone. */
+  readonly types?: boolean;
   readonly signal: AbortSignal;
   /** Hears what goes on while it runs. Must not throw. */
   readonly onEvent?: (event: ExecutionEvent) => void;
@@ -46,6 +48,8 @@ export interface Rooms extends SettleContext {
   snapshot(principal: Principal): Promise<CatalogSnapshot>; // catalog
   declare(snapshot: CatalogSnapshot): ApiSurface; // typegen
   analyze(request: ExecutionRequest, surface: ApiSurface): Analyzed; // analysis
+  /** A program that fits, with what was noticed, or the reason why not. It never holds up what it cannot check. */
+  check(program: Program, request: ExecutionRequest, snapshot: CatalogSnapshot): Promise<Analyzed>; // checker
   bridge(opening: Opening, snapshot: CatalogSnapshot, request: AnalyzedRequest, signal: AbortSignal): Bridge; // bridge
   run(job: SandboxJob): Promise<SandboxResult>; // sandbox
   keepValue(owner: ResultOwner, value: Json): Promise<Truncation>; // store
@@ -74,7 +78,9 @@ async function attempt(opening: Opening, request: ExecutionRequest, rooms: Rooms
   const surface = rooms.declare(snapshot);
   const analyzed = rooms.analyze(request, surface);
   if (!analyzed.ok) return settleRefusal(opening.execution, analyzed, rooms);
-  return runProgram(opening, request, { rooms, snapshot, program: analyzed.program });
+  const checked = await unlessCancelled(rooms.check(analyzed.program, request, snapshot), request.signal);
+  if (!checked.ok) return settleRefusal(opening.execution, checked, rooms);
+  return runProgram(opening, request, { rooms, snapshot, program: checked.program });
 }
 
 /** Deeper input could not be written as text, and no program may return anything that deep either. */

@@ -7,7 +7,7 @@ import type { ExecuteRequest, Gateway } from "./gateway.ts";
 
 export interface Glovebox extends AsyncDisposable {
   /** The object of `glovebox run --json`. Rejects for a request that is wrong in itself or cannot be recorded. */
-  execute(request: Omit<ExecuteRequest, "principal" | "analysis">): Promise<ExecutionResult>;
+  execute(request: Omit<ExecuteRequest, "principal" | "analysis" | "types">): Promise<ExecutionResult>;
   search(request: SearchRequest): ReturnType<Gateway["search"]>;
   /** TypeScript declarations of tools or whole namespaces. */
   describe(request: { readonly names: readonly string[]; readonly detail?: Detail }): Promise<string>;

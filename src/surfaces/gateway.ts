@@ -31,6 +31,8 @@ export interface ExecuteRequest {
   readonly limits?: Partial<Limits>;
   /** `false` skips the rules of analysis; the sandbox holds without them. For the command line only. */
   readonly analysis?: boolean;
+  /** `false` skips the type check alone. For the command line only. */
+  readonly types?: boolean;
   readonly signal?: AbortSignal;
   /** Hears what goes on while it runs. Must not throw. */
   readonly onEvent?: (event: ExecutionEvent) => void;

@@ -67,6 +67,7 @@ test("production has these dependencies, each at one exact version", () => {
     "jsonc-parser",
     "kysely",
     "quickjs-emscripten-core",
+    "typescript",
     "yaml",
     "zod",
   ]);

@@ -98,8 +98,8 @@ function addRunning(program: Command, context: CliContext, end: (code: number) =
     .option("--calls <number>", "limit of tool calls", parseCount)
     .addOption(new Option("--engine <name>", "the sandbox engine").choices(["isolate", "quickjs", "workerd"]))
     .option("--plan", "print which tools the program can call, without running it")
-    .option("--no-analysis", "skip the rules of static analysis; the sandbox holds without them")
-    .option("--no-types", "ask for no type check; this version never checks types")
+    .option("--no-analysis", "skip the rules and the type check; the sandbox holds without them")
+    .option("--no-types", "skip the type check; wrong arguments are then found at the call")
     .action(async (file: string | undefined, flags) => end(await runCommand(file, flags, context)));
 }
 

@@ -30,6 +30,7 @@ export interface RunFlags {
   readonly engine?: EngineName;
   readonly analysis: boolean;
   readonly plan?: boolean;
+  readonly types: boolean;
 }
 
 interface Session {
@@ -110,7 +111,7 @@ function toRequest(
   { code, limits }: Pick<ExecuteRequest, "code" | "limits">,
   { principal, signal, flags }: Session,
 ): ExecuteRequest {
-  return { code, principal, signal, analysis: flags.analysis, ...(limits && { limits }) };
+  return { code, principal, signal, analysis: flags.analysis, types: flags.types, ...(limits && { limits }) };
 }
 
 /** How the process ends after one program. */

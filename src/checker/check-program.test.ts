@@ -1,0 +1,251 @@
+/** Programs against a small API with the real compiler: what is said, what it costs, and what the compiler cannot reach. */
+
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+
+import { analyze } from "../analysis/index.ts";
+import type { Analyzed } from "../analysis/index.ts";
+import { DEFAULT_LIMITS, parseConnectorId, parseDigest, parseToolAddress } from "../domain/index.ts";
+import type { ApiSurface, Program } from "../domain/index.ts";
+import { measureFamily } from "../processes/index.ts";
+import { checkProgram } from "./check-program.ts";
+import type { CheckContext } from "./check-program.ts";
+import { openChecker } from "./open-checker.ts";
+
+function known<T>(value: T | undefined): T {
+  assert.ok(value !== undefined);
+  return value;
+}
+
+const folder = mkdtempSync(join(tmpdir(), "glovebox-checker-"));
+const keeper = { keep: () => undefined, release: () => undefined };
+const checker = openChecker({ node: process.execPath, keeper, now: Date.now, measure: measureFamily });
+after(async () => {
+  await checker[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true });
+});
+
+const SURFACE: ApiSurface = {
+  snapshot: known(parseDigest(`sha256:${"a".repeat(64)}`)),
+  declarations: `declare const input: any;
+declare const shop: {
+  get(args: { id: string; size?: "s" | "l" }): Promise<{ id: string; price: number }>;
+  list(args?: { limit?: number }): Promise<{ items: Array<{ id: string }> }>;
+  loose(): Promise<{ rows: Array<{ kind?: string; size?: number }> }>;
+  guess(args?: Record<string, unknown>): Promise<{ seen: string }>;
+};
+`,
+  namespaces: [
+    { name: "shop", connector: known(parseConnectorId("shop")), summary: "", tools: ["get", "guess", "list"] },
+  ],
+};
+
+const SIGNATURE = "declare const shop: { get(args: { id: string }): Promise<…> };";
+const CONTEXT: CheckContext = {
+  checker,
+  guide: {
+    nearest: () => [known(parseToolAddress("shop.get")), known(parseToolAddress("shop.list"))],
+    signature: (address) => (address === "shop.get" ? SIGNATURE : undefined),
+    isGuessed: (address) => address === "shop.guess",
+  },
+  level: "error",
+  blocks: true,
+};
+
+function programOf(source: string): Program {
+  const rules = { "no-external-import": "off", "no-dynamic-import": "off" } as const;
+  const analyzed = analyze(source, SURFACE, { enabled: false, blockOnError: false, rules, limits: DEFAULT_LIMITS });
+  assert.ok(analyzed.ok, source);
+  return analyzed.program;
+}
+
+const check = (source: string, change: Partial<CheckContext> = {}): Promise<Analyzed> =>
+  checkProgram(programOf(source), SURFACE, { ...CONTEXT, ...change });
+
+/** The messages of all findings, with their places. */
+async function said(source: string): Promise<readonly string[]> {
+  const checked = await check(source);
+  const { findings } = checked.ok ? checked.program : checked;
+  return findings.map(({ severity, message, line, column }) => `${severity} ${line}:${column} ${message}`);
+}
+
+describe("a program that does not fit", () => {
+  it("is refused with the place, the frame, the nearest names and one signature", async () => {
+    const source = "// über 😀\nconst s = '😀'; return await shop.gett({ id: s });";
+    assert.deepEqual(await check(source), {
+      ok: false,
+      error: {
+        code: "PROGRAM_TYPES",
+        message: "There is no tool shop.gett (line 2)",
+        retry: false,
+        hint: `Did you mean shop.get, shop.list?\n${SIGNATURE}`,
+        line: 2,
+        column: 35,
+        frame: `  1 | // über 😀\n> 2 | const s = '😀'; return await shop.gett({ id: s });\n    | ${" ".repeat(34)}^`,
+      },
+      findings: [{ rule: "types", severity: "error", message: "There is no tool shop.gett", line: 2, column: 35 }],
+    });
+  });
+  it("is told all of its mistakes at once", async () => {
+    assert.deepEqual(
+      await said('const a = shop.get({ id: 1 });\na.price;\nawait shop.lst();\nawait shap.get({ id: "1" });'),
+      [
+        "error 1:22 shop.get: Type 'number' is not assignable to type 'string'.",
+        "error 2:1 a is a promise and has no price; await it first",
+        "error 3:12 There is no tool shop.lst",
+        "error 4:7 There is no global shap, so no shap.get",
+      ],
+    );
+  });
+  it("is shown the corrected line when an await is missing", async () => {
+    for (const [source, hint] of [
+      ["const a = shop.list();\nreturn a.items", "Write: const a = await shop.list();"],
+      ["return shop.list().items", "Write: return (await shop.list()).items"],
+      [
+        "function f() { return shop.list().items }\nreturn f()",
+        "Make the function around it async and await the promise",
+      ],
+    ]) {
+      const checked = await check(source ?? "");
+      assert.equal(!checked.ok && checked.error.hint, hint);
+    }
+  });
+  it("is answered with at most 1,500 characters", async () => {
+    const guide = { ...CONTEXT.guide, signature: () => "x".repeat(9_000) };
+    for (const name of ["gett", "g".repeat(50_000)]) {
+      const checked = await check(`/* ${"y".repeat(300)} */ await shop.${name}({}); /* ${"z".repeat(300)} */`, {
+        guide,
+      });
+      assert.ok(!checked.ok);
+      const { message, hint = "", frame = "" } = checked.error;
+      const length = message.length + hint.length + frame.length;
+      assert.ok(length <= 1_500 && length > 1_000, String(length));
+    }
+  });
+  it("runs when the operator only wants to be warned, or wants nothing held back", async () => {
+    const source = "await shop.gett({})";
+    const finding = { rule: "types", message: "There is no tool shop.gett", line: 1, column: 12 };
+    const program = programOf(source);
+    const warned = { ok: true, program: { ...program, findings: [{ ...finding, severity: "warn" }] } };
+    assert.deepEqual(await check(source, { level: "warn" }), warned);
+    const listed = { ok: true, program: { ...program, findings: [{ ...finding, severity: "error" }] } };
+    assert.deepEqual(await check(source, { blocks: false }), listed);
+    assert.deepEqual(await check(source, { level: "off" }), { ok: true, program });
+  });
+  it("is only warned of a tool that it looks for before it calls it", async () => {
+    assert.deepEqual(await said("if (shop.sell) await shop.sell({}); if (typeof shop.buy === 'function') shop.buy()"), [
+      "warn 1:10 There is no tool shop.sell",
+      "warn 1:27 There is no tool shop.sell",
+      "warn 1:53 There is no tool shop.buy",
+      "warn 1:78 There is no tool shop.buy",
+    ]);
+  });
+  it("is only warned where results are guessed or the program counts with the absence", async () => {
+    assert.deepEqual(
+      await said("const a = await shop.guess(); a.unseen; const b = await shop.list(); b.next ?? b.items"),
+      [
+        "warn 1:33 a has no unseen; shop.guess declares what it returns",
+        "warn 1:72 b has no next; shop.list declares what it returns",
+      ],
+    );
+  });
+});
+
+describe("a program that fits", () => {
+  it("comes out as it went in", async () => {
+    const program = programOf('return (await shop.get({ id: "1", size: "l" })).price');
+    const checked = await checkProgram(program, SURFACE, CONTEXT);
+    assert.ok(checked.ok);
+    assert.equal(checked.program, program);
+  });
+  it("may build anything from a list whose fields are all optional", async () => {
+    const source = `const { rows } = await shop.loose();
+const counts = rows.reduce((all, row) => { all[row.kind] = (all[row.kind] ?? 0) + row.size; return all }, {});
+return [counts.bug, rows.reduce((all, row) => ({ ...all, [row.kind]: row }), {}).feature]`;
+    assert.deepEqual(await said(source), []);
+    assert.deepEqual(await said(source.replace("row.size", "row.length")), [
+      "error 2:87 row has no length; shop.loose declares what it returns",
+    ]);
+  });
+  it("may call a server that has no tools at the moment", async () => {
+    const away = { name: "away", connector: known(parseConnectorId("away")), summary: "", tools: [] };
+    const snapshot = known(parseDigest(`sha256:${"c".repeat(64)}`));
+    const declarations = `${SURFACE.declarations}declare const away: {};`;
+    const surface = { snapshot, declarations, namespaces: [...SURFACE.namespaces, away] };
+    const checked = await checkProgram(programOf("await away.anything({}); await shop.anything({})"), surface, CONTEXT);
+    assert.deepEqual(!checked.ok && checked.findings.map(({ message }) => message), ["There is no tool shop.anything"]);
+  });
+  it("costs no question when it reaches no tool", async () => {
+    const { asked } = checker;
+    for (const source of ["return 1", "const a: number = 'x'; [1].map((x) => x.y)", "console.log(input.a)"]) {
+      assert.deepEqual(await check(source), { ok: true, program: programOf(source) });
+    }
+    assert.equal(checker.asked, asked);
+    await check("await shop.list({ limit: 3 })");
+    assert.equal(checker.asked, asked + 1);
+  });
+});
+
+describe("a checker that cannot check", () => {
+  it("lets the program through and says so", async () => {
+    const program = programOf("await shop.gett({})");
+    const broken = { check: async () => ({ kind: "unchecked", reason: "The types were not checked: why" }) as const };
+    const finding = { rule: "types", severity: "warn", message: "The types were not checked: why", line: 1, column: 1 };
+    const checked = await checkProgram(program, SURFACE, { ...CONTEXT, checker: broken });
+    assert.deepEqual(checked, { ok: true, program: { ...program, findings: [finding] } });
+  });
+});
+
+describe("the compiler", () => {
+  writeFileSync(join(folder, "global.d.ts"), "declare const leaked: { call(): Promise<any> };\n");
+  mkdirSync(join(folder, "node_modules", "@types", "canary"), { recursive: true });
+  writeFileSync(join(folder, "node_modules", "@types", "canary", "index.d.ts"), "declare const leaked: any;\n");
+  const leaks = [
+    `/// <reference path="${folder}/global.d.ts" />\nawait leaked.call();`,
+    `/// <reference types="${folder}/node_modules/@types/canary" />\nawait leaked.call();`,
+    `/// <reference types="node" />\nawait leaked.call();`,
+    `const x: typeof import("${folder}/global.d.ts") = null; await leaked.call();`,
+    `type T = import("${folder}/global").T; await leaked.call();`,
+    `const m = await import("${folder}/global.d.ts"); await leaked.call();`,
+  ];
+  for (const source of leaks) {
+    it(`reads nothing of the disk for ${JSON.stringify(source.replaceAll(folder, ""))}`, async () => {
+      const found = await checker.check({ text: source, surface: SURFACE });
+      assert.ok(found.kind === "checked");
+      assert.deepEqual(
+        found.mistakes.map(({ kind, name }) => [kind, name]),
+        [["unknown-name", "leaked.call"]],
+      );
+    });
+  }
+  it("would know the name if it were declared", async () => {
+    const snapshot = known(parseDigest(`sha256:${"b".repeat(64)}`));
+    const declarations = readFileSync(join(folder, "global.d.ts"), "utf8");
+    const surface = { ...SURFACE, snapshot, declarations };
+    const found = await checker.check({ text: "await leaked.call();", surface });
+    assert.deepEqual(found, { kind: "checked", mistakes: [] });
+  });
+  it("has an empty environment, and its parent too", { skip: process.platform !== "linux" }, () => {
+    const children = readFileSync(`/proc/${checker.pid}/task/${checker.pid}/children`, "latin1").trim().split(" ");
+    assert.equal(children.length, 1);
+    for (const pid of [checker.pid, ...children]) assert.equal(readFileSync(`/proc/${pid}/environ`, "latin1"), "");
+  });
+  it("knows more sets of tools than it keeps, one after the other", async () => {
+    for (const mark of ["1", "2", "3", "4", "5", "6", "1"]) {
+      const snapshot = known(parseDigest(`sha256:${mark.repeat(64)}`));
+      const declarations = `declare const n${mark}: { t(): Promise<any> };`;
+      const found = await checker.check({
+        text: `n${mark}.t(); n${mark}.u(); //${Math.random()}`,
+        surface: { ...SURFACE, snapshot, declarations },
+      });
+      assert.ok(found.kind === "checked");
+      assert.deepEqual(
+        found.mistakes.map(({ name }) => name),
+        [`n${mark}.u`],
+      );
+    }
+  });
+});

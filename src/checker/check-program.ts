@@ -1,0 +1,51 @@
+/** One program against one API: whether to ask at all, and what the answer means for the program. */
+
+import type { Analyzed } from "../analysis/index.ts";
+import type { ApiSurface, Finding, Program } from "../domain/index.ts";
+import { explain } from "./explain.ts";
+import type { ToolGuide } from "./explain.ts";
+import type { Checker } from "./open-checker.ts";
+import type { Mistake } from "./wire.ts";
+
+export interface CheckContext {
+  readonly checker: Pick<Checker, "check">;
+  readonly guide: ToolGuide;
+  /** The operator's choice; with `off` nothing is asked. */
+  readonly level: "error" | "warn" | "off";
+  /** Whether a finding of level error holds the program back. */
+  readonly blocks: boolean;
+}
+
+/** What comes out is the program that went in, with findings added: what was checked is what runs. */
+export async function checkProgram(program: Program, surface: ApiSurface, context: CheckContext): Promise<Analyzed> {
+  const { checker, guide, level, blocks } = context;
+  if (level === "off" || !reachesTools(program)) return { ok: true, program };
+  const checked = await checker.check({ text: program.checkable, surface });
+  if (checked.kind === "unchecked") return withFindings(program, [toFinding(checked.reason)]);
+  const mistakes = checked.mistakes.filter((mistake) => !isAway(mistake, surface));
+  const { findings, error } = explain(program, mistakes, { guide, level });
+  if (error && blocks) return { ok: false, error, findings: [...program.findings, ...findings] };
+  return withFindings(program, findings);
+}
+
+/** A name that nothing is called may have been meant as a server. */
+function reachesTools({ calls, unknownNames = [] }: Program): boolean {
+  return calls.length > 0 || unknownNames.length > 0;
+}
+
+/** A server that is down has no tools; that is not the program's fault, and the call says what is the matter. */
+function isAway({ kind, name }: Mistake, { namespaces }: ApiSurface): boolean {
+  const namespace = kind === "unknown-tool" && namespaces.find((one) => name.startsWith(`${one.name}.`));
+  return namespace !== false && namespace?.tools.length === 0;
+}
+
+function withFindings(program: Program, found: readonly Finding[]): Analyzed {
+  return {
+    ok: true,
+    program: found.length === 0 ? program : { ...program, findings: [...program.findings, ...found] },
+  };
+}
+
+function toFinding(message: string): Finding {
+  return { rule: "types", severity: "warn", message, line: 1, column: 1 };
+}

@@ -1,0 +1,135 @@
+/**
+ * The only file that knows TypeScript's programmatic interface, which changes from version to version. Files exist in
+ * memory alone; of the disk it lets the compiler read its own libraries and nothing else, whatever a program refers to.
+ */
+
+import { createRequire } from "node:module";
+import { dirname } from "node:path";
+
+import { API } from "typescript/unstable/sync";
+import type { Diagnostic, Project } from "typescript/unstable/sync";
+
+/** One program against one set of declarations, for as long as `use` runs. */
+export interface Compiled {
+  readonly project: Project;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly programFile: string;
+  readonly apiFile: string;
+}
+
+export interface Compiler {
+  readonly knows: (api: string) => boolean;
+  /** Later checks may name these declarations. Of many sets the ones used longest ago are dropped. */
+  readonly learn: (api: string, declarations: string) => void;
+  readonly check: <R>(api: string, text: string, use: (compiled: Compiled) => R) => R;
+}
+
+/** As many as the gateway's own memory of surfaces; each costs the memory of its parsed declarations. */
+const KEPT_APIS = 4;
+
+/**
+ * Nothing strict: `any`, `null` and loose objects are how honest programs are written. The newest library, because a
+ * method that the engine has must not be called unknown.
+ */
+const OPTIONS = {
+  noEmit: true,
+  target: "esnext",
+  module: "esnext",
+  moduleResolution: "bundler",
+  moduleDetection: "force",
+  lib: ["esnext"],
+  types: [],
+  strict: false,
+  skipLibCheck: true,
+  allowUnreachableCode: true,
+  allowUnusedLabels: true,
+};
+
+/**
+ * What is declared beside the API. With a start value of its own kind `reduce` builds anything; the library's types
+ * would make it an element of the list as soon as all fields of the elements are optional.
+ */
+const LENIENT = `interface Array<T> {
+  reduce(step: (sum: any, value: T, index: number, all: T[]) => any, start: any): any;
+}
+interface ReadonlyArray<T> {
+  reduce(step: (sum: any, value: T, index: number, all: readonly T[]) => any, start: any): any;
+}
+`;
+
+const NAMES = ["tsconfig.json", "lenient.d.ts", "api.d.ts", "program.ts"] as const;
+
+/** A program is the body of an async function. One line, so that no directive of the program is at the top. */
+const BEFORE = "async function program() { ";
+const AFTER = "\n}";
+
+/** How far offsets in the checked file are ahead of those in the program. */
+export const SHIFT = BEFORE.length;
+
+const LIBRARY = /^lib\.[a-z0-9.]+\.d\.ts$/;
+
+/** Starts the native compiler as a child of this process. */
+export function createCompiler(): Compiler {
+  const libraries = findLibraries();
+  const files = new Map<string, string>();
+  const folders = new Map<string, string>();
+  let made = 0;
+  const api = new API({
+    cwd: "/",
+    fs: {
+      // `null` means that there is no such file; `undefined` would mean: look at the real disk.
+      readFile: (name) => files.get(name) ?? (isLibrary(name, libraries) ? undefined : null),
+      fileExists: (name) => files.has(name) || isLibrary(name, libraries),
+      directoryExists: (name) => name === "/" || [...folders.values()].includes(name),
+      getAccessibleEntries: () => ({ files: [], directories: [] }),
+      realpath: (name) => name,
+    },
+  });
+
+  function drop(name: string, folder: string): void {
+    folders.delete(name);
+    api.updateSnapshot({ closeProjects: [`${folder}/tsconfig.json`] }).dispose();
+    for (const name of NAMES) files.delete(`${folder}/${name}`);
+  }
+
+  return {
+    knows: (name) => folders.has(name),
+    learn(name, declarations) {
+      made += 1;
+      const folder = `/${made}`;
+      folders.set(name, folder);
+      const config = { compilerOptions: OPTIONS, files: NAMES.slice(1) };
+      files.set(`${folder}/tsconfig.json`, JSON.stringify(config));
+      files.set(`${folder}/lenient.d.ts`, LENIENT);
+      files.set(`${folder}/api.d.ts`, declarations);
+      files.set(`${folder}/program.ts`, "");
+      api.updateSnapshot({ openProjects: [`${folder}/tsconfig.json`] }).dispose();
+      const [oldest] = folders;
+      if (folders.size > KEPT_APIS && oldest) drop(...oldest);
+    },
+    check(name, text, use) {
+      const folder = folders.get(name) ?? "";
+      folders.delete(name);
+      folders.set(name, folder);
+      const programFile = `${folder}/program.ts`;
+      files.set(programFile, `${BEFORE}${text}${AFTER}`);
+      using snapshot = api.updateSnapshot({ fileChanges: { changed: [programFile] } });
+      // Its memory of trees goes by what changed since the last snapshot, which is gone: it would give an old tree.
+      api.clearSourceFileCache();
+      const project = snapshot.getProject(`${folder}/tsconfig.json`);
+      if (!project) throw new TypeError(`There is no project in ${folder}`);
+      const diagnostics = project.program.getSemanticDiagnostics(programFile);
+      return use({ project, diagnostics, programFile, apiFile: `${folder}/api.d.ts` });
+    },
+  };
+}
+
+/** The folder of the native compiler, beside which its libraries stand. */
+function findLibraries(): string {
+  const compiler = createRequire(createRequire(import.meta.url).resolve("typescript/package.json"));
+  return `${dirname(compiler.resolve(`@typescript/typescript-${process.platform}-${process.arch}/package.json`))}/lib`;
+}
+
+function isLibrary(name: string, folder: string): boolean {
+  return name.startsWith(`${folder}/`) && LIBRARY.test(name.slice(folder.length + 1));
+}

@@ -1,0 +1,146 @@
+/** What is given to a tool: too little, too much, or of the wrong type. Widened, united and unknown types pass. */
+
+import type { Node } from "typescript/unstable/ast";
+import {
+  isArrayLiteralExpression,
+  isIdentifier,
+  isObjectLiteralExpression,
+  isSpreadAssignment,
+  isVariableDeclaration,
+} from "typescript/unstable/ast/is";
+import { TypeFlags } from "typescript/unstable/sync";
+import type { Diagnostic } from "typescript/unstable/sync";
+
+import type { Mistake } from "../wire.ts";
+import type { Complaint } from "./judge.ts";
+import { createAwaitMistake } from "./judge-await.ts";
+import {
+  callAround,
+  countMentions,
+  initializerOf,
+  isReassigned,
+  namesGiven,
+  nodeAt,
+  outermost,
+  startOf,
+  textOf,
+} from "./tree.ts";
+import type { Call } from "./tree.ts";
+
+const WRONG_COUNT = 2554;
+const MISSING: ReadonlySet<number> = new Set([2739, 2740, 2741]);
+const UNKNOWN_NAME: ReadonlySet<number> = new Set([2353, 2559, 2560, 2561]);
+const WRONG_TYPE: ReadonlySet<number> = new Set([2322, 2345, 2820]);
+const ASSIGNMENT =
+  /^(?:Type|Argument of type) '(?<from>.*?)' is not assignable to (?:type|parameter of type) '(?<to>.*)'\./su;
+
+/** Types that say nothing of the value. */
+const VAGUE: ReadonlySet<string> = new Set(["any", "unknown", "object", "{}", "void", "never", "undefined", "null"]);
+
+export function judgeArgument(complaint: Complaint): Mistake | undefined {
+  const { file, diagnostic, node, origins } = complaint;
+  const chain = toChain(diagnostic);
+  const leaf = chain.at(-1) ?? diagnostic;
+  if (readTypes(leaf)?.from.startsWith("Promise<")) return judgePromise(complaint, leaf);
+  const call = callAround(diagnostic.code === WRONG_COUNT ? node : outermost(node).parent);
+  const origin = call && origins.ofType(origins.typeOf(call.expression));
+  if (!call || origin?.kind !== "tool") return undefined;
+  const mistake: Mistake = {
+    kind: "argument",
+    start: Math.max(diagnostic.pos, startOf(call, file)),
+    name: textOf(node, file),
+    detail: leaf.text,
+    tool: origin.address,
+    doubtful: false,
+  };
+  if (diagnostic.code === WRONG_COUNT) {
+    return { ...mistake, detail: "it takes one object of named arguments", doubtful: isHarmlessExtra(call, complaint) };
+  }
+  if (!isInArguments(node, call)) return undefined;
+  if (MISSING.has(leaf.code)) return isWrittenOut(node, complaint) ? mistake : undefined;
+  if (UNKNOWN_NAME.has(leaf.code)) return mistake;
+  if (!WRONG_TYPE.has(leaf.code) || mayHaveChanged(chain, complaint)) return undefined;
+  return chain.every((part) => isCertain(part)) ? mistake : undefined;
+}
+
+/** From the complaint to its innermost reason. */
+function toChain(diagnostic: Diagnostic): readonly Diagnostic[] {
+  const [next] = diagnostic.messageChain ?? [];
+  return next ? [diagnostic, ...toChain(next)] : [diagnostic];
+}
+
+function readTypes({ text }: Diagnostic): { readonly from: string; readonly to: string } | undefined {
+  const { from, to } = ASSIGNMENT.exec(text)?.groups ?? {};
+  return from === undefined || to === undefined ? undefined : { from, to };
+}
+
+/** Whether the variable, or the property that is said to be wrong, is given another value by the program. */
+function mayHaveChanged(chain: readonly Diagnostic[], { node, file }: Complaint): boolean {
+  if (isReassigned(valueAt(node) ?? node, file)) return true;
+  const properties = chain.flatMap(({ text }) => /^Types of property '(.*)' are incompatible/u.exec(text)?.[1] ?? []);
+  const given = properties.length === 0 ? undefined : namesGiven(file);
+  return properties.some((name) => given?.has(name));
+}
+
+/** A type that may fit at run time is not certain to be wrong. */
+function isCertain(part: Diagnostic): boolean {
+  const types = readTypes(part);
+  if (!types) return true;
+  const { from, to } = types;
+  if (VAGUE.has(from) || isUnion(from) || /^[A-Z][A-Z0-9]?$/u.test(from)) return false;
+  // `let order = "asc"` is a string to the compiler although the value is one of the allowed ones.
+  if (from === "string") return !/["`]/u.test(to);
+  if (from === "number") return !/(?<![\w"])-?\d/u.test(to);
+  if (from === "boolean") return !/\b(?:true|false)\b/u.test(to);
+  // A date becomes its text on the way to the tool.
+  return !(from === "Date" && /\bstring\b/u.test(to));
+}
+
+/** A bar outside of every bracket and quote. */
+function isUnion(type: string): boolean {
+  const flat = type.replace(/"(?:[^"\\]|\\.)*"/gu, "s");
+  let depth = 0;
+  for (const character of flat.replaceAll("=>", "")) {
+    if ("{[(<".includes(character)) depth += 1;
+    if ("}])>".includes(character)) depth -= 1;
+    if (character === "|" && depth === 0) return true;
+  }
+  return false;
+}
+
+/** A promise where its value is wanted, be it for a tool or for a function of the program. */
+function judgePromise({ file, diagnostic, node, origins }: Complaint, leaf: Diagnostic): Mistake | undefined {
+  if (readTypes(leaf)?.to.includes("Promise")) return undefined;
+  const value = valueAt(node) ?? nodeAt(file, diagnostic.pos, diagnostic.end);
+  return origins.isPromise(origins.typeOf(value)) ? createAwaitMistake(value, { file, origins, name: "" }) : undefined;
+}
+
+/** The compiler points at the name of a property or a variable; what is wrong is its value. */
+function valueAt(node: Node): Node | undefined {
+  const value = initializerOf(node.parent);
+  return value === node ? undefined : value;
+}
+
+function isInArguments(node: Node, call: Call): boolean {
+  return call.arguments?.some((argument) => node.pos >= argument.pos && node.end <= argument.end) ?? false;
+}
+
+/** A second argument after an object of arguments is ignored; after anything else the author thinks of positions. */
+function isHarmlessExtra(call: Call, { origins }: Complaint): boolean {
+  const [first] = call.arguments ?? [];
+  const type = first && origins.typeOf(first);
+  return type !== undefined && (type.flags & (TypeFlags.Object | TypeFlags.Any)) !== 0;
+}
+
+/** Whether everything that is given stands in one literal; an object that grows elsewhere may have the rest by then. */
+function isWrittenOut(node: Node, { file, origins }: Complaint): boolean {
+  if (isArrayLiteralExpression(node)) return true;
+  if (isObjectLiteralExpression(node)) return !node.properties.some((part) => isSpreadAssignment(part));
+  if (!isIdentifier(node)) return false;
+  const value = valueAt(node);
+  if (value) return isObjectLiteralExpression(value) && !value.properties.some((part) => isSpreadAssignment(part));
+  const declared = origins.declarationOf(node);
+  const made = declared && isVariableDeclaration(declared) ? declared.initializer : undefined;
+  if (!made || !isObjectLiteralExpression(made) || countMentions(file, node.text) > 2) return false;
+  return !made.properties.some((part) => isSpreadAssignment(part));
+}

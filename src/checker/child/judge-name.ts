@@ -1,0 +1,37 @@
+/** Names that nothing declares, and calls of what is no function. */
+
+import { isCallExpression, isIdentifier, isNewExpression, isTypeOfExpression } from "typescript/unstable/ast/is";
+import type { Node, SourceFile } from "typescript/unstable/ast";
+
+import type { Mistake } from "../wire.ts";
+import type { Complaint } from "./judge.ts";
+import { callAround, calledChain, namesGiven, startOf, textOf } from "./tree.ts";
+
+/** Only what is called can be meant as a tool: `gihub.listIssues()`, `listIssues()`. Who decides knows all tools. */
+export function judgeName({ file, node }: Complaint): Mistake | undefined {
+  if (!isIdentifier(node) || namesGiven(file).has(node.text) || asksForType(file, node.text)) return undefined;
+  const isCallee = isCallExpression(node.parent) && node.parent.expression === node;
+  const called = isCallee ? node : calledChain(node);
+  if (!called) return undefined;
+  const name = textOf(called, file).replace(/\s+/gu, "").replaceAll("?.", ".");
+  return { kind: "unknown-name", start: startOf(node, file), name, detail: node.text, doubtful: false };
+}
+
+export function judgeCallee({ file, node, origins }: Complaint): Mistake | undefined {
+  const call = callAround(node);
+  if (!call || (!isCallExpression(call) && !isNewExpression(call))) return undefined;
+  const callee = call.expression;
+  const origin = origins.ofType(origins.typeOf(callee)) ?? origins.ofName(callee);
+  if (!origin) return undefined;
+  const name = textOf(callee, file);
+  const tool = origin.address.includes(".") ? { tool: origin.address } : {};
+  return { kind: "not-callable", start: startOf(callee, file), name, detail: "", doubtful: false, ...tool };
+}
+
+/** `typeof github` asks whether there is such a global, so the program counts with there being none. */
+function asksForType(file: SourceFile, name: string): boolean {
+  const visit = (node: Node): boolean =>
+    (isTypeOfExpression(node) && textOf(node.expression, file) === name) ||
+    node.forEachChild((child) => visit(child) || undefined) === true;
+  return visit(file);
+}

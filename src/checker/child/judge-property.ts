@@ -1,0 +1,73 @@
+/** A property that is not there: of a namespace, of a promise that nobody awaited, or of a tool's result. */
+
+import type { Node, SourceFile } from "typescript/unstable/ast";
+import {
+  isBindingElement,
+  isObjectBindingPattern,
+  isPropertyAccessExpression,
+  isVariableDeclaration,
+} from "typescript/unstable/ast/is";
+
+import type { Mistake } from "../wire.ts";
+import type { Complaint } from "./judge.ts";
+import { createAwaitMistake } from "./judge-await.ts";
+import type { Origin } from "./origin.ts";
+import { isAssigned, isGuarded, isReassigned, namesGiven, startOf, textOf } from "./tree.ts";
+
+/** Where the property is looked for, and whether the program counts with its absence. */
+interface Access {
+  readonly receiver: Node;
+  readonly name: string;
+  readonly isGuarded: boolean;
+}
+
+export function judgeProperty({ file, node, origins }: Complaint): Mistake | undefined {
+  const access = findAccess(node, file);
+  // An object that the program adds to is its own from there on.
+  if (!access || namesGiven(file).has(access.name)) return undefined;
+  const type = origins.typeOf(access.receiver);
+  if (origins.isVague(type) || isReassigned(access.receiver, file)) return undefined;
+  if (origins.isPromise(type)) return createAwaitMistake(access.receiver, { file, origins, name: access.name });
+  if (origins.mayHave(type, access.name)) return undefined;
+  const origin = origins.ofType(type) ?? origins.ofName(access.receiver);
+  if (!origin) return undefined;
+  const start = startOf(node, file);
+  const missing = { start, name: access.name, doubtful: access.isGuarded };
+  return toMistake(origin, missing, textOf(access.receiver, file));
+}
+
+function toMistake(origin: Origin, missing: Pick<Mistake, "start" | "name" | "doubtful">, receiver: string): Mistake {
+  switch (origin.kind) {
+    case "namespace":
+      return { kind: "unknown-tool", ...missing, name: `${origin.address}.${missing.name}`, detail: "" };
+    case "tool": {
+      const detail = `${origin.address} is a tool; call it with an object of arguments`;
+      return { kind: "not-callable", ...missing, detail, tool: origin.address };
+    }
+    case "value": {
+      const tool = origin.address === "" ? {} : { tool: origin.address };
+      return { kind: "unknown-field", ...missing, detail: receiver, ...tool };
+    }
+    default:
+      return origin.kind satisfies never;
+  }
+}
+
+function findAccess(node: Node, file: SourceFile): Access | undefined {
+  const { parent } = node;
+  if (isPropertyAccessExpression(parent) && parent.name === node) {
+    if (isAssigned(parent)) return undefined;
+    return { receiver: parent.expression, name: textOf(node, file), isGuarded: isGuarded(parent) };
+  }
+  const element = isBindingElement(node) ? node : parent;
+  if (!isBindingElement(element) || !isObjectBindingPattern(element.parent)) return undefined;
+  const named = element.propertyName ?? element.name;
+  if (!named) return undefined;
+  const name = textOf(named, file);
+  const pattern = element.parent;
+  return {
+    receiver: (isVariableDeclaration(pattern.parent) && pattern.parent.initializer) || pattern,
+    name,
+    isGuarded: element.initializer !== undefined,
+  };
+}

@@ -1,0 +1,77 @@
+/**
+ * From what the compiler complains about to what a program gets wrong about the API. A complaint counts only if its
+ * code is one of those below and the place has to do with a tool, its arguments or its result; the rest is style.
+ */
+
+import type { Node, SourceFile } from "typescript/unstable/ast";
+import type { Diagnostic } from "typescript/unstable/sync";
+
+import type { Mistake } from "../wire.ts";
+import { SHIFT } from "./compiler.ts";
+import type { Compiled } from "./compiler.ts";
+import { judgeArgument } from "./judge-argument.ts";
+import { judgeIteration, judgeOperand } from "./judge-await.ts";
+import { judgeCallee, judgeName } from "./judge-name.ts";
+import { judgeProperty } from "./judge-property.ts";
+import { createOrigins } from "./origin.ts";
+import type { Origins } from "./origin.ts";
+import { nodeAt } from "./tree.ts";
+
+/** What every judge is given: the complaint, its place, and the ways to ask about types. */
+export interface Complaint {
+  readonly file: SourceFile;
+  readonly diagnostic: Diagnostic;
+  readonly node: Node;
+  readonly origins: Origins;
+}
+
+type Judge = (complaint: Complaint) => Mistake | undefined;
+
+/** A longer list helps nobody. */
+const MAX_MISTAKES = 20;
+/** A hostile program could earn tens of thousands of complaints; judging one costs questions to the compiler. */
+const MAX_JUDGED = 200;
+
+const JUDGES: ReadonlyMap<number, Judge> = new Map<number, Judge>([
+  ...group([2339, 2551], judgeProperty),
+  ...group([2304, 2552], judgeName),
+  ...group([2348, 2349, 2351], judgeCallee),
+  ...group([2322, 2345, 2353, 2554, 2559, 2560, 2561, 2739, 2740, 2741, 2769, 2820], judgeArgument),
+  ...group([2461, 2488, 2495, 2548, 2549], judgeIteration),
+  ...group([2362, 2363, 2365], judgeOperand),
+]);
+
+function group(codes: readonly number[], judge: Judge): readonly (readonly [number, Judge])[] {
+  return codes.map((code) => [code, judge] as const);
+}
+
+/** In the order of the text; one mistake per place. */
+export function judge(compiled: Compiled): readonly Mistake[] {
+  const { project, programFile } = compiled;
+  const complaints = compiled.diagnostics.filter(({ code }) => JUDGES.has(code)).slice(0, MAX_JUDGED);
+  const file = complaints.length === 0 ? undefined : project.program.getSourceFile(programFile);
+  if (!file) return [];
+  const origins = createOrigins(compiled);
+  const found = new Map<number, Mistake>();
+  for (const diagnostic of complaints) {
+    const node = nodeAt(file, diagnostic.pos, diagnostic.end);
+    const mistake = JUDGES.get(diagnostic.code)?.({ file, diagnostic, node, origins });
+    if (mistake && !found.has(mistake.start)) found.set(mistake.start, mistake);
+    if (found.size >= MAX_MISTAKES) break;
+  }
+  const sorted = [...found.values()].toSorted((a, b) => a.start - b.start);
+  return sorted.map((mistake) => shift({ ...mistake, doubtful: isDoubtful(mistake, sorted) }));
+}
+
+/** A field or a tool that the program tests at one place may be read at others. */
+function isDoubtful(mistake: Mistake, all: readonly Mistake[]): boolean {
+  const isSame = ({ kind, name, detail }: Mistake): boolean =>
+    (kind === "unknown-field" || kind === "unknown-tool") && name === mistake.name && detail === mistake.detail;
+  return mistake.doubtful || (isSame(mistake) && all.some((other) => isSame(other) && other.doubtful));
+}
+
+/** Back to the offsets of the program alone. */
+function shift({ start, fix, ...mistake }: Mistake): Mistake {
+  const moved = fix && { ...fix, start: fix.start - SHIFT, end: fix.end - SHIFT };
+  return { ...mistake, start: start - SHIFT, ...(moved && { fix: moved }) };
+}

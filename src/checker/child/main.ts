@@ -1,0 +1,26 @@
+/** The entry of the checker's process: questions on standard input, answers on standard output, one per line. */
+
+import { createLineReader, parseQuestion } from "../wire.ts";
+import type { Answer, Question } from "../wire.ts";
+import { createCompiler } from "./compiler.ts";
+import type { Compiler } from "./compiler.ts";
+import { judge } from "./judge.ts";
+
+function answer(compiler: Compiler, { id, api, declarations, text }: Question): Answer {
+  try {
+    if (!compiler.knows(api)) {
+      if (declarations === undefined) return { id, kind: "unknownApi" };
+      compiler.learn(api, declarations);
+    }
+    return { id, kind: "checked", mistakes: compiler.check(api, text, judge) };
+  } catch {
+    return { id, kind: "failed" };
+  }
+}
+
+const compiler = createCompiler();
+process.stdin.once("end", () => process.exit()); // the gateway is gone
+process.stdin.setEncoding("utf8").on(
+  "data",
+  createLineReader((line) => process.stdout.write(`${JSON.stringify(answer(compiler, parseQuestion(line)))}\n`)),
+);

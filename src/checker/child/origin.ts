@@ -1,0 +1,92 @@
+/** Whether a type or a name comes from the API's declarations, and from which tool of it. */
+
+import type { Node } from "typescript/unstable/ast";
+import { isClassDeclaration, isMethodSignatureDeclaration, isVariableDeclaration } from "typescript/unstable/ast/is";
+import { TypeFlags } from "typescript/unstable/sync";
+import type { NodeHandle, Symbol as Named, Type } from "typescript/unstable/sync";
+
+import type { Compiled } from "./compiler.ts";
+
+/** `namespace` is the global object itself, `tool` a method of it, `value` something that a tool takes or gives. */
+export interface Origin {
+  readonly kind: "namespace" | "tool" | "value";
+  /** `inventory`, `inventory.getProduct`, or empty where a declaration belongs to no single tool. */
+  readonly address: string;
+}
+
+export interface Origins {
+  /** Whether the compiler knows nothing of a value, or thinks that it cannot be there at all. */
+  readonly isVague: (type: Type | undefined) => boolean;
+  readonly typeOf: (node: Node) => Type | undefined;
+  readonly isPromise: (type: Type | undefined) => boolean;
+  /** `undefined` for types that the language or the program made, alone or in a union. */
+  readonly ofType: (type: Type | undefined) => Origin | undefined;
+  /** Whether one of the types that a value may have has this property: then it is for the program to know which. */
+  readonly mayHave: (type: Type | undefined, property: string) => boolean;
+  /** Of a name or of a property access. */
+  readonly ofName: (node: Node) => Origin | undefined;
+  /** Where the program itself declares a name. */
+  readonly declarationOf: (node: Node) => Node | undefined;
+}
+
+const VAGUE = TypeFlags.Any | TypeFlags.Unknown | TypeFlags.Never;
+
+export function createOrigins({ project, apiFile, programFile }: Compiled): Origins {
+  const { checker } = project;
+  const typeOf = (node: Node): Type | undefined => checker.getTypeAtLocation(node);
+  const inApi = (symbol: Named | undefined): NodeHandle | undefined =>
+    symbol?.declarations.find(({ path }) => path === apiFile);
+  const ofSymbol = (symbol: Named | undefined): Origin | undefined => {
+    const declared = inApi(symbol)?.resolve(project);
+    return declared && !isClassDeclaration(declared) ? toOrigin(declared) : undefined;
+  };
+  const ofType = (type: Type | undefined): Origin | undefined => {
+    if (!type) return undefined;
+    if (!type.isUnionType() && !type.isIntersectionType()) return ofSymbol(type.getSymbol());
+    const parts = type.getTypes().map((part) => ofType(part));
+    return parts.every((part) => part !== undefined) ? parts[0] : undefined;
+  };
+  const isPromise = (type: Type | undefined): boolean => {
+    if (!type) return false;
+    if (type.isUnionType()) return type.getTypes().every((part) => isPromise(part));
+    const symbol = type.getSymbol();
+    return symbol?.name === "Promise" && symbol.declarations.every(({ path }) => path !== programFile);
+  };
+  return {
+    typeOf,
+    isVague: (type) => !type || (type.flags & VAGUE) !== 0,
+    isPromise,
+    ofType,
+    mayHave: (type, property) =>
+      type?.isUnionType() === true && type.getTypes().some((part) => checker.getPropertyOfType(part, property)),
+    ofName: (node) => ofSymbol(checker.getSymbolAtLocation(node)),
+    declarationOf: (node) => {
+      const declared = checker.getSymbolAtLocation(node)?.valueDeclaration;
+      return declared?.path === programFile ? declared.resolve(project) : undefined;
+    },
+  };
+}
+
+/** Climbs from a declaration to the method and the global that it is part of. */
+function toOrigin(declared: Node): Origin {
+  let method: string | undefined;
+  let depth = 0;
+  for (let at: Node | undefined = declared; at; at = at.parent) {
+    if (isMethodSignatureDeclaration(at)) method = "text" in at.name ? at.name.text : "";
+    if (isVariableDeclaration(at) && "text" in at.name) return finish(at.name.text, method, { declared, depth });
+    depth += 1;
+  }
+  return { kind: "value", address: "" };
+}
+
+function finish(
+  namespace: string,
+  method: string | undefined,
+  { declared, depth }: { readonly declared: Node; readonly depth: number },
+): Origin {
+  if (method !== undefined) {
+    return { kind: isMethodSignatureDeclaration(declared) ? "tool" : "value", address: `${namespace}.${method}` };
+  }
+  // The variable itself, or the type literal right below it.
+  return depth <= 1 ? { kind: "namespace", address: namespace } : { kind: "value", address: "" };
+}

@@ -1,0 +1,182 @@
+/** Finding the way around in the compiler's tree of a program: places, enclosing calls, what stands where. */
+
+import { SyntaxKind, getTokenAtPosition } from "typescript/unstable/ast";
+import type {
+  CallExpression,
+  NewExpression,
+  Node,
+  PropertyAccessExpression,
+  SourceFile,
+} from "typescript/unstable/ast";
+import {
+  isArrowFunction,
+  isBinaryExpression,
+  isCallExpression,
+  isElementAccessExpression,
+  isFunctionDeclaration,
+  isFunctionExpression,
+  isMethodDeclaration,
+  isNewExpression,
+  isObjectLiteralExpression,
+  isParenthesizedExpression,
+  isPropertyAccessExpression,
+  isBindingElement,
+  isParameterDeclaration,
+  isPropertyAssignment,
+  isShorthandPropertyAssignment,
+  isStringLiteral,
+  isVariableDeclaration,
+} from "typescript/unstable/ast/is";
+
+/** A call or a construction; both have a callee and arguments. */
+export type Call = CallExpression | NewExpression;
+
+/** The largest node that covers exactly this range, or the token at its start. */
+export function nodeAt(file: SourceFile, start: number, end: number): Node {
+  let node = getTokenAtPosition(file, start);
+  while (node.parent.kind !== SyntaxKind.SourceFile && startOf(node.parent, file) === start && node.parent.end <= end) {
+    node = node.parent;
+  }
+  return node;
+}
+
+export function startOf(node: Node, file: SourceFile): number {
+  return node.getStart(file);
+}
+
+export function textOf(node: Node, file: SourceFile): string {
+  return file.text.slice(startOf(node, file), node.end);
+}
+
+export function isFunctionLike(node: Node): boolean {
+  return (
+    isArrowFunction(node) || isFunctionExpression(node) || isFunctionDeclaration(node) || isMethodDeclaration(node)
+  );
+}
+
+/** The nearest call that a node belongs to; what stands in the body of a function does not belong to a call outside. */
+export function callAround(node: Node): Call | undefined {
+  for (let at = node; at.parent && at.kind !== SyntaxKind.SourceFile; at = at.parent) {
+    if (isFunctionLike(at)) return undefined;
+    if (isCallExpression(at) || isNewExpression(at)) return at;
+  }
+  return undefined;
+}
+
+/** Out of the parentheses around it. */
+export function outermost(node: Node): Node {
+  return isParenthesizedExpression(node.parent) ? outermost(node.parent) : node;
+}
+
+/** Whether something is given to this place, not read from it. */
+export function isAssigned(node: Node): boolean {
+  const { parent } = node;
+  if (parent.kind === SyntaxKind.DeleteExpression) return true;
+  return isBinaryExpression(parent) && parent.left === node && parent.operatorToken.kind === SyntaxKind.EqualsToken;
+}
+
+const GUARDS: ReadonlySet<SyntaxKind> = new Set([
+  SyntaxKind.BarBarToken,
+  SyntaxKind.QuestionQuestionToken,
+  SyntaxKind.AmpersandAmpersandToken,
+]);
+
+/** Whether the program itself counts with nothing being there: `a.b ?? c`, `a.b?.c`, `if (a.b)`, `typeof a.b`. */
+export function isGuarded(access: Node): boolean {
+  const node = outermost(access);
+  const { parent } = node;
+  if (isPropertyAccessExpression(parent) || isElementAccessExpression(parent) || isCallExpression(parent)) {
+    return parent.expression === node && parent.questionDotToken !== undefined;
+  }
+  if (isBinaryExpression(parent)) return GUARDS.has(parent.operatorToken.kind) || isComparedWithNothing(parent);
+  return isTested(node, parent);
+}
+
+function isTested(node: Node, parent: Node): boolean {
+  if (parent.kind === SyntaxKind.TypeOfExpression) return true;
+  if (parent.kind === SyntaxKind.PrefixUnaryExpression) return textOf(parent, parent.getSourceFile()).startsWith("!");
+  const isCondition = parent.kind === SyntaxKind.IfStatement || parent.kind === SyntaxKind.ConditionalExpression;
+  if (!isCondition) return false;
+  let first: Node | undefined;
+  parent.forEachChild((child) => {
+    first ??= child;
+    return undefined;
+  });
+  return first === node;
+}
+
+function isComparedWithNothing(comparison: Node): boolean {
+  return /(?:===?|!==?)\s*(?:undefined|null)$|^(?:undefined|null)\s*(?:===?|!==?)/.test(
+    textOf(comparison, comparison.getSourceFile()),
+  );
+}
+
+/** `a.b.c(…)`: from `a` to all of `a.b.c`, when that is called. */
+export function calledChain(root: Node): PropertyAccessExpression | undefined {
+  let chain = root;
+  while (isPropertyAccessExpression(chain.parent) && chain.parent.expression === chain) chain = chain.parent;
+  const isCalled = isCallExpression(chain.parent) && chain.parent.expression === chain;
+  return isCalled && isPropertyAccessExpression(chain) ? chain : undefined;
+}
+
+/** Names that a program gives to objects after they were made: `row.total = 1`, `Object.assign(row, { total: 1 })`. */
+export function namesGiven(file: SourceFile): ReadonlySet<string> {
+  const names = new Set<string>();
+  const visit = (node: Node): void => {
+    if (isPropertyAccessExpression(node) && isAssigned(node)) names.add(node.name.text);
+    if (isElementAccessExpression(node) && isAssigned(node) && isStringLiteral(node.argumentExpression)) {
+      names.add(node.argumentExpression.text);
+    }
+    if (isCallExpression(node) && textOf(node.expression, file) === "Object.assign") addKeys(node, names, file);
+    node.forEachChild((child) => visit(child));
+  };
+  visit(file);
+  return names;
+}
+
+function addKeys(call: CallExpression, names: Set<string>, file: SourceFile): void {
+  for (const part of call.arguments.filter((argument) => isObjectLiteralExpression(argument))) {
+    for (const property of part.properties) {
+      if (isPropertyAssignment(property) || isShorthandPropertyAssignment(property))
+        names.add(property.name.getText(file));
+    }
+  }
+}
+
+/** Whether the variable at the root of an expression is given another value somewhere: of which type is not known. */
+export function isReassigned(expression: Node, file: SourceFile): boolean {
+  const root = rootOf(expression);
+  if (root.kind !== SyntaxKind.Identifier) return false;
+  const name = textOf(root, file);
+  const visit = (node: Node): boolean =>
+    (node.kind === SyntaxKind.Identifier && isAssigned(node) && textOf(node, file) === name) ||
+    node.forEachChild((child) => visit(child) || undefined) === true;
+  return visit(file);
+}
+
+function rootOf(node: Node): Node {
+  if (isShorthandPropertyAssignment(node)) return node.name;
+  const isStep =
+    isPropertyAccessExpression(node) ||
+    isElementAccessExpression(node) ||
+    isCallExpression(node) ||
+    isParenthesizedExpression(node);
+  return isStep ? rootOf(node.expression) : node;
+}
+
+/** How often a name stands in the program as an identifier, wherever. */
+export function countMentions(file: SourceFile, name: string): number {
+  let count = 0;
+  const visit = (node: Node): void => {
+    if (node.kind === SyntaxKind.Identifier && textOf(node, file) === name) count += 1;
+    node.forEachChild((child) => visit(child));
+  };
+  visit(file);
+  return count;
+}
+
+/** The value that a variable, a parameter, a property or a part of a pattern is made with. */
+export function initializerOf(node: Node): Node | undefined {
+  if (isVariableDeclaration(node) || isBindingElement(node) || isPropertyAssignment(node)) return node.initializer;
+  return isParameterDeclaration(node) ? node.initializer : undefined;
+}

@@ -1,0 +1,131 @@
+/** From mistakes to findings and to one answer that repairs: what is wrong, where, and the one signature that is needed. */
+
+import { createLocator, frameAt, toPrintable } from "../analysis/index.ts";
+import { ERRORS } from "../domain/index.ts";
+import type { Finding, Program, PublicError, ToolAddress } from "../domain/index.ts";
+import type { Fix, Mistake } from "./wire.ts";
+
+/** What the catalog and the declarations know about tools. */
+export interface ToolGuide {
+  /** The nearest by name and meaning, best first. */
+  readonly nearest: (name: string) => readonly ToolAddress[];
+  /** The declaration of one tool, or `undefined` when there is none of that name. */
+  readonly signature: (address: string) => string | undefined;
+  /** Whether results are only guessed from earlier ones: such a type is too weak to hold a program back. */
+  readonly isGuessed: (address: string) => boolean;
+}
+
+/** `error` is there when a finding of level error is. */
+export interface Explained {
+  readonly findings: readonly Finding[];
+  readonly error?: PublicError;
+}
+
+interface Answer extends Finding {
+  readonly hint: string;
+}
+
+const RULE = "types";
+const NEAREST = 3;
+const MESSAGE_CHARS = 240;
+const FIXED_LINE_CHARS = 200;
+/** Message, hint and frame together: an answer must not cost more than the mistake. */
+const ANSWER_CHARS = 1_500;
+
+/** `level` is the operator's: with `warn` nothing is held back. */
+export function explain(
+  program: Pick<Program, "source" | "unknownNames">,
+  mistakes: readonly Mistake[],
+  { guide, level }: { readonly guide: ToolGuide; readonly level: "error" | "warn" },
+): Explained {
+  const locate = createLocator(program.source);
+  const answers = mistakes
+    .filter((mistake) => mistake.kind !== "unknown-name" || isOurs(mistake, program, guide))
+    .map((mistake): Answer => {
+      const isDoubtful = mistake.doubtful || (mistake.kind === "unknown-field" && guide.isGuessed(mistake.tool ?? ""));
+      const severity = level === "warn" || isDoubtful ? "warn" : "error";
+      const message = cut(toMessage(mistake), MESSAGE_CHARS);
+      return { rule: RULE, severity, message, ...locate(mistake.start), hint: toHint(mistake, program.source, guide) };
+    });
+  const findings = answers.map(({ hint: _hint, ...finding }) => finding);
+  const first = answers.find(({ severity }) => severity === "error");
+  return first ? { findings, error: toError(first, answers, program.source) } : { findings };
+}
+
+/** A lone function that nobody declares is taken for a tool only if there is one of that name. */
+function isOurs(
+  { name, detail }: Mistake,
+  { unknownNames = [] }: Pick<Program, "unknownNames">,
+  guide: ToolGuide,
+): boolean {
+  if (!unknownNames.includes(detail)) return false;
+  if (name.includes(".")) return true;
+  const [nearest] = guide.nearest(name);
+  if (nearest === undefined) return false;
+  const method = nearest.slice(nearest.indexOf(".") + 1);
+  return fold(method) === fold(name) || fold(nearest) === fold(name);
+}
+
+function fold(text: string): string {
+  return text.toLowerCase().replace(/[^a-z0-9]/g, "");
+}
+
+function toError(first: Answer, answers: readonly Answer[], source: string): PublicError {
+  const { line, column } = first;
+  const frame = frameAt(source, line, column);
+  const others = answers.filter(({ severity }) => severity === "error").length - 1;
+  const message = `${first.message} (line ${line})${others > 0 ? `, and ${others} more in the findings` : ""}`;
+  const hint = first.hint.slice(0, Math.max(0, ANSWER_CHARS - message.length - frame.length)).toWellFormed();
+  return { code: "PROGRAM_TYPES", message, retry: ERRORS.PROGRAM_TYPES.retry, hint, line, column, frame };
+}
+
+function toMessage({ kind, name, detail, tool = "" }: Mistake): string {
+  switch (kind) {
+    case "unknown-tool":
+      return `There is no tool ${name}`;
+    case "unknown-name":
+      return name === detail ? `There is no function ${name}` : `There is no global ${detail}, so no ${name}`;
+    case "argument":
+      return `${tool}: ${detail}`;
+    case "missing-await":
+      return `${detail} is a promise${name === "" ? "" : ` and has no ${name}`}; await it first`;
+    case "unknown-field":
+      return `${detail} has no ${name}${tool === "" ? "" : `; ${tool} declares what it returns`}`;
+    case "not-callable":
+      return detail === "" ? `${name} is not a function` : detail;
+    case "not-iterable":
+      return `${name} is an object and not a list${tool === "" ? "" : `; ${tool} declares what it returns`}`;
+    default:
+      return kind satisfies never;
+  }
+}
+
+function toHint({ kind, name, tool, fix }: Mistake, source: string, guide: ToolGuide): string {
+  if (kind === "missing-await") {
+    return fix ? `Write: ${fixedLine(source, fix)}` : "Make the function around it async and await the promise";
+  }
+  if (kind === "unknown-tool" || kind === "unknown-name") return suggest(name, guide);
+  const signature = tool === undefined ? undefined : guide.signature(tool);
+  return signature ?? "Read the declarations with describe";
+}
+
+/** Names are offered, never put in place of what was written. */
+function suggest(name: string, guide: ToolGuide): string {
+  const nearest = guide.nearest(name).slice(0, NEAREST);
+  const [first] = nearest;
+  if (first === undefined) return "Use search to find what there is";
+  return `Did you mean ${nearest.join(", ")}?\n${guide.signature(first) ?? ""}`.trimEnd();
+}
+
+function fixedLine(source: string, { start, end, text }: Fix): string {
+  const from = source.lastIndexOf("\n", start - 1) + 1;
+  const lineEnd = source.indexOf("\n", end);
+  const line = source.slice(from, start) + text + source.slice(end, lineEnd < 0 ? source.length : lineEnd);
+  return cut(line.trim(), FIXED_LINE_CHARS);
+}
+
+/** Names and types of the program are in it. */
+function cut(text: string, chars: number): string {
+  const line = toPrintable(text.replace(/\s+/gu, " "));
+  return line.length > chars ? `${line.slice(0, chars - 1).toWellFormed()}…` : line;
+}

@@ -1,0 +1,193 @@
+/** The checker's process: started late, asked once, bounded in time and memory, and never in the way of a program. */
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { after, describe, it } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+import { parseDigest } from "../domain/index.ts";
+import type { ApiSurface } from "../domain/index.ts";
+import { measureFamily } from "../processes/index.ts";
+import { openChecker } from "./open-checker.ts";
+import type { Checked, Checker, CheckerOptions } from "./open-checker.ts";
+
+const ODD = fileURLToPath(new URL("./fixtures/odd-child.ts", import.meta.url));
+const MIB = 1024 * 1024;
+const opened: Checker[] = [];
+after(() => Promise.all(opened.map((checker) => checker[Symbol.asyncDispose]())));
+
+interface Opened {
+  readonly checker: Checker;
+  readonly kept: Set<number>;
+  readonly check: (text: string, api?: string) => Promise<Checked>;
+}
+
+function open(options: Partial<CheckerOptions> = {}): Opened {
+  const kept = new Set<number>();
+  const checker = openChecker({
+    node: process.execPath,
+    keeper: { keep: (pid) => kept.add(pid), release: (pid) => kept.delete(pid) },
+    now: Date.now,
+    measure: measureFamily,
+    script: ODD,
+    ...options,
+    limits: { backoffMs: 0, ...options.limits },
+  });
+  opened.push(checker);
+  return { checker, kept, check: (text, api = "1") => checker.check({ text, surface: surfaceOf(api) }) };
+}
+
+function surfaceOf(mark: string): ApiSurface {
+  const snapshot = parseDigest(`sha256:${mark.repeat(64)}`);
+  assert.ok(snapshot);
+  return { snapshot, declarations: "declare const a: { b(): Promise<any> };", namespaces: [] };
+}
+
+/** What the odd child tells of itself. */
+function told(checked: Checked): unknown {
+  assert.equal(checked.kind, "checked");
+  return JSON.parse((checked.kind === "checked" && checked.mistakes[0]?.detail) || "null");
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+describe("the checker's process", () => {
+  it("starts at the first question, kept by the reaper, with nothing in its environment", async () => {
+    const { checker, kept, check } = open();
+    assert.deepEqual([checker.pid, kept.size], [0, 0]);
+    assert.deepEqual(told(await check("hello")), { environment: {}, cwd: "/", given: 1 });
+    assert.deepEqual([...kept], [checker.pid]);
+  });
+  it("is given the declarations once for each snapshot", async () => {
+    const { check } = open();
+    for (const [text, api, given] of [
+      ["a", "1", 1],
+      ["b", "1", 1],
+      ["c", "2", 2],
+      ["d", "1", 2],
+    ] as const) {
+      assert.deepEqual(told(await check(text, api)), { environment: {}, cwd: "/", given });
+    }
+  });
+  it("is given them again when it says that it does not know them", async () => {
+    const { check } = open();
+    await check("a");
+    assert.deepEqual(told(await check("forget")), { environment: {}, cwd: "/", given: 2 });
+  });
+  it("is asked once for the same text against the same tools", async () => {
+    const { checker, check } = open();
+    const both = await Promise.all([check("same"), check("same")]);
+    assert.equal(both[0], both[1]);
+    assert.equal(await check("same"), both[0]);
+    assert.equal(checker.asked, 1);
+    await check("same", "2");
+    assert.equal(checker.asked, 2);
+  });
+  it("forgets the answers that are the oldest", async () => {
+    const { checker, check } = open();
+    for (let text = 0; text < 257; text += 1) await check(String(text));
+    await check("1");
+    assert.equal(checker.asked, 257);
+    await check("0");
+    assert.equal(checker.asked, 258);
+  });
+  it("does not keep its owner alive, who lives to see its end", async () => {
+    const front = JSON.stringify(new URL("./index.ts", import.meta.url).href);
+    const surface = JSON.stringify(surfaceOf("1"));
+    const script = `import { openChecker } from ${front};
+      const keeper = { keep() {}, release() {} };
+      const options = { node: process.execPath, keeper, now: Date.now, measure: () => 0, script: ${JSON.stringify(ODD)} };
+      await using closed = openChecker(options);
+      await openChecker(options).check({ text: "a", surface: ${surface} });
+      await closed.check({ text: "a", surface: ${surface} });
+      process.on("exit", () => console.log("alone"));`;
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script]);
+    assert.deepEqual({ stdout, stderr }, { stdout: "alone\n", stderr: "" });
+  });
+  it("ends with its owner", async () => {
+    const { checker, kept, check } = open();
+    await check("a");
+    const { pid } = checker;
+    await checker[Symbol.asyncDispose]();
+    assert.deepEqual([isAlive(pid), checker.pid, kept.size], [false, 0, 0]);
+    assert.equal((await check("b")).kind, "unchecked");
+  });
+});
+
+describe("a checker that fails", () => {
+  const reasons = {
+    hang: "The types were not checked: it took too long",
+    silent: "The types were not checked: it took too long",
+    die: "The types were not checked: the checker ended and will be started again",
+    babble: "The types were not checked: the checker ended and will be started again",
+    fail: "The types were not checked: the checker ended and will be started again",
+  };
+  for (const [text, reason] of Object.entries(reasons)) {
+    it(`because of a program that makes it ${text} is replaced, and that program is not tried again`, async () => {
+      const { checker, kept, check } = open({ limits: { checkMs: 300 } });
+      await check("a");
+      const { pid } = checker;
+      assert.deepEqual(await check(text), { kind: "unchecked", reason });
+      assert.equal(isAlive(pid), false);
+      assert.equal((await check("b")).kind, "checked");
+      assert.notEqual(checker.pid, pid);
+      assert.deepEqual([...kept], [checker.pid]);
+      const { asked } = checker;
+      assert.deepEqual(await check(text), { kind: "unchecked", reason });
+      assert.equal(checker.asked, asked);
+    });
+  }
+  it("is started again when somebody killed it between two programs", async () => {
+    const { checker, check } = open();
+    await check("a");
+    process.kill(checker.pid, "SIGKILL");
+    while (checker.pid !== 0) await wait(5);
+    assert.deepEqual(told(await check("b")), { environment: {}, cwd: "/", given: 1 });
+  });
+  it("is not started again at once, then later and later, and soon again after a success", async () => {
+    let now = 0;
+    const { check } = open({ now: () => now, limits: { backoffMs: 100 } });
+    const kindAt = async (at: number, text: string): Promise<string> => {
+      now = at;
+      const checked = await check(text);
+      return checked.kind === "checked" ? checked.kind : (checked.reason.split(": ")[1] ?? "");
+    };
+    const waiting = "the checker failed a moment ago and is not started again yet";
+    assert.match(await kindAt(0, "die"), /ended/);
+    assert.equal(await kindAt(99, "a"), waiting);
+    assert.match(await kindAt(100, "fail"), /ended/);
+    assert.equal(await kindAt(299, "a"), waiting);
+    assert.equal(await kindAt(300, "a"), "checked");
+    assert.match(await kindAt(300, "babble"), /ended/);
+    assert.equal(await kindAt(399, "b"), waiting);
+    assert.equal(await kindAt(400, "b"), "checked");
+  });
+});
+
+describe("the memory of the checker", () => {
+  it("is bounded: it is replaced when it holds more than its limit", async () => {
+    const { checker, check } = open({ limits: { memoryBytes: 300 * MIB } });
+    await check("a");
+    const { pid } = checker;
+    await check("grow");
+    while (isAlive(pid)) await wait(5);
+    assert.equal((await check("b")).kind, "checked");
+    assert.notEqual(checker.pid, pid);
+  });
+  it("is left alone below it", async () => {
+    const { checker, check } = open({ limits: { memoryBytes: 2_000 * MIB } });
+    await check("a");
+    const { pid } = checker;
+    await check("grow");
+    await check("b");
+    assert.equal(checker.pid, pid);
+  });
+});

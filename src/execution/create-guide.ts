@@ -1,0 +1,39 @@
+/** What an answer about a wrong program needs to know of the tools there are: the nearest ones, and how each is called. */
+
+import { createSearch, findNearest } from "../catalog/index.ts";
+import { parseToolAddress } from "../domain/index.ts";
+import type { CatalogSnapshot, Tool, ToolAddress } from "../domain/index.ts";
+import { declareTool } from "../typegen/index.ts";
+
+const NEAREST = 3;
+/** A program chooses the name, so only this much of it is looked for. */
+const NAME_CHARS = 100;
+
+export interface Guide {
+  /** The nearest by name, then by meaning, best first. */
+  readonly nearest: (name: string) => readonly ToolAddress[];
+  readonly signature: (address: string) => string | undefined;
+  /** Whether the types of results are not the server's own. */
+  readonly isGuessed: (address: string) => boolean;
+}
+
+/** Nothing is computed before it is asked for. */
+export function createGuide(snapshot: CatalogSnapshot): Guide {
+  const find = (address: string): Tool | undefined => {
+    const parsed = parseToolAddress(address);
+    return parsed && snapshot.tools.get(parsed);
+  };
+  return {
+    nearest: (name) => {
+      const words = name.slice(name.lastIndexOf(".") + 1).slice(0, NAME_CHARS);
+      const byMeaning = createSearch(snapshot)({ query: words, limit: NEAREST }).tools;
+      const all = [...findNearest(snapshot, name, NEAREST), ...byMeaning.map((found) => found.name)];
+      return [...new Set(all)].slice(0, NEAREST);
+    },
+    signature: (address) => {
+      const tool = find(address);
+      return tool && declareTool(tool, "types");
+    },
+    isGuessed: (address) => find(address)?.output === null,
+  };
+}

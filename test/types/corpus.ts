@@ -1,0 +1,68 @@
+/** The corpora of programs for the type check, and a product with real servers to run them in. */
+
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+import { createGlovebox } from "../../src/main.ts";
+import type { ExecutionResult, Glovebox } from "../../src/main.ts";
+
+export interface Sample {
+  /** Where it stands and what it is: the file, then the words after its mark. */
+  readonly name: string;
+  readonly code: string;
+}
+
+/** A sample that does not fit the API, the line of its first finding and the words that the answer must have. */
+export interface Mistaken extends Sample {
+  readonly line: number;
+  readonly expected: RegExp;
+}
+
+const FOLDER = import.meta.dirname;
+const MARK = /^\/\/# (.*)$/m;
+
+export const HONEST_FILES = ["honest-javascript.txt", "honest-typescript.txt", "honest-servers.txt"] as const;
+
+/** A program starts after a line `//# words`. */
+export function readHonest(): readonly Sample[] {
+  return HONEST_FILES.flatMap((file) => readSamples(file));
+}
+
+/** Here the words are `LINE | PATTERN`. */
+export function readMistaken(): readonly Mistaken[] {
+  return readSamples("mistaken.txt").map((sample) => {
+    const [line = "", expected = ""] = sample.name.slice(sample.name.indexOf(" ") + 1).split(" | ");
+    return { ...sample, line: Number(line), expected: new RegExp(expected, "su") };
+  });
+}
+
+function readSamples(file: string): readonly Sample[] {
+  const [, ...parts] = readFileSync(join(FOLDER, file), "utf8").split(MARK);
+  return parts.flatMap((words, at) =>
+    at % 2 === 0 ? [{ name: `${file}: ${words}`, code: (parts[at + 1] ?? "").trim() }] : [],
+  );
+}
+
+/** The demo shop and the reference servers; `folder` is the one that the file server may touch. */
+export function openReal(folder: string): Promise<Glovebox> {
+  const server = (script: string, ...args: readonly string[]) => ({
+    command: process.execPath,
+    args: [resolve(script), ...args],
+  });
+  const reference = (name: string): string => `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`;
+  return createGlovebox({
+    mcpServers: {
+      inventory: server("dist/surfaces/demo/inventory.js"),
+      everything: server(reference("everything"), "stdio"),
+      filesystem: server(reference("filesystem"), folder),
+      memory: { ...server(reference("memory")), env: { MEMORY_FILE_PATH: join(folder, "memory.json") } },
+    },
+    policy: { rules: [{ decision: "allow", tools: ["*"] }] },
+    store: { url: "sqlite::memory:" },
+  });
+}
+
+/** Message, hint and the words of every finding: what an author has to go by. */
+export function wordsOf({ error, findings }: ExecutionResult): string {
+  return [error?.message, error?.hint, ...findings.map(({ message }) => message)].join("\n");
+}
