@@ -9,7 +9,7 @@ import { parseConnectorId, parseDigest, parseToolAddress } from "../src/domain/i
 import type { CatalogSnapshot, JsonSchema, Tool } from "../src/domain/index.ts";
 import { measureFamily } from "../src/processes/index.ts";
 import { declareApi } from "../src/typegen/index.ts";
-import { openReal, readHonest, readMistaken, wordsOf } from "../test/types/corpus.ts";
+import { openReal, readHonest, readMistaken, runSample, wordsOf } from "../test/types/corpus.ts";
 import { ms, print, time } from "./measure.ts";
 
 const TOOLS = 500;
@@ -26,15 +26,15 @@ async function benchCorpora(): Promise<void> {
     await using glovebox = await openReal(folder);
     const [honest, mistaken] = [readHonest(), readMistaken()];
     let alarms = 0;
-    for (const { code } of honest) {
-      const { error } = await glovebox.execute({ code, input: { folder } });
+    for (const sample of honest) {
+      const { error } = await runSample(glovebox, sample, folder);
       if (error?.code === "PROGRAM_TYPES") alarms += 1;
     }
     let precise = 0;
-    for (const { code, line, expected } of mistaken) {
-      const result = await glovebox.execute({ code, input: { folder } });
-      const isRefused = result.error?.code === "PROGRAM_TYPES" && result.error.line === line;
-      if (isRefused && expected.test(wordsOf(result))) precise += 1;
+    for (const sample of mistaken) {
+      const result = await runSample(glovebox, sample, folder);
+      const isRefused = result.error?.code === "PROGRAM_TYPES" && result.error.line === sample.line;
+      if (isRefused && sample.expected.test(wordsOf(result))) precise += 1;
     }
     print("honest programs held back", `${alarms} of ${honest.length}`, "aim: 0");
     const share = ((100 * precise) / mistaken.length).toFixed(0);

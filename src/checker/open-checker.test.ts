@@ -33,7 +33,7 @@ function open(options: Partial<CheckerOptions> = {}): Opened {
     measure: measureFamily,
     script: ODD,
     ...options,
-    limits: { backoffMs: 0, ...options.limits },
+    limits: { backoffMs: 0, prepareMs: 60_000, checkMs: 30_000, ...options.limits },
   });
   opened.push(checker);
   return { checker, kept, check: (text, api = "1") => checker.check({ text, surface: surfaceOf(api) }) };
@@ -132,7 +132,7 @@ describe("a checker that fails", () => {
   };
   for (const [text, reason] of Object.entries(reasons)) {
     it(`because of a program that makes it ${text} is replaced, and that program is not tried again`, async () => {
-      const { checker, kept, check } = open({ limits: { checkMs: 300 } });
+      const { checker, kept, check } = open({ limits: { checkMs: 1_000 } });
       await check("a");
       const { pid } = checker;
       assert.deepEqual(await check(text), { kind: "unchecked", reason });

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 
 import type { ExecutionResult } from "../../src/main.ts";
-import { openReal, readHonest, readMistaken, wordsOf } from "./corpus.ts";
+import { openReal, readHonest, readMistaken, runSample, wordsOf } from "./corpus.ts";
 import type { Sample } from "./corpus.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "glovebox-types-")));
@@ -17,7 +17,7 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const run = ({ code }: Sample): Promise<ExecutionResult> => glovebox.execute({ code, input: { folder } });
+const run = (sample: Sample): Promise<ExecutionResult> => runSample(glovebox, sample, folder);
 
 describe("honest programs", () => {
   const samples = readHonest();
@@ -27,9 +27,9 @@ describe("honest programs", () => {
     for (const sample of samples) {
       const result = await run(sample);
       const errors = result.findings.filter(({ rule, severity }) => rule === "types" && severity === "error");
-      if (result.state !== "completed" || errors.length > 0) troubled.push([sample.name, result.error, errors]);
-      // One that was not checked proves nothing.
-      assert.ok(!result.findings.some(({ message }) => message.includes("not checked")), sample.name);
+      const isUnchecked = result.findings.some(({ message }) => message.includes("not checked"));
+      if (result.state !== "completed" || isUnchecked || errors.length > 0)
+        troubled.push([sample.name, result.error, errors]);
     }
     assert.deepEqual(troubled, []);
   });
