@@ -5,7 +5,7 @@ import type { Globals } from "./resolve-scopes.ts";
 /** What the sandbox has besides ECMAScript, and what programs look for from habit and other rules speak of. */
 const KNOWN: ReadonlySet<string> = new Set([
   ..."arguments console glovebox input secrets skills ToolError".split(" "),
-  ..."count first groupBy omit pick sortBy sum table unique".split(" "),
+  ..."chunk count first groupBy last omit pick sortBy sum table unique".split(" "),
   ..."document exports global module process require self window".split(" "),
 ]);
 
