@@ -22,7 +22,7 @@ const roomOf = (file: string): string => file.split(sep)[0] ?? "";
 function listFiles(root: string): string[] {
   return readdirSync(root, { recursive: true, encoding: "utf8" }).filter(
     (file) =>
-      /(?<!\.test|\.conformance)\.ts$/.test(file) && !file.split(sep).includes("fixtures") && file !== "main.ts",
+      /(?<!\.test|\.conformance)\.ts$/.test(file) && !file.split(sep).includes("fixtures") && file.includes(sep),
   );
 }
 

@@ -68,7 +68,7 @@ function toSchema(edges: readonly (readonly Edge[])[]): JsonSchema {
   return { type: "object", properties: { root: { $ref: "#/$defs/node-0" } }, $defs: Object.fromEntries(definitions) };
 }
 
-const AWKWARD = ["keyof", "readonly", "unique", "infer", "is", "abstract", "any", "string", "type", "never", "object"];
+const AWKWARD = ["keyof", "readonly", "asserts", "infer", "is", "abstract", "any", "string", "type", "never", "object"];
 const TREE: JsonSchema = {
   type: "object",
   properties: { tree: { $ref: "#/$defs/Tree" } },

@@ -1,0 +1,89 @@
+/** Hands each room of the corridor what it needs and nothing more. */
+
+import { analyze, planCalls } from "./analysis/index.ts";
+import type { Ledger } from "./audit/index.ts";
+import { openBridge } from "./bridge/index.ts";
+import { createSearch } from "./catalog/index.ts";
+import type { Catalog, Shapes, ToolsWatch } from "./catalog/index.ts";
+import { checkProgram } from "./checker/index.ts";
+import type { Checker } from "./checker/index.ts";
+import type { Settings } from "./config/index.ts";
+import { createBuiltins, createGuide, createRecord, keepAttachments } from "./execution/index.ts";
+import type { Results, Rooms } from "./execution/index.ts";
+import { decide } from "./policy/index.ts";
+import type { Sandbox } from "./sandbox/index.ts";
+import type { Store } from "./store/index.ts";
+import type { Gateway } from "./surfaces/index.ts";
+import { declareApi } from "./typegen/index.ts";
+import { createExecutionId, reportIncident, timebox } from "./host-powers.ts";
+
+/** The rooms of one gateway, once they are open. */
+export interface Parts {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly ledger: Ledger;
+  readonly catalog: Catalog;
+  readonly sandbox: Sandbox;
+  /** Absent when nothing is to be learned. */
+  readonly shapes?: Shapes;
+  readonly results: Results;
+  readonly watch: ToolsWatch;
+  readonly checker: Checker;
+  close(): Promise<void>;
+}
+
+/** The corridor's rooms, each with what it needs and nothing more. */
+export function createRooms(parts: Parts, describe: Gateway["describe"]): Rooms {
+  const { settings, store, ledger, catalog, sandbox, checker, results, shapes } = parts;
+  const { engine, isolation } = sandbox;
+  const report = reportIncident;
+  return {
+    ...createRecord({ store, ledger, now: Date.now, createId: createExecutionId }),
+    engine,
+    isolation,
+    report,
+    snapshot: () => catalog.takeSnapshot(),
+    declare: declareApi,
+    analyze: ({ source, limits, analysis = true }, surface) =>
+      analyze(source, surface, {
+        ...settings.analysis,
+        enabled: settings.analysis.enabled && analysis,
+        limits,
+        timebox,
+      }),
+    check: (program, { analysis = true, types = true }, snapshot) =>
+      checkProgram(program, declareApi(snapshot), {
+        checker,
+        guide: createGuide(snapshot),
+        level: settings.analysis.enabled && analysis && types ? settings.analysis.types : "off",
+        blocks: settings.analysis.blockOnError,
+      }),
+    keepValue: (owner, value) => results.keepValue(owner, value),
+    bridge: ({ execution, opened }, snapshot, { principal, limits, program, analysis = true, onEvent }, signal) =>
+      openBridge({
+        ...(onEvent && { onEvent }),
+        builtins: createBuiltins({
+          search: async (request) => createSearch(snapshot)(request),
+          describe: async (names, detail) => (await describe(principal, names, detail)).declarations,
+          read: async (handle, query) => (await results.read(principal.id, handle, query)).value,
+        }),
+        execution: execution.id,
+        opened,
+        principal,
+        snapshot,
+        limits,
+        signal,
+        ledger,
+        report,
+        ...(program && settings.analysis.enabled && analysis && { plan: planCalls(program.calls, snapshot) }),
+        decide: (call, tool) => decide({ call, tool, principal, ...settings.policy }),
+        invoke: async (tool, args, options) => {
+          const called = await catalog.connectorOf(tool).call(tool.origin.remoteName, args, options);
+          shapes?.observe(tool, called.value);
+          const owner = { principal: principal.id, execution: execution.id };
+          return keepAttachments(called, limits.resultBytes, (file) => results.keepFile(owner, file));
+        },
+      }),
+    run: (job) => sandbox.run(job),
+  };
+}

@@ -1,0 +1,87 @@
+/** Builds a connector for every upstream of the settings, with the secrets and files that it needs and no others. */
+
+import { readTextFile } from "./config/index.ts";
+import type { ApiSettings, Settings, UpstreamSettings } from "./config/index.ts";
+import {
+  createAdapterConnector,
+  createMcpConnector,
+  createOpenapiConnector,
+  parseAdapters,
+  parseVerdictText,
+  toVerdictText,
+} from "./connectors/index.ts";
+import type { Connector, EraVerdicts, McpConnectorOptions, OpenapiConnectorOptions } from "./connectors/index.ts";
+import type { ChildKeeper, ConnectorId } from "./domain/index.ts";
+import type { Egress } from "./egress/index.ts";
+import type { Store } from "./store/index.ts";
+import { fillTemplates } from "./vault/index.ts";
+import type { Vault } from "./vault/index.ts";
+import { cleanServerText } from "./host-powers.ts";
+
+export interface UpstreamParts {
+  readonly keeper: ChildKeeper;
+  readonly egress: Egress;
+  readonly store: Store;
+  readonly vault: Vault;
+}
+
+/** Nothing is started. The caller closes them. */
+export async function createUpstreams(settings: Settings, parts: UpstreamParts): Promise<readonly Connector[]> {
+  const { keeper, egress, store, vault } = parts;
+  const verdicts = createVerdicts(store);
+  const shared = { keeper, egress, verdicts, now: Date.now, environment: process.env, clean: cleanServerText };
+  const adapters = await parseAdapters(settings.adapters, [...settings.upstreams.keys(), ...settings.apis.keys()]);
+  return [
+    ...[...settings.upstreams].map(([id, upstream]) =>
+      createMcpConnector({ ...shared, id, settings: toConnectorSettings(id, upstream, vault) }),
+    ),
+    ...[...settings.apis].map(([id, api]) =>
+      createOpenapiConnector({ ...shared, id, settings: toApiSettings(id, api, vault), readFile: readDocument }),
+    ),
+    ...[...adapters].map(([id, adapter]) =>
+      createAdapterConnector({ ...shared, id, adapter, lend: (name) => vault.lend(name, `upstream ${id}`) }),
+    ),
+  ];
+}
+
+/** All at once, and nobody waits: the catalog shares these attempts, and a failure is in the upstream's state. */
+export function startEagerly(connectors: readonly Connector[], { upstreams }: Settings): void {
+  const eager = connectors.filter(({ id }) => upstreams.get(id)?.start === "eager");
+  for (const connector of eager) connector.tools().catch(() => undefined);
+}
+
+/** Which protocol era each upstream spoke last time. */
+function createVerdicts({ meta }: Store): EraVerdicts {
+  return {
+    get: async (id) => parseVerdictText(await meta.get(`era:${id}`)),
+    set: (id, verdict) => meta.set(`era:${id}`, toVerdictText(verdict)),
+  };
+}
+
+/** Secrets are lent when an upstream starts, to that upstream alone. */
+function toConnectorSettings(
+  id: ConnectorId,
+  upstream: UpstreamSettings,
+  vault: Vault,
+): McpConnectorOptions["settings"] {
+  const purpose = `upstream ${id}`;
+  if (upstream.transport !== "stdio") {
+    const { transport: kind, url, headers, startMs } = upstream;
+    return { kind, url, startMs, resolveHeaders: () => fillTemplates(headers, vault, purpose) };
+  }
+  const { command, args, cwd, env, startMs } = upstream;
+  return { kind: "stdio", command, args, cwd, startMs, resolveEnv: () => fillTemplates(env, vault, purpose) };
+}
+
+/** As for MCP servers: what the document and its API need is lent when the document is read. */
+function toApiSettings(id: ConnectorId, api: ApiSettings, vault: Vault): OpenapiConnectorOptions["settings"] {
+  const { headers, auth, ...rest } = api;
+  const fill = (templates: ApiSettings["auth"]) => () => fillTemplates(templates, vault, `upstream ${id}`);
+  const holdsSecret = (name: string): boolean => headers[name]?.some((part) => typeof part !== "string") ?? false;
+  const secretHeaders = Object.keys(headers).filter(holdsSecret);
+  return { ...rest, resolveHeaders: fill(headers), resolveAuth: fill(auth), secretHeaders };
+}
+
+function readDocument(path: string, maxBytes: number): Promise<string> {
+  return readTextFile(path, { maxBytes, kind: "an OpenAPI document" });
+}

@@ -1,0 +1,60 @@
+/** What only the machine can give, for the composition root: randomness, ids, the log of incidents, and texts made safe. */
+
+import { randomBytes } from "node:crypto";
+import { runInNewContext } from "node:vm";
+
+import { cleanText } from "./audit/index.ts";
+import { parseExecutionId, parsePrincipalId, parseResultId } from "./domain/index.ts";
+import type { ExecutionId, Principal, ResultId } from "./domain/index.ts";
+
+const TEXT_BYTES = 64 * 1024;
+/** A program whose types take longer to strip than this was written to stall the gateway. */
+const STRIP_MS = 500;
+
+/** Ends work that takes too long, also inside WebAssembly: the engine's own watchdog interrupts the thread. */
+export function timebox<R>(work: () => R): R {
+  return runInNewContext("work()", { work }, { timeout: STRIP_MS }) as R;
+}
+
+/** The details of an internal fault are for the operator's log; whoever asked gets the id. */
+export function reportIncident(thrown: unknown): string {
+  const incident = `in_${randomBytes(6).toString("hex")}`;
+  const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+  process.stderr.write(`incident ${incident}: ${cleanText(text, { maxBytes: TEXT_BYTES })}\n`);
+  return incident;
+}
+
+/** For what a model reads. */
+export function cleanDescription(text: string): string {
+  return cleanText(text, { maxBytes: TEXT_BYTES });
+}
+
+/** What a server writes about its own troubles may hold paths of this machine. */
+export function cleanServerText(text: string): string {
+  return cleanText(text, { maxBytes: TEXT_BYTES, paths: true });
+}
+
+/** Four 32-bit numbers, which is what the guest's generator takes. */
+export function createSeed(): readonly number[] {
+  const bytes = randomBytes(16);
+  return [0, 4, 8, 12].map((offset) => bytes.readUInt32LE(offset));
+}
+
+/** Cannot be guessed: whoever knows a handle still has to be its owner, but need not be tempted. */
+export function createResultId(): ResultId {
+  return parseResultId(`rs_${randomBytes(12).toString("hex")}`) ?? unreachable();
+}
+
+/** Unique without a counter, so that several gateways can share a store. */
+export function createExecutionId(): ExecutionId {
+  return parseExecutionId(`ex_${randomBytes(12).toString("hex")}`) ?? unreachable();
+}
+
+/** For the names of this program itself; a surface makes principals from credentials. */
+export function createPrincipal(name: string, kind: Principal["kind"]): Principal {
+  return { id: parsePrincipalId(name) ?? unreachable(), kind, groups: [] };
+}
+
+function unreachable(): never {
+  throw new TypeError("A constant of this file is malformed");
+}

@@ -1,0 +1,142 @@
+/** Opens every room of the gateway and puts them together. */
+
+import { createRequire } from "node:module";
+
+import { planCalls } from "./analysis/index.ts";
+import { openLedger } from "./audit/index.ts";
+import type { AuditEntry, Ledger } from "./audit/index.ts";
+import { createSearch, openCatalog, openShapes, watchTools } from "./catalog/index.ts";
+import type { Drift, Shapes } from "./catalog/index.ts";
+import { openChecker } from "./checker/index.ts";
+import type { Settings } from "./config/index.ts";
+import { watchRestarts } from "./connectors/index.ts";
+import { tightenLimits } from "./domain/index.ts";
+import type { CatalogSnapshot, ConnectorId, EngineName, PinMode } from "./domain/index.ts";
+import { openEgress } from "./egress/index.ts";
+import { createCorridor, createDescribe, createResults } from "./execution/index.ts";
+import { measureFamily, openReaper } from "./processes/index.ts";
+import {
+  confineEngine,
+  createIsolateEngine,
+  createQuickjsEngine,
+  createWorkerdEngine,
+  openSandbox,
+} from "./sandbox/index.ts";
+import type { Engine } from "./sandbox/index.ts";
+import { openStore } from "./store/index.ts";
+import type { Store } from "./store/index.ts";
+import type { Gateway } from "./surfaces/index.ts";
+import { declareApi } from "./typegen/index.ts";
+import { createRooms } from "./create-rooms.ts";
+import type { Parts } from "./create-rooms.ts";
+import { createUpstreams, startEagerly } from "./create-upstreams.ts";
+import { cleanDescription, createResultId, createSeed } from "./host-powers.ts";
+import { RESTARTS, createVault, openHeld } from "./open-records.ts";
+
+const MANIFEST = createRequire(import.meta.url)("../package.json") as { readonly version: string };
+/** How often a running gateway looks for word from the command line. */
+const RESTART_LOOK_MS = 1000;
+
+/** As the command line prints it and `/health` says it. */
+export const VERSION = MANIFEST.version;
+
+/** Opens every room in the order of who needs whom, and closes them in the other. */
+export async function openGateway(settings: Settings): Promise<Gateway> {
+  const engine = await confineEngine(chooseEngine(settings.sandbox.engine), settings.sandbox.isolation);
+  await using opened = new AsyncDisposableStack();
+  const keeper = opened.use(openReaper());
+  const store = opened.use(await openStore({ path: settings.store.path, now: Date.now }));
+  const ledger = opened.use(await openLedger({ store, now: Date.now }));
+  const vault = opened.use(createVault(settings, store, ledger));
+  const egress = opened.use(openEgress({ fetch: globalThis.fetch }));
+  const connectors = await createUpstreams(settings, { keeper, egress, store, vault });
+  for (const connector of connectors) opened.use(connector);
+  const shapes = settings.catalog.learn ? opened.use(await learnShapes(store, ledger)) : undefined;
+  const pins = {
+    store: store.pins,
+    record: (entry: AuditEntry) => ledger.write(entry),
+    modeOf: (id: ConnectorId) => pinModeOf(settings, id),
+  };
+  startEagerly(connectors, settings);
+  opened.use(watchRestarts({ connectors, read: () => store.meta.get(RESTARTS), everyMs: RESTART_LOOK_MS }));
+  const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription, pins }));
+  const { concurrency, queue, limits } = settings.sandbox;
+  const sandbox = opened.use(
+    openSandbox({ engine, keeper, concurrency, queue, limits, now: Date.now, seed: createSeed }),
+  );
+  const results = createResults({ store: store.results, now: Date.now, createId: createResultId, ...settings.results });
+  const watch = opened.use(watchTools(catalog, connectors));
+  const checker = opened.use(openChecker({ node: process.execPath, keeper, now: Date.now, measure: measureFamily }));
+  const rooms = opened.move();
+  const close = (): Promise<void> => rooms.disposeAsync();
+  const kept = { results, watch, ...(shapes && { shapes }) };
+  return createGateway({ settings, store, ledger, catalog, sandbox, checker, close, ...kept });
+}
+
+function learnShapes(store: Store, ledger: Ledger): Promise<Shapes> {
+  const record = (drift: Drift) => ledger.write({ actor: "gateway", action: "shape.drifted", ...drift });
+  return openShapes({ store: store.shapes, now: Date.now, record });
+}
+
+function pinModeOf({ pins }: Settings, id: ConnectorId): PinMode {
+  return pins.byServer.get(id) ?? pins.usual;
+}
+
+/** There is no falling back: whoever named an engine gets it or an error. */
+function chooseEngine(name: EngineName): Engine {
+  switch (name) {
+    case "isolate":
+      return createIsolateEngine(process.execPath);
+    case "quickjs":
+      return createQuickjsEngine(process.execPath);
+    case "workerd":
+      return createWorkerdEngine();
+    default:
+      return name satisfies never;
+  }
+}
+
+function createGateway(parts: Parts): Gateway {
+  const { settings, store, ledger, catalog, sandbox, results, shapes } = parts;
+  const { engine, isolation, layers } = sandbox;
+  const startedAt = Date.now();
+  const takeShaped = async (): Promise<CatalogSnapshot> => {
+    const plain = await catalog.takeSnapshot();
+    return shapes?.addTo(plain) ?? plain;
+  };
+  const describe = createDescribe(takeShaped, results);
+  const rooms = createRooms(parts, describe);
+  const { limits } = settings.sandbox;
+  return {
+    ...createCorridor({ rooms, store: store.executions, results, limits, now: Date.now }),
+    expose: settings.expose,
+    onToolsChanged: (listener) => parts.watch.onToolsChanged(listener),
+    takeSnapshot: () => catalog.takeSnapshot(),
+    plan: async ({ code, limits: wanted = {}, signal = new AbortController().signal, ...request }) => {
+      const snapshot = await catalog.takeSnapshot();
+      const asked = { ...request, signal, source: code, limits: tightenLimits(limits, wanted) };
+      const analyzed = rooms.analyze(asked, declareApi(snapshot));
+      if (!analyzed.ok) return analyzed;
+      const { calls, findings } = analyzed.program;
+      return { ok: true, plan: planCalls(calls, snapshot), findings };
+    },
+    search: async (_principal, query) => {
+      const found = createSearch(await catalog.takeSnapshot())(query);
+      return { ...found, servers: catalog.statuses() };
+    },
+    describe,
+    held: openHeld(store, ledger),
+    executions: async (limit) =>
+      (await store.executions.list({ limit })).map(({ id, principal, startedAt: began, ending }) => ({
+        id,
+        principal,
+        startedAt: began,
+        endedAt: ending?.endedAt ?? null,
+        state: ending?.state ?? "running",
+        errorCode: ending?.errorCode ?? null,
+      })),
+    health: () => ({ version: VERSION, engine, isolation, layers, upstreams: catalog.statuses(), startedAt }),
+    close: () => parts.close(),
+    [Symbol.asyncDispose]: () => parts.close(),
+  };
+}
