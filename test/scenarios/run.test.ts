@@ -118,7 +118,7 @@ const EXITS: readonly { name: string; code: string; error: string; exit: number;
     exit: 1,
     args: ["--calls", "2"],
   },
-  { name: "too much output", code: 'return "x".repeat(2_000_000)', error: "LIMIT_SIZE", exit: 1 },
+  { name: "too much output", code: 'return "x".repeat(20_000_000)', error: "LIMIT_SIZE", exit: 1 },
   {
     name: "a destructive tool",
     code: 'await inventory.deleteProduct({ sku: "A" })',

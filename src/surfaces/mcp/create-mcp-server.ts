@@ -25,8 +25,11 @@ const STABLE_MS = 3_600_000;
 /** What upstreams offer may change at any time; whoever listens is told. */
 const CHANGING_MS = 60_000;
 
-/** Serves both protocol eras; which one is decided by the transport that it is connected to. */
-export function createMcpServer(door: McpDoor): Server {
+/**
+ * Serves both protocol eras; which one is decided by the transport that it is connected to. Where `gone` is given, no
+ * execution outlives it, also of a request that is only looked at after the client went away.
+ */
+export function createMcpServer(door: McpDoor, gone?: AbortSignal): Server {
   const isStable = door.gateway.expose === "code";
   const changing = { ttlMs: CHANGING_MS, cacheScope: "private" } as const;
   const server = new Server(
@@ -51,7 +54,7 @@ export function createMcpServer(door: McpDoor): Server {
     callTool(door, {
       name: params.name,
       rawArguments: params.arguments,
-      signal: mcpReq.signal,
+      signal: gone ? AbortSignal.any([mcpReq.signal, gone]) : mcpReq.signal,
       ...watchProgress(mcpReq),
     }),
   );

@@ -55,6 +55,8 @@ export function filterLines({ maxBytes, refuse }: LineFilterOptions): Transform 
         rest = rest.subarray(end + 1);
       }
     },
+    /** The last message is looked at before the end is heard: what it starts must be there to be ended. */
+    flush: (done) => void setImmediate(done),
   });
 }
 

@@ -23,8 +23,9 @@ const MAX_BUFFER_BYTES = 4 * MAX_MESSAGE_BYTES;
 /** Resolves when the client goes away, after every execution of it was told to stop. */
 export function serveMcpOverStdio(door: McpDoor, streams: StdioStreams): Promise<void> {
   const servers: Server[] = [];
+  const gone = new AbortController();
   const createServer = (): Server => {
-    const server = createMcpServer(door);
+    const server = createMcpServer(door, gone.signal);
     servers.push(server);
     return server;
   };
@@ -41,6 +42,7 @@ export function serveMcpOverStdio(door: McpDoor, streams: StdioStreams): Promise
     const closeConnection = transport.onclose;
     transport.onclose = () => {
       stopListening();
+      gone.abort();
       closeConnection?.();
       Promise.all(servers.map((server) => server.close())).then(() => resolve(), reject);
     };
