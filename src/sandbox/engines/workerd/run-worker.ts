@@ -31,6 +31,7 @@ export async function runWorker(open: () => Promise<GuestSession>, { frames, sta
     while (run.forward(await listen(guest, run))) await deliverAll(guest, frames, run);
   } catch (thrown) {
     run.end(describeLoadFailure(thrown));
+    frames.flush();
   }
 }
 
@@ -81,6 +82,7 @@ class WorkerRun {
     }
     // All input comes from the host, so a program that waits for none of it can never go on.
     if (this.waiting === 0) this.end(STUCK);
+    this.#frames.flush();
     return !this.#isOver;
   }
 

@@ -26,7 +26,9 @@ export interface FrameWire {
   receive(): Promise<Frame | undefined>;
   /** A frame that has arrived already. */
   poll(): Frame | undefined;
+  /** Leaves with the next `flush`: the frames of one turn cost one write. */
   send(kind: number, id: number, text: string): void;
+  flush(): void;
 }
 
 /** Runs until the host is gone. */
@@ -41,14 +43,19 @@ export async function serveWire(wire: Wire, loader: WorkerLoader): Promise<void>
     });
   };
   await run(REHEARSED, 0, REHEARSAL);
-  frames.send(TO_HOST.READY, 0, "");
+  tell(frames, TO_HOST.READY);
   for (let frame = await frames.receive(); frame; frame = await frames.receive()) {
-    if (frame.kind === TO_GUEST.PING) frames.send(TO_HOST.PONG, 0, "");
+    if (frame.kind === TO_GUEST.PING) tell(frames, TO_HOST.PONG);
     if (frame.kind !== TO_GUEST.START) continue; // late answers to the execution before
     const start = parseStart(frame.text);
     await run(start, frame.atMs, frames);
-    frames.send(TO_HOST.READY, 0, "");
+    tell(frames, TO_HOST.READY);
   }
+}
+
+function tell(frames: FrameWire, kind: number): void {
+  frames.send(kind, 0, "");
+  frames.flush();
 }
 
 /** A program that returns at once: what the engine does once for all Workers is done when the host measures. */
@@ -70,12 +77,14 @@ const REHEARSAL: FrameWire = {
   receive: () => Promise.resolve(undefined),
   poll: () => undefined,
   send: () => undefined,
+  flush: () => undefined,
 };
 
 function openFrames({ readable, writable }: Wire): FrameWire {
   const reader = createFrameReader(MAX_FRAME_BYTES);
   const pieces = readable[Symbol.asyncIterator]();
   const writer = writable.getWriter();
+  const waiting: Buffer[] = [];
   return {
     poll: () => reader.next(),
     async receive() {
@@ -87,8 +96,9 @@ function openFrames({ readable, writable }: Wire): FrameWire {
         reader.push(Buffer.from(value.buffer, value.byteOffset, value.byteLength));
       }
     },
+    send: (kind, id, text) => void waiting.push(encodeFrame(kind, id, 0, text)),
     // A host that is gone ends this process; there is nobody else to tell.
-    send: (kind, id, text) => void writer.write(encodeFrame(kind, id, 0, text)).catch(() => undefined),
+    flush: () => void writer.write(Buffer.concat(waiting.splice(0))).catch(() => undefined),
   };
 }
 
