@@ -134,7 +134,7 @@ describe("APIs and adapters", { concurrency: 2 }, () => {
         await codeOf(pets.getPetById({ petID: 9 })),
         await codeOf(pets.getPetById({ petId: 7 })),
       ];`;
-    const { stdout } = await ask(["run", "-", "--json"], code);
+    const { stdout } = await ask(["run", "-", "--json", "--no-types"], code);
     const { value } = JSON.parse(stdout) as { value: unknown };
     assert.deepEqual(value, ["POLICY_APPROVAL_PENDING", "TOOL_ARGUMENTS_INVALID", "TOOL_ARGUMENTS_INVALID", "done"]);
     assert.ok(!api.seen.some(({ url }) => url.includes("/pet/9")));
