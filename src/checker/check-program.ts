@@ -19,7 +19,7 @@ export interface CheckContext {
 /** What comes out is the program that went in, with findings added: what was checked is what runs. */
 export async function checkProgram(program: Program, surface: ApiSurface, context: CheckContext): Promise<Analyzed> {
   const { checker, guide, level, blocks } = context;
-  if (level === "off" || !reachesTools(program)) return { ok: true, program };
+  if (level === "off" || !reachesTools(program, surface)) return { ok: true, program };
   const checked = await checker.check({ text: program.checkable, surface });
   if (checked.kind === "unchecked") return withFindings(program, [toFinding(checked.reason)]);
   const mistakes = checked.mistakes.filter((mistake) => !isAway(mistake, surface));
@@ -28,9 +28,9 @@ export async function checkProgram(program: Program, surface: ApiSurface, contex
   return withFindings(program, findings);
 }
 
-/** A name that nothing is called may have been meant as a server. */
-function reachesTools({ calls, unknownNames = [] }: Program): boolean {
-  return calls.length > 0 || unknownNames.length > 0;
+/** A name that nothing is called may have been meant as a server; a server may be used in a way that reaches no tool. */
+function reachesTools({ calls, unknownNames = [], checkable }: Program, { namespaces }: ApiSurface): boolean {
+  return calls.length > 0 || unknownNames.length > 0 || namespaces.some(({ name }) => checkable.includes(name));
 }
 
 /** A server that is down has no tools; that is not the program's fault, and the call says what is the matter. */
