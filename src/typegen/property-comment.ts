@@ -67,7 +67,8 @@ function toBound(bound: {
 }): string {
   const { at, exclusive, signs } = bound;
   if (typeof exclusive === "number") return `${signs[0]} ${exclusive}`;
-  if (typeof at !== "number") return "";
+  // What every integer of JavaScript keeps is written by generators of schemas, and tells a reader nothing.
+  if (typeof at !== "number" || Math.abs(at) >= Number.MAX_SAFE_INTEGER) return "";
   return `${exclusive === true ? signs[0] : signs[1]} ${at}`;
 }
 

@@ -31,18 +31,21 @@ const UPDATE_STOCK = `declare const inventory: {
   /**
    * Sets how many pieces of a product are in the warehouse and returns the product.
    * Effect: write. Upstream name: "update_stock" of "inventory"
+   * Call: await inventory.updateStock({ sku: …, stock: … })
    */
   updateStock(args: {
     /** Stock keeping unit, such as SKU-007 */
     sku: string;
+    /** ≥ 0, ≤ 100000 */
     stock: number;
   }): Promise<{
     /** Stock keeping unit, such as SKU-007 */
     sku: string;
     name: string;
     category: "kitchen" | "garden" | "office" | "toys" | "outdoor";
+    /** ≥ 0 */
     price_cents: number;
-    /** Pieces in the warehouse */
+    /** Pieces in the warehouse (≥ 0) */
     stock: number;
   }>;
 };

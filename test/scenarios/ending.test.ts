@@ -14,7 +14,8 @@ import { commandOf, isAlive, listDescendants, until, untilGone } from "./process
 
 const FAMILY = { mcpServers: { probe: probe("--family"), everything: EVERYTHING, inventory: INVENTORY } };
 const STUBBORN = { mcpServers: { probe: probe("--family", "--stubborn") } };
-const ENDLESS = "for (;;);";
+/** Its condition looks as if it could end, so that analysis lets it run. */
+const ENDLESS = "let n = 1; while (n > 0) n = (n % 7) + 1;";
 const HANGING = "await probe.hang({})";
 
 /** Upstreams, the child of one of them, the reaper and a sandbox process: all that there is to leave behind. */

@@ -7,6 +7,9 @@ import { describe, test } from "node:test";
 
 import { EVERYTHING, INVENTORY, makeFolder, parseJsonLines, runGlovebox } from "./product.ts";
 
+/** Its condition looks as if it could end, so that analysis lets it run. */
+const ENDLESS = "let n = 1; while (n > 0) n = (n % 7) + 1;";
+
 const CONFIG = { mcpServers: { everything: EVERYTHING, inventory: INVENTORY } };
 
 test("the demo program calls two real upstreams with nothing configured", async (context) => {
@@ -102,11 +105,12 @@ const EXITS: readonly { name: string; code: string; error: string; exit: number;
     args: ["--no-analysis"],
   },
   { name: "a failing tool", code: 'await inventory.getProduct({ sku: "none" })', error: "UPSTREAM_FAILED", exit: 1 },
-  { name: "an endless loop", code: "for (;;);", error: "LIMIT_TIME", exit: 1, args: ["--wall-ms", "500"] },
-  { name: "too much processor time", code: "for (;;);", error: "LIMIT_TIME", exit: 1, args: ["--cpu-ms", "200"] },
+  { name: "a loop that can never end", code: "for (;;);", error: "PROGRAM_FORBIDDEN", exit: 1 },
+  { name: "an endless loop", code: ENDLESS, error: "LIMIT_TIME", exit: 1, args: ["--wall-ms", "500"] },
+  { name: "too much processor time", code: ENDLESS, error: "LIMIT_TIME", exit: 1, args: ["--cpu-ms", "200"] },
   {
     name: "a memory bomb",
-    code: "const a = []; for (;;) a.push(new Array(1e5).fill(1.5))",
+    code: "const a = []; while (a.length >= 0) a.push(new Array(1e5).fill(1.5))",
     error: "LIMIT_MEMORY",
     exit: 1,
     args: ["--memory-mb", "32"],
@@ -167,7 +171,7 @@ test("a batch answers every line with its id, in one process", async (context) =
   const folder = makeFolder(context, CONFIG);
   const lines = [
     { id: "one", code: "return 1" },
-    { id: 2, code: "while (true) {}", limits: { wallMs: 300 } },
+    { id: 2, code: ENDLESS, limits: { wallMs: 300 } },
     { id: "three", code: 'return (await everything.echo({ message: "hi" })).length' },
     { id: "four", code: "const x: number = 4; x" },
   ];

@@ -44,7 +44,7 @@ async function travel(transport: Transport, { era, mode }: (typeof ERAS)[number]
     const { tools } = await client.listTools();
     assert.deepEqual(
       tools.map(({ name }) => name),
-      ["search", "describe", "execute"],
+      ["search", "describe", "execute", "resume"],
     );
     assert.ok(JSON.stringify(tools).length / 4 < 1000);
 
