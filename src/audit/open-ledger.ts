@@ -3,8 +3,6 @@
  * Writes that come in together share one transaction, because the price of a commit is the disk, not the record.
  */
 
-import { setImmediate as nextTurn } from "node:timers/promises";
-
 import { GloveboxError, canonicalJson, depthOf, parseDigest } from "../domain/index.ts";
 import type { Instant, Json, JsonObject } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
@@ -61,8 +59,8 @@ export async function openLedger({ store, now, digest = digestOf }: LedgerOption
   let draining: Promise<void> | undefined;
 
   const drain = async (): Promise<void> => {
-    // One turn of the event loop gathers everything that arrived in it.
-    for (await nextTurn(); waiting.length > 0; await nextTurn()) await settle(waiting.splice(0, BATCH), append);
+    // The first record leaves at once; what arrives while it is on its way to the disk leaves together.
+    for (await null; waiting.length > 0; await null) await settle(waiting.splice(0, BATCH), append);
     draining = undefined;
   };
   const close = async (): Promise<void> => {

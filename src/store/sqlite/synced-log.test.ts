@@ -37,15 +37,6 @@ describe("the synced log", () => {
     await second;
   });
 
-  it("flushes once for all that are committed in one turn", async () => {
-    const { log, flushes } = openDisk();
-    const waiting = [log.synced(), log.synced(), log.synced()];
-    await settle();
-    flushes[0]?.resolve();
-    await Promise.all(waiting);
-    assert.equal(flushes.length, 1);
-  });
-
   it("lets those who come during a flush wait for one more, which they share", async () => {
     const { log, flushes } = openDisk();
     const first = log.synced();

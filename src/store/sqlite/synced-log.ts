@@ -5,7 +5,6 @@
  */
 
 import { closeSync, fdatasync, openSync } from "node:fs";
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { promisify } from "node:util";
 
 const flushFile = promisify(fdatasync);
@@ -33,21 +32,14 @@ export function openSyncedLog(path: string): SyncedLog {
   };
 }
 
-/**
- * One flush at a time; each first lets one turn of the event loop pass, so that what is committed together is flushed
- * together. A commit is covered only by a flush that began after it: a late comer waits for the next one.
- */
+/** One flush at a time. A commit is covered only by a flush that began after it: a late comer waits for the next. */
 export function createSyncedLog(flush: () => Promise<void>): SyncedLog {
   let failure: Promise<never> | undefined;
   let running: Promise<void> | undefined;
   let next: Promise<void> | undefined;
-  let isGathering = false;
 
   const begin = async (): Promise<void> => {
     next = undefined;
-    isGathering = true;
-    await nextTurn();
-    isGathering = false;
     try {
       await flush();
       running = undefined;
@@ -62,7 +54,6 @@ export function createSyncedLog(flush: () => Promise<void>): SyncedLog {
     async synced() {
       if (failure) return failure;
       if (!running) return (running = begin());
-      if (isGathering) return running;
       next ??= running.then(() => (running = begin()));
       return next;
     },
