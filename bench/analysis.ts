@@ -1,7 +1,5 @@
 /** What analysis costs: stage by stage for an ordinary program, and in all for sources made to be slow. */
 
-import { runInNewContext } from "node:vm";
-
 import { createSubject } from "../src/analysis/create-subject.ts";
 import { checkRules } from "../src/analysis/check-rules.ts";
 import { checkSize } from "../src/analysis/check-size.ts";
@@ -14,6 +12,7 @@ import { DEFAULT_LIMITS } from "../src/domain/index.ts";
 import type { ConnectorId, Namespace } from "../src/domain/index.ts";
 import { listHostileSources } from "./hostile-sources.ts";
 import { ms, print } from "./measure.ts";
+import { timebox } from "../src/host-powers.ts";
 
 const NAMESPACES: readonly Namespace[] = ["tools", "github"].map((name) => ({
   name,
@@ -41,7 +40,7 @@ const OPTIONS = {
   enabled: true,
   blockOnError: true,
   rules: {},
-  timebox: <R>(work: () => R): R => runInNewContext("work()", { work }, { timeout: 500 }) as R,
+  timebox,
 };
 
 /** The middle one of many, in milliseconds of this thread's processor time when asked for enough runs. */

@@ -1,5 +1,7 @@
 /** Processor work that runs the same in a program and in plain Node, to compare the two. */
 
+import { spawnSync } from "node:child_process";
+
 export interface Kernel {
   readonly name: string;
   /** The body of a function that returns a number. */
@@ -29,4 +31,11 @@ export const KERNELS: readonly Kernel[] = [
 /** The kernel in this process, as a yardstick. */
 export function runHere({ body }: Kernel): number {
   return (new Function(body) as () => number)();
+}
+
+/** The first run in a new Node process, the middle one of five: a program too is run once, by code that is cold. */
+export function runCold({ body }: Kernel): number {
+  const script = `const act = () => { ${body} }; const at = performance.now(); act(); console.log(performance.now() - at);`;
+  const times = Array.from({ length: 5 }, () => Number(spawnSync(process.execPath, ["-e", script]).stdout));
+  return times.toSorted((a, b) => a - b)[2] ?? Number.NaN;
 }

@@ -5,7 +5,7 @@ import type { Limits } from "../src/domain/index.ts";
 import { openReaper } from "../src/processes/index.ts";
 import { confineEngine, createIsolateEngine, openSandbox } from "../src/sandbox/index.ts";
 import type { SandboxResult } from "../src/sandbox/index.ts";
-import { KERNELS, runHere } from "./kernels.ts";
+import { KERNELS, runCold, runHere } from "./kernels.ts";
 import { ms, print, rate, time } from "./measure.ts";
 import { runProgram } from "./run-program.ts";
 
@@ -58,11 +58,12 @@ async function benchKernels(run: (body: string) => Promise<SandboxResult>): Prom
     runHere(kernel);
     const here = await time(7, async () => runHere(kernel));
     const inside = await time(7, () => run(kernel.body));
-    const ratio = inside.p50 / here.p50;
+    const cold = runCold(kernel);
+    const [ratio, warm] = [inside.p50 / cold, inside.p50 / here.p50].map((value) => `${value.toFixed(2)} x`);
     print(
-      `${kernel.name}: program against plain Node`,
-      `${ratio.toFixed(2)} x`,
-      `aim: 1.3 x   (${ms(inside.p50)} / ${ms(here.p50)})`,
+      `${kernel.name}: program against plain Node, cold / warm`,
+      `${ratio} / ${warm}`,
+      `aim: 1.3 x   (${ms(inside.p50)}; ${ms(cold)} / ${ms(here.p50)})`,
     );
   }
 }

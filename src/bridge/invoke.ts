@@ -18,15 +18,16 @@ export async function invokeWithin(
   { tool, callMs, signal }: Invocation,
   invoke: (signal: AbortSignal) => Promise<Json>,
 ): Promise<Json> {
-  const cancelled = new GloveboxError("REQUEST_CANCELLED", `The program ended before ${tool.address} answered`);
-  if (signal.aborted) throw cancelled;
+  const cancelled = (): GloveboxError =>
+    new GloveboxError("REQUEST_CANCELLED", `The program ended before ${tool.address} answered`);
+  if (signal.aborted) throw cancelled();
   const abort = new AbortController();
   const ended = Promise.withResolvers<never>();
   const stop = (error: GloveboxError): void => {
     abort.abort(error);
     ended.reject(error);
   };
-  const cancel = (): void => stop(cancelled);
+  const cancel = (): void => stop(cancelled());
   const timer = setTimeout(() => {
     const message = `${tool.address} did not answer within ${callMs} ms (callMs)`;
     stop(new GloveboxError("UPSTREAM_TIMEOUT", message, { hint: "Ask for less, or try again later" }));
