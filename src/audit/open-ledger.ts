@@ -60,7 +60,8 @@ export async function openLedger({ store, now, digest = digestOf }: LedgerOption
 
   const drain = async (): Promise<void> => {
     // The first record leaves at once; what arrives while it is on its way to the disk leaves together.
-    for (await null; waiting.length > 0; await null) await settle(waiting.splice(0, BATCH), append);
+    for (await Promise.resolve(); waiting.length > 0; await Promise.resolve())
+      await settle(waiting.splice(0, BATCH), append);
     draining = undefined;
   };
   const close = async (): Promise<void> => {
