@@ -79,16 +79,16 @@ test("says where the nesting is too deep", () => {
 
 test("accepts long flat sources", () => {
   const flat = {
-    semicolons: ";".repeat(40_000),
+    semicolons: ";".repeat(30_000),
     string: `"${"(".repeat(200_000)}"`,
     template: `\`${"[".repeat(200_000)}\``,
     comment: `/*${"{".repeat(100_000)}*/ //${"(".repeat(100_000)}`,
-    sum: `${"a+".repeat(19_000)}a`,
-    statements: "const a = b ? c : d\n".repeat(4_000),
-    calls: "if (a) { b((c) => c.d[0]) }\n".repeat(1_800),
-    patterns: "x = /[(]\\//.test(y)\n".repeat(4_000),
-    comparisons: "if (a < b) c = -d\n".repeat(4_000),
-    list: `[${"-1, ".repeat(13_000)}]`,
+    sum: `${"a+".repeat(14_500)}a`,
+    statements: "const a = b ? c : d\n".repeat(3_500),
+    calls: "if (a) { b((c) => c.d[0]) }\n".repeat(1_500),
+    patterns: "x = /[(]\\//.test(y)\n".repeat(3_000),
+    comparisons: "if (a < b) c = -d\n".repeat(2_800),
+    list: `[${"-1, ".repeat(9_500)}]`,
   };
   assert.deepEqual(
     Object.entries(flat).map(([name, source]) => [name, codeOf(source)]),

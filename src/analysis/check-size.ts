@@ -10,10 +10,10 @@ import { refuse } from "./refuse.ts";
 export const MAX_DEPTH = 200;
 
 /**
- * Names, numbers, strings and signs. What analysis costs grows with them, not with bytes: this many take about a tenth of
- * a second at worst, and the gateway does nothing else meanwhile. A program of two thousand lines has about half as many.
+ * Names, numbers, strings and signs. What analysis costs grows with them, not with bytes: this many take less than a tenth of
+ * a second at worst, and the gateway does nothing else meanwhile. A program of two thousand lines has about two thirds of that.
  */
-export const MAX_TOKENS = 40_000;
+export const MAX_TOKENS = 30_000;
 
 /** Throws LIMIT_SIZE above the limit, PROGRAM_SYNTAX for nesting that no parser should be given. */
 export function checkSize(source: string, limits: Pick<Limits, "sourceBytes">): Nesting {
