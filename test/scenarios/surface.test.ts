@@ -3,26 +3,17 @@
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
-import type { TestContext } from "node:test";
 
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { CallToolResult } from "@modelcontextprotocol/client";
 
 import { ERAS } from "../../src/surfaces/mcp/fixtures/try-client.ts";
-import type { Era } from "../../src/surfaces/mcp/fixtures/try-client.ts";
+import { connect } from "./connect.ts";
 import { makeFolder, serveFor } from "./product.ts";
 
 const SHELF = {
   command: process.execPath,
   args: [resolve("test/scenarios/fixtures/shelf-server.mjs")],
 };
-
-async function connect(context: TestContext, mcp: string, { mode }: Era): Promise<Client> {
-  const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode } });
-  await client.connect(new StreamableHTTPClientTransport(new URL(mcp)));
-  context.after(() => client.close());
-  return client;
-}
 
 interface Structured {
   readonly state?: string;
