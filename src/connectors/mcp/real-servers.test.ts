@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -16,6 +15,7 @@ import type { Json, JsonObject } from "../../domain/index.ts";
 import { openEgress } from "../../egress/index.ts";
 import { createMcpConnector } from "../index.ts";
 import type { Connector, RemoteTool, UpstreamSettings } from "../index.ts";
+import { findFreePort } from "./fixtures/connect.ts";
 
 const started: ChildProcess[] = [];
 const opened: Connector[] = [];
@@ -43,15 +43,6 @@ function connect(settings: UpstreamSettings): Connector {
 function connectChild(name: string, ...args: readonly string[]): Connector {
   const command = process.execPath;
   return connect({ kind: "stdio", command, args: [locate(name), ...args], resolveEnv, startMs: 10_000 });
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  assert.ok(typeof address === "object" && address);
-  await new Promise((resolve) => server.close(resolve));
-  return address.port;
 }
 
 function startHttpServer(port: number): ChildProcess {
