@@ -71,3 +71,16 @@ test("table writes markdown with all columns or the named ones", () => {
 test("what is no list is refused by name", () => {
   assert.throws(() => sum({}), { name: "TypeError", message: "The first argument must be an array" });
 });
+
+test("pick, omit and table take names one by one or in a list", () => {
+  const row = { a: 1, b: 2, c: 3 };
+  assert.deepEqual([pick([row], ["a", "b"]), pick([row], "a", "b")], [[{ a: 1, b: 2 }], [{ a: 1, b: 2 }]]);
+  assert.deepEqual(
+    [omit(row, ["a"]), omit(row, "a")],
+    [
+      { b: 2, c: 3 },
+      { b: 2, c: 3 },
+    ],
+  );
+  assert.equal(table([row], ["a"]), table([row], "a"));
+});

@@ -28,16 +28,29 @@ function each(value: unknown, change: (row: Row) => unknown): unknown {
   return out;
 }
 
+/** Names may come one by one or in a list, as other libraries take them. */
+function flatten(given: readonly (string | readonly string[])[]): readonly string[] {
+  const names: string[] = [];
+  for (let at = 0; at < given.length; at += 1) {
+    const one = given[at] as string | readonly string[];
+    if (!isArray(one)) names[names.length] = one as string;
+    else for (let inner = 0; inner < one.length; inner += 1) names[names.length] = one[inner] as string;
+  }
+  return names;
+}
+
 function has(names: readonly unknown[], name: string): boolean {
   for (let at = 0; at < names.length; at += 1) if (names[at] === name) return true;
   return false;
 }
 
-function pick(value: unknown, ...names: string[]): unknown {
+function pick(value: unknown, ...given: (string | string[])[]): unknown {
+  const names = flatten(given);
   return each(value, (row) => copy(row, (name) => has(names, name)));
 }
 
-function omit(value: unknown, ...names: string[]): unknown {
+function omit(value: unknown, ...given: (string | string[])[]): unknown {
+  const names = flatten(given);
   return each(value, (row) => copy(row, (name) => !has(names, name)));
 }
 
@@ -141,8 +154,9 @@ function chunk(value: unknown, size: number): unknown[] {
 }
 
 /** A markdown table: short to read for a person and a model. */
-function table(value: unknown, ...columns: string[]): string {
+function table(value: unknown, ...given: (string | string[])[]): string {
   const list = listOf(value);
+  const columns = flatten(given);
   const names = columns.length > 0 ? columns : columnsOf(list);
   let text = "|";
   let rule = "|";

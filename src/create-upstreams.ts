@@ -6,6 +6,7 @@ import {
   createAdapterConnector,
   createMcpConnector,
   createOpenapiConnector,
+  hideSecrets,
   parseAdapters,
   parseVerdictText,
   toVerdictText,
@@ -33,15 +34,34 @@ export async function createUpstreams(settings: Settings, parts: UpstreamParts):
   const adapters = await parseAdapters(settings.adapters, [...settings.upstreams.keys(), ...settings.apis.keys()]);
   return [
     ...[...settings.upstreams].map(([id, upstream]) =>
-      createMcpConnector({ ...shared, id, settings: toConnectorSettings(id, upstream, vault) }),
+      withoutSecrets(vault, (lender) =>
+        createMcpConnector({ ...shared, id, settings: toConnectorSettings(id, upstream, lender) }),
+      ),
     ),
     ...[...settings.apis].map(([id, api]) =>
-      createOpenapiConnector({ ...shared, id, settings: toApiSettings(id, api, vault), readFile: readDocument }),
+      withoutSecrets(vault, (lender) =>
+        createOpenapiConnector({ ...shared, id, settings: toApiSettings(id, api, lender), readFile: readDocument }),
+      ),
     ),
     ...[...adapters].map(([id, adapter]) =>
-      createAdapterConnector({ ...shared, id, adapter, lend: (name) => vault.lend(name, `upstream ${id}`) }),
+      withoutSecrets(vault, (lender) =>
+        createAdapterConnector({ ...shared, id, adapter, lend: (name) => lender.lend(name, `upstream ${id}`) }),
+      ),
     ),
   ];
+}
+
+type Lender = Pick<Vault, "lend">;
+
+/** What an upstream was lent is remembered as long as the upstream, to be taken out of everything that it says. */
+function withoutSecrets(vault: Vault, create: (lender: Lender) => Connector): Connector {
+  const lent = new Set<string>();
+  const lend: Vault["lend"] = async (name, purpose) => {
+    const secret = await vault.lend(name, purpose);
+    lent.add(secret.reveal());
+    return secret;
+  };
+  return hideSecrets(create({ lend }), () => lent);
 }
 
 /** All at once, and nobody waits: the catalog shares these attempts, and a failure is in the upstream's state. */
@@ -62,7 +82,7 @@ function createVerdicts({ meta }: Store): EraVerdicts {
 function toConnectorSettings(
   id: ConnectorId,
   upstream: UpstreamSettings,
-  vault: Vault,
+  vault: Lender,
 ): McpConnectorOptions["settings"] {
   const purpose = `upstream ${id}`;
   if (upstream.transport !== "stdio") {
@@ -74,7 +94,7 @@ function toConnectorSettings(
 }
 
 /** As for MCP servers: what the document and its API need is lent when the document is read. */
-function toApiSettings(id: ConnectorId, api: ApiSettings, vault: Vault): OpenapiConnectorOptions["settings"] {
+function toApiSettings(id: ConnectorId, api: ApiSettings, vault: Lender): OpenapiConnectorOptions["settings"] {
   const { headers, auth, ...rest } = api;
   const fill = (templates: ApiSettings["auth"]) => () => fillTemplates(templates, vault, `upstream ${id}`);
   const holdsSecret = (name: string): boolean => headers[name]?.some((part) => typeof part !== "string") ?? false;

@@ -37,6 +37,8 @@ export async function createGlovebox(config: GloveboxConfig | string): Promise<G
 /** The command line. Ends the process with the exit code of the command. */
 export async function main(argv: readonly string[]): Promise<void> {
   endWithLauncher();
+  // An adapter may forget a promise that fails: an incident, and not the end of everybody's executions.
+  process.on("unhandledRejection", reportIncident);
   const { createTerminal, runCli } = await import("./surfaces/cli/index.ts");
   const powers: CliPowers = {
     version: VERSION,

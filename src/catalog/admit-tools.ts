@@ -44,6 +44,8 @@ export type AdmitTools = (connector: ConnectorId, listing: Listing) => Promise<A
 type Pins = ReadonlyMap<string, Digest>;
 
 const GATEWAY = "gateway";
+/** How long a definition that only another process sees is kept for approval. */
+const OTHERS_MS = 24 * 60 * 60 * 1000;
 /** Of a definition's texts, as they are kept to show a difference later; the digest covers all of them. */
 const KEPT_TEXT_LENGTH = 32 * 1024;
 
@@ -51,6 +53,7 @@ const KEPT_TEXT_LENGTH = 32 * 1024;
 export function createAdmitTools(powers: PinPowers): AdmitTools {
   const known = new Map<ConnectorId, Pins>();
   const noted = new Map<ConnectorId, string>();
+  const written = new Map<ConnectorId, ReadonlySet<string>>();
 
   async function look(connector: ConnectorId): Promise<Pins> {
     const pins = await powers.store.digests(connector);
@@ -68,15 +71,20 @@ export function createAdmitTools(powers: PinPowers): AdmitTools {
     return look(connector);
   }
 
-  async function note(connector: ConnectorId, withheld: readonly Withheld[]): Promise<void> {
+  async function note(connector: ConnectorId, withheld: readonly Withheld[], pins: Pins): Promise<void> {
     const signature = withheld.map(({ tool }) => `${tool.digest} ${tool.remoteName}`).join("\n");
     if (noted.get(connector) === signature) return;
-    const stored = new Set((await powers.store.held(connector)).map(toKey));
+    const heldRows = await powers.store.held(connector);
+    const stored = new Set(heldRows.map(toKey));
     const seenAt = powers.now();
     const rows = withheld.map(({ tool }): HeldRow => ({ connector, ...toStored(tool), seenAt }));
     const fresh = withheld.filter(({ tool }) => !stored.has(toKey(tool)));
     await Promise.all(fresh.map(({ tool }) => powers.record(toEntry("tool.held", connector, tool))));
-    if (fresh.length > 0 || stored.size !== rows.length) await powers.store.replaceHeld(connector, rows);
+    const kept = heldRows.filter((row) => isOfAnother(row, { rows, pins, own: written.get(connector), now: seenAt }));
+    if (fresh.length > 0 || stored.size !== rows.length + kept.length) {
+      await powers.store.replaceHeld(connector, [...rows, ...kept]);
+    }
+    written.set(connector, new Set(rows.map(toKey)));
     noted.set(connector, signature);
   }
 
@@ -84,13 +92,26 @@ export function createAdmitTools(powers: PinPowers): AdmitTools {
     try {
       const pins = await pinFresh(connector, listing, await look(connector));
       const admission = divide(listing, pins, "new");
-      await note(connector, admission.withheld);
+      await note(connector, admission.withheld, pins);
       return admission;
     } catch (thrown) {
       if (!(thrown instanceof GloveboxError) || thrown.code !== "STORE_UNAVAILABLE") throw thrown;
       return divide(listing, known.get(connector) ?? new Map(), "unrecorded");
     }
   };
+}
+
+interface Known {
+  readonly rows: readonly HeldRow[];
+  readonly pins: Pins;
+  readonly own: ReadonlySet<string> | undefined;
+  readonly now: Instant;
+}
+
+/** Another process may see a definition that this one does not, and wait for its approval: a young row of it stays. */
+function isOfAnother(row: HeldRow, { rows, pins, own, now }: Known): boolean {
+  if (own?.has(toKey(row)) || now - row.seenAt > OTHERS_MS) return false;
+  return pins.get(row.remoteName) !== row.digest && rows.every(({ remoteName }) => remoteName !== row.remoteName);
 }
 
 function divide({ tools }: Listing, pins: Pins, whenMissing: WithheldReason): Admission {

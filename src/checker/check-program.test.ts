@@ -50,6 +50,7 @@ const CONTEXT: CheckContext = {
     nearest: () => [known(parseToolAddress("shop.get")), known(parseToolAddress("shop.list"))],
     signature: (address) => (address === "shop.get" ? SIGNATURE : undefined),
     isGuessed: (address) => address === "shop.guess",
+    isWithheld: (address) => address === "shop.withheld",
   },
   level: "error",
   blocks: true,

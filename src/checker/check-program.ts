@@ -22,7 +22,9 @@ export async function checkProgram(program: Program, surface: ApiSurface, contex
   if (level === "off" || !reachesTools(program, surface)) return { ok: true, program };
   const checked = await checker.check({ text: program.checkable, surface });
   if (checked.kind === "unchecked") return withFindings(program, [toFinding(checked.reason)]);
-  const mistakes = checked.mistakes.filter((mistake) => !isAway(mistake, surface));
+  const mistakes = checked.mistakes.filter(
+    (mistake) => !isAway(mistake, surface) && !(mistake.kind === "unknown-tool" && guide.isWithheld(mistake.name)),
+  );
   const { findings, error } = explain(program, mistakes, { guide, level });
   if (error && blocks) return { ok: false, error, findings: [...program.findings, ...findings] };
   return withFindings(program, findings);

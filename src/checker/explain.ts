@@ -13,6 +13,8 @@ export interface ToolGuide {
   readonly signature: (address: string) => string | undefined;
   /** Whether results are only guessed from earlier ones: such a type is too weak to hold a program back. */
   readonly isGuessed: (address: string) => boolean;
+  /** Whether there is one that waits for approval: not the program's mistake, and the call says so. */
+  readonly isWithheld: (address: string) => boolean;
 }
 
 /** `error` is there when a finding of level error is. */

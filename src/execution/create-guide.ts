@@ -15,6 +15,8 @@ export interface Guide {
   readonly signature: (address: string) => string | undefined;
   /** Whether the types of results are not the server's own. */
   readonly isGuessed: (address: string) => boolean;
+  /** Whether it exists and waits for approval: the bridge says so at the call. */
+  readonly isWithheld: (address: string) => boolean;
 }
 
 /** Nothing is computed before it is asked for. */
@@ -35,5 +37,9 @@ export function createGuide(snapshot: CatalogSnapshot): Guide {
       return tool && declareTool(tool, "types");
     },
     isGuessed: (address) => find(address)?.output === null,
+    isWithheld: (address) => {
+      const parsed = parseToolAddress(address);
+      return parsed !== undefined && snapshot.withheld?.has(parsed) === true;
+    },
   };
 }

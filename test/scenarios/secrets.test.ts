@@ -60,24 +60,21 @@ test("a secret reaches the one upstream that names it and nothing else", async (
     [{ name: "API_TOKEN", version: 1, setAt: "number" }],
   );
 
-  // The program proves what each upstream sees by comparing, so that the value itself need not come out.
+  // This server gives its whole environment back. That it was lent the value shows in what stands in its place.
   const input = `
     const seen = await everything.getEnv({});
     const other = (await probe.about({})).env;
     return {
-      length: seen.API_TOKEN.length,
-      start: seen.API_TOKEN.slice(0, 9),
+      seen: seen.API_TOKEN,
       other: other.API_TOKEN ?? null,
       anywhere: JSON.stringify(other).includes("s3cr3t"),
       key: seen.GLOVEBOX_ENCRYPTION_KEY ?? null,
     };
   `;
-  const environment = { GLOVEBOX_OTHER: "1" };
-  const run = await runGlovebox(["run", "-"], { folder, input, environment });
+  const run = await runGlovebox(["run", "-"], { folder, input });
   assert.equal(run.code, 0, run.stderr);
   assert.deepEqual(JSON.parse(run.stdout), {
-    length: `Bearer ${VALUE}`.length,
-    start: `Bearer ${VALUE}`.slice(0, 9),
+    seen: "Bearer [secret]",
     other: null,
     anywhere: false,
     key: null,

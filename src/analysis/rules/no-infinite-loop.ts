@@ -84,7 +84,8 @@ function mayFail(node: AnyNode, subject: Subject): boolean {
   const root = rootOf(node.callee);
   if (root.type !== "Identifier") return false;
   const binding = subject.globals.bindingOf(root);
-  if (!binding) return awaited && subject.namespaces.has(root.name);
+  // However it is awaited, and even if it is not: a failed tool call that nobody catches ends the program.
+  if (!binding) return subject.namespaces.has(root.name);
   const [declarer] = binding.declarers;
   const body = declarer?.type === "VariableDeclarator" ? declarer.init : declarer;
   if (binding.declarers.length !== 1 || !body || !isFunction(body) || !isNamedBy(body, root.name, declarer))

@@ -50,7 +50,7 @@ export function buildRequest(
   const built = operation.body && rawBody !== undefined ? buildBody(operation.body, rawBody) : undefined;
   const headers = buildHeaders(given, built?.contentType);
   const cookies = [
-    ...collectPairs(given, "cookie"),
+    ...collectPairs(given, "cookie").filter(([name]) => !credentials.isReserved("cookie", decodeName(name))),
     ...secrets.filter(({ place }) => place === "cookie").map(toEncodedPair),
   ];
   if (cookies.length > 0) headers.set("cookie", cookies.map((pair) => pair.join("=")).join("; "));

@@ -36,7 +36,9 @@ export function createTool(operation: Operation, references: References, maxByte
   const isIncomplete = inputs.unresolved() + outputs.unresolved() > 0;
   const { name, description, method, path } = operation;
   const texts = [description || `${method} ${path}`, ...(isIncomplete ? [OTHER_DOCUMENT] : [])];
-  const tool = { name, description: texts.join("\n\n"), input, output, annotations: toAnnotations(method) };
+  // The title is part of what is pinned: a document cannot turn an accepted tool into another request unnoticed.
+  const title = `${method} ${path}`;
+  const tool = { name, title, description: texts.join("\n\n"), input, output, annotations: toAnnotations(method) };
   return { tool, isIncomplete };
 }
 

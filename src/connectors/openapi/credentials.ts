@@ -106,7 +106,13 @@ function toHidden({ headers, auth, secretHeaders }: CredentialOptions): readonly
   const fromHeaders = Object.entries(headers).filter(([name]) => secret.has(name.toLowerCase()));
   const values = [...fromHeaders.map(([, value]) => value), ...Object.values(auth)];
   const parts = values.flatMap((value) => [value, value.replace(SCHEME_WORD, ""), value.replace(USER_NAME, "")]);
-  const forms = parts.flatMap((part) => [part, toBase64(part), encodePercent(part), JSON.stringify(part).slice(1, -1)]);
+  const forms = parts.flatMap((part) => [
+    part,
+    toBase64(part),
+    encodePercent(part),
+    JSON.stringify(part).slice(1, -1),
+    part.replaceAll("/", "\\/"),
+  ]);
   return [...new Set(forms)].filter((form) => form.length >= MIN_HIDDEN_LENGTH).toSorted((a, b) => b.length - a.length);
 }
 

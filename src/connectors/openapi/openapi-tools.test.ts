@@ -27,6 +27,7 @@ const PET = {
 test("an operation of Swagger 2.0 becomes a tool with both schemas, the definitions that it reaches and a claim", async () => {
   assert.deepEqual((await listTools("petstore")).get("addPet"), {
     name: "addPet",
+    title: "POST /pet",
     description: "Add a pet",
     input: {
       type: "object",

@@ -6,6 +6,7 @@ import type { ConnectorId, Json } from "../../domain/index.ts";
 import { toShownText } from "../cap-text.ts";
 import type { Clean } from "../cap-text.ts";
 import type { Attachment, RemoteResult } from "../connector.ts";
+import { hideInValue } from "../hide-secrets.ts";
 import type { Credentials } from "./credentials.ts";
 import { isJsonType, isTextType } from "./media-type.ts";
 import type { Operation } from "./operation.ts";
@@ -43,9 +44,9 @@ function decode(bytes: Uint8Array): string | undefined {
 
 /** An API that echoes its requests would otherwise hand a credential to the program. */
 function parseJson(text: string, { id, operation, credentials }: ResponseContext): Json {
-  const hide = (_key: string, value: unknown): unknown => (typeof value === "string" ? credentials.hide(value) : value);
   try {
-    return (credentials.shows(text) ? JSON.parse(text, hide) : JSON.parse(text)) as Json;
+    // After parsing: escapes in the text could hide a credential from a look at it. Keys are looked at as well.
+    return hideInValue(JSON.parse(text) as Json, (one) => credentials.hide(one));
   } catch {
     const message = `${id}: the answer to ${toPlace(operation)} says that it is JSON and is not`;
     throw new GloveboxError("UPSTREAM_RESULT_INVALID", message, {

@@ -22,6 +22,8 @@ export async function restoreFiles(
 function restore(value: Json, files: ReadonlyMap<string, string>): Json {
   if (Array.isArray(value)) return value.map((item: Json) => restore(item, files));
   if (!isJsonObject(value)) return value;
+  const blob = findBlob(value, files);
+  if (blob !== undefined) return { ...value, blob };
   const { handle, bytes, ...rest } = value;
   const base64 = typeof handle === "string" ? files.get(handle) : undefined;
   if (base64 === undefined) {
@@ -29,4 +31,10 @@ function restore(value: Json, files: ReadonlyMap<string, string>): Json {
   }
   const { type, ...resource } = rest;
   return type === "image" || type === "audio" ? { ...rest, data: base64 } : { ...resource, blob: base64 };
+}
+
+/** A resource's bytes stand under its `blob`, and a client expects them there as text. */
+function findBlob({ blob }: JsonObject, files: ReadonlyMap<string, string>): string | undefined {
+  const handle = blob !== undefined && isJsonObject(blob) ? blob["handle"] : undefined;
+  return typeof handle === "string" ? files.get(handle) : undefined;
 }

@@ -1,0 +1,89 @@
+/** What an upstream was lent does not come back, in whatever form and place it tries. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { GloveboxError, parseConnectorId } from "../domain/index.ts";
+import type { CallProgress, Json } from "../domain/index.ts";
+import type { Connector, RemoteResult } from "./connector.ts";
+import { hideSecrets } from "./hide-secrets.ts";
+
+const SECRET = "s3cr/et+value==";
+const id = parseConnectorId("up");
+assert.ok(id);
+
+/** An upstream that says `text` wherever it can. */
+function sayingOf(text: string, value: Json = text, file = ""): Connector {
+  assert.ok(id);
+  const result: RemoteResult = {
+    value,
+    attachments: file === "" ? [] : [{ path: [], kind: "blob", mimeType: "text/plain", base64: file }],
+  };
+  return {
+    id,
+    status: () => ({ name: id, state: "failed", transport: "stdio", tools: 0, since: 0, cause: text, stderr: [text] }),
+    tools: async () => [{ name: "t", description: text, input: { description: text }, output: null, annotations: {} }],
+    call: async (name, _args, { onProgress }) => {
+      onProgress?.({ done: 1, message: text });
+      if (name === "fail") throw new GloveboxError("UPSTREAM_FAILED", text, { hint: text });
+      return result;
+    },
+    onToolsChanged: () => () => undefined,
+    close: async () => undefined,
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+}
+
+const hidden = (connector: Connector): Connector => hideSecrets(connector, () => [SECRET]);
+const signal = new AbortController().signal;
+
+describe("a lent secret", () => {
+  const forms = {
+    itself: SECRET,
+    "as base64": Buffer.from(SECRET).toString("base64"),
+    "percent-encoded": encodeURIComponent(SECRET),
+    "with escaped slashes": SECRET.replaceAll("/", "\\/"),
+  };
+  for (const [name, form] of Object.entries(forms)) {
+    it(`is hidden ${name}, in values and in keys`, async () => {
+      const connector = hidden(sayingOf("", { [`k ${form}`]: [`v ${form}`, 1] }));
+      const { value } = await connector.call("t", {}, { signal });
+      assert.deepEqual(value, { "k [secret]": ["v [secret]", 1] });
+    });
+  }
+  it("is hidden in errors, hints, states, descriptions and progress", async () => {
+    const connector = hidden(sayingOf(`bad ${SECRET}`));
+    const heard: CallProgress[] = [];
+    await connector.call("t", {}, { signal, onProgress: (progress) => heard.push(progress) });
+    await assert.rejects(connector.call("fail", {}, { signal }), {
+      code: "UPSTREAM_FAILED",
+      message: "bad [secret]",
+      details: { hint: "bad [secret]" },
+    });
+    const { cause, stderr } = connector.status();
+    const [tool] = await connector.tools();
+    assert.deepEqual(
+      [cause, stderr, tool?.description, tool?.input, heard],
+      [
+        "bad [secret]",
+        ["bad [secret]"],
+        "bad [secret]",
+        { description: "bad [secret]" },
+        [{ done: 1, message: "bad [secret]" }],
+      ],
+    );
+  });
+  it("makes a file that holds it unreadable, and leaves others alone", async () => {
+    const file = (text: string): string => Buffer.from(text).toString("base64");
+    await assert.rejects(hidden(sayingOf("", null, file(`x ${SECRET}`))).call("t", {}, { signal }), {
+      code: "UPSTREAM_RESULT_INVALID",
+    });
+    const { attachments } = await hidden(sayingOf("", null, file("harmless"))).call("t", {}, { signal });
+    assert.equal(attachments[0]?.base64, file("harmless"));
+  });
+  it("that is too short to be told from ordinary words is not looked for, and what is no secret stays", async () => {
+    const connector = hideSecrets(sayingOf("", "a cat sat"), () => ["cat"]);
+    assert.equal((await connector.call("t", {}, { signal })).value, "a cat sat");
+    assert.equal((await hidden(sayingOf("", "plain")).call("t", {}, { signal })).value, "plain");
+  });
+});
