@@ -93,7 +93,8 @@ function findEarlyExits({ tree, around }: Subject): ReadonlyMap<AnyNode | undefi
     if (node.type !== "ReturnStatement" && node.type !== "ThrowStatement") continue;
     let gate = around(node);
     while (gate && gate.kind !== "function") gate = gate.outer;
-    exits.set(gate?.node, Math.min(exits.get(gate?.node) ?? Infinity, node.start));
+    // From its end on: what stands in it runs before it leaves.
+    exits.set(gate?.node, Math.min(exits.get(gate?.node) ?? Infinity, node.end));
   }
   return exits;
 }
@@ -104,11 +105,13 @@ function readArguments(call: CallExpression, subject: Subject): JsonObject | und
   if (given?.type !== "ObjectExpression") return undefined;
   const args: Record<string, Json> = {};
   for (const property of given.properties) {
-    if (property.type !== "Property") return undefined; // a spread may change any of them
+    if (property.type !== "Property" || property.kind !== "init") return undefined; // may change any of them
     const name = staticName(property.key, property.computed);
-    const value =
-      name === undefined || name === "__proto__" ? undefined : literalOf(property.value, subject, MAX_DEPTH);
-    if (name !== undefined && value !== undefined) args[name] = value;
+    if (name === undefined || name === "__proto__") return undefined; // a name that is not known may be any of them
+    const value = literalOf(property.value, subject, MAX_DEPTH);
+    // The last of two with one name counts, also when it is not known.
+    if (value === undefined) delete args[name];
+    else args[name] = value;
   }
   const chars = JSON.stringify(args).length;
   return Object.keys(args).length > 0 && chars <= MAX_ARGUMENT_CHARS ? args : undefined;

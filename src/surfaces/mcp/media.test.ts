@@ -104,6 +104,9 @@ test("a file of a resource or a prompt is put back where it was", async () => {
   assert.deepEqual(await readResource(resource, uri, SIGNAL), {
     contents: [{ uri, mimeType: "image/png", blob: DATA }],
   });
+  const nested = { uri: "note://a", mimeType: "image/png", blob: { type: "blob", ...placeholder } };
+  const listed = await readResource(doorOf([mediaOf("image/png")], { contents: [nested] }), uri, SIGNAL);
+  assert.deepEqual(listed, { contents: [{ uri, mimeType: "image/png", blob: DATA }] });
   const content = { type: "image", ...placeholder };
   const prompt = doorOf([mediaOf("image/png")], { messages: [{ role: "user", content }] });
   assert.deepEqual(await getPrompt(prompt, { name: "files_x", args: {} }, SIGNAL), {
