@@ -34,6 +34,9 @@ const RETURNED: readonly (readonly [source: string, javascript: string, value: u
   ["(async function () { return 2 });", "return ((async function () { return 2 }))();", 2],
   ["() => ({ a: 2 }).a", "return (() => ({ a: 2 }).a)()", 2],
   ["async function main() { return 2 }", "async function main() { return 2 };return main();", 2],
+  ["async function work() { return 2 }", "async function work() { return 2 };return work();", 2],
+  ["const main = async () => 2", "const main = async () => 2;return main();", 2],
+  ["function work({ a = 2 } = {}) { return a }", "function work({ a = 2 } = {}) { return a };return work();", 2],
   [
     "const a = 2\nfunction main() { return a } // m",
     "const a = 2\nfunction main() { return a };return main(); // m",
@@ -104,7 +107,8 @@ for (const source of [
   "function main() {} const a = f(1)",
   "function main() {} const a = main",
   "function main() {} function other() { main() }",
-  "function other() {}",
+  "function one() {} function other() {}",
+  "const other = (a) => a",
   "class A {}",
   "function f() { return 1 }\nreturn f()",
 ]) {

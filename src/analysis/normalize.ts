@@ -143,25 +143,49 @@ function editsOfResult({ expression }: ExpressionStatement, guarded: boolean): r
 
 /** A function that can be called with nothing. Calling a generator would run none of its body. */
 function isCallable(node: AnyNode): boolean {
-  if (node.type === "ArrowFunctionExpression") return node.params.length === 0;
-  if (node.type !== "FunctionExpression" && node.type !== "FunctionDeclaration") return false;
-  return node.params.length === 0 && !node.generator;
+  if (
+    node.type !== "ArrowFunctionExpression" &&
+    node.type !== "FunctionExpression" &&
+    node.type !== "FunctionDeclaration"
+  ) {
+    return false;
+  }
+  return node.params.every((parameter) => parameter.type === "AssignmentPattern") && !node.generator;
 }
 
 function isNamed(node: AnyNode): boolean {
   return (node.type === "FunctionDeclaration" || node.type === "ClassDeclaration") && Boolean(node.id);
 }
 
-/** The name of the function that the program declares and forgot to call: its default export, or `main`. */
+interface Declared {
+  readonly name: string;
+  readonly callee: AnyNode;
+  /** Everything that belongs to it; a mention elsewhere means that the program uses it itself. */
+  readonly whole: AnyNode;
+}
+
+/** The name of the function that the program declares and forgot to call: its default export, `main`, or its only one. */
 function findEntry(tree: Tree, exported: ExportDefaultDeclaration | undefined): string | undefined {
   if (!tree.root.body.every((node) => isInert(node))) return undefined;
-  const main = tree.root.body.find((node) => node.type === "FunctionDeclaration" && node.id.name === "main");
-  const candidate: AnyNode | undefined = exported?.declaration ?? main;
-  if (candidate?.type !== "FunctionDeclaration" || !candidate.id || !isCallable(candidate)) return undefined;
-  const { name } = candidate.id;
-  const isElsewhere = (node: AnyNode): boolean => node.start < candidate.start || node.end > candidate.end;
+  const declared = tree.root.body.flatMap(functionsOf);
+  const only = declared.length === 1 ? declared[0] : undefined;
+  const entry = exported ? functionsOf(exported)[0] : (declared.find(({ name }) => name === "main") ?? only);
+  if (!entry || !isCallable(entry.callee)) return undefined;
+  const { name, whole } = entry;
+  const isElsewhere = (node: AnyNode): boolean => node.start < whole.start || node.end > whole.end;
   const mentioned = tree.nodes.some((node) => node.type === "Identifier" && node.name === name && isElsewhere(node));
   return mentioned ? undefined : name;
+}
+
+function functionsOf(node: AnyNode): readonly Declared[] {
+  if (node.type === "ExportDefaultDeclaration") return functionsOf(node.declaration);
+  if (node.type === "FunctionDeclaration") return node.id ? [{ name: node.id.name, callee: node, whole: node }] : [];
+  if (node.type !== "VariableDeclaration") return [];
+  return node.declarations.flatMap((whole) => {
+    const { id, init } = whole;
+    const isFunction = init?.type === "ArrowFunctionExpression" || init?.type === "FunctionExpression";
+    return id.type === "Identifier" && isFunction ? [{ name: id.name, callee: init, whole }] : [];
+  });
 }
 
 /** Statements that only prepare: nothing is called, awaited or decided in them. */
