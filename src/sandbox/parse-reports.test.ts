@@ -90,7 +90,12 @@ describe("parseUsage", () => {
 
 describe("toDeath", () => {
   const limits = { ...DEFAULT_LIMITS, memoryBytes: 1_000 };
-  for (const words of ["FATAL ERROR: Reached heap limit", "JavaScript heap out of memory", "Allocation failed - x"]) {
+  for (const words of [
+    "FATAL ERROR: Reached heap limit",
+    "JavaScript heap out of memory",
+    "Allocation failed - x",
+    "0 objs/span;",
+  ]) {
     it(`takes ${JSON.stringify(words)} for the memory limit`, () => {
       assert.equal(toDeath(new GloveboxError("SANDBOX_CRASHED", words), limits, 0).code, "LIMIT_MEMORY");
     });

@@ -61,9 +61,9 @@ export function isOutOfMemory({ name, message }: ThrownMessage): boolean {
 
 /** Above this share of its memory limit a dead child is taken to have died of it: V8 does not always say so. */
 const FATAL_SHARE = 0.75;
-/** Of V8, of C++, and of a thread that got no stack. */
+/** Of V8, of C++, of a thread that got no stack, and of the allocator of workerd, whose last words are a long table. */
 const LAST_WORDS =
-  /out of memory|heap limit|allocation failed|invalid size error|bad_alloc|last few GCs|resource temporarily unavailable/i;
+  /out of memory|heap limit|allocation failed|invalid size error|bad_alloc|last few GCs|resource temporarily unavailable|objs\/span/i;
 
 /** Why a child is gone, from its last words and the most memory that it was seen to hold. */
 export function toDeath(reason: GloveboxError, limits: Limits, peakBytes: number): GloveboxError {
