@@ -61,7 +61,7 @@ function withoutSecrets(vault: Vault, create: (lender: Lender) => Connector): Co
     lent.add(secret.reveal());
     return secret;
   };
-  return hideSecrets(create({ lend }), () => lent);
+  return hideSecrets(create({ lend }), lent);
 }
 
 /** All at once, and nobody waits: the catalog shares these attempts, and a failure is in the upstream's state. */

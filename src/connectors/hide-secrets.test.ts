@@ -34,7 +34,7 @@ function sayingOf(text: string, value: Json = text, file = ""): Connector {
   };
 }
 
-const hidden = (connector: Connector): Connector => hideSecrets(connector, () => [SECRET]);
+const hidden = (connector: Connector): Connector => hideSecrets(connector, new Set([SECRET]));
 const signal = new AbortController().signal;
 
 describe("a lent secret", () => {
@@ -82,7 +82,7 @@ describe("a lent secret", () => {
     assert.equal(attachments[0]?.base64, file("harmless"));
   });
   it("that is too short to be told from ordinary words is not looked for, and what is no secret stays", async () => {
-    const connector = hideSecrets(sayingOf("", "a cat sat"), () => ["cat"]);
+    const connector = hideSecrets(sayingOf("", "a cat sat"), new Set(["cat"]));
     assert.equal((await connector.call("t", {}, { signal })).value, "a cat sat");
     assert.equal((await hidden(sayingOf("", "plain")).call("t", {}, { signal })).value, "plain");
   });

@@ -39,8 +39,8 @@ export function hideInValue(value: Json, hide: Hide): Json {
 }
 
 /** The same upstream, with `secrets` hidden in whatever it answers, lists, reports or fails with. */
-export function hideSecrets(connector: Connector, secrets: () => Iterable<string>): Connector {
-  const hide: Hide = (text) => createHide(secrets())(text);
+export function hideSecrets(connector: Connector, secrets: ReadonlySet<string>): Connector {
+  const hide = followSecrets(secrets);
   const failing = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work;
@@ -58,6 +58,19 @@ export function hideSecrets(connector: Connector, secrets: () => Iterable<string
     ...(connector.restart && { restart: () => failing(connector.restart?.() ?? Promise.resolve()) }),
     close: () => connector.close(),
     [Symbol.asyncDispose]: () => connector.close(),
+  };
+}
+
+/** The set only grows, while an upstream starts; the forms are made again when it has, and not for every text. */
+function followSecrets(secrets: ReadonlySet<string>): Hide {
+  let size = 0;
+  let hide: Hide = (text) => text;
+  return (text) => {
+    if (size !== secrets.size) {
+      size = secrets.size;
+      hide = createHide(secrets);
+    }
+    return hide(text);
   };
 }
 

@@ -3,11 +3,9 @@
 import { GloveboxError } from "../../domain/index.ts";
 import type { ConnectorId } from "../../domain/index.ts";
 
-import type { Operation, Place, SecurityScheme } from "./operation.ts";
-import { encodePercent } from "./serialize.ts";
+import { createHide } from "../hide-secrets.ts";
 
-/** Shorter values would be found everywhere in an answer by chance. */
-const MIN_HIDDEN_LENGTH = 4;
+import type { Operation, Place, SecurityScheme } from "./operation.ts";
 
 interface Credential {
   readonly place: Place;
@@ -25,8 +23,6 @@ export interface Credentials {
   isReserved(place: Place, name: string): boolean;
   /** The text without any of the values, for everything that comes back. */
   hide(text: string): string;
-  /** True when the text holds one of the values. */
-  shows(text: string): boolean;
 }
 
 interface CredentialOptions {
@@ -49,14 +45,13 @@ export function createCredentials(options: CredentialOptions): Credentials {
     ...[...fixed.keys()].map((name) => `header ${name}`),
     ...[...byScheme.values()].map(({ place, name }) => `${place} ${name.toLowerCase()}`),
   ]);
-  const hidden = toHidden(options);
+  const hide = createHide(toHidden(options));
   return {
     headers: fixed,
     of: ({ security }) => chooseSchemes(security, byScheme),
     isReserved: (place, name) =>
       reserved.has(`${place} ${name.toLowerCase()}`) || (place === "cookie" && fixed.has("cookie")),
-    hide: (text) => hidden.reduce((shown, value) => shown.replaceAll(value, "[secret]"), text),
-    shows: (text) => hidden.some((value) => text.includes(value)),
+    hide,
   };
 }
 
@@ -100,20 +95,12 @@ function chooseSchemes(
   return [...byScheme].filter(([name]) => names.has(name)).map(([, credential]) => credential);
 }
 
-/** Longest first, so that a part of a value is not replaced before the whole. */
+/** The values whole, and without the words that stand before the credential in them. */
 function toHidden({ headers, auth, secretHeaders }: CredentialOptions): readonly string[] {
   const secret = new Set([...ALWAYS_SECRET, ...secretHeaders.map((name) => name.toLowerCase())]);
   const fromHeaders = Object.entries(headers).filter(([name]) => secret.has(name.toLowerCase()));
   const values = [...fromHeaders.map(([, value]) => value), ...Object.values(auth)];
-  const parts = values.flatMap((value) => [value, value.replace(SCHEME_WORD, ""), value.replace(USER_NAME, "")]);
-  const forms = parts.flatMap((part) => [
-    part,
-    toBase64(part),
-    encodePercent(part),
-    JSON.stringify(part).slice(1, -1),
-    part.replaceAll("/", "\\/"),
-  ]);
-  return [...new Set(forms)].filter((form) => form.length >= MIN_HIDDEN_LENGTH).toSorted((a, b) => b.length - a.length);
+  return values.flatMap((value) => [value, value.replace(SCHEME_WORD, ""), value.replace(USER_NAME, "")]);
 }
 
 const ALWAYS_SECRET: readonly string[] = ["authorization", "cookie"];
