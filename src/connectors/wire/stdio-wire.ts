@@ -25,6 +25,8 @@ import type { Garbage, Trouble, Wire } from "./wire.ts";
 const EVIDENCE_BYTES = 200;
 /** After the child has exited: for output that is still in the pipe, or a pipe that a stranger inherited. */
 const DRAIN_MS = 200;
+/** After a broken pipe: for the exit that most likely caused it, on a machine that is busy. */
+const EXIT_MS = 2_000;
 
 export interface StdioWireOptions {
   readonly command: string;
@@ -107,7 +109,7 @@ export class StdioWire implements Wire {
     });
     await written.catch(async (error: unknown) => {
       // A broken pipe is how a dying child looks from here; its exit code says more and comes a moment later.
-      await settlesWithin(this.#ended, DRAIN_MS);
+      await settlesWithin(this.#ended, EXIT_MS);
       throw error;
     });
   }
