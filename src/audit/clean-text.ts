@@ -30,10 +30,13 @@ const REMOVED = new RegExp(
   "gu",
 );
 
+/** Nothing in it could be removed: most texts are like that. */
+const PLAIN = /^[\t\n -~]*$/;
+
 /** Idempotent as long as nothing is cut. Lone surrogates become U+FFFD. */
 export function cleanText(text: string, { maxBytes, paths = false }: CleanOptions): string {
-  // First of all: removing a character between two halves of a pair would join them to a new character.
-  const visible = text.toWellFormed().replace(LINE_BREAK, "\n").replace(REMOVED, "");
+  // Well-formed first: removing a character between two halves of a pair would join them to a new character.
+  const visible = PLAIN.test(text) ? text : text.toWellFormed().replace(LINE_BREAK, "\n").replace(REMOVED, "");
   return cut(paths ? redactPaths(visible) : visible, maxBytes);
 }
 

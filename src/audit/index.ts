@@ -3,6 +3,7 @@
 export { cleanText } from "./clean-text.ts";
 export type { CleanOptions } from "./clean-text.ts";
 export { digestOf } from "./digest-of.ts";
+export type { Pace } from "./group-commit.ts";
 export { openLedger } from "./open-ledger.ts";
 export type { Ledger, LedgerOptions } from "./open-ledger.ts";
 export { parseLedgerLine, toLedgerLine } from "./record.ts";

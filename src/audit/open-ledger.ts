@@ -1,7 +1,4 @@
-/**
- * The ledger: append-only, hash-chained, written before anything happens.
- * Writes that come in together share one transaction, because the price of a commit is the disk, not the record.
- */
+/** The ledger: append-only, hash-chained, written before anything happens. */
 
 import { GloveboxError, canonicalJson, depthOf, parseDigest } from "../domain/index.ts";
 import type { Instant, Json, JsonObject } from "../domain/index.ts";
@@ -9,11 +6,14 @@ import type { Store } from "../store/index.ts";
 
 import { cleanText } from "./clean-text.ts";
 import { digestOf } from "./digest-of.ts";
-import { DETAIL_DEPTH, GENESIS, sealRecord, toJsonRecord, toStoredRecord } from "./record.ts";
-import type { AuditEntry, AuditRecord, DigestText, LedgerHead } from "./record.ts";
+import { createGroup } from "./group-commit.ts";
+import type { Pace } from "./group-commit.ts";
+import { DETAIL_DEPTH, GENESIS, sealRecord, toJsonRecord } from "./record.ts";
+import type { AuditEntry, AuditRecord, DigestText, Draft, LedgerHead } from "./record.ts";
 
-/** Bounds how long one commit holds up the event loop. */
 const BATCH = 256;
+/** How long the record of something that changes nothing may wait for others to share its commit. */
+const SOON_MS = 5;
 /** How often another process may be faster before we give up. */
 const ATTEMPTS = 100;
 const NAME_BYTES = 1_024;
@@ -31,71 +31,45 @@ export interface LedgerOptions {
 export interface Ledger extends AsyncDisposable {
   /**
    * Resolves once the record is durable; rejects with STORE_UNAVAILABLE when it is not, and then the caller
-   * must not do what it wanted to have recorded. Records have the order of the calls.
+   * must not do what it wanted to have recorded. Records have the order of the calls, and none is durable before
+   * those in front of it: whoever waits for the last need not wait for the others. `soon` shares a commit.
    */
-  write(entry: AuditEntry): Promise<AuditRecord>;
+  write(entry: AuditEntry, pace?: Pace): Promise<AuditRecord>;
   /** Every record as a JSON object, in order, damaged ones too: for an export and for `verifyLedger`. */
   records(range?: { readonly from?: number }): AsyncIterable<JsonObject>;
   /** The last record that is stored now, by whichever process. */
   head(): Promise<LedgerHead>;
+  /** Resolves when everything that was handed in is durable or refused. */
+  settled(): Promise<void>;
   /** Waits for the writes under way; later ones are refused. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-type Draft = AuditEntry & { readonly at: Instant };
-
-interface Pending {
-  readonly draft: Draft;
-  readonly resolve: (record: AuditRecord) => void;
-  readonly reject: (thrown: unknown) => void;
-}
-
 /** Reads the end of the chain, so it rejects with STORE_UNAVAILABLE when the store cannot be read. */
 export async function openLedger({ store, now, digest = digestOf }: LedgerOptions): Promise<Ledger> {
   const append = createAppend(store, digest, await readHead(store));
-  const waiting: Pending[] = [];
+  const group = createGroup<Draft, AuditRecord>({ size: BATCH, waitMs: SOON_MS, commit: append });
   let isClosed = false;
-  let draining: Promise<void> | undefined;
 
-  const drain = async (): Promise<void> => {
-    // The first record leaves at once; what arrives while it is on its way to the disk leaves together.
-    for (await Promise.resolve(); waiting.length > 0; await Promise.resolve())
-      await settle(waiting.splice(0, BATCH), append);
-    draining = undefined;
-  };
   const close = async (): Promise<void> => {
     isClosed = true;
-    await draining;
+    await group.settled();
   };
-  const write = async (entry: AuditEntry): Promise<AuditRecord> => {
+  const write = async (entry: AuditEntry, pace: Pace = "now"): Promise<AuditRecord> => {
     if (isClosed)
       throw new GloveboxError("STORE_UNAVAILABLE", "The ledger is closed", { hint: "Start Glovebox again" });
-    const { promise, resolve, reject } = Promise.withResolvers<AuditRecord>();
-    waiting.push({ draft: { ...copyEntry(entry), at: now() }, resolve, reject });
-    draining ??= drain();
-    return promise;
+    return group.add({ ...copyEntry(entry), at: now() }, pace);
   };
 
   return {
     write,
     records: ({ from = 1 } = {}) => readRecords(store, from),
     head: () => readHead(store),
+    settled: () => group.settled(),
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-async function settle(
-  batch: readonly Pending[],
-  append: (drafts: readonly Draft[]) => Promise<readonly AuditRecord[]>,
-) {
-  try {
-    const records = await append(batch.map(({ draft }) => draft));
-    for (const [index, record] of records.entries()) batch[index]?.resolve(record);
-  } catch (thrown) {
-    for (const { reject } of batch) reject(thrown);
-  }
 }
 
 /** The head moves only after a commit, so a failed one burns no number and breaks no chain. */
@@ -103,10 +77,10 @@ function createAppend(store: LedgerOptions["store"], digest: DigestText, start: 
   let head = start;
   return async (drafts: readonly Draft[]): Promise<readonly AuditRecord[]> => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      const records = chain(head, drafts, digest);
-      if ((await store.ledger.append(records.map(toStoredRecord))) === "appended") {
-        head = records.at(-1) ?? head;
-        return records;
+      const sealed = chain(head, drafts, digest);
+      if ((await store.ledger.append(sealed.map(({ stored }) => stored))) === "appended") {
+        head = sealed.at(-1)?.record ?? head;
+        return sealed.map(({ record }) => record);
       }
       head = await readHead(store);
     }
@@ -116,20 +90,27 @@ function createAppend(store: LedgerOptions["store"], digest: DigestText, start: 
   };
 }
 
-function chain(head: LedgerHead, drafts: readonly Draft[], digest: DigestText): readonly AuditRecord[] {
+function chain(head: LedgerHead, drafts: readonly Draft[], digest: DigestText) {
   let last = head;
   return drafts.map((draft) => {
     const record = sealRecord(last, draft, digest);
     last = record;
-    return record;
+    return { record, stored: { ...record, detail: draft.detailText } };
   });
 }
 
 /** Copied at once: the caller may change its objects before the batch is written. */
-function copyEntry({ actor, action, subject, detail }: AuditEntry): AuditEntry {
+function copyEntry({ actor, action, subject, detail }: AuditEntry): Omit<Draft, "at"> {
   if (depthOf(detail, DETAIL_DEPTH) > DETAIL_DEPTH)
     throw new TypeError("The detail of an audit entry nests too deeply");
-  return { actor: oneLine(actor), action: oneLine(action), subject: oneLine(subject), detail: parseCopy(detail) };
+  const detailText = canonicalJson(detail);
+  return {
+    actor: oneLine(actor),
+    action: oneLine(action),
+    subject: oneLine(subject),
+    detail: parseCopy(detailText),
+    detailText,
+  };
 }
 
 /** A database stores neither lone surrogates nor, safely, controls; and a record must not write its own next line. */
@@ -137,8 +118,8 @@ function oneLine(text: string): string {
   return cleanText(text, { maxBytes: NAME_BYTES }).replaceAll(/[\n\t]+/g, " ");
 }
 
-function parseCopy(detail: Json): Json {
-  return JSON.parse(canonicalJson(detail)) as Json;
+function parseCopy(canonical: string): Json {
+  return JSON.parse(canonical) as Json;
 }
 
 async function readHead(store: LedgerOptions["store"]): Promise<LedgerHead> {

@@ -44,11 +44,18 @@ export const GENESIS: LedgerHead = { seq: 0, digest: parseGenesis() };
 
 const FIELDS = ["action", "actor", "at", "detail", "digest", "previous", "seq", "subject"];
 
-/** Puts an entry behind `head`. */
-export function sealRecord(head: LedgerHead, entry: AuditEntry & { readonly at: Instant }, digest: DigestText) {
-  const { actor, action, subject, detail, at } = entry;
-  const body = { seq: head.seq + 1, at, actor, action, subject, detail, previous: head.digest };
-  return { ...body, digest: digest(canonicalJson(body)) } satisfies AuditRecord;
+/** An entry as it is written: with its time, and its detail as canonical text too. */
+export type Draft = AuditEntry & { readonly at: Instant; readonly detailText: string };
+
+/** Puts an entry behind `head`. What is hashed is `canonicalJson` of the record without its digest, put together here. */
+export function sealRecord(head: LedgerHead, draft: Draft, digest: DigestText): AuditRecord {
+  const { actor, action, subject, detail, detailText, at } = draft;
+  const seq = head.seq + 1;
+  const quote = JSON.stringify;
+  const body =
+    `{"action":${quote(action)},"actor":${quote(actor)},"at":${quote(at)},"detail":${detailText},` +
+    `"previous":${quote(head.digest)},"seq":${seq},"subject":${quote(subject)}}`;
+  return { seq, at, actor, action, subject, detail, previous: head.digest, digest: digest(body) };
 }
 
 /** True when the digest is the one of the content. */
@@ -66,11 +73,6 @@ export function parseAuditRecord(raw: unknown): AuditRecord | undefined {
   if (typeof actor !== "string" || typeof action !== "string" || typeof subject !== "string") return undefined;
   if (detail === undefined || depthOf(detail, DETAIL_DEPTH) > DETAIL_DEPTH) return undefined;
   return { seq, at, actor, action, subject, detail, previous, digest };
-}
-
-/** The record as the store keeps it. */
-export function toStoredRecord(record: AuditRecord): StoredRecord {
-  return { ...record, detail: canonicalJson(record.detail) };
 }
 
 /** The stored record as one JSON object. A detail that is not what we would have written is left out, so it is no record. */

@@ -1,7 +1,7 @@
 /** How a crossing is bounded: in number, at once, in time, by the end of the program, and by the ledger. */
 
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it, mock } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { GloveboxError } from "../domain/index.ts";
@@ -182,11 +182,16 @@ describe("a ledger that cannot be written", () => {
     await store.close();
     await assert.rejects(bridge.call("files.remove", "{}"), { code: "STORE_UNAVAILABLE" });
   });
-  it("is told at the latest by `recorded`, for a read that was sent meanwhile", async () => {
-    const { bridge, store } = await openTestBridge();
-    await store.close();
+  it("is told at the latest by the record of the end, for a read that was sent meanwhile", async () => {
+    const { bridge, store, write } = await openTestBridge();
+    const lost = new GloveboxError("STORE_UNAVAILABLE", "The disk is full");
+    mock.method(store.ledger, "append", () => Promise.reject(lost), { times: 1 });
     await bridge.call("files.read", "{}");
+    await bridge.recorded();
+    const ending = { actor: "agent", action: "execution.closed", subject: "ex", detail: {} };
+    await assert.rejects(write(ending), { code: "STORE_UNAVAILABLE" });
     await assert.rejects(bridge.recorded(), { code: "STORE_UNAVAILABLE" });
+    await write(ending); // the store works again, and nothing stands behind what was lost
   });
   it("frees the places of the calls that it stopped", async () => {
     const { bridge, store } = await openTestBridge({ limits: { concurrentCalls: 1 } });

@@ -28,7 +28,7 @@ describe("the seven steps", () => {
     const { bridge, steps } = await openTestBridge();
     assert.deepEqual(await bridge.call("files.write", "{}"), { ok: true, json: '{"ok":true}' });
     await bridge.recorded();
-    const written = ["write call.ended", "wrote call.ended"];
+    const written = ["write call.ended"];
     assert.deepEqual(steps, ["decide", "write call.intended", "wrote call.intended", "invoke", ...written]);
   });
   it("let a read leave while its record is being written", async () => {
@@ -41,13 +41,13 @@ describe("the seven steps", () => {
     const { bridge, steps } = await openTestBridge();
     await bridge.call("files.nothing", "{}");
     await bridge.recorded();
-    assert.deepEqual(steps, ["write call.ended", "wrote call.ended"]);
+    assert.deepEqual(steps, ["write call.ended"]);
   });
   it("reach neither policy nor upstream for arguments that do not fit", async () => {
     const { bridge, steps } = await openTestBridge();
     await bridge.call("github.listIssues", "{}");
     await bridge.recorded();
-    assert.deepEqual(steps, ["write call.ended", "wrote call.ended"]);
+    assert.deepEqual(steps, ["write call.ended"]);
   });
   it("hand the parsed arguments to the tool that was named", async () => {
     const seen: unknown[] = [];

@@ -4,7 +4,7 @@
  */
 
 import { cleanText, digestOf } from "../audit/index.ts";
-import type { Ledger } from "../audit/index.ts";
+import type { Ledger, Pace } from "../audit/index.ts";
 import { findNearest } from "../catalog/index.ts";
 import { GloveboxError, describeWithheld, parseToolAddress, toPublicError } from "../domain/index.ts";
 import type {
@@ -75,7 +75,10 @@ export interface Bridge {
   call(rawAddress: unknown, rawArgs: unknown): Promise<Reply>;
   records(): readonly CallRecord[];
   failureOf(seq: number): PublicError | undefined;
-  /** Once `signal` has fired: resolves when every record of this execution is durable, rejects when one is not. */
+  /**
+   * Once `signal` has fired: resolves when every call has ended and its records are with the ledger; rejects when one
+   * of them was lost. Those still on their way are durable before any record that is written later.
+   */
   recorded(): Promise<void>;
 }
 
@@ -83,7 +86,7 @@ export function openBridge(options: BridgeOptions): Bridge {
   const { execution, limits, ledger, principal, onEvent = () => undefined } = options;
   const trace = createCallTrace();
   const slots = createSlots(limits.concurrentCalls);
-  const { record, durable } = createRecorder(ledger, principal);
+  const { record, refuseLost } = createRecorder(ledger, principal);
   const carries: Promise<unknown>[] = [];
   let seq = 0;
 
@@ -96,9 +99,11 @@ export function openBridge(options: BridgeOptions): Bridge {
     const call = { execution, seq: entry.seq, principal: principal.id, address: tool.address, args };
     const decision = builtin ? ALLOWED_BUILTIN : options.decide(call, tool); // 4 decide
     entry.decision = decision.kind;
-    const intent = record("call.intended", tool.address, describeIntent(call, tool, decision, rawArgs));
+    const isRead = decision.kind === "allow" && tool.effect === "read";
+    const intended = describeIntent(call, tool, decision, rawArgs);
     // What changes something is on disk before it leaves; the record of a read shares the next commit.
-    await (decision.kind !== "allow" || tool.effect !== "read" ? intent : options.opened);
+    const intent = record(isRead ? "soon" : "now", "call.intended", tool.address, intended);
+    await (isRead ? options.opened : intent);
     refuseUnlessAllowed(decision, tool);
     const raw = await invokeCall(options, call, builtin ?? { tool }); // 5 invoke
     return parseResult(tool, raw, limits); // 6 parse
@@ -120,7 +125,7 @@ export function openBridge(options: BridgeOptions): Bridge {
       slots.leave();
     }
     onEvent({ kind: "answered", record: entry.close(reply) });
-    void record("call.ended", entry.tool, describeOutcome(execution, entry.seq, reply)); // 7 record
+    void record("soon", "call.ended", entry.tool, describeOutcome(execution, entry.seq, reply)); // 7 record
     return reply;
   };
 
@@ -134,7 +139,7 @@ export function openBridge(options: BridgeOptions): Bridge {
     failureOf: (number) => trace.failureOf(number),
     async recorded() {
       await Promise.all(carries); // those under way end with the program and still write how
-      await durable();
+      refuseLost();
     },
   };
 }
@@ -153,14 +158,16 @@ function invokeCall(
 }
 
 function createRecorder(ledger: Ledger, principal: Principal) {
-  const writes: Promise<unknown>[] = [];
-  const record = (action: string, subject: string, detail: JsonObject): Promise<unknown> => {
-    const write = ledger.write({ actor: principal.id, action, subject, detail });
-    write.catch(() => undefined); // `durable` and the step that needs it see the failure
-    writes.push(write);
+  let lost: { readonly thrown: unknown } | undefined;
+  const record = (pace: Pace, action: string, subject: string, detail: JsonObject): Promise<unknown> => {
+    const write = ledger.write({ actor: principal.id, action, subject, detail }, pace);
+    write.catch((thrown: unknown) => (lost ??= { thrown }));
     return write;
   };
-  return { record, durable: () => Promise.all(writes) };
+  const refuseLost = (): void => {
+    if (lost) throw lost.thrown;
+  };
+  return { record, refuseLost };
 }
 
 /** Exact, in a map: what a guest names is never looked up as a property. */

@@ -8,10 +8,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { GloveboxError } from "../../domain/index.ts";
 
+import { joinWrites } from "./join-writes.ts";
 import { rememberFile } from "./remember-file.ts";
 import { integerOf, textOf } from "./row.ts";
 import { openSyncedLog } from "./synced-log.ts";
 import { isBusy, toStoreError } from "./to-store-error.ts";
+import { inTransaction } from "./transaction.ts";
 
 const MEMORY = ":memory:";
 
@@ -62,19 +64,21 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
   const database = await whenFree(options, () => openForWriting(options));
   const checkFile = rememberFile(options.path);
   const log = options.path === MEMORY ? undefined : openSyncedLog(`${options.path}-wal`);
+  const joined = joinWrites(database, async (transaction) => {
+    const value = await whenFree(options, () => {
+      checkFile();
+      return transaction();
+    });
+    await log?.synced();
+    return value;
+  });
   return {
     database,
     read: (work) => whenFree(options, work),
-    async write(work) {
-      const value = await whenFree(options, () => {
-        checkFile();
-        return inTransaction(database, work);
-      });
-      await log?.synced().catch((thrown: unknown) => {
+    write: (work) =>
+      joined(work).catch((thrown: unknown) => {
         throw toStoreError(thrown, options.path);
-      });
-      return value;
-    },
+      }),
     async close() {
       if (!database.isOpen) return;
       database.close();
@@ -112,18 +116,4 @@ function configure(database: DatabaseSync, { path, maxPages }: ConnectionOptions
   // NORMAL leaves out the flush after each commit, which `synced-log.ts` makes; checkpoints flush as before.
   database.exec(`PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = ${LOG_BYTES}; PRAGMA trusted_schema = OFF`);
   if (maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${Math.trunc(maxPages)}`);
-}
-
-/** IMMEDIATE takes the write lock at once: a transaction that starts as a reader could fail half way. */
-function inTransaction<Value>(database: DatabaseSync, work: () => Value): Value {
-  database.exec("BEGIN IMMEDIATE");
-  try {
-    const value = work();
-    database.exec("COMMIT");
-    return value;
-  } catch (thrown) {
-    // A full disk makes SQLite roll back by itself.
-    if (database.isTransaction) database.exec("ROLLBACK");
-    throw thrown;
-  }
 }

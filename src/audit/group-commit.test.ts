@@ -1,0 +1,96 @@
+/** Sharing a commit: who waits, who does not, and what a lost commit takes along. */
+
+import assert from "node:assert/strict";
+import { describe, it, mock } from "node:test";
+
+import { createGroup } from "./group-commit.ts";
+
+/** A group whose commits are lists of items, each ended by hand. */
+function openGroup(size = 3) {
+  const commits: { readonly items: readonly number[]; readonly end: (thrown?: Error) => void }[] = [];
+  const group = createGroup<number, string>({
+    size,
+    waitMs: 5,
+    commit: (items) => {
+      const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>();
+      const kept = items.map((item) => `kept ${item}`);
+      commits.push({ items, end: (thrown) => (thrown ? reject(thrown) : resolve(kept)) });
+      return promise;
+    },
+  });
+  return { group, commits, seen: () => commits.map(({ items }) => items) };
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe("a group", () => {
+  it("commits what is due now at once, in order, and answers each", async () => {
+    const { group, commits, seen } = openGroup();
+    const kept = [group.add(1, "now"), group.add(2, "now")];
+    await turn();
+    assert.deepEqual(seen(), [[1, 2]]);
+    commits[0]?.end();
+    assert.deepEqual(await Promise.all(kept), ["kept 1", "kept 2"]);
+  });
+
+  it("lets what is due soon wait for its time", async (t) => {
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const { group, seen } = openGroup();
+    void group.add(1, "soon");
+    void group.add(2, "soon");
+    t.mock.timers.tick(4);
+    await turn();
+    assert.deepEqual(seen(), []);
+    t.mock.timers.tick(1);
+    await turn();
+    assert.deepEqual(seen(), [[1, 2]]);
+  });
+
+  it("takes along what waits when something is due now, or when it is full", async (t) => {
+    t.mock.timers.enable({ apis: ["setTimeout"] });
+    const { group, commits, seen } = openGroup();
+    void group.add(1, "soon");
+    void group.add(2, "now");
+    await turn();
+    commits[0]?.end();
+    for (const item of [3, 4, 5, 6]) void group.add(item, "soon");
+    await turn();
+    commits[1]?.end();
+    await turn();
+    assert.deepEqual(seen(), [
+      [1, 2],
+      [3, 4, 5],
+    ]);
+  });
+
+  it("commits nothing behind what was lost, and goes on with what comes later", async () => {
+    const { group, commits, seen } = openGroup();
+    const first = group.add(1, "now");
+    await turn();
+    const behind = group.add(2, "now");
+    commits[0]?.end(new Error("full"));
+    await assert.rejects(first, { message: "full" });
+    await assert.rejects(behind, { message: "full" });
+    const later = group.add(3, "now");
+    await turn();
+    commits[1]?.end();
+    assert.equal(await later, "kept 3");
+    assert.deepEqual(seen(), [[1], [3]]);
+  });
+
+  it("is settled when everything was committed or refused, without waiting for any time", async () => {
+    mock.timers.enable({ apis: ["setTimeout"] });
+    try {
+      const { group, commits } = openGroup();
+      const lost = assert.rejects(group.add(1, "soon"), { message: "full" });
+      const settled = group.settled();
+      await turn();
+      commits[0]?.end(new Error("full"));
+      await settled;
+      await lost;
+      await group.settled();
+    } finally {
+      mock.timers.reset();
+    }
+  });
+});

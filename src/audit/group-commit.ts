@@ -1,0 +1,81 @@
+/**
+ * Lets what is handed in at about the same time share one commit, because the price of a commit is the disk and not
+ * the item. Order is kept, and nothing is committed behind something that was lost.
+ */
+
+/** `now` leaves at once and takes along what waits; `soon` waits a few milliseconds for company. */
+export type Pace = "now" | "soon";
+
+export interface GroupOptions<Item, Kept> {
+  /** The most items of one commit: bounds how long it holds up the event loop. */
+  readonly size: number;
+  /** How long an item that is only due soon waits at most. */
+  readonly waitMs: number;
+  /** All or nothing; answers in the order of the items. */
+  readonly commit: (items: readonly Item[]) => Promise<readonly Kept[]>;
+}
+
+export interface Group<Item, Kept> {
+  /** Resolves once the item is committed; rejects when it, or one that was handed in before it, could not be. */
+  add(item: Item, pace: Pace): Promise<Kept>;
+  /** Resolves when everything that was handed in has been committed or refused. */
+  settled(): Promise<void>;
+}
+
+interface Pending<Item, Kept> {
+  readonly item: Item;
+  readonly resolve: (kept: Kept) => void;
+  readonly reject: (thrown: unknown) => void;
+}
+
+export function createGroup<Item, Kept>({ size, waitMs, commit }: GroupOptions<Item, Kept>): Group<Item, Kept> {
+  const waiting: Pending<Item, Kept>[] = [];
+  let isDue = false;
+  let timer: NodeJS.Timeout | undefined;
+  let draining: Promise<void> | undefined;
+
+  const settle = async (batch: readonly Pending<Item, Kept>[]): Promise<void> => {
+    try {
+      const kept = await commit(batch.map(({ item }) => item));
+      for (const [index, one] of kept.entries()) batch[index]?.resolve(one);
+    } catch (thrown) {
+      for (const { reject } of [...batch, ...waiting.splice(0)]) reject(thrown);
+    }
+  };
+  const drain = async (): Promise<void> => {
+    // What arrives while a batch is on its way to the disk leaves together after it.
+    for (await Promise.resolve(); waiting.length > 0 && (isDue || waiting.length >= size); await Promise.resolve()) {
+      const batch = waiting.splice(0, size);
+      isDue &&= waiting.length > 0;
+      await settle(batch);
+    }
+    draining = undefined;
+  };
+  const hasten = (): void => {
+    isDue = true;
+    draining ??= drain();
+  };
+  const wait = (): void => {
+    if (waiting.length >= size) draining ??= drain();
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      hasten();
+    }, waitMs);
+  };
+
+  return {
+    add(item, pace) {
+      const { promise, resolve, reject } = Promise.withResolvers<Kept>();
+      waiting.push({ item, resolve, reject });
+      if (pace === "now") hasten();
+      else wait();
+      return promise;
+    },
+    async settled() {
+      do {
+        hasten();
+        await draining;
+      } while (waiting.length > 0);
+    },
+  };
+}

@@ -1,0 +1,72 @@
+/** Writes that share a transaction, on a real database. */
+
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { describe, it } from "node:test";
+
+import { joinWrites } from "./join-writes.ts";
+
+function open() {
+  const database = new DatabaseSync(":memory:");
+  database.exec("CREATE TABLE items (n INTEGER PRIMARY KEY)");
+  let transactions = 0;
+  const write = joinWrites(database, async (transaction) => {
+    transactions += 1;
+    return transaction();
+  });
+  const insert = (n: number) => (): number => {
+    database.prepare("INSERT INTO items VALUES (?)").run(n);
+    return n;
+  };
+  const rows = (): unknown[] =>
+    database
+      .prepare("SELECT n FROM items ORDER BY n")
+      .all()
+      .map(({ n }) => n);
+  return { database, write, insert, rows, count: () => transactions };
+}
+
+describe("writes of one moment", () => {
+  it("share a transaction, and each hears what it returned", async () => {
+    const { write, insert, rows, count } = open();
+    assert.deepEqual(await Promise.all([write(insert(1)), write(insert(2)), write(() => "three")]), [1, 2, "three"]);
+    assert.deepEqual([rows(), count()], [[1, 2], 1]);
+    await write(insert(4));
+    assert.deepEqual([rows(), count()], [[1, 2, 4], 2]);
+  });
+
+  it("fail alone, and take back what they did", async () => {
+    const { write, insert, rows } = open();
+    const half = (): never => {
+      insert(7)();
+      throw new Error("half way");
+    };
+    const outcomes = await Promise.allSettled([write(insert(1)), write(half), write(insert(1)), write(insert(2))]);
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ["fulfilled", "rejected", "rejected", "fulfilled"],
+    );
+    assert.deepEqual(rows(), [1, 2]);
+  });
+
+  it("fail together when their transaction is over", async () => {
+    const { database, write, insert, rows } = open();
+    const end = (): void => {
+      database.exec("ROLLBACK");
+      throw new Error("the disk is full");
+    };
+    const outcomes = await Promise.allSettled([write(insert(1)), write(end), write(insert(2))]);
+    assert.deepEqual(
+      outcomes.map((outcome) => outcome.status === "rejected" && outcome.reason.message),
+      ["the disk is full", "the disk is full", "the disk is full"],
+    );
+    assert.deepEqual(rows(), []);
+  });
+
+  it("alone fails with its own error, and leaves nothing", async () => {
+    const { write, insert, rows } = open();
+    await write(insert(1));
+    await assert.rejects(write(insert(1)), { errcode: 1555 });
+    assert.deepEqual(rows(), [1]);
+  });
+});
