@@ -18,5 +18,5 @@ await benchNeighbors();
 await benchCatalog();
 await benchProduct();
 await benchTypes();
-benchStart();
+await benchStart();
 benchTokens();

@@ -3,8 +3,9 @@
 // the Node that an installed package brings, or says in one line what to do.
 
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
+import { existsSync, lstatSync, mkdirSync } from "node:fs";
+import module, { createRequire } from "node:module";
+import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -47,14 +48,32 @@ function startAgain(node) {
 
 /** In a clone the build is made when it is missing or older than its sources. */
 async function ensureBuilt() {
-  if (existsSync(join(ROOT, "src", "main.ts"))) {
-    const { buildIfStale } = await import("../scripts/build.ts");
-    await buildIfStale();
+  if (!existsSync(join(ROOT, "src", "main.ts"))) return;
+  const { isStale } = await import("../scripts/stale.js");
+  if (!isStale()) return;
+  const { build } = await import("../scripts/build.ts");
+  await build();
+}
+
+/**
+ * Keeps compiled code for the next start, in a folder that nobody else may enter: whoever can write there decides what
+ * runs. Without such a folder everything is compiled again.
+ */
+function keepCompiled() {
+  try {
+    const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "glovebox", "compiled");
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const status = lstatSync(folder);
+    const isOurs = !process.getuid || (status.uid === process.getuid() && (status.mode & 0o077) === 0);
+    if (status.isDirectory() && isOurs) module.enableCompileCache(folder);
+  } catch {
+    // No home, a full disk, a read-only one.
   }
 }
 
 if (isNewEnough(process.versions.node)) {
   await ensureBuilt();
+  keepCompiled();
   const { main } = await import("../dist/main.js");
   await main(process.argv.slice(2));
 } else {

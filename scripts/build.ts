@@ -1,42 +1,33 @@
-/** Builds `dist/`: the gateway by the TypeScript compiler, the admin page by esbuild. A finished build appears at once. */
+/**
+ * Builds `dist/`: compiled by TypeScript, then the gateway joined into few files and the admin page made by esbuild.
+ * A finished build appears at once.
+ */
 
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { STAMP, isStale } from "./stale.js";
+
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(ROOT, "dist");
-const STAMP = join(DIST, ".built");
-const SOURCES = ["src", "web", "guest", "tsconfig.json", "tsconfig.build.json", "package.json"];
 
-/** Builds when there is no build or a source is newer than it. Cheap enough for every start from a clone. */
+/** Builds when there is no build or a source is newer than it. */
 export async function buildIfStale(): Promise<void> {
   if (isStale()) await build();
-}
-
-function isStale(): boolean {
-  if (!existsSync(STAMP)) return true;
-  const builtAt = statSync(STAMP).mtimeMs;
-  return SOURCES.some((source) => newestIn(join(ROOT, source)) > builtAt);
-}
-
-function newestIn(path: string): number {
-  const status = statSync(path, { throwIfNoEntry: false });
-  if (!status) return 0;
-  if (!status.isDirectory()) return status.mtimeMs;
-  const entries = readdirSync(path, { recursive: true, encoding: "utf8" });
-  return entries.reduce((newest, entry) => Math.max(newest, statSync(join(path, entry)).mtimeMs), 0);
 }
 
 /** Into a folder of its own first, so that two builds at once cannot mix and a failed one leaves the old in place. */
 export async function build(): Promise<void> {
   const { buildWeb } = await import("../web/build-web.ts");
+  const { bundleGateway } = await import("./bundle.ts");
   const fresh = join(ROOT, `.dist-${process.pid}`);
   rmSync(fresh, { recursive: true, force: true });
   mkdirSync(fresh);
   try {
     compile(fresh);
+    await bundleGateway(fresh);
     await bundleChildren(fresh);
     await buildWeb(join(fresh, "web"));
     writeFileSync(join(fresh, ".built"), "");

@@ -1,9 +1,9 @@
-/** The launcher under an older Node: the bundled one takes over, or one line says what to do. */
+/** The launcher under an older Node: the bundled one takes over, or one line says what to do; and what it keeps. */
 
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { cpSync, existsSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
@@ -97,3 +97,23 @@ for (const signal of ["SIGTERM", "SIGKILL"] as const) {
     assert.equal(await ended, signal === "SIGTERM" ? 0 : "SIGKILL");
   });
 }
+
+/** The launcher under this very Node, with a folder for compiled code of its own; what it keeps there. */
+async function keepIn(context: TestContext, mode: number): Promise<readonly string[]> {
+  const folder = makeFolder(context);
+  const kept = join(folder, "glovebox", "compiled");
+  mkdirSync(kept, { recursive: true });
+  chmodSync(kept, mode);
+  const env = { ...cleanEnvironment(folder), XDG_CACHE_HOME: folder };
+  const { code, stderr } = await finish(spawn(process.execPath, [LAUNCHER, "--version"], { cwd: folder, env }));
+  assert.deepEqual([code, stderr], [0, ""]);
+  return readdirSync(kept);
+}
+
+test("compiled code is kept in a folder of one's own", async (context) => {
+  assert.notDeepEqual(await keepIn(context, 0o700), []);
+});
+
+test("compiled code is not kept where others may write", async (context) => {
+  assert.deepEqual(await keepIn(context, 0o770), []);
+});

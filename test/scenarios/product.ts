@@ -28,7 +28,7 @@ export function makeFolder(context: TestContext, config?: unknown): string {
 
 /** What a command is started with; nothing of this process reaches it beside the search path. */
 export function cleanEnvironment(folder: string, more: Readonly<Record<string, string>> = {}): Record<string, string> {
-  return { PATH: process.env["PATH"] ?? "", HOME: folder, ...more };
+  return { PATH: process.env["PATH"] ?? "", HOME: folder, XDG_CACHE_HOME: resolve("node_modules/.cache"), ...more };
 }
 
 /** Starts the command line with a clean environment; the caller waits for it or ends it. */

@@ -1,0 +1,26 @@
+/** Says whether a clone's build is older than its sources; in JavaScript, so that a start from a clone compiles nothing. */
+
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const SOURCES = ["src", "web", "guest", "tsconfig.json", "tsconfig.build.json", "package.json"];
+
+/** Written last: a build without it was never finished. */
+export const STAMP = join(ROOT, "dist", ".built");
+
+/** True when there is no build, or a source is newer than it. */
+export function isStale() {
+  if (!existsSync(STAMP)) return true;
+  const builtAt = statSync(STAMP).mtimeMs;
+  return SOURCES.some((source) => newestIn(join(ROOT, source)) > builtAt);
+}
+
+function newestIn(path) {
+  const status = statSync(path, { throwIfNoEntry: false });
+  if (!status) return 0;
+  if (!status.isDirectory()) return status.mtimeMs;
+  const entries = readdirSync(path, { recursive: true, encoding: "utf8" });
+  return entries.reduce((newest, entry) => Math.max(newest, statSync(join(path, entry)).mtimeMs), 0);
+}
