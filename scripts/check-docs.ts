@@ -103,15 +103,18 @@ function readFacts(): Facts {
   };
 }
 
-/** Read from the text of the command line's own file, so that nothing has to be started. */
+/** Read from the text of the command line's own files, so that nothing has to be started. */
 export function readCommands(): Commands {
-  const text = readFileSync(join(ROOT, "src/surfaces/cli/run-cli.ts"), "utf8");
+  const folder = join(ROOT, "src/surfaces/cli");
+  const text = ["add-command.ts", "run-cli.ts", "add-audit.ts"]
+    .map((file) => readFileSync(join(folder, file), "utf8"))
+    .join("\n");
   const shared = flagsIn(/function addCommand\([\s\S]*?\n}/.exec(text)?.[0] ?? "");
   const commands = new Map<string, Set<string>>([["", new Set(["--version", "--help"])]]);
   for (const part of text.split(/\baddCommand\(/).slice(1)) {
     const [, parent = "", word] = /^\s*(\w+),\s*"([\w-]+)/.exec(part) ?? [];
     if (word === undefined) continue;
-    const own = flagsIn(part.split("\nfunction ")[0] ?? "");
+    const own = flagsIn(part.split(/\n(?:export )?function /)[0] ?? "");
     commands.set(parent === "program" ? word : `${parent} ${word}`, new Set([...shared, ...own, "--help"]));
   }
   return commands;

@@ -14,7 +14,7 @@ import { createLibrary, findDemoUpstreams } from "./surfaces/index.ts";
 import type { CliPowers, Glovebox } from "./surfaces/index.ts";
 import { createPrincipal, reportIncident } from "./host-powers.ts";
 import { VERSION, openGateway } from "./open-gateway.ts";
-import { openHeldAlone, openLedgerAlone, openVaultAlone, requestRestart } from "./open-records.ts";
+import { openHeldAlone, openReaderAlone, openVaultAlone, requestRestart } from "./open-records.ts";
 
 export { defineConfig } from "./config/index.ts";
 export { defineAdapter } from "./connectors/index.ts";
@@ -48,10 +48,11 @@ export async function main(argv: readonly string[]): Promise<void> {
     loadSettings: findSettings,
     openGateway,
     openVault: openVaultAlone,
-    openLedger: openLedgerAlone,
+    openReader: openReaderAlone,
     openHeld: openHeldAlone,
     requestRestart,
     report: reportIncident,
+    now: Date.now,
     createToken: () => randomBytes(24).toString("base64url"),
   };
   const principal = createPrincipal("operator", "operator");

@@ -3,7 +3,6 @@
 import { createRequire } from "node:module";
 
 import { planCalls } from "./analysis/index.ts";
-import { openLedger } from "./audit/index.ts";
 import type { AuditEntry, Ledger } from "./audit/index.ts";
 import { createSearch, openCatalog, openShapes, watchTools } from "./catalog/index.ts";
 import type { Drift, Shapes } from "./catalog/index.ts";
@@ -31,7 +30,7 @@ import { createRooms } from "./create-rooms.ts";
 import type { Parts } from "./create-rooms.ts";
 import { createUpstreams, startEagerly } from "./create-upstreams.ts";
 import { cleanDescription, createResultId, createSeed } from "./host-powers.ts";
-import { RESTARTS, createVault, openHeld } from "./open-records.ts";
+import { RESTARTS, createVault, openHeld, openLedgerOf } from "./open-records.ts";
 
 const MANIFEST = createRequire(import.meta.url)("../package.json") as { readonly version: string };
 /** How often a running gateway looks for word from the command line. */
@@ -46,7 +45,8 @@ export async function openGateway(settings: Settings): Promise<Gateway> {
   await using opened = new AsyncDisposableStack();
   const keeper = opened.use(openReaper());
   const store = opened.use(await openStore({ path: settings.store.path, now: Date.now }));
-  const ledger = opened.use(await openLedger({ store, now: Date.now }));
+  const { ledger } = await openLedgerOf(settings, store);
+  opened.use(ledger);
   const vault = opened.use(createVault(settings, store, ledger));
   const egress = opened.use(openEgress({ fetch: globalThis.fetch }));
   const connectors = await createUpstreams(settings, { keeper, egress, store, vault });

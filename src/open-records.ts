@@ -3,8 +3,8 @@
 import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 
-import { openLedger } from "./audit/index.ts";
-import type { Ledger } from "./audit/index.ts";
+import { createSigner, openReader, openSignedLedger } from "./audit/index.ts";
+import type { Ledger, LedgerReader, Signer } from "./audit/index.ts";
 import { openHeldDefinitions } from "./catalog/index.ts";
 import type { HeldDefinitions } from "./catalog/index.ts";
 import type { Settings } from "./config/index.ts";
@@ -12,7 +12,7 @@ import { addRestart } from "./connectors/index.ts";
 import type { ConnectorId } from "./domain/index.ts";
 import { openStore } from "./store/index.ts";
 import type { Store } from "./store/index.ts";
-import { openVault } from "./vault/index.ts";
+import { findSigningKey, loadSigningKey, openVault } from "./vault/index.ts";
 import type { Vault } from "./vault/index.ts";
 import { cleanDescription } from "./host-powers.ts";
 
@@ -28,7 +28,7 @@ interface Records {
 /** For the commands that only look at what is kept: no upstream is started. */
 async function openRecords(settings: Settings): Promise<Records> {
   const store = await openStore({ path: settings.store.path, now: Date.now });
-  const ledger = await openLedger({ store, now: Date.now });
+  const { ledger } = await openLedgerOf(settings, store);
   const close = async (): Promise<void> => {
     await ledger.close();
     await store.close();
@@ -36,10 +36,42 @@ async function openRecords(settings: Settings): Promise<Records> {
   return { store, ledger, close };
 }
 
-/** Closing it closes the store behind it. */
-export async function openLedgerAlone(settings: Settings): Promise<Ledger> {
-  const { ledger, close } = await openRecords(settings);
-  return { ...ledger, close, [Symbol.asyncDispose]: close };
+/** The ledger of a store, signed with the key beside it, which is made on first use. The caller closes it first. */
+export async function openLedgerOf(settings: Settings, store: Store): Promise<{ ledger: Ledger; signer: Signer }> {
+  const headFile = toHeadFile(settings);
+  const { seed, isNew } =
+    headFile === undefined
+      ? { seed: randomBytes(SEED_BYTES), isNew: true }
+      : loadSigningKey(toKeyFile(settings), randomBytes);
+  const signer = createSigner(seed);
+  const where = headFile === undefined ? {} : { headFile };
+  const ledger = await openSignedLedger({ store, now: Date.now, signer, isNewKey: isNew, ...where });
+  return { ledger, signer };
+}
+
+/** For the commands that look at the ledger: neither a key nor a record is made. Closing it closes the store. */
+export async function openReaderAlone(settings: Settings): Promise<LedgerReader & AsyncDisposable> {
+  const headFile = toHeadFile(settings);
+  const seed = headFile === undefined ? undefined : findSigningKey(toKeyFile(settings));
+  const store = await openStore({ path: settings.store.path, now: Date.now });
+  const reader = openReader({
+    store,
+    now: Date.now,
+    ...(seed && { signer: createSigner(seed) }),
+    ...(headFile !== undefined && { headFile }),
+  });
+  return { ...reader, [Symbol.asyncDispose]: () => store.close() };
+}
+
+const SEED_BYTES = 32;
+
+/** A store in memory ends with the process, and so does what was signed in it. */
+function toHeadFile({ store }: Settings): string | undefined {
+  return store.path === ":memory:" ? undefined : `${store.path}.head`;
+}
+
+function toKeyFile({ store }: Settings): string {
+  return join(dirname(store.path), "ledger.key");
 }
 
 /** What servers wait for, without starting one. Closing it closes the ledger and the store behind it. */

@@ -29,7 +29,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ["domain"],
   },
   audit: {
-    does: "Writes down what happened, redacted, append-only, hash-chained; cleans text for everyone else.",
+    does: "Writes down what happened, redacted, append-only, hash-chained and signed; cleans text for everyone else.",
     never: "forget or edit",
     imports: ["domain", "store"],
   },
@@ -125,5 +125,18 @@ export const GATES: readonly { readonly match: RegExp; readonly rooms: readonly 
   { match: /^(@modelcontextprotocol\/server|hono|@hono\/.*)/, rooms: ["surfaces"] },
   { match: /^typescript(\/.*)?$/, rooms: ["checker"] },
   { match: /^node:crypto$/, rooms: ["vault", "audit", "catalog", "analysis", "checker", "surfaces"] },
-  { match: /^node:fs(\/.*)?$/, rooms: ["config", "store", "vault", "sandbox", "processes", "surfaces"] },
+  {
+    match: /^node:fs(\/.*)?$/,
+    rooms: [
+      "config",
+      "store",
+      "vault",
+      "sandbox",
+      "processes",
+      "surfaces",
+      // The head of the ledger is kept beside the store and not in it, and an export may go to a file.
+      "audit/signing/head-file.ts",
+      "audit/export/open-file-sink.ts",
+    ],
+  },
 ];

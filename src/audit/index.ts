@@ -2,12 +2,24 @@
 
 export { cleanText } from "./clean-text.ts";
 export type { CleanOptions } from "./clean-text.ts";
+export { toOtlp } from "./export/to-otlp.ts";
 export { digestOf } from "./digest-of.ts";
 export type { Pace } from "./group-commit.ts";
 export { openLedger } from "./open-ledger.ts";
 export type { Ledger, LedgerOptions } from "./open-ledger.ts";
+export { openReader } from "./open-reader.ts";
+export type { LedgerReader, ReaderOptions } from "./open-reader.ts";
 export { parseLedgerLine, toLedgerLine } from "./record.ts";
 export type { AuditEntry, AuditRecord, DigestText, LedgerHead } from "./record.ts";
 export { redactPaths } from "./redact-paths.ts";
+export { cutLedger } from "./signing/cut-ledger.ts";
+export type { CutOptions, Retention } from "./signing/cut-ledger.ts";
+export { openSignedLedger } from "./signing/open-signed-ledger.ts";
+export type { SignedLedgerOptions } from "./signing/open-signed-ledger.ts";
+export { parsePublicKey } from "./signing/public-key.ts";
+export type { PublicKey } from "./signing/public-key.ts";
+export { createSigner } from "./signing/signer.ts";
+export type { Signer } from "./signing/signer.ts";
+export { verifyExport } from "./signing/verify-export.ts";
 export { verifyLedger } from "./verify-ledger.ts";
 export type { LedgerVerdict, VerifyOptions } from "./verify-ledger.ts";

@@ -25,6 +25,8 @@ export interface LedgerOptions {
   readonly now: () => Instant;
   /** SHA-256 when left out. */
   readonly digest?: DigestText;
+  /** Hears where the chain ends after every batch that is durable. Must not throw, and must not take long. */
+  readonly onAppended?: (head: LedgerHead) => void;
 }
 
 /** The only way to write things down. It does not own the store. */
@@ -47,8 +49,9 @@ export interface Ledger extends AsyncDisposable {
 }
 
 /** Reads the end of the chain, so it rejects with STORE_UNAVAILABLE when the store cannot be read. */
-export async function openLedger({ store, now, digest = digestOf }: LedgerOptions): Promise<Ledger> {
-  const append = createAppend(store, digest, await readHead(store));
+export async function openLedger(options: LedgerOptions): Promise<Ledger> {
+  const { store, now } = options;
+  const append = createAppend(options, await readHead(store));
   const group = createGroup<Draft, AuditRecord>({ size: BATCH, waitMs: SOON_MS, commit: append });
   let isClosed = false;
 
@@ -73,13 +76,14 @@ export async function openLedger({ store, now, digest = digestOf }: LedgerOption
 }
 
 /** The head moves only after a commit, so a failed one burns no number and breaks no chain. */
-function createAppend(store: LedgerOptions["store"], digest: DigestText, start: LedgerHead) {
+function createAppend({ store, digest = digestOf, onAppended }: LedgerOptions, start: LedgerHead) {
   let head = start;
   return async (drafts: readonly Draft[]): Promise<readonly AuditRecord[]> => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const sealed = chain(head, drafts, digest);
       if ((await store.ledger.append(sealed.map(({ stored }) => stored))) === "appended") {
         head = sealed.at(-1)?.record ?? head;
+        onAppended?.({ seq: head.seq, digest: head.digest });
         return sealed.map(({ record }) => record);
       }
       head = await readHead(store);
@@ -132,7 +136,8 @@ async function readHead(store: LedgerOptions["store"]): Promise<LedgerHead> {
   });
 }
 
-async function* readRecords(store: LedgerOptions["store"], from: number): AsyncIterable<JsonObject> {
+/** Every record from `from` on as a JSON object, damaged ones too. */
+export async function* readRecords(store: LedgerOptions["store"], from: number): AsyncIterable<JsonObject> {
   for (let next = from; ;) {
     const page = await store.ledger.read({ from: next, limit: PAGE });
     yield* page.map(toJsonRecord);

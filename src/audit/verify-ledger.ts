@@ -1,13 +1,25 @@
-/** Checks a ledger without the store that wrote it: every record, and that each follows the one before. */
+/** Checks a chain of records without the store that wrote it: every record, and that each follows the one before. */
 
-import { digestOf } from "./digest-of.ts";
-import { GENESIS, isIntact, parseAuditRecord } from "./record.ts";
+import { createChainCheck } from "./chain-check.ts";
+import type { LedgerProblem } from "./chain-check.ts";
+import { GENESIS } from "./record.ts";
 import type { DigestText, LedgerHead } from "./record.ts";
+import type { PublicKey } from "./signing/public-key.ts";
 
-/** What the ledger turned out to be; `seq` is the first place where it is wrong. */
-export type LedgerVerdict =
-  | { readonly ok: true; readonly records: number }
-  | { readonly ok: false; readonly seq: number; readonly problem: string };
+/** A ledger without a finding. */
+export interface LedgerIntact {
+  readonly ok: true;
+  readonly records: number;
+  /** Where it begins, when earlier records were dropped on purpose. */
+  readonly first?: number;
+  /** The last record that a signature covers; later ones are chained, and signed within a second. */
+  readonly signed?: number;
+  /** Who signed. */
+  readonly key?: PublicKey;
+}
+
+/** What the ledger turned out to be. */
+export type LedgerVerdict = LedgerIntact | LedgerProblem;
 
 /** What is known from elsewhere about the ledger. */
 export interface VerifyOptions {
@@ -18,32 +30,19 @@ export interface VerifyOptions {
 }
 
 /**
- * Finds edits, removals, insertions and reorderings. A chain alone cannot show that its end was cut off,
- * nor that all of it was written anew: that takes a head kept in another place (`head`), or signed checkpoints.
- * The input is not trusted: anything that is no record is a finding, never an exception.
+ * Finds edits, removals, insertions and reorderings. A chain alone cannot show that its end was cut off, nor that all
+ * of it was written anew: that is what `verifyStore` and `verifyExport` look at signatures for.
  */
 export async function verifyLedger(
   records: AsyncIterable<unknown> | Iterable<unknown>,
-  options: VerifyOptions = {},
+  { head, digest }: VerifyOptions = {},
 ): Promise<LedgerVerdict> {
-  let last = GENESIS;
+  const check = createChainCheck(GENESIS, digest ? { digest } : {});
   for await (const raw of records) {
-    const checked = checkRecord(raw, last, options.digest ?? digestOf);
-    if ("problem" in checked) return { ok: false, seq: last.seq + 1, problem: checked.problem };
-    last = checked;
+    const problem = check.add(raw);
+    if (problem) return problem;
   }
-  const { head } = options;
+  const last = check.last();
   if (!head || (head.seq === last.seq && head.digest === last.digest)) return { ok: true, records: last.seq };
   return { ok: false, seq: last.seq + 1, problem: `the ledger should end at record ${head.seq} with ${head.digest}` };
-}
-
-function checkRecord(raw: unknown, last: LedgerHead, digest: DigestText): LedgerHead | { readonly problem: string } {
-  const expected = last.seq + 1;
-  const record = parseAuditRecord(raw);
-  if (!record) return { problem: "this is not a ledger record" };
-  if (record.seq > expected) return { problem: `records are missing: ${record.seq} follows ${last.seq}` };
-  if (record.seq < expected) return { problem: `record ${record.seq} is repeated or out of order` };
-  if (!isIntact(record, digest)) return { problem: "the record was changed" };
-  if (record.previous !== last.digest) return { problem: "the record does not follow the one before" };
-  return record;
 }

@@ -82,13 +82,85 @@ export interface StoredRecord {
 /** `taken`: another process was faster; nothing of the batch was written. */
 export type AppendOutcome = "appended" | "taken";
 
-/** The append-only ledger: there is no way to change or remove a record. */
+/** Which records are looked for; what is left out does not matter. */
+export interface LedgerQuery {
+  readonly limit: number;
+  readonly actor?: string;
+  /** The whole subject, such as a tool's address. */
+  readonly subject?: string;
+  /** `call.ended`, or the part before the dot. */
+  readonly action?: string;
+  /** `ok`, `error`, a state such as `failed`, a decision such as `deny`, or an error's code. */
+  readonly outcome?: string;
+  readonly execution?: string;
+  readonly since?: Instant;
+  readonly until?: Instant;
+  /** Only records before this number. */
+  readonly before?: number;
+}
+
+/** The append-only ledger: there is no way to change a record, and only a signed cut drops some. */
 export interface LedgerStore {
+  /** Newest first. */
+  search(query: LedgerQuery): Promise<readonly StoredRecord[]>;
   /** All or nothing, durable once it resolves. */
   append(records: readonly StoredRecord[]): Promise<AppendOutcome>;
   last(): Promise<StoredRecord | undefined>;
   /** Records from `from` on, in order. */
   read(range: { readonly from: number; readonly limit: number }): Promise<readonly StoredRecord[]>;
+}
+
+/** A signed statement about the ledger as text; the store looks at the other columns only to find it. */
+export interface StatementRow {
+  /** From 1, without gaps; given by the writer. */
+  readonly number: number;
+  readonly kind: "checkpoint" | "cut";
+  readonly seq: number;
+  readonly at: Instant;
+  readonly text: string;
+}
+
+/** Checkpoints of the ledger and cuts in it. */
+export interface StatementStore {
+  append(row: StatementRow): Promise<AppendOutcome>;
+  last(): Promise<StatementRow | undefined>;
+  lastCut(): Promise<StatementRow | undefined>;
+  read(range: { readonly from: number; readonly limit: number }): Promise<readonly StatementRow[]>;
+  /** The last checkpoint that is not younger and not further on. */
+  findCheckpoint(bounds: { readonly at: Instant; readonly seq: number }): Promise<StatementRow | undefined>;
+  /**
+   * Deletes at most `limit` of the records that the last cut covers, and with the last of them the statements up to
+   * `checkpoint`. Answers how many records went.
+   */
+  drop(limit: number, checkpoint: number): Promise<number>;
+}
+
+/** How far one export of the ledger has come. */
+export interface ExportRow {
+  readonly id: string;
+  /** The last record that was sent. */
+  readonly cursor: number;
+  readonly sentAt: Instant | null;
+  readonly failedAt: Instant | null;
+  /** Why the last attempt failed; `null` after one that did not. */
+  readonly failure: string | null;
+}
+
+/** Who exports, and until when nobody else does. */
+export interface ExportLease {
+  readonly id: string;
+  readonly holder: string;
+  readonly now: Instant;
+  readonly until: Instant;
+}
+
+/** Exports of the ledger; several processes share one, and one at a time sends. */
+export interface ExportStore {
+  /** `undefined` while somebody else holds it. A new one begins before the first record. */
+  claim(lease: ExportLease): Promise<ExportRow | undefined>;
+  /** After a batch, or an attempt that failed. */
+  note(row: ExportRow): Promise<void>;
+  list(): Promise<readonly ExportRow[]>;
 }
 
 /** A sealed secret. The store cannot open it. */
@@ -212,6 +284,8 @@ export interface ShapeStore {
 export interface Store extends AsyncDisposable {
   readonly executions: ExecutionStore;
   readonly ledger: LedgerStore;
+  readonly statements: StatementStore;
+  readonly exports: ExportStore;
   readonly secrets: SecretStore;
   readonly pins: PinStore;
   readonly meta: MetaStore;

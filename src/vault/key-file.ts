@@ -24,16 +24,27 @@ const KEY_BYTES = 32;
 const FILE_BYTES = 65;
 const OTHERS = 0o077;
 
+/** What to do about a key file that cannot be used, or that others could read. */
+export interface KeyRemedies {
+  readonly unusable: string;
+  readonly shared: string;
+}
+
+const MASTER_KEY: KeyRemedies = {
+  unusable: "Make its folder writable for this user, or set GLOVEBOX_ENCRYPTION_KEY to 64 random hex digits",
+  shared: "Run `chmod 600` on it; if others could have read it, set every secret again under a new key",
+};
+
 /**
  * `undefined` when there is none. Everything is asked of the open file, so it cannot be swapped in between.
  * Messages name the file without its folder: this error may be shown to a model.
  */
-export function readKeyFile(path: string): Uint8Array | undefined {
+export function readKeyFile(path: string, remedies: KeyRemedies = MASTER_KEY): Uint8Array | undefined {
   const source = `The key file ${basename(path)}`;
-  const file = openExisting(path, source);
+  const file = openExisting(path, source, remedies);
   if (file === undefined) return undefined;
   try {
-    checkAccess(file, source);
+    checkAccess(file, source, remedies);
     const content = Buffer.alloc(FILE_BYTES + 1);
     const length = readSync(file, content, 0, content.length, 0);
     return parseKey(content.toString("latin1", 0, length).replace(/\r?\n$/, ""), source);
@@ -46,7 +57,7 @@ export function readKeyFile(path: string): Uint8Array | undefined {
  * Makes the file with a new key and answers that; answers the key of another process that was faster.
  * Written beside its place and then linked there: a crash leaves no half key, and linking never overwrites.
  */
-export function createKeyFile(path: string, random: Random): Uint8Array {
+export function createKeyFile(path: string, random: Random, remedies: KeyRemedies = MASTER_KEY): Uint8Array {
   const source = `The key file ${basename(path)}`;
   const text = Buffer.from(random(KEY_BYTES)).toString("hex");
   const draft = `${path}.${Buffer.from(random(8)).toString("hex")}.new`;
@@ -56,31 +67,31 @@ export function createKeyFile(path: string, random: Random): Uint8Array {
     writeDurably(draft, `${text}\n`);
     linkUnlessThere(draft, path);
   } catch (thrown) {
-    throw unusable(source, thrown);
+    throw unusable(source, thrown, remedies);
   }
-  const key = readKeyFile(path);
-  if (!key) throw unusable(source, undefined);
+  const key = readKeyFile(path, remedies);
+  if (!key) throw unusable(source, undefined, remedies);
   return key;
 }
 
-function openExisting(path: string, source: string): number | undefined {
+function openExisting(path: string, source: string, remedies: KeyRemedies): number | undefined {
   try {
     // A link could lead to a file that somebody else controls. A pipe must not make us wait.
     return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (thrown) {
     if (codeOf(thrown) === "ENOENT") return undefined;
-    throw unusable(source, thrown);
+    throw unusable(source, thrown, remedies);
   }
 }
 
-function checkAccess(file: number, source: string): void {
+function checkAccess(file: number, source: string, remedies: KeyRemedies): void {
   const found = fstatSync(file);
-  if (!found.isFile()) throw unusable(source, undefined);
+  if (!found.isFile()) throw unusable(source, undefined, remedies);
   // Windows has no such bits; there the folder's access list protects the file.
   if (process.platform === "win32" || (found.mode & OTHERS) === 0) return;
   const mode = (found.mode & 0o777).toString(8).padStart(4, "0");
   throw new GloveboxError("CONFIG_INVALID", `${source} can be used by others than its owner: its mode is ${mode}`, {
-    hint: "Run `chmod 600` on it; if others could have read it, set every secret again under a new key",
+    hint: remedies.shared,
   });
 }
 
@@ -105,10 +116,10 @@ function linkUnlessThere(draft: string, path: string): void {
   }
 }
 
-function unusable(source: string, thrown: unknown): GloveboxError {
+function unusable(source: string, thrown: unknown, remedies: KeyRemedies): GloveboxError {
   return new GloveboxError("CONFIG_INVALID", `${source} cannot be used (${codeOf(thrown) ?? "not a file"})`, {
     cause: thrown,
-    hint: "Make its folder writable for this user, or set GLOVEBOX_ENCRYPTION_KEY to 64 random hex digits",
+    hint: remedies.unusable,
   });
 }
 

@@ -79,7 +79,7 @@ async function acknowledged(
 describe("a full disk", () => {
   test("refuses the write with a remedy, keeps the rest, and goes on once there is room", async () => {
     const path = newPath();
-    await using store = await openStore({ path, now, maxPages: 40 });
+    await using store = await openStore({ path, now, maxPages: 44 });
     await store.secrets.put(bigSecret("A"));
     await store.secrets.put(bigSecret("B"));
     const full: unknown = await store.secrets.put(bigSecret("C")).catch((error: unknown) => error);

@@ -5,6 +5,7 @@ import type { LedgerStore, StoredRecord } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { integerOf, textOf } from "./row.ts";
 import type { Row } from "./row.ts";
+import { searchLedger } from "./search-ledger.ts";
 import { isTaken } from "./to-store-error.ts";
 
 /** Works on the connection's own file; the caller closes that. */
@@ -34,6 +35,7 @@ export function createLedger({ database, read, write }: Connection): LedgerStore
         const row = last.get();
         return row && toRecord(row);
       }),
+    search: (query) => read(() => searchLedger(database, query).map(toRecord)),
     read: ({ from, limit }) => read(() => range.all(from, Math.max(0, limit)).map(toRecord)),
   };
 }

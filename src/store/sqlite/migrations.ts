@@ -101,5 +101,39 @@ const LEARNED = `
   CREATE INDEX results_by_expiry ON results (expires_at, id);
 `;
 
+/**
+ * Signed statements about the ledger, and how far its exports have come. Only a record that a signed cut covers can be
+ * deleted, and only a statement that a later cut has made useless.
+ */
+const STATEMENTS = `
+  CREATE TABLE statements (
+    number INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    text TEXT NOT NULL
+  ) STRICT;
+  CREATE TRIGGER statements_are_not_edited BEFORE UPDATE ON statements
+  BEGIN SELECT RAISE(ABORT, 'statements are append-only'); END;
+  CREATE TRIGGER statements_are_not_removed BEFORE DELETE ON statements
+  WHEN NOT EXISTS (SELECT 1 FROM statements WHERE kind = 'cut' AND seq >= OLD.seq AND number > OLD.number)
+  BEGIN SELECT RAISE(ABORT, 'statements are append-only'); END;
+
+  DROP TRIGGER ledger_is_not_cut;
+  CREATE TRIGGER ledger_is_not_cut BEFORE DELETE ON ledger
+  WHEN OLD.seq > coalesce((SELECT max(seq) FROM statements WHERE kind = 'cut'), 0)
+  BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
+
+  CREATE TABLE exports (
+    id TEXT PRIMARY KEY,
+    cursor INTEGER NOT NULL,
+    holder TEXT NOT NULL,
+    held_until INTEGER NOT NULL,
+    sent_at INTEGER,
+    failed_at INTEGER,
+    failure TEXT
+  ) STRICT;
+`;
+
 /** The script at index n leads from version n to version n + 1. */
-export const MIGRATIONS: readonly string[] = [TABLES, APPEND_ONLY, LEARNED];
+export const MIGRATIONS: readonly string[] = [TABLES, APPEND_ONLY, LEARNED, STATEMENTS];

@@ -6,6 +6,7 @@ import type { Store } from "../store.ts";
 import { connect, openReadOnly, whenFree } from "./connection.ts";
 import type { Connection, ConnectionOptions } from "./connection.ts";
 import { createExecutions } from "./executions.ts";
+import { createExports } from "./exports.ts";
 import { createLedger } from "./ledger.ts";
 import { createMeta } from "./meta.ts";
 import { checkPages, migrateOnce, readVersion } from "./migrate.ts";
@@ -14,6 +15,7 @@ import { prepareFile } from "./prepare-file.ts";
 import { createResults } from "./results.ts";
 import { createSecrets } from "./secrets.ts";
 import { createShapes } from "./shapes.ts";
+import { createStatements } from "./statements.ts";
 
 const MEMORY = ":memory:";
 const BUSY_MS = 5_000;
@@ -76,6 +78,8 @@ function assemble(connection: Connection): Store {
   return {
     executions: createExecutions(connection),
     ledger: createLedger(connection),
+    statements: createStatements(connection),
+    exports: createExports(connection),
     secrets: createSecrets(connection),
     pins: createPins(connection),
     meta: createMeta(connection),

@@ -1,74 +1,112 @@
-/** `glovebox audit`: the ledger as JSON Lines, and whether anybody has changed it. */
+/** `glovebox audit`, `audit tail` and `audit key`: looking things up in the ledger. */
 
-import { createReadStream, createWriteStream } from "node:fs";
-import { resolve } from "node:path";
-import { createInterface } from "node:readline";
-import type { Writable } from "node:stream";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 
-import { parseLedgerLine, toLedgerLine, verifyLedger } from "../../audit/index.ts";
-import type { Ledger } from "../../audit/index.ts";
-import { GloveboxError } from "../../domain/index.ts";
+import type { LedgerReader } from "../../audit/index.ts";
+import { GloveboxError, canonicalJson } from "../../domain/index.ts";
+import type { Instant, JsonObject } from "../../domain/index.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers } from "./powers.ts";
 import { printJson, printLine } from "./print.ts";
 
-export interface AuditFlags {
+export interface ListFlags {
   readonly config?: string;
   readonly json?: boolean;
+  readonly principal?: string;
+  readonly tool?: string;
+  readonly action?: string;
+  readonly outcome?: string;
+  readonly execution?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly limit?: number;
 }
 
-/** Writes every record, oldest first, to stdout or a file of its own. */
-export async function exportLedger(file: string | undefined, flags: AuditFlags, powers: CliPowers): Promise<number> {
-  const { terminal } = powers;
-  await using ledger = await powers.openLedger(await powers.loadSettings(flags.config));
-  const lines = Readable.from(toLines(ledger));
-  const target: Writable =
-    file === undefined ? terminal.stdout : createWriteStream(resolve(terminal.cwd, file), { flags: "wx", mode: 0o600 });
-  try {
-    await pipeline(lines, target, { end: file !== undefined });
-  } catch (cause) {
-    throw new GloveboxError("REQUEST_INVALID", `${file ?? "standard output"} cannot be written`, {
-      cause,
-      hint: "Name a file that does not exist yet, in a folder that you may write to",
-    });
-  }
+const DEFAULT_LIMIT = 50;
+/** How often `tail` looks. */
+const LOOK_MS = 250;
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** The newest matches, in the order in which they were written. */
+export async function listCommand(flags: ListFlags, powers: CliPowers): Promise<number> {
+  const { stdout } = powers.terminal;
+  const query = toQuery(flags, powers.now());
+  await using reader = await powers.openReader(await powers.loadSettings(flags.config));
+  const records = (await reader.search(query)).toReversed();
+  if (flags.json) printJson(stdout, { records });
+  else for (const record of records) printLine(stdout, formatRecord(record));
   return EXIT.done;
 }
 
-async function* toLines(ledger: Pick<Ledger, "records">): AsyncIterable<string> {
-  for await (const record of ledger.records()) yield `${toLedgerLine(record)}\n`;
-}
-
-/** Exit 1 when a record was changed, removed, added or moved. An export alone cannot show that its end was cut off. */
-export async function verifyCommand(file: string | undefined, flags: AuditFlags, powers: CliPowers): Promise<number> {
-  const { stdout } = powers.terminal;
-  const verdict =
-    file === undefined
-      ? await verifyStore(flags, powers)
-      : await verifyLedger(readLines(resolve(powers.terminal.cwd, file)));
-  if (flags.json) printJson(stdout, verdict);
-  else
-    printLine(
-      stdout,
-      verdict.ok ? `${verdict.records} records, all intact` : `record ${verdict.seq}: ${verdict.problem}`,
+/** Every record that is written from now on, by whichever process. */
+export async function tailCommand(
+  flags: Pick<ListFlags, "config" | "json">,
+  { terminal, ...powers }: CliPowers,
+): Promise<number> {
+  const ended = new AbortController();
+  const stop = terminal.onInterrupt(() => ended.abort());
+  await using reader = await powers.openReader(await powers.loadSettings(flags.config));
+  let next = (await reader.last()) + 1;
+  printLine(terminal.stderr, `waiting for record ${next}`);
+  while (!ended.signal.aborted) {
+    next = await printFrom(reader, next, (record) =>
+      flags.json ? printJson(terminal.stdout, record) : printLine(terminal.stdout, formatRecord(record)),
     );
-  return verdict.ok ? EXIT.done : EXIT.failed;
-}
-
-async function verifyStore(flags: AuditFlags, powers: CliPowers): ReturnType<typeof verifyLedger> {
-  await using ledger = await powers.openLedger(await powers.loadSettings(flags.config));
-  return await verifyLedger(ledger.records()); // before the ledger is closed
-}
-
-/** A line that is no record reaches the check as such. */
-async function* readLines(path: string): AsyncIterable<unknown> {
-  try {
-    for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
-      yield parseLedgerLine(line);
-    }
-  } catch (cause) {
-    throw new GloveboxError("REQUEST_INVALID", `${path} cannot be read`, { cause, hint: "Check the path" });
+    await sleep(LOOK_MS, undefined, { signal: ended.signal }).catch(() => undefined);
   }
+  stop();
+  return EXIT.done;
+}
+
+/** What an operator keeps elsewhere, to check exports with. */
+export async function keyCommand(flags: Pick<ListFlags, "config" | "json">, powers: CliPowers): Promise<number> {
+  await using reader = await powers.openReader(await powers.loadSettings(flags.config));
+  const { key } = reader;
+  if (key === undefined)
+    throw new GloveboxError("REQUEST_NOT_FOUND", "There is no signing key yet", {
+      hint: "It is made when Glovebox first opens the ledger: `glovebox doctor` does",
+    });
+  if (flags.json) printJson(powers.terminal.stdout, { key });
+  else printLine(powers.terminal.stdout, key);
+  return EXIT.done;
+}
+
+async function printFrom(reader: LedgerReader, from: number, print: (record: JsonObject) => void): Promise<number> {
+  let next = from;
+  for await (const record of reader.records({ from })) {
+    print(record);
+    next += 1;
+  }
+  return next;
+}
+
+function toQuery(flags: ListFlags, now: Instant): Parameters<LedgerReader["search"]>[0] {
+  const { principal, tool, action, outcome, execution, since, until, limit = DEFAULT_LIMIT } = flags;
+  return {
+    limit,
+    ...(principal !== undefined && { actor: principal }),
+    ...(tool !== undefined && { subject: tool }),
+    ...(action !== undefined && { action }),
+    ...(outcome !== undefined && { outcome }),
+    ...(execution !== undefined && { execution }),
+    ...(since !== undefined && { since: parseMoment(since, now) }),
+    ...(until !== undefined && { until: parseMoment(until, now) }),
+  };
+}
+
+/** A date as `Date` reads it, or how long ago. */
+function parseMoment(text: string, now: Instant): Instant {
+  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  if (count !== undefined && unit !== undefined) return now - Number(count) * (UNITS[unit] ?? 0);
+  const at = /^\d{4}-/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isFinite(at)) return at;
+  throw new GloveboxError("REQUEST_INVALID", `${JSON.stringify(text)} is no time`, {
+    hint: "Write a date such as 2026-11-16T08:00Z, or 90s, 30m, 12h, 7d for that long ago",
+  });
+}
+
+function formatRecord({ seq, at, actor, action, subject, detail }: JsonObject): string {
+  const time = typeof at === "number" ? new Date(at).toISOString() : "?";
+  const words = [seq, actor, action, subject].map((word) => (typeof word === "string" ? word : JSON.stringify(word)));
+  return `${time} ${words.join(" ")} ${canonicalJson(detail ?? null)}`;
 }

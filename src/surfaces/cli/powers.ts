@@ -2,10 +2,10 @@
 
 import type { Readable, Writable } from "node:stream";
 
-import type { Ledger } from "../../audit/index.ts";
+import type { LedgerReader } from "../../audit/index.ts";
 import type { HeldDefinitions } from "../../catalog/index.ts";
 import type { Settings } from "../../config/index.ts";
-import type { ConnectorId } from "../../domain/index.ts";
+import type { ConnectorId, Instant } from "../../domain/index.ts";
 import type { Vault } from "../../vault/index.ts";
 import type { Gateway } from "../gateway.ts";
 
@@ -27,7 +27,8 @@ export interface CliPowers {
   loadSettings(explicit: string | undefined): Promise<Settings>;
   openGateway(settings: Settings): Promise<Gateway>;
   openVault(settings: Settings): Promise<Vault>;
-  openLedger(settings: Settings): Promise<Ledger>;
+  /** To look only: leaves the ledger as it is. */
+  openReader(settings: Settings): Promise<LedgerReader & AsyncDisposable>;
   /** Definitions that wait for an operator; starts no upstream. */
   openHeld(settings: Settings): Promise<HeldDefinitions & AsyncDisposable>;
   /** Asks every gateway that runs on these settings to restart one upstream; they look about once a second. */
@@ -35,6 +36,7 @@ export interface CliPowers {
   /** Unguessable; opens the admin page until this start ends. */
   createToken(): string;
   readonly nodeVersion: string;
+  readonly now: () => Instant;
   /** Writes an internal fault to the log and returns the incident's id. */
   readonly report: (thrown: unknown) => string;
 }

@@ -4,7 +4,8 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "commander
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { Principal } from "../../domain/index.ts";
-import { exportLedger, verifyCommand } from "./audit-command.ts";
+import { addAudit } from "./add-audit.ts";
+import { addCommand, parseCount } from "./add-command.ts";
 import { describeCommand, toolsCommand } from "./catalog-commands.ts";
 import { doctorCommand } from "./doctor-command.ts";
 import { EXIT } from "./powers.ts";
@@ -65,14 +66,6 @@ function createProgram(context: CliContext, end: (code: number) => void): Comman
   addSecrets(program, context, end);
   addAudit(program, context, end);
   return program;
-}
-
-function addCommand(parent: Command, words: string, description: string): Command {
-  return parent
-    .command(words)
-    .description(description)
-    .option("--config <path>", "the configuration file to use instead of the one that is found")
-    .copyInheritedSettings(parent);
 }
 
 function addServing(program: Command, context: CliContext, end: (code: number) => void): void {
@@ -145,22 +138,6 @@ function addSecrets(program: Command, context: CliContext, end: (code: number) =
   addCommand(secrets, "remove <name>", "removes a secret").action(async (name: string, flags) =>
     end(await removeSecret(name, flags, context)),
   );
-}
-
-function addAudit(program: Command, context: CliContext, end: (code: number) => void): void {
-  const audit = addCommand(program, "audit", "the ledger of every execution, call and secret");
-  addCommand(audit, "export [file]", "writes the ledger as JSON Lines to standard output or a new file").action(
-    async (file: string | undefined, flags) => end(await exportLedger(file, flags, context.powers)),
-  );
-  addCommand(audit, "verify [file]", "finds records that were changed, removed, added or moved")
-    .option("--json", "print as one JSON object")
-    .action(async (file: string | undefined, flags) => end(await verifyCommand(file, flags, context.powers)));
-}
-
-function parseCount(text: string): number {
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= 1) return value;
-  throw new InvalidArgumentError("It must be a whole number from 1 up.");
 }
 
 function parsePort(text: string): number {

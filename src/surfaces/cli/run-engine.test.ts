@@ -33,7 +33,8 @@ async function run(...flags: readonly string[]): Promise<readonly [string | unde
       throw new GloveboxError("SANDBOX_UNAVAILABLE", "as far as this goes");
     },
     openVault: () => Promise.reject(new TypeError("not needed")),
-    openLedger: () => Promise.reject(new TypeError("not needed")),
+    now: () => 0,
+    openReader: () => Promise.reject(new TypeError("not needed")),
     openHeld: () => Promise.reject(new TypeError("not needed")),
     requestRestart: () => Promise.reject(new TypeError("not needed")),
     report: () => "in_1",

@@ -1,0 +1,66 @@
+/** Follows a chain record by record and says the first thing that is wrong. The input is not trusted. */
+
+import type { Digest } from "../domain/index.ts";
+
+import { digestOf } from "./digest-of.ts";
+import { isIntact, parseAuditRecord } from "./record.ts";
+import type { AuditRecord, DigestText, LedgerHead } from "./record.ts";
+
+/** What the ledger turned out to be; `seq` is the first place where it is wrong. */
+export interface LedgerProblem {
+  readonly ok: false;
+  readonly seq: number;
+  readonly problem: string;
+}
+
+/** What must hold beside the chain itself. */
+export interface ChainRules {
+  /** SHA-256 when left out. */
+  readonly digest?: DigestText;
+  /** Places that somebody signed: the record of that number has that digest. */
+  readonly signed?: ReadonlyMap<number, Digest>;
+}
+
+/** One walk along a chain. */
+export interface ChainCheck {
+  /** The next record; anything that is no record is a finding, never an exception. */
+  add(raw: unknown): LedgerProblem | undefined;
+  /** Where the walk has come to. */
+  last(): LedgerHead;
+  /** What a record itself says against the ledger: the gateway found it changed when it started. */
+  suspicion(): LedgerProblem | undefined;
+}
+
+/** What the gateway writes when it finds the ledger other than it left it. */
+export const SUSPECT = "ledger.suspect";
+
+/** Begins behind `start`. */
+export function createChainCheck(start: LedgerHead, { digest = digestOf, signed }: ChainRules = {}): ChainCheck {
+  let last = start;
+  let suspicion: LedgerProblem | undefined;
+  return {
+    add(raw) {
+      const seq = last.seq + 1;
+      const record = parseAuditRecord(raw);
+      const problem = record ? findProblem(record, last, digest) : "this is not a ledger record";
+      if (problem !== undefined || !record) return { ok: false, seq, problem: problem ?? "" };
+      if ((signed?.get(seq) ?? record.digest) !== record.digest)
+        return { ok: false, seq, problem: "the record is not the one that was signed" };
+      if (record.action === SUSPECT)
+        suspicion ??= { ok: false, seq, problem: `noted by the gateway: ${record.subject}` };
+      last = { seq, digest: record.digest };
+      return undefined;
+    },
+    last: () => last,
+    suspicion: () => suspicion,
+  };
+}
+
+function findProblem(record: AuditRecord, last: LedgerHead, digest: DigestText): string | undefined {
+  const expected = last.seq + 1;
+  if (record.seq > expected) return `records are missing: ${record.seq} follows ${last.seq}`;
+  if (record.seq < expected) return `record ${record.seq} is repeated or out of order`;
+  if (!isIntact(record, digest)) return "the record was changed";
+  if (record.previous !== last.digest) return "the record does not follow the one before";
+  return undefined;
+}

@@ -1,0 +1,198 @@
+/** The signed ledger over its life: what it signs and when, and what it does about a ledger that was tampered with. */
+
+import assert from "node:assert/strict";
+import { readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+
+import { GloveboxError } from "../../domain/index.ts";
+import { openStore } from "../../store/index.ts";
+import {
+  BY_HAND,
+  SIGNER,
+  STRANGER,
+  copyStore,
+  editHead,
+  judge,
+  makeFolder,
+  tamper,
+  useLedger,
+  writeSome,
+} from "./fixtures/signed-store.ts";
+import { readStatements } from "./check-statements.ts";
+
+const { folder, remove } = makeFolder();
+after(remove);
+
+let files = 0;
+const newPath = (): string => join(folder, `${(files += 1)}.db`);
+
+async function placesOf(path: string): Promise<readonly (readonly unknown[])[]> {
+  await using store = await openStore({ path, now: () => 7 });
+  return (await readStatements(store.statements)).map(({ number, kind, seq }) => [number, kind, seq]);
+}
+
+const headOf = (path: string): unknown => {
+  const { number, seq } = JSON.parse(readFileSync(`${path}.head`, "utf8")) as { number: number; seq: number };
+  return [number, seq];
+};
+
+describe("what is signed", () => {
+  test("a new ledger has a head at once, readable by its owner only, and each end is a checkpoint", async () => {
+    const path = newPath();
+    await useLedger(path, async (ledger) => {
+      assert.deepEqual(headOf(path), [0, 0]);
+      assert.equal(statSync(`${path}.head`).mode & 0o777, 0o600);
+      await writeSome(ledger, 3);
+      assert.deepEqual(headOf(path), [0, 0]);
+    });
+    assert.deepEqual([headOf(path), await placesOf(path)], [[1, 3], [[1, "checkpoint", 3]]]);
+    await useLedger(path, async () => undefined);
+    assert.deepEqual([headOf(path), await placesOf(path)], [[1, 3], [[1, "checkpoint", 3]]]);
+  });
+
+  test("a checkpoint is made when enough records have come, and not for one less", async () => {
+    for (const [count, expected] of [
+      [4, []],
+      [5, [[1, "checkpoint", 5]]],
+    ] as const) {
+      const path = newPath();
+      await useLedger(
+        path,
+        async (ledger) => {
+          await writeSome(ledger, count);
+          while (String(headOf(path)) === "0,0") await wait(5);
+          assert.deepEqual([headOf(path), await placesOf(path)], [[expected.length, count], expected]);
+        },
+        { pace: { ...BY_HAND, headMs: 1, records: 5 } },
+      );
+    }
+  });
+
+  test("a checkpoint is made when enough time has passed", async () => {
+    const path = newPath();
+    let now = 0;
+    await useLedger(
+      path,
+      async (ledger) => {
+        now = 60;
+        await writeSome(ledger, 1);
+        while (String(headOf(path)) === "0,0") await wait(5);
+        assert.deepEqual(await placesOf(path), [[1, "checkpoint", 1]]);
+      },
+      { now: () => now, pace: { headMs: 1, records: 1_000, checkpointMs: 60 } },
+    );
+  });
+
+  test("two writers of one store sign one after the other, and the head never goes back", async () => {
+    const path = newPath();
+    await useLedger(path, async (one) => {
+      await writeSome(one, 2);
+      await useLedger(path, (two) => writeSome(two, 3));
+      assert.deepEqual(headOf(path), [1, 5]);
+    });
+    assert.deepEqual(
+      [headOf(path), await placesOf(path)],
+      [
+        [1, 5],
+        [
+          [1, "checkpoint", 5],
+          [2, "checkpoint", 2],
+        ],
+      ],
+    );
+    assert.equal((await judge(path)).ok, true);
+  });
+
+  test("what cannot be written beside the store does not stop the ledger", async () => {
+    const path = newPath();
+    await useLedger(path, (ledger) => writeSome(ledger, 2), { headFile: join(folder, "none", "head"), isNewKey: true });
+    assert.deepEqual(await placesOf(path), [[1, "checkpoint", 2]]);
+  });
+});
+
+describe("a ledger that was tampered with while nobody was looking", () => {
+  const attacks: readonly (readonly [name: string, act: (path: string) => void, noted: string])[] = [
+    [
+      "whose end was cut off",
+      (path) => tamper(path, (database) => database.exec("DELETE FROM ledger WHERE seq > 4; DELETE FROM statements")),
+      "statements were removed up to 1",
+    ],
+    [
+      "whose last records are gone",
+      (path) => tamper(path, (database) => database.exec("DELETE FROM ledger WHERE seq > 4")),
+      "records were removed up to 6",
+    ],
+    ["whose head is gone", (path) => rmSync(`${path}.head`), "the signed head is missing"],
+    [
+      "whose head was edited",
+      (path) => editHead(path, (text) => text.replace('"seq":6', '"seq":5')),
+      "the signed head was changed",
+    ],
+    ["whose head is no text of ours", (path) => editHead(path, () => "{}"), "the signed head was changed"],
+    [
+      "whose last record is another one",
+      (path) => tamper(path, (database) => database.exec("UPDATE ledger SET digest = previous WHERE seq = 6")),
+      "record 6 is not the one that was signed",
+    ],
+  ];
+  for (const [name, act, noted] of attacks) {
+    test(`one ${name} goes on, and says so for good`, async () => {
+      const path = newPath();
+      await useLedger(path, (ledger) => writeSome(ledger, 6));
+      act(path);
+      assert.equal((await judge(path)).ok, false);
+      await useLedger(path, (ledger) => writeSome(ledger, 9), { isNewKey: false });
+      const later = await judge(path);
+      assert.equal(later.ok, false);
+      await using store = await openStore({ path, now: () => 7 });
+      const [found] = await store.ledger.search({ limit: 1, action: "ledger.suspect" });
+      assert.deepEqual([found?.actor, found?.subject], ["gateway", noted]);
+    });
+  }
+
+  test("one that was left alone goes on without a word", async () => {
+    const path = newPath();
+    await useLedger(path, (ledger) => writeSome(ledger, 6));
+    await useLedger(path, (ledger) => writeSome(ledger, 9), { isNewKey: false });
+    assert.deepEqual(await judge(path), { ok: true, records: 15, signed: 15, key: SIGNER.key });
+  });
+
+  test("records that were cut off are told even when the ledger has grown past them", async () => {
+    const path = newPath();
+    await useLedger(path, (ledger) => writeSome(ledger, 6));
+    tamper(path, (database) => database.exec("DELETE FROM ledger WHERE seq > 4"));
+    await useLedger(path, (ledger) => writeSome(ledger, 9), { isNewKey: false });
+    tamper(path, (database) => database.exec("DELETE FROM statements WHERE number = 1"));
+    assert.equal((await judge(path)).ok, false);
+  });
+});
+
+describe("whose key it is", () => {
+  test("a store that another key signed is refused, and left as it is", async () => {
+    const path = newPath();
+    await useLedger(path, (ledger) => writeSome(ledger, 2));
+    await assert.rejects(
+      useLedger(path, (ledger) => writeSome(ledger, 1), { signer: STRANGER, isNewKey: true }),
+      (thrown) => thrown instanceof GloveboxError && thrown.code === "CONFIG_INVALID",
+    );
+    assert.deepEqual(await judge(path), { ok: true, records: 2, signed: 2, key: SIGNER.key });
+  });
+
+  test("a ledger that somebody else wrote anew and signed fails with our key, and passes with theirs", async () => {
+    const path = newPath();
+    await useLedger(path, (ledger) => writeSome(ledger, 2), { signer: STRANGER });
+    assert.equal((await judge(path)).ok, false);
+    assert.equal((await judge(path, STRANGER.key)).ok, true);
+  });
+
+  test("records that nobody signed fail as soon as a key is asked for", async () => {
+    const path = newPath();
+    await useLedger(path, (ledger) => writeSome(ledger, 2));
+    const bare = copyStore(path, newPath());
+    rmSync(`${bare}.head`);
+    tamper(bare, (database) => database.exec("DELETE FROM statements"));
+    assert.deepEqual(await judge(bare), { ok: false, seq: 1, problem: "the signed head is missing" });
+  });
+});

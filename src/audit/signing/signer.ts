@@ -1,0 +1,64 @@
+/** Ed25519 (RFC 8032): signs statements about the ledger off the event loop, and checks them. */
+
+import { createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
+import type { KeyObject } from "node:crypto";
+
+import { KEY_PREFIX, parsePublicKey } from "./public-key.ts";
+import type { PublicKey } from "./public-key.ts";
+import type { Signed, Statement } from "./statement.ts";
+import { toSignedText } from "./statement.ts";
+
+/** Holds a private key that nothing can read back. */
+export interface Signer {
+  readonly key: PublicKey;
+  sign<Kind extends Statement>(statement: Kind): Promise<Signed<Kind>>;
+}
+
+const SEED_BYTES = 32;
+/** RFC 8410 §7: the frame of a private key around its 32 bytes. */
+const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
+
+/** The seed can be wiped afterwards. */
+export function createSigner(seed: Uint8Array): Signer {
+  if (seed.length !== SEED_BYTES) throw new TypeError("An Ed25519 seed has 32 bytes");
+  const secret = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: "der", type: "pkcs8" });
+  const key = parsePublicKey(KEY_PREFIX + String(createPublicKey(secret).export({ format: "jwk" }).x));
+  if (!key) throw new TypeError("Ed25519 gave no public key");
+  return {
+    key,
+    sign: async (statement) => ({ ...statement, key, signature: await signText(toSignedText(statement), secret) }),
+  };
+}
+
+/** Checks signatures of one key, on the threads of the platform. */
+export function createSignatureCheck(key: PublicKey): (statement: Signed) => Promise<boolean> {
+  const parsed = toKeyObject(key);
+  return async (statement) =>
+    parsed !== undefined &&
+    statement.key === key &&
+    (await checkText(toSignedText(statement), parsed, Buffer.from(statement.signature, "base64url")));
+}
+
+/** Not every 32 bytes are a point of the curve. */
+function toKeyObject(key: PublicKey): KeyObject | undefined {
+  try {
+    const x = key.slice(KEY_PREFIX.length);
+    return createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
+  } catch {
+    return undefined;
+  }
+}
+
+function signText(text: string, key: KeyObject): Promise<string> {
+  return new Promise((resolve, reject) =>
+    sign(null, Buffer.from(text), key, (error, signature) =>
+      error ? reject(error) : resolve(signature.toString("base64url")),
+    ),
+  );
+}
+
+function checkText(text: string, key: KeyObject, signature: Buffer): Promise<boolean> {
+  return new Promise((resolve, reject) =>
+    verify(null, Buffer.from(text), key, signature, (error, good) => (error ? reject(error) : resolve(good))),
+  );
+}

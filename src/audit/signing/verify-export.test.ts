@@ -1,0 +1,94 @@
+/** Exports, checked offline: whole ones pass, and every cut, edit or foreign signature is found. */
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+
+import * as fc from "fast-check";
+
+import { openStore } from "../../store/index.ts";
+import { openReader, parseLedgerLine, verifyExport } from "../index.ts";
+import type { Signer } from "../index.ts";
+import { SIGNER, STRANGER, makeFolder, tamper, useLedger, writeSome } from "./fixtures/signed-store.ts";
+
+const { folder, remove } = makeFolder();
+const path = join(folder, "ledger.db");
+let whole: readonly string[] = [];
+after(remove);
+
+async function exportFrom(file: string, signer: Signer = SIGNER): Promise<{ lines: string[]; ok: boolean }> {
+  await using store = await openStore({ path: file, now: () => 7 });
+  const generator = openReader({ store, signer, headFile: `${file}.head`, now: () => 7 }).export();
+  const lines: string[] = [];
+  for (;;) {
+    const step = await generator.next();
+    if (step.done) return { lines, ok: step.value.ok };
+    lines.push(step.value);
+  }
+}
+
+before(async () => {
+  await useLedger(path, (ledger) => writeSome(ledger, 12));
+  whole = (await exportFrom(path)).lines;
+});
+
+const judge = (lines: readonly string[], key?: typeof SIGNER.key) => verifyExport(lines.map(parseLedgerLine), key);
+
+test("a whole export verifies, with the key pinned and without", async () => {
+  const good = { ok: true, records: 12, signed: 12, key: SIGNER.key };
+  assert.deepEqual([await judge(whole), await judge(whole, SIGNER.key)], [good, good]);
+});
+
+test("an export without records verifies too", async () => {
+  const empty = join(folder, "empty.db");
+  await useLedger(empty, async () => undefined);
+  const { lines } = await exportFrom(empty);
+  assert.deepEqual(await judge(lines, SIGNER.key), { ok: true, records: 0, signed: 0, key: SIGNER.key });
+});
+
+test("an export that is cut anywhere is found out", async () => {
+  for (let kept = 0; kept < whole.length; kept += 1) {
+    assert.equal((await judge(whole.slice(0, kept))).ok, false, `${kept} lines`);
+    if (kept === whole.length - 1) continue;
+    assert.equal((await judge([...whole.slice(0, kept), ...whole.slice(-1)])).ok, false, `${kept} lines and trailer`);
+    if (kept > 0) assert.equal((await judge(whole.slice(kept))).ok, false, `without the first ${kept}`);
+  }
+});
+
+test("whatever is changed in whichever line is found", async () => {
+  const property = fc.asyncProperty(fc.nat(whole.length - 1), fc.nat(400), async (line, place) => {
+    const text = whole[line] ?? "";
+    const at = place % text.length;
+    const changed = text.slice(0, at) + (text[at] === "1" ? "2" : "1") + text.slice(at + 1);
+    const verdict = await judge(whole.with(line, changed), SIGNER.key);
+    assert.equal(verdict.ok, false, changed);
+  });
+  await fc.assert(property, { numRuns: 500 });
+});
+
+test("lines that are swapped, repeated or added are found", async () => {
+  const [one = "", two = ""] = whole;
+  assert.equal((await judge([two, one, ...whole.slice(2)])).ok, false);
+  assert.equal((await judge([one, ...whole])).ok, false);
+  assert.equal((await judge([...whole, "{}"])).ok, false);
+  assert.equal((await judge([...whole, one])).ok, false);
+});
+
+describe("who signed", () => {
+  test("an export that somebody else signed passes only while no key is pinned, and the verdict names them", async () => {
+    const forged = join(folder, "forged.db");
+    await useLedger(forged, (ledger) => writeSome(ledger, 3), { signer: STRANGER });
+    const { lines } = await exportFrom(forged, STRANGER);
+    assert.deepEqual(await judge(lines), { ok: true, records: 3, signed: 3, key: STRANGER.key });
+    assert.equal((await judge(lines, SIGNER.key)).ok, false);
+  });
+
+  test("a ledger that is not whole is exported without a trailer", async () => {
+    const broken = join(folder, "broken.db");
+    await useLedger(broken, (ledger) => writeSome(ledger, 6));
+    tamper(broken, (database) => database.exec("UPDATE ledger SET actor = 'x' WHERE seq = 3"));
+    const { lines, ok } = await exportFrom(broken);
+    assert.deepEqual([lines.length, ok], [6, false]);
+    assert.equal((await judge(lines)).ok, false);
+  });
+});

@@ -1,0 +1,90 @@
+/**
+ * Checks an export without the store it came from: records, each group followed by a signed trailer. One export has one
+ * trailer; a file that grows has one after each batch.
+ */
+
+import { createChainCheck } from "../chain-check.ts";
+import type { ChainCheck, LedgerProblem } from "../chain-check.ts";
+import { GENESIS, parseAuditRecord } from "../record.ts";
+import type { LedgerHead } from "../record.ts";
+import type { LedgerVerdict } from "../verify-ledger.ts";
+import { createSignatureCheck } from "./signer.ts";
+import type { PublicKey } from "./public-key.ts";
+import { parseStatement } from "./statement.ts";
+import type { Signed, Trailer } from "./statement.ts";
+
+interface Group {
+  readonly start: LedgerHead;
+  readonly check: ChainCheck;
+}
+
+/**
+ * `lines` are parsed lines; anything that is no record and no trailer is a finding. Without `key` the trailers must only
+ * be signed by one and the same key, whoever holds it: the verdict names it.
+ */
+export async function verifyExport(
+  lines: AsyncIterable<unknown> | Iterable<unknown>,
+  pinned?: PublicKey,
+): Promise<LedgerVerdict> {
+  let group: Group | undefined;
+  let begin: LedgerHead | undefined;
+  let key = pinned;
+  let sealed: LedgerHead | undefined;
+  let suspicion: LedgerProblem | undefined;
+  for await (const line of lines) {
+    const trailer = toTrailer(line);
+    group ??= open(sealed ?? trailerStart(trailer) ?? recordStart(line));
+    begin ??= group.start;
+    const problem = trailer ? await checkTrailer(trailer, group, (key ??= trailer.key)) : group.check.add(line);
+    if (problem) return problem;
+    sealed = trailer ? group.check.last() : undefined;
+    suspicion ??= group.check.suspicion();
+    if (trailer) group = undefined;
+  }
+  const seq = (group?.check.last() ?? sealed ?? GENESIS).seq;
+  if (!sealed || !begin || key === undefined)
+    return { ok: false, seq: seq + 1, problem: "the signed trailer is missing: the end was cut off" };
+  return suspicion ?? toVerdict(begin, seq, key);
+}
+
+function toVerdict(begin: LedgerHead, seq: number, key: PublicKey): LedgerVerdict {
+  return { ok: true, records: seq - begin.seq, ...(begin.seq > 0 && { first: begin.seq + 1 }), signed: seq, key };
+}
+
+function open(start: LedgerHead): Group {
+  return { start, check: createChainCheck(start) };
+}
+
+function toTrailer(line: unknown): Signed<Trailer> | undefined {
+  const statement = parseStatement(line);
+  return statement?.kind === "trailer" ? statement : undefined;
+}
+
+/** An export may begin anywhere; its trailer says where, and is compared with this. */
+function recordStart(line: unknown): LedgerHead {
+  const record = parseAuditRecord(line);
+  return record ? { seq: record.seq - 1, digest: record.previous } : GENESIS;
+}
+
+/** An export without records. */
+function trailerStart(trailer: Signed<Trailer> | undefined): LedgerHead | undefined {
+  return trailer && { seq: trailer.first - 1, digest: trailer.previous };
+}
+
+async function checkTrailer(
+  trailer: Signed<Trailer>,
+  { start, check }: Group,
+  key: PublicKey,
+): Promise<LedgerProblem | undefined> {
+  const seq = check.last().seq + 1;
+  if (!(await createSignatureCheck(key)(trailer)))
+    return { ok: false, seq, problem: `the trailer was changed, or is not signed by ${key}` };
+  const end = check.last();
+  const isSame =
+    trailer.first === start.seq + 1 &&
+    trailer.previous === start.digest &&
+    trailer.seq === end.seq &&
+    trailer.digest === end.digest &&
+    trailer.count === end.seq - start.seq;
+  return isSame ? undefined : { ok: false, seq, problem: "records are missing: the trailer tells of others" };
+}

@@ -1,0 +1,82 @@
+/** Checks the ledger in a store against everything that was ever signed about it. Changes nothing. */
+
+import type { JsonObject } from "../../domain/index.ts";
+import type { Store } from "../../store/index.ts";
+
+import { createChainCheck } from "../chain-check.ts";
+import type { ChainCheck, LedgerProblem } from "../chain-check.ts";
+import { readRecords } from "../open-ledger.ts";
+import type { LedgerHead } from "../record.ts";
+import type { LedgerVerdict } from "../verify-ledger.ts";
+import { checkStatements, readStatements } from "./check-statements.ts";
+import type { Promised } from "./check-statements.ts";
+import { readHeadFile } from "./head-file.ts";
+import type { PublicKey } from "./public-key.ts";
+
+/** Where the ledger is, and who must have signed it. */
+export interface StoreSources {
+  readonly store: Pick<Store, "ledger" | "statements">;
+  /** Left out for a store in memory. */
+  readonly headFile?: string;
+  /** Left out, the statements must only agree with one another. */
+  readonly key?: PublicKey;
+}
+
+/** How a walk through the whole ledger ended. */
+export interface Walked {
+  readonly verdict: LedgerVerdict;
+  /** Between which places the records form a chain; absent when they do not. */
+  readonly span?: { readonly start: LedgerHead; readonly end: LedgerHead };
+}
+
+/** Finds edits, removals, insertions, reorderings and a cut end, of records, statements and the head. */
+export async function verifyStore(sources: StoreSources): Promise<LedgerVerdict> {
+  const before = await sources.store.statements.lastCut();
+  const walk = walkStore(sources);
+  let step = await walk.next();
+  while (!step.done) step = await walk.next();
+  const { verdict } = step.value;
+  if (verdict.ok) return verdict;
+  // A gateway that drops old records meanwhile makes the walk stumble, though nothing is wrong.
+  const after = await sources.store.statements.lastCut();
+  return before?.number === after?.number ? verdict : verifyStore(sources);
+}
+
+/** Hands out every record on its way, damaged ones too. */
+export async function* walkStore({ store, headFile, key }: StoreSources): AsyncGenerator<JsonObject, Walked> {
+  // In this order: whatever was signed is there when the records are read, also while somebody writes.
+  const head = headFile === undefined ? undefined : await readHeadFile(headFile);
+  const rows = await readStatements(store.statements);
+  const hasRecords = (await store.ledger.last()) !== undefined;
+  const promised = await checkStatements({ head, rows, hasRecords, ...(key !== undefined && { key }) });
+  if (!promised.ok) {
+    yield* readRecords(store, 1);
+    return { verdict: promised };
+  }
+  const check = createChainCheck(promised.start, { signed: promised.signed });
+  let problem: LedgerProblem | undefined;
+  for await (const record of readRecords(store, promised.start.seq + 1)) {
+    problem ??= check.add(record);
+    yield record;
+  }
+  if (problem) return { verdict: problem };
+  return { verdict: judge(promised, check), span: { start: promised.start, end: check.last() } };
+}
+
+function judge({ start, signed, key }: Promised, check: ChainCheck): LedgerVerdict {
+  const end = check.last();
+  let covered = start.seq;
+  for (const seq of signed.keys()) covered = Math.max(covered, seq);
+  if (covered > end.seq) {
+    const problem = `records are missing: ${covered} was signed, and the ledger ends at ${end.seq}`;
+    return { ok: false, seq: end.seq + 1, problem };
+  }
+  const suspicion = check.suspicion();
+  if (suspicion) return suspicion;
+  return {
+    ok: true,
+    records: end.seq - start.seq,
+    ...(start.seq > 0 && { first: start.seq + 1 }),
+    ...(key !== undefined && { signed: covered, key }),
+  };
+}

@@ -1,0 +1,61 @@
+/**
+ * Finds records by what is asked for. It walks the table from its end and stops at the limit; no index is kept, because
+ * every index would make each append slower, and a walk over 100,000 records takes a fraction of a second.
+ */
+
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+
+import type { LedgerQuery } from "../store.ts";
+
+import type { Row } from "./row.ts";
+
+interface Condition {
+  readonly sql: string;
+  readonly values: readonly SQLInputValue[];
+}
+
+/** Where a record says how something went: calls, executions, decisions and refusals each have their own word. */
+const OUTCOMES = ["$.outcome", "$.state", "$.decision", "$.code"];
+
+/** Newest first. */
+export function searchLedger(database: DatabaseSync, query: LedgerQuery): Row[] {
+  const conditions = toConditions(query);
+  const where = conditions.length === 0 ? "" : `WHERE ${conditions.map(({ sql }) => `(${sql})`).join(" AND ")}`;
+  const values = conditions.flatMap((condition) => condition.values);
+  return database
+    .prepare(`SELECT * FROM ledger ${where} ORDER BY seq DESC LIMIT ?`)
+    .all(...values, Math.max(0, query.limit));
+}
+
+function toConditions(query: LedgerQuery): readonly Condition[] {
+  const { actor, subject, action, outcome, execution, since, until, before } = query;
+  const found: (Condition | undefined)[] = [
+    before === undefined ? undefined : { sql: "seq < ?", values: [before] },
+    since === undefined ? undefined : { sql: "at >= ?", values: [since] },
+    until === undefined ? undefined : { sql: "at <= ?", values: [until] },
+    actor === undefined ? undefined : { sql: "actor = ?", values: [actor] },
+    subject === undefined ? undefined : { sql: "subject = ?", values: [subject] },
+    action === undefined ? undefined : { sql: "action = ? OR substr(action, 1, ?) = ?", values: toAction(action) },
+    execution === undefined ? undefined : isOf(execution),
+    outcome === undefined ? undefined : endsAs(outcome),
+  ];
+  return found.filter((condition) => condition !== undefined);
+}
+
+function toAction(action: string): readonly SQLInputValue[] {
+  return [action, action.length + 1, `${action}.`];
+}
+
+/** The text is looked at first: most records are not of this execution, and reading JSON is dear. */
+function isOf(execution: string): Condition {
+  const sql = "subject = ? OR (instr(detail, ?) > 0 AND json_valid(detail) AND detail ->> '$.execution' = ?)";
+  return { sql, values: [execution, execution, execution] };
+}
+
+function endsAs(outcome: string): Condition {
+  const sql = OUTCOMES.map((path) => `detail ->> '${path}' = ?`).join(" OR ");
+  return {
+    sql: `instr(detail, ?) > 0 AND json_valid(detail) AND (${sql})`,
+    values: [outcome, ...OUTCOMES.map(() => outcome)],
+  };
+}

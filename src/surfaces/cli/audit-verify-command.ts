@@ -1,0 +1,63 @@
+/** `glovebox audit verify`: whether anybody has changed the ledger, or an export of it. */
+
+import { createReadStream } from "node:fs";
+import { resolve } from "node:path";
+import { createInterface } from "node:readline";
+
+import { parseLedgerLine, parsePublicKey, verifyExport } from "../../audit/index.ts";
+import type { LedgerVerdict, PublicKey } from "../../audit/index.ts";
+import { GloveboxError } from "../../domain/index.ts";
+import { EXIT } from "./powers.ts";
+import type { CliPowers } from "./powers.ts";
+import { printJson, printLine } from "./print.ts";
+
+export interface VerifyFlags {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly key?: string;
+}
+
+/** Exit 1 when a record was changed, removed, added, moved or cut off. */
+export async function verifyCommand(file: string | undefined, flags: VerifyFlags, powers: CliPowers): Promise<number> {
+  const { stdout, cwd } = powers.terminal;
+  const key = flags.key === undefined ? undefined : parseKey(flags.key);
+  const verdict =
+    file === undefined ? await verifyStore(flags, key, powers) : await verifyExport(readLines(resolve(cwd, file)), key);
+  if (flags.json) printJson(stdout, verdict);
+  else printLine(stdout, describe(verdict, file !== undefined && key === undefined));
+  return verdict.ok ? EXIT.done : EXIT.failed;
+}
+
+async function verifyStore(flags: VerifyFlags, key: PublicKey | undefined, powers: CliPowers): Promise<LedgerVerdict> {
+  await using reader = await powers.openReader(await powers.loadSettings(flags.config));
+  return await reader.verify(key); // before the store is closed
+}
+
+function parseKey(text: string): PublicKey {
+  const key = parsePublicKey(text);
+  if (key) return key;
+  throw new GloveboxError("REQUEST_INVALID", `${JSON.stringify(text)} is no public key of a ledger`, {
+    hint: "`glovebox audit key` prints it: ed25519: and 43 characters",
+  });
+}
+
+function describe(verdict: LedgerVerdict, isAnySigner: boolean): string {
+  if (!verdict.ok) return `record ${verdict.seq}: ${verdict.problem}`;
+  const { records, first, signed, key } = verdict;
+  const from = first === undefined ? "" : `, from record ${first} on: earlier ones were dropped by a signed cut`;
+  const all = `${records} records, all intact${from}`;
+  if (signed === undefined || key === undefined) return `${all}; nothing is signed yet`;
+  const pin = isAnySigner ? "; whether that is the right key, --key decides" : "";
+  return `${all}; signed up to record ${signed} by ${key}${pin}`;
+}
+
+/** A line that is no record reaches the check as such. */
+async function* readLines(path: string): AsyncIterable<unknown> {
+  try {
+    for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
+      yield parseLedgerLine(line);
+    }
+  } catch (cause) {
+    throw new GloveboxError("REQUEST_INVALID", `${path} cannot be read`, { cause, hint: "Check the path" });
+  }
+}

@@ -1,0 +1,28 @@
+/** The private key that the ledger is signed with: 32 random bytes in a file of their own, made on first start. */
+
+import { createKeyFile, readKeyFile } from "./key-file.ts";
+import type { KeyRemedies } from "./key-file.ts";
+import type { Random } from "./seal.ts";
+
+/** The seed of the key, and whether this very call made it. */
+export interface SigningKey {
+  readonly seed: Uint8Array;
+  readonly isNew: boolean;
+}
+
+const REMEDIES: KeyRemedies = {
+  unusable: "Make its folder writable for this user",
+  shared: "Run `chmod 600` on it; if others could have read it, records signed with it prove nothing against them",
+};
+
+/** Rejects with CONFIG_INVALID when the file cannot be used; a file that is there is never overwritten. */
+export function loadSigningKey(path: string, random: Random): SigningKey {
+  const found = readKeyFile(path, REMEDIES);
+  if (found) return { seed: found, isNew: false };
+  return { seed: createKeyFile(path, random, REMEDIES), isNew: true };
+}
+
+/** As `loadSigningKey`, for those who only look: `undefined` when there is none. */
+export function findSigningKey(path: string): Uint8Array | undefined {
+  return readKeyFile(path, REMEDIES);
+}
