@@ -12,7 +12,7 @@ import {
   toVerdictText,
 } from "./connectors/index.ts";
 import type { Connector, EraVerdicts, McpConnectorOptions, OpenapiConnectorOptions } from "./connectors/index.ts";
-import type { ChildKeeper, ConnectorId } from "./domain/index.ts";
+import type { ChildKeeper, ConnectorId, PinMode } from "./domain/index.ts";
 import type { Egress } from "./egress/index.ts";
 import type { Store } from "./store/index.ts";
 import { fillTemplates } from "./vault/index.ts";
@@ -26,13 +26,21 @@ export interface UpstreamParts {
   readonly vault: Vault;
 }
 
+/** All upstreams, and how tools of each are accepted that were never seen. */
+export interface Upstreams {
+  readonly connectors: readonly Connector[];
+  readonly pinModeOf: (id: ConnectorId) => PinMode;
+}
+
 /** Nothing is started. The caller closes them. */
-export async function createUpstreams(settings: Settings, parts: UpstreamParts): Promise<readonly Connector[]> {
+export async function createUpstreams(settings: Settings, parts: UpstreamParts): Promise<Upstreams> {
   const { keeper, egress, store, vault } = parts;
   const verdicts = createVerdicts(store);
   const shared = { keeper, egress, verdicts, now: Date.now, environment: process.env, clean: cleanServerText };
   const adapters = await parseAdapters(settings.adapters, [...settings.upstreams.keys(), ...settings.apis.keys()]);
-  return [
+  const { usual, byServer } = settings.pins;
+  const pinModeOf = (id: ConnectorId): PinMode => adapters.get(id)?.pin ?? byServer.get(id) ?? usual;
+  const connectors = [
     ...[...settings.upstreams].map(([id, upstream]) =>
       withoutSecrets(vault, (lender) =>
         createMcpConnector({ ...shared, id, settings: toConnectorSettings(id, upstream, lender) }),
@@ -43,12 +51,13 @@ export async function createUpstreams(settings: Settings, parts: UpstreamParts):
         createOpenapiConnector({ ...shared, id, settings: toApiSettings(id, api, lender), readFile: readDocument }),
       ),
     ),
-    ...[...adapters].map(([id, adapter]) =>
+    ...[...adapters].map(([id, { adapter }]) =>
       withoutSecrets(vault, (lender) =>
         createAdapterConnector({ ...shared, id, adapter, lend: (name) => lender.lend(name, `upstream ${id}`) }),
       ),
     ),
   ];
+  return { connectors, pinModeOf };
 }
 
 type Lender = Pick<Vault, "lend">;

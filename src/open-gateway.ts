@@ -10,7 +10,7 @@ import { openChecker } from "./checker/index.ts";
 import type { Settings } from "./config/index.ts";
 import { watchRestarts } from "./connectors/index.ts";
 import { tightenLimits } from "./domain/index.ts";
-import type { CatalogSnapshot, ConnectorId, EngineName, PinMode } from "./domain/index.ts";
+import type { CatalogSnapshot, EngineName } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
 import { createCorridor, createDescribe, createResults } from "./execution/index.ts";
 import { measureFamily, openReaper } from "./processes/index.ts";
@@ -49,13 +49,13 @@ export async function openGateway(settings: Settings): Promise<Gateway> {
   opened.use(ledger);
   const vault = opened.use(createVault(settings, store, ledger));
   const egress = opened.use(openEgress({ fetch: globalThis.fetch }));
-  const connectors = await createUpstreams(settings, { keeper, egress, store, vault });
+  const { connectors, pinModeOf } = await createUpstreams(settings, { keeper, egress, store, vault });
   for (const connector of connectors) opened.use(connector);
   const shapes = settings.catalog.learn ? opened.use(await learnShapes(store, ledger)) : undefined;
   const pins = {
     store: store.pins,
     record: (entry: AuditEntry) => ledger.write(entry),
-    modeOf: (id: ConnectorId) => pinModeOf(settings, id),
+    modeOf: pinModeOf,
   };
   startEagerly(connectors, settings);
   opened.use(watchRestarts({ connectors, read: () => store.meta.get(RESTARTS), everyMs: RESTART_LOOK_MS }));
@@ -76,10 +76,6 @@ export async function openGateway(settings: Settings): Promise<Gateway> {
 function learnShapes(store: Store, ledger: Ledger): Promise<Shapes> {
   const record = (drift: Drift) => ledger.write({ actor: "gateway", action: "shape.drifted", ...drift });
   return openShapes({ store: store.shapes, now: Date.now, record });
-}
-
-function pinModeOf({ pins }: Settings, id: ConnectorId): PinMode {
-  return pins.byServer.get(id) ?? pins.usual;
 }
 
 /** There is no falling back: whoever named an engine gets it or an error. */

@@ -69,6 +69,9 @@ function toText(problem: RawProblem, context: Context): string {
   if (keyword === "false") return toUnknownName(instanceLocation, context.names);
   if (keyword === "enum") return error.replace(/^Instance does not match any of \[(.*)\]\.$/s, "expected one of $1");
   if (keyword === "const") return error.replace(/^Instance does not match (.*)\.$/s, "expected $1");
+  if (keyword === "exclusiveMinimum") return error.replace(/ is less than (.*)\.$/s, " is not greater than $1");
+  if (keyword === "exclusiveMaximum")
+    return error.replace(/ is greater than or equal to (.*)\.$/s, " is not less than $1");
   return error.replace(/\.$/, "");
 }
 

@@ -115,6 +115,13 @@ describe("a schema mismatch", () => {
   for (const [text, problem] of cases) {
     it(`names the field of ${text}`, () => assert.throws(() => parse(text, {}, SCHEMA), invalid(problem, signature)));
   }
+  it("says of a bound that is excluded that it is", () => {
+    const schema = { properties: { a: { exclusiveMinimum: 0, exclusiveMaximum: 5 } } };
+    const [low, high] = ["a: 0 is not greater than 0", "a: 5 is not less than 5"];
+    assert.throws(() => parse('{"a":0}', {}, schema), { message: new RegExp(low) });
+    assert.throws(() => parse('{"a":5}', {}, schema), { message: new RegExp(high) });
+    assert.deepEqual(parse('{"a":1}', {}, schema), { a: 1 });
+  });
   it("has a twin that fits", () => {
     const args = { owner: "a", page: 9, filter: { state: "open" }, labels: ["x"] };
     assert.deepEqual(parse(JSON.stringify(args), {}, SCHEMA), args);

@@ -49,6 +49,8 @@ export interface Listing {
 interface Schemas {
   readonly input: JsonSchema;
   readonly output: JsonSchema | null;
+  /** Of upstreams whose schemas do not say where the arguments go. */
+  readonly request: JsonObject | null;
   readonly bytes: number;
 }
 
@@ -83,12 +85,13 @@ function toListedTool(
   definition: JsonObject,
   { schemas, clean }: { readonly schemas: Schemas; readonly clean: Clean },
 ): ListedTool {
-  const { input, output } = schemas;
+  const { input, output, request } = schemas;
   const title = textOf(definition["title"]);
   const description = textOf(definition["description"]);
   const annotations = parseAnnotations(definition["annotations"]);
   // The server's own words, not the cleaned ones: a change behind a cut is a change.
-  const own = { name: remoteName, title, description, input, output, annotations: { ...annotations } };
+  const said = { name: remoteName, title, description, input, output, annotations: { ...annotations } };
+  const own: JsonObject = request ? { ...said, request } : said;
   return Object.freeze({
     remoteName,
     summary: toSummary([description, title, remoteName], clean),
@@ -108,13 +111,18 @@ function parseAnnotations(raw: unknown): RemoteTool["annotations"] {
   return Object.fromEntries(HINTS.filter((hint) => typeof raw[hint] === "boolean").map((hint) => [hint, raw[hint]]));
 }
 
-/** `undefined` when either schema is over a bound. */
+/** `undefined` when one of them is over a bound. */
 function parseSchemas(definition: JsonObject): Schemas | undefined {
   const input = copyJson(definition["input"] ?? null);
   const output = copyJson(definition["output"] ?? null);
-  if (!input || !output) return undefined;
-  const outputSchema = isJsonObject(output.value) ? output.value : null;
-  return { input: toInputSchema(input.value), output: outputSchema, bytes: input.bytes + output.bytes };
+  const request = copyJson(definition["request"] ?? null);
+  if (!input || !output || !request) return undefined;
+  return {
+    input: toInputSchema(input.value),
+    output: isJsonObject(output.value) ? output.value : null,
+    request: isJsonObject(request.value) ? request.value : null,
+    bytes: input.bytes + output.bytes + request.bytes,
+  };
 }
 
 /** Arguments are always one object; a schema that says otherwise says nothing useful. */

@@ -95,6 +95,7 @@ describe("a definition", () => {
     input: { input: { type: "object", properties: { a: {} } } },
     output: { output: { type: "object" } },
     annotations: { annotations: { readOnly: true } },
+    request: { request: { base: "https://api.example" } },
   })) {
     it(`with another ${field} is withheld, and offered again when it is as before`, async () => {
       await using store = await openMemory();
@@ -120,6 +121,13 @@ describe("a definition", () => {
     assert.deepEqual(await look(catalog), [["a.y"], []]);
     upstream.list(tool("y"), tool("x", { input: { title: "t", required: [], type: "object" } }));
     assert.deepEqual(await look(catalog), [["a.x", "a.y"], []]);
+  });
+  it("of a server of MCP has the digest that it always had, so that what was accepted stays", async () => {
+    await using store = await openMemory();
+    const upstream = createUpstream("a", tool("x", { title: "X", annotations: { readOnly: true } }));
+    await look(open(store, upstream));
+    const digest = (await store.pins.digests(upstream.id)).get("x");
+    assert.equal(digest, "sha256:3d641088364b0d80ef607e50ede61ad65d2c5214ee5fb4b371416db3325b74bc");
   });
   it("that comes back different is withheld", async () => {
     await using store = await openMemory();

@@ -93,6 +93,25 @@ test("an adapter of the configuration is handed on as it is, neither copied nor 
   await assert.rejects(async () => adapters[1]?.load(), { code: "ERR_MODULE_NOT_FOUND" });
 });
 
+test("an adapter and a module may have a pin of their own", async () => {
+  const adapter = { kind: "glovebox.adapter", name: "a", tools: {} };
+  const { adapters } = parse({ adapters: [{ module: adapter, pin: "approve" }, { module: "./b.ts" }, "./c.ts"] });
+  assert.deepEqual(
+    adapters.map(({ pin }) => pin),
+    ["approve", undefined, undefined],
+  );
+  assert.equal(await adapters[0]?.load(), adapter);
+  await assert.rejects(async () => adapters[1]?.load(), { code: "ERR_MODULE_NOT_FOUND" });
+  assert.match(problem({ adapters: [{ module: "./b.ts", pim: "approve" }] }), /pim: unknown key; did you mean "pin"\?/);
+  assert.match(problem({ adapters: [{ pin: "approve" }] }), /adapters\[0\]\.module: expected a text/);
+  assert.match(problem({ adapters: [{ module: "a", pin: "x" }] }), /\.pin: expected one of "first-use", "approve"/);
+});
+
+test("an API may have a pin of its own", () => {
+  const { pins } = parse({ openapi: { a: { document: "a.json", pin: "approve" }, b: { document: "b.json" } } });
+  assert.deepEqual([...pins.byServer], [["a", "approve"]]);
+});
+
 test("an entry of adapters that is neither a path nor an object is a mistake", () => {
   assert.match(problem({ adapters: [5] }), /adapters\[0\]: expected a text/);
   assert.match(problem({ adapters: [""] }), /adapters\[0\]: expected a text/);

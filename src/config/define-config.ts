@@ -1,6 +1,6 @@
 /** What a person writes: the type of the configuration, and its carrier for `glovebox.config.ts`. */
 
-import type { Adapter } from "../domain/index.ts";
+import type { Adapter, PinMode } from "../domain/index.ts";
 import type { WrittenConfig } from "./schema.ts";
 
 type DeepReadonly<Value> = Value extends object ? { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> } : Value;
@@ -8,7 +8,9 @@ type DeepReadonly<Value> = Value extends object ? { readonly [Key in keyof Value
 /** A configuration as a person writes it: the content of the file, or the argument of the library. */
 export type GloveboxConfig = DeepReadonly<Omit<WrittenConfig, "adapters">> & {
   /** Adapters themselves, in a file of TypeScript or in the library, or the paths of modules that export one. */
-  readonly adapters?: readonly (string | Adapter)[] | undefined;
+  readonly adapters?:
+    | readonly (string | Adapter | { readonly module: string | Adapter; readonly pin?: PinMode | undefined })[]
+    | undefined;
 };
 
 /** Returns what it is given; it checks nothing, because the file is checked when it is loaded. */

@@ -56,11 +56,21 @@ function takeAdapterObjects(raw: unknown): { readonly rest: unknown; readonly ob
   if (!Array.isArray(adapters)) return { rest: raw, objects };
   const entries: readonly unknown[] = adapters;
   const plain = entries.map((entry, index) => {
-    if (typeof entry !== "object" || entry === null) return entry;
-    objects.set(index, entry);
-    return STAND_IN;
+    if (typeof entry !== "object" || entry === null || isPlainEntry(entry)) return entry;
+    const module: unknown = "module" in entry ? entry.module : undefined;
+    if (typeof module !== "object" || module === null) {
+      objects.set(index, entry);
+      return STAND_IN;
+    }
+    objects.set(index, module);
+    return { ...entry, module: STAND_IN };
   });
   return { rest: { ...others, adapters: plain }, objects };
+}
+
+/** True for what names a module or holds a mistake; an adapter, and a module that exports one, hold objects. */
+function isPlainEntry(entry: object): boolean {
+  return Object.values(entry).every((value: unknown) => typeof value !== "object" && typeof value !== "function");
 }
 
 /** A disabled server vanishes before the checks: whoever switches a broken one off wants to start without it. */

@@ -12,8 +12,8 @@ import { createConfigSchema } from "./schema.ts";
 /** Reports every issue at its own key. `written` is the configuration before expansion, the only text to show. */
 export function reportIssues(issues: readonly z.core.$ZodIssue[], written: Json, problems: Problems): void {
   const schema = createConfigSchema();
-  for (const issue of issues) {
-    const path = issue.path.map((segment) => (typeof segment === "number" ? segment : String(segment)));
+  for (const issue of issues.flatMap((one) => toPlainIssues(one, written))) {
+    const path = issue.path.map(toSegment);
     const node = schemaAt(schema, path);
     if (issue.code === "unrecognized_keys") {
       for (const key of issue.keys) {
@@ -28,8 +28,20 @@ export function reportIssues(issues: readonly z.core.$ZodIssue[], written: Json,
   }
 }
 
+/** Of a value that may be written in two ways, a text and an object, the issues of the way that was meant. */
+function toPlainIssues(issue: z.core.$ZodIssue, written: Json): readonly z.core.$ZodIssue[] {
+  if (issue.code !== "invalid_union") return [issue];
+  const [asText = [], asObject = []] = issue.errors;
+  const isObject = describeFound(written, issue.path.map(toSegment)) === "an object";
+  return (isObject ? asObject : asText).map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
+}
+
+function toSegment(segment: PropertyKey): string | number {
+  return typeof segment === "number" ? segment : String(segment);
+}
+
 function describeUnknownKey(key: string, node: JsonObject): string {
-  const known = Object.keys(toObject(node["properties"]));
+  const known = Object.keys(toObject(toObjectForm(node)["properties"]));
   const nearest = findNearest(key, known);
   const remedy = nearest === undefined ? `known keys here: ${known.join(", ")}` : `did you mean ${quote(nearest)}?`;
   return `unknown key; ${remedy}`;
@@ -39,12 +51,19 @@ function describeUnknownKey(key: string, node: JsonObject): string {
 function schemaAt(schema: JsonObject, path: KeyPath): JsonObject {
   return path.reduce<JsonObject>((node, segment) => {
     if (typeof segment === "number") return toObject(node["items"]);
-    const properties = toObject(node["properties"]);
-    return toObject(Object.hasOwn(properties, segment) ? properties[segment] : node["additionalProperties"]);
+    const { properties, additionalProperties } = toObjectForm(node);
+    const known = toObject(properties);
+    return toObject(Object.hasOwn(known, segment) ? known[segment] : additionalProperties);
   }, schema);
 }
 
+function toObjectForm(node: JsonObject): JsonObject {
+  const { anyOf } = node;
+  return Array.isArray(anyOf) ? toObject(anyOf.find((form) => toObject(form)["properties"] !== undefined)) : node;
+}
+
 function describeExpected(node: JsonObject): string {
+  if (Array.isArray(node["anyOf"])) return node["anyOf"].map((form) => describeExpected(toObject(form))).join(" or ");
   const { type, minimum, maximum, minLength, maxLength, minItems, maxItems } = node;
   if (Array.isArray(node["enum"])) return `one of ${node["enum"].map((value) => JSON.stringify(value)).join(", ")}`;
   if (node["const"] !== undefined) return JSON.stringify(node["const"]);

@@ -35,6 +35,8 @@ test("every key has a description that ends as a sentence does", () => {
 test("every setting is listed", () => {
   assert.deepEqual(listSettingPaths(), [
     "adapters",
+    "adapters[].module",
+    "adapters[].pin",
     "analysis.blockOnError",
     "analysis.enabled",
     "analysis.rules.max-source-size",
@@ -70,6 +72,7 @@ test("every setting is listed", () => {
     "openapi.*.exclude",
     "openapi.*.headers",
     "openapi.*.include",
+    "openapi.*.pin",
     "openapi.*.startupTimeoutMs",
     "pin",
     "policy.profile",

@@ -190,6 +190,7 @@ const openapiSchema = z
       .optional()
       .meta({ description: 'Operations to offer: "list*", or "GET /pets/*" with method and path. Left out, all.' }),
     exclude: z.array(nonEmptyText).min(1).optional().meta({ description: "Operations to leave out, as in include." }),
+    pin: pinSchema.optional().meta({ description: "As the setting pin, for this API alone." }),
     startupTimeoutMs: whole({ min: 1, max: 600_000, usual: 30_000 }, "How long reading the document may take."),
     disabled: z
       .boolean()
@@ -197,6 +198,14 @@ const openapiSchema = z
       .meta({ description: "true leaves the API out; nothing else of its entry is checked then." }),
   })
   .meta({ description: "One API." });
+
+const adapterSchema = z.union([
+  nonEmptyText,
+  z.strictObject({
+    module: nonEmptyText.meta({ description: "The module, relative to this file's folder." }),
+    pin: pinSchema.optional().meta({ description: "As the setting pin, for the adapters of this module alone." }),
+  }),
+]);
 
 /** Checks everything that concerns one key by itself; rules that join keys are in `check-relations.ts`. */
 export const configSchema = z.strictObject({
@@ -214,7 +223,7 @@ export const configSchema = z.strictObject({
     .default({})
     .meta({ description: "APIs by name, each described by an OpenAPI document." }),
   adapters: z
-    .array(nonEmptyText)
+    .array(adapterSchema)
     .max(100)
     .default([])
     .meta({ description: "Modules that export an adapter, relative to this file's folder." }),
@@ -272,6 +281,9 @@ export type CheckedServer = CheckedConfig["mcpServers"][string];
 
 /** One entry of `openapi` that passed the schema. */
 export type CheckedApi = CheckedConfig["openapi"][string];
+
+/** One entry of `adapters` that passed the schema. */
+export type CheckedAdapter = CheckedConfig["adapters"][number];
 
 /** The JSON Schema that editors use, the content of `glovebox.schema.json`. Draft 7, which every editor understands. */
 export function createConfigSchema(): JsonObject {

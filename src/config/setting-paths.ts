@@ -6,7 +6,7 @@ import { createConfigSchema } from "./schema.ts";
 
 /**
  * Sorted, e.g. `sandbox.limits.wallMs`, `policy.rules[].decision`, `mcpServers.*.command`. A list or map of plain
- * values is one setting. `$schema` is for editors and no setting.
+ * values is one setting, also where an entry may be written as an object. `$schema` is for editors and no setting.
  */
 export function listSettingPaths(): string[] {
   return toLeaves(createConfigSchema(), "")
@@ -24,6 +24,8 @@ function toLeaves(node: JsonObject, path: string): string[] {
   }
   if (hasSettings(additionalProperties)) return toLeaves(additionalProperties, `${path}.*`);
   if (hasSettings(items)) return toLeaves(items, `${path}[]`);
+  const written = isJsonObject(items) && Array.isArray(items["anyOf"]) ? items["anyOf"].find(hasSettings) : undefined;
+  if (written) return [path, ...toLeaves(written, `${path}[]`)];
   return [path];
 }
 

@@ -60,6 +60,8 @@ export interface AdapterSource {
   readonly place: string;
   /** The object itself, or all exports of the module that the configuration names. */
   readonly load: () => Promise<unknown>;
+  /** `undefined` for the way of most upstreams. */
+  readonly pin: PinMode | undefined;
 }
 
 /** `eager` connects when the gateway opens, `lazy` when somebody first asks for tools or runs a program. */
@@ -75,7 +77,7 @@ export interface Settings {
   readonly folder: string;
   /** In the order of the file; disabled servers are left out. */
   readonly upstreams: ReadonlyMap<ConnectorId, UpstreamSettings>;
-  /** How tools are accepted that were never seen: of most servers, and of those that have a rule of their own. */
+  /** How tools are accepted that were never seen: of most upstreams, and of servers and APIs with a rule of their own. */
   readonly pins: { readonly usual: PinMode; readonly byServer: ReadonlyMap<ConnectorId, PinMode> };
   /** APIs by name; no name is also one of `upstreams`. */
   readonly apis: ReadonlyMap<ConnectorId, ApiSettings>;

@@ -10,7 +10,7 @@ import { expandText } from "./expand-references.ts";
 import type { Environment } from "./expand-references.ts";
 import { isHttpUrl, isMemoryLocation, toSqliteLocation } from "./formats.ts";
 import { configSchema } from "./schema.ts";
-import type { CheckedApi, CheckedConfig, CheckedServer } from "./schema.ts";
+import type { CheckedAdapter, CheckedApi, CheckedConfig, CheckedServer } from "./schema.ts";
 import type { AdapterSource, ApiSettings, Settings, SettingsOrigin, Template, UpstreamSettings } from "./settings.ts";
 
 interface Context {
@@ -36,9 +36,9 @@ export function toSettings(config: CheckedConfig, context: Context): Settings {
     source: context.source,
     folder: context.folder,
     upstreams: toUpstreams(config.mcpServers, context),
-    pins: { usual: config.pin, byServer: toPins(config.mcpServers) },
+    pins: { usual: config.pin, byServer: toPins({ ...config.mcpServers, ...config.openapi }) },
     apis: new Map(Object.entries(config.openapi).map(([name, api]) => [toId(name), toApi(api, context)])),
-    adapters: config.adapters.map((path, index) => toAdapterSource(path, index, context)),
+    adapters: config.adapters.map((entry, index) => toAdapterSource(entry, index, context)),
     sandbox: { engine, isolation, concurrency, queue, limits },
     analysis: { ...config.analysis, rules: toGiven(config.analysis.rules) },
     policy: { profile: config.policy.profile, rules: config.policy.rules.map(toRule) },
@@ -87,11 +87,12 @@ function toApi(api: CheckedApi, { folder, environment }: Context): ApiSettings {
 }
 
 /** An object of the configuration is handed on as it is, behind a function: it is not ours to freeze. */
-function toAdapterSource(path: string, index: number, { folder, objects }: Context): AdapterSource {
+function toAdapterSource(entry: CheckedAdapter, index: number, { folder, objects }: Context): AdapterSource {
   const place = `adapters[${index}]`;
+  const { module, pin } = typeof entry === "string" ? { module: entry } : entry;
   const object = objects?.get(index);
-  if (object !== undefined) return { place, load: async () => object };
-  return { place, load: () => import(pathToFileURL(resolve(folder, path)).href) };
+  if (object !== undefined) return { place, pin, load: async () => object };
+  return { place, pin, load: () => import(pathToFileURL(resolve(folder, module)).href) };
 }
 
 function toUpstream(server: CheckedServer, context: Context): UpstreamSettings {

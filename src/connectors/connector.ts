@@ -18,6 +18,8 @@ export interface RemoteTool {
   readonly input: JsonSchema;
   readonly output: JsonSchema | null;
   readonly annotations: RemoteAnnotations;
+  /** What a call sends and where to, where a document decides that and a schema does not show it. Pinned with the rest. */
+  readonly request?: JsonObject;
   /** Made by the connector from what else the server offers: its resources or prompts. */
   readonly synthetic?: true;
 }

@@ -102,6 +102,7 @@ function hideInTool(tool: RemoteTool, hide: Hide): RemoteTool {
     ...(tool.title !== undefined && { title: hide(tool.title) }),
     input: toSchema(input),
     output: output === null ? null : toSchema(output),
+    ...(tool.request && { request: toSchema(hideInValue(tool.request, hide)) }),
   };
 }
 

@@ -54,6 +54,11 @@ function compareApis(observe: Observe, make: (world: World) => readonly [Case, C
 const names: Observe = (config) =>
   withGlovebox(config, async (glovebox) => (await glovebox.search({})).tools.map(({ name }) => name).toSorted());
 
+const toolCount: Observe = async (config) => {
+  const found = await names(config);
+  return Array.isArray(found) ? found.length : found;
+};
+
 const KEY = 'return (await api.first({})).headers["x-key"] ?? null';
 
 /** An entry for every path below `openapi` and `adapters`. */
@@ -63,6 +68,20 @@ export const API_OBSERVATIONS: Readonly<Record<string, () => Promise<void>>> = {
     [{ mcpServers: {}, adapters: [] }, []],
     [{ mcpServers: {}, adapters: [resolve("examples/adapter/library-desk.ts")] }, ["ready"]],
   ),
+  "adapters[].module": compare(
+    states,
+    [{ mcpServers: {}, adapters: [] }, []],
+    [{ mcpServers: {}, adapters: [{ module: resolve("examples/adapter/library-desk.ts") }] }, ["ready"]],
+  ),
+  "adapters[].pin": compare(
+    toolCount,
+    [{ mcpServers: {}, adapters: [{ module: resolve("examples/adapter/library-desk.ts"), pin: "approve" }] }, 0],
+    [{ mcpServers: {}, adapters: [{ module: resolve("examples/adapter/library-desk.ts"), pin: "first-use" }] }, 3],
+  ),
+  "openapi.*.pin": compareApis(names, ({ origin, document }) => [
+    [{ document, baseUrl: origin, pin: "approve" }, []],
+    [{ document, baseUrl: origin, pin: "first-use" }, ["api.first", "api.second"]],
+  ]),
   "openapi.*.document": compareApis(names, ({ origin, document, other }) => [
     [{ document, baseUrl: origin }, ["api.first", "api.second"]],
     [{ document: other, baseUrl: origin }, ["api.third"]],

@@ -82,6 +82,39 @@ describe("a changed definition", { concurrency: 2 }, () => {
   });
 });
 
+describe("an operation of an API", () => {
+  const toDocument = (port: number, place: string): string => {
+    const parameters = [{ name: "q", in: place, schema: { type: "string" } }];
+    const get = { operationId: "find", parameters, responses: { 200: { description: "ok" } } };
+    const servers = [{ url: `http://127.0.0.1:${port}` }];
+    return JSON.stringify({ openapi: "3.1.0", servers, paths: { "/find": { get } } });
+  };
+  const look = async (folder: string): Promise<unknown> => {
+    const { stdout } = await runGlovebox(["tools", "--json"], { folder });
+    return (JSON.parse(stdout) as { tools: readonly { name: string }[] }).tools.map(({ name }) => name);
+  };
+
+  test("that would go elsewhere is withheld, and the difference says where", async (context) => {
+    const folder = makeFolder(context);
+    const document = join(folder, "api.json");
+    writeFileSync(document, toDocument(1, "query"));
+    const config = { mcpServers: {}, openapi: { api: { document } }, store: STORE };
+    writeFileSync(join(folder, "glovebox.config.json"), JSON.stringify(config));
+    assert.deepEqual(await look(folder), ["api.find"]);
+    for (const [port, place, line] of [
+      [2, "query", 'request.base: "http://127.0.0.1:1/" → "http://127.0.0.1:2/"'],
+      [1, "header", 'request.parameters.q.place: "query" → "header"'],
+    ] as const) {
+      writeFileSync(document, toDocument(port, place));
+      assert.deepEqual(await look(folder), []);
+      const { stdout } = await runGlovebox(["servers"], { folder });
+      assert.ok(stdout.includes(line), stdout);
+    }
+    writeFileSync(document, toDocument(1, "query"));
+    assert.deepEqual(await look(folder), ["api.find"]);
+  });
+});
+
 describe("approve", { concurrency: 2 }, () => {
   test("by another process reaches a running gateway", async (context) => {
     const { folder } = makePlace(context, { pin: "approve" });

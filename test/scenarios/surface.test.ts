@@ -103,7 +103,7 @@ test("the surface over HTTP", async (suite) => {
       assert.deepEqual(resources, [{ uri, name: "Note A", mimeType: "text/plain" }]);
       assert.deepEqual((await client.readResource({ uri })).contents, [{ uri, text: "text of note://a b" }]);
       const { resourceTemplates } = await client.listResourceTemplates();
-      assert.deepEqual(resourceTemplates, [{ uriTemplate: "glovebox://shelf/note%3A%2F%2F{id}", name: "Notes" }]);
+      assert.deepEqual(resourceTemplates, [{ uriTemplate: "glovebox://shelf/~note://{id}", name: "Notes" }]);
       await assert.rejects(client.readResource({ uri: "glovebox://nobody/x" }));
       const { prompts } = await client.listPrompts();
       const [prompt] = prompts;

@@ -12,6 +12,7 @@ import type { Connector } from "../connector.ts";
 import { createAdapterConnector } from "./adapter-connector.ts";
 import { defineAdapter } from "./define-adapter.ts";
 import { parseAdapters } from "./parse-adapters.ts";
+import type { AdapterSource } from "./parse-adapters.ts";
 
 function toId(name: string): ConnectorId {
   const id = parseConnectorId(name);
@@ -185,17 +186,24 @@ test("a schema without a form in JSON is refused when the adapter is defined", (
   });
 });
 
-const source = (value: unknown): { readonly place: string; readonly load: () => Promise<unknown> } => ({
+const source = (value: unknown, pin?: "approve"): AdapterSource => ({
   place: "adapters[0]",
   load: async () => value,
+  pin,
 });
 const named = (name: string): Adapter => defineAdapter({ name, tools: {} });
 
 test("an adapter is found as itself, as a named and as a default export, each once", async () => {
   const [one, two] = [named("one"), named("two")];
-  assert.deepEqual([...(await parseAdapters([source(one)], []))], [["one", one]]);
+  assert.deepEqual([...(await parseAdapters([source(one)], []))], [["one", { adapter: one, pin: undefined }]]);
   const module = { default: one, one, two, other: 5 };
-  assert.deepEqual([...(await parseAdapters([source(module)], [])).keys()], ["one", "two"]);
+  assert.deepEqual(
+    [...(await parseAdapters([source(module, "approve")], []))].map(([name, { pin }]) => [name, pin]),
+    [
+      ["one", "approve"],
+      ["two", "approve"],
+    ],
+  );
 });
 
 test("what is no adapter, has no name or takes another's is a mistake of the configuration", async () => {
@@ -215,7 +223,7 @@ test("what is no adapter, has no name or takes another's is a mistake of the con
     });
   }
   await assert.rejects(parseAdapters([source(named("one")), source(named("one"))], []), { code: "CONFIG_INVALID" });
-  const broken = { place: "adapters[0]", load: () => Promise.reject(new Error("boom")) };
+  const broken = { ...source(0), load: () => Promise.reject(new Error("boom")) };
   await assert.rejects(parseAdapters([broken], []), {
     message: "adapters[0]: the module could not be loaded: Error: boom",
   });

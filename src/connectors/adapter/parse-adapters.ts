@@ -1,7 +1,7 @@
 /** Finds the adapters that a configuration names, and refuses what is none before anything starts. */
 
 import { GloveboxError, isJsonObject, parseConnectorId } from "../../domain/index.ts";
-import type { Adapter, AdapterTool, ConnectorId } from "../../domain/index.ts";
+import type { Adapter, AdapterTool, ConnectorId, PinMode } from "../../domain/index.ts";
 
 const MARK: Adapter["kind"] = "glovebox.adapter";
 const EFFECTS: readonly unknown[] = ["read", "write", "destroy", "unknown"];
@@ -10,6 +10,13 @@ const EFFECTS: readonly unknown[] = ["read", "write", "destroy", "unknown"];
 export interface AdapterSource {
   readonly place: string;
   readonly load: () => Promise<unknown>;
+  readonly pin: PinMode | undefined;
+}
+
+/** An adapter, and how its tools are accepted if the configuration says so. */
+export interface ParsedAdapter {
+  readonly adapter: Adapter;
+  readonly pin: PinMode | undefined;
 }
 
 /**
@@ -19,16 +26,16 @@ export interface AdapterSource {
 export async function parseAdapters(
   sources: readonly AdapterSource[],
   taken: Iterable<ConnectorId>,
-): Promise<ReadonlyMap<ConnectorId, Adapter>> {
+): Promise<ReadonlyMap<ConnectorId, ParsedAdapter>> {
   const names = new Set<string>(taken);
-  const adapters = new Map<ConnectorId, Adapter>();
+  const adapters = new Map<ConnectorId, ParsedAdapter>();
   for (const source of sources) {
     for (const adapter of parseExports(source.place, await load(source))) {
       const id = parseConnectorId(adapter.name);
       if (id === undefined) throw refuse(source.place, "the adapter has no name of 1 to 256 plain characters");
       if (names.has(id)) throw refuse(source.place, `another upstream is called ${JSON.stringify(id)} too`);
       names.add(id);
-      adapters.set(id, adapter);
+      adapters.set(id, { adapter, pin: source.pin });
     }
   }
   return adapters;

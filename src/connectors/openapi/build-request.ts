@@ -10,7 +10,7 @@ import { buildBody } from "./build-body.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Operation, Parameter } from "./operation.ts";
 import { BODY_ARGUMENT } from "./parse-parameter.ts";
-import { encodePercent, toHeaderText, toPairs, toPathText } from "./serialize.ts";
+import { encodePercent, toHeaderText, toPairs, toPathText, toPlainText } from "./serialize.ts";
 import type { Pair } from "./serialize.ts";
 
 /** Segments that a URL parser takes for "here" and "up", also when they are encoded. */
@@ -39,7 +39,7 @@ export function buildRequest(
   const given = operation.parameters.flatMap((parameter): Given[] => {
     const value = Object.hasOwn(args, parameter.argument) ? args[parameter.argument] : undefined;
     if (value === undefined) return [];
-    return [{ parameter, value: parameter.isJson ? JSON.stringify(value) : value }];
+    return [{ parameter, value: toSent(value, parameter) }];
   });
   const secrets = credentials.of(operation);
   const own = collectPairs(given, "query").filter(([name]) => !credentials.isReserved("query", decodeName(name)));
@@ -62,6 +62,12 @@ export function buildRequest(
 interface Given {
   readonly parameter: Parameter;
   readonly value: Json;
+}
+
+/** What has a media type is sent as one text; a text of `text/plain` is not quoted. */
+function toSent(value: Json, { format }: Parameter): Json {
+  if (format === "style") return value;
+  return format === "json" ? JSON.stringify(value) : toPlainText(value);
 }
 
 /** An object that is spread over a query brings names of the program's choice, so names are compared decoded. */

@@ -9,6 +9,8 @@ import type { SchemaConverter } from "./convert-schema.ts";
 import type { Body, Operation, Parameter } from "./operation.ts";
 import { BODY_ARGUMENT } from "./parse-parameter.ts";
 import type { References } from "./references.ts";
+import { toRequest } from "./to-request.ts";
+import type { RequestOrigin } from "./to-request.ts";
 
 /** All schemas of a document together, of the 32 MiB that the catalog takes: more would take seconds at each start. */
 const MAX_TOTAL_BYTES = 12 * 1024 * 1024;
@@ -28,7 +30,15 @@ export function toSchemaBudget(count: number): number {
   return Math.min(MAX_SCHEMA_BYTES, Math.floor(MAX_TOTAL_BYTES / (2 * Math.max(count, 1))));
 }
 
-export function createTool(operation: Operation, references: References, maxBytes: number): CreatedTool {
+/** What all tools of a document are made with. */
+export interface ToolContext extends RequestOrigin {
+  readonly references: References;
+  /** For each of the two schemas; see `toSchemaBudget`. */
+  readonly maxBytes: number;
+}
+
+export function createTool(operation: Operation, context: ToolContext): CreatedTool {
+  const { references, maxBytes } = context;
   const inputs = createConverter({ references, direction: "input", maxBytes });
   const outputs = createConverter({ references, direction: "output", maxBytes });
   const input = toInput(operation, inputs);
@@ -36,10 +46,10 @@ export function createTool(operation: Operation, references: References, maxByte
   const isIncomplete = inputs.unresolved() + outputs.unresolved() > 0;
   const { name, description, method, path } = operation;
   const texts = [description || `${method} ${path}`, ...(isIncomplete ? [OTHER_DOCUMENT] : [])];
-  // The title is part of what is pinned: a document cannot turn an accepted tool into another request unnoticed.
-  const title = `${method} ${path}`;
-  const tool = { name, title, description: texts.join("\n\n"), input, output, annotations: toAnnotations(method) };
-  return { tool, isIncomplete };
+  // Title and request are part of what is pinned: a document cannot turn an accepted tool into another request unnoticed.
+  const request = toRequest(operation, context);
+  const said = { name, title: `${method} ${path}`, description: texts.join("\n\n") };
+  return { tool: { ...said, input, output, annotations: toAnnotations(method), request }, isIncomplete };
 }
 
 function toInput({ parameters, body }: Operation, converter: SchemaConverter): JsonSchema {

@@ -9,7 +9,7 @@ import type { ConnectorId } from "../../domain/index.ts";
 import type { RemoteTool } from "../connector.ts";
 import { DEFAULT_MESSAGE_BYTES } from "../settings.ts";
 import { createTool, toSchemaBudget } from "./create-tool.ts";
-import type { CreatedTool } from "./create-tool.ts";
+import type { CreatedTool, ToolContext } from "./create-tool.ts";
 import { createCredentials } from "./credentials.ts";
 import type { Credentials } from "./credentials.ts";
 import { findBase } from "./find-base.ts";
@@ -17,7 +17,6 @@ import type { ApiDocument, Operation } from "./operation.ts";
 import { parseApiDocument } from "./parse-document.ts";
 import { parseText } from "./parse-text.ts";
 import { createReferences } from "./references.ts";
-import type { References } from "./references.ts";
 import { selectOperations } from "./select-operations.ts";
 
 /** Larger than any public document that is known, small enough for memory. */
@@ -75,7 +74,8 @@ export async function loadApi({ id, settings, egress, readFile }: LoadOptions, s
   const chosen = selectOperations(document.operations, settings.include, settings.exclude).map((operation) =>
     withoutReserved(operation, credentials),
   );
-  const created = await createTools(chosen, createReferences(root), signal);
+  const context = { base, schemes, references: createReferences(root), maxBytes: toSchemaBudget(chosen.length) };
+  const created = await createTools(chosen, context, signal);
   return {
     base,
     fetch: egress.fetchFrom(base.origin, { maxBytes: settings.messageBytes ?? DEFAULT_MESSAGE_BYTES }),
@@ -89,15 +89,14 @@ export async function loadApi({ id, settings, egress, readFile }: LoadOptions, s
 /** Lets others have their turn in between: a large document takes a second or two. */
 async function createTools(
   operations: readonly Operation[],
-  references: References,
+  context: ToolContext,
   signal: AbortSignal,
 ): Promise<readonly CreatedTool[]> {
-  const budget = toSchemaBudget(operations.length);
   const created: CreatedTool[] = [];
   for (const [index, operation] of operations.entries()) {
     if (index % TOOLS_PER_TURN === 0) await nextTurn();
     signal.throwIfAborted();
-    created.push(createTool(operation, references, budget));
+    created.push(createTool(operation, context));
   }
   return created;
 }

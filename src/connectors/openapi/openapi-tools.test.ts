@@ -25,7 +25,8 @@ const PET = {
 };
 
 test("an operation of Swagger 2.0 becomes a tool with both schemas, the definitions that it reaches and a claim", async () => {
-  assert.deepEqual((await listTools("petstore")).get("addPet"), {
+  const { request: _, ...tool } = (await listTools("petstore")).get("addPet") ?? {};
+  assert.deepEqual(tool, {
     name: "addPet",
     title: "POST /pet",
     description: "Add a pet",

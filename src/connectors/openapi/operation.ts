@@ -28,8 +28,8 @@ export interface Parameter extends Serialization {
   readonly name: string;
   readonly place: Place;
   readonly isRequired: boolean;
-  /** The value is sent as the text of its JSON. */
-  readonly isJson: boolean;
+  /** By its style, or whole: as the text of its JSON, or as text. */
+  readonly format: "style" | "json" | "text";
   readonly description: string;
   readonly schema: Json;
 }

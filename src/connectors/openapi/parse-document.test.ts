@@ -12,9 +12,10 @@ import { MAX_OPERATIONS, parseApiDocument } from "./parse-document.ts";
 import { createReferences } from "./references.ts";
 
 function listTools(root: JsonObject, budget?: number): ReturnType<typeof createTool>[] {
-  const { operations } = parseApiDocument(root);
-  const references = createReferences(root);
-  return operations.map((one) => createTool(one, references, budget ?? toSchemaBudget(operations.length)));
+  const { operations, schemes } = parseApiDocument(root);
+  const maxBytes = budget ?? toSchemaBudget(operations.length);
+  const context = { references: createReferences(root), maxBytes, schemes, base: new URL("http://127.0.0.1:1") };
+  return operations.map((one) => createTool(one, context));
 }
 
 const withPaths = (paths: Json, more: JsonObject = {}): JsonObject => ({ openapi: "3.1.0", paths, ...more });

@@ -21,6 +21,11 @@ export interface OperationContext {
   readonly item: JsonObject;
 }
 
+/** RFC 9110 §9.3.1 and §9.3.2 give a body no meaning here, and `fetch` sends none. */
+const BODILESS = new Set(["get", "head"]);
+const NO_BODY =
+  "The document gives this request a body, which a request of its method cannot have: it is sent without.";
+
 /** The document's description comes after its summary; what is deprecated says so first. */
 export function parseOperation(raw: JsonObject, context: OperationContext): Operation {
   const { dialect, references, method, path, name, root } = context;
@@ -31,13 +36,16 @@ export function parseOperation(raw: JsonObject, context: OperationContext): Oper
     dialect === "swagger"
       ? parseSwaggerBody(rawParameters, consumes, references)
       : parseBody(references.resolve(raw["requestBody"]), references);
+  const isBodiless = BODILESS.has(method);
   return {
     name,
     method: method.toUpperCase(),
     path,
-    description: toDescription(raw),
+    description: [toDescription(raw), ...(body && isBodiless ? [NO_BODY] : [])]
+      .filter((one) => one !== "")
+      .join("\n\n"),
     parameters: nameArguments(completePath(parameters, path)),
-    body,
+    body: isBodiless ? null : body,
     responses: parseResponses(raw, context),
     security: parseSecurity(raw["security"]) ?? parseSecurity(root["security"]),
   };
@@ -55,7 +63,7 @@ const UNDESCRIBED: NamelessParameter = {
   name: "",
   place: "path",
   isRequired: true,
-  isJson: false,
+  format: "style",
   description: "",
   schema: { type: "string" },
   style: "simple",

@@ -3,6 +3,7 @@
 import { isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
 
+import { isJsonType, isTextType } from "./media-type.ts";
 import type { Parameter, Place, Serialization, Style } from "./operation.ts";
 
 const PLACES: readonly Place[] = ["path", "query", "header", "cookie"];
@@ -30,18 +31,23 @@ export function parseParameter(raw: JsonObject, dialect: "swagger" | "openapi"):
   if (typeof name !== "string" || name === "" || name.length > MAX_NAME_LENGTH || place === undefined) return undefined;
   if (place === "header" && NO_PARAMETER.has(name.toLowerCase())) return undefined;
   if ((place === "header" || place === "cookie") && !TOKEN.test(name)) return undefined;
-  const media = isJsonObject(raw["content"]) ? Object.values(raw["content"])[0] : undefined;
+  const [mediaType = "", media] = Object.entries(isJsonObject(raw["content"]) ? raw["content"] : {})[0] ?? [];
   const content = isJsonObject(media) ? media : undefined;
   return {
     name,
     place,
     isRequired: place === "path" || required === true,
-    isJson: content !== undefined,
+    format: content ? formatOf(mediaType) : "style",
     description: typeof description === "string" ? description : "",
     schema: dialect === "swagger" ? toSwaggerSchema(raw) : (content?.["schema"] ?? raw["schema"] ?? {}),
     allowReserved: allowReserved === true,
     ...(dialect === "swagger" ? parseCollectionFormat(raw["collectionFormat"], place) : parseStyle(raw, place)),
   };
+}
+
+/** Of `content`, which has exactly one entry; a type that is not known is most likely some JSON. */
+function formatOf(mediaType: string): Parameter["format"] {
+  return isTextType(mediaType) && !isJsonType(mediaType) ? "text" : "json";
 }
 
 type StyleAndExplode = Pick<Serialization, "style" | "explode">;

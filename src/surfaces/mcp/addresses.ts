@@ -7,19 +7,22 @@ export interface UpstreamPlace {
 }
 
 const SCHEME = "glovebox://";
+/** Stands before a URI of the upstream that is not encoded. */
+const WHOLE = "~";
 const MAX_CHARS = 8_192;
 const NAMESPACE = /^[a-z][A-Za-z0-9]{0,127}$/;
 
 /** `glovebox://<namespace>/<its own URI, percent-encoded>`. */
 export function toResourceUri(namespace: string, uri: string): string {
-  return `${SCHEME}${namespace}/${encodeURIComponent(uri.toWellFormed())}`;
+  return `${SCHEME}${namespace}/${encodeURIComponent(uri.toWellFormed()).replace(/^~/, "%7E")}`;
 }
 
-/** As `toResourceUri`, with the expressions in braces left as they are, so that a client can fill them in (RFC 6570). */
+/**
+ * `glovebox://<namespace>/~<its own template>`. The client encodes what it fills in (RFC 6570), and the server decodes
+ * that: nobody in between may, so the whole stays as it is.
+ */
 export function toTemplateUri(namespace: string, template: string): string {
-  const parts = template.toWellFormed().split(/(\{[^{}]*\})/);
-  const encoded = parts.map((part, index) => (index % 2 === 1 ? part : encodeURIComponent(part)));
-  return `${SCHEME}${namespace}/${encoded.join("")}`;
+  return `${SCHEME}${namespace}/${WHOLE}${template.toWellFormed()}`;
 }
 
 /** `undefined` for what is no such URI. */
@@ -27,7 +30,8 @@ export function parseResourceUri(uri: string): UpstreamPlace | undefined {
   if (!uri.startsWith(SCHEME) || uri.length > MAX_CHARS) return undefined;
   const slash = uri.indexOf("/", SCHEME.length);
   if (slash < 0) return undefined;
-  return toPlace(uri.slice(SCHEME.length, slash), decode(uri.slice(slash + 1)));
+  const rest = uri.slice(slash + 1);
+  return toPlace(uri.slice(SCHEME.length, slash), rest.startsWith(WHOLE) ? rest.slice(1) : decode(rest));
 }
 
 /** `<namespace>_<name>`; a namespace has no underscore, so the first one divides. */

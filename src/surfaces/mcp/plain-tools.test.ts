@@ -73,10 +73,14 @@ test("the address of a resource leads back to its server and its own URI", () =>
   }
 });
 
-test("a template keeps its expressions, and what a client fills in leads back", () => {
-  assert.equal(toTemplateUri("files", "note://{id}/x"), "glovebox://files/note%3A%2F%2F{id}%2Fx");
-  const filled = toTemplateUri("files", "note://{id}/x").replace("{id}", "7");
-  assert.deepEqual(parseResourceUri(filled), { namespace: "files", own: "note://7/x" });
+test("a template stays whole, and what a client fills in leads back as the client encoded it", () => {
+  assert.equal(toTemplateUri("files", "note://{id}/x"), "glovebox://files/~note://{id}/x");
+  for (const value of ["7", "a%2Fb%20c", "100%25", "%"]) {
+    const filled = toTemplateUri("files", "note://{id}/x").replace("{id}", value);
+    assert.deepEqual(parseResourceUri(filled), { namespace: "files", own: `note://${value}/x` });
+  }
+  assert.deepEqual(parseResourceUri(toResourceUri("files", "~a%20b")), { namespace: "files", own: "~a%20b" });
+  assert.equal(parseResourceUri("glovebox://files/~"), undefined);
 });
 
 test("the name of a prompt leads back to its server and its own name", () => {
