@@ -30,11 +30,11 @@ import { createRooms } from "./create-rooms.ts";
 import type { Parts } from "./create-rooms.ts";
 import { createUpstreams, startEagerly } from "./create-upstreams.ts";
 import { cleanDescription, createResultId, createSeed } from "./host-powers.ts";
-import { RESTARTS, createVault, openHeld, openLedgerOf } from "./open-records.ts";
+import { APPROVALS, RESTARTS, createVault, openHeld, openLedgerOf } from "./open-records.ts";
 
 const MANIFEST = createRequire(import.meta.url)("../package.json") as { readonly version: string };
 /** How often a running gateway looks for word from the command line. */
-const RESTART_LOOK_MS = 1000;
+const LOOK_MS = 1000;
 
 /** As the command line prints it and `/health` says it. */
 export const VERSION = MANIFEST.version;
@@ -58,14 +58,16 @@ export async function openGateway(settings: Settings): Promise<Gateway> {
     modeOf: pinModeOf,
   };
   startEagerly(connectors, settings);
-  opened.use(watchRestarts({ connectors, read: () => store.meta.get(RESTARTS), everyMs: RESTART_LOOK_MS }));
+  opened.use(watchRestarts({ connectors, read: () => store.meta.get(RESTARTS), everyMs: LOOK_MS }));
   const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription, pins }));
   const { concurrency, queue, limits } = settings.sandbox;
   const sandbox = opened.use(
     openSandbox({ engine, keeper, concurrency, queue, limits, now: Date.now, seed: createSeed }),
   );
   const results = createResults({ store: store.results, now: Date.now, createId: createResultId, ...settings.results });
-  const watch = opened.use(watchTools(catalog, connectors));
+  const watch = opened.use(
+    watchTools(catalog, connectors, { read: () => store.meta.get(APPROVALS), everyMs: LOOK_MS }),
+  );
   const checker = opened.use(openChecker({ node: process.execPath, keeper, now: Date.now, measure: measureFamily }));
   const rooms = opened.move();
   const close = (): Promise<void> => rooms.disposeAsync();

@@ -18,6 +18,8 @@ import { cleanDescription } from "./host-powers.ts";
 
 /** Where the command line leaves word for running gateways. */
 export const RESTARTS = "restarts";
+/** Where it says that definitions were approved: another text each time. */
+export const APPROVALS = "approvals";
 
 interface Records {
   readonly store: Store;
@@ -82,12 +84,20 @@ export async function openHeldAlone(settings: Settings): Promise<HeldDefinitions
 
 /** Shared by a whole gateway and by the command that only approves. */
 export function openHeld(store: Store, ledger: Ledger): HeldDefinitions {
-  return openHeldDefinitions({
+  const held = openHeldDefinitions({
     store: store.pins,
     record: (entry) => ledger.write(entry),
     clean: cleanDescription,
     now: Date.now,
   });
+  return {
+    ...held,
+    approve: async (request, show) => {
+      const approved = await held.approve(request, show);
+      await store.meta.set(APPROVALS, randomBytes(8).toString("hex"));
+      return approved;
+    },
+  };
 }
 
 /** Written to the ledger first, like everything that a person does to a running gateway. */

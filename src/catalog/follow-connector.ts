@@ -34,10 +34,12 @@ interface FollowOptions {
   readonly patience: Patience;
   /** Ends every question that is under way. */
   readonly signal: AbortSignal;
+  /** Hears of every listing, also of one that comes when nobody waits any more. Must not throw. */
+  readonly onListed?: () => void;
 }
 
 /** Listens from now on, until `signal` fires. */
-export function followConnector(connector: Connector, { clean, patience, signal }: FollowOptions): Followed {
+export function followConnector(connector: Connector, { clean, patience, signal, onListed }: FollowOptions): Followed {
   let listing: Listing | undefined;
   let version = 0;
   let isStale = true;
@@ -64,6 +66,7 @@ export function followConnector(connector: Connector, { clean, patience, signal 
     seenConnection = connectionOf(connector);
     asking = undefined;
     waiting = undefined;
+    if (!hasFailed) onListed?.();
   }
 
   function begin(): void {

@@ -2,7 +2,7 @@
 
 import type { Connector } from "../connectors/index.ts";
 import { approveCommand } from "../domain/index.ts";
-import type { CatalogSnapshot, ConnectorId, Instant, Tool, UpstreamStatus } from "../domain/index.ts";
+import type { CatalogSnapshot, ConnectorId, Digest, Instant, Tool, UpstreamStatus } from "../domain/index.ts";
 import { createAdmitTools } from "./admit-tools.ts";
 import type { Admission, PinPowers } from "./admit-tools.ts";
 import { createSnapshot, describeLeftOut } from "./create-snapshot.ts";
@@ -24,6 +24,10 @@ export interface Catalog extends AsyncDisposable {
   connectorOf(tool: Tool): Connector;
   /** One per server, also those without tools; `tools` counts what the catalog took. */
   statuses(): readonly UpstreamStatus[];
+  /** The listener hears that some server has listed its tools. Returns the way to stop listening. */
+  onListed(listener: () => void): () => void;
+  /** Of the first snapshot that anybody took. */
+  firstDigest(): Digest | undefined;
   close(): Promise<void>;
 }
 
@@ -45,9 +49,12 @@ export function openCatalog({ connectors, now, clean, pins, patience = PATIENCE 
   if (byId.size !== connectors.length) throw new TypeError("Two connectors have the same id");
   const namespaces = nameNamespaces(byId.keys());
   const closing = new AbortController();
-  const followed = connectors.map((one) => followConnector(one, { clean, patience, signal: closing.signal }));
+  const listeners = new Set<() => void>();
+  const onListed = (): void => listeners.forEach((listener) => listener());
+  const followed = connectors.map((one) => followConnector(one, { clean, patience, onListed, signal: closing.signal }));
   const admissions = createAdmissions(followed, { ...pins, now });
   let snapshot: CatalogSnapshot | undefined;
+  let firstDigest: Digest | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
   async function update(): Promise<CatalogSnapshot> {
@@ -55,6 +62,7 @@ export function openCatalog({ connectors, now, clean, pins, patience = PATIENCE 
     if (snapshot && isSame) return snapshot;
     const next = createSnapshot(toContributions(followed, namespaces, admissions.find), now());
     snapshot = snapshot?.digest === next.digest ? snapshot : next;
+    firstDigest ??= snapshot.digest;
     return snapshot;
   }
 
@@ -77,7 +85,18 @@ export function openCatalog({ connectors, now, clean, pins, patience = PATIENCE 
   }
 
   const statuses = () => followed.map((one) => toStatus(one, admissions.find(one.connector.id)));
-  return { takeSnapshot, connectorOf, statuses, close, [Symbol.asyncDispose]: close };
+  return {
+    takeSnapshot,
+    connectorOf,
+    statuses,
+    firstDigest: () => firstDigest,
+    onListed: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }
 
 type FindAdmission = (connector: ConnectorId) => Admission | undefined;

@@ -76,7 +76,7 @@ export const API_OBSERVATIONS: Readonly<Record<string, () => Promise<void>>> = {
   "adapters[].pin": compare(
     toolCount,
     [{ mcpServers: {}, adapters: [{ module: resolve("examples/adapter/library-desk.ts"), pin: "approve" }] }, 0],
-    [{ mcpServers: {}, adapters: [{ module: resolve("examples/adapter/library-desk.ts"), pin: "first-use" }] }, 3],
+    [{ mcpServers: {}, adapters: [{ module: resolve("examples/adapter/library-desk.ts"), pin: "first-use" }] }, 2],
   ),
   "openapi.*.pin": compareApis(names, ({ origin, document }) => [
     [{ document, baseUrl: origin, pin: "approve" }, []],

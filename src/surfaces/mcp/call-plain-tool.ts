@@ -5,11 +5,16 @@ import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server"
 
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
-import type { Called, Media } from "../../execution/index.ts";
+import type { Called } from "../../execution/index.ts";
 import type { McpDoor, ToolRequest } from "./call-tool.ts";
+import { capText } from "./cap-text.ts";
+import { describeMissing } from "./missing-files.ts";
 import { hasObjectOutput, namePlainTools } from "./plain-tools.ts";
-import { renderError, renderExecution } from "./render-execution.ts";
+import { MAX_TEXT_BYTES, renderError, renderExecution } from "./render-execution.ts";
 import { toBlock } from "./render-media.ts";
+
+/** Of a text beside structured content that is larger than any text may be. */
+const SHORT_TEXT_BYTES = 2_000;
 
 /** Our own tools have no underscore; whether the tool exists is another question. */
 export function isPlainName(name: string): boolean {
@@ -27,9 +32,25 @@ export async function callPlainTool(door: McpDoor, request: ToolRequest): Promis
   const value = valueOf(called);
   if (value === undefined) return toFailure(called);
   const media = await gateway.findMedia(principal, value);
-  const isWhole = called.result.truncated === undefined || hasObjectOutput(tool.output);
-  if (!isWhole) return { content: [{ type: "text", text: renderExecution(called.result) }, ...media.map(toBlock)] };
-  return { content: toContent(value, media), ...(isJsonObject(value) && { structuredContent: { ...value } }) };
+  const notes = describeMissing(value, media).map(toTextBlock);
+  const files = [...media.map(toBlock), ...notes];
+  const { result } = called;
+  const sample = result.truncated && renderExecution(result, { hasPrograms: gateway.expose === "both" });
+  const isWhole = sample === undefined || hasObjectOutput(tool.output);
+  if (!isWhole) return { content: [toTextBlock(sample), ...files] };
+  if (!isJsonObject(value)) return { content: [...toTexts(value), ...files] };
+  return { content: [toTextBlock(sample ?? toShortText(value)), ...files], structuredContent: { ...value } };
+}
+
+/** The structured content beside it is whole, so nothing large is sent twice. */
+function toShortText(value: JsonObject): string {
+  const text = JSON.stringify(value);
+  if (Buffer.byteLength(text) <= MAX_TEXT_BYTES) return text;
+  return capText(text, SHORT_TEXT_BYTES, "structuredContent has all of it");
+}
+
+function toTextBlock(text: string): ContentBlock {
+  return { type: "text", text };
 }
 
 /** Arguments are checked against the tool's schema in the bridge. */
@@ -54,19 +75,17 @@ function toFailure({ result }: Called): CallToolResult {
 }
 
 /** A server that answered in blocks is answered on in blocks; files come after the text in which they stand. */
-function toContent(value: Json, media: readonly Media[]): ContentBlock[] {
+function toTexts(value: Json): ContentBlock[] {
   const texts = Array.isArray(value) ? value.map(textOf) : [];
   const blocks = texts.filter((text) => text !== undefined);
-  const isBlocks = texts.length > 0 && blocks.length === texts.length;
-  if (isBlocks) return [...blocks.flat(), ...media.map(toBlock)];
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return [{ type: "text", text }, ...media.map(toBlock)];
+  if (texts.length > 0 && blocks.length === texts.length) return blocks.flat();
+  return [toTextBlock(typeof value === "string" ? value : JSON.stringify(value))];
 }
 
 /** The text of a text block, nothing for a file's placeholder, `undefined` for what is no block. */
 function textOf(item: Json): ContentBlock[] | undefined {
   if (!isJsonObject(item)) return undefined;
   const { type, text, handle } = item;
-  if (type === "text" && typeof text === "string") return [{ type: "text", text }];
+  if (type === "text" && typeof text === "string") return [toTextBlock(text)];
   return typeof handle === "string" ? [] : undefined;
 }

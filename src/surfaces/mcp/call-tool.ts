@@ -8,6 +8,7 @@ import type { ExecutionEvent, ExecutionView, Principal } from "../../domain/inde
 import type { Media } from "../../execution/index.ts";
 import type { Gateway } from "../gateway.ts";
 import { callPlainTool, isPlainName } from "./call-plain-tool.ts";
+import { RESUME } from "./definitions.ts";
 import {
   parseDescribeArguments,
   parseExecuteArguments,
@@ -62,8 +63,8 @@ export async function callTool(door: McpDoor, request: ToolRequest): Promise<Cal
 
 /** What a client may call is what it is shown. */
 function findAnswer({ expose }: Gateway, name: string): Answer | undefined {
-  if (expose === "code") return ANSWERS.get(name);
-  return (expose === "both" ? ANSWERS.get(name) : undefined) ?? (isPlainName(name) ? callPlainTool : undefined);
+  const own = expose === "tools" && name !== RESUME.name ? undefined : ANSWERS.get(name);
+  return own ?? (expose !== "code" && isPlainName(name) ? callPlainTool : undefined);
 }
 
 async function answerSearch({ gateway, principal }: McpDoor, { rawArguments }: ToolRequest): Promise<CallToolResult> {

@@ -1,10 +1,10 @@
 /** Keeps a text within a number of bytes and says so when something was left out. */
 
 /** The note about what is missing counts towards `maxBytes`; a character is never cut in half. */
-export function capText(text: string, maxBytes: number): string {
+export function capText(text: string, maxBytes: number, remedy = "return or print less to see all of it"): string {
   const bytes = Buffer.byteLength(text);
   if (bytes <= maxBytes) return text;
-  const note = `\n[shortened: this text has ${bytes} bytes; return or print less to see all of it]`;
+  const note = `\n[shortened: this text has ${bytes} bytes; ${remedy}]`;
   const room = Math.max(0, maxBytes - Buffer.byteLength(note));
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(room));
   return text.slice(0, read) + note;

@@ -15,7 +15,7 @@ import { isJsonObject } from "../../domain/index.ts";
 import type { JsonObject } from "../../domain/index.ts";
 import { callTool } from "./call-tool.ts";
 import type { McpDoor } from "./call-tool.ts";
-import { INSTRUCTIONS, TOOL_DEFINITIONS } from "./definitions.ts";
+import { INSTRUCTIONS, RESUME, TOOL_DEFINITIONS } from "./definitions.ts";
 import { getPrompt, listPrompts, listResources, listTemplates, readResource } from "./pass-through.ts";
 import { definePlainTool, namePlainTools } from "./plain-tools.ts";
 import { createReporter } from "./report-progress.ts";
@@ -40,7 +40,7 @@ export function createMcpServer(door: McpDoor, gone?: AbortSignal): Server {
         resources: { listChanged: true },
         prompts: { listChanged: true },
       },
-      instructions: INSTRUCTIONS,
+      ...(door.gateway.expose !== "tools" && { instructions: INSTRUCTIONS }),
       cacheHints: {
         "tools/list": isStable ? { ttlMs: STABLE_MS, cacheScope: "public" } : changing,
         "resources/list": changing,
@@ -70,7 +70,7 @@ export async function announceChange(server: Server, { gateway }: McpDoor): Prom
 }
 
 async function listTools({ gateway, principal }: McpDoor): Promise<Tool[]> {
-  const own = gateway.expose === "tools" ? [] : TOOL_DEFINITIONS;
+  const own = gateway.expose === "tools" ? [RESUME] : TOOL_DEFINITIONS;
   if (gateway.expose === "code") return [...own];
   const plain = namePlainTools(await gateway.takeSnapshot(principal));
   return [...own, ...[...plain].map(([name, tool]) => definePlainTool(name, tool))];

@@ -100,7 +100,8 @@ const EXECUTE: Tool = {
   annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
 };
 
-const RESUME: Tool = {
+/** Also where upstream tools stand alone: without it nobody could read on in a large result. */
+export const RESUME: Tool = {
   name: "resume",
   title: "Read on",
   description:

@@ -12,10 +12,13 @@ import { parsePromptName, parseResourceUri, toPromptName, toResourceUri, toTempl
 import type { UpstreamPlace } from "./addresses.ts";
 import type { McpDoor } from "./call-tool.ts";
 import type { PASSED_THROUGH } from "./plain-tools.ts";
+import { readKept } from "./read-kept.ts";
 import { restoreFiles } from "./restore-files.ts";
 
 type Method = (typeof PASSED_THROUGH)[number];
 
+/** No upstream can have this namespace: what it holds are kept results. */
+const KEPT = "glovebox";
 const MAX_LISTED = 1_000;
 const TEXT_BYTES = 4_096;
 const TEXTS = ["name", "title", "description", "mimeType"] as const;
@@ -54,6 +57,7 @@ export async function listPrompts(door: McpDoor, signal: AbortSignal): Promise<r
 /** Rejects with a protocol error when there is no such resource or its server fails. */
 export async function readResource(door: McpDoor, uri: string, signal: AbortSignal): Promise<JsonObject> {
   const place = parseResourceUri(uri);
+  if (place?.namespace === KEPT) return readKept(door, place.own, uri);
   const tool = place && (await findTool(door, place, "resources/read"));
   if (!place || !tool) throw new ResourceNotFoundError(uri);
   const value = await callOne(door, tool, { args: { uri: place.own }, signal });

@@ -11,9 +11,13 @@ const MAX_TAIL_BYTES = 8_000;
 
 const MAX_SHAPE_BYTES = 1_000;
 
-/** Never longer than `MAX_TEXT_BYTES`. */
-export function renderExecution(result: ExecutionView): string {
-  const parts = [renderTruncation(result.truncated), renderFindings(result.findings), renderFailure(result)];
+/** Never longer than `MAX_TEXT_BYTES`. A client without programs is told only of what it can do. */
+export function renderExecution(result: ExecutionView, { hasPrograms = true } = {}): string {
+  const parts = [
+    renderTruncation(result.truncated, hasPrograms),
+    renderFindings(result.findings),
+    renderFailure(result),
+  ];
   const tail = capText(joinParts(parts), MAX_TAIL_BYTES);
   const separator = tail === "" ? "" : "\n\n";
   const head = joinParts([renderValue(result), renderLogs(result.logs)]);
@@ -38,12 +42,14 @@ function renderValue({ state, value }: ExecutionView): string {
 }
 
 /** Above it stands a sample; this says so, and how to get the rest. */
-function renderTruncation(truncated: Truncation | undefined): string {
+function renderTruncation(truncated: Truncation | undefined, hasPrograms: boolean): string {
   if (!truncated) return "";
   const { handle, bytes, shape } = truncated;
   return [
     `The result has ${bytes} bytes; above is a sample, the whole is kept as ${handle}: ${capText(shape, MAX_SHAPE_BYTES)}`,
-    `Read it in a program: await glovebox.results.read("${handle}", { path, offset, limit, grep }), or with resume({ handle: "${handle}", … })`,
+    hasPrograms
+      ? `Read it in a program: await glovebox.results.read("${handle}", { path, offset, limit, grep }), or with resume({ handle: "${handle}", … })`
+      : `Read it with resume({ handle: "${handle}", path, offset, limit, grep })`,
   ].join("\n");
 }
 

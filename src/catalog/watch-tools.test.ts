@@ -1,0 +1,114 @@
+/** When clients are told that the tools are others: after changes, approvals and late arrivals, and for nothing else. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+
+import type { Connector, RemoteTool } from "../connectors/index.ts";
+import { GloveboxError, parseConnectorId, parsePrincipalId } from "../domain/index.ts";
+import type { PinMode } from "../domain/index.ts";
+import { openStore } from "../store/index.ts";
+import { openCatalog } from "./open-catalog.ts";
+import { openHeldDefinitions } from "./open-held.ts";
+import { watchTools } from "./watch-tools.ts";
+
+const certain = <Value>(value: Value | undefined): Value => value ?? assert.fail();
+const ID = certain(parseConnectorId("a"));
+const OPERATOR = { id: certain(parsePrincipalId("operator")), kind: "operator", groups: [] } as const;
+const clean = (text: string): string => text;
+const tool = (name: string): RemoteTool => ({
+  name,
+  description: "Reads",
+  input: { type: "object" },
+  output: null,
+  annotations: {},
+});
+
+/** An upstream without a server: it answers with what `answer` says, and `announce` is its notice of a change. */
+function createUpstream(first: () => Promise<readonly RemoteTool[]>) {
+  let announce = (): void => {};
+  const upstream = { answer: first, announce: () => announce() };
+  const connector: Connector = {
+    id: ID,
+    status: () => ({ name: ID, state: "ready", transport: "stdio", tools: 0, since: 1 }),
+    tools: () => upstream.answer(),
+    call: async () => ({ value: null, attachments: [] }),
+    onToolsChanged: (listener) => {
+      const before = announce;
+      announce = () => [before, listener].forEach((one) => one());
+      return () => {};
+    },
+    close: async () => {},
+    [Symbol.asyncDispose]: async () => {},
+  };
+  return Object.assign(upstream, { connector });
+}
+
+async function open(context: TestContext, upstream: ReturnType<typeof createUpstream>, mode: PinMode = "first-use") {
+  const store = await openStore({ path: ":memory:", now: () => 0 });
+  const record = async (): Promise<void> => {};
+  const connectors = [upstream.connector];
+  const pins = { store: store.pins, record, modeOf: () => mode };
+  const patience = { firstMs: 20, againMs: 20 };
+  const catalog = openCatalog({ connectors, now: () => 5, clean, pins, patience });
+  let word = "0";
+  const watch = watchTools(catalog, connectors, { read: async () => word, everyMs: 5 });
+  let heard = 0;
+  watch.onToolsChanged(() => (heard += 1));
+  context.after(async () => {
+    await watch[Symbol.asyncDispose]();
+    await catalog.close();
+    await store.close();
+  });
+  const held = openHeldDefinitions({ store: store.pins, record, clean, now: () => 9 });
+  const approve = async (): Promise<void> => {
+    await held.approve({ server: ID, tools: "all", principal: OPERATOR });
+    word += "0";
+  };
+  /** How often listeners heard something by the time that everything is quiet. */
+  const count = async (): Promise<number> => {
+    await wait(60);
+    return heard;
+  };
+  return { catalog, approve, count, speak: () => (word += "0") };
+}
+
+test("a client that saw the first tools hears of other ones, once, and of nothing else", async (context) => {
+  const upstream = createUpstream(async () => [tool("x")]);
+  const { catalog, count } = await open(context, upstream);
+  await catalog.takeSnapshot();
+  assert.equal(await count(), 0);
+  upstream.announce();
+  assert.equal(await count(), 0);
+  upstream.answer = async () => [tool("x"), tool("y")];
+  for (let times = 0; times < 5; times += 1) upstream.announce();
+  assert.equal(await count(), 1);
+});
+
+test("an approval at another process is heard of when it lets a tool in", async (context) => {
+  const { catalog, approve, count, speak } = await open(
+    context,
+    createUpstream(async () => [tool("x")]),
+    "approve",
+  );
+  assert.equal((await catalog.takeSnapshot()).tools.size, 0);
+  speak();
+  assert.equal(await count(), 0);
+  await approve();
+  assert.equal(await count(), 1);
+});
+
+test("a server that answers after everybody stopped waiting, or after it failed, is heard of", async (context) => {
+  const late = Promise.withResolvers<readonly RemoteTool[]>();
+  const upstream = createUpstream(() => late.promise);
+  const { catalog, count } = await open(context, upstream);
+  assert.equal((await catalog.takeSnapshot()).tools.size, 0);
+  assert.equal(await count(), 0);
+  late.reject(new GloveboxError("UPSTREAM_UNREACHABLE", "It fell over"));
+  assert.equal(await count(), 0);
+  upstream.answer = () => wait(40, [tool("x")]);
+  upstream.announce();
+  await wait(60);
+  assert.equal(await count(), 1);
+});

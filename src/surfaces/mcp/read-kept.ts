@@ -1,0 +1,37 @@
+/** A kept result as a resource: for clients that were given its address instead of the thing itself. */
+
+import { ResourceNotFoundError } from "@modelcontextprotocol/server";
+
+import { GloveboxError, isJsonObject } from "../../domain/index.ts";
+import type { Json, JsonObject } from "../../domain/index.ts";
+import type { McpDoor } from "./call-tool.ts";
+
+/** A larger one is read in parts. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** Rejects as for any resource that does not exist, also when it is another principal's or has expired. */
+export async function readKept(door: McpDoor, handle: string, uri: string): Promise<JsonObject> {
+  const { value, next, summary } = await read(door, handle, uri);
+  const { mimeType, bytes, shape } = summary;
+  if (bytes > MAX_BYTES || (shape === "" && next !== undefined)) {
+    const text = `It has ${bytes} bytes, more than a resource may have: read it in parts with resume({ handle: "${handle}", offset, limit }).`;
+    return { contents: [{ uri, mimeType: "text/plain", text }] };
+  }
+  const content = shape === "" ? { blob: base64Of(value) } : { text: JSON.stringify(value) };
+  return { contents: [{ uri, mimeType, ...content }] };
+}
+
+async function read({ gateway, principal }: McpDoor, handle: string, uri: string) {
+  try {
+    // For a value this counts items of a list; then the page is far beyond its end.
+    return await gateway.readResult(principal, handle, { limit: MAX_BYTES });
+  } catch (thrown) {
+    if (thrown instanceof GloveboxError && thrown.code === "REQUEST_NOT_FOUND") throw new ResourceNotFoundError(uri);
+    throw thrown;
+  }
+}
+
+function base64Of(value: Json): string {
+  const base64 = isJsonObject(value) ? value["base64"] : undefined;
+  return typeof base64 === "string" ? base64 : "";
+}
