@@ -36,7 +36,11 @@ export function benchTokens(): void {
   const snapshot = snapshotOf(Array.from({ length: 250 }, (_, at) => define(at)));
   const names = [...snapshot.tools.keys()].slice(0, 5);
   for (const detail of ["brief", "types", "full"] as const) {
-    const { declarations } = describeTools(snapshot, names, { detail, findNearest: () => [] });
+    const { declarations } = describeTools(snapshot, names, {
+      detail,
+      findNearest: () => [],
+      explainEmpty: () => "",
+    });
     print(`describe of 5 tools, ${detail}`, `${Math.ceil(declarations.length / CHARACTERS_PER_TOKEN)}`);
   }
   print("the same 5 tools as plain MCP definitions", `${tokensOf(names.map((_, at) => define(at)))}`);

@@ -102,7 +102,7 @@ function createGateway(parts: Parts): Gateway {
     const plain = await catalog.takeSnapshot();
     return shapes?.addTo(plain) ?? plain;
   };
-  const describe = createDescribe(takeShaped, results);
+  const describe = createDescribe({ takeSnapshot: takeShaped, statuses: () => catalog.statuses(), results });
   const rooms = createRooms(parts, describe);
   const { limits } = settings.sandbox;
   return {

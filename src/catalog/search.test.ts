@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
 
-import { parseConnectorId } from "../domain/index.ts";
+import { GloveboxError, parseConnectorId } from "../domain/index.ts";
 import { createSnapshot } from "./create-snapshot.ts";
 import { findNearest } from "./find-nearest.ts";
 import { parseListing } from "./parse-listing.ts";
@@ -109,7 +109,20 @@ describe("a query", () => {
     assert.deepEqual(found({ query: "delete", effect: "destroy" }), ["github.deleteBranch"]);
     assert.deepEqual(found({ query: "list", server: "chat-app" }), ["chatapp.listChannels"]);
     assert.deepEqual(found({ query: "list", server: "chatapp" }), ["chatapp.listChannels"]);
-    assert.deepEqual(found({ server: "chat" }), []);
+    assert.deepEqual(found({ query: "channels", server: "github" }), []);
+  });
+  it("of a server that does not exist says so and names the nearest", () => {
+    const said = { code: "REQUEST_NOT_FOUND", message: 'There is no server "chat-ap"' };
+    assert.throws(
+      () => found({ server: "chat-ap" }),
+      (error: unknown) => {
+        assert.ok(error instanceof GloveboxError);
+        assert.deepEqual({ code: error.code, message: error.message }, said);
+        assert.match(error.details.hint ?? "", /^Did you mean chatapp\? The servers are: chatapp, /);
+        return true;
+      },
+    );
+    assert.throws(() => found({ server: "" }), { code: "REQUEST_NOT_FOUND" });
   });
   it("may be long, but not too long, and of any characters", () => {
     assert.deepEqual(found({ query: "z".repeat(1000) }), []);

@@ -3,6 +3,7 @@
 import { GloveboxError } from "../domain/index.ts";
 import type { CatalogSnapshot, Effect, Tool, ToolAddress } from "../domain/index.ts";
 import { parseCursor, toCursor } from "./cursor.ts";
+import { findNearestName } from "./find-nearest.ts";
 import { rankTools } from "./rank-tools.ts";
 import { createSearchIndex } from "./search-index.ts";
 import type { SearchIndex } from "./search-index.ts";
@@ -42,6 +43,7 @@ const MAX_LIMIT = 50;
 const MAX_QUERY_LENGTH = 1000;
 
 const MAX_SHOWN_NAME = 128;
+const SHOWN_SERVERS = 20;
 const KEPT_SEARCHES = 4;
 
 const searches = new Map<string, Search>();
@@ -61,6 +63,7 @@ function openSearch(snapshot: CatalogSnapshot): Search {
   let index: SearchIndex | undefined;
   return (request) => {
     const { query, limit } = parseRequest(request);
+    checkServer(snapshot, request.server);
     const filter = { server: request.server ?? null, effect: request.effect ?? null };
     const question = [snapshot.digest, query, filter];
     const offset = request.cursor === undefined ? 0 : parseCursor(request.cursor, question);
@@ -85,6 +88,22 @@ function parseRequest({ query = "", limit = DEFAULT_LIMIT }: SearchRequest): { q
     });
   }
   return { query: query.trim(), limit };
+}
+
+/** An empty answer would read as "this server has no such tool". */
+function checkServer({ namespaces }: CatalogSnapshot, server: string | undefined): void {
+  if (server === undefined || namespaces.some(({ name, connector }) => name === server || connector === server)) return;
+  const names = [...new Set(namespaces.flatMap(({ name, connector }) => [name, connector]))];
+  const nearest = findNearestName(server, names);
+  const all = namespaces.map(({ name }) => name);
+  const shown = all.length > SHOWN_SERVERS ? [...all.slice(0, SHOWN_SERVERS), "…"] : all;
+  throw new GloveboxError(
+    "REQUEST_NOT_FOUND",
+    `There is no server ${JSON.stringify(server.slice(0, MAX_SHOWN_NAME))}`,
+    {
+      hint: `${nearest === undefined ? "" : `Did you mean ${nearest}? `}The servers are: ${shown.join(", ") || "none"}`,
+    },
+  );
 }
 
 function isWanted(tool: Tool, { server, effect }: SearchRequest): boolean {

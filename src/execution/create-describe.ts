@@ -2,7 +2,7 @@
 
 import { findNearest } from "../catalog/index.ts";
 import { parseResultId } from "../domain/index.ts";
-import type { CatalogSnapshot, Principal } from "../domain/index.ts";
+import type { CatalogSnapshot, ConnectorId, Principal, UpstreamStatus } from "../domain/index.ts";
 import { describeTools } from "../typegen/index.ts";
 import type { Description, Detail } from "../typegen/index.ts";
 
@@ -14,8 +14,15 @@ const NEAREST = 3;
 /** Names that do not exist are in the answer. Rejects with `REQUEST_NOT_FOUND` for a handle that cannot be read. */
 export type Describe = (principal: Principal, names: readonly string[], detail: Detail) => Promise<Description>;
 
+/** What is known of tools and servers. */
+export interface DescribePowers {
+  readonly takeSnapshot: () => Promise<CatalogSnapshot>;
+  readonly statuses: () => readonly UpstreamStatus[];
+  readonly results: Results;
+}
+
 /** Handles are described by what is kept under them, everything else by the snapshot of the moment. */
-export function createDescribe(takeSnapshot: () => Promise<CatalogSnapshot>, results: Results): Describe {
+export function createDescribe({ takeSnapshot, statuses, results }: DescribePowers): Describe {
   return async (principal, names, detail) => {
     const handles = names.filter((name) => parseResultId(name) !== undefined);
     const kept = await Promise.all(handles.map((handle) => results.summarize(principal.id, handle)));
@@ -24,7 +31,26 @@ export function createDescribe(takeSnapshot: () => Promise<CatalogSnapshot>, res
     if (others.length === 0) return { declarations: described, tools: [], unknown: [] };
     const snapshot = await takeSnapshot();
     const nearest = (name: string) => findNearest(snapshot, name, NEAREST);
-    const description = describeTools(snapshot, others, { detail, findNearest: nearest });
+    const explainEmpty = (id: ConnectorId) => describeEmpty(statuses().find(({ name }) => name === id));
+    const description = describeTools(snapshot, others, { detail, findNearest: nearest, explainEmpty });
     return { ...description, declarations: described + description.declarations };
   };
 }
+
+/** State, cause and next step of a server without tools. */
+function describeEmpty(status: UpstreamStatus | undefined): string {
+  if (!status) return "This server is not known any more. Use search to find what there is";
+  const { name, state, cause, hint } = status;
+  const why = cause ?? (state === "ready" && hint === undefined ? "it lists none" : "");
+  const head = `The server ${JSON.stringify(name)} offers no tools; its state is ${state}${why === "" ? "" : `: ${why}`}`;
+  return `${head}. ${hint ?? NEXT_STEPS[state]}`;
+}
+
+const NEXT_STEPS: Readonly<Record<UpstreamStatus["state"], string>> = {
+  idle: "It starts when it is first needed; ask again in a moment",
+  connecting: "It is starting; ask again in a moment",
+  ready: "Ask the operator which server has what you need, or use search",
+  failed: "It is tried again after a pause; the operator sees more with glovebox servers",
+  suspended: "An operator can start it again with glovebox servers restart",
+  closed: "Glovebox is shutting down",
+};

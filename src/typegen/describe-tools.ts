@@ -1,7 +1,7 @@
 /** Answers "what is this and how do I call it" for names that a model asks about. */
 
 import { GloveboxError, describeWithheld, parseToolAddress } from "../domain/index.ts";
-import type { CatalogSnapshot, Tool, ToolAddress } from "../domain/index.ts";
+import type { CatalogSnapshot, ConnectorId, Tool, ToolAddress } from "../domain/index.ts";
 import { FIXED_GLOBALS, toolsOf } from "./declare-api.ts";
 import { declareBriefly, declareMember, declareNamespace, namespaceOf } from "./declare-tool.ts";
 import type { Detail } from "./declare-tool.ts";
@@ -15,14 +15,18 @@ export interface DescribeOptions {
   readonly detail: Detail;
   /** The nearest existing addresses, best first. */
   readonly findNearest: (name: string) => readonly ToolAddress[];
+  /** Why a server offers nothing at the moment, and what to do. */
+  readonly explainEmpty: (connector: ConnectorId) => string;
 }
 
-/** A name that is neither a tool nor a namespace. */
+/** A name that is neither a tool nor a namespace with tools. */
 export interface UnknownName {
   readonly name: string;
   readonly nearest: readonly ToolAddress[];
   /** Why it is not offered although its server lists it, and what an operator can do. */
   readonly withheld?: string;
+  /** Why the server of this name offers nothing at all. */
+  readonly empty?: string;
 }
 
 /** `declarations` says everything, unknown names included; the rest is the same for programs to read. */
@@ -55,7 +59,7 @@ declare const console: Record<"log" | "info" | "warn" | "error" | "debug", (...v
 export function describeTools(
   snapshot: CatalogSnapshot,
   names: readonly string[],
-  { detail, findNearest }: DescribeOptions,
+  options: DescribeOptions,
 ): Description {
   if (names.length > MAX_NAMES) {
     throw new GloveboxError("REQUEST_INVALID", `At most ${MAX_NAMES} names can be described at once`, {
@@ -68,32 +72,41 @@ export function describeTools(
   const own = wanted.delete(OWN_NAME) ? [OWN_GLOBALS] : [];
   for (const name of wanted) {
     const found = findTools(snapshot, name);
-    for (const tool of found ?? []) tools.set(tool.address, tool);
-    if (!found) unknown.push(toUnknown(snapshot, name, findNearest));
+    for (const tool of found) tools.set(tool.address, tool);
+    if (found.length === 0) unknown.push(toUnknown(snapshot, name, options));
   }
-  const text = [...unknown.map(toHint), ...own, ...declareAll([...tools.values()], detail)].join("\n");
+  const text = [...unknown.map(toHint), ...own, ...declareAll([...tools.values()], options.detail)].join("\n");
   return { declarations: text === "" ? "" : `${text}\n`, tools: [...tools.keys()], unknown };
 }
 
-function findTools(snapshot: CatalogSnapshot, name: string): readonly Tool[] | undefined {
+function findTools(snapshot: CatalogSnapshot, name: string): readonly Tool[] {
   const namespace = snapshot.namespaces.find((one) => one.name === name);
   if (namespace) return toolsOf(snapshot, namespace);
   const address = parseToolAddress(name);
   const tool = address && snapshot.tools.get(address);
-  return tool && [tool];
+  return tool ? [tool] : [];
 }
 
-function toUnknown(snapshot: CatalogSnapshot, name: string, findNearest: DescribeOptions["findNearest"]): UnknownName {
+function toUnknown(
+  snapshot: CatalogSnapshot,
+  name: string,
+  { findNearest, explainEmpty }: DescribeOptions,
+): UnknownName {
   const shown = toCommentText(name, MAX_NAME_LENGTH);
   const address = parseToolAddress(name);
   const held = address && snapshot.withheld?.get(address);
-  if (!held) return { name: shown, nearest: findNearest(name) };
-  const { message, hint } = describeWithheld(held);
-  return { name: shown, nearest: [], withheld: toCommentText(`${message}. ${hint}`, MAX_HINT_LENGTH) };
+  if (held) {
+    const { message, hint } = describeWithheld(held);
+    return { name: shown, nearest: [], withheld: toCommentText(`${message}. ${hint}`, MAX_HINT_LENGTH) };
+  }
+  const namespace = snapshot.namespaces.find((one) => name === one.name || name.startsWith(`${one.name}.`));
+  if (!namespace || toolsOf(snapshot, namespace).length > 0) return { name: shown, nearest: findNearest(name) };
+  return { name: shown, nearest: [], empty: toCommentText(explainEmpty(namespace.connector), MAX_HINT_LENGTH) };
 }
 
-function toHint({ name, nearest, withheld }: UnknownName): string {
+function toHint({ name, nearest, withheld, empty }: UnknownName): string {
   if (withheld !== undefined) return `// ${withheld}`;
+  if (empty !== undefined) return `// ${empty}`;
   const remedy = nearest.length === 0 ? "Use search to find what there is" : `Did you mean ${nearest.join(", ")}?`;
   return `// There is no ${JSON.stringify(name)}. ${remedy}`;
 }

@@ -181,6 +181,19 @@ describe("a broken server beside a healthy one", { concurrency: 2 }, () => {
     assert.equal(code, 1);
   });
 
+  test("describe of a failed server says its state, cause and next step, and ends with 1", async () => {
+    const { code, stdout } = await ask("broken.json", "describe", "gone", "crash.anything");
+    assert.equal(
+      stdout,
+      [
+        `// The server "gone" offers no tools; its state is failed: ${GONE.cause}. ${GONE.hint}`,
+        `// The server "crash" offers no tools; its state is failed: ${CRASHED.cause}. ${CRASHED.hint}`,
+        "",
+      ].join("\n"),
+    );
+    assert.equal(code, 1);
+  });
+
   test("servers --json has the same as fields", async () => {
     const { code, stdout } = await ask("broken.json", "servers", "--json");
     const { servers } = JSON.parse(stdout) as { servers: Record<string, unknown>[] };

@@ -1,8 +1,15 @@
 /** Translates what a protocol client can throw into the product's own errors: a code, a cause, a remedy. */
 
-import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from "@modelcontextprotocol/client";
+import {
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+  UnauthorizedError,
+  UnsupportedProtocolVersionError,
+} from "@modelcontextprotocol/client";
 
-import { GloveboxError } from "../../domain/index.ts";
+import { GloveboxError, isJsonObject } from "../../domain/index.ts";
 import type { ConnectorId } from "../../domain/index.ts";
 
 import { toShownText } from "../cap-text.ts";
@@ -72,12 +79,52 @@ function diagnose(thrown: unknown, context: ErrorContext): Trouble {
   if (thrown instanceof SdkError && thrown.code === SdkErrorCode.EraNegotiationFailed && thrown.cause !== undefined) {
     return diagnose(thrown.cause, context);
   }
+  const versions = findForeignVersions(thrown);
+  if (versions) return ofForeignVersion(versions);
   if (thrown instanceof ProtocolError) return fromProtocol(thrown, clean);
   if (thrown instanceof UnauthorizedError) return fromStatus(401);
   if (thrown instanceof SdkHttpError) return fromStatus(thrown.status);
   if (thrown instanceof SdkError) return fromSdk(thrown);
+  const foreign = FOREIGN_ANSWERS.get(thrown instanceof Error ? thrown.name : "");
+  if (foreign !== undefined) return brokenAnswer(foreign);
   const cause = `it cannot be reached (${toSystemCode(thrown) ?? "connection failed"})`;
   return { code: "UPSTREAM_UNREACHABLE", cause, hint: "Check that the server runs and that its address is right" };
+}
+
+/** By name: the parsers of the client throw what they please, and one of them is not a dependency of ours. */
+const FOREIGN_ANSWERS: ReadonlyMap<string, string> = new Map([
+  ["ZodError", "its answer is JSON, but no message of MCP"],
+  ["SyntaxError", "its answer is not JSON"],
+]);
+
+/** The client has no class of its own for this one. */
+const FOREIGN_VERSION = /^Server's protocol version is not supported: (.*)$/s;
+
+/** The versions that a server speaks when none of them is ours; `undefined` for every other failure. */
+function findForeignVersions(thrown: unknown): readonly unknown[] | undefined {
+  if (thrown instanceof UnsupportedProtocolVersionError) return thrown.supported;
+  if (thrown instanceof ProtocolError) {
+    const supported = isJsonObject(thrown.data) ? thrown.data["supported"] : undefined;
+    return Array.isArray(supported) ? supported : undefined;
+  }
+  const [, version] = FOREIGN_VERSION.exec(thrown instanceof Error ? thrown.message : "") ?? [];
+  return version === undefined ? undefined : [version];
+}
+
+function ofForeignVersion(versions: readonly unknown[]): Trouble {
+  const shown = versions.slice(0, 5).filter((one) => typeof one === "string" && /^[\w.-]{1,40}$/.test(one));
+  const which = shown.length === 0 ? "" : ` (it says ${shown.join(", ")})`;
+  return {
+    code: "UPSTREAM_RESULT_INVALID",
+    cause: `it speaks no version of MCP that Glovebox knows${which}`,
+    hint: "Update the server; Glovebox speaks 2024-10-07 to 2026-07-28",
+    kind: "misunderstood",
+  };
+}
+
+function brokenAnswer(cause: string): Trouble {
+  const hint = "Check that the address belongs to an MCP server, and that the server is up to date";
+  return { code: "UPSTREAM_RESULT_INVALID", cause, hint, kind: "misunderstood" };
 }
 
 function fromProtocol(thrown: ProtocolError, clean: Clean): Trouble {
@@ -115,8 +162,7 @@ function fromSdk(thrown: SdkError): Trouble {
     return { code: "UPSTREAM_TIMEOUT", cause: "it did not answer in time", hint: "Try again later" };
   }
   if (BROKEN_ANSWERS.includes(thrown.code)) {
-    const hint = "Check that the address belongs to an MCP server, and that the server is up to date";
-    return { code: "UPSTREAM_RESULT_INVALID", cause: "its answer breaks the protocol", hint, kind: "misunderstood" };
+    return brokenAnswer("its answer breaks the protocol");
   }
   return { code: "UPSTREAM_UNREACHABLE", cause: "the connection was closed", hint: "Call again to reconnect" };
 }

@@ -41,7 +41,7 @@ export interface ReadResult extends ResultPart {
 export interface Results {
   keepValue(owner: ResultOwner, value: Json): Promise<Truncation>;
   keepFile(owner: ResultOwner, file: KeptFile): Promise<ResultId>;
-  /** Throws `REQUEST_NOT_FOUND` for a handle that is none, expired, or somebody else's. */
+  /** Throws `REQUEST_NOT_FOUND` for a handle that is none, expired, or somebody else's; `REQUEST_INVALID` as `readPart`. */
   read(principal: PrincipalId, rawHandle: unknown, query: ResultQuery): Promise<ReadResult>;
   /** What it is, without reading it. Throws as `read` does. */
   summarize(principal: PrincipalId, rawHandle: unknown): Promise<ResultSummary>;
@@ -119,6 +119,11 @@ function parseKept(body: Uint8Array): Json {
 }
 
 function readBytes({ mimeType, bytes, body }: StoredResult, query: ResultQuery): ResultPart {
+  if (query.path !== undefined || query.grep !== undefined) {
+    throw new GloveboxError("REQUEST_INVALID", `This is a file (${mimeType}); path and grep read JSON and text only`, {
+      hint: "Read its bytes with offset and limit, as base64",
+    });
+  }
   const { start, end, next } = pageOf(bytes, { limit: FILE_PAGE_BYTES, ...query });
   const base64 = Buffer.from(body.subarray(start, end)).toString("base64");
   return { value: { mimeType, bytes, base64, ...next }, total: bytes, ...next };

@@ -59,16 +59,23 @@ describe("a path", () => {
 });
 
 describe("a page", () => {
-  it("of a list is items, of a text characters, of anything else the whole", () => {
+  it("of a list is items, of a text characters, of an object entries, of anything else a mistake", () => {
     assert.deepEqual(readPart([1, 2, 3], { offset: 1, limit: 1 }), { value: [2], total: 3, next: 2 });
     assert.deepEqual(readPart([1, 2, 3], { offset: 1, limit: 2 }), { value: [2, 3], total: 3 });
     assert.deepEqual(readPart("abc", { offset: 2, limit: 5 }), { value: "c", total: 3 });
     assert.deepEqual(readPart([1], { offset: 9 }), { value: [], total: 1 });
-    assert.deepEqual(readPart({ a: 1 }, { offset: 1, limit: 1 }), { value: { a: 1 } });
+    const object = { a: 1, b: 2, c: 3 };
+    assert.deepEqual(readPart(object, { offset: 1, limit: 1 }), { value: { b: 2 }, total: 3, next: 2 });
+    assert.deepEqual(readPart(object, {}), { value: object });
+    for (const value of [7, true, null]) {
+      assert.deepEqual(readPart(value, {}), { value });
+      assert.throws(() => readPart(value, { limit: 1 }), { code: "REQUEST_INVALID" });
+      assert.throws(() => readPart(value, { offset: 0 }), { code: "REQUEST_INVALID" });
+    }
   });
   it("never cuts a character in half, and all pages together are the text", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 2, max: 5 }), (text, limit) => {
+      fc.property(fc.string({ unit: "grapheme" }), fc.integer({ min: 1, max: 5 }), (text, limit) => {
         let read = "";
         for (let next: number | undefined = 0; next !== undefined;) {
           const part = readPart(text, { offset: next, limit });
@@ -79,6 +86,18 @@ describe("a page", () => {
         assert.equal(read, text);
       }),
     );
+  });
+});
+
+describe("a page of one unit", () => {
+  const pageAt = (offset: number) => readPart("a🧤b", { offset, limit: 1 });
+  it("gives a character of two units whole, also when it is asked for from its middle", () => {
+    assert.deepEqual(pageAt(0), { value: "a", total: 4, next: 1 });
+    assert.deepEqual(pageAt(1), { value: "🧤", total: 4, next: 3 });
+    assert.deepEqual(pageAt(2), { value: "🧤", total: 4, next: 3 });
+    assert.deepEqual(pageAt(3), { value: "b", total: 4 });
+    assert.deepEqual(readPart("🧤", { limit: 1 }), { value: "🧤", total: 2 });
+    assert.deepEqual(readPart("\ud83e!", { limit: 1 }), { value: "\ufffd", total: 2, next: 1 });
   });
 });
 

@@ -3,12 +3,12 @@
  * because a pattern of a program's own could keep the gateway busy for minutes.
  */
 
-import { isJsonObject } from "../../domain/index.ts";
+import { GloveboxError, isJsonObject } from "../../domain/index.ts";
 import type { Json } from "../../domain/index.ts";
 
 import { findPath } from "./find-path.ts";
 
-/** What to read. Offsets count items of a list, characters of a text, or matches of `grep`. */
+/** What to read. Offsets count items of a list, entries of an object, characters of a text, or matches of `grep`. */
 export interface ResultQuery {
   readonly path?: string;
   readonly offset?: number;
@@ -20,7 +20,7 @@ export interface ResultQuery {
 /** A part of a result. */
 export interface ResultPart {
   readonly value: Json;
-  /** How many items, characters, bytes or matches there are in all, where a page of them was read. */
+  /** How many items, entries, characters, bytes or matches there are in all, where a page of them was read. */
   readonly total?: number;
   /** The offset of the next page, when there is one. */
   readonly next?: number;
@@ -29,30 +29,47 @@ export interface ResultPart {
 /** Lines before and after a line that matches. */
 const CONTEXT_LINES = 2;
 
-/** Throws `REQUEST_INVALID` for a path that leads nowhere. */
+/** Throws `REQUEST_INVALID` for a path that leads nowhere, and for a page of what has no parts. */
 export function readPart(value: Json, query: ResultQuery): ResultPart {
   const found = query.path === undefined ? value : findPath(value, query.path);
   const matched = query.grep === undefined ? found : grep(found, query.grep.toLowerCase());
   if (Array.isArray(matched)) return readItems(matched, query);
-  return typeof matched === "string" ? readCharacters(matched, query) : { value: matched };
+  if (typeof matched === "string") return readCharacters(matched, query);
+  if (query.offset === undefined && query.limit === undefined) return { value: matched };
+  if (!isJsonObject(matched)) throw withoutParts(matched);
+  const { value: entries, ...page } = readItems(Object.entries(matched), query);
+  return { value: Object.fromEntries(entries), ...page };
 }
 
-function readItems(items: readonly Json[], query: ResultQuery): ResultPart {
+function withoutParts(value: Json): GloveboxError {
+  const what = value === null ? "null" : `a ${typeof value}`;
+  return new GloveboxError("REQUEST_INVALID", `There is ${what}, of which offset and limit can read no part`, {
+    hint: "Leave offset and limit out, or name a list, an object or a text with path",
+  });
+}
+
+function readItems<Item>(items: readonly Item[], query: ResultQuery): Omit<ResultPart, "value"> & { value: Item[] } {
   const { start, end, next } = pageOf(items.length, query);
   return { value: items.slice(start, end), total: items.length, ...next };
 }
 
-/** A page does not end inside of a character: that one begins the next page. */
+/**
+ * A page neither begins nor ends inside of a character of two units: it begins with the whole of it, and one that does
+ * not fit any more begins the next page. A page of one unit gives such a character whole, or it would never end.
+ */
 function readCharacters(text: string, query: ResultQuery): ResultPart {
-  const { start, end } = pageOf(text.length, query);
-  const splits = end < text.length && end - start > 1 && isFirstHalf(text.charCodeAt(end - 1));
-  const stop = splits ? end - 1 : end;
+  const page = pageOf(text.length, query);
+  const start = isInside(text, page.start) ? page.start - 1 : page.start;
+  const before = isInside(text, page.end) ? page.end - 1 : page.end;
+  const stop = before > start || page.end === page.start ? before : page.end + 1;
   const next = stop < text.length ? { next: stop } : {};
   return { value: text.slice(start, stop).toWellFormed(), total: text.length, ...next };
 }
 
-function isFirstHalf(unit: number): boolean {
-  return unit >= 0xd8_00 && unit <= 0xdb_ff;
+/** True between the two units of one character. */
+function isInside(text: string, at: number): boolean {
+  const [first, second] = [text.charCodeAt(at - 1), text.charCodeAt(at)];
+  return first >= 0xd8_00 && first <= 0xdb_ff && second >= 0xdc_00 && second <= 0xdf_ff;
 }
 
 /** Where a page starts and ends, and where the next one would. */

@@ -105,6 +105,14 @@ describe("a file", () => {
       next: 4,
     });
   });
+  it("has neither paths nor lines", async () => {
+    const results = await open();
+    const handle = await results.keepFile(OWNER, { mimeType: "text/plain", body });
+    const isInvalid = (error: unknown): boolean => error instanceof GloveboxError && error.code === "REQUEST_INVALID";
+    await assert.rejects(results.read(AGENT.id, handle, { path: "a" }), isInvalid);
+    await assert.rejects(results.read(AGENT.id, handle, { grep: "a" }), isInvalid);
+    assert.equal((await results.read(AGENT.id, handle, { offset: 5 })).total, 5);
+  });
   it("that calls itself JSON is still a file", async () => {
     const results = await open();
     const handle = await results.keepFile(OWNER, { mimeType: "application/json", body });

@@ -23,8 +23,9 @@ export async function readKept(door: McpDoor, handle: string, uri: string): Prom
 
 async function read({ gateway, principal }: McpDoor, handle: string, uri: string) {
   try {
-    // For a value this counts items of a list; then the page is far beyond its end.
-    return await gateway.readResult(principal, handle, { limit: MAX_BYTES });
+    const first = await gateway.readResult(principal, handle, {});
+    const isPage = first.summary.shape === "" && first.next !== undefined;
+    return isPage ? await gateway.readResult(principal, handle, { limit: MAX_BYTES }) : first;
   } catch (thrown) {
     if (thrown instanceof GloveboxError && thrown.code === "REQUEST_NOT_FOUND") throw new ResourceNotFoundError(uri);
     throw thrown;

@@ -1,0 +1,88 @@
+/** Servers that are none of ours: what an operator reads when the other end speaks another version, or no MCP at all. */
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, before, describe, it } from "node:test";
+
+import { GloveboxError, parseConnectorId } from "../../domain/index.ts";
+import { openEgress } from "../../egress/index.ts";
+import { createMcpConnector } from "../index.ts";
+
+const FUTURE = "2099-01-01";
+const serverInfo = { name: "x", version: "1" };
+
+/** What each path answers to any message. */
+const ANSWERS: Readonly<Record<string, (message: { readonly id?: unknown; readonly method?: unknown }) => string>> = {
+  "/other": () => '{"hello":"world"}',
+  "/list": () => "[1, 2]",
+  "/cut": () => '{"hello',
+  "/future": ({ id, method }) =>
+    JSON.stringify({
+      jsonrpc: "2.0",
+      id,
+      ...(method === "initialize"
+        ? { result: { protocolVersion: FUTURE, capabilities: {}, serverInfo } }
+        : { error: { code: -32_601, message: "unknown" } }),
+    }),
+  "/refuses": ({ id }) => {
+    const data = { supported: [FUTURE, "\u001b[2J"], requested: "x" };
+    return JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32_602, message: "Unsupported", data } });
+  },
+  "/current": ({ id }) =>
+    JSON.stringify({ jsonrpc: "2.0", id, result: { protocolVersion: "2025-11-25", capabilities: {}, serverInfo } }),
+};
+
+const server = createServer(async (request, response) => {
+  const text = Buffer.concat(await request.toArray()).toString();
+  const message = JSON.parse(text === "" ? "{}" : text) as { readonly id?: unknown };
+  const isAsked = request.method === "POST" && message.id !== undefined;
+  const body = isAsked ? ANSWERS[request.url ?? ""]?.(message) : undefined;
+  response.writeHead(isAsked ? 200 : 202, { "content-type": "application/json" }).end(body ?? "");
+});
+
+before(() => new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready)));
+after(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+async function connect(path: string): Promise<unknown> {
+  const { port } = server.address() as AddressInfo;
+  const id = parseConnectorId("it") ?? assert.fail();
+  const url = `http://127.0.0.1:${port}${path}`;
+  await using connector = createMcpConnector({
+    id,
+    now: Date.now,
+    clean: (text) => text,
+    environment: {},
+    egress: openEgress({ fetch: globalThis.fetch }),
+    keeper: { keep: () => assert.fail("no process"), release: () => assert.fail("no process") },
+    settings: { kind: "http", url, startMs: 5000, resolveHeaders: async () => ({}) },
+  });
+  return await connector.tools().catch((error: unknown) => {
+    assert.ok(error instanceof GloveboxError);
+    return [error.code, error.message, error.details.hint];
+  });
+}
+
+const CHECK = "Check that the address belongs to an MCP server, and that the server is up to date";
+const UPDATE = "Update the server; Glovebox speaks 2024-10-07 to 2026-07-28";
+const unknown = `it: it speaks no version of MCP that Glovebox knows (it says ${FUTURE})`;
+
+describe("a server that answers", () => {
+  for (const [what, path, message, hint] of [
+    ["JSON of another kind", "/other", "it: its answer is JSON, but no message of MCP", CHECK],
+    ["a list", "/list", "it: its answer is JSON, but no message of MCP", CHECK],
+    ["half of a JSON text", "/cut", "it: its answer is not JSON", CHECK],
+    ["with a version that nobody knows", "/future", unknown, UPDATE],
+    ["that it does not know our versions", "/refuses", unknown, UPDATE],
+  ] as const) {
+    it(`${what} is said to do so`, async () => {
+      assert.deepEqual(await connect(path), ["UPSTREAM_RESULT_INVALID", message, hint]);
+    });
+  }
+  it("with a version that we know is connected", async () => {
+    assert.deepEqual(await connect("/current"), []);
+  });
+});
