@@ -12,3 +12,13 @@ export function blankHashbang(text: string): string {
   const length = text.slice(start).search(/[\n\r\u2028\u2029]/u);
   return blank(text, start, length < 0 ? text.length : start + length);
 }
+
+/** The same for many ranges at once, which must ascend: copying a long text for each of them would take too long. */
+export function blankAll(text: string, ranges: readonly (readonly [from: number, to: number])[]): string {
+  let [blanked, at] = ["", 0];
+  for (const [from, to] of ranges) {
+    blanked += text.slice(at, from) + text.slice(from, to).replace(/[^\n\r\u2028\u2029]/g, " ");
+    at = to;
+  }
+  return blanked + text.slice(at);
+}

@@ -35,10 +35,18 @@ export function eraseTypes(text: string, timebox: Timebox): Erased {
   return asBody();
 }
 
-/** The JavaScript of one enum, as one statement that also adds to an enum of the same name; `undefined` if it has errors. */
-export function transformEnum(declaration: string): string | undefined {
+/**
+ * The JavaScript of one enum, as one statement that also adds to an enum of the same name; `undefined` if it has errors.
+ * `earlier` are the declarations whose members it may name without saying where they are from.
+ */
+export function transformEnum(declaration: string, earlier: readonly string[]): string | undefined {
   try {
-    return `;${loadAmaro().transformSync(declaration, { mode: "transform" }).code.trim()}`;
+    const transform = (text: string): string => loadAmaro().transformSync(text, { mode: "transform" }).code.trim();
+    const [before, all] = [
+      earlier.length === 0 ? "" : transform(earlier.join("\n")),
+      transform([...earlier, declaration].join("\n")),
+    ];
+    return all.startsWith(before) ? `;${all.slice(before.length).trim()}` : undefined;
   } catch {
     return undefined;
   }
@@ -49,13 +57,31 @@ function erase(text: string, from: number, timebox: Timebox): Erased {
     const amaro = loadAmaro();
     const erased = timebox(() => amaro.transformSync(text, { mode: "strip-only" }).code);
     if (erased.length !== text.length) return { kind: "broken" };
-    return { kind: "erased", text: erased.slice(from, from === 0 ? undefined : -AFTER.length) };
+    const ended = restoreEnds(text, erased);
+    return { kind: "erased", text: ended.slice(from, from === 0 ? undefined : -AFTER.length) };
   } catch (thrown) {
     const refusal = parseRefusal(thrown, text);
     if (!refusal) unloadAmaro();
     if (!refusal) return { kind: "broken" };
     return { ...refusal, offset: Math.max(0, refusal.offset - from), end: Math.max(0, refusal.end - from) };
   }
+}
+
+const END_BEFORE_OPERATOR = /;(?=\s*[([`/+-])/gu;
+
+/**
+ * A semicolon on a line of its own may end a type and still be what parts the statements around it: `let a = 1`, then a type,
+ * then `;[a]`. The stripper takes it away with the type.
+ */
+function restoreEnds(text: string, erased: string): string {
+  let [restored, from] = ["", 0];
+  for (const { index: at } of text.matchAll(END_BEFORE_OPERATOR)) {
+    const next = at + 1 + text.slice(at + 1).search(/\S/u);
+    if (erased[at] !== " " || erased[next] !== text[next]) continue;
+    restored += `${erased.slice(from, at)};`;
+    from = at + 1;
+  }
+  return restored + erased.slice(from);
 }
 
 /** `require` keeps what it loaded, so this costs something once only. */

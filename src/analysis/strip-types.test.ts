@@ -72,9 +72,12 @@ test("cuts a message that quotes the source and cleans it", () => {
 });
 
 for (const [source, hint] of [
-  ["namespace A { export const b = 1 }", "Write a constant object or plain functions instead of a namespace"],
   ["return <any>b", "Write `value as Type` instead of `<Type>value`"],
-  ["import a = b.c", "Leave imports and exports out: tools are globals here, and `return` gives the result"],
+  ["import a = require('b')", "Leave imports and exports out: tools are globals here, and `return` gives the result"],
+  [
+    "export namespace N { export const a = 1 }",
+    "Write the namespace without `export` before it, or as a constant object",
+  ],
   [
     "import type { A } from 'a'; return 1 as A",
     "Leave imports and exports out: tools are globals here, and `return` gives the result",

@@ -7,12 +7,16 @@ import type { AnyNode, Program as Root } from "acorn";
 import type { GloveboxError, Insertion } from "../domain/index.ts";
 import { eraseTypes } from "./erase-types.ts";
 import type { Erased, Timebox } from "./erase-types.ts";
-import { insert } from "./insert.ts";
+import { insert, withoutInsertions } from "./insert.ts";
 import type { Edit } from "./insert.ts";
+import { linkNamespaces } from "./link-namespaces.ts";
+import type { NamespaceBody } from "./open-namespace.ts";
+import { mayAlias, replaceAliases } from "./open-namespace.ts";
 import { parseJavascript } from "./parse-javascript.ts";
 import type { Parsed } from "./parse-javascript.ts";
 import { readNodes } from "./read-tree.ts";
 import { refuse } from "./refuse.ts";
+import { transformAccessors } from "./transform-accessors.ts";
 import { MAX_TRANSFORMS, hasManyTransforms, transformTypes } from "./transform-types.ts";
 
 /** Plain JavaScript and its tree. */
@@ -35,7 +39,7 @@ const FIX_NESTING = "Split the expression into several statements";
 /** How to write what only a compiler could translate; the first pattern that is in amaro's message answers. */
 const ERASABLE_FORMS: readonly (readonly [RegExp, string])[] = [
   [/^TypeScript enum/u, 'Write a constant object instead of an enum: const Color = { Red: "red" } as const'],
-  [/^TypeScript namespace|^`module`/u, "Write a constant object or plain functions instead of a namespace"],
+  [/^TypeScript namespace|^`module`/u, "Write the namespace without `export` before it, or as a constant object"],
   [/parameter property/u, "Declare the field in the class and assign it in the constructor"],
   [/angle-bracket/u, "Write `value as Type` instead of `<Type>value`"],
   [
@@ -56,31 +60,51 @@ export function stripTypes(text: string, bounds: StripBounds): Stripped {
   const plain = parseJavascript(text);
   if (plain.ok && !mayHoldTypeArguments(text, plain.root)) return { text, root: plain.root, insertions: [] };
   if (!plain.ok && plain.exhausted) throw refuseParse(text, plain);
-  const { erased, additions } = eraseAll(text, bounds);
-  const inserted = erased.kind === "erased" ? insert(erased.text, additions) : undefined;
-  const parsed = inserted && parseJavascript(inserted.javascript);
-  if (parsed?.ok && inserted) return { text: inserted.javascript, root: parsed.root, insertions: inserted.insertions };
+  const { erased, additions, bodies } = eraseAll(text, bounds);
+  const linked = erased.kind === "erased" ? link(erased.text, { source: text, additions, bodies }) : undefined;
+  const parsed = linked && parseJavascript(linked.text);
+  if (parsed?.ok && linked) return { ...linked, root: parsed.root };
   if (plain.ok) return { text, root: plain.root, insertions: [] };
   if (erased.kind === "broken" && bounds.visits > MAX_VISITS) throw refuseAmbiguous(text, plain.offset);
   if (erased.kind === "refused") throw refuseErasure(text, erased);
-  throw refuseParse(text, parsed && !parsed.ok && additions.length === 0 ? parsed : plain);
+  if (!parsed || parsed.ok || !linked) throw refuseParse(text, plain);
+  throw refuseParse(text, { ...parsed, offset: withoutInsertions(linked.insertions, parsed.offset) });
+}
+
+/** What is to be put into the erased text. */
+interface Pending {
+  readonly additions: readonly Edit[];
+  readonly bodies: readonly NamespaceBody[];
 }
 
 /** Types, and one by one what is more than types. */
-function eraseAll(text: string, bounds: StripBounds): { readonly erased: Erased; readonly additions: readonly Edit[] } {
+function eraseAll(text: string, bounds: StripBounds): Pending & { readonly erased: Erased } {
   const timebox: Timebox = bounds.timebox ?? ((work) => work());
   const additions: Edit[] = [];
-  if (bounds.visits > MAX_VISITS) return { erased: { kind: "broken" }, additions };
+  const bodies: NamespaceBody[] = [];
+  const enumerations: string[] = [];
+  if (bounds.visits > MAX_VISITS) return { erased: { kind: "broken" }, additions, bodies };
   if (hasManyTransforms(text)) throw refuseMany(text);
-  let current = text;
+  const accessors = transformAccessors(replaceAliases(text));
+  additions.push(...accessors.additions);
+  let current = accessors.text;
   for (let count = 0; ; count += 1) {
     const erased = eraseTypes(current, timebox);
     const transformed =
-      erased.kind === "refused" && count < MAX_TRANSFORMS ? transformTypes(current, erased) : undefined;
-    if (!transformed) return { erased, additions: additions.toSorted((a, b) => a.at - b.at) };
+      erased.kind === "refused" && count < MAX_TRANSFORMS ? transformTypes(current, erased, enumerations) : undefined;
+    if (!transformed) return { erased, additions: additions.toSorted((a, b) => a.at - b.at), bodies };
     current = transformed.text;
     additions.push(...transformed.additions);
+    if (transformed.enumeration !== undefined) enumerations.push(transformed.enumeration);
+    if (transformed.body) bodies.push(transformed.body);
   }
+}
+
+function link(erased: string, given: Pending & { readonly source: string }): Omit<Stripped, "root"> {
+  const { source, additions, bodies } = given;
+  if (bodies.length > 0 || mayAlias(source)) return linkNamespaces(erased, given);
+  const { javascript, insertions } = insert(erased, additions);
+  return { text: javascript, insertions };
 }
 
 /**
@@ -127,7 +151,7 @@ function refuseErasure(text: string, refusal: Extract<Erased, { kind: "refused" 
 }
 
 function refuseMany(text: string): GloveboxError {
-  const message = `There are more than ${MAX_TRANSFORMS} enums and constructors with parameter properties`;
+  const message = `There are more than ${MAX_TRANSFORMS} enums, namespaces and constructors with parameter properties`;
   const hint = "Write constant objects instead of enums, and assign fields in constructors";
   return refuse("PROGRAM_SYNTAX", text, { message, offset: 0, hint });
 }

@@ -77,14 +77,30 @@ test("translates twenty of them and refuses one more", async () => {
   const refused = check(`${enums(21)}\nreturn E20.X`);
   assert.equal(
     refused.ok ? "" : refused.error.message,
-    "There are more than 20 enums and constructors with parameter properties",
+    "There are more than 20 enums, namespaces and constructors with parameter properties",
   );
 });
 
-test("refuses a namespace with values and says what to write instead", () => {
-  const refused = check("namespace N { export const a = 1 }");
-  assert.equal(
-    refused.ok ? "" : refused.error.hint,
-    "Write a constant object or plain functions instead of a namespace",
-  );
+test("keeps every place in a namespace the author's own, whatever is put in around it", () => {
+  const source = "namespace N.M {\n  export let a = 1;\n  export function f() { a++; throw new Error(a) }\n}\nN.M.f()";
+  const analyzed = check(source);
+  assert.ok(analyzed.ok);
+  const { program } = analyzed;
+  const placeOf = (text: string): unknown => {
+    const before = program.javascript.slice(0, program.javascript.lastIndexOf(text)).split("\n");
+    return toAuthorPosition(program, before.length, (before.at(-1)?.length ?? 0) + 1);
+  };
+  assert.deepEqual(placeOf("throw"), { line: 3, column: 30 });
+  assert.deepEqual(placeOf("a++"), { line: 3, column: 25 });
+  assert.deepEqual(placeOf("N.M.f"), { line: 5, column: 1 });
+  assert.equal(program.checkable, source);
+});
+
+test("points at what cannot stand in a namespace", () => {
+  const refused = check("let b = 1\nnamespace N { export const a = await b }\nreturn N.a");
+  assert.deepEqual(refused.ok ? [] : [refused.error.line, refused.error.column], [2, 32]);
+});
+
+test("leaves text alone that only looks like an alias", async () => {
+  assert.equal(await valueOf("const a: string = 'import x = N.y'\nreturn a"), "import x = N.y");
 });

@@ -1,11 +1,13 @@
 /**
- * The two forms of TypeScript that are more than types and that people use: enums and parameter properties. What they
- * mean is inserted as JavaScript, what they were becomes spaces; nothing else moves.
+ * The forms of TypeScript that are more than types: enums, parameter properties and namespaces. What they mean is inserted
+ * as JavaScript, what they were becomes spaces; nothing else moves.
  */
 
 import { blank } from "./blank.ts";
 import { transformEnum } from "./erase-types.ts";
 import type { Erased } from "./erase-types.ts";
+import { openNamespace } from "./open-namespace.ts";
+import type { NamespaceBody } from "./open-namespace.ts";
 import { scanTokens } from "./scan-tokens.ts";
 import type { Token } from "./scan-tokens.ts";
 
@@ -19,12 +21,17 @@ export interface Addition {
 export interface Transformed {
   readonly text: string;
   readonly additions: readonly Addition[];
+  /** An enum as it was written, without `const`. */
+  readonly enumeration?: string;
+  /** A namespace whose meaning is still to be put in, when all types are gone. */
+  readonly body?: NamespaceBody;
 }
 
 /** Each costs a run of the stripper. */
 export const MAX_TRANSFORMS = 20;
 const MANY = new RegExp(
-  /\benum\s+[\w$]+\s*\{|\bconstructor\s*\([^)]{0,500}?\b(?:public|private|protected|readonly|override)\s/u.source,
+  /\b(?:enum|namespace|module)\s+[\w$.]+\s*\{|\bconstructor\s*\([^)]{0,500}?\b(?:public|private|protected|readonly|override)\s/u
+    .source,
   "gu",
 );
 /** A single constructor may have this many properties among its parameters. */
@@ -52,20 +59,41 @@ function countUpTo(text: string, pattern: RegExp, most: number): number {
   return count;
 }
 
-/** Translates the declaration that the stripper refused, or gives `undefined` when it is none of those two forms. */
-export function transformTypes(text: string, refusal: Extract<Erased, { kind: "refused" }>): Transformed | undefined {
-  if (refusal.message.startsWith("TypeScript enum")) return translateEnum(text, refusal);
+/** Translates the declaration that the stripper refused, or gives `undefined` when it is none of those forms. */
+export function transformTypes(
+  text: string,
+  refusal: Extract<Erased, { kind: "refused" }>,
+  enumerations: readonly string[],
+): Transformed | undefined {
+  if (refusal.message.startsWith("TypeScript enum")) return translateEnum(text, refusal, enumerations);
+  if (refusal.message.startsWith("TypeScript namespace")) {
+    const opened = openNamespace(text, refusal);
+    return opened && { ...opened, additions: [] };
+  }
   return refusal.message.includes("parameter property") ? translateConstructor(text, refusal.offset) : undefined;
 }
 
 function translateEnum(
   text: string,
   { offset, end }: { readonly offset: number; readonly end: number },
+  known: readonly string[],
 ): Transformed | undefined {
   const lead = ENUM.exec(text.slice(offset, end));
   if (!lead || end - offset > MAX_ENUM_CHARS) return undefined;
-  const script = transformEnum(text.slice(offset + lead[0].length, end));
-  return script === undefined ? undefined : { text: blank(text, offset, end), additions: [{ at: end, text: script }] };
+  const enumeration = text.slice(offset + lead[0].length, end);
+  const name = nameOf(enumeration);
+  const script = transformEnum(
+    enumeration,
+    known.filter((one) => nameOf(one) === name),
+  );
+  if (script === undefined) return undefined;
+  // The second part of an enum is a bare call; with the declaration it also stands in a scope of its own.
+  const declared = script.startsWith(";var ") ? script : `;var ${name}=${name}||{}${script}`;
+  return { text: blank(text, offset, end), additions: [{ at: offset, text: declared }], enumeration };
+}
+
+function nameOf(enumeration: string): string {
+  return /^enum\s+([^\s{]+)/u.exec(enumeration)?.[1] ?? "";
 }
 
 function translateConstructor(text: string, offset: number): Transformed | undefined {
@@ -83,7 +111,21 @@ function translateConstructor(text: string, offset: number): Transformed | undef
   const sets = properties.map(({ name }) => `this.${name}=${name}`);
   const addition =
     after === undefined ? { at: body.start + 1, text: `${sets.join(";")};` } : { at: after, text: `,${sets.join()}` };
-  return { text: blanked, additions: [addition] };
+  const fields = { at: findOpening(tokens, open), text: `${properties.map(({ name }) => name).join(";")};` };
+  return { text: blanked, additions: [fields, addition] };
+}
+
+/** The offset behind the brace that a class body opens with. The properties are its first fields. */
+function findOpening(tokens: readonly Token[], from: number): number {
+  let depth = 0;
+  for (let at = from - 1; at >= 0; at -= 1) {
+    const token = tokens[at];
+    if ([")", "]", "}"].includes(token?.text ?? "")) depth += 1;
+    if (token?.kind !== "mark" || !["(", "[", "{", "${"].includes(token.text)) continue;
+    if (depth === 0) return token.start + 1;
+    depth -= 1;
+  }
+  return 0;
 }
 
 interface Property {
