@@ -23,7 +23,12 @@ const MAX_TRIES = 4;
 const FOLDER = import.meta.dirname;
 const MARK = /^\/\/# (.*)$/m;
 
-export const HONEST_FILES = ["honest-javascript.txt", "honest-typescript.txt", "honest-servers.txt"] as const;
+export const HONEST_FILES = [
+  "honest-javascript.txt",
+  "honest-typescript.txt",
+  "honest-servers.txt",
+  "honest-models.txt",
+] as const;
 
 /** A program starts after a line `//# words`. */
 export function readHonest(): readonly Sample[] {

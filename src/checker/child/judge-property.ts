@@ -2,7 +2,12 @@
 
 import type { Node, SourceFile } from "typescript/unstable/ast";
 import {
+  isArrowFunction,
   isBindingElement,
+  isCallExpression,
+  isFunctionDeclaration,
+  isFunctionExpression,
+  isIdentifier,
   isObjectBindingPattern,
   isPropertyAccessExpression,
   isVariableDeclaration,
@@ -12,13 +17,28 @@ import type { Mistake } from "../wire.ts";
 import type { Complaint } from "./judge.ts";
 import { createAwaitMistake } from "./judge-await.ts";
 import type { Origin } from "./origin.ts";
-import { isAssigned, isGuarded, isReassigned, namesGiven, startOf, textOf } from "./tree.ts";
+import {
+  initializerOf,
+  isAssigned,
+  isGuarded,
+  isReassigned,
+  isTestedByName,
+  namesGiven,
+  outermost,
+  startOf,
+  textOf,
+  variableFor,
+} from "./tree.ts";
 
 /** Where the property is looked for, and whether the program counts with its absence. */
 interface Access {
   readonly receiver: Node;
   readonly name: string;
   readonly isGuarded: boolean;
+  /** The whole expression that gives the property. */
+  readonly value?: Node;
+  /** The name that a pattern gives to it. */
+  readonly bound?: string;
 }
 
 export function judgeProperty({ file, node, origins }: Complaint): Mistake | undefined {
@@ -32,7 +52,8 @@ export function judgeProperty({ file, node, origins }: Complaint): Mistake | und
   const origin = origins.ofType(type) ?? origins.ofName(access.receiver);
   if (!origin) return undefined;
   const start = startOf(node, file);
-  const missing = { start, name: access.name, doubtful: access.isGuarded };
+  const doubtful = access.isGuarded || isTestedLater(access, { file, origins });
+  const missing = { start, name: access.name, doubtful };
   return toMistake(origin, missing, textOf(access.receiver, file));
 }
 
@@ -53,11 +74,26 @@ function toMistake(origin: Origin, missing: Pick<Mistake, "start" | "name" | "do
   }
 }
 
+/** A program that keeps the value and tests what it keeps, or hands it to a function that tests it, counts with nothing. */
+function isTestedLater({ value, bound }: Access, { file, origins }: Pick<Complaint, "file" | "origins">): boolean {
+  const name = bound ?? (value && variableFor(value));
+  if (name !== undefined) return isTestedByName(name, file);
+  const call = value && outermost(value).parent;
+  if (!call || !isCallExpression(call)) return false;
+  const at = call.arguments.findIndex((argument) => argument === outermost(value));
+  const declared = at < 0 ? undefined : origins.declarationOf(call.expression);
+  const callee = declared && (initializerOf(declared) ?? declared);
+  if (!callee || !(isArrowFunction(callee) || isFunctionDeclaration(callee) || isFunctionExpression(callee)))
+    return false;
+  const parameter = callee.parameters[at]?.name;
+  return parameter !== undefined && isIdentifier(parameter) && isTestedByName(parameter.text, callee);
+}
+
 function findAccess(node: Node, file: SourceFile): Access | undefined {
   const { parent } = node;
   if (isPropertyAccessExpression(parent) && parent.name === node) {
     if (isAssigned(parent)) return undefined;
-    return { receiver: parent.expression, name: textOf(node, file), isGuarded: isGuarded(parent) };
+    return { receiver: parent.expression, name: textOf(node, file), isGuarded: isGuarded(parent), value: parent };
   }
   const element = isBindingElement(node) ? node : parent;
   if (!isBindingElement(element) || !isObjectBindingPattern(element.parent)) return undefined;
@@ -69,5 +105,6 @@ function findAccess(node: Node, file: SourceFile): Access | undefined {
     receiver: (isVariableDeclaration(pattern.parent) && pattern.parent.initializer) || pattern,
     name,
     isGuarded: element.initializer !== undefined,
+    ...(element.name && isIdentifier(element.name) && { bound: element.name.text }),
   };
 }

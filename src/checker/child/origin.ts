@@ -43,8 +43,7 @@ export function createOrigins({ project, apiFile, programFile }: Compiled): Orig
   const ofType = (type: Type | undefined): Origin | undefined => {
     if (!type) return undefined;
     if (!type.isUnionType() && !type.isIntersectionType()) return ofSymbol(type.getSymbol());
-    const parts = type.getTypes().map((part) => ofType(part));
-    return parts.every((part) => part !== undefined) ? parts[0] : undefined;
+    return unite(type.getTypes().map((part) => ofType(part)));
   };
   const isPromise = (type: Type | undefined): boolean => {
     if (!type) return false;
@@ -65,6 +64,16 @@ export function createOrigins({ project, apiFile, programFile }: Compiled): Orig
       return declared?.path === programFile ? declared.resolve(project) : undefined;
     },
   };
+}
+
+/** What may be one of several tools is none of them; what several of them give belongs to none of them alone. */
+function unite(parts: readonly (Origin | undefined)[]): Origin | undefined {
+  const known = parts.filter((part) => part !== undefined);
+  const [first] = known;
+  if (!first || known.length < parts.length) return undefined;
+  if (known.every(({ kind, address }) => kind === first.kind && address === first.address)) return first;
+  if (known.every(({ kind }) => kind === "namespace")) return first;
+  return known.every(({ kind }) => kind === "value") ? { kind: "value", address: "" } : undefined;
 }
 
 /** Climbs from a declaration to the method and the global that it is part of. */

@@ -12,9 +12,14 @@ import {
   isArrowFunction,
   isBinaryExpression,
   isCallExpression,
+  isConditionalExpression,
+  isDoStatement,
   isElementAccessExpression,
+  isForStatement,
   isFunctionDeclaration,
   isFunctionExpression,
+  isIdentifier,
+  isIfStatement,
   isMethodDeclaration,
   isNewExpression,
   isObjectLiteralExpression,
@@ -26,6 +31,7 @@ import {
   isShorthandPropertyAssignment,
   isStringLiteral,
   isVariableDeclaration,
+  isWhileStatement,
 } from "typescript/unstable/ast/is";
 
 /** A call or a construction; both have a callee and arguments. */
@@ -95,20 +101,33 @@ export function isGuarded(access: Node): boolean {
 function isTested(node: Node, parent: Node): boolean {
   if (parent.kind === SyntaxKind.TypeOfExpression) return true;
   if (parent.kind === SyntaxKind.PrefixUnaryExpression) return textOf(parent, parent.getSourceFile()).startsWith("!");
-  const isCondition = parent.kind === SyntaxKind.IfStatement || parent.kind === SyntaxKind.ConditionalExpression;
-  if (!isCondition) return false;
-  let first: Node | undefined;
-  parent.forEachChild((child) => {
-    first ??= child;
-    return undefined;
-  });
-  return first === node;
+  if (isConditionalExpression(parent) || isForStatement(parent)) return parent.condition === node;
+  return (isIfStatement(parent) || isWhileStatement(parent) || isDoStatement(parent)) && parent.expression === node;
 }
 
 function isComparedWithNothing(comparison: Node): boolean {
   return /(?:===?|!==?)\s*(?:undefined|null)$|^(?:undefined|null)\s*(?:===?|!==?)/.test(
     textOf(comparison, comparison.getSourceFile()),
   );
+}
+
+/** The name of the variable that a value goes into at this place: `const x = …`, `x = …`. */
+export function variableFor(value: Node): string | undefined {
+  const node = outermost(value);
+  const { parent } = node;
+  if (isVariableDeclaration(parent) && parent.initializer === node) {
+    return isIdentifier(parent.name) ? parent.name.text : undefined;
+  }
+  const isGiven = isBinaryExpression(parent) && parent.right === node && isAssigned(parent.left);
+  return isGiven && isIdentifier(parent.left) ? parent.left.text : undefined;
+}
+
+/** Whether the program tests what is called so before it relies on it, somewhere within `root`. */
+export function isTestedByName(name: string, root: Node): boolean {
+  const visit = (node: Node): boolean =>
+    (isIdentifier(node) && node.text === name && isGuarded(node)) ||
+    node.forEachChild((child) => visit(child) || undefined) === true;
+  return visit(root);
 }
 
 /** `a.b.c(…)`: from `a` to all of `a.b.c`, when that is called. */
