@@ -3,9 +3,9 @@
 import type { AnyNode } from "acorn";
 import type { Namespace } from "../domain/index.ts";
 import { createFolder } from "./fold.ts";
+import { findThrowing } from "./may-fail.ts";
 import type { Tree } from "./read-tree.ts";
 import { resolveScopes } from "./resolve-scopes.ts";
-import { calledNamespace } from "./rules/called-namespace.ts";
 import type { Subject } from "./rules/rule.ts";
 import { readSurroundings } from "./surroundings.ts";
 
@@ -36,18 +36,4 @@ export function createSubject({ source, tree, namespaces, sourceBytes, toAuthor 
       return (lazy.throwing ??= findThrowing({ tree, globals, namespaces: names, around }));
     },
   };
-}
-
-/** A failure inside a `try` with a `catch` stays there. */
-function findThrowing(subject: Pick<Subject, "tree" | "globals" | "namespaces" | "around">): ReadonlySet<AnyNode> {
-  const throwing = new Set<AnyNode>();
-  for (const node of subject.tree.nodes) {
-    const fails =
-      node.type === "ThrowStatement" || (node.type === "AwaitExpression" && calledNamespace(node.argument, subject));
-    if (!fails) continue;
-    let gate = subject.around(node);
-    while (gate && gate.kind !== "function" && gate.kind !== "guard") gate = gate.outer;
-    if (gate?.kind === "function") throwing.add(gate.node);
-  }
-  return throwing;
 }

@@ -1,19 +1,51 @@
-/** Recognizes the call of a tool by its form: a method of a global namespace. */
+/** Recognizes the call of a tool by its form: a method of a global namespace, or a name that stands for one of the two. */
 
-import type { AnyNode } from "acorn";
+import type { AnyNode, Identifier } from "acorn";
 import { withoutParens } from "../read-tree.ts";
 import type { Subject } from "./rule.ts";
 
+type Names = Pick<Subject, "globals" | "namespaces">;
+
 /** The namespace whose method is called here, or `undefined` when this is no such call. */
-export function calledNamespace(
-  expression: AnyNode,
-  { globals, namespaces }: Pick<Subject, "globals" | "namespaces">,
-): string | undefined {
+export function calledNamespace(expression: AnyNode, names: Names): string | undefined {
   const call = withoutChain(expression);
   const callee = call.type === "CallExpression" ? withoutChain(call.callee) : undefined;
-  const object = callee?.type === "MemberExpression" ? withoutChain(callee.object) : undefined;
-  if (object?.type !== "Identifier" || !namespaces.has(object.name)) return undefined;
-  return globals.bindingOf(object) ? undefined : object.name;
+  if (callee?.type === "Identifier") return namespaceOfTool(callee, names);
+  return callee?.type === "MemberExpression" ? namespaceAt(callee.object, names) : undefined;
+}
+
+/** `tools`, or `api` after `const api = tools`. */
+function namespaceAt(node: AnyNode, names: Names): string | undefined {
+  const object = withoutChain(node);
+  if (object.type !== "Identifier") return undefined;
+  const declarer = declarerOf(object, names);
+  if (declarer === "none") return names.namespaces.has(object.name) ? object.name : undefined;
+  if (declarer?.type !== "VariableDeclarator" || declarer.id.type !== "Identifier" || !declarer.init) return undefined;
+  const value = withoutChain(declarer.init);
+  const isGlobal = value.type === "Identifier" && declarerOf(value, names) === "none";
+  return isGlobal && names.namespaces.has(value.name) ? value.name : undefined;
+}
+
+/** `echo` after `const { echo } = tools` or `const echo = tools.echo`. */
+function namespaceOfTool(callee: Identifier, names: Names): string | undefined {
+  const declarer = declarerOf(callee, names);
+  if (declarer === "none" || declarer?.type !== "VariableDeclarator" || !declarer.init) return undefined;
+  const value = withoutChain(declarer.init);
+  if (declarer.id.type === "Identifier") {
+    return value.type === "MemberExpression" ? namespaceAt(value.object, names) : undefined;
+  }
+  if (declarer.id.type !== "ObjectPattern") return undefined;
+  const isDirect = declarer.id.properties.some(
+    (part) => part.type === "Property" && part.value.type === "Identifier" && part.value.name === callee.name,
+  );
+  return isDirect ? namespaceAt(value, names) : undefined;
+}
+
+/** "none" for a global, `undefined` when several places declare the name. */
+function declarerOf(name: Identifier, { globals }: Names): AnyNode | "none" | undefined {
+  const binding = globals.bindingOf(name);
+  if (!binding) return "none";
+  return binding.declarers.length === 1 ? binding.declarers[0] : undefined;
 }
 
 /** What stands inside parentheses and an optional chain. */

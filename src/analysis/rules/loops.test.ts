@@ -33,6 +33,12 @@ for (const source of [
   "const sleep = (ms) => new Promise((done) => setTimeout(done, ms)); while (true) await sleep(10)",
   "inner: while (true) { while (x) { continue inner } }",
   "while (true) { await Promise.resolve() }",
+  "const list = []; while (true) list.push(1)",
+  "class A { step() { return 1 } } const a = new A(); while (true) a.step()",
+  "const f = () => 1; const g = () => f(); while (true) g()",
+  "const cache = new Map(); while (true) { cache.set(1, 2) }",
+  "while (true) { try { JSON.parse(x) } catch {} }",
+  "const list = [1]; while (true) list.forEach((item) => { console.log(item) })",
 ]) {
   test(`no-infinite-loop objects to ${source}`, () => {
     assert.equal(findingsOf("no-infinite-loop", source).length, 1);
@@ -63,6 +69,18 @@ for (const source of [
   "function* ids() { let i = 0; while (true) yield i++ }",
   "'while (true) {}' // for (;;) {}",
   "while (true) { try { f() } finally { break } }",
+  "const text = input; while (true) { JSON.parse(text) }",
+  "while (true) { new URL(input.url) }",
+  "class A { step() { if (this.n++ > 3) throw new Error('end') } } const a = new A(); while (true) a.step()",
+  "class A { run() { while (true) this.step() } step() { throw new Error('end') } }",
+  "class End extends Error {} class A { constructor(n) { if (n > 3) throw new End() } } let n = 0; while (true) new A(n++)",
+  "const must = (x) => { if (!x) throw new Error('no') }; const step = () => must(x); while (true) step()",
+  "function each(next) { while (true) next() }",
+  "const list = [1]; while (true) list.forEach((item) => { if (item > 1) throw new Error('end') })",
+  "const list = [1]; const stop = () => { throw new Error('end') }; while (true) list.map(stop)",
+  "const it = input.items(); while (true) it.next()",
+  "const { echo } = tools; while (true) { await echo(1) }",
+  "const api = tools; const go = async () => (await api.echo(1)).n; while (true) await go()",
 ]) {
   test(`no-infinite-loop has nothing against ${source}`, () => {
     assert.deepEqual(findingsOf("no-infinite-loop", source), []);

@@ -1,8 +1,7 @@
 /** A loop that nothing in the program can end runs until a limit stops the execution, and its work is lost. */
 
 import type { AnyNode } from "acorn";
-import { withoutParens } from "../read-tree.ts";
-import { isFunction } from "../resolve-scopes.ts";
+import { mayFail, namesOfMethods } from "../may-fail.ts";
 import { isLoop } from "../surroundings.ts";
 import type { Gate } from "../surroundings.ts";
 import type { Objection, Rule, Subject } from "./rule.ts";
@@ -34,11 +33,13 @@ function holdsForever(loop: AnyNode, { folder }: Subject): boolean {
 /** The loops that something inside may leave. */
 function findLeftLoops(subject: Subject): ReadonlySet<AnyNode> {
   const left = new Set<AnyNode>();
-  for (const node of subject.tree.nodes) {
+  const { tree, globals, namespaces, throwing } = subject;
+  const failures = { tree, globals, namespaces, throwing, methods: namesOfMethods(throwing, subject) };
+  for (const node of tree.nodes) {
     if (node.type === "BreakStatement" || node.type === "ContinueStatement") leaveByJump(node, subject, left);
     else if (node.type === "ReturnStatement" || node.type === "YieldExpression")
       leaveAll(subject.around(node), left, true);
-    else if (node.type === "ThrowStatement" || mayFail(node, subject)) leaveAll(subject.around(node), left, false);
+    else if (node.type === "ThrowStatement" || mayFail(node, failures)) leaveAll(subject.around(node), left, false);
   }
   return left;
 }
@@ -72,38 +73,4 @@ function breaksSwitch(node: AnyNode, from: Gate | undefined): boolean {
     if (gate.node.type === "SwitchCase" && gate.node !== node) return true;
   }
   return false;
-}
-
-/**
- * Whether what is awaited or called here may fail and so end a loop: a tool, something that was handed in, or a function
- * of the program that throws or awaits such. Built-in functions and timers do not count.
- */
-function mayFail(node: AnyNode, subject: Subject): boolean {
-  if (node.type !== "CallExpression") return false;
-  const awaited = subject.tree.parentOf(node)?.type === "AwaitExpression";
-  const root = rootOf(node.callee);
-  if (root.type !== "Identifier") return false;
-  const binding = subject.globals.bindingOf(root);
-  // However it is awaited, and even if it is not: a failed tool call that nobody catches ends the program.
-  if (!binding) return subject.namespaces.has(root.name);
-  const [declarer] = binding.declarers;
-  const body = declarer?.type === "VariableDeclarator" ? declarer.init : declarer;
-  if (binding.declarers.length !== 1 || !body || !isFunction(body) || !isNamedBy(body, root.name, declarer))
-    return awaited;
-  return subject.throwing.has(body);
-}
-
-/** A parameter is declared by its function too, but is not that function. */
-function isNamedBy(body: AnyNode, name: string, declarer: AnyNode | undefined): boolean {
-  if (declarer?.type === "VariableDeclarator") return declarer.id.type === "Identifier";
-  return isFunction(body) && "id" in body && body.id?.name === name;
-}
-
-function rootOf(callee: AnyNode): AnyNode {
-  let node = withoutParens(callee);
-  for (;;) {
-    if (node.type === "MemberExpression") node = withoutParens(node.object);
-    else if (node.type === "ChainExpression") node = withoutParens(node.expression);
-    else return node;
-  }
 }

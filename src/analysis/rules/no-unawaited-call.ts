@@ -1,22 +1,86 @@
 /** A call whose promise is dropped may be cut off when the program ends, and its failure is lost. */
 
-import type { AnyNode } from "acorn";
+import type { AnyNode, Identifier } from "acorn";
 import { findResults } from "../normalize.ts";
-import { calledNamespace } from "./called-namespace.ts";
-import type { Objection, Rule } from "./rule.ts";
+import { staticName } from "../read-tree.ts";
+import { isFunction } from "../resolve-scopes.ts";
+import { calledNamespace, withoutChain } from "./called-namespace.ts";
+import type { Objection, Rule, Subject } from "./rule.ts";
 
-/** Looks at bare statements `ns.tool(…);` only. Those that give the program its value are returned by normalization, which waits for them. */
+/**
+ * Follows the promise of each tool call outwards until something takes it. Statements that give the program its value are
+ * returned by normalization, which waits for them; `void` says that nobody means to wait.
+ */
 export const noUnawaitedCall: Rule = {
   name: "no-unawaited-call",
   severity: "warn",
   check: (subject) => {
     const returned = new Set<AnyNode>(findResults(subject.tree.root).map(({ statement }) => statement));
     return subject.tree.nodes.flatMap((node): Objection[] => {
-      if (node.type !== "ExpressionStatement" || returned.has(node)) return [];
-      const namespace = calledNamespace(node.expression, subject);
-      if (namespace === undefined) return [];
+      const namespace = node.type === "CallExpression" ? calledNamespace(node, subject) : undefined;
+      if (namespace === undefined || !isDropped(node, subject, returned)) return [];
       const message = `the result of this \`${namespace}\` call is dropped before it arrives`;
-      return [{ offset: node.start, message, fix: "write `await` before it" }];
+      const isAlone = subject.tree.parentOf(node)?.type === "ExpressionStatement";
+      const fix = isAlone ? "write `await` before it" : "await it, or several with `await Promise.all([…])`";
+      return [{ offset: node.start, message, fix }];
     });
   },
 };
+
+/** What hands on the value of one of its parts. */
+const PASSING: ReadonlySet<string> = new Set([
+  "ParenthesizedExpression",
+  "ChainExpression",
+  "ConditionalExpression",
+  "LogicalExpression",
+  "ArrayExpression",
+]);
+
+function isDropped(call: AnyNode, subject: Subject, returned: ReadonlySet<AnyNode>): boolean {
+  let node = call;
+  for (;;) {
+    const parent = subject.tree.parentOf(node);
+    if (!parent) return false;
+    if (parent.type === "ExpressionStatement") return !returned.has(parent);
+    if (parent.type === "VariableDeclarator") return parent.id.type === "Identifier" && isUnused(parent.id, subject);
+    if (parent.type === "SequenceExpression" && parent.expressions.at(-1) !== node) return true;
+    const isTest = parent.type === "ConditionalExpression" && parent.test === node;
+    const next = isTest ? undefined : (passOn(node, parent, subject) ?? undefined);
+    if (next === "dropped") return true;
+    if (!next) return false;
+    node = next;
+  }
+}
+
+/** Where the promise is next; `undefined` when something took it. */
+function passOn(node: AnyNode, parent: AnyNode, subject: Subject): AnyNode | "dropped" | undefined {
+  if (PASSING.has(parent.type) || parent.type === "SequenceExpression") return parent;
+  const isAnswer = parent.type === "ReturnStatement" || (isFunction(parent) && parent.body === node);
+  return isAnswer ? passAnswer(parent, subject) : undefined;
+}
+
+/** What a callback answers: `map` collects it, `forEach` drops it. An async callback is another rule's business. */
+function passAnswer(from: AnyNode, subject: Subject): AnyNode | "dropped" | undefined {
+  let gate = isFunction(from) ? undefined : subject.around(from);
+  while (gate && gate.kind !== "function") gate = gate.outer;
+  const callback = isFunction(from) ? from : gate?.node;
+  const user = callback && subject.tree.parentOf(callback);
+  if (!callback || !isFunction(callback) || callback.async) return undefined;
+  if (user?.type !== "CallExpression" || user.arguments[0] !== callback) return undefined;
+  const method = withoutChain(user.callee);
+  const name = method.type === "MemberExpression" ? staticName(method.property, method.computed) : undefined;
+  if (name === "forEach") return "dropped";
+  return name === "map" || name === "flatMap" ? user : undefined;
+}
+
+/** Whether nobody looks at the variable, but perhaps at how many are in it. */
+function isUnused(name: Identifier, { globals, tree }: Subject): boolean {
+  const mentions = globals.bindingOf(name)?.mentions;
+  return (
+    mentions?.every((mention) => {
+      const parent = tree.parentOf(mention);
+      if (parent?.type !== "MemberExpression" || parent.object !== mention) return false;
+      return staticName(parent.property, parent.computed) === "length";
+    }) ?? false
+  );
+}

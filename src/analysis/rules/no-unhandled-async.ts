@@ -95,9 +95,18 @@ function objectToDropped(expression: AnyNode, subject: Subject): readonly Object
   const name = staticName(callee.property, callee.computed);
   const source = withoutChain(callee.object);
   const isPromise = calledNamespace(source, subject) !== undefined || isPromiseMaker(source, subject);
+  if (call.arguments.some((argument) => isHandedIn(argument, subject))) return [];
   return (name === "then" || name === "finally") && isPromise
     ? [{ offset, message: "nobody waits for what follows here", fix }]
     : [];
+}
+
+/** `resolve` in `new Promise((resolve, reject) => …)`: whoever handed it in waits for it. */
+function isHandedIn(node: AnyNode, { globals }: Subject): boolean {
+  const inner = withoutParens(node);
+  const [declarer] = globals.bindingOf(inner)?.declarers ?? [];
+  if (inner.type !== "Identifier" || !declarer || !isFunction(declarer)) return false;
+  return declarer.params.some((param) => param.type === "Identifier" && param.name === inner.name);
 }
 
 function isPromiseMaker(node: AnyNode, subject: Subject): boolean {

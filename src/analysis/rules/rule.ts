@@ -18,7 +18,7 @@ export interface Subject {
   readonly folder: Folder;
   /** The innermost function, loop, branch or guard that a node stands in. */
   readonly around: (node: AnyNode) => Gate | undefined;
-  /** The program's own functions that may fail: they throw, or await a tool or something that was handed in. */
+  /** The program's own functions that may fail: they throw, or call a tool or something else that may. */
   readonly throwing: ReadonlySet<AnyNode>;
   /** The limit of the source's size. */
   readonly sourceBytes: number;

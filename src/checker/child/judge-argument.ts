@@ -57,10 +57,19 @@ export function judgeArgument(complaint: Complaint): Mistake | undefined {
     return { ...mistake, detail: "it takes one object of named arguments", doubtful: isHarmlessExtra(call, complaint) };
   }
   if (!isInArguments(node, call)) return undefined;
-  if (MISSING.has(leaf.code)) return isWrittenOut(node, complaint) ? mistake : undefined;
+  if (MISSING.has(leaf.code)) {
+    return isWrittenOut(node, complaint) ? { ...mistake, detail: nameMissing(leaf.text) } : undefined;
+  }
   if (UNKNOWN_NAME.has(leaf.code)) return mistake;
   if (!WRONG_TYPE.has(leaf.code) || mayHaveChanged(chain, complaint)) return undefined;
   return chain.every((part) => isCertain(part)) ? mistake : undefined;
+}
+
+/** The names first and alone: the types that the compiler tells as well may be longer than any message. */
+function nameMissing(text: string): string {
+  const names = /^Type .* is missing the following properties from type .*: (.*?)\.?$/su.exec(text)?.[1];
+  if (names !== undefined) return `Properties are missing: ${names}`;
+  return /^Property '[^']*' is missing/u.exec(text)?.[0] ?? text;
 }
 
 /** From the complaint to its innermost reason. */

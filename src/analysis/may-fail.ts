@@ -1,0 +1,151 @@
+/** Which calls of a program may fail, and which of its own functions therefore do: what may fail can end a loop. */
+
+import type { AnyNode, CallExpression, NewExpression } from "acorn";
+import { staticName, withoutParens } from "./read-tree.ts";
+import { isFunction } from "./resolve-scopes.ts";
+import type { Binding } from "./resolve-scopes.ts";
+import { calledNamespace, withoutChain } from "./rules/called-namespace.ts";
+import type { Subject } from "./rules/rule.ts";
+
+type Known = Pick<Subject, "tree" | "globals" | "namespaces">;
+
+/** Built-in functions whose failure depends on what they are given. Others fail only when the program is wrong. */
+const FAILING: ReadonlySet<string> = new Set(["decodeURI", "decodeURIComponent", "atob", "structuredClone", "BigInt"]);
+const FAILING_CLASSES: ReadonlySet<string> = new Set(["URL", "RegExp"]);
+/** Values whose methods are built in, and do not fail. */
+const BUILT_IN: ReadonlySet<string> = new Set([
+  "ArrayExpression",
+  "Literal",
+  "TemplateLiteral",
+  "ObjectExpression",
+  "BinaryExpression",
+  "UnaryExpression",
+]);
+
+/** Functions call functions: so often is asked again which of them fail, each time with more answers. */
+const MAX_ROUNDS = 20;
+
+/** The program's own functions that may fail, directly or through what they call. A `try` with a `catch` keeps it inside. */
+export function findThrowing(subject: Known & Pick<Subject, "around">): ReadonlySet<AnyNode> {
+  const throwing = new Set<AnyNode>();
+  const calls: { readonly node: AnyNode; readonly caller: AnyNode }[] = [];
+  for (const node of subject.tree.nodes) {
+    const isCall = node.type === "CallExpression" || node.type === "NewExpression";
+    if (node.type !== "ThrowStatement" && !isCall) continue;
+    let gate = subject.around(node);
+    while (gate && gate.kind !== "function" && gate.kind !== "guard") gate = gate.outer;
+    if (gate?.kind !== "function") continue;
+    if (isCall) calls.push({ node, caller: gate.node });
+    else throwing.add(gate.node);
+  }
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const before = throwing.size;
+    const known = { ...subject, throwing, methods: namesOfMethods(throwing, subject) };
+    for (const { node, caller } of calls) if (!throwing.has(caller) && mayFail(node, known)) throwing.add(caller);
+    if (throwing.size === before) break;
+  }
+  return throwing;
+}
+
+/** The names under which failing functions are kept in classes and objects. */
+export function namesOfMethods(throwing: ReadonlySet<AnyNode>, { tree }: Pick<Known, "tree">): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const callee of throwing) {
+    const holder = tree.parentOf(callee);
+    const isMember =
+      holder?.type === "MethodDefinition" || holder?.type === "Property" || holder?.type === "PropertyDefinition";
+    const name = isMember ? staticName(holder.key, holder.computed) : undefined;
+    if (name !== undefined) names.add(name);
+  }
+  return names;
+}
+
+/** What the question is asked with. */
+export interface Failures extends Known {
+  readonly throwing: ReadonlySet<AnyNode>;
+  readonly methods: ReadonlySet<string>;
+}
+
+/**
+ * Whether what is called here may fail: a tool, something that was handed in, a built-in function that fails on bad data, or
+ * a function, method or class of the program that does. Timers and other built-in functions do not.
+ */
+export function mayFail(node: AnyNode, known: Failures): boolean {
+  if (node.type === "NewExpression") return mayFailToConstruct(node, known);
+  if (node.type !== "CallExpression") return false;
+  // However it is awaited, and even if it is not: a failed tool call that nobody catches ends the program.
+  if (calledNamespace(node, known) !== undefined) return true;
+  return takesFailing(node, known) || mayCalleeFail(node, known);
+}
+
+/** A callback that fails makes what calls it fail. */
+function takesFailing({ arguments: given }: CallExpression | NewExpression, known: Failures): boolean {
+  return given.some((argument) => {
+    const inner = withoutParens(argument);
+    if (isFunction(inner)) return !inner.async && known.throwing.has(inner);
+    const binding = inner.type === "Identifier" ? known.globals.bindingOf(inner) : undefined;
+    const value = binding && inner.type === "Identifier" ? valueOf(binding, inner.name) : undefined;
+    return value !== undefined && known.throwing.has(value);
+  });
+}
+
+function mayFailToConstruct(node: NewExpression, known: Failures): boolean {
+  const callee = withoutParens(node.callee);
+  if (callee.type !== "Identifier") return false;
+  const binding = known.globals.bindingOf(callee);
+  if (!binding) return FAILING_CLASSES.has(callee.name);
+  const made = valueOf(binding, callee.name);
+  if (made?.type !== "ClassDeclaration" && made?.type !== "ClassExpression") return true;
+  return made.body.body.some(
+    (part) => part.type === "MethodDefinition" && part.kind === "constructor" && known.throwing.has(part.value),
+  );
+}
+
+function mayCalleeFail(node: CallExpression, known: Failures): boolean {
+  const callee = withoutChain(node.callee);
+  if (callee.type === "MemberExpression") return mayMethodFail(callee, known);
+  if (isFunction(callee)) return known.throwing.has(callee);
+  if (callee.type !== "Identifier") return false;
+  const binding = known.globals.bindingOf(callee);
+  if (!binding) return FAILING.has(callee.name);
+  const value = valueOf(binding, callee.name);
+  return value && isFunction(value) ? known.throwing.has(value) : true;
+}
+
+function mayMethodFail(callee: AnyNode, known: Failures): boolean {
+  if (callee.type !== "MemberExpression") return false;
+  const name = staticName(callee.property, callee.computed);
+  const root = rootOf(callee);
+  if (name !== undefined && known.methods.has(name)) return true;
+  if (root.type !== "Identifier") return false;
+  const binding = known.globals.bindingOf(root);
+  if (!binding) return known.namespaces.has(root.name) || (root.name === "JSON" && name === "parse");
+  const value = valueOf(binding, root.name);
+  if (!value) return true;
+  // Of what the program made itself all methods are seen, or built in.
+  return (
+    !BUILT_IN.has(value.type) &&
+    value.type !== "NewExpression" &&
+    !isFunction(value) &&
+    value.type !== "ClassDeclaration"
+  );
+}
+
+/** What a name stands for when one place declares it: a value, a function or a class. A parameter stands for anything. */
+function valueOf({ declarers }: Binding, name: string): AnyNode | undefined {
+  const [declarer] = declarers;
+  if (declarers.length !== 1 || !declarer) return undefined;
+  if (declarer.type === "VariableDeclarator") {
+    return declarer.id.type === "Identifier" && declarer.init ? withoutParens(declarer.init) : undefined;
+  }
+  return "id" in declarer && declarer.id?.type === "Identifier" && declarer.id.name === name ? declarer : undefined;
+}
+
+function rootOf(callee: AnyNode): AnyNode {
+  let node = withoutParens(callee);
+  for (;;) {
+    if (node.type === "MemberExpression") node = withoutParens(node.object);
+    else if (node.type === "ChainExpression") node = withoutParens(node.expression);
+    else return node;
+  }
+}
