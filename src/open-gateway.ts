@@ -48,7 +48,7 @@ export async function openGateway(settings: Settings): Promise<Gateway> {
   const { ledger } = await openLedgerOf(settings, store);
   opened.use(ledger);
   const vault = opened.use(createVault(settings, store, ledger));
-  const egress = opened.use(openEgress({ fetch: globalThis.fetch }));
+  const egress = opened.use(openEgress());
   const { connectors, pinModeOf } = await createUpstreams(settings, { keeper, egress, store, vault });
   for (const connector of connectors) opened.use(connector);
   const shapes = settings.catalog.learn ? opened.use(await learnShapes(store, ledger)) : undefined;

@@ -49,6 +49,8 @@ export { canonicalJson, depthOf, isJsonObject } from "./json.ts";
 export type { Json, JsonObject, JsonSchema } from "./json.ts";
 export { DEFAULT_LIMITS, tightenLimits } from "./limits.ts";
 export type { Limits } from "./limits.ts";
+export { isLocalName, matchesHost, readHostPattern, readHostPort, toPlace, usualPort } from "./network.ts";
+export type { HostPattern, HostPort, NetworkPolicy, Read } from "./network.ts";
 export type { Decision, PolicyProfile, PolicyRule } from "./policy.ts";
 export type { Principal } from "./principal.ts";
 export type { ChildKeeper } from "./process.ts";

@@ -1,10 +1,11 @@
-/** Decides on a parsed URL whether a request to a configured upstream may leave. Pure; it never connects. */
+/** Reads an address once, strictly. Pure; it never connects. */
 
-import { GloveboxError } from "../domain/index.ts";
+import { GloveboxError, toPlace } from "../domain/index.ts";
 
 const SCHEMES: readonly string[] = ["http:", "https:"];
+const MAX_URL_CHARS = 8192;
 
-/** The canonical origin that an operator configured. A path, a query or credentials in it are refused, not ignored. */
+/** The canonical origin that an upstream has. A path, a query or credentials in it are refused, not ignored. */
 export function parseOrigin(raw: string): string {
   const url = parseUrl(raw);
   if (url.pathname !== "/" || url.search !== "" || url.hash !== "") {
@@ -15,19 +16,11 @@ export function parseOrigin(raw: string): string {
 
 /**
  * Parses once and returns what was checked, so that nobody decides on one reading and connects by another.
- * Comparing whole origins also forbids a downgrade from https to http.
+ * The host loses the dot at its end; a fragment never leaves.
  */
-export function parseRequestUrl(raw: string | URL, origin: string): URL {
-  const url = parseUrl(String(raw));
-  if (url.origin === origin) return url;
-  throw denied(
-    `A request for ${url.origin} is not allowed: this upstream is ${origin}`,
-    "Configure the upstream with the address that it really has",
-  );
-}
-
-function parseUrl(raw: string): URL {
-  const url = URL.parse(raw);
+export function parseUrl(raw: string | URL, base?: URL): URL {
+  const text = String(raw);
+  const url = text.length > MAX_URL_CHARS ? null : URL.parse(text, base?.href);
   if (!url) throw denied("The address is not a URL", "Write it as https://host/path");
   if (!SCHEMES.includes(url.protocol)) {
     throw denied(`The scheme ${url.protocol} is not allowed`, "Only http and https lead out");
@@ -35,6 +28,8 @@ function parseUrl(raw: string): URL {
   if (url.username !== "" || url.password !== "") {
     throw denied("The URL carries credentials", "Put them in a header, from a secret");
   }
+  if (url.hostname.endsWith(".")) url.hostname = toPlace(url).host;
+  url.hash = "";
   return url;
 }
 

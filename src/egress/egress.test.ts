@@ -65,7 +65,7 @@ before(async () => {
 beforeEach(() => void heard.splice(0));
 after(() => closers.forEach((close) => close()));
 
-const fetchHome = (): FetchLike => openEgress({ fetch: globalThis.fetch }).fetchFrom(home, { maxBytes: LIMIT });
+const fetchHome = (): FetchLike => openEgress().fetchFrom(home, { maxBytes: LIMIT, mayBePrivate: true });
 const refusal = (code: string) => (thrown: unknown) => thrown instanceof GloveboxError && thrown.code === code;
 const post = { method: "POST", body: "hello", headers: { authorization: "Bearer canary" } };
 
@@ -88,7 +88,7 @@ test("credentials, other schemes and unreadable addresses are refused", async ()
 });
 
 test("only a bare http or https origin can be configured", () => {
-  const egress = openEgress({ fetch: globalThis.fetch });
+  const egress = openEgress();
   for (const origin of ["ftp://a", "http://u:p@a", "http://a/path", "http://a/?q", "a"]) {
     assert.throws(() => egress.fetchFrom(origin, { maxBytes: 1 }), refusal("EGRESS_DENIED"));
   }
@@ -127,8 +127,8 @@ test("a response may be as large as the limit and not a byte larger", async () =
 
 test("a request ends when its signal fires and when egress is disposed", async () => {
   await assert.rejects(fetchHome()(`${home}/never`, { signal: AbortSignal.timeout(20) }), { name: "TimeoutError" });
-  const egress = openEgress({ fetch: globalThis.fetch });
-  const pending = egress.fetchFrom(home, { maxBytes: LIMIT })(`${home}/never`);
+  const egress = openEgress();
+  const pending = egress.fetchFrom(home, { maxBytes: LIMIT, mayBePrivate: true })(`${home}/never`);
   await egress[Symbol.asyncDispose]();
   await assert.rejects(pending, refusal("EGRESS_DENIED"));
 });

@@ -1,15 +1,27 @@
 /**
- * Requests to upstreams that the operator configured. Each upstream gets a fetch that can reach its own origin only,
- * so neither a redirect nor a URL that the upstream names can lead anywhere else.
+ * The way out. Upstreams get a fetch that can reach their own origin only, programs get what the network policies
+ * allow; both leave through the same checks, and nobody else opens a connection to a stranger.
  */
 
+import type { IncomingMessage } from "node:http";
+import { Readable } from "node:stream";
+
 import { GloveboxError } from "../domain/index.ts";
+import type { NetworkPolicy } from "../domain/index.ts";
 
-import { capResponse } from "./cap-response.ts";
-import { denied, parseOrigin, parseRequestUrl } from "./check-url.ts";
-
-const MAX_REDIRECTS = 5;
-const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
+import { parseOrigin, parseUrl } from "./check-url.ts";
+import { decodeBody } from "./decode-body.ts";
+import type { Outgoing } from "./exchange.ts";
+import { fetchForGuest } from "./fetch-for-guest.ts";
+import type { GuestAnswer, GuestLimits, GuestRequest } from "./fetch-for-guest.ts";
+import { follow } from "./follow.ts";
+import type { Road } from "./follow.ts";
+import { createNetwork } from "./network.ts";
+import type { Network } from "./network.ts";
+import type { Ways } from "./open-connection.ts";
+import { PinnedAgent } from "./pinned-agent.ts";
+import type { Reach } from "./reach.ts";
+import { resolveHost } from "./resolve-host.ts";
 
 /** The part of `fetch` that upstream clients use. */
 export type FetchLike = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -17,58 +29,84 @@ export type FetchLike = (url: string | URL, init?: RequestInit) => Promise<Respo
 export interface FetchLimits {
   /** Of one response body, after decompression. */
   readonly maxBytes: number;
+  /**
+   * True for an origin that the operator wrote: it may then lie in a private network. An origin that anybody else
+   * named, a document or a server, must not have it.
+   */
+  readonly mayBePrivate?: boolean;
 }
 
 export interface EgressOptions {
-  /** The platform's own fetch. Handed in once, by the composition root; no other room gets hold of it. */
-  readonly fetch: FetchLike;
+  /** Left out, the machine's own. */
+  readonly network?: Network;
+  /** An http proxy, as `http://host:port`, for everything that is not in a private network. */
+  readonly proxy?: string;
 }
 
 /** Disposing it ends every request under way and refuses new ones. */
 export interface Egress extends AsyncDisposable {
   /** A fetch for one origin, checked here once and again at each request and each redirect. */
   fetchFrom(origin: string, limits: FetchLimits): FetchLike;
+  /** One request of a program. Every policy must allow it, so the strictest decides. */
+  fetchFor(policies: readonly NetworkPolicy[], request: GuestRequest, limits: GuestLimits): Promise<GuestAnswer>;
 }
 
 /** Makes the way out. It opens no connection by itself. */
-export function openEgress(options: EgressOptions): Egress {
+export function openEgress({ network = createNetwork(), proxy }: EgressOptions = {}): Egress {
   const closing = new AbortController();
+  const ways = { network, closing: closing.signal, ...(proxy !== undefined && { proxy: toProxy(proxy, network) }) };
+  const road: Road = { agent: new PinnedAgent(ways), ways };
+  const within = (signal?: AbortSignal | null): AbortSignal =>
+    signal ? AbortSignal.any([closing.signal, signal]) : closing.signal;
   return {
-    fetchFrom(rawOrigin, limits) {
-      const origin = parseOrigin(rawOrigin);
+    fetchFrom(rawOrigin, { maxBytes, mayBePrivate = false }) {
+      const reach: Reach = { kind: "origin", origin: parseOrigin(rawOrigin), mayBePrivate };
       return async (url, init = {}) => {
-        const signal = init.signal ? AbortSignal.any([closing.signal, init.signal]) : closing.signal;
-        const response = await follow(options.fetch, parseRequestUrl(url, origin), { ...init, signal });
-        return capResponse(response, limits.maxBytes);
+        const signal = within(init.signal);
+        const outgoing = await toOutgoing(parseUrl(url), init);
+        const { response } = await follow(road, reach, outgoing, signal);
+        return toResponse(response, outgoing.method, maxBytes);
       };
     },
+    fetchFor: (policies, request, limits) =>
+      fetchForGuest(road, policies, { ...request, signal: within(request.signal) }, limits),
     async [Symbol.asyncDispose]() {
       closing.abort(new GloveboxError("EGRESS_DENIED", "Glovebox is shutting down", { hint: "Start it again" }));
+      road.agent.destroy();
     },
   };
 }
 
-/** Redirects are never left to the platform: each target passes the same check as the first address. */
-async function follow(fetch: FetchLike, start: URL, init: RequestInit): Promise<Response> {
-  let url = start;
-  for (let hops = 0; ; hops += 1) {
-    const response = await fetch(url, { ...init, redirect: "manual" });
-    const location = response.headers.get("location");
-    if (!REDIRECTS.includes(response.status) || location === null) return response;
-    await response.body?.cancel();
-    if (hops === MAX_REDIRECTS) throw denied(`${url.origin} redirects more than ${MAX_REDIRECTS} times`, ADJUST);
-    checkRepeatable(response.status, init);
-    url = parseRequestUrl(URL.parse(location, url.href) ?? location, url.origin);
-  }
+/** The operator wrote it, so it may lie in a private network, where proxies usually are. */
+function toProxy(proxy: string, network: Network): NonNullable<Ways["proxy"]> {
+  const url = new URL(parseOrigin(proxy));
+  return () => resolveHost(url, { mayBePrivate: true }, network);
 }
 
-const ADJUST = "Configure the upstream with the address that it redirects to";
+/** The platform's own reading of `init`, which also gives a form its boundary. */
+async function toOutgoing(url: URL, { signal: _, ...init }: RequestInit): Promise<Outgoing> {
+  const request = new Request(url, init);
+  const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined;
+  return { url, method: request.method, headers: request.headers, body };
+}
 
-/** A call must arrive as it was sent: a redirect that would turn it into a GET, or lose its body, ends the request. */
-function checkRepeatable(status: number, init: RequestInit): void {
-  const method = (init.method ?? "GET").toUpperCase();
-  if (method === "GET" || method === "HEAD") return;
-  const keepsMethod = status === 307 || status === 308;
-  const keepsBody = init.body === undefined || init.body === null || typeof init.body === "string";
-  if (!keepsMethod || !keepsBody) throw denied(`A redirect with status ${status} would change the request`, ADJUST);
+const BODILESS: readonly (number | undefined)[] = [204, 205, 304];
+
+function toResponse(response: IncomingMessage, method: string, maxBytes: number): Response {
+  const { statusCode: status = 0, statusMessage: statusText = "" } = response;
+  const headers = toHeaders(response);
+  if (BODILESS.includes(status) || method === "HEAD") {
+    response.resume();
+    return new Response(null, { status, statusText, headers });
+  }
+  const body: ReadableStream<Uint8Array> = Readable.toWeb(decodeBody(response, maxBytes));
+  return new Response(body, { status, statusText, headers });
+}
+
+/** As they came; repeated ones are joined as the standard says. */
+function toHeaders({ headersDistinct }: IncomingMessage): Headers {
+  const pairs = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+    values.map((value): [string, string] => [name, value]),
+  );
+  return new Headers(pairs);
 }

@@ -2,3 +2,6 @@
 
 export { openEgress } from "./egress.ts";
 export type { Egress, EgressOptions, FetchLike, FetchLimits } from "./egress.ts";
+export type { GuestAnswer, GuestLimits, GuestRequest } from "./fetch-for-guest.ts";
+export { createNetwork } from "./network.ts";
+export type { Connected, Network } from "./network.ts";

@@ -17,7 +17,7 @@ await using connector = createMcpConnector({
   settings: { kind: "http", url, resolveHeaders: async () => ({}), startMs: 10_000 },
   environment: {},
   keeper: { keep: () => undefined, release: () => undefined },
-  egress: openEgress({ fetch: globalThis.fetch }),
+  egress: openEgress(),
   now: Date.now,
   clean: (text) => text,
 });

@@ -76,7 +76,7 @@ function connect(url = `${base}/mcp`): Connector {
     settings: { kind: "http", url, resolveHeaders: async () => ({ "x-key": "k" }), startMs: 2000, messageBytes: 5000 },
     environment: {},
     keeper: { keep: () => assert.fail("no process"), release: () => assert.fail("no process") },
-    egress: openEgress({ fetch: globalThis.fetch }),
+    egress: openEgress(),
     now: Date.now,
     clean: (text) => text,
   });

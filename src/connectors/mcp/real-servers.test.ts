@@ -33,7 +33,7 @@ function connect(settings: UpstreamSettings): Connector {
   const id = parseConnectorId("real");
   assert.ok(id);
   const keeper = { keep: () => undefined, release: () => undefined };
-  const egress = openEgress({ fetch: globalThis.fetch });
+  const egress = openEgress();
   const environment = { PATH: process.env["PATH"] };
   const connector = createMcpConnector({ id, settings, environment, keeper, egress, now: Date.now, clean });
   opened.push(connector);

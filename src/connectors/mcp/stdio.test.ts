@@ -34,7 +34,7 @@ function connect(mode: string, overrides: Partial<StdioSettings> = {}): Connecto
     ...overrides,
   };
   const environment = { PATH: process.env["PATH"], HOME: "/home/x", NODE_OPTIONS: "--no-warnings", CANARY: "leak" };
-  const egress = openEgress({ fetch: globalThis.fetch });
+  const egress = openEgress();
   const connector = createMcpConnector({ id, settings, environment, keeper, egress, now: () => time, clean });
   opened.push(connector);
   return connector;

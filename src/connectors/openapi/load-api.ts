@@ -78,7 +78,11 @@ export async function loadApi({ id, settings, egress, readFile }: LoadOptions, s
   const created = await createTools(chosen, context, signal);
   return {
     base,
-    fetch: egress.fetchFrom(base.origin, { maxBytes: settings.messageBytes ?? DEFAULT_MESSAGE_BYTES }),
+    fetch: egress.fetchFrom(base.origin, {
+      maxBytes: settings.messageBytes ?? DEFAULT_MESSAGE_BYTES,
+      // What stands in a file may be somebody else's word; what stands in the configuration is the operator's.
+      mayBePrivate: settings.baseUrl !== undefined || documentUrl !== undefined,
+    }),
     tools: created.map(({ tool }) => tool),
     operations: new Map(chosen.map((operation) => [operation.name, operation])),
     credentials,
@@ -113,7 +117,7 @@ async function readDocument(
 ): Promise<string> {
   if (document.kind === "file") return readFile(document.path, MAX_DOCUMENT_BYTES);
   const url = new URL(document.url);
-  const fetch = egress.fetchFrom(url.origin, { maxBytes: MAX_DOCUMENT_BYTES });
+  const fetch = egress.fetchFrom(url.origin, { maxBytes: MAX_DOCUMENT_BYTES, mayBePrivate: true });
   const response = await fetch(url, { signal, headers: { accept: "application/json, application/yaml, */*;q=0.5" } });
   if (response.ok) return response.text();
   await response.body?.cancel();

@@ -33,7 +33,7 @@ function connect(): Connector {
     },
     environment: {},
     keeper: { keep: () => undefined, release: () => undefined },
-    egress: openEgress({ fetch: globalThis.fetch }),
+    egress: openEgress(),
     now: Date.now,
     clean: (text) => text,
   });

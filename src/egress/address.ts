@@ -1,0 +1,87 @@
+/** Says what an IP address is good for. Pure, and closed: what is not known to be public is not public. */
+
+import { BlockList, isIP } from "node:net";
+
+/**
+ * `public` may be reached by whoever may reach its name. `private` needs a grant: loopback and the address ranges of
+ * local networks. `special` is everything else (link-local with the metadata services of clouds, multicast, reserved
+ * and documentation ranges, and every IPv6 form that carries an IPv4 address inside), for which no name is good enough.
+ */
+export type AddressKind = "public" | "private" | "special";
+
+type Subnet = readonly [network: string, prefix: number];
+
+// IANA special-purpose registries: RFC 6890 and its updates.
+const V4_PRIVATE: readonly Subnet[] = [
+  ["10.0.0.0", 8],
+  ["100.64.0.0", 10],
+  ["127.0.0.0", 8],
+  ["172.16.0.0", 12],
+  ["192.168.0.0", 16],
+];
+const V4_SPECIAL: readonly Subnet[] = [
+  ["0.0.0.0", 8],
+  ["169.254.0.0", 16],
+  ["192.0.0.0", 24],
+  ["192.0.2.0", 24],
+  ["192.31.196.0", 24],
+  ["192.52.193.0", 24],
+  ["192.88.99.0", 24],
+  ["192.175.48.0", 24],
+  ["198.18.0.0", 15],
+  ["198.51.100.0", 24],
+  ["203.0.113.0", 24],
+  ["224.0.0.0", 3],
+  // Services of clouds that sit in ordinary ranges: Azure's host agent, Alibaba's metadata.
+  ["168.63.129.16", 32],
+  ["100.100.100.200", 32],
+];
+const V6_PRIVATE: readonly Subnet[] = [
+  ["::1", 128],
+  ["fc00::", 7],
+];
+/** Inside the global range, and yet nobody's web server: Teredo, ORCHID, benchmarking, documentation, 6to4. */
+const V6_SPECIAL: readonly Subnet[] = [
+  ["2001::", 23],
+  ["2001:db8::", 32],
+  ["2002::", 16],
+  ["3fff::", 20],
+  ["2620:4f:8000::", 48],
+  // Metadata of AWS and Google in ranges for local networks.
+  ["fd00:ec2::", 32],
+  ["fd20:ce::", 32],
+];
+
+const v4Private = toList(V4_PRIVATE, "ipv4");
+const v4Special = toList(V4_SPECIAL, "ipv4");
+const v6Global = toList([["2000::", 3]], "ipv6");
+const v6Private = toList(V6_PRIVATE, "ipv6");
+const v6Special = toList(V6_SPECIAL, "ipv6");
+
+/** For the text of an address as a resolver or a socket gives it; anything else is `special`, a zone id included. */
+export function classifyAddress(address: string): AddressKind {
+  const family = address.includes("%") ? 0 : isIP(address);
+  if (family === 4) return v4Special.check(address, "ipv4") ? "special" : classifyV4(address);
+  return family === 6 && !v6Special.check(address, "ipv6") ? classifyV6(address) : "special";
+}
+
+/** One spelling for each address, so that two of them can be compared; `undefined` for what is none. */
+export function toCanonicalAddress(text: string): string | undefined {
+  if (text.includes("%") || isIP(text) === 0) return undefined;
+  return isIP(text) === 4 ? text : URL.parse(`http://[${text}]/`)?.hostname.slice(1, -1);
+}
+
+function classifyV4(address: string): AddressKind {
+  return v4Private.check(address, "ipv4") ? "private" : "public";
+}
+
+function classifyV6(address: string): AddressKind {
+  if (v6Private.check(address, "ipv6")) return "private";
+  return v6Global.check(address, "ipv6") ? "public" : "special";
+}
+
+function toList(subnets: readonly Subnet[], family: "ipv4" | "ipv6"): BlockList {
+  const list = new BlockList();
+  for (const [network, prefix] of subnets) list.addSubnet(network, prefix, family);
+  return list;
+}

@@ -1,0 +1,89 @@
+/** One request and the head of its response, over a connection to a checked target. It follows nothing. */
+
+import { request as send } from "node:http";
+import type { ClientRequest, IncomingMessage } from "node:http";
+
+import { ACCEPTED_ENCODINGS } from "./decode-body.ts";
+import { toTargetKey } from "./pinned-agent.ts";
+import type { PinnedAgent } from "./pinned-agent.ts";
+import type { Target } from "./resolve-host.ts";
+
+const MAX_RESPONSE_HEADER_BYTES = 64 * 1024;
+const USER_AGENT = "glovebox";
+
+/** A request as it goes on the wire; the body is whole, so that its length is known and it can be sent again. */
+export interface Outgoing {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: Headers;
+  readonly body: Uint8Array | undefined;
+}
+
+/** Rejects with the signal's reason when it fires; after that the response ends with it too. */
+export async function exchange(
+  agent: PinnedAgent,
+  target: Target,
+  outgoing: Outgoing,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  const key = toTargetKey(target);
+  const first = start(agent, key, outgoing);
+  try {
+    return await answerOf(first, signal);
+  } catch (thrown) {
+    // A kept connection was closed while we wrote. What asks only is asked once more, at the same addresses.
+    if (signal.aborted || !first.reusedSocket || !isLost(thrown) || !asksOnly(outgoing)) throw thrown;
+    return answerOf(start(agent, key, outgoing), signal);
+  }
+}
+
+function start(agent: PinnedAgent, key: string, { url, method, headers, body }: Outgoing): ClientRequest {
+  const request = send({
+    agent,
+    host: key,
+    method,
+    path: `${url.pathname}${url.search}`,
+    headers: {
+      ...Object.fromEntries(headers),
+      host: url.host,
+      "accept-encoding": ACCEPTED_ENCODINGS,
+      ...(!headers.has("user-agent") && { "user-agent": USER_AGENT }),
+      ...(!headers.has("accept") && { accept: "*/*" }),
+      ...(body && { "content-length": String(body.byteLength) }),
+    },
+    maxHeaderSize: MAX_RESPONSE_HEADER_BYTES,
+    insecureHTTPParser: false,
+  });
+  request.end(body);
+  return request;
+}
+
+function answerOf(request: ClientRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  const answered = Promise.withResolvers<IncomingMessage>();
+  let response: IncomingMessage | undefined;
+  const stop = (): void => {
+    answered.reject(signal.reason);
+    response?.destroy(signal.reason);
+    request.destroy();
+  };
+  request.once("response", (message: IncomingMessage) => {
+    response = message;
+    answered.resolve(message);
+  });
+  request.on("error", (error) => answered.reject(error));
+  request.once("close", () => {
+    signal.removeEventListener("abort", stop);
+    answered.reject(Object.assign(new Error("The connection was closed"), { code: "ECONNRESET" }));
+  });
+  signal.addEventListener("abort", stop, { once: true });
+  if (signal.aborted) stop();
+  return answered.promise;
+}
+
+function asksOnly({ method, body }: Outgoing): boolean {
+  return (method === "GET" || method === "HEAD") && body === undefined;
+}
+
+function isLost(thrown: unknown): boolean {
+  return thrown instanceof Error && "code" in thrown && (thrown.code === "ECONNRESET" || thrown.code === "EPIPE");
+}

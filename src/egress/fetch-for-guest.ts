@@ -1,0 +1,130 @@
+/** A program's request, from checked arguments to a whole answer in memory. */
+
+import type { IncomingMessage } from "node:http";
+import type { Readable } from "node:stream";
+
+import { GloveboxError } from "../domain/index.ts";
+import type { NetworkPolicy } from "../domain/index.ts";
+
+import { denied, parseUrl } from "./check-url.ts";
+import { decodeBody } from "./decode-body.ts";
+import { follow } from "./follow.ts";
+import type { Road } from "./follow.ts";
+import { parseGuestHeaders } from "./headers.ts";
+
+/** TRACE and CONNECT are no requests for a resource; others do not exist. */
+const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+export interface GuestRequest {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: Uint8Array | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface GuestLimits {
+  /** Of the body after decompression. */
+  readonly maxBytes: number;
+  /** For the whole request, redirects and body included. */
+  readonly totalMs: number;
+  /** Between two pieces of the body. */
+  readonly idleMs: number;
+}
+
+export interface GuestAnswer {
+  readonly url: string;
+  readonly status: number;
+  readonly statusText: string;
+  readonly redirected: boolean;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: Buffer;
+}
+
+/** Refusals are `EGRESS_DENIED`; a host that does not answer is `UPSTREAM_UNREACHABLE` or `UPSTREAM_TIMEOUT`. */
+export async function fetchForGuest(
+  road: Road,
+  policies: readonly NetworkPolicy[],
+  request: GuestRequest,
+  limits: GuestLimits,
+): Promise<GuestAnswer> {
+  const url = parseUrl(request.url);
+  const method = parseMethod(request);
+  const headers = parseGuestHeaders(request.headers);
+  const late = new AbortController();
+  const timer = setTimeout(
+    () => late.abort(timeout(`${url.hostname} did not answer within ${limits.totalMs} ms`)),
+    limits.totalMs,
+  );
+  const signal = AbortSignal.any([request.signal, late.signal]);
+  try {
+    const outgoing = { url, method, headers, body: request.body };
+    const arrived = await follow(road, { kind: "policies", policies }, outgoing, signal);
+    const { response } = arrived;
+    return {
+      url: arrived.url.href,
+      status: response.statusCode ?? 0,
+      statusText: response.statusMessage ?? "",
+      redirected: arrived.redirects > 0,
+      headers: toPairs(response),
+      body: await readBody(response, method, limits),
+    };
+  } catch (thrown) {
+    throw signal.aborted ? signal.reason : explain(thrown, url);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function parseMethod({ method, body }: GuestRequest): string {
+  const upper = method.toUpperCase();
+  if (!METHODS.includes(upper)) throw denied("The method is not allowed", `Use one of ${METHODS.join(", ")}`);
+  if (body && (upper === "GET" || upper === "HEAD")) throw denied(`A ${upper} request has no body`, "Use POST");
+  return upper;
+}
+
+async function readBody(response: IncomingMessage, method: string, { maxBytes, idleMs }: GuestLimits): Promise<Buffer> {
+  if (method === "HEAD") {
+    response.resume();
+    return Buffer.alloc(0);
+  }
+  return collect(decodeBody(response, maxBytes), idleMs);
+}
+
+async function collect(body: Readable, idleMs: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  const timer = setTimeout(() => body.destroy(timeout(`No more of the response within ${idleMs} ms`)), idleMs);
+  try {
+    for await (const chunk of body) {
+      timer.refresh();
+      chunks.push(Buffer.from(chunk));
+    }
+    return Buffer.concat(chunks);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What framed the message on its way, and cookies, which are no program's business, stay here. */
+const KEPT_BACK = /^(?:connection|keep-alive|transfer-encoding|content-encoding|content-length|set-cookie2?|proxy-.*)$/;
+
+function toPairs({ headersDistinct }: IncomingMessage): readonly (readonly [string, string])[] {
+  return Object.entries(headersDistinct)
+    .filter(([name]) => !KEPT_BACK.test(name))
+    .map(([name, values = []]) => [name, values.join(", ")]);
+}
+
+function timeout(message: string): GloveboxError {
+  return new GloveboxError("UPSTREAM_TIMEOUT", message, { hint: "Ask for less, or try again later" });
+}
+
+/** A connection's own words may hold addresses of this network; only the system's code is told. */
+function explain(thrown: unknown, { hostname }: URL): unknown {
+  if (thrown instanceof GloveboxError) return thrown;
+  const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
+  const shown = /^[A-Z_]{3,40}$/.test(code) ? code : "connection failed";
+  return new GloveboxError("UPSTREAM_UNREACHABLE", `${hostname} cannot be reached (${shown})`, {
+    cause: thrown,
+    hint: "Check the address, or try again later",
+  });
+}

@@ -1,0 +1,75 @@
+/** Sends a request and follows where it is redirected, asking at every step whether it may go there. */
+
+import type { IncomingMessage } from "node:http";
+
+import { denied, parseUrl } from "./check-url.ts";
+import { exchange } from "./exchange.ts";
+import type { Outgoing } from "./exchange.ts";
+import { toNextHeaders } from "./headers.ts";
+import type { Ways } from "./open-connection.ts";
+import type { PinnedAgent } from "./pinned-agent.ts";
+import { admit } from "./reach.ts";
+import type { Reach } from "./reach.ts";
+import { resolveHost } from "./resolve-host.ts";
+
+const MAX_REDIRECTS = 5;
+const REDIRECTS: readonly (number | undefined)[] = [301, 302, 303, 307, 308];
+const ADJUST = "Use the address that it redirects to";
+
+/** What every request of one gateway shares. */
+export interface Road {
+  readonly agent: PinnedAgent;
+  readonly ways: Ways;
+}
+
+/** The last response of a chain; its body is still to be read. */
+export interface Arrived {
+  readonly response: IncomingMessage;
+  readonly url: URL;
+  readonly redirects: number;
+}
+
+/** Nothing is sent anywhere before `reach` and every address of the host have been checked for that very step. */
+export async function follow(road: Road, reach: Reach, start: Outgoing, signal: AbortSignal): Promise<Arrived> {
+  let outgoing = start;
+  for (let redirects = 0; ; redirects += 1) {
+    const target = await resolveHost(outgoing.url, admit(reach, outgoing.url), road.ways.network);
+    signal.throwIfAborted();
+    const response = await exchange(road.agent, target, outgoing, signal);
+    const { location } = response.headers;
+    if (!REDIRECTS.includes(response.statusCode) || location === undefined) {
+      return { response, url: outgoing.url, redirects };
+    }
+    discard(response);
+    if (redirects === MAX_REDIRECTS)
+      throw denied(`${start.url.origin} redirects more than ${MAX_REDIRECTS} times`, ADJUST);
+    outgoing = toNext(outgoing, parseUrl(location, outgoing.url), response.statusCode ?? 0, reach);
+  }
+}
+
+/** A short rest is read, so that the connection can be used again; a long one is not worth it. */
+function discard(response: IncomingMessage): void {
+  response.on("error", () => undefined);
+  if (Number(response.headers["content-length"] ?? Number.NaN) <= 4096) response.resume();
+  else response.destroy();
+}
+
+function toNext(from: Outgoing, url: URL, status: number, reach: Reach): Outgoing {
+  if (from.url.protocol === "https:" && url.protocol === "http:") {
+    throw denied(`${from.url.origin} redirects from https to http`, ADJUST);
+  }
+  const isSameOrigin = url.origin === from.url.origin;
+  const keepsMethod = status === 307 || status === 308 || asksOnly(from.method);
+  if (!keepsMethod && reach.kind === "origin") {
+    throw denied(`A redirect with status ${status} would change the request`, ADJUST);
+  }
+  if (keepsMethod && from.body && !isSameOrigin) {
+    throw denied(`${from.url.origin} would pass the body of this request on to ${url.origin}`, ADJUST);
+  }
+  const headers = toNextHeaders(from.headers, { isSameOrigin, keepsBody: keepsMethod });
+  return { url, method: keepsMethod ? from.method : "GET", headers, body: keepsMethod ? from.body : undefined };
+}
+
+function asksOnly(method: string): boolean {
+  return method === "GET" || method === "HEAD";
+}
