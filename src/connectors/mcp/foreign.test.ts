@@ -56,7 +56,7 @@ async function connect(path: string): Promise<unknown> {
     now: Date.now,
     clean: (text) => text,
     environment: {},
-    egress: openEgress({ fetch: globalThis.fetch }),
+    egress: openEgress(),
     keeper: { keep: () => assert.fail("no process"), release: () => assert.fail("no process") },
     settings: { kind: "http", url, startMs: 5000, resolveHeaders: async () => ({}) },
   });
