@@ -133,7 +133,8 @@ describe("the end of the program", () => {
     while (signals.length === 0) await sleep(1);
     ended.abort();
     const message = "The program ended before files.write answered";
-    assert.deepEqual(await reply, { ok: false, error: { code: "REQUEST_CANCELLED", message, retry: false } });
+    const hint = "It is not known whether it took effect: look before you call it again";
+    assert.deepEqual(await reply, { ok: false, error: { code: "REQUEST_CANCELLED", message, retry: false, hint } });
     assert.equal(signals[0]?.aborted, true);
     await bridge.recorded();
     const trace = { seq: 1, tool: "files.write", effect: "write", decision: "allow", outcome: "unknown" };

@@ -1,6 +1,7 @@
 /** What a program's calls came to, in their order: the trace of the answer and the proof of where an error came from. */
 
-import type { CallOutcome, CallRecord, Decision, Effect, PublicError, Reply } from "../domain/index.ts";
+import { GloveboxError } from "../domain/index.ts";
+import type { CallOutcome, CallRecord, Decision, Effect, ErrorCode, PublicError, Reply } from "../domain/index.ts";
 
 /** One call of the trace while it is under way. */
 export interface OpenCall {
@@ -8,6 +9,12 @@ export interface OpenCall {
   tool: string;
   effect: Effect;
   decision: Decision["kind"];
+  /** The upstream may have received it. */
+  isSent: boolean;
+  /** A second call would change nothing more, as its server says. */
+  isRepeatable: boolean;
+  /** Marks the outcome as unknown where the answer was lost, and says so to the program. */
+  fail(thrown: unknown, error: PublicError): PublicError;
   /** The line of the trace as it will stay. */
   close(reply: Reply): CallRecord;
 }
@@ -20,6 +27,10 @@ export interface CallTrace {
   failureOf(seq: number): PublicError | undefined;
 }
 
+/** After these nobody knows whether the upstream did what it was asked to do. */
+const LOST_ANSWERS: readonly ErrorCode[] = ["UPSTREAM_TIMEOUT", "UPSTREAM_UNREACHABLE", "REQUEST_CANCELLED"];
+const LOOK_FIRST = "It is not known whether it took effect: look before you call it again";
+
 export function createCallTrace(): CallTrace {
   const calls: (OpenCall & { outcome: CallOutcome; startedAt: number; ms: number })[] = [];
   const failures = new Map<number, PublicError>();
@@ -30,13 +41,21 @@ export function createCallTrace(): CallTrace {
         tool: "?",
         effect: "unknown" as Effect,
         decision: "deny" as Decision["kind"],
+        isSent: false,
+        isRepeatable: false,
         outcome: "unknown" as CallOutcome,
         startedAt: performance.now(),
         ms: 0,
+        fail: (thrown: unknown, error: PublicError) => {
+          const isUnknown = isLost(call, thrown, error.code);
+          call.outcome = isUnknown ? "unknown" : outcomeOf(error);
+          if (!isUnknown || call.isRepeatable) return error;
+          return { ...error, retry: false, hint: LOOK_FIRST };
+        },
         close: (reply: Reply) => {
-          call.outcome = reply.ok ? "ok" : outcomeOf(reply.error);
+          if (reply.ok) call.outcome = "ok";
+          else failures.set(seq, reply.error);
           call.ms = Math.round((performance.now() - call.startedAt) * 10) / 10;
-          if (!reply.ok) failures.set(seq, reply.error);
           return toRecord(call);
         },
       };
@@ -48,12 +67,17 @@ export function createCallTrace(): CallTrace {
   };
 }
 
+/** A read changes nothing, so there is nothing that could be unknown about it. */
+function isLost({ isSent, effect }: OpenCall, thrown: unknown, code: ErrorCode): boolean {
+  const mayHaveArrived = isSent && !(thrown instanceof GloveboxError && thrown.details.unsent === true);
+  return mayHaveArrived && effect !== "read" && LOST_ANSWERS.includes(code);
+}
+
 function toRecord({ seq, tool, effect, decision, outcome, ms }: CallRecord): CallRecord {
   return { seq, tool, effect, decision, outcome, ms };
 }
 
 function outcomeOf({ code }: PublicError): CallOutcome {
   if (code === "POLICY_APPROVAL_PENDING") return "pending";
-  if (code === "REQUEST_CANCELLED") return "unknown";
   return code.startsWith("POLICY_") || code === "EGRESS_DENIED" || code === "PROGRAM_FORBIDDEN" ? "denied" : "error";
 }

@@ -162,7 +162,7 @@ describe("a policy that", () => {
     assert.deepEqual(traceOf(bridge), [trace]);
     assert.deepEqual(await ledger(), [
       intentOf("files.read", { effect: "read", decision: "deny", rule: "deny-it" }),
-      endOf("files.read", { outcome: "error", code: "POLICY_DENIED" }),
+      endOf("files.read", { outcome: "denied", code: "POLICY_DENIED" }),
     ]);
   });
   it("asks stops the call as pending, and trace and ledger say so", async () => {
@@ -176,7 +176,7 @@ describe("a policy that", () => {
     assert.deepEqual(traceOf(bridge), [trace]);
     assert.deepEqual(await ledger(), [
       intentOf("files.remove", { effect: "destroy", decision: "ask", rule: "profile:balanced" }),
-      endOf("files.remove", { outcome: "error", code: "POLICY_APPROVAL_PENDING" }),
+      endOf("files.remove", { outcome: "pending", code: "POLICY_APPROVAL_PENDING" }),
     ]);
   });
 });

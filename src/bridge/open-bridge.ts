@@ -65,6 +65,8 @@ export interface BridgeOptions {
 export interface InvokeOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (progress: CallProgress) => void;
+  /** To be called when the upstream may have received the request: from then on a lost answer is an unknown outcome. */
+  readonly onSent: () => void;
 }
 
 export interface Bridge {
@@ -93,7 +95,7 @@ export function openBridge(options: BridgeOptions): Bridge {
   const cross = async (entry: OpenCall, rawAddress: unknown, rawArgs: unknown): Promise<string> => {
     const builtin = findBuiltin(options.builtins, rawAddress);
     const tool = builtin?.tool ?? findTool(options.snapshot, rawAddress); // 2 name
-    Object.assign(entry, { tool: tool.address, effect: tool.effect });
+    Object.assign(entry, { tool: tool.address, effect: tool.effect, isRepeatable: tool.idempotent ?? false });
     if (!builtin) refuseUnplanned(options.plan, tool);
     const args = parseArguments(tool, rawArgs, limits); // 3 parse
     const call = { execution, seq: entry.seq, principal: principal.id, address: tool.address, args };
@@ -105,7 +107,8 @@ export function openBridge(options: BridgeOptions): Bridge {
     const intent = record(isRead ? "soon" : "now", "call.intended", tool.address, intended);
     await (isRead ? options.opened : intent);
     refuseUnlessAllowed(decision, tool);
-    const raw = await invokeCall(options, call, builtin ?? { tool }); // 5 invoke
+    const onSent = (): void => void (entry.isSent = true);
+    const raw = await invokeCall({ ...options, onSent }, call, builtin ?? { tool }); // 5 invoke
     return parseResult(tool, raw, limits); // 6 parse
   };
 
@@ -120,12 +123,13 @@ export function openBridge(options: BridgeOptions): Bridge {
       reply = { ok: true, json: await cross(entry, rawAddress, rawArgs) };
     } catch (thrown) {
       if (thrown instanceof GloveboxError && thrown.code === "STORE_UNAVAILABLE") throw thrown;
-      reply = { ok: false, error: toPublicError(thrown, options.report) };
+      reply = { ok: false, error: entry.fail(thrown, toPublicError(thrown, options.report)) };
     } finally {
       slots.leave();
     }
-    onEvent({ kind: "answered", record: entry.close(reply) });
-    void record("soon", "call.ended", entry.tool, describeOutcome(execution, entry.seq, reply)); // 7 record
+    const closed = entry.close(reply);
+    onEvent({ kind: "answered", record: closed });
+    void record("soon", "call.ended", entry.tool, describeOutcome(execution, closed, reply)); // 7 record
     return reply;
   };
 
@@ -146,14 +150,20 @@ export function openBridge(options: BridgeOptions): Bridge {
 
 /** The call itself: whoever watches hears of it first. */
 function invokeCall(
-  { onEvent = () => undefined, limits: { callMs }, signal: ended, invoke }: BridgeOptions,
+  {
+    onEvent = () => undefined,
+    limits: { callMs },
+    signal: ended,
+    invoke,
+    onSent,
+  }: BridgeOptions & Pick<InvokeOptions, "onSent">,
   { seq, args }: ToolCall & { readonly args: JsonObject },
   { tool, answer }: Pick<Builtin, "tool"> & Partial<Builtin>,
 ): Promise<Json> {
   onEvent({ kind: "called", seq, tool: tool.address });
   const onProgress = (progress: CallProgress): void => onEvent({ kind: "progress", seq, tool: tool.address, progress });
   return invokeWithin({ tool, callMs, signal: ended }, (signal) =>
-    answer ? answer(args) : invoke(tool, args, { signal, onProgress }),
+    answer ? answer(args) : invoke(tool, args, { signal, onProgress, onSent }),
   );
 }
 
@@ -247,8 +257,7 @@ function describeIntent(call: ToolCall, tool: Tool, decision: Decision, rawArgs:
   };
 }
 
-function describeOutcome(execution: ExecutionId, seq: number, reply: Reply): JsonObject {
-  return reply.ok
-    ? { execution, seq, outcome: "ok", result: digestOf(reply.json) }
-    : { execution, seq, outcome: "error", code: reply.error.code };
+function describeOutcome(execution: ExecutionId, { seq, outcome, ms }: CallRecord, reply: Reply): JsonObject {
+  const said = { execution, seq, outcome, ms };
+  return reply.ok ? { ...said, result: digestOf(reply.json) } : { ...said, code: reply.error.code };
 }

@@ -33,6 +33,8 @@ export interface ListedTool {
   readonly input: JsonSchema;
   readonly output: JsonSchema | null;
   readonly effect: Effect;
+  /** As the server claims. */
+  readonly idempotent?: boolean;
   readonly digest: Digest;
   /** What the digest is over: the server's own words, neither cleaned nor cut. Never shown as it is. */
   readonly definition: JsonObject;
@@ -99,6 +101,7 @@ function toListedTool(
     input,
     output,
     effect: effectOf(annotations),
+    ...(annotations.idempotent === true && { idempotent: true }),
     digest: digestOf(own),
     definition: Object.freeze(own),
   });

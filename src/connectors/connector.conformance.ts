@@ -97,6 +97,15 @@ function describeCancelling(subject: ConnectorSubject): void {
       assert.equal(await codeOf(call), "REQUEST_CANCELLED");
       await expectEcho(subject, connector, 4);
     }));
+  test("tells that a request has left, once, and not of one that never did", () =>
+    withConnector(subject, async (connector) => {
+      let sent = 0;
+      const onSent = (): void => void (sent += 1);
+      await codeOf(connector.call(echo.name, echo.args(1), { signal: AbortSignal.abort(), onSent }));
+      assert.equal(sent, 0);
+      await connector.call(echo.name, echo.args(1), { ...patience(), onSent });
+      assert.equal(sent, 1);
+    }));
   if (!slow) return;
   test("ends a cancelled call and no other", () =>
     withConnector(subject, async (connector) => {

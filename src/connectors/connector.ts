@@ -43,6 +43,8 @@ export interface CallOptions {
   /** The only time limit of a call. */
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: CallProgress) => void;
+  /** Hears of the moment from which on the upstream may have received the request: what follows may be an effect. */
+  readonly onSent?: () => void;
 }
 
 /** One upstream. It connects on first use, and its troubles are its own: they never reach another upstream's calls. */

@@ -89,6 +89,8 @@ export interface PublicError {
 }
 
 export interface ErrorDetails {
+  /** Of an upstream's error: its request cannot have arrived, so nothing can have come of it. */
+  readonly unsent?: boolean;
   readonly cause?: unknown;
   readonly hint?: string;
   readonly line?: number;

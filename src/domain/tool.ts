@@ -18,6 +18,8 @@ export interface Tool {
   /** The shape that its results had so far, where the server declares none. Never checked against, only shown. */
   readonly learned?: JsonSchema;
   readonly effect: Effect;
+  /** The server says that a second call with the same arguments changes nothing more. */
+  readonly idempotent?: boolean;
   /** Hash of everything the model reads about this tool. */
   readonly digest: Digest;
 }

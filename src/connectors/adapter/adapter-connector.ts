@@ -36,12 +36,14 @@ export function createAdapterConnector(options: AdapterConnectorOptions): Connec
     return { name: id, state, transport: "adapter", tools: tools.size, since: startedAt };
   };
 
-  async function call(remoteName: string, args: JsonObject, { signal }: CallOptions): Promise<RemoteResult> {
+  async function call(remoteName: string, args: JsonObject, callOptions: CallOptions): Promise<RemoteResult> {
+    const { signal, onSent } = callOptions;
     if (closing.signal.aborted) throw closedError(id);
     const tool = tools.get(remoteName);
     if (!tool) throw failed(`${id}: the adapter has no such tool`);
     const both = AbortSignal.any([signal, closing.signal]);
     const secrets = createLoan(options);
+    onSent?.();
     try {
       const running = Promise.resolve().then(() => tool.run(args, { signal: both, secret: secrets.secret }));
       return { value: toJson(await untilAborted(running, both), id), attachments: [] };

@@ -113,7 +113,8 @@ class McpConnector implements Connector {
   }
 
   async #send(link: Link, { remoteName, args, options }: Sending): Promise<RemoteResult> {
-    const { signal, onProgress } = options;
+    const { signal, onProgress, onSent } = options;
+    onSent?.();
     const askOptions = { signal, ...(onProgress && { onProgress: createProgressGate(onProgress, this.#options) }) };
     if (this.#tools.some(({ name, synthetic }) => synthetic && name === remoteName)) {
       return callSynthetic(remoteName, args, (method, params) => link.ask(method, params, askOptions));

@@ -42,7 +42,7 @@ export class UpstreamError extends GloveboxError {
   readonly kind: Trouble["kind"];
 
   constructor(trouble: Trouble, id: ConnectorId, cause?: unknown) {
-    super(trouble.code, `${id}: ${trouble.cause}`, { cause, hint: trouble.hint });
+    super(trouble.code, `${id}: ${trouble.cause}`, { cause, hint: trouble.hint, unsent: isUnsent(cause) });
     this.kind = trouble.kind;
   }
 }
@@ -183,6 +183,13 @@ function findOwnError(thrown: unknown): GloveboxError | undefined {
   }
   return undefined;
 }
+
+/** No connection came about. */
+function isUnsent(thrown: unknown): boolean {
+  return UNSENT.includes(toSystemCode(thrown) ?? "");
+}
+
+const UNSENT = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"];
 
 /** The system's short word for a failed connection, such as ECONNREFUSED; fetch hides it one or two causes deep. */
 function toSystemCode(thrown: unknown): string | undefined {

@@ -65,10 +65,11 @@ class OpenapiConnector implements Connector {
     }
   }
 
-  async call(remoteName: string, args: JsonObject, { signal }: CallOptions): Promise<RemoteResult> {
+  async call(remoteName: string, args: JsonObject, options: CallOptions): Promise<RemoteResult> {
+    const { signal } = options;
     try {
       const api = await untilAborted(this.#lifecycle.reach(), signal);
-      return await this.#send(api, remoteName, { args, signal });
+      return await this.#send(api, remoteName, { args, options });
     } catch (thrown) {
       if (signal.aborted) throw toAbortError(signal, this.id);
       if (this.#closing.signal.aborted) throw closedError(this.id);
@@ -93,11 +94,13 @@ class OpenapiConnector implements Connector {
   async #send(
     api: Api,
     remoteName: string,
-    { args, signal }: { readonly args: JsonObject; readonly signal: AbortSignal },
+    { args, options }: { readonly args: JsonObject; readonly options: CallOptions },
   ): Promise<RemoteResult> {
+    const { signal, onSent } = options;
     const operation = api.operations.get(remoteName);
     if (!operation) throw unknownOperation(this.id);
     const { url, init } = buildRequest(operation, args, api);
+    onSent?.();
     const response = await api.fetch(url, { ...init, signal: AbortSignal.any([signal, this.#closing.signal]) });
     const { credentials } = api;
     return readResponse(response, { id: this.id, operation, credentials, clean: this.#options.clean });
