@@ -9,7 +9,8 @@ import { checkProgram } from "./checker/index.ts";
 import type { Checker } from "./checker/index.ts";
 import type { Settings } from "./config/index.ts";
 import { createBuiltins, createGuide, createRecord, keepAttachments } from "./execution/index.ts";
-import type { Results, Rooms } from "./execution/index.ts";
+import type { CorridorOptions, Results } from "./execution/index.ts";
+import { nameProcess } from "./processes/index.ts";
 import { decide } from "./policy/index.ts";
 import type { Sandbox } from "./sandbox/index.ts";
 import type { Store } from "./store/index.ts";
@@ -33,12 +34,12 @@ export interface Parts {
 }
 
 /** The corridor's rooms, each with what it needs and nothing more. */
-export function createRooms(parts: Parts, describe: Gateway["describe"]): Rooms {
+export function createRooms(parts: Parts, describe: Gateway["describe"]): CorridorOptions["rooms"] {
   const { settings, store, ledger, catalog, sandbox, checker, results, shapes } = parts;
   const { engine, isolation } = sandbox;
   const report = reportIncident;
   return {
-    ...createRecord({ store, ledger, now: Date.now, createId: createExecutionId }),
+    ...createRecord({ store, ledger, now: Date.now, createId: createExecutionId, owner: nameProcess() }),
     engine,
     isolation,
     report,

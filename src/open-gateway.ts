@@ -13,7 +13,7 @@ import { tightenLimits } from "./domain/index.ts";
 import type { CatalogSnapshot, EngineName } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
 import { createCorridor, createDescribe, createResults } from "./execution/index.ts";
-import { measureFamily, openReaper } from "./processes/index.ts";
+import { hasEnded, measureFamily, openReaper } from "./processes/index.ts";
 import {
   confineEngine,
   createIsolateEngine,
@@ -29,7 +29,7 @@ import { declareApi } from "./typegen/index.ts";
 import { createRooms } from "./create-rooms.ts";
 import type { Parts } from "./create-rooms.ts";
 import { createUpstreams, startEagerly } from "./create-upstreams.ts";
-import { cleanDescription, createResultId, createSeed } from "./host-powers.ts";
+import { cleanDescription, createResultId, createSeed, reportIncident } from "./host-powers.ts";
 import { APPROVALS, RESTARTS, createVault, openHeld, openLedgerOf } from "./open-records.ts";
 
 const MANIFEST = createRequire(import.meta.url)("../package.json") as { readonly version: string };
@@ -105,8 +105,10 @@ function createGateway(parts: Parts): Gateway {
   const describe = createDescribe({ takeSnapshot: takeShaped, statuses: () => catalog.statuses(), results });
   const rooms = createRooms(parts, describe);
   const { limits } = settings.sandbox;
+  const corridor = createCorridor({ rooms, store, hasEnded, results, limits, now: Date.now });
+  void corridor.recover().catch(reportIncident);
   return {
-    ...createCorridor({ rooms, store: store.executions, results, limits, now: Date.now }),
+    ...corridor,
     expose: settings.expose,
     onToolsChanged: (listener) => parts.watch.onToolsChanged(listener),
     takeSnapshot: () => catalog.takeSnapshot(),

@@ -27,6 +27,8 @@ export interface Execution {
   readonly principal: PrincipalId;
   readonly source: Digest;
   readonly startedAt: Instant;
+  /** The name of the process that runs it. */
+  readonly owner?: string;
 }
 
 /** One crossing of the bridge. (execution, seq) is unique. */

@@ -10,18 +10,22 @@ import type {
   Limits,
   Principal,
 } from "../domain/index.ts";
-import type { ExecutionStore } from "../store/index.ts";
 
 import { callTools } from "./call-tools.ts";
 import type { Called, PlainCall } from "./call-tools.ts";
+import type { ExecutionRecord } from "./create-record.ts";
 import { execute } from "./execute.ts";
-import type { Rooms } from "./execute.ts";
+import type { ExecutionRequest, Rooms } from "./execute.ts";
 import { followRunning } from "./follow-running.ts";
+import { createKeyed } from "./keyed.ts";
+import type { KeyRooms } from "./keyed.ts";
+import { recoverAll } from "./recover.ts";
 import { findMedia } from "./results/find-media.ts";
 import type { Media } from "./results/find-media.ts";
 import type { ReadResult, Results } from "./results/create-results.ts";
 import type { ResultQuery } from "./results/read-part.ts";
 import { resume } from "./resume.ts";
+import type { ResumeRooms } from "./resume.ts";
 
 /** Who asks; who watches; and how to stop it. */
 interface Asked {
@@ -31,8 +35,10 @@ interface Asked {
 }
 
 export interface CorridorOptions {
-  readonly rooms: Rooms;
-  readonly store: Pick<ExecutionStore, "find">;
+  readonly rooms: Rooms & Pick<ExecutionRecord, "claim">;
+  readonly store: ResumeRooms["store"];
+  /** True when the process of this name has certainly ended. */
+  readonly hasEnded: (owner: string) => boolean;
   readonly results: Results;
   /** The most that any request may have. */
   readonly limits: Limits;
@@ -47,12 +53,16 @@ export interface Corridor {
       readonly limits?: Partial<Limits>;
       readonly analysis?: boolean;
       readonly types?: boolean;
+      /** Requests with the same one are one execution. */
+      readonly idempotencyKey?: string;
     },
   ): Promise<ExecutionResult>;
   callTools(request: Asked & { readonly calls: readonly PlainCall[] }): Promise<Called>;
   resume(request: Asked & { readonly execution: string; readonly waitMs?: number }): Promise<ExecutionView>;
   readResult(principal: Principal, handle: string, query: ResultQuery): Promise<ReadResult>;
   findMedia(principal: Principal, value: Json | undefined): Promise<readonly Media[]>;
+  /** Brings what earlier processes left open to its end. */
+  recover(): Promise<void>;
 }
 
 /** How long a client that asks for an execution waits for its end before it hears that it goes on. */
@@ -61,17 +71,23 @@ const RESUME_MS = 20_000;
 const QUEUE_MS = 60_000;
 const NEVER = new AbortController().signal;
 
-export function createCorridor({ rooms, store, results, limits, now }: CorridorOptions): Corridor {
+export function createCorridor({ rooms, store, hasEnded, results, limits, now }: CorridorOptions): Corridor {
   const running = followRunning();
   const longestMs = limits.wallMs * 2 + QUEUE_MS;
-  const resumeRooms = { ...rooms, store, running, now, openedAt: now(), longestMs };
+  const resumeRooms = { ...rooms, store, hasEnded, running, now, longestMs };
+  const view: KeyRooms["view"] = (principal, { execution }, signal) =>
+    resume({ principal, execution, waitMs: RESUME_MS, signal }, resumeRooms);
+  const keyed = createKeyed({ claim: (request, key) => rooms.claim(request, key), view });
+  const run = ({ onEvent, ...request }: ExecutionRequest): Promise<ExecutionResult> =>
+    running.follow({ principal: request.principal.id, onEvent }, (follow) =>
+      execute({ ...request, onEvent: follow }, rooms),
+    );
   return {
-    async execute({ code, limits: wanted = {}, signal = NEVER, onEvent, ...request }) {
-      const tightened = tightenLimits(limits, wanted);
-      return running.follow({ principal: request.principal.id, onEvent }, (follow) =>
-        execute({ ...request, signal, source: code, limits: tightened, onEvent: follow }, rooms),
-      );
+    async execute({ code, limits: wanted = {}, signal = NEVER, idempotencyKey, ...asked }) {
+      const request = { ...asked, signal, source: code, limits: tightenLimits(limits, wanted) };
+      return idempotencyKey === undefined ? run(request) : keyed.once({ ...request, idempotencyKey }, run);
     },
+    recover: () => recoverAll(resumeRooms),
     callTools: ({ signal = NEVER, ...request }) => callTools({ ...request, signal, limits }, rooms),
     resume: ({ principal, execution, waitMs = RESUME_MS, signal = NEVER }) =>
       resume({ principal: principal.id, execution, waitMs, signal }, resumeRooms),

@@ -2,8 +2,8 @@
 
 import { digestOf } from "../audit/index.ts";
 import type { Ledger } from "../audit/index.ts";
-import type { Execution, ExecutionId, ExecutionResult, Instant } from "../domain/index.ts";
-import type { Store } from "../store/index.ts";
+import type { Execution, ExecutionId, ExecutionResult, Instant, JsonObject } from "../domain/index.ts";
+import type { KeyHolder, RequestKey, Store } from "../store/index.ts";
 
 import type { ExecutionRequest } from "./execute.ts";
 
@@ -12,6 +12,8 @@ export interface RecordOptions {
   readonly ledger: Pick<Ledger, "write">;
   readonly now: () => Instant;
   readonly createId: () => ExecutionId;
+  /** The name of this process, by which others can tell that it has ended. */
+  readonly owner: string;
 }
 
 export interface Opening {
@@ -23,20 +25,41 @@ export interface Opening {
 export interface ExecutionRecord {
   /** Does not wait for the disk: a program may start meanwhile, as long as it reaches nothing. */
   open(request: ExecutionRequest): Opening;
+  /** As `open`, but only for the first request with its key; it is on disk then. */
+  claim(
+    request: ExecutionRequest,
+    key: RequestKey,
+  ): Promise<{ readonly opening: Opening } | { readonly holder: KeyHolder }>;
   close(execution: Execution, result: ExecutionResult): Promise<void>;
 }
 
-export function createRecord({ store, ledger, now, createId }: RecordOptions): ExecutionRecord {
+export function createRecord({ store, ledger, now, createId, owner }: RecordOptions): ExecutionRecord {
+  const create = ({ principal, source }: ExecutionRequest): Execution => ({
+    id: createId(),
+    principal: principal.id,
+    source: digestOf(source),
+    startedAt: now(),
+    owner,
+  });
+  const write = ({ id, principal, source }: Execution, more: JsonObject = {}): Promise<unknown> =>
+    ledger.write({ actor: principal, action: "execution.opened", subject: id, detail: { source, ...more } });
   return {
-    open({ principal, source }) {
-      const execution = { id: createId(), principal: principal.id, source: digestOf(source), startedAt: now() };
-      const detail = { source: execution.source };
+    open(request) {
+      const execution = create(request);
       const opened = Promise.all([
-        ledger.write({ actor: principal.id, action: "execution.opened", subject: execution.id, detail }),
-        store.executions.open({ ...execution, sourceText: source }),
+        write(execution),
+        store.executions.open({ ...execution, sourceText: request.source }),
       ]);
       opened.catch(() => undefined); // whoever needs it sees the failure
       return { execution, opened };
+    },
+    async claim(request, key) {
+      const execution = create(request);
+      const holder = await store.executions.claim({ ...execution, sourceText: request.source }, key);
+      if (holder) return { holder };
+      const opened = write(execution, { key: digestOf(key.key) });
+      opened.catch(() => undefined);
+      return { opening: { execution, opened } };
     },
     async close(execution, result) {
       const { state, error } = result;

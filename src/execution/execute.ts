@@ -32,6 +32,8 @@ export interface ExecutionRequest {
   readonly analysis?: boolean;
   /** Likewise, for the type check alone. */
   readonly types?: boolean;
+  /** Opened already, under a key. */
+  readonly opening?: Opening;
   readonly signal: AbortSignal;
   /** Hears what goes on while it runs. Must not throw. */
   readonly onEvent?: (event: ExecutionEvent) => void;
@@ -58,7 +60,7 @@ export interface Rooms extends SettleContext {
 
 /** It is opened once and closed once, whatever happens between; a result is only given out after it was recorded. */
 export async function execute(request: ExecutionRequest, rooms: Rooms): Promise<ExecutionResult> {
-  const opening = rooms.open(request);
+  const opening = request.opening ?? rooms.open(request);
   const { execution, opened } = opening;
   request.onEvent?.({ kind: "opened", execution: execution.id });
   const unrecorded = new AbortController();

@@ -8,6 +8,7 @@ export { createRecord } from "./create-record.ts";
 export type { ExecutionRecord, RecordOptions } from "./create-record.ts";
 export type { ExecutionRequest, Rooms } from "./execute.ts";
 export { createCorridor } from "./create-corridor.ts";
+export type { CorridorOptions } from "./create-corridor.ts";
 export type { Media } from "./results/find-media.ts";
 export { keepAttachments } from "./results/keep-attachments.ts";
 export { createResults } from "./results/create-results.ts";

@@ -4,10 +4,11 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import { AGENT, EXECUTION, known } from "../bridge/fixtures/test-bridge.ts";
-import { digestOf } from "../audit/index.ts";
+import { digestOf, openLedger } from "../audit/index.ts";
 import { GloveboxError, parsePrincipalId } from "../domain/index.ts";
 import type { ExecutionEvent, ExecutionResult } from "../domain/index.ts";
 import { openStore } from "../store/index.ts";
+import { createRecord } from "./create-record.ts";
 import { followRunning } from "./follow-running.ts";
 import { resume } from "./resume.ts";
 
@@ -33,11 +34,14 @@ const OPENING = {
   startedAt: 100,
 };
 
-async function open(openedAt = 50, now = 200) {
+async function open(now = 200) {
   const store = await openStore({ path: ":memory:", now: () => 0 });
+  const ledger = await openLedger({ store, now: () => 0 });
   const running = followRunning();
   const context = { engine: "isolate", isolation: "process", report: () => "in_1" } as const;
-  const rooms = { ...context, store: store.executions, running, now: () => now, openedAt, longestMs: 1_000 };
+  const record = createRecord({ store, ledger, now: () => 1, createId: () => EXECUTION, owner: "here" });
+  const hasEnded = (owner: string): boolean => owner === "dead";
+  const rooms = { ...context, ...record, store, hasEnded, running, now: () => now, longestMs: 1_000 };
   const ask = (principal = AGENT.id, execution: unknown = EXECUTION, waitMs = 1) =>
     resume({ principal, execution, waitMs, signal: new AbortController().signal }, rooms);
   return { store, running, ask };
@@ -94,11 +98,13 @@ describe("an execution of the store", () => {
     assert.deepEqual(await ask(), RESULT);
     await assert.rejects(ask(OTHER), isNotFound);
   });
-  it("that was left open before this process began has failed", async () => {
-    const { store, ask } = await open(101);
-    await store.executions.open(OPENING);
+  it("that was left open by a process which has ended has failed, and stays so", async () => {
+    const { store, ask } = await open();
+    await store.executions.open({ ...OPENING, owner: "dead" });
     const { error, ...rest } = await ask();
     assert.deepEqual([rest, error?.code], [{ ...EMPTY, state: "failed" }, "SANDBOX_CRASHED"]);
+    assert.equal((await store.executions.find(EXECUTION))?.ending?.state, "failed");
+    assert.deepEqual(await ask(), { ...rest, error });
     await assert.rejects(ask(OTHER), isNotFound);
   });
   it("that another process began meanwhile runs, until no execution could", async () => {
@@ -106,8 +112,8 @@ describe("an execution of the store", () => {
       [1_100, "running"],
       [1_101, "failed"],
     ] as const) {
-      const { store, ask } = await open(50, now);
-      await store.executions.open(OPENING);
+      const { store, ask } = await open(now);
+      await store.executions.open({ ...OPENING, owner: "alive" });
       assert.equal((await ask()).state, state);
     }
   });

@@ -2,13 +2,14 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { ERRORS, GloveboxError, parseExecutionId } from "../domain/index.ts";
+import { GloveboxError, parseExecutionId } from "../domain/index.ts";
 import type { Execution, ExecutionId, ExecutionResult, ExecutionView, Instant, PrincipalId } from "../domain/index.ts";
 import type { ExecutionStore, StoredExecution } from "../store/index.ts";
 
 import type { Running, RunningExecution } from "./follow-running.ts";
+import { recover } from "./recover.ts";
+import type { RecoverRooms } from "./recover.ts";
 import { emptyResult } from "./settle.ts";
-import type { SettleContext } from "./settle.ts";
 
 export interface ResumeRequest {
   readonly principal: PrincipalId;
@@ -18,12 +19,10 @@ export interface ResumeRequest {
   readonly signal: AbortSignal;
 }
 
-export interface ResumeRooms extends SettleContext {
-  readonly store: Pick<ExecutionStore, "find">;
+export interface ResumeRooms extends RecoverRooms {
+  readonly store: RecoverRooms["store"] & { readonly executions: Pick<ExecutionStore, "find"> };
   readonly running: Running;
   readonly now: () => Instant;
-  /** When this process began to serve: what was left open before that has no process any more. */
-  readonly openedAt: Instant;
   /** No execution goes on longer than this. */
   readonly longestMs: number;
 }
@@ -35,7 +34,7 @@ export async function resume(request: ResumeRequest, rooms: ResumeRooms): Promis
   const running = rooms.running.find(id);
   if (running && running.principal !== request.principal) throw unknown(id);
   if (running) return waitFor(id, running, request, rooms);
-  const stored = await rooms.store.find(id);
+  const stored = await rooms.store.executions.find(id);
   if (!stored || stored.principal !== request.principal) throw unknown(id);
   return stored.ending ? parseResult(stored.ending.result) : viewOpen(stored, rooms);
 }
@@ -56,16 +55,11 @@ async function waitFor(
 }
 
 /** Left open by nobody here: another process runs it, or it died with its own. */
-function viewOpen(stored: StoredExecution, rooms: ResumeRooms): ExecutionView {
-  const isYoung = stored.startedAt >= rooms.openedAt && rooms.now() - stored.startedAt <= rooms.longestMs;
-  if (isYoung) return { ...emptyResult(stored, "completed", rooms), state: "running" };
-  const error = {
-    code: "SANDBOX_CRASHED",
-    message: "Glovebox ended before this execution did; what its calls changed stays changed",
-    retry: ERRORS.SANDBOX_CRASHED.retry,
-    hint: "The ledger has every call that was made; look there before you run the program again",
-  } as const;
-  return { ...emptyResult(stored, "failed", rooms), error };
+async function viewOpen(stored: StoredExecution, rooms: ResumeRooms): Promise<ExecutionView> {
+  const { owner } = stored;
+  const isLost = (owner !== undefined && rooms.hasEnded(owner)) || rooms.now() - stored.startedAt > rooms.longestMs;
+  if (isLost) return recover(stored, rooms);
+  return { ...emptyResult(stored, "completed", rooms), state: "running" };
 }
 
 /** It was written by `createRecord`. */

@@ -23,6 +23,7 @@ export type OpenStore = () => Promise<Store>;
 /** Runs the whole suite against one implementation. */
 export function describeStore(name: string, open: OpenStore): void {
   void describe(`${name}: executions`, () => describeExecutions(open));
+  void describe(`${name}: keys of requests`, () => describeKeys(open));
   void describe(`${name}: lists of executions`, () => describeLists(open));
   void describe(`${name}: ledger`, () => describeLedger(open));
   void describe(`${name}: secrets`, () => describeSecrets(open));
@@ -124,6 +125,42 @@ function ids(found: readonly { readonly id: string }[]): readonly string[] {
 
 function expected(...numbers: readonly number[]): readonly string[] {
   return numbers.map((n) => sampleOpening(n).id);
+}
+
+function describeKeys(open: OpenStore): void {
+  const key = (request: string, insteadOf?: number) => ({
+    key: "k",
+    request: certain(parseDigest(`sha256:${request.repeat(64)}`)),
+    ...(insteadOf !== undefined && { insteadOf: sampleOpening(insteadOf).id }),
+  });
+
+  void test("opens the first execution with a key, and names it to all others", async () => {
+    await using store = await open();
+    const first = { ...sampleOpening(1), owner: "a process" };
+    const claims = [first, sampleOpening(2), sampleOpening(3)].map((one, index) =>
+      store.executions.claim(one, key(index < 2 ? "a" : "b")),
+    );
+    const holder = { execution: first.id, request: key("a").request };
+    assert.deepEqual(await Promise.all(claims), [undefined, holder, holder]);
+    assert.deepEqual(await store.executions.find(first.id), { ...first, ending: null });
+    assert.equal(await store.executions.find(sampleOpening(2).id), undefined);
+  });
+
+  void test("knows the same key of another principal apart", async () => {
+    await using store = await open();
+    const other = { ...sampleOpening(2), principal: certain(parsePrincipalId("other")) };
+    assert.equal(await store.executions.claim(sampleOpening(1), key("a")), undefined);
+    assert.equal(await store.executions.claim(other, key("a")), undefined);
+  });
+
+  void test("gives a key on once, instead of the very execution that held it", async () => {
+    await using store = await open();
+    await store.executions.claim(sampleOpening(1), key("a"));
+    assert.equal(await store.executions.claim(sampleOpening(2), key("a", 1)), undefined);
+    const holder = { execution: sampleOpening(2).id, request: key("a").request };
+    assert.deepEqual(await store.executions.claim(sampleOpening(3), key("a", 1)), holder);
+    assert.deepEqual(await store.executions.claim(sampleOpening(3), key("b", 2)), holder);
+  });
 }
 
 function describeLists(open: OpenStore): void {

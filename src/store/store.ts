@@ -22,6 +22,21 @@ export interface ExecutionOpening extends Execution {
   readonly sourceText: string;
 }
 
+/** What a client calls a request that it may send twice. */
+export interface RequestKey {
+  readonly key: string;
+  /** Of everything that makes the request what it is. */
+  readonly request: Digest;
+  /** An execution that held the key and did nothing; this one takes its place. */
+  readonly insteadOf?: ExecutionId;
+}
+
+/** Who holds a key. */
+export interface KeyHolder {
+  readonly execution: ExecutionId;
+  readonly request: Digest;
+}
+
 /** How an execution ended, without its result. */
 export interface ExecutionOutcome {
   readonly endedAt: Instant;
@@ -57,6 +72,8 @@ export interface Page {
 export interface ExecutionStore {
   /** Rejects with REQUEST_CONFLICT when the id is taken. */
   open(opening: ExecutionOpening): Promise<void>;
+  /** As `open`, but only for the first request of a principal with this key; otherwise says whose it is. */
+  claim(opening: ExecutionOpening, key: RequestKey): Promise<KeyHolder | undefined>;
   /** Closes one that runs or is paused; REQUEST_NOT_FOUND or REQUEST_CONFLICT otherwise: an ending is final. */
   close(id: ExecutionId, ending: ExecutionEnding): Promise<void>;
   find(id: ExecutionId): Promise<StoredExecution | undefined>;

@@ -33,6 +33,8 @@ export interface ExecuteRequest {
   readonly analysis?: boolean;
   /** `false` skips the type check alone. For the command line only. */
   readonly types?: boolean;
+  /** Requests of one principal with the same one are one execution: the second gets what came of the first. */
+  readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
   /** Hears what goes on while it runs. Must not throw. */
   readonly onEvent?: (event: ExecutionEvent) => void;

@@ -13,6 +13,7 @@ interface Tables {
     readonly principal: string;
     readonly source: string;
     readonly started_at: number;
+    readonly owner: string | null;
     readonly ended_at: number | null;
     readonly state: string | null;
     readonly error_code: string | null;
@@ -39,7 +40,7 @@ const builder = new Kysely<Tables>({
 export function composeList({ limit, before }: Page): ComposedQuery {
   const page = builder
     .selectFrom("executions")
-    .select(["id", "principal", "source", "started_at", "ended_at", "state", "error_code"])
+    .select(["id", "principal", "source", "started_at", "owner", "ended_at", "state", "error_code"])
     .orderBy("started_at", "desc")
     .orderBy("id", "desc")
     .limit(Math.max(0, limit));

@@ -12,14 +12,15 @@ import type {
 } from "../store.ts";
 
 import type { Connection } from "./connection.ts";
+import { createRequestKeys } from "./request-keys.ts";
 import { idOf, integerOf, textOf } from "./row.ts";
 import type { Row } from "./row.ts";
 import { isTaken } from "./to-store-error.ts";
 
-const OPEN = "INSERT INTO executions (id, principal, source, source_text, started_at) VALUES (?, ?, ?, ?, ?)";
+const OPEN = "INSERT INTO executions (id, principal, source, source_text, started_at, owner) VALUES (?, ?, ?, ?, ?, ?)";
 const CLOSE = `UPDATE executions SET ended_at = ?, state = ?, error_code = ?, result = ?
   WHERE id = ? AND (state IS NULL OR state = 'paused')`;
-const UNFINISHED = `SELECT id, principal, source, started_at, ended_at, state, error_code FROM executions
+const UNFINISHED = `SELECT id, principal, source, started_at, owner, ended_at, state, error_code FROM executions
   WHERE state IS NULL ORDER BY started_at, id`;
 
 const STATES: ReadonlySet<string> = new Set<ExecutionStateName>(["completed", "failed", "paused", "cancelled"]);
@@ -31,19 +32,31 @@ export function createExecutions({ database, read, write }: Connection): Executi
   const select = database.prepare("SELECT * FROM executions WHERE id = ?");
   const unfinished = database.prepare(UNFINISHED);
 
+  const keys = createRequestKeys(database);
+
+  const open = ({ id, principal, source, sourceText, startedAt, owner }: ExecutionOpening): void => {
+    insert.run(id, principal, source, sourceText, startedAt, owner ?? null);
+  };
   const close = (id: ExecutionId, { endedAt, state, errorCode, result }: ExecutionEnding): void => {
     const { changes } = update.run(endedAt, state, errorCode ?? null, result, id);
     if (Number(changes) === 0) throw notOpen(id, select.get(id) !== undefined);
   };
 
   return {
-    open: async ({ id, principal, source, sourceText, startedAt }: ExecutionOpening) => {
+    open: async (opening) => {
       try {
-        await write(() => insert.run(id, principal, source, sourceText, startedAt));
+        await write(() => open(opening));
       } catch (thrown) {
-        throw isTaken(thrown) ? new GloveboxError("REQUEST_CONFLICT", `The execution ${id} exists already`) : thrown;
+        const message = `The execution ${opening.id} exists already`;
+        throw isTaken(thrown) ? new GloveboxError("REQUEST_CONFLICT", message) : thrown;
       }
     },
+    claim: (opening, key) =>
+      write(() => {
+        const holder = keys.take(opening, key);
+        if (!holder) open(opening);
+        return holder;
+      }),
     close: (id, ending) => write(() => close(id, ending)),
     find: (id) =>
       read(() => {
@@ -89,6 +102,7 @@ function toOpening(row: Row): Execution {
     principal: idOf(row, "principal", parsePrincipalId),
     source: idOf(row, "source", parseDigest),
     startedAt: integerOf(row, "started_at"),
+    ...(row["owner"] !== null && { owner: textOf(row, "owner") }),
   };
 }
 

@@ -135,5 +135,17 @@ const STATEMENTS = `
   ) STRICT;
 `;
 
+/** Who runs an execution, and what clients call requests that they may send twice. */
+const REQUESTS = `
+  ALTER TABLE executions ADD COLUMN owner TEXT;
+  CREATE TABLE request_keys (
+    principal TEXT NOT NULL,
+    key TEXT NOT NULL,
+    request TEXT NOT NULL,
+    execution TEXT NOT NULL,
+    PRIMARY KEY (principal, key)
+  ) STRICT;
+`;
+
 /** The script at index n leads from version n to version n + 1. */
-export const MIGRATIONS: readonly string[] = [TABLES, APPEND_ONLY, LEARNED, STATEMENTS];
+export const MIGRATIONS: readonly string[] = [TABLES, APPEND_ONLY, LEARNED, STATEMENTS, REQUESTS];

@@ -34,7 +34,7 @@ test("execute takes both languages, any JSON as input, and limits", () => {
 test("execute without code says what is missing", () => {
   assert.equal(
     refusal(() => parseExecuteArguments(undefined)),
-    "Wrong arguments for execute: code: expected string, received undefined | execute takes code, language, input, limits",
+    "Wrong arguments for execute: code: expected string, received undefined | execute takes code, language, input, limits, idempotencyKey",
   );
 });
 

@@ -10,6 +10,7 @@ import type { Detail } from "../../typegen/index.ts";
 import { MAX_NAMES, MAX_PAGE } from "./definitions.ts";
 
 const MAX_GREP_CHARS = 1_000;
+const MAX_KEY_CHARS = 256;
 
 /** Names with a level of detail. */
 export interface DescribeArguments {
@@ -22,6 +23,7 @@ export interface ExecuteArguments {
   readonly code: string;
   readonly input?: Json;
   readonly limits?: Partial<Limits>;
+  readonly idempotencyKey?: string;
 }
 
 /** Either an execution to wait for, or a handle to read from. */
@@ -48,6 +50,7 @@ const EXECUTE = z.strictObject({
   language: z.enum(["typescript", "javascript"]).optional(),
   input: z.unknown().optional(),
   limits: z.partialRecord(z.enum(Object.keys(DEFAULT_LIMITS)), z.int().min(1)).optional(),
+  idempotencyKey: z.string().min(1).max(MAX_KEY_CHARS).optional(),
 });
 
 const RESUME = z.strictObject({
@@ -71,11 +74,12 @@ export function parseDescribeArguments(raw: unknown): DescribeArguments {
 
 /** Throws `REQUEST_INVALID` for anything that the definition of `execute` does not allow. */
 export function parseExecuteArguments(raw: unknown): ExecuteArguments {
-  const { code, input, limits } = parseWith(EXECUTE, "execute", raw);
+  const { code, input, limits, idempotencyKey } = parseWith(EXECUTE, "execute", raw);
   return {
     code,
     ...(input !== undefined && { input: input as Json }), // it came out of a JSON parser
     ...(limits !== undefined && { limits }),
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
   };
 }
 

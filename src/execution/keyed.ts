@@ -1,0 +1,101 @@
+/**
+ * Requests that a client may send twice: with the same key they are one execution, however often they arrive, so that
+ * no call which took effect is made again.
+ */
+
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { digestOf } from "../audit/index.ts";
+import { GloveboxError } from "../domain/index.ts";
+import type { Digest, ExecutionResult, ExecutionView, PrincipalId } from "../domain/index.ts";
+import type { KeyHolder } from "../store/index.ts";
+
+import type { ExecutionRecord } from "./create-record.ts";
+import type { ExecutionRequest } from "./execute.ts";
+
+/** As long as a client's own ids are, with room to spare. */
+const MAX_KEY_CHARS = 256;
+const POLL_MS = 250;
+
+export interface KeyedRequest extends ExecutionRequest {
+  readonly idempotencyKey: string;
+}
+
+export interface KeyRooms {
+  readonly claim: ExecutionRecord["claim"];
+  /** How an execution stands; one that runs in this process is waited for. */
+  view(principal: PrincipalId, holder: KeyHolder, signal: AbortSignal): Promise<ExecutionView>;
+}
+
+export interface Keyed {
+  /** `work` runs for the first request with its key; the others get what came of it. */
+  once(request: KeyedRequest, work: Work): Promise<ExecutionResult>;
+}
+
+type Work = (opened: ExecutionRequest) => Promise<ExecutionResult>;
+
+export function createKeyed(rooms: KeyRooms): Keyed {
+  const underWay = new Map<string, { readonly request: string; readonly result: Promise<ExecutionResult> }>();
+
+  const lead = async (request: KeyedRequest, digest: Digest, work: Work): Promise<ExecutionResult> => {
+    const key = { key: request.idempotencyKey, request: digest };
+    let claimed = await rooms.claim(request, key);
+    for (;;) {
+      if ("opening" in claimed) return work({ ...request, opening: claimed.opening });
+      const { holder } = claimed;
+      if (holder.request !== digest) throw conflict();
+      const result = await untilEnded(request, holder, rooms);
+      if (!isHarmless(result)) return result;
+      claimed = await rooms.claim(request, { ...key, insteadOf: holder.execution });
+    }
+  };
+
+  return {
+    async once(request, work) {
+      refuseBadKey(request.idempotencyKey);
+      const digest = digestRequest(request);
+      const name = `${request.principal.id}\n${request.idempotencyKey}`;
+      const first = underWay.get(name);
+      if (first && first.request !== digest) throw conflict();
+      if (first) return first.result;
+      const result = lead(request, digest, work);
+      underWay.set(name, { request: digest, result });
+      try {
+        return await result;
+      } finally {
+        underWay.delete(name);
+      }
+    },
+  };
+}
+
+/** Another process runs it; how it stands is read until it has ended. */
+async function untilEnded(request: KeyedRequest, holder: KeyHolder, rooms: KeyRooms): Promise<ExecutionResult> {
+  for (;;) {
+    const view = await rooms.view(request.principal.id, holder, request.signal);
+    if (view.state !== "running") return { ...view, state: view.state };
+    await sleep(POLL_MS, undefined, { signal: request.signal }).catch(() => {
+      throw new GloveboxError("REQUEST_CANCELLED", "The request was cancelled while another one with its key ran");
+    });
+  }
+}
+
+/** It ended before it called anything, for a reason that may be gone: it may be tried again under the same key. */
+function isHarmless({ state, calls, error }: ExecutionResult): boolean {
+  return state === "failed" && calls.length === 0 && error?.retry === true;
+}
+
+function digestRequest({ source, input = null, limits, analysis = true, types = true }: ExecutionRequest) {
+  return digestOf({ source, input, limits: { ...limits }, analysis, types });
+}
+
+function refuseBadKey(key: string): void {
+  if (key.length > 0 && key.length <= MAX_KEY_CHARS) return;
+  throw new GloveboxError("REQUEST_INVALID", `An idempotencyKey has 1 to ${MAX_KEY_CHARS} characters`);
+}
+
+function conflict(): GloveboxError {
+  return new GloveboxError("REQUEST_CONFLICT", "This idempotencyKey belongs to another request", {
+    hint: "Send the same code, input and limits with it, or take a new key",
+  });
+}

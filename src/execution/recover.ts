@@ -1,0 +1,115 @@
+/** Brings an execution to its end whose process died: from the ledger, which has every call before it left. */
+
+import { ERRORS, isJsonObject } from "../domain/index.ts";
+import type { CallOutcome, CallRecord, Decision, Effect, Execution, ExecutionResult, Json } from "../domain/index.ts";
+import type { ExecutionStore, LedgerStore, StoredRecord } from "../store/index.ts";
+
+import { emptyResult } from "./settle.ts";
+import type { SettleContext } from "./settle.ts";
+
+/** More than any execution can have: two records for each call, and its own. */
+const MOST_RECORDS = 1_000_000;
+const NAMED_CALLS = 10;
+
+export interface RecoverRooms extends SettleContext {
+  readonly store: {
+    readonly executions: Pick<ExecutionStore, "listUnfinished">;
+    readonly ledger: Pick<LedgerStore, "search">;
+  };
+  /** True when the process of this name has certainly ended. */
+  hasEnded(owner: string): boolean;
+  close(execution: Execution, result: ExecutionResult): Promise<void>;
+}
+
+/** Closes what earlier processes left open; what another process still runs stays as it is. */
+export async function recoverAll(rooms: RecoverRooms): Promise<void> {
+  for (const execution of await rooms.store.executions.listUnfinished()) {
+    if (execution.owner === undefined || !rooms.hasEnded(execution.owner)) continue;
+    // Another process that started at the same time may have been faster.
+    await recover(execution, rooms).catch((thrown: unknown) => void rooms.report(thrown));
+  }
+}
+
+/** What its calls came to stands in the ledger; one that was sent and not answered has an unknown outcome. */
+export async function recover(execution: Execution, rooms: RecoverRooms): Promise<ExecutionResult> {
+  const found = await rooms.store.ledger.search({ execution: execution.id, action: "call", limit: MOST_RECORDS });
+  const calls = toCalls(found.toReversed());
+  const result: ExecutionResult = {
+    ...emptyResult(execution, "failed", rooms),
+    calls,
+    error: toError(calls.filter(({ outcome }) => outcome === "unknown")),
+  };
+  await rooms.close(execution, result);
+  return result;
+}
+
+function toError(unknown: readonly CallRecord[]): NonNullable<ExecutionResult["error"]> {
+  const names = unknown.slice(0, NAMED_CALLS).map(({ tool, seq }) => `${tool} (call ${seq})`);
+  const more = unknown.length > NAMED_CALLS ? ` and ${unknown.length - NAMED_CALLS} more` : "";
+  const what =
+    unknown.length === 0 ? "every call that it made is accounted for" : "whether they took effect is unknown";
+  const said = unknown.length === 0 ? what : `${names.join(", ")}${more}: ${what}`;
+  return {
+    code: "SANDBOX_CRASHED",
+    message: `Glovebox ended before this execution did; ${said}`,
+    retry: ERRORS.SANDBOX_CRASHED.retry && unknown.length === 0,
+    hint:
+      unknown.length === 0
+        ? "What its calls changed stays changed; look at them before you run the program again"
+        : "Look there before you run the program again",
+  };
+}
+
+function toCalls(records: readonly StoredRecord[]): readonly CallRecord[] {
+  const calls = new Map<number, CallRecord>();
+  for (const { action, subject, detail: text } of records) {
+    const detail = parseDetail(text);
+    const seq = detail["seq"];
+    if (typeof seq !== "number") continue;
+    const known = calls.get(seq) ?? {
+      seq,
+      tool: subject,
+      effect: "unknown",
+      decision: "deny",
+      outcome: "error",
+      ms: 0,
+    };
+    calls.set(
+      seq,
+      action === "call.intended" ? { ...known, ...parseIntent(detail) } : { ...known, ...parseEnd(detail) },
+    );
+  }
+  return [...calls.values()].toSorted((a, b) => a.seq - b.seq);
+}
+
+type Detail = { readonly [key: string]: Json };
+
+function parseDetail(text: string): Detail {
+  try {
+    const detail: unknown = JSON.parse(text);
+    return isJsonObject(detail) ? detail : {};
+  } catch {
+    return {}; // damaged: `audit verify` says so
+  }
+}
+
+/** Until its end is read. A read changes nothing, so nothing about it can be unknown. */
+function parseIntent({ effect: rawEffect, decision: rawDecision }: Detail) {
+  const effect = EFFECTS.find((known) => known === rawEffect) ?? "unknown";
+  const decision = DECISIONS.find((known) => known === rawDecision) ?? "deny";
+  return { effect, decision, outcome: OUTCOMES_BEFORE_THE_END[decision](effect) };
+}
+
+function parseEnd({ outcome: rawOutcome, ms }: Detail) {
+  const outcome = OUTCOMES.find((known) => known === rawOutcome) ?? "unknown";
+  return { outcome, ...(typeof ms === "number" && { ms }) };
+}
+
+const EFFECTS: readonly Effect[] = ["read", "write", "destroy", "unknown"];
+const DECISIONS: readonly Decision["kind"][] = ["allow", "ask", "deny"];
+const OUTCOMES: readonly CallOutcome[] = ["ok", "error", "denied", "pending", "unknown"];
+const OUTCOMES_BEFORE_THE_END: Readonly<Record<Decision["kind"], (effect: Effect) => CallOutcome>> = {
+  allow: (effect) => (effect === "read" ? "error" : "unknown"),
+  ask: () => "pending",
+  deny: () => "denied",
+};
