@@ -107,6 +107,10 @@ function createGateway(parts: Parts): Gateway {
   const { limits } = settings.sandbox;
   const corridor = createCorridor({ rooms, store, hasEnded, results, limits, now: Date.now });
   void corridor.recover().catch(reportIncident);
+  const close = async (): Promise<void> => {
+    await corridor.stop();
+    await parts.close();
+  };
   return {
     ...corridor,
     expose: settings.expose,
@@ -136,7 +140,7 @@ function createGateway(parts: Parts): Gateway {
         errorCode: ending?.errorCode ?? null,
       })),
     health: () => ({ version: VERSION, engine, isolation, layers, upstreams: catalog.statuses(), startedAt }),
-    close: () => parts.close(),
-    [Symbol.asyncDispose]: () => parts.close(),
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }

@@ -14,6 +14,7 @@ import type {
 import { callTools } from "./call-tools.ts";
 import type { Called, PlainCall } from "./call-tools.ts";
 import type { ExecutionRecord } from "./create-record.ts";
+import { createEndings } from "./end-with.ts";
 import { execute } from "./execute.ts";
 import type { ExecutionRequest, Rooms } from "./execute.ts";
 import { followRunning } from "./follow-running.ts";
@@ -63,6 +64,8 @@ export interface Corridor {
   findMedia(principal: Principal, value: Json | undefined): Promise<readonly Media[]>;
   /** Brings what earlier processes left open to its end. */
   recover(): Promise<void>;
+  /** Every execution under way ends as cancelled, and none begins any more; what was kept can still be read. */
+  stop(): Promise<void>;
 }
 
 /** How long a client that asks for an execution waits for its end before it hears that it goes on. */
@@ -70,9 +73,12 @@ const RESUME_MS = 20_000;
 /** How long an execution may have waited for its turn before it counts as lost. */
 const QUEUE_MS = 60_000;
 const NEVER = new AbortController().signal;
+/** How long executions may take to end; a sandbox is killed and a call given up in a fraction of it. */
+const STOP_MS = 3_000;
 
 export function createCorridor({ rooms, store, hasEnded, results, limits, now }: CorridorOptions): Corridor {
   const running = followRunning();
+  const endings = createEndings();
   const longestMs = limits.wallMs * 2 + QUEUE_MS;
   const resumeRooms = { ...rooms, store, hasEnded, running, now, longestMs };
   const view: KeyRooms["view"] = (principal, { execution }, signal) =>
@@ -84,14 +90,19 @@ export function createCorridor({ rooms, store, hasEnded, results, limits, now }:
     );
   return {
     async execute({ code, limits: wanted = {}, signal = NEVER, idempotencyKey, ...asked }) {
-      const request = { ...asked, signal, source: code, limits: tightenLimits(limits, wanted) };
-      return idempotencyKey === undefined ? run(request) : keyed.once({ ...request, idempotencyKey }, run);
+      const tightened = tightenLimits(limits, wanted);
+      return endings.guard(signal, (until) => {
+        const request = { ...asked, signal: until, source: code, limits: tightened };
+        return idempotencyKey === undefined ? run(request) : keyed.once({ ...request, idempotencyKey }, run);
+      });
     },
     recover: () => recoverAll(resumeRooms),
-    callTools: ({ signal = NEVER, ...request }) => callTools({ ...request, signal, limits }, rooms),
+    callTools: ({ signal = NEVER, ...request }) =>
+      endings.guard(signal, (until) => callTools({ ...request, signal: until, limits }, rooms)),
     resume: ({ principal, execution, waitMs = RESUME_MS, signal = NEVER }) =>
       resume({ principal: principal.id, execution, waitMs, signal }, resumeRooms),
     readResult: (principal, handle, query) => results.read(principal.id, handle, query),
     findMedia: (principal, value) => findMedia(results, principal.id, value),
+    stop: () => endings.end(STOP_MS),
   };
 }

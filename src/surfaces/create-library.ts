@@ -3,23 +3,30 @@
 import type { SearchRequest } from "../catalog/index.ts";
 import type { ExecutionResult, Principal } from "../domain/index.ts";
 import type { Detail } from "../typegen/index.ts";
-import type { ExecuteRequest, Gateway } from "./gateway.ts";
+import type { Gateway } from "./gateway.ts";
+import { parseSearchArguments } from "./mcp/parse-arguments.ts";
+import { parseDetail, parseExecuteRequest, parseNames, parseObject } from "./parse-request.ts";
+import type { LibraryRequest } from "./parse-request.ts";
 
 export interface Glovebox extends AsyncDisposable {
   /** The object of `glovebox run --json`. Rejects for a request that is wrong in itself or cannot be recorded. */
-  execute(request: Omit<ExecuteRequest, "principal" | "analysis" | "types">): Promise<ExecutionResult>;
+  execute(request: LibraryRequest): Promise<ExecutionResult>;
   search(request: SearchRequest): ReturnType<Gateway["search"]>;
   /** TypeScript declarations of tools or whole namespaces. */
   describe(request: { readonly names: readonly string[]; readonly detail?: Detail }): Promise<string>;
+  /** Executions under way end as `cancelled`; upstreams and child processes end with them. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 export function createLibrary(gateway: Gateway, principal: Principal): Glovebox {
   return {
-    execute: (request) => gateway.execute({ ...request, principal }),
-    search: (request) => gateway.search(principal, request),
-    describe: async ({ names, detail = "types" }) => (await gateway.describe(principal, names, detail)).declarations,
+    execute: async (request) => gateway.execute({ ...parseExecuteRequest(request), principal }),
+    search: async (request) => gateway.search(principal, parseSearchArguments(request)),
+    describe: async (request) => {
+      const { names, detail = "types" } = parseObject(request, "describe");
+      return (await gateway.describe(principal, parseNames(names), parseDetail(detail))).declarations;
+    },
     close: () => gateway.close(),
     [Symbol.asyncDispose]: () => gateway.close(),
   };

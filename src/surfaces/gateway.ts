@@ -104,5 +104,8 @@ export interface Gateway extends AsyncDisposable {
   onToolsChanged(listener: () => void): () => void;
   executions(limit: number): Promise<readonly ExecutionSummary[]>;
   health(): Health;
+  /** Every execution under way ends as cancelled, and none begins any more. Resolves when they have their results. */
+  stop(): Promise<void>;
+  /** Stops first. */
   close(): Promise<void>;
 }

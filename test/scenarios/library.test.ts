@@ -5,8 +5,8 @@ import { spawnSync } from "node:child_process";
 import { describe, test } from "node:test";
 import type { TestContext } from "node:test";
 
-import { createGlovebox } from "glovebox";
-import type { Glovebox, GloveboxConfig } from "glovebox";
+import { createGlovebox, defineAdapter } from "glovebox";
+import type { AdapterContext, Glovebox, GloveboxConfig, GloveboxError } from "glovebox";
 
 import { probe } from "./product.ts";
 import { isAlive, listDescendants, untilGone } from "./processes.ts";
@@ -87,6 +87,68 @@ describe("the library", () => {
     assert.equal(next.value, 1);
     const late = await glovebox.execute({ code: "return 1", signal });
     assert.equal(late.state, "cancelled");
+  });
+
+  test("a request that is none is refused with a remedy, whatever it is", async (context) => {
+    const glovebox = await openFor(context);
+    const circle: unknown[] = [];
+    circle.push(circle);
+    const wrong: readonly (readonly [unknown, RegExp])[] = [
+      [{}, /code must be a text/],
+      [undefined, /code must be a text/],
+      ["return 1", /it takes one object/],
+      [{ code: 5 }, /code must be a text/],
+      [{ code: "1", input: () => 1 }, /input must be JSON: it is a function$/],
+      [{ code: "1", input: 5n }, /input must be JSON: it is a bigint$/],
+      [{ code: "1", input: { a: [Symbol("x")] } }, /input must be JSON: "0" is a symbol$/],
+      [{ code: "1", input: { a: Number.NaN } }, /input must be JSON: "a" is NaN$/],
+      [{ code: "1", input: new Map() }, /input must be JSON: it is a Map or a Set$/],
+      [{ code: "1", input: circle }, /input must be JSON: it is circular/],
+      [{ code: "1", limits: 5 }, /limits must be an object/],
+      [{ code: "1", signal: {} }, /signal must be an AbortSignal/],
+    ];
+    for (const [request, message] of wrong) {
+      await assert.rejects(glovebox.execute(request as { code: string }), (error: GloveboxError) => {
+        assert.deepEqual([error.code, message.test(error.message)], ["REQUEST_INVALID", true], error.message);
+        assert.ok(error.details.hint);
+        return true;
+      });
+    }
+    await assert.rejects(glovebox.describe({} as { names: string[] }), { code: "REQUEST_INVALID" });
+    await assert.rejects(glovebox.search({ query: 5 } as unknown as { query: string }), { code: "REQUEST_INVALID" });
+    const { value } = await glovebox.execute({ code: "return input", input: { a: [1, null, "x"] } });
+    assert.deepEqual(value, { a: [1, null, "x"] });
+  });
+
+  test("a secret of an adapter that nobody set is a clear error and no incident", async (context) => {
+    const run = async (_: unknown, { secret }: AdapterContext): Promise<number> => (await secret("NO_SUCH")).length;
+    const desk = defineAdapter({ name: "desk", tools: { look: { description: "Looks.", input: {}, run } } });
+    const glovebox = await openFor(context, { adapters: [desk], store: { url: "sqlite::memory:" } });
+    const { error } = await glovebox.execute({ code: "return await desk.look({})" });
+    const { code, message, hint, incident } = error ?? {};
+    assert.deepEqual(
+      [code, message, hint, incident],
+      [
+        "UPSTREAM_AUTH_REQUIRED",
+        "desk: The secret NO_SUCH is not set",
+        "Set it with `glovebox secrets set NO_SUCH`",
+        undefined,
+      ],
+    );
+  });
+
+  test("closing while a program runs ends it as cancelled, and nothing begins afterwards", async () => {
+    const glovebox = await createGlovebox(CONFIG);
+    const running = ["await probe.hang({})", "let n = 1; while (n > 0) n = (n % 7) + 1;"].map((code) =>
+      glovebox.execute({ code }),
+    );
+    await glovebox.execute({ code: "return await probe.echo({})" });
+    await glovebox.close();
+    assert.deepEqual(
+      (await Promise.all(running)).map(({ state, error }) => [state, error?.code]),
+      running.map(() => ["cancelled", "REQUEST_CANCELLED"]),
+    );
+    await assert.rejects(glovebox.execute({ code: "return 1" }), { code: "REQUEST_CANCELLED" });
   });
 
   test("closing leaves no process behind, also while a program runs", async () => {

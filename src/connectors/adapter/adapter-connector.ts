@@ -96,13 +96,19 @@ function createLoan({ id, lend }: AdapterConnectorOptions): Pick<AdapterContext,
     async secret(rawName) {
       const name = parseSecretName(rawName);
       if (name === undefined) throw failed(`${id}: a secret's name has letters, digits and underscores only`);
-      const value = (await lend(name)).reveal();
+      const value = (await lend(name).catch((thrown: unknown) => Promise.reject(toMissing(thrown, id)))).reveal();
       lent.add(value);
       return value;
     },
     hide: (text) =>
       [...lent].reduce((shown, value) => (value === "" ? shown : shown.replaceAll(value, "[secret]")), text),
   };
+}
+
+/** A secret that nobody set is a task for the operator and no fault of the gateway. */
+function toMissing(thrown: unknown, id: ConnectorId): unknown {
+  if (!(thrown instanceof GloveboxError) || thrown.code !== "VAULT_SECRET_MISSING") return thrown;
+  return new GloveboxError("UPSTREAM_AUTH_REQUIRED", `${id}: ${thrown.message}`, { ...thrown.details, cause: thrown });
 }
 
 function toCallError(thrown: unknown, id: ConnectorId, toShown: Clean): GloveboxError {

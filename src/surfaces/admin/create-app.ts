@@ -32,6 +32,8 @@ export interface AppOptions {
 /** Closing ends MCP sessions and the executions under way in them; the listener is closed by `listen`. */
 export interface App {
   fetch(request: Request): Response | Promise<Response>;
+  /** Executions under way end as cancelled; their answers still go out. */
+  stop(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -79,7 +81,11 @@ export function createApp(options: AppOptions): App {
   app.route("/api", createApiRoutes(gateway, principal));
   mountPage(app, readWebFiles(options.webFolder));
 
-  return { fetch: async (request) => secure(await app.fetch(request)), close: () => mcp.close() };
+  return {
+    fetch: async (request) => secure(await app.fetch(request)),
+    stop: () => gateway.stop(),
+    close: () => mcp.close(),
+  };
 }
 
 function mountPage(app: Hono, files: ReadonlyMap<string, WebFile>): void {

@@ -11,7 +11,7 @@ import type { App } from "./create-app.ts";
 import { startApp } from "./fixtures/start-app.ts";
 import { listen } from "./listen.ts";
 
-const createApp = (): App => ({ fetch: () => new Response("here"), close: async () => {} });
+const createApp = (): App => ({ fetch: () => new Response("here"), stop: async () => {}, close: async () => {} });
 
 const broken = (): App => {
   throw new TypeError("broken");
@@ -75,4 +75,26 @@ test("closing ends connections that are kept alive, at once", async (t) => {
   const closed = once(socket, "close");
   await listener.close();
   await closed;
+});
+
+test("closing answers a request that waits, with what its work came to or with 503", async (t) => {
+  const stopped = Promise.withResolvers<void>();
+  const app = (): App => ({
+    fetch: async ({ url }) => {
+      await stopped.promise;
+      return url.endsWith("/told") ? new Response("cancelled") : new Promise<Response>(() => {});
+    },
+    stop: async () => stopped.resolve(),
+    close: async () => {},
+  });
+  const listener = await listen({ createApp: app, host: "127.0.0.1", port: 0 });
+  t.after(() => listener.close());
+  const ask = (path: string): Promise<Response> => globalThis.fetch(`${listener.url}${path}`, { method: "POST" });
+  const asked = [ask("/told"), ask("/silent")];
+  await new Promise((soon) => setTimeout(soon, 100));
+  await listener.close();
+  const [told, silent] = await Promise.all(asked);
+  assert.deepEqual([told?.status, await told?.text()], [200, "cancelled"]);
+  assert.equal(silent?.status, 503);
+  assert.match((await silent?.text()) ?? "", /Glovebox is shutting down/);
 });

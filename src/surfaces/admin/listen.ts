@@ -4,9 +4,10 @@
  */
 
 import { createServer } from "node:http";
-import type { Server } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { isIPv4 } from "node:net";
 import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 
 import { getRequestListener } from "@hono/node-server";
 
@@ -29,12 +30,21 @@ export interface Listener {
   /** `http://host:port`, without a slash at the end. */
   readonly url: string;
   readonly port: number;
-  /** Ends sessions and connections at once, also those that a client keeps alive. */
+  /** Answers what waits, then ends sessions and connections, also those that a client keeps alive. */
   close(): Promise<void>;
 }
 
 /** A client that sends its headers slower than this is not one. */
 const HEADERS_TIMEOUT_MS = 10_000;
+
+/** How long answers to what was ended may take on their way out, and how often that is looked at. */
+const ANSWER_MS = 250;
+const LOOK_MS = 10;
+const CLOSING = JSON.stringify({
+  jsonrpc: "2.0",
+  id: null,
+  error: { code: -32_000, message: "Glovebox is shutting down; ask again when it runs again" },
+});
 
 /** Rejects with `LISTEN_FAILED` when the port cannot be had or others could reach it. */
 export async function listen({ createApp, host, port }: ListenOptions): Promise<Listener> {
@@ -48,11 +58,15 @@ export async function listen({ createApp, host, port }: ListenOptions): Promise<
   const { port: opened } = server.address() as AddressInfo; // it listens on TCP, so it is neither null nor a path
   const app = makeApp(server, () => createApp(loopbackHosts(opened, host)));
   const answer = getRequestListener((request) => app.fetch(request), { overrideGlobalObjects: false });
-  server.on("request", (incoming, outgoing) => void answer(incoming, outgoing));
+  const waiting = new Set<ServerResponse>();
+  server.on("request", (incoming, outgoing) => {
+    follow(waiting, incoming, outgoing);
+    void answer(incoming, outgoing);
+  });
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${opened}`,
     port: opened,
-    close: () => closeAll(server, app),
+    close: () => closeAll(server, app, waiting),
   };
 }
 
@@ -83,6 +97,15 @@ function toListenError(cause: Error, host: string, port: number): GloveboxError 
   });
 }
 
+/** A stream that has begun is only ended: what it should have said is not known. */
+function refuse(outgoing: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    if (outgoing.headersSent) return resolve();
+    outgoing.writeHead(503, { "content-type": "application/json", connection: "close" });
+    outgoing.end(CLOSING, resolve);
+  });
+}
+
 /** A port without an application behind it would stay open for nobody. */
 function makeApp(server: Server, create: () => App): App {
   try {
@@ -93,11 +116,21 @@ function makeApp(server: Server, create: () => App): App {
   }
 }
 
-/** No new connection first, then what goes on, then the connections that are left. */
-async function closeAll(server: Server, app: App): Promise<void> {
+/** A GET of a browser is quick, and one of MCP is a stream without end: nobody waits for its answer. */
+function follow(waiting: Set<ServerResponse>, incoming: IncomingMessage, outgoing: ServerResponse): void {
+  if (incoming.method === "GET") return;
+  waiting.add(outgoing);
+  outgoing.once("close", () => waiting.delete(outgoing));
+}
+
+/** No new connection first, then what goes on, then the answers to it, then the connections that are left. */
+async function closeAll(server: Server, app: App, waiting: ReadonlySet<ServerResponse>): Promise<void> {
   const closed = new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
+  await app.stop();
+  for (let left = ANSWER_MS; left > 0 && waiting.size > 0; left -= LOOK_MS) await delay(LOOK_MS);
+  await Promise.race([Promise.all([...waiting].map(refuse)), delay(ANSWER_MS)]);
   await app.close();
   server.closeAllConnections();
   await closed;

@@ -37,6 +37,16 @@ test("what is no message is answered, and the next one is read", async () => {
   ]);
 });
 
+test("a request whose id is neither a text nor a whole number is answered; other ids and none at all pass", async () => {
+  const of = (id: string): string => `{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`;
+  const bad = await filter(["null", "{}", "[1]", "1.5", "true"].map(of));
+  const message = "Invalid request: an id is a text or a whole number";
+  assert.deepEqual(bad, { passed: "", refused: Array.from({ length: 5 }, () => message) });
+  const good = ['"a"', "0", "-3"].map(of);
+  good.push('{"jsonrpc":"2.0","method":"ping"}\n', '{"jsonrpc":"2.0","id":null,"error":{}}\n');
+  assert.deepEqual(await filter(good), { passed: good.join(""), refused: [] });
+});
+
 test("a line below and at the cap passes, one above is refused and the next one is read", async () => {
   const at = MESSAGE.length;
   assert.equal((await filter([`${MESSAGE}\n`], at + 1)).passed, `${MESSAGE}\n`);

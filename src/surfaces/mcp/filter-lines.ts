@@ -67,8 +67,18 @@ function findProblem(line: Buffer): string | undefined {
   const message = parseLine(text);
   if (message === undefined) return toError(PARSE_ERROR, "Parse error: the line is not JSON");
   if (Array.isArray(message)) return toError(INVALID_REQUEST, "Invalid request: batches are not supported");
-  if (isJsonObject(message) && message["jsonrpc"] === "2.0" && hasBody(message)) return undefined;
-  return toError(INVALID_REQUEST, "Invalid request: the line is not a JSON-RPC 2.0 message");
+  if (!isJsonObject(message) || message["jsonrpc"] !== "2.0" || !hasBody(message)) {
+    return toError(INVALID_REQUEST, "Invalid request: the line is not a JSON-RPC 2.0 message");
+  }
+  return hasGoodId(message)
+    ? undefined
+    : toError(INVALID_REQUEST, "Invalid request: an id is a text or a whole number");
+}
+
+/** The SDK drops a request with another id without a word, and its client would wait for ever. */
+function hasGoodId(message: { readonly [key: string]: unknown }): boolean {
+  if (!("id" in message) || !("method" in message)) return true;
+  return typeof message["id"] === "string" || Number.isSafeInteger(message["id"]);
 }
 
 function hasBody(message: { readonly [key: string]: unknown }): boolean {
