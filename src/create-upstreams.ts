@@ -14,6 +14,7 @@ import {
 import type { Connector, EraVerdicts, McpConnectorOptions, OpenapiConnectorOptions } from "./connectors/index.ts";
 import type { ChildKeeper, ConnectorId, PinMode } from "./domain/index.ts";
 import type { Egress } from "./egress/index.ts";
+import { watchFamily } from "./processes/index.ts";
 import type { Store } from "./store/index.ts";
 import { fillTemplates } from "./vault/index.ts";
 import type { Vault } from "./vault/index.ts";
@@ -36,7 +37,15 @@ export interface Upstreams {
 export async function createUpstreams(settings: Settings, parts: UpstreamParts): Promise<Upstreams> {
   const { keeper, egress, store, vault } = parts;
   const verdicts = createVerdicts(store);
-  const shared = { keeper, egress, verdicts, now: Date.now, environment: process.env, clean: cleanServerText };
+  const shared = {
+    keeper,
+    watchFamily,
+    egress,
+    verdicts,
+    now: Date.now,
+    environment: process.env,
+    clean: cleanServerText,
+  };
   const adapters = await parseAdapters(settings.adapters, [...settings.upstreams.keys(), ...settings.apis.keys()]);
   const { usual, byServer } = settings.pins;
   const pinModeOf = (id: ConnectorId): PinMode => adapters.get(id)?.pin ?? byServer.get(id) ?? usual;

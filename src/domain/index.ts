@@ -53,7 +53,7 @@ export { isLocalName, matchesHost, readHostPattern, readHostPort, toPlace, usual
 export type { HostPattern, HostPort, NetworkPolicy, Read } from "./network.ts";
 export type { Decision, PolicyProfile, PolicyRule } from "./policy.ts";
 export type { Principal } from "./principal.ts";
-export type { ChildKeeper } from "./process.ts";
+export type { ChildKeeper, FamilyWatch } from "./process.ts";
 export type { CallPlan, CallSite, Finding, Insertion, PlannedCall, Program, Severity } from "./program.ts";
 export type { ApiSurface, CatalogSnapshot, Effect, Namespace, Tool } from "./tool.ts";
 export type { UpstreamState, UpstreamStatus, UpstreamTransport } from "./upstream.ts";

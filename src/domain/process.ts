@@ -6,3 +6,11 @@ export interface ChildKeeper {
   /** The process has ended; its number may belong to somebody else from now on. */
   release(pid: number): void;
 }
+
+/** Follows what descends from one child, also what left its process group. */
+export interface FamilyWatch {
+  /** Remembers who descends from the child now. Of no use once the child has ended: its children are nobody's then. */
+  look(): void;
+  /** Kills those that were seen and are still there. */
+  end(): void;
+}

@@ -4,3 +4,4 @@ export { measureFamily } from "./measure-family.ts";
 export { hasEnded, nameProcess } from "./name-process.ts";
 export { openReaper } from "./reaper.ts";
 export type { Reaper, ReaperOptions } from "./reaper.ts";
+export { watchFamily } from "./watch-family.ts";

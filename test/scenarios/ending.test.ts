@@ -120,6 +120,27 @@ describe("a request to end", { concurrency: 2 }, () => {
     assert.deepEqual(await untilGone(family, 500), []);
   });
 
+  test("a process that left the group of its server ends with it", async (context) => {
+    const { child } = await serveFor(context, makeFolder(context, { mcpServers: { probe: probe("--stray") } }));
+    const strays = listDescendants(child.pid).filter((pid) => commandOf(pid) === "sleep 2000");
+    context.after(() => strays.filter(isAlive).forEach((one) => process.kill(one, "SIGKILL")));
+    assert.equal(strays.length, 1);
+    const ended = untilEnded(child);
+    child.kill("SIGTERM");
+    assert.equal(await ended, 0);
+    assert.deepEqual(await untilGone(strays, 500), []);
+  });
+
+  test("a process that left the group of its server ends when that crashes, too", async (context) => {
+    const { child } = await serveFor(context, makeFolder(context, { mcpServers: { probe: probe("--stray") } }));
+    const family = listDescendants(child.pid);
+    const strays = family.filter((pid) => commandOf(pid) === "sleep 2000");
+    context.after(() => strays.filter(isAlive).forEach((one) => process.kill(one, "SIGKILL")));
+    for (const pid of family.filter((one) => /probe-server/.test(commandOf(one)))) process.kill(pid, "SIGKILL");
+    assert.equal(strays.length, 1);
+    assert.deepEqual(await untilGone(strays, 2_000), []);
+  });
+
   test("a second Ctrl-C ends at once", async (context) => {
     const { child } = await serveFor(context, makeFolder(context, STUBBORN));
     const family = findFamily(context, child.pid);

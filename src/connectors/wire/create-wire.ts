@@ -1,7 +1,7 @@
 /** Chooses and furnishes the transport for an upstream's settings. Nothing is started or sent yet. */
 
 import { GloveboxError } from "../../domain/index.ts";
-import type { ChildKeeper, Instant } from "../../domain/index.ts";
+import type { ChildKeeper, FamilyWatch, Instant } from "../../domain/index.ts";
 import type { Egress } from "../../egress/index.ts";
 
 import type { Clean } from "../cap-text.ts";
@@ -19,6 +19,8 @@ export interface WireOptions {
   /** The gateway's environment, of which a child server gets five variables. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly keeper: ChildKeeper;
+  /** Without it, what left the process group of a child server outlives it. */
+  readonly watchFamily?: (pid: number) => FamilyWatch;
   readonly egress: Egress;
   readonly now: () => Instant;
   /** Applied to every text of the server that is shown to anyone. */
@@ -41,9 +43,10 @@ export async function createWire(options: WireOptions): Promise<Wire> {
 
 async function createStdioWire(settings: StdioSettings, options: WireOptions): Promise<Wire> {
   const { command, args, cwd, messageBytes = DEFAULT_MESSAGE_BYTES } = settings;
-  const { environment, keeper, clean, now } = options;
+  const { environment, keeper, watchFamily, clean, now } = options;
   const env = toChildEnvironment(environment, await settings.resolveEnv());
-  return new StdioWire({ command, args, env, messageBytes, keeper, clean, now, ...(cwd !== undefined && { cwd }) });
+  const optional = { ...(cwd !== undefined && { cwd }), ...(watchFamily && { watchFamily }) };
+  return new StdioWire({ command, args, env, messageBytes, keeper, clean, now, ...optional });
 }
 
 async function createHttpWire(settings: HttpSettings, egress: Egress): Promise<Wire> {

@@ -6,14 +6,20 @@ import { setTimeout as wait } from "node:timers/promises";
 /** How long a server has to leave by itself after its input ended, and again after SIGTERM. */
 const PATIENCE_MS = 500;
 
-/** Closes its input, then asks the whole group to end, then kills it. Resolves when the child has exited. */
-export async function endChild(child: ChildProcess): Promise<void> {
+/**
+ * Closes its input, then asks the whole group to end, then kills it. Resolves when the child has exited. `look` is
+ * called before each step, while it can still be seen what the child started.
+ */
+export async function endChild(child: ChildProcess, look: () => void): Promise<void> {
   if (hasExited(child)) return;
   const exited = untilEvent(child, "exit");
+  look();
   child.stdin?.end();
   if (await settlesWithin(exited, PATIENCE_MS)) return;
+  look();
   signalGroup(child, "SIGTERM");
   if (await settlesWithin(exited, PATIENCE_MS)) return;
+  look();
   signalGroup(child, "SIGKILL");
   await exited;
 }

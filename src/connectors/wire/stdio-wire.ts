@@ -11,7 +11,7 @@ import type { Readable, Writable } from "node:stream";
 import { parseJSONRPCMessage } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 
-import type { ChildKeeper, Instant } from "../../domain/index.ts";
+import type { ChildKeeper, FamilyWatch, Instant } from "../../domain/index.ts";
 
 import { toShownText } from "../cap-text.ts";
 import type { Clean } from "../cap-text.ts";
@@ -23,6 +23,8 @@ import { MUTE, describeExit, describeOversize, describeSpawnError } from "./trou
 import type { Garbage, Trouble, Wire } from "./wire.ts";
 
 const EVIDENCE_BYTES = 200;
+/** How often the family of a server that speaks is looked at. */
+const LOOK_MS = 5000;
 /** After the child has exited: for output that is still in the pipe, or a pipe that a stranger inherited. */
 const DRAIN_MS = 200;
 /** After a broken pipe: for the exit that most likely caused it, on a machine that is busy. */
@@ -35,6 +37,8 @@ export interface StdioWireOptions {
   readonly cwd?: string;
   readonly messageBytes: number;
   readonly keeper: ChildKeeper;
+  /** Without it, what left the child's process group outlives the child. */
+  readonly watchFamily?: (pid: number) => FamilyWatch;
   readonly clean: Clean;
   readonly now: () => Instant;
 }
@@ -53,6 +57,8 @@ export class StdioWire implements Wire {
   #child: Child | undefined;
   #trouble: Trouble | undefined;
   #garbage: Garbage | undefined;
+  #family: FamilyWatch | undefined;
+  #nextLookAt: Instant = 0;
   #ended = Promise.resolve();
 
   constructor(options: StdioWireOptions) {
@@ -116,7 +122,7 @@ export class StdioWire implements Wire {
 
   async close(): Promise<void> {
     if (!this.#child) return;
-    await endChild(this.#child);
+    await endChild(this.#child, () => this.#family?.look());
     await this.#ended;
   }
 
@@ -130,9 +136,11 @@ export class StdioWire implements Wire {
     const { pid } = child;
     if (pid === undefined) return;
     this.#options.keeper.keep(pid);
+    this.#family = this.#options.watchFamily?.(pid);
     const closed = untilEvent(child, "close");
     await untilEvent(child, "exit");
     signalGroup(child, "SIGKILL");
+    this.#family?.end();
     this.#options.keeper.release(pid);
     await settlesWithin(closed, DRAIN_MS);
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
@@ -144,6 +152,7 @@ export class StdioWire implements Wire {
   async #endMute(child: Child): Promise<void> {
     if (await settlesWithin(this.#ended, DRAIN_MS)) return;
     this.#trouble ??= MUTE;
+    this.#family?.look();
     signalGroup(child, "SIGKILL");
   }
 
@@ -157,9 +166,18 @@ export class StdioWire implements Wire {
 
   #receive(line: string): void {
     if (!this.#admit(line)) return;
+    this.#lookAround();
     const message = parseMessage(line);
     if (message) this.onmessage?.(message);
     else if (line.trim() !== "") this.#note(line);
+  }
+
+  /** Once the server has crashed it is too late to see what it started, so that is looked at while it speaks. */
+  #lookAround(): void {
+    const now = this.#options.now();
+    if (!this.#family || now < this.#nextLookAt) return;
+    this.#nextLookAt = now + LOOK_MS;
+    this.#family.look();
   }
 
   /** A stray line is a nuisance, not an attack: it is counted, the first is kept as evidence, the connection lives. */
@@ -172,6 +190,7 @@ export class StdioWire implements Wire {
   #refuse(child: ChildProcess): void {
     this.#trouble ??= describeOversize(this.#options.messageBytes);
     child.stdout?.removeAllListeners("data").resume();
+    this.#family?.look();
     signalGroup(child, "SIGKILL");
   }
 }
