@@ -16,6 +16,8 @@ import type { RequestOrigin } from "./to-request.ts";
 const MAX_TOTAL_BYTES = 12 * 1024 * 1024;
 /** One schema, of the 256 KiB that the catalog takes. More than this no model reads. */
 const MAX_SCHEMA_BYTES = 64 * 1024;
+/** Of a description. A model is shown far less, so what is cut off here nobody ever reads. */
+const MAX_TEXT_CHARACTERS = 64 * 1024;
 const OTHER_DOCUMENT =
   "Parts of its schemas are in other documents, which are not read; those parts take and hold any value.";
 
@@ -48,7 +50,7 @@ export function createTool(operation: Operation, context: ToolContext): CreatedT
   const texts = [description || `${method} ${path}`, ...(isIncomplete ? [OTHER_DOCUMENT] : [])];
   // Title and request are part of what is pinned: a document cannot turn an accepted tool into another request unnoticed.
   const request = toRequest(operation, context);
-  const said = { name, title: `${method} ${path}`, description: texts.join("\n\n") };
+  const said = { name, title: `${method} ${path}`, description: texts.join("\n\n").slice(0, MAX_TEXT_CHARACTERS) };
   return { tool: { ...said, input, output, annotations: toAnnotations(method), request }, isIncomplete };
 }
 

@@ -41,18 +41,32 @@ export function createCredentials(options: CredentialOptions): Credentials {
     Object.entries(auth).map(([name, value]) => [name, toCredential(value, schemes.get(name), { id, name, schemes })]),
   );
   const fixed = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  const reserved = new Set([
-    ...[...fixed.keys()].map((name) => `header ${name}`),
-    ...[...byScheme.values()].map(({ place, name }) => `${place} ${name.toLowerCase()}`),
-  ]);
   const hide = createHide(toHidden(options));
   return {
     headers: fixed,
     of: ({ security }) => chooseSchemes(security, byScheme),
-    isReserved: (place, name) =>
-      reserved.has(`${place} ${name.toLowerCase()}`) || (place === "cookie" && fixed.has("cookie")),
+    isReserved: createReserved(Object.keys(headers), Object.keys(auth), schemes),
     hide,
   };
+}
+
+/** Which places the host fills by itself, told by names alone. A scheme that cannot be used reserves nothing. */
+export function createReserved(
+  headers: readonly string[],
+  auth: readonly string[],
+  schemes: ReadonlyMap<string, SecurityScheme>,
+): Credentials["isReserved"] {
+  const fixed = new Set(headers.map((name) => name.toLowerCase()));
+  const reserved = new Set([
+    ...[...fixed].map((name) => `header ${name}`),
+    ...auth.flatMap((name) => toReservedPlace(schemes.get(name))),
+  ]);
+  return (place, name) => reserved.has(`${place} ${name.toLowerCase()}`) || (place === "cookie" && fixed.has("cookie"));
+}
+
+function toReservedPlace(scheme: SecurityScheme | undefined): readonly string[] {
+  if (!scheme || scheme.kind === "unsupported") return [];
+  return [scheme.kind === "apiKey" ? `${scheme.place} ${scheme.name.toLowerCase()}` : "header authorization"];
 }
 
 interface SchemeContext {

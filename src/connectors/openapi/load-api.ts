@@ -4,25 +4,21 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 import type { Egress, FetchLike } from "../../egress/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
-import type { ConnectorId } from "../../domain/index.ts";
+import type { ChildKeeper, ConnectorId } from "../../domain/index.ts";
 
 import type { RemoteTool } from "../connector.ts";
 import { DEFAULT_MESSAGE_BYTES } from "../settings.ts";
-import { createTool, toSchemaBudget } from "./create-tool.ts";
-import type { CreatedTool, ToolContext } from "./create-tool.ts";
+import { compileApi } from "./compile-api.ts";
+import type { CompileRequest, CompiledHead, CompiledTool } from "./compile-api.ts";
+import { compileElsewhere } from "./compile-elsewhere.ts";
 import { createCredentials } from "./credentials.ts";
 import type { Credentials } from "./credentials.ts";
-import { findBase } from "./find-base.ts";
-import type { ApiDocument, Operation } from "./operation.ts";
-import { parseApiDocument } from "./parse-document.ts";
-import { parseText } from "./parse-text.ts";
-import { createReferences } from "./references.ts";
-import { selectOperations } from "./select-operations.ts";
+import type { Operation } from "./operation.ts";
 
 /** Larger than any public document that is known, small enough for memory. */
 export const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 
-const TOOLS_PER_TURN = 20;
+const TOOLS_PER_TURN = 5;
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -47,6 +43,8 @@ export interface LoadOptions {
   readonly id: ConnectorId;
   readonly settings: OpenapiSettings;
   readonly egress: Egress;
+  /** Keeps the process that compiles a large document. */
+  readonly keeper: ChildKeeper;
   /** The text of a local document of at most so many bytes. */
   readonly readFile: (path: string, maxBytes: number) => Promise<string>;
 }
@@ -62,47 +60,56 @@ export interface Api {
   readonly hint: string | undefined;
 }
 
+/**
+ * Longer texts are compiled elsewhere. Even a hostile one of this length takes less than a tenth of a second: YAML is
+ * slow to read, and references let a short JSON text stand for many times its length.
+ */
+export const MAX_OWN_JSON = 16 * 1024;
+export const MAX_OWN_YAML = 8 * 1024;
+
 /** The document is fetched without credentials. */
-export async function loadApi({ id, settings, egress, readFile }: LoadOptions, signal: AbortSignal): Promise<Api> {
+export async function loadApi(options: LoadOptions, signal: AbortSignal): Promise<Api> {
+  const { id, settings, egress, readFile } = options;
   const [headers, auth] = await Promise.all([settings.resolveHeaders(), settings.resolveAuth()]);
   const text = await readDocument(settings.document, { egress, readFile, signal });
-  const document = parseApiDocument(parseText(text));
-  const { schemes, server, root } = document;
-  const credentials = createCredentials({ id, headers, auth, schemes, secretHeaders: settings.secretHeaders });
-  const documentUrl = settings.document.kind === "url" ? settings.document.url : undefined;
-  const base = findBase({ id, configured: settings.baseUrl, server, documentUrl });
-  const chosen = selectOperations(document.operations, settings.include, settings.exclude).map((operation) =>
-    withoutReserved(operation, credentials),
-  );
-  const context = { base, schemes, references: createReferences(root), maxBytes: toSchemaBudget(chosen.length) };
-  const created = await createTools(chosen, context, signal);
+  const request = toRequest(id, settings, { headers, auth });
+  const isShort = text.length <= (/^\s*\{/.test(text) ? MAX_OWN_JSON : MAX_OWN_YAML);
+  const { head, tools } = isShort
+    ? await compileHere(text, request, signal)
+    : await compileElsewhere({ text, request }, { keeper: options.keeper, signal });
+  const { schemes } = head;
+  const base = new URL(head.base);
   return {
     base,
     fetch: egress.fetchFrom(base.origin, {
       maxBytes: settings.messageBytes ?? DEFAULT_MESSAGE_BYTES,
       // What stands in a file may be somebody else's word; what stands in the configuration is the operator's.
-      mayBePrivate: settings.baseUrl !== undefined || documentUrl !== undefined,
+      mayBePrivate: settings.baseUrl !== undefined || request.documentUrl !== undefined,
     }),
-    tools: created.map(({ tool }) => tool),
-    operations: new Map(chosen.map((operation) => [operation.name, operation])),
-    credentials,
-    hint: toHint(created.filter(({ isIncomplete }) => isIncomplete).length, document, { headers, auth }),
+    tools: tools.map(({ tool }) => tool),
+    operations: new Map(tools.map(({ operation }) => [operation.name, operation])),
+    credentials: createCredentials({ id, headers, auth, schemes, secretHeaders: settings.secretHeaders }),
+    hint: toHint(tools.filter(({ isIncomplete }) => isIncomplete).length, schemes, { headers, auth }),
   };
 }
 
-/** Lets others have their turn in between: a large document takes a second or two. */
-async function createTools(
-  operations: readonly Operation[],
-  context: ToolContext,
-  signal: AbortSignal,
-): Promise<readonly CreatedTool[]> {
-  const created: CreatedTool[] = [];
-  for (const [index, operation] of operations.entries()) {
-    if (index % TOOLS_PER_TURN === 0) await nextTurn();
+/** Names only: the values stay here. */
+function toRequest(id: ConnectorId, settings: OpenapiSettings, given: { headers: Texts; auth: Texts }): CompileRequest {
+  const { baseUrl, include, exclude, document } = settings;
+  const documentUrl = document.kind === "url" ? document.url : undefined;
+  const names = { headers: Object.keys(given.headers), auth: Object.keys(given.auth) };
+  return { id, baseUrl, documentUrl, include, exclude, ...names };
+}
+
+/** Lets others have their turn in between. */
+async function compileHere(text: string, request: CompileRequest, signal: AbortSignal) {
+  const { head, tools: all } = compileApi(text, request);
+  const tools: CompiledTool[] = [];
+  for (const tool of all) {
+    if (tools.push(tool) % TOOLS_PER_TURN === 0) await nextTurn();
     signal.throwIfAborted();
-    created.push(createTool(operation, context));
   }
-  return created;
+  return { head, tools };
 }
 
 interface Ways {
@@ -127,15 +134,9 @@ async function readDocument(
   });
 }
 
-/** What the host fills by itself is not offered to programs. */
-function withoutReserved(operation: Operation, credentials: Credentials): Operation {
-  const parameters = operation.parameters.filter(({ place, name }) => !credentials.isReserved(place, name));
-  return parameters.length === operation.parameters.length ? operation : { ...operation, parameters };
-}
-
 function toHint(
   incomplete: number,
-  { schemes }: ApiDocument,
+  schemes: CompiledHead["schemes"],
   given: { headers: Texts; auth: Texts },
 ): string | undefined {
   const hasHeader = Object.keys(given.headers).some((name) => name.toLowerCase() === "authorization");

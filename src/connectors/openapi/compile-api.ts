@@ -1,0 +1,73 @@
+/**
+ * From the text of a document to its tools and to what calling them needs. Pure, and slow for a large or hostile text:
+ * `load-api.ts` decides whose thread it runs on, so everything that it gives can be sent to another process.
+ */
+
+import type { ConnectorId } from "../../domain/index.ts";
+
+import { createTool, toSchemaBudget } from "./create-tool.ts";
+import type { CreatedTool } from "./create-tool.ts";
+import { createReserved } from "./credentials.ts";
+import { findBase } from "./find-base.ts";
+import type { Operation, SecurityScheme } from "./operation.ts";
+import { parseApiDocument } from "./parse-document.ts";
+import { parseText } from "./parse-text.ts";
+import { createReferences } from "./references.ts";
+import { selectOperations } from "./select-operations.ts";
+
+/** What an operator says about an API, without any secret. */
+export interface CompileRequest {
+  readonly id: ConnectorId;
+  readonly baseUrl: string | undefined;
+  /** `undefined` for a local file. */
+  readonly documentUrl: string | undefined;
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  /** Names of what the host fills in by itself. */
+  readonly headers: readonly string[];
+  readonly auth: readonly string[];
+}
+
+/** What all operations share. */
+export interface CompiledHead {
+  /** Where the API is. */
+  readonly base: string;
+  readonly schemes: ReadonlyMap<string, SecurityScheme>;
+}
+
+/** One operation, ready to be listed and called. */
+export interface CompiledTool extends CreatedTool {
+  /** Without its schemas and texts, which the tool has. */
+  readonly operation: Operation;
+}
+
+/** Throws as `parseText`, `parseApiDocument` and `findBase` do; tools are made one by one, as they are asked for. */
+export function compileApi(
+  text: string,
+  request: CompileRequest,
+): { readonly head: CompiledHead; readonly tools: Iterable<CompiledTool> } {
+  const { id, baseUrl, documentUrl, include, exclude } = request;
+  const { schemes, server, root, operations } = parseApiDocument(parseText(text));
+  const base = findBase({ id, configured: baseUrl, server, documentUrl });
+  const isReserved = createReserved(request.headers, request.auth, schemes);
+  const chosen = selectOperations(operations, include, exclude).map(({ parameters, ...operation }) => ({
+    ...operation,
+    // What the host fills by itself is not offered to programs.
+    parameters: parameters.filter(({ place, name }) => !isReserved(place, name)),
+  }));
+  const context = { base, schemes, references: createReferences(root), maxBytes: toSchemaBudget(chosen.length) };
+  const tools = chosen
+    .values()
+    .map((operation) => ({ ...createTool(operation, context), operation: toCallable(operation) }));
+  return { head: { base: base.href, schemes }, tools };
+}
+
+function toCallable(operation: Operation): Operation {
+  return {
+    ...operation,
+    description: "",
+    responses: null,
+    parameters: operation.parameters.map((parameter) => ({ ...parameter, description: "", schema: {} })),
+    body: operation.body && { ...operation.body, description: "", schema: {} },
+  };
+}

@@ -1,0 +1,41 @@
+/** The process that compiles one document and ends. It reads no file, opens no connection and knows no secret. */
+
+import { GloveboxError } from "../../domain/index.ts";
+
+import { compileApi } from "./compile-api.ts";
+import type { CompileJob, CompileMessage } from "./compile-elsewhere.ts";
+
+/** One tool, as JSON text; the catalog takes no larger one. */
+const MAX_TOOL_CHARACTERS = 1024 * 1024;
+/** All tools: more is no document that anybody wrote. */
+const MAX_TOTAL_CHARACTERS = 64 * 1024 * 1024;
+
+function send(message: CompileMessage): Promise<void> {
+  return new Promise((resolve) => process.send?.(message, () => resolve()));
+}
+
+async function compile({ text, request }: CompileJob): Promise<void> {
+  const { head, tools } = compileApi(text, request);
+  await send({ kind: "head", head });
+  let total = 0;
+  for (const tool of tools) {
+    const size = JSON.stringify(tool.tool).length;
+    if (size > MAX_TOOL_CHARACTERS || total + size > MAX_TOTAL_CHARACTERS) continue;
+    total += size;
+    await send({ kind: "tool", tool });
+  }
+  await send({ kind: "done" });
+}
+
+function toFailed(thrown: unknown): CompileMessage {
+  if (!(thrown instanceof GloveboxError))
+    return { kind: "failed", code: "INTERNAL_BUG", message: String(thrown), hint: undefined };
+  return { kind: "failed", code: thrown.code, message: thrown.message, hint: thrown.details.hint };
+}
+
+function parseJob(raw: unknown): CompileJob {
+  return raw as CompileJob;
+}
+
+process.on("disconnect", () => process.exit());
+process.once("message", (raw) => void compile(parseJob(raw)).catch((thrown: unknown) => send(toFailed(thrown))));

@@ -1,0 +1,102 @@
+/** Compiles a document in a process of its own, so that a large or hostile one costs the gateway no time of its thread. */
+
+import { fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+import { GloveboxError, isErrorCode } from "../../domain/index.ts";
+import type { ChildKeeper } from "../../domain/index.ts";
+
+import type { CompileRequest, CompiledHead, CompiledTool } from "./compile-api.ts";
+import { invalidDocument } from "./parse-text.ts";
+
+/** From source it is the last build's: the process runs plain JavaScript. */
+const CHILD = fileURLToPath(
+  import.meta.url.endsWith(".ts")
+    ? new URL("../../../dist/connectors/openapi/compile-child.js", import.meta.url)
+    : new URL("./compile-child.js", import.meta.url),
+);
+
+/** Enough for the largest document that is allowed; no signal opens the inspector. */
+const FLAGS = ["--no-warnings", "--max-old-space-size=2048", "--disable-sigusr1"];
+
+/** What the process is given: one document, once. */
+export interface CompileJob {
+  readonly text: string;
+  readonly request: CompileRequest;
+}
+
+/** What the process says: first the head, then each tool, then that it was all; or why there is nothing. */
+export type CompileMessage =
+  | { readonly kind: "head"; readonly head: CompiledHead }
+  | { readonly kind: "tool"; readonly tool: CompiledTool }
+  | { readonly kind: "done" }
+  | { readonly kind: "failed"; readonly code: string; readonly message: string; readonly hint: string | undefined };
+
+export interface CompileOptions {
+  readonly keeper: ChildKeeper;
+  /** Kills the process. */
+  readonly signal: AbortSignal;
+}
+
+/** Rejects as `compileApi` throws. The process has no environment and gets no secret. */
+export async function compileElsewhere(
+  job: CompileJob,
+  { keeper, signal }: CompileOptions,
+): Promise<{ readonly head: CompiledHead; readonly tools: readonly CompiledTool[] }> {
+  signal.throwIfAborted();
+  const child = fork(CHILD, [], {
+    execArgv: FLAGS,
+    env: {},
+    cwd: "/",
+    detached: true,
+    serialization: "advanced",
+    stdio: ["ignore", "ignore", "ignore", "ipc"],
+  });
+  const { pid } = child;
+  const kill = (): void => void child.kill("SIGKILL");
+  if (pid !== undefined) keeper.keep(pid);
+  signal.addEventListener("abort", kill, { once: true });
+  const ended = new Promise<void>((resolve) => {
+    child.once("exit", () => resolve());
+    child.once("error", () => resolve());
+  });
+  try {
+    child.send(job, () => undefined); // a process that cannot be told anything has ended, which is heard of
+    return await collect(child, ended);
+  } finally {
+    kill();
+    await ended;
+    signal.removeEventListener("abort", kill);
+    if (pid !== undefined) keeper.release(pid);
+  }
+}
+
+type Sender = Pick<ReturnType<typeof fork>, "on">;
+
+function collect(
+  child: Sender,
+  ended: Promise<void>,
+): Promise<{ readonly head: CompiledHead; readonly tools: readonly CompiledTool[] }> {
+  const tools: CompiledTool[] = [];
+  let head: CompiledHead | undefined;
+  return new Promise((resolve, reject) => {
+    child.on("message", (raw) => {
+      const message = parseMessage(raw);
+      if (message.kind === "head") head = message.head;
+      else if (message.kind === "tool") tools.push(message.tool);
+      else if (message.kind === "failed") reject(toError(message));
+      else if (head) resolve({ head, tools });
+    });
+    void ended.then(() => reject(invalidDocument("reading it ended early; it may need too much memory")));
+  });
+}
+
+/** Our own process wrote it; it was made with the same types. */
+function parseMessage(raw: unknown): CompileMessage {
+  return raw as CompileMessage;
+}
+
+function toError({ code, message, hint }: Extract<CompileMessage, { kind: "failed" }>): GloveboxError {
+  if (!isErrorCode(code)) return new GloveboxError("INTERNAL_BUG", message);
+  return new GloveboxError(code, message, hint === undefined ? {} : { hint });
+}
