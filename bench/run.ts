@@ -8,6 +8,7 @@ const { benchNeighbors } = await import("./neighbors.ts");
 const { benchTokens } = await import("./tokens.ts");
 const { benchCatalog } = await import("./search/report.ts");
 const { benchProduct, benchStart } = await import("./product.ts");
+const { benchUpstreams } = await import("./upstreams.ts");
 const { benchTypes } = await import("./types.ts");
 
 console.log(`Node ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}`);
@@ -17,6 +18,7 @@ await benchSandbox();
 await benchNeighbors();
 await benchCatalog();
 await benchProduct();
+await benchUpstreams();
 await benchTypes();
 await benchStart();
 benchTokens();
