@@ -10,8 +10,9 @@ import type { Checker } from "./checker/index.ts";
 import type { Settings } from "./config/index.ts";
 import { createBuiltins, createGuide, createRecord, keepAttachments } from "./execution/index.ts";
 import type { CorridorOptions, Results } from "./execution/index.ts";
+import { openQuotas } from "./policy/index.ts";
+import type { Policy } from "./policy/index.ts";
 import { nameProcess } from "./processes/index.ts";
-import { decide } from "./policy/index.ts";
 import type { Sandbox } from "./sandbox/index.ts";
 import type { Store } from "./store/index.ts";
 import type { Gateway } from "./surfaces/index.ts";
@@ -24,6 +25,7 @@ export interface Parts {
   readonly store: Store;
   readonly ledger: Ledger;
   readonly catalog: Catalog;
+  readonly policy: Policy;
   readonly sandbox: Sandbox;
   /** Absent when nothing is to be learned. */
   readonly shapes?: Shapes;
@@ -35,15 +37,18 @@ export interface Parts {
 
 /** The corridor's rooms, each with what it needs and nothing more. */
 export function createRooms(parts: Parts, describe: Gateway["describe"]): CorridorOptions["rooms"] {
-  const { settings, store, ledger, catalog, sandbox, checker, results, shapes } = parts;
+  const { settings, store, ledger, catalog, policy, sandbox, checker, results, shapes } = parts;
   const { engine, isolation } = sandbox;
   const report = reportIncident;
+  const counters = { store: store.quotas, now: Date.now, createLease: createExecutionId };
+  const quotas = openQuotas({ settings: settings.quotas, ...counters });
   return {
     ...createRecord({ store, ledger, now: Date.now, createId: createExecutionId, owner: nameProcess() }),
+    admit: (principal, wallMs) => quotas.take({ kind: "execution", principal, wallMs }),
     engine,
     isolation,
     report,
-    snapshot: () => catalog.takeSnapshot(),
+    snapshot: async (principal) => policy.view(await catalog.takeSnapshot(), principal),
     declare: declareApi,
     analyze: ({ source, limits, analysis = true }, surface) =>
       analyze(source, surface, {
@@ -77,7 +82,8 @@ export function createRooms(parts: Parts, describe: Gateway["describe"]): Corrid
         ledger,
         report,
         ...(program && settings.analysis.enabled && analysis && { plan: planCalls(program.calls, snapshot) }),
-        decide: (call, tool) => decide({ call, tool, principal, ...settings.policy }),
+        take: (tool) => quotas.take({ kind: "call", principal, tool }),
+        decide: (call, tool) => policy.decide({ call, tool, principal }),
         invoke: async (tool, args, options) => {
           const called = await catalog.connectorOf(tool).call(tool.origin.remoteName, args, options);
           shapes?.observe(tool, called.value);

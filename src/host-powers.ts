@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { Script, createContext } from "node:vm";
 
 import { cleanText } from "./audit/index.ts";
-import { parseExecutionId, parsePrincipalId, parseResultId } from "./domain/index.ts";
+import { GloveboxError, describeError, parseExecutionId, parsePrincipalId, parseResultId } from "./domain/index.ts";
 import type { ExecutionId, Principal, ResultId } from "./domain/index.ts";
 
 const TEXT_BYTES = 64 * 1024;
@@ -31,6 +31,14 @@ export function reportIncident(thrown: unknown): string {
   const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
   process.stderr.write(`incident ${incident}: ${cleanText(text, { maxBytes: TEXT_BYTES })}\n`);
   return incident;
+}
+
+/** Something that an operator should correct, while everything goes on as it was. */
+export function warnOperator(thrown: unknown): void {
+  if (!(thrown instanceof GloveboxError)) return void reportIncident(thrown);
+  const { message, hint } = describeError(thrown);
+  const text = `warning: ${message}${hint === undefined ? "" : `\nhint: ${hint}`}`;
+  process.stderr.write(`${cleanText(text, { maxBytes: TEXT_BYTES })}\n`);
 }
 
 /** For what a model reads. */

@@ -7,12 +7,15 @@ import type { AuditEntry, Ledger } from "./audit/index.ts";
 import { createSearch, openCatalog, openShapes, watchTools } from "./catalog/index.ts";
 import type { Drift, Shapes } from "./catalog/index.ts";
 import { openChecker } from "./checker/index.ts";
+import { followRules } from "./config/index.ts";
 import type { Settings } from "./config/index.ts";
 import { watchRestarts } from "./connectors/index.ts";
 import { tightenLimits } from "./domain/index.ts";
-import type { CatalogSnapshot, EngineName } from "./domain/index.ts";
+import type { CatalogSnapshot, EngineName, Principal } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
 import { createCorridor, createDescribe, createResults } from "./execution/index.ts";
+import { openPolicy } from "./policy/index.ts";
+import type { Policy } from "./policy/index.ts";
 import { hasEnded, measureFamily, openReaper } from "./processes/index.ts";
 import {
   confineEngine,
@@ -29,11 +32,11 @@ import { declareApi } from "./typegen/index.ts";
 import { createRooms } from "./create-rooms.ts";
 import type { Parts } from "./create-rooms.ts";
 import { createUpstreams, startEagerly } from "./create-upstreams.ts";
-import { cleanDescription, createResultId, createSeed, reportIncident } from "./host-powers.ts";
+import { cleanDescription, createResultId, createSeed, reportIncident, warnOperator } from "./host-powers.ts";
 import { APPROVALS, RESTARTS, createVault, openHeld, openLedgerOf } from "./open-records.ts";
 
 const MANIFEST = createRequire(import.meta.url)("../package.json") as { readonly version: string };
-/** How often a running gateway looks for word from the command line. */
+/** How often a running gateway looks for word from the command line, and at its rule file. */
 const LOOK_MS = 1000;
 
 /** As the command line prints it and `/health` says it. */
@@ -47,6 +50,7 @@ export async function openGateway(settings: Settings): Promise<Gateway> {
   const store = opened.use(await openStore({ path: settings.store.path, now: Date.now }));
   const { ledger } = await openLedgerOf(settings, store);
   opened.use(ledger);
+  const policy = opened.use(await openPolicyOf(settings, store, ledger));
   const vault = opened.use(createVault(settings, store, ledger));
   const egress = opened.use(openEgress());
   const { connectors, pinModeOf } = await createUpstreams(settings, { keeper, egress, store, vault });
@@ -72,7 +76,21 @@ export async function openGateway(settings: Settings): Promise<Gateway> {
   const rooms = opened.move();
   const close = (): Promise<void> => rooms.disposeAsync();
   const kept = { results, watch, ...(shapes && { shapes }) };
-  return createGateway({ settings, store, ledger, catalog, sandbox, checker, close, ...kept });
+  return createGateway({ settings, store, ledger, catalog, policy, sandbox, checker, close, ...kept });
+}
+
+/** The rules of the configuration and of its rule file, if it names one. */
+function openPolicyOf({ policy }: Settings, store: Store, ledger: Ledger): Promise<Policy> {
+  const file =
+    policy.file === undefined ? undefined : followRules(policy.file, new Set(policy.rules.map(({ id }) => id)));
+  return openPolicy({
+    settings: policy,
+    ...(file && { file }),
+    everyMs: LOOK_MS,
+    record: (entry) => ledger.write(entry),
+    meta: store.meta,
+    warn: warnOperator,
+  });
 }
 
 function learnShapes(store: Store, ledger: Ledger): Promise<Shapes> {
@@ -95,11 +113,13 @@ function chooseEngine(name: EngineName): Engine {
 }
 
 function createGateway(parts: Parts): Gateway {
-  const { settings, store, ledger, catalog, sandbox, results, shapes } = parts;
+  const { settings, store, ledger, catalog, policy, sandbox, results, shapes } = parts;
   const { engine, isolation, layers } = sandbox;
+  const takeView = async (principal: Principal): Promise<CatalogSnapshot> =>
+    policy.view(await catalog.takeSnapshot(), principal);
   const startedAt = Date.now();
-  const takeShaped = async (): Promise<CatalogSnapshot> => {
-    const plain = await catalog.takeSnapshot();
+  const takeShaped = async (principal: Principal): Promise<CatalogSnapshot> => {
+    const plain = await takeView(principal);
     return shapes?.addTo(plain) ?? plain;
   };
   const describe = createDescribe({ takeSnapshot: takeShaped, statuses: () => catalog.statuses(), results });
@@ -114,18 +134,21 @@ function createGateway(parts: Parts): Gateway {
   return {
     ...corridor,
     expose: settings.expose,
-    onToolsChanged: (listener) => parts.watch.onToolsChanged(listener),
-    takeSnapshot: () => catalog.takeSnapshot(),
+    onToolsChanged: (listener) => {
+      const forgets = [parts.watch.onToolsChanged(listener), policy.onChange(listener)];
+      return () => forgets.forEach((forget) => forget());
+    },
+    takeSnapshot: takeView,
     plan: async ({ code, limits: wanted = {}, signal = new AbortController().signal, ...request }) => {
-      const snapshot = await catalog.takeSnapshot();
+      const snapshot = await takeView(request.principal);
       const asked = { ...request, signal, source: code, limits: tightenLimits(limits, wanted) };
       const analyzed = rooms.analyze(asked, declareApi(snapshot));
       if (!analyzed.ok) return analyzed;
       const { calls, findings } = analyzed.program;
       return { ok: true, plan: planCalls(calls, snapshot), findings };
     },
-    search: async (_principal, query) => {
-      const found = createSearch(await catalog.takeSnapshot())(query);
+    search: async (principal, query) => {
+      const found = createSearch(await takeView(principal))(query);
       return { ...found, servers: catalog.statuses() };
     },
     describe,

@@ -30,6 +30,7 @@ import {
 } from "./scenarios/observe.ts";
 import type { Case } from "./scenarios/observe.ts";
 import { API_OBSERVATIONS } from "./scenarios/observe-apis.ts";
+import { QUOTA_OBSERVATIONS, policyObservations } from "./scenarios/observe-policy.ts";
 import { makeFolder, serveFor, startFor, waitForOutput } from "./scenarios/product.ts";
 
 const MIB = 1024 * 1024;
@@ -188,6 +189,8 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
     [{ pin: "first-use" }, { a: 1 }],
   ),
   ...API_OBSERVATIONS,
+  ...policyObservations(folder),
+  ...QUOTA_OBSERVATIONS,
 
   "mcpServers.*.args": compare(
     run("return (await probe.about({})).argv"),

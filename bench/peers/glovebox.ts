@@ -7,7 +7,10 @@ import { expectTwo } from "./peer.ts";
 import type { Peer } from "./peer.ts";
 
 export async function openGloveboxPeer(folder: string): Promise<Peer> {
-  const glovebox = await createGlovebox({ store: { url: `sqlite:${join(folder, "glovebox.db")}` } });
+  const glovebox = await createGlovebox({
+    quotas: { executionsPerMinute: 0, executionMsPerHour: 0 },
+    store: { url: `sqlite:${join(folder, "glovebox.db")}` },
+  });
   return {
     name: "Glovebox (isolate in a confined process, ledger on disk)",
     run: async () => expectTwo((await glovebox.execute({ code: "return 1 + 1" })).value),

@@ -15,7 +15,15 @@ function rule(decision: Decision["kind"], tool: string): PolicyRule {
 }
 
 function intentOf(tool: string, more: Readonly<Record<string, Json>>): Json {
-  const detail = { execution: EXECUTION, seq: 1, definition: digestOf(tool), arguments: digestOf("{}"), ...more };
+  const [server = ""] = tool.split(".");
+  const detail = {
+    execution: EXECUTION,
+    seq: 1,
+    server,
+    definition: digestOf(tool),
+    arguments: digestOf("{}"),
+    ...more,
+  };
   return { actor: AGENT.id, action: "call.intended", subject: tool, detail };
 }
 

@@ -50,6 +50,8 @@ export interface BridgeOptions {
   readonly signal: AbortSignal;
   readonly ledger: Ledger;
   readonly decide: (call: ToolCall, tool: Tool) => Decision;
+  /** Counts a call that may be made against quotas over time; rejects with LIMIT_QUOTA when nothing is left. */
+  readonly take?: (tool: Tool) => Promise<unknown>;
   readonly invoke: (tool: Tool, args: JsonObject, options: InvokeOptions) => Promise<Json>;
   /** What the product itself offers to every program, beside the tools of the snapshot. */
   readonly builtins?: ReadonlyMap<ToolAddress, Builtin>;
@@ -148,9 +150,10 @@ export function openBridge(options: BridgeOptions): Bridge {
   };
 }
 
-/** The call itself: whoever watches hears of it first. */
-function invokeCall(
+/** The call itself, once quotas over time have room for it: whoever watches hears of it first. */
+async function invokeCall(
   {
+    take,
     onEvent = () => undefined,
     limits: { callMs },
     signal: ended,
@@ -160,6 +163,7 @@ function invokeCall(
   { seq, args }: ToolCall & { readonly args: JsonObject },
   { tool, answer }: Pick<Builtin, "tool"> & Partial<Builtin>,
 ): Promise<Json> {
+  if (!answer) await take?.(tool);
   onEvent({ kind: "called", seq, tool: tool.address });
   const onProgress = (progress: CallProgress): void => onEvent({ kind: "progress", seq, tool: tool.address, progress });
   return invokeWithin({ tool, callMs, signal: ended }, (signal) =>
@@ -183,7 +187,7 @@ function createRecorder(ledger: Ledger, principal: Principal) {
 /** Exact, in a map: what a guest names is never looked up as a property. */
 function findTool(snapshot: CatalogSnapshot, rawAddress: unknown): Tool {
   const address = parseToolAddress(rawAddress);
-  const tool = address && snapshot.tools.get(address);
+  const tool = address && (snapshot.tools.get(address) ?? snapshot.hidden?.get(address));
   if (tool) return tool;
   const withheld = address && snapshot.withheld?.get(address);
   if (withheld) {
@@ -249,6 +253,7 @@ function describeIntent(call: ToolCall, tool: Tool, decision: Decision, rawArgs:
   return {
     execution: call.execution,
     seq: call.seq,
+    server: tool.origin.connector,
     effect: tool.effect,
     definition: tool.digest,
     arguments: digestOf(String(rawArgs)),

@@ -62,9 +62,10 @@ function toOffered({
   input,
   output,
   effect,
+  effectSource,
   digest,
 }: ListedTool): Omit<Tool, "address" | "origin"> {
-  return { summary, description, input, output, effect, digest };
+  return { summary, description, input, output, effect, ...(effectSource && { effectSource }), digest };
 }
 
 function toWithheld({ connector, namespace, listing, withheld = [] }: Contribution): readonly WithheldTool[] {

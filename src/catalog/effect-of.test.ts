@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
-import { effectOf } from "./effect-of.ts";
+import { effectOf, guessEffect } from "./effect-of.ts";
 
 it("reads the effect from the hints, and takes silence for ignorance", () => {
   assert.equal(effectOf({ readOnly: true }), "read");
@@ -15,4 +15,26 @@ it("reads the effect from the hints, and takes silence for ignorance", () => {
   assert.equal(effectOf({ readOnly: false, destructive: false }), "write");
   assert.equal(effectOf({ idempotent: true, openWorld: false }), "unknown");
   assert.equal(effectOf({}), "unknown");
+});
+
+it("guesses from the words of a name, however it is written", () => {
+  const destroys = ["delete_issue", "deleteIssue", "issues/delete", "IssueRemove", "rm", "drop-table", "purge"];
+  assert.deepEqual([...new Set(destroys.map(guessEffect))], ["destroy"]);
+  const writes = ["create_issue", "updateStock", "send", "issue.create"];
+  assert.deepEqual([...new Set(writes.map(guessEffect))], ["write"]);
+});
+
+it("never guesses that a tool only reads, and takes no part of a word for the word", () => {
+  const others = [
+    "get_issue",
+    "listDeleted",
+    "list_deletes",
+    "get_delete_log",
+    "undeleted",
+    "address",
+    "x",
+    "",
+    "\u{1f9e4}",
+  ];
+  assert.deepEqual([...new Set(others.map(guessEffect))], ["unknown"]);
 });

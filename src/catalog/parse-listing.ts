@@ -7,8 +7,8 @@ import { createHash } from "node:crypto";
 
 import type { RemoteTool } from "../connectors/index.ts";
 import { canonicalJson, depthOf, isJsonObject, parseDigest } from "../domain/index.ts";
-import type { Digest, Effect, Json, JsonObject, JsonSchema } from "../domain/index.ts";
-import { effectOf } from "./effect-of.ts";
+import type { Digest, Effect, EffectSource, Json, JsonObject, JsonSchema } from "../domain/index.ts";
+import { effectOf, guessEffect } from "./effect-of.ts";
 import { toDescription, toSummary } from "./prose.ts";
 import type { Clean } from "./prose.ts";
 
@@ -35,6 +35,7 @@ export interface ListedTool {
   readonly effect: Effect;
   /** As the server claims. */
   readonly idempotent?: boolean;
+  readonly effectSource?: EffectSource;
   readonly digest: Digest;
   /** What the digest is over: the server's own words, neither cleaned nor cut. Never shown as it is. */
   readonly definition: JsonObject;
@@ -100,11 +101,16 @@ function toListedTool(
     description: toDescription(description, clean),
     input,
     output,
-    effect: effectOf(annotations),
+    ...settleEffect(effectOf(annotations), remoteName),
     ...(annotations.idempotent === true && { idempotent: true }),
     digest: digestOf(own),
     definition: Object.freeze(own),
   });
+}
+
+function settleEffect(declared: Effect, remoteName: string): Pick<ListedTool, "effect" | "effectSource"> {
+  const guessed = declared === "unknown" ? guessEffect(remoteName) : "unknown";
+  return guessed === "unknown" ? { effect: declared } : { effect: guessed, effectSource: "guess" };
 }
 
 const textOf = (raw: unknown): string => (typeof raw === "string" ? raw : "");

@@ -1,7 +1,8 @@
 /** Rules that join several keys, or the names of keys, which the schema does not look at. */
 
-import { isJsonObject, parseConnectorId, parseRuleId } from "../domain/index.ts";
+import { isJsonObject, parseConnectorId } from "../domain/index.ts";
 import type { Json, JsonObject } from "../domain/index.ts";
+import { checkPatterns, checkRules } from "./check-rules.ts";
 import { expandText } from "./expand-references.ts";
 import type { Environment } from "./expand-references.ts";
 import { isHttpUrl } from "./formats.ts";
@@ -20,7 +21,7 @@ const URL_KEYS = ["headers"] as const;
 /** Works on a configuration that may still break the schema, so that all problems come out at once. */
 export function checkRelations(config: Json, environment: Environment, problems: Problems): void {
   if (!isJsonObject(config)) return;
-  const { mcpServers, openapi, policy } = config;
+  const { mcpServers, openapi, policy, quotas } = config;
   const servers = isJsonObject(mcpServers) ? mcpServers : {};
   for (const [name, server] of Object.entries(servers)) {
     checkName(["mcpServers", name], problems);
@@ -31,12 +32,15 @@ export function checkRelations(config: Json, environment: Environment, problems:
     if (Object.hasOwn(servers, name)) problems.report({ path: ["openapi", name], anchor: "key", message: NAME_TAKEN });
     if (isJsonObject(api)) checkApi(api, ["openapi", name], { environment, problems });
   }
-  if (isJsonObject(policy) && Array.isArray(policy["rules"])) checkRuleIds(policy["rules"], problems);
+  if (isJsonObject(policy)) checkPolicy(policy, problems);
+  const prices = isJsonObject(quotas) ? quotas["prices"] : undefined;
+  if (isJsonObject(prices)) checkPatterns(prices, ["quotas", "prices"], problems);
 }
 
-/** The id of a rule that was given none, by its place in the list. */
-export function toDefaultRuleId(index: number): string {
-  return `rule-${index + 1}`;
+function checkPolicy({ rules, effects }: JsonObject, problems: Problems): void {
+  const path = ["policy", "rules"];
+  if (Array.isArray(rules)) checkRules(rules, { path, origin: "configuration" }, problems);
+  if (isJsonObject(effects)) checkPatterns(effects, ["policy", "effects"], problems);
 }
 
 const NAME_TAKEN = "an entry of mcpServers has this name too; give each upstream its own";
@@ -99,26 +103,5 @@ function checkEntries(
     if (parts.some((part) => typeof part === "string" && rules.bad.test(part))) {
       report("value", "contains a line break or NUL character, its variables included");
     }
-  }
-}
-
-/** Audit records name rules by id, so two rules may not share one. */
-function checkRuleIds(rules: readonly Json[], problems: Problems): void {
-  const seen = new Set<string>();
-  for (const [index, rule] of rules.entries()) {
-    if (!isJsonObject(rule)) continue;
-    const id = typeof rule["id"] === "string" ? rule["id"] : toDefaultRuleId(index);
-    const path = ["policy", "rules", index, "id"];
-    if (parseRuleId(id) === undefined) {
-      problems.report({
-        path,
-        anchor: "value",
-        message: "expected an id of 1 to 64 characters, none a control character",
-      });
-    }
-    if (seen.has(id)) {
-      problems.report({ path, anchor: "value", message: `another rule has the id ${quote(id)}; give each its own` });
-    }
-    seen.add(id);
   }
 }

@@ -100,6 +100,8 @@ test("references work in every text of the configuration", () => {
   assert.deepEqual(settings.policy, {
     profile: "open",
     rules: [{ id: "rule-1", decision: "ask", tools: ["x.*"], effects: [], reason: "x" }],
+    groups: new Map(),
+    effects: new Map(),
   });
   assert.deepEqual([settings.store.path, settings.server.host], ["/f/x.db", "::1"]);
 });

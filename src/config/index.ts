@@ -5,6 +5,8 @@ export type { GloveboxConfig } from "./define-config.ts";
 export type { Environment } from "./expand-references.ts";
 export { findConfig } from "./find-config.ts";
 export type { ConfigSearch } from "./find-config.ts";
+export { followRules, parseRules } from "./follow-rules.ts";
+export type { RuleFile } from "./follow-rules.ts";
 export { loadSettings } from "./load-settings.ts";
 export { parseLimits } from "./parse-limits.ts";
 export { parseSettings } from "./parse-settings.ts";

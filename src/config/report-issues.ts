@@ -10,8 +10,12 @@ import type { KeyPath, Problems } from "./problems.ts";
 import { createConfigSchema } from "./schema.ts";
 
 /** Reports every issue at its own key. `written` is the configuration before expansion, the only text to show. */
-export function reportIssues(issues: readonly z.core.$ZodIssue[], written: Json, problems: Problems): void {
-  const schema = createConfigSchema();
+export function reportIssues(
+  issues: readonly z.core.$ZodIssue[],
+  written: Json,
+  problems: Problems,
+  schema: JsonObject = createConfigSchema(),
+): void {
   for (const issue of issues.flatMap((one) => toPlainIssues(one, written))) {
     const path = issue.path.map(toSegment);
     const node = schemaAt(schema, path);
@@ -30,7 +34,7 @@ export function reportIssues(issues: readonly z.core.$ZodIssue[], written: Json,
 
 /** Of a value that may be written in two ways, a text and an object, the issues of the way that was meant. */
 function toPlainIssues(issue: z.core.$ZodIssue, written: Json): readonly z.core.$ZodIssue[] {
-  if (issue.code !== "invalid_union") return [issue];
+  if (issue.code !== "invalid_union" || issue.message.startsWith("expected ")) return [issue];
   const [asText = [], asObject = []] = issue.errors;
   const isObject = describeFound(written, issue.path.map(toSegment)) === "an object";
   return (isObject ? asObject : asText).map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
@@ -68,6 +72,9 @@ function describeExpected(node: JsonObject): string {
   if (Array.isArray(node["enum"])) return `one of ${node["enum"].map((value) => JSON.stringify(value)).join(", ")}`;
   if (node["const"] !== undefined) return JSON.stringify(node["const"]);
   if (type === "integer") return `a whole number from ${JSON.stringify(minimum)} to ${JSON.stringify(maximum)}`;
+  if (type === "number" && minimum !== undefined && maximum !== undefined)
+    return `a number from ${JSON.stringify(minimum)} to ${JSON.stringify(maximum)}`;
+  if (type === "number") return "a number";
   if (type === "boolean") return "true or false";
   if (type === "string") return `a text${describeRange(minLength, maxLength, " characters")}`;
   if (type === "array") return `a list${describeRange(minItems, maxItems, " entries")}`;

@@ -7,7 +7,10 @@ import { z } from "zod";
 
 import { DEFAULT_LIMITS } from "../domain/index.ts";
 import type { JsonObject } from "../domain/index.ts";
-import { isHttpUrl, isLoopbackHost, isSqliteUrl, isToolPattern } from "./formats.ts";
+import { isHttpUrl, isLoopbackHost, isSqliteUrl } from "./formats.ts";
+import { policySchema } from "./policy-schema.ts";
+import { quotasSchema } from "./quotas-schema.ts";
+import { whole } from "./whole.ts";
 
 const HOUR_MS = 3_600_000;
 const MIB = 1024 * 1024;
@@ -18,10 +21,6 @@ const MAX_PAYLOAD_BYTES = 64 * MIB;
 
 const text = z.string().refine((value) => !value.includes("\0"), "expected text without a NUL character");
 const nonEmptyText = text.min(1);
-
-function whole(bounds: { readonly min: number; readonly max: number; readonly usual: number }, description: string) {
-  return z.int().min(bounds.min).max(bounds.max).default(bounds.usual).meta({ description });
-}
 
 /** The ranges of all limits, also of those that come from the command line. */
 export const limitsSchema = z
@@ -100,36 +99,6 @@ const analysisSchema = z
   })
   .prefault({})
   .meta({ description: "Checks of a program before it runs. Help and early warning, not the wall." });
-
-const ruleSchema = z
-  .strictObject({
-    id: z.string().min(1).max(64).optional().meta({ description: "The rule's name; rule-1, rule-2, … when left out." }),
-    decision: z.enum(["allow", "ask", "deny"]).meta({ description: "What happens to a call that the rule matches." }),
-    tools: z
-      .array(
-        z.string().refine(isToolPattern, 'expected "*", "namespace.*" or "namespace.tool"; nothing else is a pattern'),
-      )
-      .min(1)
-      .optional()
-      .meta({ description: 'Tools: "*", "github.*" or "github.createIssue". Left out, the rule matches every tool.' }),
-    effects: z
-      .array(z.enum(["read", "write", "destroy", "unknown"]))
-      .min(1)
-      .optional()
-      .meta({ description: "What the tool does to the world. Left out, the rule matches every effect." }),
-    reason: z.string().min(1).max(500).optional().meta({ description: "What a refused or waiting caller reads." }),
-  })
-  .meta({ description: "One rule. The strictest rule that matches a call decides." });
-
-const policySchema = z
-  .strictObject({
-    profile: z.enum(["balanced", "strict", "open"]).default("balanced").meta({
-      description: "What is decided about a call that no rule matches.",
-    }),
-    rules: z.array(ruleSchema).max(1000).default([]).meta({ description: "Rules of this installation." }),
-  })
-  .prefault({})
-  .meta({ description: "Who decides about a call: allow, ask a person, or deny." });
 
 const catalogSchema = z
   .strictObject({
@@ -230,6 +199,7 @@ export const configSchema = z.strictObject({
   sandbox: sandboxSchema,
   analysis: analysisSchema,
   policy: policySchema,
+  quotas: quotasSchema,
   catalog: catalogSchema,
   store: z
     .strictObject({

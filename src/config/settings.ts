@@ -5,8 +5,8 @@ import type {
   EngineName,
   Limits,
   PinMode,
-  PolicyProfile,
-  PolicyRule,
+  PolicySettings,
+  QuotaSettings,
   SecretName,
 } from "../domain/index.ts";
 
@@ -97,7 +97,9 @@ export interface Settings {
     /** Only what the operator changed; the analysis knows the severity of the other rules. */
     readonly rules: Readonly<Record<string, RuleSeverity>>;
   };
-  readonly policy: { readonly profile: PolicyProfile; readonly rules: readonly PolicyRule[] };
+  /** `file` is absolute: more rules, which are read when the gateway opens and again when they change. */
+  readonly policy: PolicySettings & { readonly file?: string };
+  readonly quotas: QuotaSettings;
   readonly catalog: {
     /** Whether results teach which fields a tool returns. */
     readonly learn: boolean;

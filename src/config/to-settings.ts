@@ -3,14 +3,14 @@
 import { isAbsolute, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-import { GloveboxError, parseConnectorId, parseRuleId } from "../domain/index.ts";
-import type { ConnectorId, PinMode, PolicyRule } from "../domain/index.ts";
-import { toDefaultRuleId } from "./check-relations.ts";
+import { GloveboxError, parseConnectorId, parsePrincipalId } from "../domain/index.ts";
+import type { ConnectorId, PinMode, PrincipalId } from "../domain/index.ts";
 import { expandText } from "./expand-references.ts";
 import type { Environment } from "./expand-references.ts";
 import { isHttpUrl, isMemoryLocation, toSqliteLocation } from "./formats.ts";
 import { configSchema } from "./schema.ts";
 import type { CheckedAdapter, CheckedApi, CheckedConfig, CheckedServer } from "./schema.ts";
+import { toRule } from "./to-rules.ts";
 import type { AdapterSource, ApiSettings, Settings, SettingsOrigin, Template, UpstreamSettings } from "./settings.ts";
 
 interface Context {
@@ -41,7 +41,8 @@ export function toSettings(config: CheckedConfig, context: Context): Settings {
     adapters: config.adapters.map((entry, index) => toAdapterSource(entry, index, context)),
     sandbox: { engine, isolation, concurrency, queue, limits },
     analysis: { ...config.analysis, rules: toGiven(config.analysis.rules) },
-    policy: { profile: config.policy.profile, rules: config.policy.rules.map(toRule) },
+    policy: toPolicy(config.policy, context.folder),
+    quotas: { ...config.quotas, prices: new Map(Object.entries(config.quotas.prices)) },
     catalog: config.catalog,
     store: { path: isMemoryLocation(location) ? location : resolve(context.folder, location) },
     expose: config.expose,
@@ -112,11 +113,20 @@ function toTemplates(texts: Readonly<Record<string, string>>, environment: Envir
   return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, expandText(text, environment).parts]));
 }
 
-function toRule(rule: CheckedConfig["policy"]["rules"][number], index: number): PolicyRule {
-  const id = parseRuleId(rule.id ?? toDefaultRuleId(index));
-  if (id === undefined) throw new GloveboxError("INTERNAL_BUG", "The id of a rule was not checked");
-  const { decision, tools = [], effects = [], reason = `Rule ${id} of the configuration says ${decision}` } = rule;
-  return { id, decision, tools, effects, reason };
+function toPolicy({ profile, rules, file, groups, effects }: CheckedConfig["policy"], folder: string) {
+  return {
+    profile,
+    rules: rules.map((rule, index) => toRule(rule, index, "configuration")),
+    groups: new Map(Object.entries(groups).map(([group, members]) => [group, members.map(toPrincipal)])),
+    effects: new Map(Object.entries(effects)),
+    ...(file !== undefined && { file: resolve(folder, file) }),
+  };
+}
+
+function toPrincipal(name: string): PrincipalId {
+  const id = parsePrincipalId(name);
+  if (id === undefined) throw new GloveboxError("INTERNAL_BUG", "A member of a group was not checked");
+  return id;
 }
 
 function toGiven<Value>(values: Readonly<Record<string, Value | undefined>>): Record<string, Value> {

@@ -34,6 +34,7 @@ export const ERRORS = {
   LIMIT_CALLS: { fault: "limit", http: 422, retry: false },
   LIMIT_SIZE: { fault: "limit", http: 422, retry: false },
   LIMIT_BUSY: { fault: "limit", http: 429, retry: true },
+  LIMIT_QUOTA: { fault: "limit", http: 429, retry: true },
   POLICY_DENIED: { fault: "policy", http: 403, retry: false },
   POLICY_APPROVAL_PENDING: { fault: "policy", http: 202, retry: true },
   POLICY_APPROVAL_REJECTED: { fault: "policy", http: 403, retry: false },

@@ -47,15 +47,29 @@ export type {
 } from "./ids.ts";
 export { canonicalJson, depthOf, isJsonObject } from "./json.ts";
 export type { Json, JsonObject, JsonSchema } from "./json.ts";
+export { parseJsonPath } from "./json-path.ts";
+export type { JsonPath, PathStep } from "./json-path.ts";
 export { DEFAULT_LIMITS, tightenLimits } from "./limits.ts";
 export type { Limits } from "./limits.ts";
 export { isLocalName, matchesHost, readHostPattern, readHostPort, toPlace, usualPort } from "./network.ts";
 export type { HostPattern, HostPort, NetworkPolicy, Read } from "./network.ts";
-export type { Decision, PolicyProfile, PolicyRule } from "./policy.ts";
+export type {
+  Condition,
+  ConditionTest,
+  Decision,
+  PolicyProfile,
+  PolicyRule,
+  PolicySettings,
+  Scalar,
+} from "./policy.ts";
 export type { Principal } from "./principal.ts";
 export type { ChildKeeper, FamilyWatch } from "./process.ts";
+export type { QuotaSettings, RateQuota, UsageQuotas } from "./quota.ts";
 export type { CallPlan, CallSite, Finding, Insertion, PlannedCall, Program, Severity } from "./program.ts";
-export type { ApiSurface, CatalogSnapshot, Effect, Namespace, Tool } from "./tool.ts";
+export { parseTextPattern } from "./text-pattern.ts";
+export type { PatternPart, TextPattern } from "./text-pattern.ts";
+export { describeEffect } from "./tool.ts";
+export type { ApiSurface, CatalogSnapshot, Effect, EffectSource, Namespace, Tool } from "./tool.ts";
 export type { UpstreamState, UpstreamStatus, UpstreamTransport } from "./upstream.ts";
 export { approveCommand, describeWithheld } from "./withheld.ts";
 export type { PinMode, WithheldReason, WithheldTool } from "./withheld.ts";

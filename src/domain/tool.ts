@@ -6,6 +6,9 @@ import type { WithheldTool } from "./withheld.ts";
 
 export type Effect = "read" | "write" | "destroy" | "unknown";
 
+/** Whose word an effect is, where it is not the upstream's own: a guess from the tool's name, or the operator's. */
+export type EffectSource = "guess" | "operator";
+
 export interface Tool {
   readonly address: ToolAddress;
   readonly origin: { readonly kind: "upstream"; readonly connector: ConnectorId; readonly remoteName: string };
@@ -20,8 +23,16 @@ export interface Tool {
   readonly effect: Effect;
   /** The server says that a second call with the same arguments changes nothing more. */
   readonly idempotent?: boolean;
+  /** Left out when the upstream itself says so. */
+  readonly effectSource?: EffectSource;
   /** Hash of everything the model reads about this tool. */
   readonly digest: Digest;
+}
+
+/** `destroy, guessed from its name`: a guess is never shown as a fact. */
+export function describeEffect({ effect, effectSource }: Pick<Tool, "effect" | "effectSource">): string {
+  if (effectSource === "guess") return `${effect}, guessed from its name`;
+  return effectSource === "operator" ? `${effect}, set by the operator` : effect;
 }
 
 /** The tools one principal may see, frozen for one execution. */
@@ -32,6 +43,8 @@ export interface CatalogSnapshot {
   readonly namespaces: readonly Namespace[];
   /** Tools that servers list and nobody may call yet, by the address that they would have. */
   readonly withheld?: ReadonlyMap<ToolAddress, WithheldTool>;
+  /** Tools that policy denies to this principal whatever the arguments: not shown, and refused when called. */
+  readonly hidden?: ReadonlyMap<ToolAddress, Tool>;
 }
 
 /** One upstream as a program sees it: a global object whose methods are tools. */

@@ -26,6 +26,7 @@ async function run(calls: readonly (readonly [string, JsonObject])[], options: T
       const execution = { id: EXECUTION, principal: AGENT.id, source: digestOf(source), startedAt: 0 };
       return { execution, opened: Promise.resolve() };
     },
+    admit: async (_principal, wallMs) => ({ wallMs, settle: async () => undefined }),
     snapshot: async () => snapshotOf(TOOLS),
     declare: never,
     analyze: never,

@@ -11,6 +11,7 @@ import { unlessCancelled } from "./execute.ts";
 import type { ExecutionRequest, Rooms } from "./execute.ts";
 import { keepLarge } from "./results/keep-large.ts";
 import { emptyResult, settleFailure } from "./settle.ts";
+import { withinQuotas } from "./within-quotas.ts";
 
 /** One tool and what it is given. */
 export interface PlainCall {
@@ -35,10 +36,10 @@ export async function callTools(request: CallRequest, rooms: Rooms): Promise<Cal
   const opening = rooms.open(whole);
   const { execution, opened } = opening;
   request.onEvent?.({ kind: "opened", execution: execution.id });
-  const called = await attempt(request, rooms, { opening, whole }).catch((thrown: unknown): Called => ({
-    result: settleFailure(execution, thrown, rooms),
-    replies: [],
-  }));
+  const called = await withinQuotas(request, rooms.admit, {
+    run: (limits) => attempt({ ...request, limits }, rooms, { opening, whole: { ...whole, limits } }),
+    wallMsOf: ({ result }) => result.stats.wallMs,
+  }).catch((thrown: unknown): Called => ({ result: settleFailure(execution, thrown, rooms), replies: [] }));
   await opened;
   await rooms.close(execution, called.result);
   return called;

@@ -16,7 +16,7 @@ export type Describe = (principal: Principal, names: readonly string[], detail: 
 
 /** What is known of tools and servers. */
 export interface DescribePowers {
-  readonly takeSnapshot: () => Promise<CatalogSnapshot>;
+  readonly takeSnapshot: (principal: Principal) => Promise<CatalogSnapshot>;
   readonly statuses: () => readonly UpstreamStatus[];
   readonly results: Results;
 }
@@ -29,7 +29,7 @@ export function createDescribe({ takeSnapshot, statuses, results }: DescribePowe
     const described = kept.map((summary) => describeResult(summary)).join("");
     const others = names.filter((name) => !handles.includes(name));
     if (others.length === 0) return { declarations: described, tools: [], unknown: [] };
-    const snapshot = await takeSnapshot();
+    const snapshot = await takeSnapshot(principal);
     const nearest = (name: string) => findNearest(snapshot, name, NEAREST);
     const explainEmpty = (id: ConnectorId) => describeEmpty(statuses().find(({ name }) => name === id));
     const description = describeTools(snapshot, others, { detail, findNearest: nearest, explainEmpty });

@@ -39,7 +39,7 @@ export function createGuide(snapshot: CatalogSnapshot): Guide {
     isGuessed: (address) => find(address)?.output === null,
     isWithheld: (address) => {
       const parsed = parseToolAddress(address);
-      return parsed !== undefined && snapshot.withheld?.has(parsed) === true;
+      return parsed !== undefined && [snapshot.withheld, snapshot.hidden].some((tools) => tools?.has(parsed));
     },
   };
 }

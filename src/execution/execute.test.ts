@@ -87,6 +87,7 @@ function corridor(
       const execution = { id: EXECUTION, principal: principal.id, source: digestOf("1"), startedAt: 0 };
       return visit("open", { execution, opened: Promise.resolve() });
     },
+    admit: async (_principal, wallMs) => ({ wallMs, settle: async () => undefined }),
     snapshot: async () => visit("snapshot", snapshotOf(TOOLS)),
     declare: (snapshot) =>
       visit("declare", { snapshot: snapshot.digest, declarations: "", namespaces: snapshot.namespaces }),

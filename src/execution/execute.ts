@@ -22,6 +22,8 @@ import { keepLarge } from "./results/keep-large.ts";
 import type { ResultOwner } from "./results/create-results.ts";
 import { cleanLine, settleFailure, settleRefusal, settleResult } from "./settle.ts";
 import type { SettleContext } from "./settle.ts";
+import { withinQuotas } from "./within-quotas.ts";
+import type { Admit } from "./within-quotas.ts";
 
 export interface ExecutionRequest {
   readonly principal: Principal;
@@ -47,6 +49,7 @@ export interface AnalyzedRequest extends ExecutionRequest {
 /** The rooms this corridor leads through, in the order it visits them. */
 export interface Rooms extends SettleContext {
   open(request: ExecutionRequest): Opening; // store, audit
+  readonly admit: Admit; // policy
   snapshot(principal: Principal): Promise<CatalogSnapshot>; // catalog
   declare(snapshot: CatalogSnapshot): ApiSurface; // typegen
   analyze(request: ExecutionRequest, surface: ApiSurface): Analyzed; // analysis
@@ -66,9 +69,10 @@ export async function execute(request: ExecutionRequest, rooms: Rooms): Promise<
   const unrecorded = new AbortController();
   opened.catch(() => unrecorded.abort());
   const signal = AbortSignal.any([request.signal, unrecorded.signal]);
-  const result = await attempt(opening, { ...request, signal }, rooms).catch((thrown: unknown) =>
-    settleFailure(execution, thrown, rooms),
-  );
+  const result = await withinQuotas(request, rooms.admit, {
+    run: (limits) => attempt(opening, { ...request, limits, signal }, rooms),
+    wallMsOf: ({ stats }) => stats.wallMs,
+  }).catch((thrown: unknown) => settleFailure(execution, thrown, rooms));
   await opened;
   await rooms.close(execution, result);
   return result;

@@ -1,5 +1,15 @@
 /** The front door of `policy`: decides allow, ask or deny, and carries nothing out. */
 
+export { compilePolicy } from "./compile-policy.ts";
+export type { CompiledPolicy } from "./compile-policy.ts";
 export { decide } from "./decide.ts";
 export type { Question } from "./decide.ts";
+export { describeCondition, explain } from "./explain.ts";
+export type { Explanation, RuleFinding } from "./explain.ts";
 export { matchesTool } from "./matches-tool.ts";
+export { openPolicy } from "./open-policy.ts";
+export type { Policy, RuleSource } from "./open-policy.ts";
+export { openQuotas } from "./open-quotas.ts";
+export type { QuotaGrant, QuotaRequest, Quotas, QuotasOptions } from "./open-quotas.ts";
+export { simulate } from "./simulate.ts";
+export type { PastCall, Simulation } from "./simulate.ts";

@@ -20,6 +20,10 @@ export type {
   Page,
   PinRow,
   PinStore,
+  PlaceClaim,
+  QuotaClaim,
+  QuotaOutcome,
+  QuotaStore,
   RequestKey,
   ResultStore,
   ResultSummary,
@@ -34,4 +38,6 @@ export type {
   StoredExecution,
   StoredRecord,
   StoredResult,
+  TakenUnits,
+  WindowClaim,
 } from "./store.ts";

@@ -1,6 +1,6 @@
 /** One tool as a method of its namespace, in as much detail as the reader wants. */
 
-import { isJsonObject } from "../domain/index.ts";
+import { describeEffect, isJsonObject } from "../domain/index.ts";
 import type { Json, JsonSchema, Tool } from "../domain/index.ts";
 import { quote, toCommentText, toKey } from "./escape-text.ts";
 import { createNamedTypes } from "./named-types.ts";
@@ -40,7 +40,7 @@ export function namespaceOf(tool: Tool): string {
 
 /** One line comment: what to call, with which names, what it does. */
 export function declareBriefly(tool: Tool): string {
-  return `// ${tool.address}(${toArgumentNames(tool.input)}) ${tool.effect}: ${toCommentText(tool.summary, SUMMARY_LENGTH)}`;
+  return `// ${tool.address}(${toArgumentNames(tool.input)}) ${describeEffect(tool)}: ${toCommentText(tool.summary, SUMMARY_LENGTH)}`;
 }
 
 /** A method that says nothing about its arguments, for when there is no room to say more. */
@@ -85,13 +85,13 @@ function toComment(tool: Tool, detail: "types" | "full"): string {
   const learned = toLearnedNote(tool);
   if (detail === "types") {
     const summary = toCommentText(tool.summary, SUMMARY_LENGTH);
-    return `  /** ${summary} (${[tool.effect, ...learned].join("; ")}) */`;
+    return `  /** ${summary} (${[describeEffect(tool), ...learned].join("; ")}) */`;
   }
   const { connector, remoteName } = tool.origin;
   const lines = tool.description.split("\n").map((line) => toCommentText(line, DESCRIPTION_LENGTH));
   const origin = `Upstream name: ${quote(remoteName.slice(0, NAME_LENGTH))} of ${quote(connector)}`;
   const call = toCommentText(`Call: await ${tool.address}(${toNeededArguments(tool.input)})`, CALL_LENGTH);
-  const facts = [`Effect: ${tool.effect}.`, toCommentText(origin, 4 * NAME_LENGTH)].join(" ");
+  const facts = [`Effect: ${describeEffect(tool)}.`, toCommentText(origin, 4 * NAME_LENGTH)].join(" ");
   const all = [
     ...lines,
     facts,

@@ -31,6 +31,7 @@ const PINNED: readonly (readonly [code: string, fault: string, http: number, ret
   ["LIMIT_CALLS", "limit", 422, false],
   ["LIMIT_SIZE", "limit", 422, false],
   ["LIMIT_BUSY", "limit", 429, true],
+  ["LIMIT_QUOTA", "limit", 429, true],
   ["POLICY_DENIED", "policy", 403, false],
   ["POLICY_APPROVAL_PENDING", "policy", 202, true],
   ["POLICY_APPROVAL_REJECTED", "policy", 403, false],

@@ -33,7 +33,8 @@ function textsOf({ content }: CallToolResult): readonly string[] {
   return content.map((block) => (block.type === "text" ? block.text : block.type));
 }
 
-const PLAIN = ["fail", "grow", "long", "sum", "wipe", "words"];
+/** Without `wipe`, which policy denies: it is not listed. */
+const PLAIN = ["fail", "grow", "long", "sum", "words"];
 const CONFIG = {
   mcpServers: { shelf: SHELF },
   sandbox: { limits: { outputBytes: 2_000, resultBytes: 200_000 } },

@@ -38,6 +38,8 @@ export interface Connection {
   readonly read: <Value>(work: () => Value) => Promise<Value>;
   /** In one transaction, durable once it resolves. `work` runs again when the file was locked. */
   readonly write: <Value>(work: () => Value) => Promise<Value>;
+  /** As `write`, but it waits for no disk: it outlives this process, and a power cut only from the next `write` on. */
+  readonly commit: <Value>(work: () => Value) => Promise<Value>;
   readonly close: () => Promise<void>;
 }
 
@@ -64,17 +66,20 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
   const database = await whenFree(options, () => openForWriting(options));
   const checkFile = rememberFile(options.path);
   const log = options.path === MEMORY ? undefined : openSyncedLog(`${options.path}-wal`);
-  const joined = joinWrites(database, async (transaction) => {
-    const value = await whenFree(options, () => {
+  const attempt = <Value>(transaction: () => Value): Promise<Value> =>
+    whenFree(options, () => {
       checkFile();
       return transaction();
     });
+  const joined = joinWrites(database, async (transaction) => {
+    const value = await attempt(transaction);
     await log?.synced();
     return value;
   });
   return {
     database,
     read: (work) => whenFree(options, work),
+    commit: joinWrites(database, attempt),
     write: (work) =>
       joined(work).catch((thrown: unknown) => {
         throw toStoreError(thrown, options.path);

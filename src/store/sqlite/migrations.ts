@@ -147,5 +147,20 @@ const REQUESTS = `
   ) STRICT;
 `;
 
+/** Counters of quotas, and the places of executions under way; a place that was never left ends by itself. */
+const QUOTAS = `
+  CREATE TABLE quota_windows (
+    key TEXT PRIMARY KEY,
+    started_at INTEGER NOT NULL,
+    used INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE quota_places (
+    key TEXT NOT NULL,
+    lease TEXT NOT NULL,
+    until INTEGER NOT NULL,
+    PRIMARY KEY (key, lease)
+  ) STRICT, WITHOUT ROWID;
+`;
+
 /** The script at index n leads from version n to version n + 1. */
-export const MIGRATIONS: readonly string[] = [TABLES, APPEND_ONLY, LEARNED, STATEMENTS, REQUESTS];
+export const MIGRATIONS: readonly string[] = [TABLES, APPEND_ONLY, LEARNED, STATEMENTS, REQUESTS, QUOTAS];

@@ -12,6 +12,7 @@ import { createMeta } from "./meta.ts";
 import { checkPages, migrateOnce, readVersion } from "./migrate.ts";
 import { createPins } from "./pins.ts";
 import { prepareFile } from "./prepare-file.ts";
+import { createQuotas } from "./quotas.ts";
 import { createResults } from "./results.ts";
 import { createSecrets } from "./secrets.ts";
 import { createShapes } from "./shapes.ts";
@@ -85,6 +86,7 @@ function assemble(connection: Connection): Store {
     meta: createMeta(connection),
     shapes: createShapes(connection),
     results: createResults(connection),
+    quotas: createQuotas(connection),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -95,7 +95,7 @@ function toQuery(flags: ListFlags, now: Instant): Parameters<LedgerReader["searc
 }
 
 /** A date as `Date` reads it, or how long ago. */
-function parseMoment(text: string, now: Instant): Instant {
+export function parseMoment(text: string, now: Instant): Instant {
   const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
   if (count !== undefined && unit !== undefined) return now - Number(count) * (UNITS[unit] ?? 0);
   const at = /^\d{4}-/.test(text) ? Date.parse(text) : Number.NaN;

@@ -33,8 +33,9 @@ export async function toolsCommand(
   const found = await gateway.search(principal, { query, limit });
   if (flags.json) printJson(stdout, found);
   else {
-    for (const { name, effect, summary } of found.tools) {
-      printLine(stdout, `${name.padEnd(NAME_WIDTH)} ${effect.padEnd(8)} ${summary}`);
+    for (const { name, effect, effectSource, summary } of found.tools) {
+      const shown = effectSource === "guess" ? `${effect}?` : effect;
+      printLine(stdout, `${name.padEnd(NAME_WIDTH)} ${shown.padEnd(8)} ${summary}`);
     }
     for (const server of found.servers) {
       if (hasFailed(server) || server.withheld !== undefined) printLine(stderr, describeServer(server));

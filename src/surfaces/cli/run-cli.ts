@@ -6,6 +6,7 @@ import { GloveboxError } from "../../domain/index.ts";
 import type { Principal } from "../../domain/index.ts";
 import { addAudit } from "./add-audit.ts";
 import { addCommand, parseCount } from "./add-command.ts";
+import { addPolicy } from "./add-policy.ts";
 import { describeCommand, toolsCommand } from "./catalog-commands.ts";
 import { doctorCommand } from "./doctor-command.ts";
 import { EXIT } from "./powers.ts";
@@ -64,6 +65,7 @@ function createProgram(context: CliContext, end: (code: number) => void): Comman
   addLooking(program, context, end);
   addServers(program, context, end);
   addSecrets(program, context, end);
+  addPolicy(program, context, end);
   addAudit(program, context, end);
   return program;
 }

@@ -9,7 +9,7 @@ import type { Called } from "../../execution/index.ts";
 import type { McpDoor, ToolRequest } from "./call-tool.ts";
 import { capText } from "./cap-text.ts";
 import { describeMissing } from "./missing-files.ts";
-import { hasObjectOutput, namePlainTools } from "./plain-tools.ts";
+import { findPlainTool, hasObjectOutput } from "./plain-tools.ts";
 import { MAX_TEXT_BYTES, renderError, renderExecution } from "./render-execution.ts";
 import { toBlock } from "./render-media.ts";
 
@@ -24,7 +24,7 @@ export function isPlainName(name: string): boolean {
 /** Rejects for a tool that does not exist; a call that fails or is refused is a result with `isError`. */
 export async function callPlainTool(door: McpDoor, request: ToolRequest): Promise<CallToolResult> {
   const { gateway, principal } = door;
-  const tool = namePlainTools(await gateway.takeSnapshot(principal)).get(request.name);
+  const tool = findPlainTool(await gateway.takeSnapshot(principal), request.name);
   if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${request.name}`);
   const calls = [{ address: tool.address, args: parseObject(request.rawArguments) }];
   const { signal, onEvent } = request;

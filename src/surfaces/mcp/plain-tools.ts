@@ -41,6 +41,12 @@ export function namePlainTools(snapshot: CatalogSnapshot): ReadonlyMap<string, T
   return made;
 }
 
+/** Also one that is not listed because policy denies it: a call of it is refused by policy, with a record. */
+export function findPlainTool(snapshot: CatalogSnapshot, name: string): Tool | undefined {
+  const hidden = [...(snapshot.hidden?.values() ?? [])];
+  return namePlainTools(snapshot).get(name) ?? hidden.find(({ address }) => toPlainName(address) === name);
+}
+
 /** The definition that a client reads. An output schema goes along only if MCP can express it: an object's. */
 export function definePlainTool(name: string, tool: Tool): McpTool {
   const { description, input, output, effect, origin, summary } = tool;

@@ -1,5 +1,6 @@
 /** What `search` answers: tools to choose from and the state of the servers, as data and as lines of text. */
 
+import { describeEffect } from "../../domain/index.ts";
 import type { UpstreamStatus } from "../../domain/index.ts";
 import type { Gateway } from "../gateway.ts";
 
@@ -23,7 +24,7 @@ export function toServerLine({ name, state, tools, withheld, cause, hint }: Upst
 
 /** One line per tool, then the servers that are not ready or not whole: those are why something may be missing. */
 export function renderSearch({ tools, servers, cursor }: SearchReply): string {
-  const found = tools.map((tool) => `${tool.name} [${tool.effect}] ${tool.summary}`.trimEnd());
+  const found = tools.map((tool) => `${tool.name} [${describeEffect(tool)}] ${tool.summary}`.trimEnd());
   const lines = found.length === 0 ? ["No tool found. Try fewer or other words, or an empty query to browse."] : found;
   const more = cursor === undefined ? [] : [`More with cursor: ${cursor}`];
   const troubled = servers

@@ -1,0 +1,55 @@
+/** The rule file: read when the gateway opens, and looked at again while it runs. */
+
+import { isJsonObject } from "../domain/index.ts";
+import type { PolicyRule } from "../domain/index.ts";
+import { checkRules } from "./check-rules.ts";
+import { copyConfig } from "./copy-config.ts";
+import { createLocate, parseJsonc } from "./parse-jsonc.ts";
+import { createRuleFileSchema, ruleFileSchema } from "./policy-schema.ts";
+import { createProblems, toConfigError } from "./problems.ts";
+import { readTextFile } from "./read-text-file.ts";
+import { reportIssues } from "./report-issues.ts";
+import { toRule } from "./to-rules.ts";
+
+const FILE = { maxBytes: 1024 * 1024, kind: "a rule file" };
+
+/** A rule file that may change. */
+export interface RuleFile {
+  readonly path: string;
+  /**
+   * Its rules, or `undefined` when it is as it was at the last look. Rejects with CONFIG_INVALID, once for each
+   * broken text, with file, line and what was expected.
+   */
+  read(): Promise<readonly PolicyRule[] | undefined>;
+}
+
+/** `path` is absolute; `taken` are the ids of the configuration's own rules, which the file may not use again. */
+export function followRules(path: string, taken: ReadonlySet<string>): RuleFile {
+  let seen: string | undefined;
+  return {
+    path,
+    async read() {
+      const text = await readTextFile(path, FILE).catch((thrown: unknown) => {
+        // A file that cannot be read is a state like any other: it is reported when it begins.
+        if (seen === String(thrown)) return undefined;
+        seen = String(thrown);
+        throw thrown;
+      });
+      if (text === undefined || text === seen) return undefined;
+      seen = text;
+      return parseRules(text, path, taken);
+    },
+  };
+}
+
+/** The rules in the text of a rule file: `{ "rules": [ … ] }`, with comments if you like; variables are not filled in. */
+export function parseRules(text: string, path: string, taken: ReadonlySet<string>): readonly PolicyRule[] {
+  const problems = createProblems();
+  const written = copyConfig(parseJsonc(text, path), problems);
+  const checked = ruleFileSchema.safeParse(written);
+  if (!checked.success) reportIssues(checked.error.issues, written, problems, createRuleFileSchema());
+  const rules = isJsonObject(written) && Array.isArray(written["rules"]) ? written["rules"] : [];
+  checkRules(rules, { path: ["rules"], origin: "rule file", taken }, problems);
+  if (!checked.success || problems.list().length > 0) throw toConfigError(problems.list(), path, createLocate(text));
+  return checked.data.rules.map((rule, index) => Object.freeze(toRule(rule, index, "rule file")));
+}

@@ -1,0 +1,48 @@
+/** From rules that passed the schema to the rules that the policy room takes; paths and patterns are parsed here, once. */
+
+import { GloveboxError, parseJsonPath, parseRuleId, parseTextPattern } from "../domain/index.ts";
+import type { Condition, ConditionTest, PolicyRule } from "../domain/index.ts";
+import type { CheckedCondition, CheckedRule } from "./policy-schema.ts";
+
+/** Where rules stand, for the names of those that were given none. */
+export type RuleOrigin = "configuration" | "rule file";
+
+/** The id of a rule that was given none, by its place in the list. */
+export function toDefaultRuleId(index: number, origin: RuleOrigin = "configuration"): string {
+  return origin === "configuration" ? `rule-${index + 1}` : `file-rule-${index + 1}`;
+}
+
+export function toRule(rule: CheckedRule, index: number, origin: RuleOrigin): PolicyRule {
+  const id = parseRuleId(rule.id ?? toDefaultRuleId(index, origin)) ?? unchecked("id");
+  const { decision, principals, groups, servers, tools = [], effects = [], when } = rule;
+  const { reason = `Rule ${id} of the ${origin} says ${decision}` } = rule;
+  return {
+    id,
+    decision,
+    ...(principals && { principals }),
+    ...(groups && { groups }),
+    ...(servers && { servers }),
+    tools,
+    effects,
+    ...(when && { when: when.map(toCondition) }),
+    reason,
+  };
+}
+
+function toCondition(condition: CheckedCondition): Condition {
+  const { not, missing } = condition;
+  const path = parseJsonPath(condition.path) ?? unchecked("path");
+  return { path, test: toTest(condition), not, ...(missing && { missing }) };
+}
+
+function toTest({ equals, oneOf, prefix, matches, min, max }: CheckedCondition): ConditionTest {
+  if (equals !== undefined) return { kind: "equals", value: equals };
+  if (oneOf !== undefined) return { kind: "oneOf", values: oneOf };
+  if (prefix !== undefined) return { kind: "prefix", text: prefix };
+  if (matches !== undefined) return { kind: "matches", pattern: parseTextPattern(matches) ?? unchecked("pattern") };
+  return { kind: "range", ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
+}
+
+function unchecked(part: string): never {
+  throw new GloveboxError("INTERNAL_BUG", `The ${part} of a rule was not checked`);
+}

@@ -1,0 +1,73 @@
+/** Counters of quotas. Each take is one transaction of its own, so that processes that share a file share the counts. */
+
+import type { Instant } from "../../domain/index.ts";
+import type { PlaceClaim, QuotaClaim, QuotaOutcome, QuotaStore, TakenUnits, WindowClaim } from "../store.ts";
+
+import type { Connection } from "./connection.ts";
+import { integerOf } from "./row.ts";
+
+interface Window {
+  readonly startedAt: Instant;
+  readonly used: number;
+}
+
+/** Works on the connection's own file; the caller closes that. */
+export function createQuotas({ database, commit }: Connection): QuotaStore {
+  const find = database.prepare("SELECT started_at, used FROM quota_windows WHERE key = ?");
+  const put = database.prepare("INSERT OR REPLACE INTO quota_windows VALUES (?, ?, ?)");
+  const giveBack = database.prepare(
+    "UPDATE quota_windows SET used = MAX(0, used - ?) WHERE key = ? AND started_at = ?",
+  );
+  const expire = database.prepare("DELETE FROM quota_places WHERE until <= ?");
+  const places = database.prepare("SELECT COUNT(*) AS used, MIN(until) AS until FROM quota_places WHERE key = ?");
+  const enter = database.prepare("INSERT INTO quota_places VALUES (?, ?, ?)");
+  const leave = database.prepare("DELETE FROM quota_places WHERE lease = ?");
+
+  const windowOf = ({ key, windowMs }: WindowClaim, now: Instant): Window => {
+    const row = find.get(key);
+    if (!row) return { startedAt: now, used: 0 };
+    const [startedAt, used] = [integerOf(row, "started_at"), integerOf(row, "used")];
+    if (now >= startedAt + windowMs) return { startedAt: now, used: 0 };
+    if (now >= startedAt) return { startedAt, used };
+    // The clock was set back: what is used stays used, and the window ends no later than one length from now.
+    put.run(key, now, used);
+    return { startedAt: now, used };
+  };
+  const findFull = (claim: QuotaClaim, now: Instant): QuotaOutcome | undefined => {
+    if (claim.kind === "place") {
+      const row = places.get(claim.key) ?? {};
+      const used = integerOf(row, "used");
+      return used < claim.limit ? undefined : { kind: "full", claim, used, freeAt: integerOf(row, "until") };
+    }
+    const { startedAt, used } = windowOf(claim, now);
+    const isShort = claim.limit - used < claim.least;
+    return isShort ? { kind: "full", claim, used, freeAt: startedAt + claim.windowMs } : undefined;
+  };
+  const takeWindow = (claim: WindowClaim, now: Instant): TakenUnits => {
+    const { startedAt, used } = windowOf(claim, now);
+    const amount = Math.min(claim.amount, claim.limit - used);
+    put.run(claim.key, startedAt, used + amount);
+    return { key: claim.key, startedAt, amount };
+  };
+  const takePlace = ({ key, lease, until }: PlaceClaim): void => void enter.run(key, lease, until);
+
+  return {
+    take: (claims, now) =>
+      commit((): QuotaOutcome => {
+        if (claims.some(({ kind }) => kind === "place")) expire.run(now);
+        for (const claim of claims) {
+          const full = findFull(claim, now);
+          if (full) return full;
+        }
+        for (const claim of claims) if (claim.kind === "place") takePlace(claim);
+        const windows = claims.filter((claim) => claim.kind === "window");
+        return { kind: "taken", units: windows.map((claim) => takeWindow(claim, now)) };
+      }),
+    giveBack: async ({ units, leases }) => {
+      await commit(() => {
+        for (const { key, startedAt, amount } of units) giveBack.run(amount, key, startedAt);
+        for (const lease of leases) leave.run(lease);
+      });
+    },
+  };
+}

@@ -1,0 +1,41 @@
+/** The calls that the ledger knows, for a simulation. */
+
+import type { LedgerReader } from "../../audit/index.ts";
+import { isJsonObject } from "../../domain/index.ts";
+import type { Effect, Instant, JsonObject, PolicySettings } from "../../domain/index.ts";
+import type { PastCall } from "../../policy/index.ts";
+
+const EFFECTS: readonly Effect[] = ["read", "write", "destroy", "unknown"];
+const KINDS = ["allow", "ask", "deny"] as const;
+/** What the product itself answers is never asked about. */
+const OWN_RULE = "builtin";
+
+/** Effects that the operator states today count for the past, too. Records that cannot be read are left out. */
+export async function readPastCalls(
+  ledger: Pick<LedgerReader, "records">,
+  { since, effects }: { readonly since: Instant; readonly effects: PolicySettings["effects"] },
+): Promise<readonly PastCall[]> {
+  const calls: PastCall[] = [];
+  for await (const record of ledger.records()) {
+    const call = isRecent(record, since) ? parseCall(record) : undefined;
+    if (call) calls.push({ ...call, effect: stateEffect(effects, call) });
+  }
+  return calls;
+}
+
+function isRecent({ at, action }: JsonObject, since: Instant): boolean {
+  return action === "call.intended" && typeof at === "number" && at >= since;
+}
+
+function parseCall({ actor, subject, detail }: JsonObject): PastCall | undefined {
+  if (typeof actor !== "string" || typeof subject !== "string" || !isJsonObject(detail)) return undefined;
+  const effect = EFFECTS.find((known) => known === detail["effect"]);
+  const decision = KINDS.find((known) => known === detail["decision"]);
+  if (!effect || !decision || detail["rule"] === OWN_RULE) return undefined;
+  const { server } = detail;
+  return { principal: actor, tool: subject, server: typeof server === "string" ? server : null, effect, decision };
+}
+
+function stateEffect(effects: PolicySettings["effects"], { tool, effect }: PastCall): Effect {
+  return effects.get(tool) ?? effects.get(`${tool.split(".")[0]}.*`) ?? effects.get("*") ?? effect;
+}

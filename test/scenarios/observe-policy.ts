@@ -1,0 +1,146 @@
+/** Observations of the settings of policy and quotas: the same programs, decided and counted in two ways. */
+
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { compare, outcomeOf, run, withGlovebox } from "./observe.ts";
+import type { Case, Observe } from "./observe.ts";
+
+const CHANGE = "return (await probe.change({})).done";
+const PAY = 'return (await probe.change({ to: ["a@x", "b@y"], amount: 5, region: "eu" })).done';
+const DENIED = "POLICY_DENIED";
+
+const policy = (...rules: readonly object[]): unknown => ({ policy: { rules } });
+
+/** A rule that denies when the condition holds, and one that does not. */
+const condition = (denied: object, allowed: object): (() => Promise<void>) =>
+  compare(
+    run(PAY),
+    [policy({ decision: "deny", when: [denied] }), DENIED],
+    [policy({ decision: "deny", when: [allowed] }), true],
+  );
+
+const rules = (denied: object, allowed: object): (() => Promise<void>) =>
+  compare(
+    run(CHANGE),
+    [policy({ decision: "deny", ...denied }), DENIED],
+    [policy({ decision: "deny", ...allowed }), true],
+  );
+
+/** Runs the program so often, one after the other, and says how often it was not refused by a quota. */
+const repeat =
+  (code: string, times: number): Observe =>
+  (config) =>
+    withGlovebox(config, async (glovebox) => {
+      let granted = 0;
+      for (let count = 0; count < times; count += 1) {
+        const outcome = outcomeOf(await glovebox.execute({ code }));
+        if (outcome !== "LIMIT_QUOTA") granted += 1;
+      }
+      return granted;
+    });
+
+/** As `repeat`, all at once. */
+const atOnce =
+  (code: string, times: number): Observe =>
+  (config) =>
+    withGlovebox(config, async (glovebox) => {
+      const results = await Promise.all(Array.from({ length: times }, () => glovebox.execute({ code })));
+      return results.filter((result) => outcomeOf(result) !== "LIMIT_QUOTA").length;
+    });
+
+const quotas = (observe: Observe, ...cases: readonly [Case, Case]): (() => Promise<void>) => {
+  const [one, other] = cases;
+  return compare(observe, [{ quotas: one[0] }, one[1]], [{ quotas: other[0] }, other[1]]);
+};
+
+const EXECUTIONS = repeat("return 1", 3);
+const HELD = atOnce("await probe.wait({ ms: 150 })", 3);
+const CALLS = repeat(CHANGE, 3);
+const PRICES = { "probe.*": 1 };
+const rate = (more: object): object => ({ rates: [{ tools: ["probe.*"], calls: 2, ...more }] });
+
+/** The first one takes all the time that there is, and is ended when it is over. */
+const TIME = repeat("await new Promise((done) => setTimeout(done, 120)); return 1", 3);
+
+/** Whose counter it was that refused. */
+const REFUSED = run(
+  `${CHANGE.replace("return", "")}; ${CHANGE}`,
+  ({ error }) => / by (.*), 0 left/.exec(error?.message ?? "")?.[1],
+);
+
+function total(more: object): unknown {
+  return { prices: PRICES, total: more };
+}
+
+export const QUOTA_OBSERVATIONS: Readonly<Record<string, () => Promise<void>>> = {
+  "quotas.executionsPerMinute": quotas(EXECUTIONS, [{ executionsPerMinute: 2 }, 2], [{ executionsPerMinute: 3 }, 3]),
+  "quotas.executionMsPerHour": quotas(TIME, [{ executionMsPerHour: 50 }, 1], [{ executionMsPerHour: 0 }, 3]),
+  "quotas.concurrentExecutions": quotas(HELD, [{ concurrentExecutions: 2 }, 2], [{ concurrentExecutions: 3 }, 3]),
+  "quotas.costPerDay": quotas(CALLS, [{ costPerDay: 2.5, prices: PRICES }, 2], [{ costPerDay: 3, prices: PRICES }, 3]),
+  "quotas.prices": quotas(
+    CALLS,
+    [{ costPerDay: 2, prices: PRICES }, 2],
+    [{ costPerDay: 2, prices: { ...PRICES, "probe.change": 0.5 } }, 3],
+  ),
+  "quotas.rates[].calls": quotas(CALLS, [rate({ calls: 1 }), 1], [rate({ calls: 3 }), 3]),
+  "quotas.rates[].per": quotas(
+    REFUSED,
+    [rate({ calls: 1, per: "total" }), "all principals together"],
+    [rate({ calls: 1 }), "library"],
+  ),
+  "quotas.rates[].tools": quotas(CALLS, [rate({}), 2], [rate({ tools: ["probe.echo"] }), 3]),
+  "quotas.rates[].windowMs": quotas(
+    repeat(`await new Promise((done) => setTimeout(done, 1_100)); ${CHANGE}`, 2),
+    [rate({ calls: 1, windowMs: 60_000 }), 1],
+    [rate({ calls: 1, windowMs: 1_000 }), 2],
+  ),
+  "quotas.total.executionsPerMinute": quotas(EXECUTIONS, [total({ executionsPerMinute: 1 }), 1], [total({}), 3]),
+  "quotas.total.executionMsPerHour": quotas(TIME, [total({ executionMsPerHour: 50 }), 1], [total({}), 3]),
+  "quotas.total.concurrentExecutions": quotas(HELD, [total({ concurrentExecutions: 1 }), 1], [total({}), 3]),
+  "quotas.total.costPerDay": quotas(CALLS, [total({ costPerDay: 1 }), 1], [total({}), 3]),
+};
+
+/** `folder` is where rule files are written. */
+export function policyObservations(folder: string): Readonly<Record<string, () => Promise<void>>> {
+  const file = (rule: object): unknown => {
+    const path = join(folder, `rules-${JSON.stringify(rule).length}.json`);
+    writeFileSync(path, JSON.stringify({ rules: [rule] }));
+    return { policy: { file: path } };
+  };
+  return {
+    "policy.file": compare(
+      run(CHANGE),
+      [file({ decision: "deny", effects: ["write"] }), DENIED],
+      [file({ decision: "deny", effects: ["destroy"] }), true],
+    ),
+    "policy.groups": compare(
+      run(CHANGE),
+      [{ policy: { groups: { staff: ["library"] }, rules: [{ decision: "deny", groups: ["staff"] }] } }, DENIED],
+      [{ policy: { groups: { staff: ["other"] }, rules: [{ decision: "deny", groups: ["staff"] }] } }, true],
+    ),
+    "policy.effects": compare(
+      run(CHANGE),
+      [{ policy: { effects: { "probe.change": "destroy" } } }, "POLICY_APPROVAL_PENDING"],
+      [{ policy: { effects: { "probe.change": "read" } } }, true],
+    ),
+    "policy.rules[].principals": rules({ principals: ["library"] }, { principals: ["local"] }),
+    "policy.rules[].groups": rules({ groups: ["none"], principals: ["library"] }, { groups: ["none"] }),
+    "policy.rules[].servers": rules({ servers: ["probe"] }, { servers: ["other"] }),
+    "policy.rules[].when[].path": condition({ path: "region", equals: "eu" }, { path: "to[0]", equals: "eu" }),
+    "policy.rules[].when[].equals": condition({ path: "amount", equals: 5 }, { path: "amount", equals: 6 }),
+    "policy.rules[].when[].oneOf": condition({ path: "amount", oneOf: [4, 5] }, { path: "amount", oneOf: [4, 6] }),
+    "policy.rules[].when[].prefix": condition({ path: "to[*]", prefix: "b@" }, { path: "to[*]", prefix: "c@" }),
+    "policy.rules[].when[].matches": condition({ path: "to[*]", matches: "*@y" }, { path: "to[*]", matches: "*@z" }),
+    "policy.rules[].when[].min": condition({ path: "amount", min: 5 }, { path: "amount", min: 5.1 }),
+    "policy.rules[].when[].max": condition({ path: "amount", max: 5 }, { path: "amount", max: 4.9 }),
+    "policy.rules[].when[].not": condition(
+      { path: "region", equals: "us", not: true },
+      { path: "region", equals: "us", not: false },
+    ),
+    "policy.rules[].when[].missing": condition(
+      { path: "force", equals: true, missing: "holds" },
+      { path: "force", equals: true, missing: "fails" },
+    ),
+  };
+}
