@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { describe, test } from "node:test";
 import type { TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 
 import { createGlovebox, defineAdapter } from "glovebox";
 import type { AdapterContext, Glovebox, GloveboxConfig, GloveboxError } from "glovebox";
@@ -139,10 +140,12 @@ describe("the library", () => {
 
   test("closing while a program runs ends it as cancelled, and nothing begins afterwards", async () => {
     const glovebox = await createGlovebox(CONFIG);
-    const running = ["await probe.hang({})", "let n = 1; while (n > 0) n = (n % 7) + 1;"].map((code) =>
-      glovebox.execute({ code }),
-    );
-    await glovebox.execute({ code: "return await probe.echo({})" });
+    const called = Promise.withResolvers<void>();
+    const onEvent = ({ kind }: { readonly kind: string }): void => void (kind === "called" && called.resolve());
+    const hanging = glovebox.execute({ code: "await probe.hang({})", onEvent });
+    await called.promise;
+    const running = [hanging, glovebox.execute({ code: "let n = 1; while (n > 0) n = (n % 7) + 1;" })];
+    await wait(200);
     await glovebox.close();
     assert.deepEqual(
       (await Promise.all(running)).map(({ state, error }) => [state, error?.code]),
