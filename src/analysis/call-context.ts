@@ -2,11 +2,14 @@
 
 import type { AnyNode, CallExpression, Expression, SpreadElement } from "acorn";
 import type { CallSite, Json, JsonObject } from "../domain/index.ts";
+import { findExits } from "./find-exits.ts";
+import type { Exits } from "./find-exits.ts";
 import { climb } from "./find-function.ts";
 import type { FunctionFinder } from "./find-function.ts";
+import { findCalledFunction } from "./normalize.ts";
+import { namespaceAt, withoutChain } from "./rules/called-namespace.ts";
 import { staticName, withoutParens } from "./read-tree.ts";
 import { isFunction } from "./resolve-scopes.ts";
-import type { FunctionNode } from "./resolve-scopes.ts";
 import type { Subject } from "./rules/rule.ts";
 
 /** What a plan says about one call besides its tool. */
@@ -20,12 +23,13 @@ const MAX_DEPTH = 6;
 
 /** Answers about the calls of one program. */
 export function createCallContext(subject: Subject, functions: FunctionFinder): (reader: AnyNode) => CallContext {
-  const exits = findEarlyExits(subject);
+  const known: Known = { functions, exits: findExits(subject), entry: findCalledFunction(subject.tree) };
   return (reader) => {
     const call = findOnlyCall(reader, subject);
     if (!call) return UNKNOWN_CONTEXT;
     const args = readArguments(call, subject);
-    return { ...whenOf(call, subject, { functions, exits }), ...(args && { args }) };
+    const { times, when } = whenOf(call, subject, known);
+    return { times, when: isCertain(reader, subject) ? when : "maybe", ...(args && { args }) };
   };
 }
 
@@ -42,14 +46,35 @@ function findOnlyCall(reader: AnyNode, subject: Subject): CallExpression | undef
   return use.parent?.type === "CallExpression" && use.parent.callee === use.outermost ? use.parent : undefined;
 }
 
-interface Known {
-  readonly functions: FunctionFinder;
-  /** For each function (or the program) the first place from which it may be left early. */
-  readonly exits: ReadonlyMap<AnyNode | undefined, number>;
+/** Whether what is read from can be nothing but one namespace: its name, or one that is declared as it and never changed. */
+function isCertain(reader: AnyNode, subject: Subject): boolean {
+  const object = objectOf(reader, subject);
+  if (!object || namespaceAt(object, subject) === undefined) return false;
+  const binding = subject.globals.bindingOf(withoutChain(object));
+  return !binding || subject.folder.isSteady(binding);
 }
 
-function whenOf(call: AnyNode, subject: Subject, { functions, exits }: Known): Pick<CallSite, "times" | "when"> {
-  let [node, times, when] = [call, "once" as CallSite["times"], "always" as CallSite["when"]];
+function objectOf(reader: AnyNode, { tree }: Subject): AnyNode | undefined {
+  if (reader.type === "MemberExpression") return reader.object;
+  const pattern = tree.parentOf(reader);
+  const declarer = pattern && tree.parentOf(pattern);
+  return declarer?.type === "VariableDeclarator" && declarer.id === pattern ? (declarer.init ?? undefined) : undefined;
+}
+
+interface Known {
+  readonly functions: FunctionFinder;
+  readonly exits: Exits;
+  /** The function that runs when the program does. */
+  readonly entry: AnyNode | undefined;
+}
+
+function whenOf(
+  call: CallExpression,
+  subject: Subject,
+  { functions, exits, entry }: Known,
+): Pick<CallSite, "times" | "when"> {
+  let [node, times, when]: [AnyNode, CallSite["times"], CallSite["when"]] = [call, "once", "always"];
+  if (isOptional(call, subject)) when = "maybe";
   const seen = new Set<AnyNode>();
   for (;;) {
     let gate = subject.around(node);
@@ -58,45 +83,31 @@ function whenOf(call: AnyNode, subject: Subject, { functions, exits }: Known): P
       if (gate.kind !== "guard" && gate.node.type !== "DoWhileStatement") when = "maybe";
     }
     const callee = gate?.node;
-    if ((exits.get(callee) ?? Infinity) < node.start) when = "maybe";
+    if (exits.mayPass(node, callee)) when = "maybe";
     if (!callee || !isFunction(callee)) return { times, when };
-    const caller = findOnlyCaller(callee, subject, functions);
-    if (caller === "program") return { times, when };
-    if (!caller || seen.has(caller)) return { times: "many", when: "maybe" };
+    if (callee.generator) when = "maybe";
+    const calls = functions.callsOf(callee);
+    if (callee === entry && !calls?.length) return { times, when };
+    const caller = calls?.length === 1 ? calls[0] : undefined;
+    if (!caller || seen.has(caller)) return UNKNOWN_CONTEXT;
     seen.add(caller);
     node = caller;
   }
 }
 
-/** The only place that calls a function; "program" for the function that the program consists of. */
-function findOnlyCaller(
-  callee: FunctionNode,
-  subject: Subject,
-  functions: FunctionFinder,
-): AnyNode | "program" | undefined {
-  const calls = functions.callsOf(callee);
-  if (calls?.length === 1) return calls[0];
-  const { outermost, parent } = climb(callee, subject);
-  const statement =
-    callee.type === "FunctionDeclaration" ? callee : parent?.type === "VariableDeclarator" ? undefined : parent;
-  const isTop =
-    statement !== undefined &&
-    (subject.tree.root.body.some((node) => node === statement || node === outermost) ||
-      statement.type === "ExportDefaultDeclaration");
-  return isTop && (calls === undefined || calls.length === 0) ? "program" : undefined;
-}
-
-/** A `return` or `throw` that a condition leads to: what comes after it may not run. */
-function findEarlyExits({ tree, around }: Subject): ReadonlyMap<AnyNode | undefined, number> {
-  const exits = new Map<AnyNode | undefined, number>();
-  for (const node of tree.nodes) {
-    if (node.type !== "ReturnStatement" && node.type !== "ThrowStatement") continue;
-    let gate = around(node);
-    while (gate && gate.kind !== "function") gate = gate.outer;
-    // From its end on: what stands in it runs before it leaves.
-    exits.set(gate?.node, Math.min(exits.get(gate?.node) ?? Infinity, node.end));
+/** `a?.tool()` is no call when there is no `a`; a namespace is always there. */
+function isOptional(call: CallExpression, { globals, namespaces }: Subject): boolean {
+  let node: AnyNode = call;
+  let isChained = false;
+  for (;;) {
+    const inner = withoutParens(node);
+    if (inner.type === "ChainExpression") node = inner.expression;
+    else if (inner.type === "CallExpression" || inner.type === "MemberExpression") {
+      isChained ||= inner.optional;
+      node = inner.type === "CallExpression" ? inner.callee : inner.object;
+    } else if (inner.type === "Identifier" && !globals.bindingOf(inner) && namespaces.has(inner.name)) return false;
+    else return isChained;
   }
-  return exits;
 }
 
 function readArguments(call: CallExpression, subject: Subject): JsonObject | undefined {

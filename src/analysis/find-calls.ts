@@ -41,7 +41,7 @@ function findSites(subject: Subject, namespaces: readonly Namespace[]): readonly
     ...namespaces.flatMap(({ name }) => (subject.globals.mentions.get(name) ?? []).map((node) => ({ node, name }))),
   ];
   if (starts.length === 0) return doors.sites;
-  const reached = traceFlow(subject, starts, doors.builtinsHold && builtinsHold(subject));
+  const reached = traceFlow(subject, { starts, builtinsHold: doors.builtinsHold && builtinsHold(subject) });
   if (!reached) return [dynamicAt(0)];
   const contextOf = createCallContext(subject, createFunctionFinder(subject));
   return [...doors.sites, ...dropRepeats(reached.map((reach) => toSite(reach, contextOf)))];

@@ -65,13 +65,15 @@ function findArgumentUsers({ globals, around }: Subject): ReadonlySet<AnyNode> {
 /** Every call of a function, or `undefined` when it may be called from elsewhere. */
 function findCallsOf(callee: FunctionNode, subject: Subject): readonly CallExpression[] | undefined {
   const { outermost, parent } = climb(callee, subject);
-  if (parent?.type === "CallExpression" && parent.callee === outermost) return [parent];
+  const isCalled = parent?.type === "CallExpression" && parent.callee === outermost;
   const name =
     callee.type === "FunctionDeclaration" ? callee.id : parent?.type === "VariableDeclarator" ? parent.id : undefined;
   const binding = name?.type === "Identifier" ? subject.globals.bindingOf(name) : undefined;
-  if (!binding || binding.declarers.length !== 1) return undefined;
-  const calls: CallExpression[] = [];
-  for (const mention of binding.mentions) {
+  // A function expression may call itself by a name that only it knows.
+  const own = callee.type === "FunctionExpression" && callee.id ? subject.globals.bindingOf(callee.id) : undefined;
+  if (!isCalled && (!binding || binding.declarers.length !== 1)) return undefined;
+  const calls: CallExpression[] = isCalled ? [parent] : [];
+  for (const mention of [...(isCalled ? [] : (binding?.mentions ?? [])), ...(own?.mentions ?? [])]) {
     const use = climb(mention, subject);
     if (use.parent?.type !== "CallExpression" || use.parent.callee !== use.outermost) return undefined;
     calls.push(use.parent);

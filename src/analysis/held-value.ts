@@ -1,10 +1,12 @@
 /** What a plan follows through a program: a namespace, or a list or record literal that holds one. */
 
+import type { AnyNode } from "acorn";
+
 /** A value that leads to tools. Each holds one thing; an expression may stand for several of them. */
 export type Held =
   | { readonly kind: "namespace"; readonly name: string }
-  /** An array. `at` is the place of what it holds, where the text fixes it. */
-  | { readonly kind: "list"; readonly item: Held; readonly at: number | undefined }
+  /** An array. `at` is the place of what it holds, where the text fixes it; `from` is where the array was made. */
+  | { readonly kind: "list"; readonly item: Held; readonly at: number | undefined; readonly from?: AnyNode }
   /** An object. `methods` are those written in it, whose `this` is followed. */
   | { readonly kind: "record"; readonly key: string; readonly value: Held; readonly methods: readonly string[] };
 
@@ -14,7 +16,7 @@ export function textOf(held: Held): string {
     case "namespace":
       return held.name;
     case "list":
-      return `[${held.at ?? ""} ${textOf(held.item)}]`;
+      return `[${held.at ?? ""} ${held.from?.start ?? ""} ${textOf(held.item)}]`;
     case "record":
       return `{${JSON.stringify(held.key)} ${textOf(held.value)}}`;
     default:

@@ -17,7 +17,7 @@ export function describeRewrites(tree: Tree): readonly { readonly offset: number
   const last = findLastStatement(root);
   const unwrapped = exported ? [{ offset: exported.start, message: "`export default` was taken off" }] : [];
   const entry = last?.type === "ExpressionStatement" ? undefined : last && findEntry(tree, exported);
-  if (entry !== undefined) return [...unwrapped, { offset: last?.start ?? 0, message: `\`${entry}\` was called` }];
+  if (entry) return [...unwrapped, { offset: last?.start ?? 0, message: `\`${entry.name}\` was called` }];
   const lone = last?.type === "ExpressionStatement" ? last.expression : exported?.declaration;
   const isCalled = lone !== undefined && isAlone(root) && isCallable(withoutParens(lone));
   return isCalled ? [...unwrapped, { offset: lone.start, message: "The function was called" }] : unwrapped;
@@ -116,18 +116,37 @@ function editsOfEnd(tree: Tree, exported: ExportDefaultDeclaration | undefined):
   const results = findResults(tree.root);
   if (results.length > 0) return results.flatMap(({ statement, guarded }) => editsOfResult(statement, guarded));
   const entry = last && findEntry(tree, exported);
-  return entry === undefined ? [] : [{ at: last?.end ?? 0, text: `;return ${entry}();` }];
+  return entry ? [{ at: last?.end ?? 0, text: `;return ${entry.name}();` }] : [];
 }
 
 /** The parentheses make an expression of what would be read as a block or as a declaration without a name. */
 function editsOfExport(root: Root, exported: ExportDefaultDeclaration | undefined): readonly Edit[] {
   if (!exported || isNamed(exported.declaration)) return [];
-  const following = root.body.slice(root.body.indexOf(exported) + 1);
-  const isLast = following.every((node) => node.type === "FunctionDeclaration" || node.type === "EmptyStatement");
-  if (isLast) return editsOfReturn(exported.declaration, true);
+  if (isLastExport(root, exported)) return editsOfReturn(exported.declaration, true);
   const { start, end } = exported.declaration;
   const before = { at: start, text: ";(" };
   return [before, { at: end, text: ");" }];
+}
+
+function isLastExport(root: Root, exported: ExportDefaultDeclaration): boolean {
+  const following = root.body.slice(root.body.indexOf(exported) + 1);
+  return following.every((node) => node.type === "FunctionDeclaration" || node.type === "EmptyStatement");
+}
+
+/** The function that the program consists of, exports or declares, if normalization calls it. */
+export function findCalledFunction(tree: Tree): AnyNode | undefined {
+  const { root } = tree;
+  const exported = root.body.find((node) => node.type === "ExportDefaultDeclaration");
+  const last = findLastStatement(root);
+  if (exported && !isNamed(exported.declaration)) {
+    const inner = withoutParens(exported.declaration);
+    return isLastExport(root, exported) && isCallable(inner) ? inner : undefined;
+  }
+  if (last?.type === "ExpressionStatement") {
+    const inner = withoutParens(last.expression);
+    return isAlone(root) && isCallable(inner) ? inner : undefined;
+  }
+  return last && findResults(root).length === 0 ? findEntry(tree, exported)?.callee : undefined;
 }
 
 function editsOfReturn(expression: AnyNode, mayCall: boolean): readonly Edit[] {
@@ -164,8 +183,8 @@ interface Declared {
   readonly whole: AnyNode;
 }
 
-/** The name of the function that the program declares and forgot to call: its default export, `main`, or its only one. */
-function findEntry(tree: Tree, exported: ExportDefaultDeclaration | undefined): string | undefined {
+/** The function that the program declares and forgot to call: its default export, `main`, or its only one. */
+function findEntry(tree: Tree, exported: ExportDefaultDeclaration | undefined): Declared | undefined {
   if (!tree.root.body.every((node) => isInert(node))) return undefined;
   const declared = tree.root.body.flatMap(functionsOf);
   const only = declared.length === 1 ? declared[0] : undefined;
@@ -174,7 +193,7 @@ function findEntry(tree: Tree, exported: ExportDefaultDeclaration | undefined): 
   const { name, whole } = entry;
   const isElsewhere = (node: AnyNode): boolean => node.start < whole.start || node.end > whole.end;
   const mentioned = tree.nodes.some((node) => node.type === "Identifier" && node.name === name && isElsewhere(node));
-  return mentioned ? undefined : name;
+  return mentioned ? undefined : entry;
 }
 
 function functionsOf(node: AnyNode): readonly Declared[] {

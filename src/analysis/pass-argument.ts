@@ -23,6 +23,7 @@ const LOOKING: ReadonlySet<string> = new Set([
 /** Into the parameter of a known function; through `Object.values` and `Object.entries`; else lost. */
 export function passArgument(call: CallExpression | NewExpression, node: AnyNode, { held, flow }: Carried): void {
   const builtin = flow.builtinsHold ? builtinOf(call.callee, flow) : undefined;
+  if (builtin === "JSON.stringify" && !isPlain(call.arguments[1])) return flow.lose(held, node);
   if (builtin !== undefined && LOOKING.has(builtin)) return;
   if (builtin === "Object.values" || builtin === "Object.entries") return unpack(call, builtin, { held, flow });
   const at = call.arguments.findIndex((argument) => argument === node);
@@ -33,15 +34,23 @@ export function passArgument(call: CallExpression | NewExpression, node: AnyNode
   const rest = callee.params.at(-1);
   if (param && param.type !== "RestElement") return flow.bind(param, held);
   if (rest?.type === "RestElement") {
-    flow.bind(rest.argument, { kind: "list", item: held, at: at - callee.params.length + 1 });
+    flow.bind(rest.argument, flow.place(held, at - callee.params.length + 1, rest));
   }
+}
+
+/** `JSON.stringify` hands everything in a value to the function that is its second argument. */
+function isPlain(replacer: AnyNode | undefined): boolean {
+  if (!replacer) return true;
+  const inner = withoutParens(replacer);
+  if (inner.type === "Identifier") return inner.name === "undefined";
+  return inner.type === "Literal" || inner.type === "ArrayExpression";
 }
 
 /** The values of a record or list as a list; its entries as a list of lists with the value in the second place. */
 function unpack(call: AnyNode, builtin: string, { held, flow }: Carried): void {
   if (held.kind === "namespace") return flow.lose(held, call);
   const item = held.kind === "list" ? held.item : held.value;
-  const entry: Held = builtin === "Object.entries" ? { kind: "list", item, at: 1 } : item;
+  const entry: Held = builtin === "Object.entries" ? flow.place(item, 1, call) : item;
   flow.follow(call, { kind: "list", item: entry, at: undefined });
 }
 

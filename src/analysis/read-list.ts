@@ -13,7 +13,10 @@ const GIVES_LIST: ReadonlySet<string> = new Set([
   "reverse",
   "concat",
   "sort",
+  "splice",
 ]);
+/** They change which item stands where in the list itself. */
+const MOVES: ReadonlySet<string> = new Set(["reverse", "sort", "splice", "shift"]);
 const GIVES_NEITHER: ReadonlySet<string> = new Set([
   "forEach",
   "map",
@@ -26,6 +29,8 @@ const GIVES_NEITHER: ReadonlySet<string> = new Set([
   "push",
 ]);
 const CALLS_BACK: ReadonlySet<string> = new Set([
+  "sort",
+  "toSorted",
   "find",
   "findLast",
   "filter",
@@ -46,25 +51,36 @@ export function readList(
   if (held.kind !== "list") return;
   const name = names?.length === 1 ? names[0] : undefined;
   if (name === "length") return;
-  if (typeof name === "number" || (member.computed && names === undefined)) {
-    if (name === undefined || held.at === undefined || held.at === name) flow.follow(member, held.item);
-    return;
-  }
+  if (typeof name === "number" || (member.computed && names === undefined))
+    return readItem(member, name, { held, flow });
+  if (typeof name !== "string" || MOVES.has(name)) flow.move(held);
   const { outermost, parent } = climb(member, flow.subject);
   const call = parent?.type === "CallExpression" && parent.callee === outermost ? parent : undefined;
   const known = typeof name === "string" && (GIVES_ITEM.has(name) || GIVES_LIST.has(name) || GIVES_NEITHER.has(name));
   if (!call || !known || !flow.builtinsHold) return flow.lose(held, member);
-  if (CALLS_BACK.has(name)) callBack(call, { held, flow });
+  if (CALLS_BACK.has(name) && call.arguments.length > 0) callBack(call, name, { held, flow });
   if (GIVES_ITEM.has(name)) flow.follow(call, held.item);
   if (GIVES_LIST.has(name)) flow.follow(call, { ...held, at: undefined });
 }
 
-/** The callback of an array method gets each item, and the list itself as its third argument. */
-function callBack(call: CallExpression, { held, flow }: Carried): void {
+/** `list[0]`, or a name that is not known: an item, or a method that may move what is in the list. */
+function readItem(member: MemberExpression, at: unknown, { held, flow }: Carried): void {
+  if (held.kind !== "list") return;
+  const { outermost, parent } = climb(member, flow.subject);
+  if (at === undefined && parent?.type === "CallExpression" && parent.callee === outermost) flow.lose(held, member);
+  if (at === undefined || held.at === undefined || held.at === at) flow.follow(member, held.item);
+}
+
+/**
+ * The callback of an array method gets each item, and the list itself as its third argument; one that compares gets two
+ * items.
+ */
+function callBack(call: CallExpression, name: string, { held, flow }: Carried): void {
   const callback = call.arguments[0] && flow.functions.find(call.arguments[0]);
   if (held.kind !== "list" || !callback || callback.params.length > 2 || flow.functions.usesArguments(callback)) {
     return flow.lose(held, call);
   }
-  const [item] = callback.params;
+  const [item, other] = callback.params;
   if (item) flow.bind(item, held.item);
+  if (other && (name === "sort" || name === "toSorted")) flow.bind(other, held.item);
 }

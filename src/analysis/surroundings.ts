@@ -30,13 +30,14 @@ export function isLoop(node: AnyNode): boolean {
 
 /** The innermost gate around each node of the tree, asked for by node. */
 export function readSurroundings(tree: Tree): (node: AnyNode) => Gate | undefined {
+  const optional = findOptional(tree);
   const gates: (Gate | undefined)[] = [];
   const byNode = new Map<AnyNode, Gate>();
   for (const [index, node] of tree.nodes.entries()) {
     const parentIndex = tree.parents[index] ?? -1;
     const parent = tree.nodes[parentIndex];
     const outer = parentIndex < 0 ? undefined : gates[parentIndex];
-    const kind = parent && kindOf(node, parent);
+    const kind = parent && kindOf(node, parent, optional);
     const gate: Gate | undefined = kind && parent ? { kind, node: parent, outer } : outer;
     gates.push(gate);
     if (gate) byNode.set(node, gate);
@@ -44,7 +45,20 @@ export function readSurroundings(tree: Tree): (node: AnyNode) => Gate | undefine
   return (node) => byNode.get(node);
 }
 
-function kindOf(node: AnyNode, parent: AnyNode): Gate["kind"] | undefined {
+/** Links of chains behind a `?.`: they are reached, and their arguments are computed, only if there is something before it. */
+export function findOptional({ nodes }: Pick<Tree, "nodes">): ReadonlySet<AnyNode> {
+  const optional = new Set<AnyNode>();
+  for (const node of nodes.toReversed()) {
+    if (node.type !== "MemberExpression" && node.type !== "CallExpression") continue;
+    const before = node.type === "MemberExpression" ? node.object : node.callee;
+    if (node.optional || optional.has(before)) optional.add(node);
+  }
+  return optional;
+}
+
+const ASSIGNS_MAYBE: ReadonlySet<string> = new Set(["??=", "||=", "&&="]);
+
+function kindOf(node: AnyNode, parent: AnyNode, optional: ReadonlySet<AnyNode>): Gate["kind"] | undefined {
   if (isFunction(parent)) return "function";
   switch (parent.type) {
     case "ForStatement":
@@ -58,6 +72,12 @@ function kindOf(node: AnyNode, parent: AnyNode): Gate["kind"] | undefined {
     case "IfStatement":
     case "ConditionalExpression":
       return parent.test === node ? undefined : "branch";
+    case "AssignmentExpression":
+      return parent.right === node && ASSIGNS_MAYBE.has(parent.operator) ? "branch" : undefined;
+    case "CallExpression":
+      return parent.callee !== node && optional.has(parent) ? "branch" : undefined;
+    case "MemberExpression":
+      return parent.object !== node && optional.has(parent) ? "branch" : undefined;
     case "LogicalExpression":
       return parent.right === node ? "branch" : undefined;
     case "SwitchCase":

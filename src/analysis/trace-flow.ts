@@ -43,16 +43,39 @@ export interface Flow {
   /** It got somewhere that is not followed. */
   lose(held: Held, at: AnyNode): void;
   reach(reach: Reach): void;
+  /** The list in which a value has this place from the start: the place counts only while nothing moves what is in the list. */
+  place(item: Held, at: number | undefined, from: AnyNode): Held;
+  /** The program moves what is in the list. */
+  move(held: Held): void;
 }
 
 const MAX_STEPS = 20_000;
 const MAX_DEPTH = 4;
+const MAX_ROUNDS = 5;
 
-/** `undefined` when the program is too entangled to say anything about it. */
-export function traceFlow(
+interface Starts {
+  readonly starts: readonly { readonly node: AnyNode; readonly name: string }[];
+  readonly builtinsHold: boolean;
+}
+
+/**
+ * `undefined` when the program is too entangled to say anything about it. A list that turns out to be moved is followed
+ * again without places: what was read from it before the move was seen may have come from anywhere in it.
+ */
+export function traceFlow(subject: Subject, given: Starts): readonly Reach[] | undefined {
+  const moved = new Set<AnyNode>();
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const before = moved.size;
+    const reached = traceOnce(subject, given, moved);
+    if (!reached || moved.size === before) return reached;
+  }
+  return undefined;
+}
+
+function traceOnce(
   subject: Subject,
-  starts: readonly { readonly node: AnyNode; readonly name: string }[],
-  builtinsHold: boolean,
+  { starts, builtinsHold }: Starts,
+  moved: Set<AnyNode>,
 ): readonly Reach[] | undefined {
   const reached: Reach[] = [];
   const open: { readonly node: AnyNode; readonly held: Held }[] = [];
@@ -78,6 +101,10 @@ export function traceFlow(
     lose: (held, node) =>
       void reached.push({ namespace: namespaceOf(held), tool: undefined, node, reader: undefined, computed: true }),
     reach: (reach) => void reached.push(reach),
+    place: (item, at, from) => ({ kind: "list", item, at: moved.has(from) ? undefined : at, from }),
+    move(held) {
+      if (held.kind === "list" && held.at !== undefined && held.from) moved.add(held.from);
+    },
   };
   for (const { node, name } of starts) flow.follow(node, { kind: "namespace", name });
   let steps = 0;
@@ -93,7 +120,6 @@ export function traceFlow(
 const HARMLESS: ReadonlySet<string> = new Set([
   "ExpressionStatement",
   "UnaryExpression",
-  "BinaryExpression",
   "IfStatement",
   "WhileStatement",
   "DoWhileStatement",
@@ -114,7 +140,10 @@ function step(node: AnyNode, held: Held, flow: Flow): void {
     case "NewExpression":
       return parent.callee === outermost ? undefined : passArgument(parent, outermost, { held, flow });
     case "ArrayExpression":
-      return flow.follow(parent, { kind: "list", item: held, at: placeIn(parent.elements, outermost) });
+      return flow.follow(parent, flow.place(held, placeIn(parent.elements, outermost), parent));
+    case "BinaryExpression":
+      // What stands right of `instanceof` may look at the value by a function of its own.
+      return parent.operator === "instanceof" && !flow.builtinsHold ? flow.lose(held, node) : undefined;
     case "SpreadElement":
       return spread(parent, { held, flow });
     case "Property":

@@ -15,7 +15,7 @@ export function calledNamespace(expression: AnyNode, names: Names): string | und
 }
 
 /** `tools`, or `api` after `const api = tools`. */
-function namespaceAt(node: AnyNode, names: Names): string | undefined {
+export function namespaceAt(node: AnyNode, names: Names): string | undefined {
   const object = withoutChain(node);
   if (object.type !== "Identifier") return undefined;
   const declarer = declarerOf(object, names);
