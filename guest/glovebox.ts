@@ -9,14 +9,17 @@ import type { Send } from "./tools.ts";
 export function createGlovebox(send: Send, limits: EncodeLimits): object {
   const search = createStub("glovebox.search", send, limits);
   const describe = createStub("glovebox.describe", send, limits);
-  const readResult = createStub("glovebox.readResult", send, limits);
+  const readResult = createStub("glovebox.results.read", send, limits);
   return freeze({
     search: freeze((query?: unknown) => search(typeof query === "string" ? { query } : query)),
     describe: freeze((names?: unknown, detail?: unknown) =>
       describe({ names: isArray(names) ? names : [names], detail }),
     ),
     results: freeze({
-      read: freeze((handle?: unknown, options?: object) => readResult({ ...options, handle })),
+      // The names may also come together, as every other tool takes them.
+      read: freeze((handle?: unknown, options?: object) =>
+        readResult(typeof handle === "object" && handle !== null ? handle : { ...options, handle }),
+      ),
     }),
   });
 }

@@ -33,7 +33,13 @@ const PARSERS: readonly Parser[] = [
   {
     name: "parseToolAddress",
     parse: parseToolAddress,
-    accepted: ["github.createIssue", "a.b", "s3.get2", `${"a".repeat(128)}.${"b".repeat(128)}`],
+    accepted: [
+      "github.createIssue",
+      "a.b",
+      "s3.get2",
+      "glovebox.results.read",
+      `${"a".repeat(128)}.${"b".repeat(128)}`,
+    ],
     refused: [
       "",
       ".",
@@ -41,6 +47,8 @@ const PARSERS: readonly Parser[] = [
       "github.",
       ".createIssue",
       "github.create.issue",
+      "github.results.read",
+      "glovebox.results.read.all",
       "GitHub.createIssue",
       "github.CreateIssue",
       "1st.tool",

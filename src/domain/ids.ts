@@ -18,7 +18,8 @@ export type Digest = Id<"Digest">; // "sha256:<hex>"
 /** Epoch milliseconds, from the injected clock. */
 export type Instant = number;
 
-const ADDRESS = /^[a-z][A-Za-z0-9]{0,127}\.[a-z][A-Za-z0-9]{0,127}$/;
+/** The product's own reader of results has the name that programs write, which is one step longer. */
+const ADDRESS = /^(?:[a-z][A-Za-z0-9]{0,127}|glovebox\.results)\.[a-z][A-Za-z0-9]{0,127}$/;
 const EXECUTION = /^ex_[0-9a-f]{24}$/;
 const RESULT = /^rs_[0-9a-f]{24}$/;
 const SECRET = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;

@@ -57,7 +57,7 @@ export function createBuiltins(powers: BuiltinPowers): ReadonlyMap<ToolAddress, 
   const builtins = [
     create("search", SEARCH, async (args) => toJson(await powers.search(parseSearch(args)))),
     create("describe", DESCRIBE, (args) => powers.describe(parseNames(args["names"]), parseDetail(args["detail"]))),
-    create("readResult", READ, (args) => powers.read(parseText(args["handle"]) ?? "", parseQuery(args))),
+    create("results.read", READ, (args) => powers.read(parseText(args["handle"]) ?? "", parseQuery(args))),
   ];
   return new Map(builtins.map((builtin) => [builtin.tool.address, builtin]));
 }

@@ -127,6 +127,11 @@ describe("what a program threw", () => {
   for (const code of ["EGRESS_DENIED", "LIMIT_SIZE", "TOOL_ARGUMENTS_INVALID"] as const) {
     it(`may claim ${code}, which the guest's own side says`, () => assert.equal(errorOf({ code })?.code, code));
   }
+  it("says in the host's own words what to do without a network", () => {
+    const hint = "Call a tool of an upstream instead; an operator can add the API as one";
+    assert.deepEqual(errorOf({ code: "EGRESS_DENIED" })?.hint, hint);
+    assert.equal(errorOf({ code: "LIMIT_SIZE" })?.hint, undefined);
+  });
   for (const code of ["POLICY_DENIED", "LIMIT_TIME", "INTERNAL_BUG", "UPSTREAM_FAILED", "constructor", ""]) {
     it(`may not claim ${JSON.stringify(code)}`, () => assert.equal(errorOf({ code })?.code, "PROGRAM_THREW"));
   }

@@ -103,11 +103,21 @@ function toProgramError(thrown: Thrown, program: Program, bridge: Bridge): Publi
   const said = thrown.name === "" || claimed ? thrown.message : `${thrown.name}: ${thrown.message}`;
   const message = cleanMessage(said);
   const code = claimed ?? CODES[thrown.kind];
-  return { ...errorOf(code, message === "" ? "The program threw something without a message" : message), ...place };
+  const hint = claimed && CLAIMED_HINTS[claimed];
+  return {
+    ...errorOf(code, message === "" ? "The program threw something without a message" : message),
+    ...(hint !== undefined && { hint }),
+    ...place,
+  };
 }
 
 /** Refusals that the guest side makes itself, before anything reaches the host. A program that forges one fools itself. */
 const CLAIMABLE: readonly ErrorCode[] = ["EGRESS_DENIED", "LIMIT_SIZE", "TOOL_ARGUMENTS_INVALID"];
+
+/** The host's own words: what a program says about its errors is not repeated as advice. */
+const CLAIMED_HINTS: Partial<Readonly<Record<ErrorCode, string>>> = {
+  EGRESS_DENIED: "Call a tool of an upstream instead; an operator can add the API as one",
+};
 
 const CODES: Readonly<Record<Thrown["kind"], ErrorCode>> = {
   thrown: "PROGRAM_THREW",

@@ -4,7 +4,8 @@ import type { Identifier } from "acorn";
 import { staticName } from "../read-tree.ts";
 import type { Objection, Rule, Subject } from "./rule.ts";
 
-const MODULES = "tools are globals: call `await namespace.tool({ … })`";
+const MODULES =
+  "tools are globals: call `await namespace.tool({ … })`; for what no tool does, ask an operator to add an upstream that does it";
 const NETWORK = "call a tool of an upstream; an operator can add the API as one";
 const STORAGE = "return the value, or keep it with a tool";
 const SYSTEM = "take what you need from `input` or from a tool";
@@ -25,6 +26,8 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ["self", "use `globalThis`"],
   ["Buffer", "use TextEncoder, TextDecoder, atob and btoa"],
   ["setImmediate", "use `setTimeout(…, 0)`"],
+  ["setInterval", "use a loop that awaits `new Promise((done) => setTimeout(done, ms))`"],
+  ["axios", NETWORK],
   ["queueMicrotask", "use `Promise.resolve().then(…)`"],
   ["performance", "use `Date.now()`"],
   ["Worker", "use `Promise.all` for work at the same time"],

@@ -14,6 +14,13 @@ export const noDynamicImport: Rule = {
         return [{ offset, message: "modules cannot be imported", fix: FIX }];
       }
       if (node.type !== "MetaProperty" || node.meta.name !== "import") return [];
-      return [{ offset, message: "`import.meta` exists in modules only", fix: "remove it", fatal: true }];
+      return [
+        {
+          offset,
+          message: "`import.meta` exists in modules only",
+          fix: "remove it: take what you need from `input`",
+          fatal: true,
+        },
+      ];
     }),
 };

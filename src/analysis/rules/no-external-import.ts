@@ -17,6 +17,7 @@ export const noExternalImport: Rule = {
         return [{ offset, message: "modules cannot be imported", fix: FIX_IMPORT, fatal: true }];
       }
       if (node.type !== "ExportNamedDeclaration") return [];
+      if (node.source) return [{ offset, message: "modules cannot be imported", fix: FIX_IMPORT, fatal: true }];
       return [{ offset, message: "nothing can be exported", fix: FIX_EXPORT, fatal: true }];
     }),
 };

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { analyze } from "../analyze.ts";
 import { judge } from "./fixtures/judge.ts";
 import type { Settings } from "./fixtures/judge.ts";
 
@@ -18,11 +19,35 @@ const OBJECTIONS: Readonly<Record<string, string>> = {
   'new Function("1")': "no-eval error 1:5",
   'globalThis["eval"]("1")': "no-eval error 1:1",
   'setTimeout("a()", 1)': "no-eval error 1:1",
-  "setInterval(`a()`, 1)": "no-eval error 1:1",
 };
 
 for (const [source, finding] of Object.entries(OBJECTIONS)) {
   test(`refuses ${JSON.stringify(source)}`, () => assert.deepEqual(judge(source), ["PROGRAM_FORBIDDEN", finding]));
+}
+
+/** Habits from other places, the rule that knows them and the words that say what to do instead. */
+const HABITS: readonly (readonly [source: string, rule: string, fix: RegExp])[] = [
+  ["setInterval(f, 10)", "no-dangerous-globals", /a loop that awaits `new Promise\(\(done\) => setTimeout/u],
+  ["const fs = require('fs')", "no-dangerous-globals", /tools are globals.*ask an operator to add an upstream/u],
+  ["return process.env.HOME", "no-dangerous-globals", /take what you need from `input` or from a tool/u],
+  ["return await axios.get('https://a.example')", "no-dangerous-globals", /call a tool of an upstream/u],
+  ["import fs from 'fs'", "no-external-import", /remove the line: tools are globals.*ask an operator/u],
+  ["export * from 'a'", "no-external-import", /remove the line: tools are globals.*ask an operator/u],
+  ["export { a } from 'a'", "no-external-import", /ask an operator/u],
+  ["export const a = 1", "no-external-import", /remove the word `export` and give the result with `return`/u],
+  ["const fs = await import('fs')", "no-dynamic-import", /use the tools, which are globals.*ask an operator/u],
+  ["return import.meta.url", "no-dynamic-import", /take what you need from `input`/u],
+];
+
+for (const [source, rule, fix] of HABITS) {
+  test(`says what to do instead of ${source}`, () => {
+    const options = { limits: { sourceBytes: 1_000 }, enabled: true, blockOnError: true, rules: {} };
+    const analyzed = analyze(source, { namespaces: [] }, options);
+    assert.ok(!analyzed.ok);
+    assert.equal(analyzed.error.code, "PROGRAM_FORBIDDEN");
+    assert.ok(analyzed.error.message.startsWith(`${rule}: `), analyzed.error.message);
+    assert.match(analyzed.error.hint?.toLowerCase() ?? "", new RegExp(fix.source.toLowerCase(), "u"));
+  });
 }
 
 const WARNINGS: Readonly<Record<string, string>> = {
