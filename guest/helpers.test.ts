@@ -26,7 +26,39 @@ test("first and last give one item, or as many as asked for", () => {
 });
 
 test("sum adds numbers and texts that are numbers", () => {
-  assert.deepEqual([sum([1, 2]), sum(ROWS, "price"), sum(ROWS, () => 2), sum(["x"])], [3, 7, 6, 0]);
+  assert.deepEqual([sum([1, 2]), sum(ROWS, "price"), sum(ROWS, () => 2), sum([undefined])], [3, 7, 6, 0]);
+});
+
+test("sum refuses what is no number and says where it is", () => {
+  for (const [value, shown] of [
+    [true, "true"],
+    ["x", "x"],
+    ["", "an empty text"],
+    [Number.NaN, "NaN"],
+    [{}, "an object"],
+    [[1], "an object"],
+  ] as const) {
+    assert.throws(() => sum([1, value]), { name: "TypeError", message: `sum: item 1 is ${shown}, not a number` });
+  }
+});
+
+test("a name with dots reads a field of a field, unless an item has it as it is", () => {
+  const rows = [{ user: { login: "b" }, n: { x: 2 } }, { user: { login: "a" }, n: { x: 3 } }, { user: null }];
+  assert.deepEqual(Object.keys(groupBy(rows, "user.login") as object), ["b", "a", "undefined"]);
+  assert.deepEqual([sum(rows, "n.x"), sortBy(rows, "user.login")[0], unique(rows, "n.x").length], [5, rows[1], 3]);
+  assert.deepEqual(plain(count([{ "a.b": 1, a: { b: 2 } }], "a.b")), { 1: 1 });
+  assert.throws(() => groupBy(rows, 1 as never), { name: "TypeError" });
+});
+
+test("sortBy takes several fields, of which the first that differs decides", () => {
+  const rows = [{ a: 2, b: 1 }, { a: 1, b: 2 }, { a: 1, b: 1 }, { b: 0 }];
+  assert.deepEqual(sortBy(rows, ["a", "b"]), [rows[2], rows[1], rows[0], rows[3]]);
+  assert.deepEqual(sortBy(rows, ["a", (row) => (row as { b: number }).b], "desc"), [
+    rows[0],
+    rows[1],
+    rows[2],
+    rows[3],
+  ]);
 });
 
 test("count gives the length, or how often each value occurs", () => {

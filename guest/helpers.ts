@@ -1,9 +1,9 @@
 /**
  * Small functions for work on lists of records, as globals that a program may shadow. Each takes the name of a field or
- * a function where it needs to know what to look at. What `Object.groupBy` or a method of arrays does as well is left out.
+ * a function where it needs to know what to look at; `a.b` reads a field of a field. What `Object.groupBy` or a method of arrays does as well is left out.
  */
 
-import { create, isArray, keys, sortArray, toText } from "./intrinsics.ts";
+import { create, isArray, keys, sortArray, split, toText } from "./intrinsics.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 /** A field's name, or a function of the item. */
@@ -12,7 +12,23 @@ type By = string | ((item: unknown) => unknown);
 function valueBy(item: unknown, by: By | undefined): unknown {
   if (by === undefined) return item;
   if (typeof by === "function") return by(item);
-  return item === null || item === undefined ? undefined : (item as Row)[by];
+  if (typeof by !== "string") throw new TypeError("What to look at must be a field's name or a function");
+  return fieldOf(item, by);
+}
+
+/** `a.b` is the field `b` of the field `a`, unless the item itself has a field of that whole name. */
+function fieldOf(item: unknown, name: string): unknown {
+  if (item === null || item === undefined) return undefined;
+  const own = (item as Row)[name];
+  if (own !== undefined) return own;
+  const steps = split(name, ".");
+  if (steps.length === 1) return undefined;
+  let value: unknown = item;
+  for (let at = 0; at < steps.length; at += 1) {
+    if (value === null || value === undefined) return undefined;
+    value = (value as Row)[steps[at] as string];
+  }
+  return value;
 }
 
 function listOf(value: unknown): readonly unknown[] {
@@ -82,15 +98,22 @@ function part(list: readonly unknown[], from: number, to: number): unknown[] {
   return out;
 }
 
-/** Texts that are numbers count; what is none does not. */
+/** Texts that are numbers count; what has no value adds nothing; anything else is a mistake that a total would hide. */
 function sum(value: unknown, by?: By): number {
   const list = listOf(value);
   let total = 0;
   for (let at = 0; at < list.length; at += 1) {
-    const number = Number(valueBy(list[at], by));
-    if (number === number) total += number;
+    const item = valueBy(list[at], by);
+    if (item !== undefined && item !== null) total += numberOf(item, at);
   }
   return total;
+}
+
+function numberOf(value: unknown, at: number): number {
+  const number = typeof value === "number" || (typeof value === "string" && value !== "") ? Number(value) : NaN;
+  if (number === number) return number;
+  const shown = typeof value === "object" ? "an object" : cell(value);
+  throw new TypeError("sum: item " + at + " is " + (value === "" ? "an empty text" : shown) + ", not a number");
 }
 
 function count(value: unknown, by?: By): unknown {
@@ -114,16 +137,30 @@ function groupBy(value: unknown, by: By): unknown {
   return groups;
 }
 
-/** A new list; what has no value comes last in either order. */
-function sortBy(value: unknown, by: By, order: "asc" | "desc" = "asc"): unknown[] {
+/** A new list; what has no value comes last in either order. Of several fields the first that differs decides. */
+function sortBy(value: unknown, by: By | readonly By[], order: "asc" | "desc" = "asc"): unknown[] {
   const list = listOf(value);
-  const rows: { readonly item: unknown; readonly value: unknown }[] = [];
-  for (let at = 0; at < list.length; at += 1) rows[at] = { item: list[at], value: valueBy(list[at], by) };
+  const looks = isArray(by) ? by : [by as By];
+  const rows: { readonly item: unknown; readonly values: readonly unknown[] }[] = [];
+  for (let at = 0; at < list.length; at += 1) {
+    const values: unknown[] = [];
+    for (let look = 0; look < looks.length; look += 1) values[look] = valueBy(list[at], looks[look] as By);
+    rows[at] = { item: list[at], values };
+  }
   const sign = order === "desc" ? -1 : 1;
-  sortArray(rows, (a, b) => compare((a as Row)["value"], (b as Row)["value"], sign));
+  sortArray(rows, (a, b) => compareAll((a as Row)["values"], (b as Row)["values"], sign));
   const out: unknown[] = [];
   for (let at = 0; at < rows.length; at += 1) out[at] = rows[at]?.item;
   return out;
+}
+
+function compareAll(a: unknown, b: unknown, sign: number): number {
+  const [left, right] = [a as readonly unknown[], b as readonly unknown[]];
+  for (let at = 0; at < left.length; at += 1) {
+    const order = compare(left[at], right[at], sign);
+    if (order !== 0) return order;
+  }
+  return 0;
 }
 
 function compare(a: unknown, b: unknown, sign: number): number {

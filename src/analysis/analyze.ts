@@ -15,11 +15,14 @@ import type { Timebox } from "./erase-types.ts";
 import { findCalls } from "./find-calls.ts";
 import { findUnknownNames } from "./find-unknown-names.ts";
 import { joinInsertions, withoutInsertions } from "./insert.ts";
+import type { Inserted } from "./insert.ts";
+import { wrapLastObject } from "./last-object.ts";
 import { createLocator } from "./locate.ts";
 import { describeRewrites, normalize, toCheckable } from "./normalize.ts";
 import { readTree } from "./read-tree.ts";
 import { refuse } from "./refuse.ts";
 import { stripTypes } from "./strip-types.ts";
+import type { StripBounds, Stripped } from "./strip-types.ts";
 import { unwrapFence } from "./unwrap-fence.ts";
 
 /** A refusal carries every finding made until then, so that an author can fix all of them at once. */
@@ -60,13 +63,11 @@ function buildProgram(
   const note = (message: string, offset: number): void =>
     void options.findings.push({ rule: "normalized", severity: "info", message, ...locate(offset) });
   if (unwrapped.opened !== undefined) {
-    note("The program came in a markdown fence, which was taken off", unwrapped.opened);
+    const dropped = unwrapped.hadProse ? ", and the text around it was dropped" : "";
+    note(`The program came in a markdown fence, which was taken off${dropped}`, unwrapped.opened);
   }
   const text = blankHashbang(unwrapped.text);
-  const stripped = stripTypes(text, {
-    visits: nesting.visits,
-    timebox: options.timebox,
-  });
+  const stripped = strip(text, { visits: nesting.visits, timebox: options.timebox }, note);
   const tree = readTree(stripped.root);
   const toAuthor = (offset: number): number => withoutInsertions(stripped.insertions, offset);
   const { sourceBytes } = options.limits;
@@ -74,7 +75,7 @@ function buildProgram(
   const checked = checkRules(subject, options, locate);
   options.findings.push(...checked.findings);
   if (checked.block) throw refuse("PROGRAM_FORBIDDEN", source, checked.block);
-  for (const { message, offset } of describeRewrites(tree)) note(message, toAuthor(offset));
+  for (const { message, offset } of describeRewrites(stripped.text, tree)) note(message, toAuthor(offset));
   const { javascript, insertions: added } = normalize(stripped.text, tree);
   const unknownNames = findUnknownNames(subject.globals, subject.namespaces);
   return {
@@ -87,6 +88,28 @@ function buildProgram(
     ...(unknownNames.length > 0 && { unknownNames }),
     findings: options.findings,
   };
+}
+
+/** A text that does not parse may end with an object that was meant as its value. */
+function strip(text: string, bounds: StripBounds, note: (message: string, offset: number) => void): Stripped {
+  try {
+    return stripTypes(text, bounds);
+  } catch (thrown) {
+    const wrapped = wrapLastObject(text);
+    const stripped = wrapped && stripAgain(wrapped, bounds);
+    if (!stripped) throw thrown;
+    note("The braces at the end were taken for an object", wrapped.insertions[0]?.offset ?? 0);
+    return stripped;
+  }
+}
+
+function stripAgain({ javascript, insertions }: Inserted, bounds: StripBounds): Stripped | undefined {
+  try {
+    const stripped = stripTypes(javascript, bounds);
+    return { ...stripped, insertions: joinInsertions(insertions, stripped.insertions) };
+  } catch {
+    return undefined;
+  }
 }
 
 function digestOf(javascript: string): Digest {

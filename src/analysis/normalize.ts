@@ -7,12 +7,18 @@ import type { AnyNode, ExportDefaultDeclaration, ExpressionStatement, Program as
 import { blank } from "./blank.ts";
 import { insert } from "./insert.ts";
 import type { Edit, Inserted } from "./insert.ts";
+import { findLastObject } from "./last-object.ts";
 import { withoutParens } from "./read-tree.ts";
 import type { Tree } from "./read-tree.ts";
 
 /** What was done to a program beyond returning its last expression, so that an author is not surprised. */
-export function describeRewrites(tree: Tree): readonly { readonly offset: number; readonly message: string }[] {
+export function describeRewrites(
+  text: string,
+  tree: Tree,
+): readonly { readonly offset: number; readonly message: string }[] {
   const { root } = tree;
+  const object = findLastObject(text, root);
+  if (object) return [{ offset: object.start, message: "The braces at the end were taken for an object" }];
   const exported = root.body.find((node) => node.type === "ExportDefaultDeclaration");
   const last = findLastStatement(root);
   const unwrapped = exported ? [{ offset: exported.start, message: "`export default` was taken off" }] : [];
@@ -27,7 +33,9 @@ export function describeRewrites(tree: Tree): readonly { readonly offset: number
 export function normalize(text: string, tree: Tree): Inserted {
   const exported = tree.root.body.find((node) => node.type === "ExportDefaultDeclaration");
   const blanked = exported ? blank(text, exported.start, exported.declaration.start) : text;
-  return insert(blanked, [...editsOfExport(tree.root, exported), ...editsOfEnd(tree, exported)]);
+  const object = findLastObject(blanked, tree.root);
+  const ending = object ? editsOfReturn(object, false) : editsOfEnd(tree, exported);
+  return insert(blanked, [...editsOfExport(tree.root, exported), ...ending]);
 }
 
 /**

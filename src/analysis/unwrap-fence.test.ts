@@ -12,8 +12,11 @@ for (const source of [
   "const a = 1",
   "```ts\nconst a = 1",
   "const a = 1\n```",
-  "Here it is:\n```ts\n1\n```",
-  "```ts\n1\n```\nand\n```ts\n2\n```",
+  "/*\n```ts\nexample\n```\n*/\nreturn 1",
+  "const a = `x\n\\`\\`\\`\n`; // ```\nreturn a",
+  "Here it is:\n```python\nprint(1)\n```",
+  "Here it is:\n```ts\n1\n````x",
+  "Here it is:\n~~~ts\n1\n~~~",
   "```ts\n1\n~~~",
   "````ts\n1\n```",
   "```a```",
@@ -24,3 +27,29 @@ for (const source of [
     assert.deepEqual(unwrapFence(source), { text: source, opened: undefined });
   });
 }
+
+test("drops the words around the only block, whatever they say", () => {
+  const prose = "Here's the `code` you asked for (it deletes nothing):\n";
+  const source = `${prose}\n\`\`\`js\nawait a.b();\n\`\`\`\nThis calls \`a.b\`; let me know!\n`;
+  const { text, opened, hadProse } = unwrapFence(source);
+  assert.equal(text.trim(), "await a.b();");
+  assert.deepEqual(
+    [text.length, text.indexOf("await"), opened, hadProse],
+    [source.length, source.indexOf("await"), 55, true],
+  );
+  assert.deepEqual(unwrapFence("Done\n```\nreturn 1\n```"), {
+    text: "    \n   \nreturn 1\n   ",
+    opened: 5,
+    hadProse: true,
+  });
+});
+
+test("refuses several blocks, also without words between them", () => {
+  for (const source of [
+    "```ts\n1\n```\nand\n```ts\n2\n```",
+    "Run\n```js\n1\n```\n```js\n2\n```",
+    "a\n```\n1\n```\n```",
+  ]) {
+    assert.throws(() => unwrapFence(source), { code: "PROGRAM_SYNTAX" });
+  }
+});

@@ -1,7 +1,7 @@
 /** A call whose promise is dropped may be cut off when the program ends, and its failure is lost. */
 
 import type { AnyNode, Identifier } from "acorn";
-import { findResults } from "../normalize.ts";
+import { findLastStatement, findResults } from "../normalize.ts";
 import { staticName } from "../read-tree.ts";
 import { isFunction } from "../resolve-scopes.ts";
 import { calledNamespace, withoutChain } from "./called-namespace.ts";
@@ -41,7 +41,7 @@ function isDropped(call: AnyNode, subject: Subject, returned: ReadonlySet<AnyNod
   for (;;) {
     const parent = subject.tree.parentOf(node);
     if (!parent) return false;
-    if (parent.type === "ExpressionStatement") return !returned.has(parent);
+    if (parent.type === "ExpressionStatement") return !returned.has(parent) && !isLabeled(parent, subject);
     if (parent.type === "VariableDeclarator") return parent.id.type === "Identifier" && isUnused(parent.id, subject);
     if (parent.type === "SequenceExpression" && parent.expressions.at(-1) !== node) return true;
     const isTest = parent.type === "ConditionalExpression" && parent.test === node;
@@ -50,6 +50,13 @@ function isDropped(call: AnyNode, subject: Subject, returned: ReadonlySet<AnyNod
     if (!next) return false;
     node = next;
   }
+}
+
+/** `{ total: … }` at the end of a program is its value. */
+function isLabeled(statement: AnyNode, { tree }: Subject): boolean {
+  const label = tree.parentOf(statement);
+  const block = label?.type === "LabeledStatement" ? tree.parentOf(label) : undefined;
+  return block !== undefined && block === findLastStatement(tree.root);
 }
 
 /** Where the promise is next; `undefined` when something took it. */
