@@ -1,16 +1,19 @@
-/** What analysis costs: stage by stage for an ordinary program, and in all for sources made to be slow. */
+/** What analysis costs, stage by stage for an ordinary program and in all for sources made to be slow, and what it is worth. */
+
+import { readFileSync } from "node:fs";
 
 import { createSubject } from "../src/analysis/create-subject.ts";
 import { checkRules } from "../src/analysis/check-rules.ts";
 import { checkSize } from "../src/analysis/check-size.ts";
 import { findCalls } from "../src/analysis/find-calls.ts";
-import { analyze } from "../src/analysis/index.ts";
+import { analyze, planCalls } from "../src/analysis/index.ts";
 import { createLocator } from "../src/analysis/locate.ts";
 import { readTree } from "../src/analysis/read-tree.ts";
 import { stripTypes } from "../src/analysis/strip-types.ts";
 import { DEFAULT_LIMITS } from "../src/domain/index.ts";
 import type { ConnectorId, Namespace } from "../src/domain/index.ts";
-import { listHostileSources } from "./hostile-sources.ts";
+import { PLANNED_PROGRAMS } from "../test/planned-programs.ts";
+import { listFuzzedSources, listHostileSources } from "./hostile-sources.ts";
 import { ms, print } from "./measure.ts";
 import { timebox } from "../src/host-powers.ts";
 
@@ -20,6 +23,16 @@ const NAMESPACES: readonly Namespace[] = ["tools", "github"].map((name) => ({
   summary: "",
   tools: ["echo", "listIssues", "getIssue"],
 }));
+
+/** As `test/planned-programs.ts` says. */
+const PLANNED_NAMESPACES: readonly Namespace[] = Object.entries({
+  github: ["closeIssue", "createIssue", "getIssue", "listIssues"],
+  gitlab: ["createIssue", "listIssues"],
+  mail: ["list", "send"],
+}).map(([name, tools]) => ({ name, connector: name as ConnectorId, summary: "", tools }));
+
+/** Mixtures of hostile sources, different ones each time. */
+const FUZZED = 300;
 
 const TYPICAL = `interface Issue { id: number; title: string; labels: string[] }
 const issues: Issue[] = await github.listIssues({ owner: "acme", repo: "app", state: "open" });
@@ -61,8 +74,8 @@ function cpuMs(): number {
 
 export function benchAnalysis(): void {
   console.log("\nAnalysis");
-  const { visits } = checkSize(TYPICAL, DEFAULT_LIMITS);
-  const bounds = { visits, timebox: OPTIONS.timebox };
+  const { visits, tokens } = checkSize(TYPICAL, DEFAULT_LIMITS);
+  const bounds = { visits, tokens, timebox: OPTIONS.timebox };
   const { root } = stripTypes(TYPICAL, bounds);
   const given = {
     source: TYPICAL,
@@ -85,17 +98,65 @@ export function benchAnalysis(): void {
     "the whole analysis of an ordinary program",
     ms(middle(() => analyze(TYPICAL, { namespaces: NAMESPACES }, OPTIONS))),
   );
-  benchHostile();
+  benchDiagnoses();
+  benchPlans();
+  benchHostile("hostile sources", listHostileSources());
+  benchHostile("mixtures of them", listFuzzedSources(FUZZED, Date.now() >>> 0));
 }
 
-function benchHostile(): void {
-  const times = listHostileSources().map(({ name, source }) => {
+interface Bad {
+  readonly code: string;
+  /** The error that the answer must have; `null` for what only the sandbox can contain. */
+  readonly refused: string | null;
+}
+
+/** Precisely: with the right code, the place in the source and a hint. */
+function benchDiagnoses(): void {
+  const corpus = new URL("../src/analysis/corpus.json", import.meta.url);
+  const { bad } = JSON.parse(readFileSync(corpus, "utf8")) as { readonly bad: readonly Bad[] };
+  const refusable = bad.filter(({ refused }) => refused !== null);
+  const precise = refusable.filter(({ code, refused }) => {
+    const analyzed = analyze(code, { namespaces: NAMESPACES }, OPTIONS);
+    if (analyzed.ok || analyzed.error.code !== refused) return false;
+    return analyzed.error.line !== undefined && analyzed.error.hint !== undefined;
+  });
+  print(
+    "bad programs diagnosed precisely",
+    `${precise.length} of ${refusable.length}`,
+    "type mistakes are counted below",
+  );
+}
+
+/** Against the labels; whether calls that really happen are in the plan is tested with generated programs. */
+function benchPlans(): void {
+  let [right, named, labelled] = [0, 0, 0];
+  for (const [source, reach] of PLANNED_PROGRAMS) {
+    if (reach === "everything") continue;
+    const analyzed = analyze(source, { namespaces: PLANNED_NAMESPACES }, { ...OPTIONS, blockOnError: false });
+    const calls = analyzed.ok ? analyzed.program.calls : [];
+    const planned = planCalls(calls, { namespaces: PLANNED_NAMESPACES, tools: new Map() }).calls.map(
+      ({ tool }) => tool,
+    );
+    const labels = new Set(reach.split(" ").filter(Boolean));
+    right += planned.filter((tool) => labels.has(tool)).length;
+    named += planned.length;
+    labelled += labels.size;
+  }
+  print(
+    "call plan: precision / recall",
+    `${(right / named).toFixed(2)} / ${(right / labelled).toFixed(2)}`,
+    "aim: 0.90 / 1.00",
+  );
+}
+
+function benchHostile(what: string, sources: readonly { readonly name: string; readonly source: string }[]): void {
+  const times = sources.map(({ name, source }) => {
     const startedAt = cpuMs();
     analyze(source, { namespaces: NAMESPACES }, OPTIONS);
     return { name, cost: cpuMs() - startedAt };
   });
   const sorted = times.toSorted((a, b) => b.cost - a.cost);
   const p99 = sorted[Math.floor(sorted.length * 0.01)]?.cost ?? Number.NaN;
-  print(`${sorted.length} hostile sources: p99 of processor time`, ms(p99), "aim: 100 ms");
+  print(`${sorted.length} ${what}: p99 of processor time`, ms(p99), "aim: 100 ms");
   print("the slowest of them", ms(sorted[0]?.cost ?? Number.NaN), JSON.stringify(sorted[0]?.name.slice(0, 40)));
 }

@@ -67,7 +67,7 @@ function buildProgram(
     note(`The program came in a markdown fence, which was taken off${dropped}`, unwrapped.opened);
   }
   const text = blankHashbang(unwrapped.text);
-  const stripped = strip(text, { visits: nesting.visits, timebox: options.timebox }, note);
+  const stripped = strip(text, { visits: nesting.visits, tokens: nesting.tokens, timebox: options.timebox }, note);
   const tree = readTree(stripped.root);
   const toAuthor = (offset: number): number => withoutInsertions(stripped.insertions, offset);
   const { sourceBytes } = options.limits;

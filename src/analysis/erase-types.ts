@@ -98,8 +98,9 @@ function unloadAmaro(): void {
 /** What amaro throws about a source is a plain object; an `Error` is about amaro. */
 function parseRefusal(raw: unknown, text: string): Extract<Erased, { kind: "refused" }> | undefined {
   if (typeof raw !== "object" || raw === null || raw instanceof Error) return undefined;
-  const { message, startLine, startColumn, endLine, endColumn } = raw as Record<string, unknown>;
-  if (typeof message !== "string") return undefined;
+  const { message, code, startLine, startColumn, endLine, endColumn } = raw as Record<string, unknown>;
+  // The watch throws an error of another realm when it stops the stripper.
+  if (typeof message !== "string" || code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return undefined;
   const [line, column] = [Number(startLine ?? 1), Number(startColumn ?? 0)];
   const offset = offsetOf(text, line, column);
   return {

@@ -57,8 +57,17 @@ interface Methods {
   readonly selves: readonly AnyNode[];
 }
 
+/** An object with thousands of properties is asked for its methods by each of them. */
+const known = new WeakMap<ObjectExpression, { readonly methods: Methods | undefined }>();
+
 /** `undefined` when a method cannot be told by name or runs by being read. */
-function readMethods(record: ObjectExpression, { tree, around }: Subject): Methods | undefined {
+function readMethods(record: ObjectExpression, subject: Subject): Methods | undefined {
+  const found = known.get(record) ?? { methods: findMethods(record, subject) };
+  known.set(record, found);
+  return found.methods;
+}
+
+function findMethods(record: ObjectExpression, { tree, around }: Subject): Methods | undefined {
   const names: string[] = [];
   const selves: AnyNode[] = [];
   for (const property of record.properties) {

@@ -23,6 +23,8 @@ export interface NamespaceBody {
 
 /** Declarations that are types only: there is nothing to export when the program runs. */
 const TYPES_ONLY: ReadonlySet<string> = new Set(["interface", "type", "declare"]);
+/** `namespace A.B.C` may have so many names; each is said again for every one after it. */
+const MAX_NAMES = 20;
 const MAYBE_ALIAS = /\bimport\s+[\p{ID_Start}$_][^\s=]*(?:\s+[\p{ID_Start}$_][^\s=]*)?\s*=/u;
 
 /** `undefined` when the text from `start` to `end` is no namespace that can be translated. */
@@ -35,7 +37,7 @@ export function openNamespace(
   const open = tokens[brace];
   const names = tokens.slice(1, brace).flatMap(({ kind, text: name }) => (kind === "word" ? [name] : []));
   const isPlain = tokens.slice(1, brace).every(({ kind, text: sign }) => kind === "word" || sign === ".");
-  if (!open || names.length === 0 || !isPlain || isExported(text, offset)) return undefined;
+  if (!open || names.length === 0 || names.length > MAX_NAMES || !isPlain || isExported(text, offset)) return undefined;
   const exported = findExports(tokens.slice(brace));
   const words = exported.map(({ at }) => [offset + at, offset + at + "export".length] as const);
   const opened = blankAll(text, [[offset, offset + open.start], ...words]);
@@ -73,17 +75,18 @@ function findExports(tokens: readonly Token[]): readonly Exported[] {
 export function replaceAliases(text: string): string {
   if (!mayAlias(text)) return text;
   const tokens = [...scanTokens(text)];
-  let [replaced, from] = ["", 0];
+  let [replaced, copied] = ["", 0];
   for (const [at, { text: word, start }] of tokens.entries()) {
     const isType = tokens[at + 1]?.text === "type" && tokens[at + 2]?.kind === "word";
-    const [name, sign, first] = tokens.slice(isType ? at + 2 : at + 1);
+    const from = isType ? at + 2 : at + 1;
+    const [name, sign, first] = [tokens[from], tokens[from + 1], tokens[from + 2]];
     const isAlias = word === "import" && name?.kind === "word" && sign?.text === "=" && first?.kind === "word";
     if (!isAlias || first.text === "require") continue;
-    const end = isType ? endOfPath(tokens, tokens.indexOf(first, at)) : start + word.length;
-    replaced += text.slice(from, start) + (isType ? blank(text.slice(start, end), 0, end - start) : "var   ");
-    from = end;
+    const end = isType ? endOfPath(tokens, from + 2) : start + word.length;
+    replaced += text.slice(copied, start) + (isType ? blank(text.slice(start, end), 0, end - start) : "var   ");
+    copied = end;
   }
-  return replaced + text.slice(from);
+  return replaced + text.slice(copied);
 }
 
 /** Where `N.b.c` ends that starts with the token at `at`. */

@@ -33,7 +33,13 @@ export interface Stripped {
  */
 const MAX_VISITS = 20_000_000;
 
+/** Namespaces need the tree of the program twice; a longer program with them would take too long. */
+const MAX_LINKED_TOKENS = 12_000;
+
 const FIX_SYNTAX = "Send one program in TypeScript or JavaScript, written as the body of an async function";
+/** Mistakes that no type can explain. The stripper would list every one of them, which takes long. */
+const NEVER_TYPES = /^Unsyntactic (?:break|continue)/u;
+
 const FIX_NESTING = "Split the expression into several statements";
 
 /** How to write what only a compiler could translate; the first pattern that is in amaro's message answers. */
@@ -52,6 +58,8 @@ const ERASABLE_FORMS: readonly (readonly [RegExp, string])[] = [
 export interface StripBounds {
   /** What `measureNesting` found in this text. */
   readonly visits: number;
+  /** Of the text, as that counts them. */
+  readonly tokens: number;
   readonly timebox: Timebox | undefined;
 }
 
@@ -59,8 +67,9 @@ export interface StripBounds {
 export function stripTypes(text: string, bounds: StripBounds): Stripped {
   const plain = parseJavascript(text);
   if (plain.ok && !mayHoldTypeArguments(text, plain.root)) return { text, root: plain.root, insertions: [] };
-  if (!plain.ok && plain.exhausted) throw refuseParse(text, plain);
+  if (!plain.ok && (plain.exhausted || NEVER_TYPES.test(plain.message))) throw refuseParse(text, plain);
   const { erased, additions, bodies } = eraseAll(text, bounds);
+  if (bodies.length > 0 && bounds.tokens > MAX_LINKED_TOKENS) throw refuseLong(text, bodies[0]?.start ?? 0);
   const linked = erased.kind === "erased" ? link(erased.text, { source: text, additions, bodies }) : undefined;
   const parsed = linked && parseJavascript(linked.text);
   if (parsed?.ok && linked) return { ...linked, root: parsed.root };
@@ -154,6 +163,11 @@ function refuseMany(text: string): GloveboxError {
   const message = `There are more than ${MAX_TRANSFORMS} enums, namespaces and constructors with parameter properties`;
   const hint = "Write constant objects instead of enums, and assign fields in constructors";
   return refuse("PROGRAM_SYNTAX", text, { message, offset: 0, hint });
+}
+
+function refuseLong(text: string, offset: number): GloveboxError {
+  const message = `A program with namespaces may have at most ${MAX_LINKED_TOKENS} names, numbers, strings and signs`;
+  return refuse("PROGRAM_SYNTAX", text, { message, offset, hint: "Write constant objects instead of namespaces" });
 }
 
 function refuseAmbiguous(text: string, offset: number): GloveboxError {

@@ -8,6 +8,8 @@ import type { Edit } from "./insert.ts";
 import { scanTokens } from "./scan-tokens.ts";
 import type { Token } from "./scan-tokens.ts";
 
+/** Each becomes six times as much text. A class with more of them is refused by the parser. */
+const MAX_FIELDS = 50;
 const WORD = "accessor";
 const MAYBE = /\baccessor\s+#?[\p{ID_Start}$_]/u;
 /** What an accessor field can stand behind. */
@@ -28,6 +30,7 @@ export function transformAccessors(text: string): { readonly text: string; reado
     ranges.push([token.start, token.start + WORD.length]);
     additions.push(...additionsOf(field, mark));
   }
+  if (ranges.length > MAX_FIELDS) return { text, additions: [] };
   return { text: blankAll(text, ranges), additions };
 }
 

@@ -101,6 +101,14 @@ test("points at what cannot stand in a namespace", () => {
   assert.deepEqual(refused.ok ? [] : [refused.error.line, refused.error.column], [2, 32]);
 });
 
+test("takes namespaces in a program of twelve thousand tokens and refuses them in a longer one", () => {
+  const fill = (tokens: number): string => `namespace N { export const a = 1 }${";".repeat(tokens - 9)}`;
+  assert.deepEqual(
+    [11_999, 12_000, 12_001].map((tokens) => check(fill(tokens)).ok),
+    [true, true, false],
+  );
+});
+
 test("leaves text alone that only looks like an alias", async () => {
   assert.equal(await valueOf("const a: string = 'import x = N.y'\nreturn a"), "import x = N.y");
 });
