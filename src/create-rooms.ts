@@ -11,7 +11,7 @@ import type { Settings } from "./config/index.ts";
 import { createBuiltins, createGuide, createRecord, keepAttachments } from "./execution/index.ts";
 import type { CorridorOptions, Results } from "./execution/index.ts";
 import { openQuotas } from "./policy/index.ts";
-import type { Policy } from "./policy/index.ts";
+import type { Flows, Policy, Quotas } from "./policy/index.ts";
 import { nameProcess } from "./processes/index.ts";
 import type { Sandbox } from "./sandbox/index.ts";
 import type { Store } from "./store/index.ts";
@@ -30,6 +30,7 @@ export interface Parts {
   /** Absent when nothing is to be learned. */
   readonly shapes?: Shapes;
   readonly results: Results;
+  readonly flows: Flows;
   readonly watch: ToolsWatch;
   readonly checker: Checker;
   close(): Promise<void>;
@@ -37,7 +38,7 @@ export interface Parts {
 
 /** The corridor's rooms, each with what it needs and nothing more. */
 export function createRooms(parts: Parts, describe: Gateway["describe"]): CorridorOptions["rooms"] {
-  const { settings, store, ledger, catalog, policy, sandbox, checker, results, shapes } = parts;
+  const { settings, store, ledger, catalog, policy, sandbox, checker, results } = parts;
   const { engine, isolation } = sandbox;
   const report = reportIncident;
   const counters = { store: store.quotas, now: Date.now, createLease: createExecutionId };
@@ -65,32 +66,52 @@ export function createRooms(parts: Parts, describe: Gateway["describe"]): Corrid
         blocks: settings.analysis.blockOnError,
       }),
     keepValue: (owner, value) => results.keepValue(owner, value),
-    bridge: ({ execution, opened }, snapshot, { principal, limits, program, analysis = true, onEvent }, signal) =>
-      openBridge({
-        ...(onEvent && { onEvent }),
-        builtins: createBuiltins({
-          search: async (request) => createSearch(snapshot)(request),
-          describe: async (names, detail) => (await describe(principal, names, detail)).declarations,
-          read: async (handle, query) => (await results.read(principal.id, handle, query)).value,
-        }),
-        execution: execution.id,
-        opened,
-        principal,
-        snapshot,
-        limits,
-        signal,
-        ledger,
-        report,
-        ...(program && settings.analysis.enabled && analysis && { plan: planCalls(program.calls, snapshot) }),
-        take: (tool) => quotas.take({ kind: "call", principal, tool }),
-        decide: (call, tool) => policy.decide({ call, tool, principal }),
-        invoke: async (tool, args, options) => {
-          const called = await catalog.connectorOf(tool).call(tool.origin.remoteName, args, options);
-          shapes?.observe(tool, called.value);
-          const owner = { principal: principal.id, execution: execution.id };
-          return keepAttachments(called, limits.resultBytes, (file) => results.keepFile(owner, file));
+    bridge: createBridges(parts, describe, quotas),
+    run: (job) => sandbox.run(job),
+  };
+}
+
+/** One bridge for each execution. */
+function createBridges(
+  parts: Parts,
+  describe: Gateway["describe"],
+  quotas: Quotas,
+): CorridorOptions["rooms"]["bridge"] {
+  const { settings, ledger, catalog, policy, results, shapes, flows } = parts;
+  const report = reportIncident;
+  return ({ execution, opened }, snapshot, { principal, limits, program, analysis = true, onEvent }, signal) => {
+    const plan = program && settings.analysis.enabled && analysis && planCalls(program.calls, snapshot);
+    const planned = plan ? { plan } : {};
+    const flow = flows.open({ principal, execution: execution.id, snapshot, ...planned });
+    return openBridge({
+      ...(onEvent && { onEvent }),
+      builtins: createBuiltins({
+        search: async (request) => createSearch(snapshot)(request),
+        describe: async (names, detail) => (await describe(principal, names, detail)).declarations,
+        read: async (handle, query) => {
+          const { value, summary } = await results.read(principal.id, handle, query);
+          await flows.takeIn(principal, summary.labels);
+          return value;
         },
       }),
-    run: (job) => sandbox.run(job),
+      execution: execution.id,
+      opened,
+      principal,
+      snapshot,
+      limits,
+      signal,
+      ledger,
+      report,
+      flow,
+      ...planned,
+      take: (tool) => quotas.take({ kind: "call", principal, tool }),
+      decide: (call, tool) => policy.decide({ call, tool, principal }),
+      invoke: async (tool, args, { seq, ...options }) => {
+        const called = await catalog.connectorOf(tool).call(tool.origin.remoteName, args, options);
+        shapes?.observe(tool, called.value);
+        const owner = { principal: principal.id, execution: execution.id, labels: flow.sourcesWith(tool, seq) };
+        return keepAttachments(called, limits.resultBytes, (file) => results.keepFile(owner, file));
+      },
+    });
   };
 }

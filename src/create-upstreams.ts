@@ -13,6 +13,7 @@ import {
 } from "./connectors/index.ts";
 import type { Connector, EraVerdicts, McpConnectorOptions, OpenapiConnectorOptions } from "./connectors/index.ts";
 import type { ChildKeeper, ConnectorId, PinMode } from "./domain/index.ts";
+import type { ServerPlace } from "./policy/index.ts";
 import type { Egress } from "./egress/index.ts";
 import { watchFamily } from "./processes/index.ts";
 import type { Store } from "./store/index.ts";
@@ -80,6 +81,20 @@ function withoutSecrets(vault: Vault, create: (lender: Lender) => Connector): Co
     return secret;
   };
   return hideSecrets(create({ lend }), lent);
+}
+
+/** Where each upstream is, as the operator wrote it; adapters are nowhere but here. */
+export function findPlaces({ upstreams, apis }: Settings): ReadonlyMap<ConnectorId, ServerPlace> {
+  const places = new Map<ConnectorId, ServerPlace>();
+  for (const [id, upstream] of upstreams) {
+    const { transport } = upstream;
+    places.set(id, transport === "stdio" ? { kind: "command", ...upstream } : { kind: "url", url: upstream.url });
+  }
+  for (const [id, { baseUrl, document }] of apis) {
+    const url = baseUrl ?? (document.kind === "url" ? document.url : undefined);
+    if (url !== undefined) places.set(id, { kind: "api", url });
+  }
+  return places;
 }
 
 /** All at once, and nobody waits: the catalog shares these attempts, and a failure is in the upstream's state. */

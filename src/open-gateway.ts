@@ -14,8 +14,8 @@ import { tightenLimits } from "./domain/index.ts";
 import type { CatalogSnapshot, EngineName, Principal } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
 import { createCorridor, createDescribe, createResults } from "./execution/index.ts";
-import { openPolicy } from "./policy/index.ts";
-import type { Policy } from "./policy/index.ts";
+import { createLabeler, openFlows, openPolicy } from "./policy/index.ts";
+import type { Flows, Policy } from "./policy/index.ts";
 import { hasEnded, measureFamily, openReaper } from "./processes/index.ts";
 import {
   confineEngine,
@@ -31,7 +31,7 @@ import type { Gateway } from "./surfaces/index.ts";
 import { declareApi } from "./typegen/index.ts";
 import { createRooms } from "./create-rooms.ts";
 import type { Parts } from "./create-rooms.ts";
-import { createUpstreams, startEagerly } from "./create-upstreams.ts";
+import { createUpstreams, findPlaces, startEagerly } from "./create-upstreams.ts";
 import { cleanDescription, createResultId, createSeed, reportIncident, warnOperator } from "./host-powers.ts";
 import { APPROVALS, RESTARTS, createVault, openHeld, openLedgerOf } from "./open-records.ts";
 
@@ -63,19 +63,21 @@ export async function openGateway(settings: Settings): Promise<Gateway> {
   };
   startEagerly(connectors, settings);
   opened.use(watchRestarts({ connectors, read: () => store.meta.get(RESTARTS), everyMs: LOOK_MS }));
-  const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription, pins }));
+  const labelsOf = createLabeler({ places: findPlaces(settings), rules: settings.policy.labels });
+  const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription, pins, labelsOf }));
   const { concurrency, queue, limits } = settings.sandbox;
   const sandbox = opened.use(
     openSandbox({ engine, keeper, concurrency, queue, limits, now: Date.now, seed: createSeed }),
   );
   const results = createResults({ store: store.results, now: Date.now, createId: createResultId, ...settings.results });
+  const flows = await openFlows({ mode: settings.policy.flows, store: store.labels, now: Date.now });
   const watch = opened.use(
     watchTools(catalog, connectors, { read: () => store.meta.get(APPROVALS), everyMs: LOOK_MS }),
   );
   const checker = opened.use(openChecker({ node: process.execPath, keeper, now: Date.now, measure: measureFamily }));
   const rooms = opened.move();
   const close = (): Promise<void> => rooms.disposeAsync();
-  const kept = { results, watch, ...(shapes && { shapes }) };
+  const kept = { results, flows, watch, ...(shapes && { shapes }) };
   return createGateway({ settings, store, ledger, catalog, policy, sandbox, checker, close, ...kept });
 }
 
@@ -113,7 +115,7 @@ function chooseEngine(name: EngineName): Engine {
 }
 
 function createGateway(parts: Parts): Gateway {
-  const { settings, store, ledger, catalog, policy, sandbox, results, shapes } = parts;
+  const { settings, store, ledger, catalog, policy, sandbox, results, shapes, flows } = parts;
   const { engine, isolation, layers } = sandbox;
   const takeView = async (principal: Principal): Promise<CatalogSnapshot> =>
     policy.view(await catalog.takeSnapshot(), principal);
@@ -122,10 +124,13 @@ function createGateway(parts: Parts): Gateway {
     const plain = await takeView(principal);
     return shapes?.addTo(plain) ?? plain;
   };
-  const describe = createDescribe({ takeSnapshot: takeShaped, statuses: () => catalog.statuses(), results });
+  const takeIn: Flows["takeIn"] = (principal, sources) => flows.takeIn(principal, sources);
+  const sourcesOf: Flows["sourcesOf"] = (execution) => flows.sourcesOf(execution);
+  const describe = createDescribe({ takeSnapshot: takeShaped, statuses: () => catalog.statuses(), results, takeIn });
   const rooms = createRooms(parts, describe);
   const { limits } = settings.sandbox;
-  const corridor = createCorridor({ rooms, store, hasEnded, results, limits, now: Date.now });
+  const kept = { store, hasEnded, results };
+  const corridor = createCorridor({ rooms, ...kept, limits, now: Date.now, takeIn, sourcesOf });
   void corridor.recover().catch(reportIncident);
   const close = async (): Promise<void> => {
     await corridor.stop();

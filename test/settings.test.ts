@@ -30,6 +30,7 @@ import {
 } from "./scenarios/observe.ts";
 import type { Case } from "./scenarios/observe.ts";
 import { API_OBSERVATIONS } from "./scenarios/observe-apis.ts";
+import { FLOW_OBSERVATIONS } from "./scenarios/observe-flows.ts";
 import { QUOTA_OBSERVATIONS, policyObservations } from "./scenarios/observe-policy.ts";
 import { makeFolder, serveFor, startFor, waitForOutput } from "./scenarios/product.ts";
 
@@ -191,6 +192,7 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
   ...API_OBSERVATIONS,
   ...policyObservations(folder),
   ...QUOTA_OBSERVATIONS,
+  ...FLOW_OBSERVATIONS,
 
   "mcpServers.*.args": compare(
     run("return (await probe.about({})).argv"),

@@ -3,7 +3,10 @@
 import { parseRuleId, parseToolAddress } from "../domain/index.ts";
 import type { Decision, Json, JsonObject, Tool, ToolAddress } from "../domain/index.ts";
 
-/** One such call. It reads only what its principal may read anyway, so no rule is asked. */
+/**
+ * One such call. It reads only what its principal may read anyway, so no rule is asked; labels of its tool are guarded
+ * as those of any other.
+ */
 export interface Builtin {
   readonly tool: Tool;
   readonly answer: (args: JsonObject) => Promise<Json>;

@@ -17,6 +17,7 @@ import type {
   ExecutionId,
   Json,
   JsonObject,
+  LabelSource,
   Limits,
   Principal,
   PublicError,
@@ -25,6 +26,8 @@ import type {
   ToolAddress,
   ToolCall,
 } from "../domain/index.ts";
+import { isFlowRule, stricter } from "../policy/index.ts";
+import type { Arrival, Flow } from "../policy/index.ts";
 
 import { ALLOWED_BUILTIN, findBuiltin } from "./builtin.ts";
 import type { Builtin } from "./builtin.ts";
@@ -61,10 +64,13 @@ export interface BridgeOptions {
   readonly report: (thrown: unknown) => string;
   /** What the program can call, as its text tells. When it is exact, nothing else crosses. */
   readonly plan?: CallPlan;
+  /** Follows what the program has read and speaks up before it can leave. */
+  readonly flow?: Flow;
 }
 
 /** What goes along with one upstream call. */
 export interface InvokeOptions {
+  readonly seq: number;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: CallProgress) => void;
   /** To be called when the upstream may have received the request: from then on a lost answer is an unknown outcome. */
@@ -79,6 +85,8 @@ export interface Bridge {
   call(rawAddress: unknown, rawArgs: unknown): Promise<Reply>;
   records(): readonly CallRecord[];
   failureOf(seq: number): PublicError | undefined;
+  /** What the program's session has read by now. */
+  labels(): readonly LabelSource[];
   /**
    * Once `signal` has fired: resolves when every call has ended and its records are with the ledger; rejects when one
    * of them was lost. Those still on their way are durable before any record that is written later.
@@ -94,14 +102,15 @@ export function openBridge(options: BridgeOptions): Bridge {
   const carries: Promise<unknown>[] = [];
   let seq = 0;
 
-  const cross = async (entry: OpenCall, rawAddress: unknown, rawArgs: unknown): Promise<string> => {
+  const cross = async (entry: OpenCall, { rawAddress, rawArgs, arrival }: Crossing): Promise<string> => {
     const builtin = findBuiltin(options.builtins, rawAddress);
     const tool = builtin?.tool ?? findTool(options.snapshot, rawAddress); // 2 name
     Object.assign(entry, { tool: tool.address, effect: tool.effect, isRepeatable: tool.idempotent ?? false });
     if (!builtin) refuseUnplanned(options.plan, tool);
     const args = parseArguments(tool, rawArgs, limits); // 3 parse
     const call = { execution, seq: entry.seq, principal: principal.id, address: tool.address, args };
-    const decision = builtin ? ALLOWED_BUILTIN : options.decide(call, tool); // 4 decide
+    const usual = builtin ? ALLOWED_BUILTIN : options.decide(call, tool);
+    const decision = stricter(usual, arrival?.judge(call, tool)); // 4 decide
     entry.decision = decision.kind;
     const isRead = decision.kind === "allow" && tool.effect === "read";
     const intended = describeIntent(call, tool, decision, rawArgs);
@@ -119,19 +128,16 @@ export function openBridge(options: BridgeOptions): Bridge {
     if (seq > limits.calls) throw callsOverrun(limits); // 1 limit: attempts count, refused or not
     const entry = trace.open(seq);
     entry.tool = nameOf(rawAddress);
+    const arrival = options.flow?.arrive(); // before any waiting: what comes later cannot be in this call
     await slots.enter();
-    let reply: Reply;
-    try {
-      reply = { ok: true, json: await cross(entry, rawAddress, rawArgs) };
-    } catch (thrown) {
-      if (thrown instanceof GloveboxError && thrown.code === "STORE_UNAVAILABLE") throw thrown;
-      reply = { ok: false, error: entry.fail(thrown, toPublicError(thrown, options.report)) };
-    } finally {
-      slots.leave();
-    }
+    const reply = await cross(entry, { rawAddress, rawArgs, arrival })
+      .then((json): Reply => ({ ok: true, json }))
+      .catch((thrown: unknown) => toFailure(entry, thrown, options.report))
+      .finally(() => slots.leave());
     const closed = entry.close(reply);
     onEvent({ kind: "answered", record: closed });
     void record("soon", "call.ended", entry.tool, describeOutcome(execution, closed, reply)); // 7 record
+    await arrival?.deliver(reply);
     return reply;
   };
 
@@ -143,11 +149,25 @@ export function openBridge(options: BridgeOptions): Bridge {
     },
     records: () => trace.records(),
     failureOf: (number) => trace.failureOf(number),
+    labels: () => options.flow?.sources() ?? [],
     async recorded() {
       await Promise.all(carries); // those under way end with the program and still write how
       refuseLost();
     },
   };
+}
+
+/** What the guest sent, and what had been delivered to it until then. */
+interface Crossing {
+  readonly rawAddress: unknown;
+  readonly rawArgs: unknown;
+  readonly arrival: Arrival | undefined;
+}
+
+/** A failure is an answer, but nothing goes on unrecorded. */
+function toFailure(entry: OpenCall, thrown: unknown, report: BridgeOptions["report"]): Reply {
+  if (thrown instanceof GloveboxError && thrown.code === "STORE_UNAVAILABLE") throw thrown;
+  return { ok: false, error: entry.fail(thrown, toPublicError(thrown, report)) };
 }
 
 /** The call itself, once quotas over time have room for it: whoever watches hears of it first. */
@@ -167,7 +187,7 @@ async function invokeCall(
   onEvent({ kind: "called", seq, tool: tool.address });
   const onProgress = (progress: CallProgress): void => onEvent({ kind: "progress", seq, tool: tool.address, progress });
   return invokeWithin({ tool, callMs, signal: ended }, (signal) =>
-    answer ? answer(args) : invoke(tool, args, { signal, onProgress, onSent }),
+    answer ? answer(args) : invoke(tool, args, { seq, signal, onProgress, onSent }),
   );
 }
 
@@ -232,14 +252,19 @@ function refuseUnlessAllowed(decision: Decision, tool: Tool): void {
     case "allow":
       return;
     case "ask":
-      throw new GloveboxError("POLICY_APPROVAL_PENDING", decision.reason, {
-        hint: `An operator can allow it with a policy rule for ${tool.address}`,
-      });
+      throw new GloveboxError("POLICY_APPROVAL_PENDING", decision.reason, { hint: hintFor(decision, tool) });
     case "deny":
       throw new GloveboxError("POLICY_DENIED", decision.reason);
     default:
       decision satisfies never;
   }
+}
+
+/** No rule loosens the data-flow guard: who disagrees with a label changes the label. */
+function hintFor({ rule }: Decision, tool: Tool): string {
+  return isFlowRule(rule)
+    ? "An operator can change what counts as private, untrusted or external with policy.labels"
+    : `An operator can allow it with a policy rule for ${tool.address}`;
 }
 
 function callsOverrun(limits: Limits): GloveboxError {
@@ -259,6 +284,7 @@ function describeIntent(call: ToolCall, tool: Tool, decision: Decision, rawArgs:
     arguments: digestOf(String(rawArgs)),
     decision: decision.kind,
     rule: decision.rule,
+    ...(decision.flow && { flow: decision.flow.map((source) => ({ ...source })) }),
   };
 }
 

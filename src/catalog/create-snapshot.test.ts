@@ -9,6 +9,7 @@ import { createSnapshot } from "./create-snapshot.ts";
 import { nameNamespaces } from "./name-tools.ts";
 import { parseListing } from "./parse-listing.ts";
 import { RESERVED_NAMESPACES } from "./reserved-names.ts";
+import { createSearch } from "./search.ts";
 
 const anyName = fc.oneof(
   fc.constantFrom(
@@ -58,4 +59,32 @@ it("no server can take the namespace or a tool of another, nor a global of the s
     }),
     { numRuns: 60 },
   );
+});
+
+it("a tool has the labels that it is given, and they are part of what the snapshot is", () => {
+  const clean = (text: string): string => text;
+  const annotations = { openWorld: true, readOnly: true };
+  const connector = parseConnectorId("web") ?? assert.fail();
+  const other = parseConnectorId("own") ?? assert.fail();
+  const contributions = [
+    { connector, namespace: "web", listing: parseListing([{ name: "fetch", annotations, synthetic: true }], clean) },
+    { connector: other, namespace: "own", listing: parseListing([{ name: "sum" }], clean) },
+  ];
+  const asked: unknown[] = [];
+  const plain = createSnapshot(contributions, 0);
+  const labelled = createSnapshot(contributions, 0, (question) => {
+    asked.push(question);
+    return question.openWorld ? ["external"] : [];
+  });
+  assert.deepEqual(asked, [
+    { connector: other, address: "own.sum", remoteName: "sum", openWorld: false, synthetic: false, effect: "unknown" },
+    { connector, address: "web.fetch", remoteName: "fetch", openWorld: true, synthetic: true, effect: "read" },
+  ]);
+  assert.deepEqual(
+    [...labelled.tools.values()].map(({ labels }) => labels),
+    [undefined, ["external"]],
+  );
+  assert.notEqual(labelled.digest, plain.digest);
+  const [found] = createSearch(labelled)({ server: "web" }).tools;
+  assert.deepEqual(found?.labels, ["external"]);
 });

@@ -4,7 +4,9 @@ import { parseToolAddress } from "../domain/index.ts";
 import type {
   CatalogSnapshot,
   ConnectorId,
+  Effect,
   Instant,
+  Label,
   Namespace,
   Tool,
   ToolAddress,
@@ -24,26 +26,42 @@ export interface Contribution {
   readonly withheld?: readonly Withheld[];
 }
 
+/** Gives a tool its labels; asked once for each tool of a snapshot. */
+export type LabelsOf = (question: {
+  readonly connector: ConnectorId;
+  readonly address: ToolAddress;
+  readonly remoteName: string;
+  readonly openWorld: boolean;
+  readonly synthetic: boolean;
+  readonly effect: Effect;
+}) => readonly Label[];
+
 /** Frozen: an execution that holds a snapshot sees the same tools to its end. */
-export function createSnapshot(contributions: readonly Contribution[], takenAt: Instant): CatalogSnapshot {
+export function createSnapshot(
+  contributions: readonly Contribution[],
+  takenAt: Instant,
+  labelsOf: LabelsOf = () => [],
+): CatalogSnapshot {
   const sorted = contributions.toSorted((a, b) => (a.namespace < b.namespace ? -1 : 1));
   const tools = new Map<ToolAddress, Tool>();
   const withheld = new Map<ToolAddress, WithheldTool>();
   const namespaces: Namespace[] = [];
   for (const contribution of sorted) {
-    const own = toTools(contribution);
+    const own = toTools(contribution, labelsOf);
     for (const tool of own) tools.set(tool.address, tool);
     for (const one of toWithheld(contribution)) if (!tools.has(one.address)) withheld.set(one.address, one);
     namespaces.push(toNamespace(contribution, own));
   }
-  const parts = [...tools.values()].map(({ address, origin, digest }) => [address, { ...origin }, digest]);
+  const parts = [...tools.values()].map(({ address, origin, digest, labels }) => {
+    return [address, { ...origin }, digest, ...(labels ? [[...labels]] : [])];
+  });
   const missing = [...withheld.values()].map(({ address, remoteName, why }) => [address, remoteName, why]);
   const spaces = namespaces.map(({ name, connector, summary }) => [name, connector, summary]);
   const digest = digestOf([parts, spaces, missing]);
   return Object.freeze({ digest, takenAt, tools, namespaces: Object.freeze(namespaces), withheld });
 }
 
-function toTools({ connector, namespace, listing, withheld = [] }: Contribution): readonly Tool[] {
+function toTools({ connector, namespace, listing, withheld = [] }: Contribution, labelsOf: LabelsOf): readonly Tool[] {
   // A tool that was accepted once keeps its part in the names of the others; one that is new has none yet:
   // otherwise a server could rename accepted tools by listing a name that collides.
   const changed = withheld.filter(({ why }) => why === "changed").map(({ tool }) => tool.remoteName);
@@ -51,7 +69,9 @@ function toTools({ connector, namespace, listing, withheld = [] }: Contribution)
   const tools = listing.tools.map((listed) => {
     const address = toAddress(namespace, names.get(listed.remoteName));
     const origin = Object.freeze({ kind: "upstream" as const, connector, remoteName: listed.remoteName });
-    return Object.freeze({ address, origin, ...toOffered(listed) });
+    const { remoteName, openWorld, synthetic, effect } = listed;
+    const labels = labelsOf({ connector, address, remoteName, openWorld, synthetic, effect });
+    return Object.freeze({ address, origin, ...toOffered(listed), ...(labels.length > 0 && { labels }) });
   });
   return tools.toSorted((a, b) => (a.address < b.address ? -1 : 1));
 }

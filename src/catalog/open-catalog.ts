@@ -6,7 +6,7 @@ import type { CatalogSnapshot, ConnectorId, Digest, Instant, Tool, UpstreamStatu
 import { createAdmitTools } from "./admit-tools.ts";
 import type { Admission, PinPowers } from "./admit-tools.ts";
 import { createSnapshot, describeLeftOut } from "./create-snapshot.ts";
-import type { Contribution } from "./create-snapshot.ts";
+import type { Contribution, LabelsOf } from "./create-snapshot.ts";
 import { followConnector } from "./follow-connector.ts";
 import type { Followed, Patience } from "./follow-connector.ts";
 import { nameNamespaces } from "./name-tools.ts";
@@ -38,13 +38,15 @@ export interface CatalogOptions {
   readonly clean: Clean;
   readonly pins: Omit<PinPowers, "now">;
   readonly patience?: Patience;
+  /** The labels of a tool, from what its server lists and where its server is. */
+  readonly labelsOf?: LabelsOf;
 }
 
 /** Long enough for a server that npm has to fetch only when it is cached; a later snapshot has the others. */
 const PATIENCE: Patience = { firstMs: 10_000, againMs: 2000 };
 
 /** Names are given to all servers at once, so that one which is down does not rename the others. */
-export function openCatalog({ connectors, now, clean, pins, patience = PATIENCE }: CatalogOptions): Catalog {
+export function openCatalog({ connectors, now, clean, pins, labelsOf, patience = PATIENCE }: CatalogOptions): Catalog {
   const byId = new Map(connectors.map((connector) => [connector.id, connector]));
   if (byId.size !== connectors.length) throw new TypeError("Two connectors have the same id");
   const namespaces = nameNamespaces(byId.keys());
@@ -60,7 +62,7 @@ export function openCatalog({ connectors, now, clean, pins, patience = PATIENCE 
   async function update(): Promise<CatalogSnapshot> {
     const isSame = await admissions.refresh();
     if (snapshot && isSame) return snapshot;
-    const next = createSnapshot(toContributions(followed, namespaces, admissions.find), now());
+    const next = createSnapshot(toContributions(followed, namespaces, admissions.find), now(), labelsOf);
     snapshot = snapshot?.digest === next.digest ? snapshot : next;
     firstDigest ??= snapshot.digest;
     return snapshot;

@@ -50,6 +50,8 @@ describe("a listing", () => {
       input,
       output: null,
       effect: "read",
+      openWorld: false,
+      synthetic: false,
       digest: tool.digest,
       definition: {
         name: "read_file",

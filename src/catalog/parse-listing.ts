@@ -36,6 +36,10 @@ export interface ListedTool {
   /** As the server claims. */
   readonly idempotent?: boolean;
   readonly effectSource?: EffectSource;
+  /** Whether the server says in so many words that the tool meets an open world. */
+  readonly openWorld: boolean;
+  /** Whether the connector made it; a server cannot say so. */
+  readonly synthetic: boolean;
   readonly digest: Digest;
   /** What the digest is over: the server's own words, neither cleaned nor cut. Never shown as it is. */
   readonly definition: JsonObject;
@@ -103,6 +107,8 @@ function toListedTool(
     output,
     ...settleEffect(effectOf(annotations), remoteName),
     ...(annotations.idempotent === true && { idempotent: true }),
+    openWorld: annotations.openWorld === true,
+    synthetic: definition["synthetic"] === true,
     digest: digestOf(own),
     definition: Object.freeze(own),
   });

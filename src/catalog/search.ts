@@ -1,7 +1,7 @@
 /** Finds tools in a snapshot: ranked, tolerant of typos, plurals and other words for the same; empty browses. */
 
 import { GloveboxError } from "../domain/index.ts";
-import type { CatalogSnapshot, Effect, EffectSource, Tool, ToolAddress } from "../domain/index.ts";
+import type { CatalogSnapshot, Effect, EffectSource, Label, Tool, ToolAddress } from "../domain/index.ts";
 import { parseCursor, toCursor } from "./cursor.ts";
 import { findNearestName } from "./find-nearest.ts";
 import { rankTools } from "./rank-tools.ts";
@@ -26,6 +26,8 @@ export interface FoundTool {
   readonly effect: Effect;
   /** Present when the effect is a guess from the name, or the operator's word. */
   readonly effectSource?: EffectSource;
+  /** Left out when there are none. */
+  readonly labels?: readonly Label[];
   readonly server: string;
   /** The server's own name, shortened and without invisible characters: for people, not for calls. */
   readonly upstreamName: string;
@@ -116,6 +118,14 @@ function isWanted(tool: Tool, { server, effect }: SearchRequest): boolean {
 function toFound(tool: Tool): FoundTool {
   const { connector, remoteName } = tool.origin;
   const visible = remoteName.slice(0, MAX_SHOWN_NAME).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "");
-  const { address: name, summary, effect, effectSource } = tool;
-  return { name, summary, effect, ...(effectSource && { effectSource }), server: connector, upstreamName: visible };
+  const { address: name, summary, effect, effectSource, labels } = tool;
+  return {
+    name,
+    summary,
+    effect,
+    ...(effectSource && { effectSource }),
+    ...(labels && { labels }),
+    server: connector,
+    upstreamName: visible,
+  };
 }

@@ -102,6 +102,8 @@ test("references work in every text of the configuration", () => {
     rules: [{ id: "rule-1", decision: "ask", tools: ["x.*"], effects: [], reason: "x" }],
     groups: new Map(),
     effects: new Map(),
+    flows: "allow",
+    labels: [],
   });
   assert.deepEqual([settings.store.path, settings.server.host], ["/f/x.db", "::1"]);
 });

@@ -17,7 +17,7 @@ const DEFAULTS = {
   adapters: [],
   sandbox: { engine: "isolate", isolation: "auto", concurrency: 5, queue: 100, limits: { ...DEFAULT_LIMITS } },
   analysis: { enabled: true, blockOnError: true, types: "error", rules: {} },
-  policy: { profile: "balanced", rules: [], groups: new Map(), effects: new Map() },
+  policy: { profile: "balanced", rules: [], groups: new Map(), effects: new Map(), flows: "ask", labels: [] },
   quotas: {
     executionsPerMinute: 60,
     executionMsPerHour: 1_800_000,
@@ -77,7 +77,15 @@ test("every setting that is given arrives", () => {
       types: "warn",
       rules: { "no-eval": "off", "no-unawaited-call": "error" },
     },
-    policy: { profile: "strict", rules: [], file: "rules.jsonc", groups: { a: ["b"] }, effects: { "x.*": "read" } },
+    policy: {
+      profile: "strict",
+      rules: [],
+      file: "rules.jsonc",
+      groups: { a: ["b"] },
+      effects: { "x.*": "read" },
+      flows: "ask",
+      labels: [{ tools: ["a.*"], remove: ["external"] }],
+    },
     quotas: {
       costPerDay: 1.5,
       total: { executionsPerMinute: 9 },
@@ -108,6 +116,8 @@ test("every setting that is given arrives", () => {
     policy: {
       profile: "strict",
       rules: [],
+      flows: "ask",
+      labels: [{ tools: ["a.*"], add: [], remove: ["external"] }],
       file: "/srv/app/rules.jsonc",
       groups: new Map([["a", ["b"]]]),
       effects: new Map([["x.*", "read"]]),
@@ -263,6 +273,16 @@ test("values that are no configuration are named by their kind", () => {
   assert.equal(refusal([]), "configuration (top level): expected an object; found an empty list");
   assert.equal(refusal({ server: { port: undefined } }), "accepted");
   assert.match(refusal(cycle), /nested deeper than 32 levels/);
+});
+
+test("a change of labels adds or removes some", () => {
+  const labels = (entry: object): string => refusal({ policy: { labels: [{ tools: ["a.*"], ...entry }] } });
+  assert.equal(labels({ add: ["private"] }), "accepted");
+  assert.equal(labels({ remove: ["external"] }), "accepted");
+  assert.match(labels({}), /^configuration policy\.labels\[0\]: expected add or remove/);
+  assert.match(labels({ add: ["secret"] }), /^configuration policy\.labels\[0\]\.add\[0\]: expected one of "private"/);
+  assert.match(labels({ add: [] }), /add: expected a list of 1 or more entries/);
+  assert.match(labels({ tools: ["git*"], add: ["private"] }), /tools\[0\]: expected "\*", "namespace\.\*"/);
 });
 
 test("settings are frozen at every depth", () => {

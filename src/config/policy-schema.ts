@@ -75,6 +75,24 @@ export const ruleSchema = z
 
 const rulesSchema = z.array(ruleSchema).max(MOST_RULES);
 
+const LABEL = z.enum(["private", "untrusted", "external"]);
+
+const labelSchema = z
+  .strictObject({
+    tools: toolPatterns.meta({ description: 'Tools: "*", "github.*" or "github.createIssue".' }),
+    add: z.array(LABEL).min(1).optional().meta({ description: "Labels that these tools have too." }),
+    remove: z
+      .array(LABEL)
+      .min(1)
+      .optional()
+      .meta({ description: "Labels that these tools do not have, known or not." }),
+  })
+  .refine(({ add, remove }) => add !== undefined || remove !== undefined, "expected add or remove")
+  .meta({
+    description:
+      "What tools return and where they send: private (sensitive), untrusted (written by strangers), external (leaves the organization).",
+  });
+
 /** The whole section. */
 export const policySchema = z
   .strictObject({
@@ -93,6 +111,13 @@ export const policySchema = z
       .record(z.string(), z.enum(EFFECTS))
       .default({})
       .meta({ description: "What tools do, by tool pattern, where the operator knows better than their servers." }),
+    flows: z.enum(["ask", "deny", "allow"]).optional().meta({
+      description:
+        "What happens to a call of an external tool after private data and untrusted text were read. Left out, the profile decides: balanced asks, strict denies, open allows and records.",
+    }),
+    labels: z.array(labelSchema).max(MOST_RULES).default([]).meta({
+      description: "Changes to the labels of tools, in this order, after the built-in catalogue and annotations.",
+    }),
   })
   .prefault({})
   .meta({ description: "Who decides about a call: allow, ask a person, or deny." });

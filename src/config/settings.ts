@@ -2,7 +2,9 @@
 
 import type {
   ConnectorId,
+  Decision,
   EngineName,
+  LabelRule,
   Limits,
   PinMode,
   PolicySettings,
@@ -98,7 +100,12 @@ export interface Settings {
     readonly rules: Readonly<Record<string, RuleSeverity>>;
   };
   /** `file` is absolute: more rules, which are read when the gateway opens and again when they change. */
-  readonly policy: PolicySettings & { readonly file?: string };
+  readonly policy: PolicySettings & {
+    readonly file?: string;
+    /** What the data-flow guard does. */
+    readonly flows: Decision["kind"];
+    readonly labels: readonly LabelRule[];
+  };
   readonly quotas: QuotaSettings;
   readonly catalog: {
     /** Whether results teach which fields a tool returns. */

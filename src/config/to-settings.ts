@@ -113,12 +113,17 @@ function toTemplates(texts: Readonly<Record<string, string>>, environment: Envir
   return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, expandText(text, environment).parts]));
 }
 
-function toPolicy({ profile, rules, file, groups, effects }: CheckedConfig["policy"], folder: string) {
+const FLOWS = { balanced: "ask", strict: "deny", open: "allow" } as const;
+
+function toPolicy(policy: CheckedConfig["policy"], folder: string): Settings["policy"] {
+  const { profile, rules, file, groups, effects, flows, labels } = policy;
   return {
     profile,
     rules: rules.map((rule, index) => toRule(rule, index, "configuration")),
     groups: new Map(Object.entries(groups).map(([group, members]) => [group, members.map(toPrincipal)])),
     effects: new Map(Object.entries(effects)),
+    flows: flows ?? FLOWS[profile],
+    labels: labels.map(({ tools, add = [], remove = [] }) => ({ tools, add, remove })),
     ...(file !== undefined && { file: resolve(folder, file) }),
   };
 }

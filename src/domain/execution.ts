@@ -3,6 +3,7 @@
 import type { PublicError } from "./errors.ts";
 import type { ApprovalId, Digest, ExecutionId, Instant, PrincipalId, ResultId, ToolAddress } from "./ids.ts";
 import type { Json } from "./json.ts";
+import type { LabelSource } from "./label.ts";
 import type { Decision } from "./policy.ts";
 import type { Finding } from "./program.ts";
 import type { Effect } from "./tool.ts";
@@ -110,6 +111,8 @@ export interface ExecutionResult {
   readonly findings: readonly Finding[];
   readonly approvals?: readonly ApprovalId[];
   readonly truncated?: Truncation;
+  /** What the session has read up to the end of this execution, and which calls brought it; left out when nothing. */
+  readonly labels?: readonly LabelSource[];
   readonly stats: ExecutionStats;
   readonly engine: EngineName;
   readonly isolation: IsolationLevel;

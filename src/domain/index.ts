@@ -49,6 +49,8 @@ export { canonicalJson, depthOf, isJsonObject } from "./json.ts";
 export type { Json, JsonObject, JsonSchema } from "./json.ts";
 export { parseJsonPath } from "./json-path.ts";
 export type { JsonPath, PathStep } from "./json-path.ts";
+export { LABELS } from "./label.ts";
+export type { Label, LabelRule, LabelSource, TakenLabel } from "./label.ts";
 export { DEFAULT_LIMITS, tightenLimits } from "./limits.ts";
 export type { Limits } from "./limits.ts";
 export { isLocalName, matchesHost, readHostPattern, readHostPort, toPlace, usualPort } from "./network.ts";

@@ -2,13 +2,17 @@
 
 import type { PrincipalId, RuleId } from "./ids.ts";
 import type { JsonPath } from "./json-path.ts";
+import type { LabelSource } from "./label.ts";
 import type { TextPattern } from "./text-pattern.ts";
 import type { Effect } from "./tool.ts";
 
 export type Decision =
-  | { readonly kind: "allow"; readonly rule: RuleId }
-  | { readonly kind: "ask"; readonly rule: RuleId; readonly reason: string }
-  | { readonly kind: "deny"; readonly rule: RuleId; readonly reason: string };
+  | { readonly kind: "allow"; readonly rule: RuleId; readonly flow?: Flow }
+  | { readonly kind: "ask"; readonly rule: RuleId; readonly reason: string; readonly flow?: Flow }
+  | { readonly kind: "deny"; readonly rule: RuleId; readonly reason: string; readonly flow?: Flow };
+
+/** The calls whose labels led to a decision; present when the data-flow guard made it. */
+type Flow = readonly LabelSource[];
 
 export type PolicyProfile = "balanced" | "strict" | "open";
 

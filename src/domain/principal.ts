@@ -7,4 +7,6 @@ export interface Principal {
   readonly id: PrincipalId;
   readonly kind: "agent" | "operator" | "service";
   readonly groups: readonly string[];
+  /** Which session of its client asks: what one session has read counts for that session. Left out, they are all one. */
+  readonly session?: string;
 }

@@ -2,6 +2,7 @@
 
 import type { ConnectorId, Digest, Instant, ToolAddress } from "./ids.ts";
 import type { JsonSchema } from "./json.ts";
+import type { Label } from "./label.ts";
 import type { WithheldTool } from "./withheld.ts";
 
 export type Effect = "read" | "write" | "destroy" | "unknown";
@@ -25,6 +26,8 @@ export interface Tool {
   readonly idempotent?: boolean;
   /** Left out when the upstream itself says so. */
   readonly effectSource?: EffectSource;
+  /** Where its data comes from and goes to; left out when nothing is known. */
+  readonly labels?: readonly Label[];
   /** Hash of everything the model reads about this tool. */
   readonly digest: Digest;
 }

@@ -59,15 +59,17 @@ async function attempt(request: CallRequest, rooms: Rooms, { opening, whole }: O
   const failed = replies.find((reply) => !reply.ok);
   const value = toValue(replies);
   const calls = bridge.records();
+  const labels = bridge.labels();
   const wallMs = Math.round((performance.now() - startedAt) * 10) / 10;
   const outputBytes = replies.reduce((sum, reply) => sum + (reply.ok ? Buffer.byteLength(reply.json) : 0), 0);
   const result: ExecutionResult = {
     ...emptyResult(execution, failed ? stateOf(failed.error) : "completed", rooms),
     ...(failed ? { error: failed.error } : { value }),
     calls,
+    ...(labels.length > 0 && { labels }),
     stats: { queueMs: 0, wallMs, cpuMs: 0, peakMemoryBytes: 0, calls: calls.length, outputBytes },
   };
-  const owner = { principal: request.principal.id, execution: execution.id };
+  const owner = { principal: request.principal.id, execution: execution.id, labels };
   return { result: await keepLarge(result, request.limits, (large) => rooms.keepValue(owner, large)), replies };
 }
 

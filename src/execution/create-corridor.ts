@@ -3,10 +3,12 @@
 import { tightenLimits } from "../domain/index.ts";
 import type {
   ExecutionEvent,
+  ExecutionId,
   ExecutionResult,
   ExecutionView,
   Instant,
   Json,
+  LabelSource,
   Limits,
   Principal,
 } from "../domain/index.ts";
@@ -19,7 +21,7 @@ import { execute } from "./execute.ts";
 import type { ExecutionRequest, Rooms } from "./execute.ts";
 import { followRunning } from "./follow-running.ts";
 import { createKeyed } from "./keyed.ts";
-import type { KeyRooms } from "./keyed.ts";
+import type { KeyRooms, KeyedRequest } from "./keyed.ts";
 import { recoverAll } from "./recover.ts";
 import { findMedia } from "./results/find-media.ts";
 import type { Media } from "./results/find-media.ts";
@@ -44,6 +46,10 @@ export interface CorridorOptions {
   /** The most that any request may have. */
   readonly limits: Limits;
   readonly now: () => Instant;
+  /** Hears what reaches a client without a call, before it does. */
+  readonly takeIn: (principal: Principal, sources: readonly LabelSource[]) => Promise<void>;
+  /** What the session of an execution that runs has read. */
+  readonly sourcesOf: (execution: ExecutionId) => readonly LabelSource[];
 }
 
 export interface Corridor {
@@ -76,7 +82,8 @@ const NEVER = new AbortController().signal;
 /** How long executions may take to end; a sandbox is killed and a call given up in a fraction of it. */
 const STOP_MS = 3_000;
 
-export function createCorridor({ rooms, store, hasEnded, results, limits, now }: CorridorOptions): Corridor {
+export function createCorridor({ rooms, store, hasEnded, results, limits, now, ...flows }: CorridorOptions): Corridor {
+  const { takeIn, sourcesOf } = flows;
   const running = followRunning();
   const endings = createEndings();
   const longestMs = limits.wallMs * 2 + QUEUE_MS;
@@ -88,21 +95,38 @@ export function createCorridor({ rooms, store, hasEnded, results, limits, now }:
     running.follow({ principal: request.principal.id, onEvent }, (follow) =>
       execute({ ...request, onEvent: follow }, rooms),
     );
+  /** Another session may have asked first: its result is given out to this one too. */
+  const runKeyed = async (request: KeyedRequest): Promise<ExecutionResult> => {
+    const result = await keyed.once(request, run);
+    await takeIn(request.principal, result.labels ?? []);
+    return result;
+  };
   return {
     async execute({ code, limits: wanted = {}, signal = NEVER, idempotencyKey, ...asked }) {
       const tightened = tightenLimits(limits, wanted);
       return endings.guard(signal, (until) => {
         const request = { ...asked, signal: until, source: code, limits: tightened };
-        return idempotencyKey === undefined ? run(request) : keyed.once({ ...request, idempotencyKey }, run);
+        return idempotencyKey === undefined ? run(request) : runKeyed({ ...request, idempotencyKey });
       });
     },
     recover: () => recoverAll(resumeRooms),
     callTools: ({ signal = NEVER, ...request }) =>
       endings.guard(signal, (until) => callTools({ ...request, signal: until, limits }, rooms)),
-    resume: ({ principal, execution, waitMs = RESUME_MS, signal = NEVER }) =>
-      resume({ principal: principal.id, execution, waitMs, signal }, resumeRooms),
-    readResult: (principal, handle, query) => results.read(principal.id, handle, query),
-    findMedia: (principal, value) => findMedia(results, principal.id, value),
+    async resume({ principal, execution, waitMs = RESUME_MS, signal = NEVER }) {
+      const view = await resume({ principal: principal.id, execution, waitMs, signal }, resumeRooms);
+      await takeIn(principal, view.labels ?? sourcesOf(view.execution));
+      return view;
+    },
+    async readResult(principal, handle, query) {
+      const read = await results.read(principal.id, handle, query);
+      await takeIn(principal, read.summary.labels);
+      return read;
+    },
+    async findMedia(principal, value) {
+      const media = await findMedia(results, principal.id, value);
+      for (const { labels } of media) await takeIn(principal, labels);
+      return media;
+    },
     stop: () => endings.end(STOP_MS),
   };
 }

@@ -2,7 +2,7 @@
 
 import { findNearest } from "../catalog/index.ts";
 import { parseResultId } from "../domain/index.ts";
-import type { CatalogSnapshot, ConnectorId, Principal, UpstreamStatus } from "../domain/index.ts";
+import type { CatalogSnapshot, ConnectorId, LabelSource, Principal, UpstreamStatus } from "../domain/index.ts";
 import { describeTools } from "../typegen/index.ts";
 import type { Description, Detail } from "../typegen/index.ts";
 
@@ -19,13 +19,16 @@ export interface DescribePowers {
   readonly takeSnapshot: (principal: Principal) => Promise<CatalogSnapshot>;
   readonly statuses: () => readonly UpstreamStatus[];
   readonly results: Results;
+  /** The outline of a kept result holds names of fields, which are data: this hears of it before it is given out. */
+  readonly takeIn: (principal: Principal, sources: readonly LabelSource[]) => Promise<void>;
 }
 
 /** Handles are described by what is kept under them, everything else by the snapshot of the moment. */
-export function createDescribe({ takeSnapshot, statuses, results }: DescribePowers): Describe {
+export function createDescribe({ takeSnapshot, statuses, results, takeIn }: DescribePowers): Describe {
   return async (principal, names, detail) => {
     const handles = names.filter((name) => parseResultId(name) !== undefined);
     const kept = await Promise.all(handles.map((handle) => results.summarize(principal.id, handle)));
+    for (const { labels } of kept) await takeIn(principal, labels);
     const described = kept.map((summary) => describeResult(summary)).join("");
     const others = names.filter((name) => !handles.includes(name));
     if (others.length === 0) return { declarations: described, tools: [], unknown: [] };

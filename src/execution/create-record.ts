@@ -62,8 +62,13 @@ export function createRecord({ store, ledger, now, createId, owner }: RecordOpti
       return { opening: { execution, opened } };
     },
     async close(execution, result) {
-      const { state, error } = result;
-      const detail = { state, calls: result.calls.length, ...(error && { code: error.code }) };
+      const { state, error, labels } = result;
+      const detail = {
+        state,
+        calls: result.calls.length,
+        ...(error && { code: error.code }),
+        ...(labels && { labels: labels.map(({ label }) => label) }),
+      };
       const ending = {
         endedAt: now(),
         state,

@@ -77,6 +77,7 @@ function corridor(
     call: () => assert.fail("nobody calls"),
     records: () => [],
     failureOf: () => undefined,
+    labels: () => [],
     recorded: async () => visit("recorded", undefined),
   };
   const rooms: Rooms = {

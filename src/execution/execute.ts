@@ -135,6 +135,6 @@ async function runProgram(
   const { execution } = opening;
   const settled = settleResult(execution, { program, bridge, ran }, rooms);
   return keepLarge(settled, limits, (value) =>
-    rooms.keepValue({ principal: principal.id, execution: execution.id }, value),
+    rooms.keepValue({ principal: principal.id, execution: execution.id, labels: bridge.labels() }, value),
   );
 }

@@ -50,6 +50,7 @@ const BRIDGE: Bridge = {
   call: () => assert.fail("nobody calls"),
   records: () => [CALL],
   failureOf: (seq) => (seq === 2 ? FAILURE : undefined),
+  labels: () => [],
   recorded: () => Promise.resolve(),
 };
 const CONTEXT = { engine: "isolate", isolation: "process", report: () => "in_1" } as const;

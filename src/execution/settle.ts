@@ -45,6 +45,7 @@ export function settleResult(
 ): ExecutionResult {
   const { ending, logs, usage } = ran;
   const calls = bridge.records();
+  const labels = bridge.labels();
   const settled = (
     state: ExecutionResult["state"],
     outcome: Pick<ExecutionResult, "value" | "error">,
@@ -54,6 +55,7 @@ export function settleResult(
     logs: logs.map(cleanLine),
     calls,
     findings: program.findings,
+    ...(labels.length > 0 && { labels }),
     stats: { ...roundStats(usage), calls: calls.length },
   });
   switch (ending.kind) {

@@ -14,6 +14,8 @@ export type {
   ExportStore,
   HeldRow,
   KeyHolder,
+  LabelRow,
+  LabelStore,
   LedgerQuery,
   LedgerStore,
   MetaStore,

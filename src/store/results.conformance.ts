@@ -30,6 +30,7 @@ function sample(n: number, bytes = 10): StoredResult {
     mimeType: "application/json",
     bytes,
     shape: "number[]",
+    labels: [],
     body: new Uint8Array(bytes).fill(n),
     createdAt: n,
     expiresAt: n + 1_000,

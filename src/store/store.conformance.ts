@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 
 import { parseConnectorId, parseDigest, parseExecutionId, parsePrincipalId, parseSecretName } from "../domain/index.ts";
 
+import { describeLabels } from "./labels.conformance.ts";
 import { describeQuotas } from "./quotas.conformance.ts";
 import { describeResults } from "./results.conformance.ts";
 import type {
@@ -33,6 +34,7 @@ export function describeStore(name: string, open: OpenStore): void {
   void describe(`${name}: shapes`, () => describeShapes(open));
   void describe(`${name}: results`, () => describeResults(open));
   void describe(`${name}: quotas`, () => describeQuotas(open));
+  void describe(`${name}: labels`, () => describeLabels(open));
 }
 
 /** The execution number `n`, started at that millisecond unless told otherwise. */

@@ -11,6 +11,7 @@ import type {
   ExecutionId,
   ExecutionStateName,
   Instant,
+  LabelSource,
   PrincipalId,
   ResultId,
   SecretName,
@@ -242,6 +243,8 @@ export interface ResultSummary {
   readonly bytes: number;
   /** A TypeScript-like outline; empty for what is no JSON. */
   readonly shape: string;
+  /** What its makers had read; whoever reads the result has read that too. */
+  readonly labels: readonly LabelSource[];
   readonly createdAt: Instant;
   readonly expiresAt: Instant;
 }
@@ -338,6 +341,22 @@ export interface QuotaStore {
   giveBack(unused: { readonly units: readonly TakenUnits[]; readonly leases: readonly string[] }): Promise<void>;
 }
 
+/** What the requests of one principal have read. */
+export interface LabelRow {
+  readonly principal: PrincipalId;
+  readonly sources: readonly LabelSource[];
+  /** When it last read something labelled. */
+  readonly takenAt: Instant;
+}
+
+/** Labels of principals whose clients have no sessions, one row each. */
+export interface LabelStore {
+  /** Replaces the row of that principal. */
+  put(row: LabelRow): Promise<void>;
+  /** Those that read something after `since`, sorted by principal; older ones are gone for good. */
+  list(since: Instant): Promise<readonly LabelRow[]>;
+}
+
 /** Owned by whoever opened it. Several processes may have the same one open. */
 export interface Store extends AsyncDisposable {
   readonly executions: ExecutionStore;
@@ -350,6 +369,7 @@ export interface Store extends AsyncDisposable {
   readonly shapes: ShapeStore;
   readonly results: ResultStore;
   readonly quotas: QuotaStore;
+  readonly labels: LabelStore;
   /** Idempotent. Every later use rejects with STORE_UNAVAILABLE. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

@@ -1,5 +1,7 @@
 /** The library: what a program that embeds Glovebox holds. `docs/guide/library.md` shows its use. */
 
+import { randomUUID } from "node:crypto";
+
 import type { SearchRequest } from "../catalog/index.ts";
 import type { ExecutionResult, Principal } from "../domain/index.ts";
 import type { Detail } from "../typegen/index.ts";
@@ -19,9 +21,15 @@ export interface Glovebox extends AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-export function createLibrary(gateway: Gateway, principal: Principal): Glovebox {
+export function createLibrary(gateway: Gateway, whole: Principal): Glovebox {
+  const instance = randomUUID();
+  const principal = { ...whole, session: instance };
   return {
-    execute: async (request) => gateway.execute({ ...parseExecuteRequest(request), principal }),
+    execute: async (raw) => {
+      const { session, ...request } = parseExecuteRequest(raw);
+      const own = session === undefined ? principal : { ...whole, session: `${instance} ${session}` };
+      return gateway.execute({ ...request, principal: own });
+    },
     search: async (request) => gateway.search(principal, parseSearchArguments(request)),
     describe: async (request) => {
       const { names, detail = "types" } = parseObject(request, "describe");

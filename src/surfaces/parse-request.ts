@@ -9,11 +9,14 @@ import type { Detail } from "../typegen/index.ts";
 import type { ExecuteRequest } from "./gateway.ts";
 
 /** What the library takes of an execution. */
-export type LibraryRequest = Omit<ExecuteRequest, "principal" | "analysis" | "types">;
+export interface LibraryRequest extends Omit<ExecuteRequest, "principal" | "analysis" | "types"> {
+  /** Whose conversation it is: what one reads does not count for the others. Left out, they are all one. */
+  readonly session?: string;
+}
 
 /** A copy with `input` as plain JSON. Throws `REQUEST_INVALID`. */
 export function parseExecuteRequest(raw: unknown): LibraryRequest {
-  const { code, input, limits, signal, onEvent, idempotencyKey, ...others } = parseObject(raw, "execute");
+  const { code, input, limits, signal, onEvent, idempotencyKey, session, ...others } = parseObject(raw, "execute");
   if (typeof code !== "string") throw invalid("execute", "code must be a text", 'execute({ code: "return 1" })');
   if (limits !== undefined && !isJsonObject(limits)) {
     throw invalid("execute", "limits must be an object", "limits: { wallMs: 5000 }");
@@ -24,9 +27,13 @@ export function parseExecuteRequest(raw: unknown): LibraryRequest {
   if (idempotencyKey !== undefined && typeof idempotencyKey !== "string") {
     throw invalid("execute", "idempotencyKey must be a text", 'idempotencyKey: "order-7"');
   }
+  if (session !== undefined && typeof session !== "string") {
+    throw invalid("execute", "session must be a text", 'session: "conversation-7"');
+  }
   return {
     ...others,
     code,
+    ...(session !== undefined && { session }),
     ...(input !== undefined && { input: parseInput(input) }),
     ...(limits !== undefined && { limits }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),

@@ -38,6 +38,12 @@ describe("a tool is declared", () => {
     assert.equal(declareTool(toolOf(INPUT), "brief"), text);
     assert.equal(declareTool(toolOf({ type: "object" }), "brief"), "// github.listIssues() read: Lists issues");
   });
+  it("with its labels at every level of detail", () => {
+    const tool = toolOf({ type: "object" }, { labels: ["private", "external"] });
+    assert.equal(declareTool(tool, "brief"), "// github.listIssues() read, private, external: Lists issues");
+    assert.match(declareTool(tool, "types"), /\/\*\* Lists issues \(read; private, external\) \*\//);
+    assert.match(declareTool(tool, "full"), /Effect: read\. Labels: private, external\. /);
+  });
   it("with types and short comments", () => {
     const tool = toolOf(INPUT, { output: { type: "array", items: {} } });
     assert.equal(

@@ -40,7 +40,8 @@ export function namespaceOf(tool: Tool): string {
 
 /** One line comment: what to call, with which names, what it does. */
 export function declareBriefly(tool: Tool): string {
-  return `// ${tool.address}(${toArgumentNames(tool.input)}) ${describeEffect(tool)}: ${toCommentText(tool.summary, SUMMARY_LENGTH)}`;
+  const kind = [describeEffect(tool), ...(tool.labels ?? [])].join(", ");
+  return `// ${tool.address}(${toArgumentNames(tool.input)}) ${kind}: ${toCommentText(tool.summary, SUMMARY_LENGTH)}`;
 }
 
 /** A method that says nothing about its arguments, for when there is no room to say more. */
@@ -83,15 +84,17 @@ function toMethodName(tool: Tool): string {
 
 function toComment(tool: Tool, detail: "types" | "full"): string {
   const learned = toLearnedNote(tool);
+  const labels = tool.labels ? [tool.labels.join(", ")] : [];
   if (detail === "types") {
     const summary = toCommentText(tool.summary, SUMMARY_LENGTH);
-    return `  /** ${summary} (${[describeEffect(tool), ...learned].join("; ")}) */`;
+    return `  /** ${summary} (${[describeEffect(tool), ...labels, ...learned].join("; ")}) */`;
   }
   const { connector, remoteName } = tool.origin;
   const lines = tool.description.split("\n").map((line) => toCommentText(line, DESCRIPTION_LENGTH));
   const origin = `Upstream name: ${quote(remoteName.slice(0, NAME_LENGTH))} of ${quote(connector)}`;
   const call = toCommentText(`Call: await ${tool.address}(${toNeededArguments(tool.input)})`, CALL_LENGTH);
-  const facts = [`Effect: ${describeEffect(tool)}.`, toCommentText(origin, 4 * NAME_LENGTH)].join(" ");
+  const carries = labels.map((text) => `Labels: ${text}.`);
+  const facts = [`Effect: ${describeEffect(tool)}.`, ...carries, toCommentText(origin, 4 * NAME_LENGTH)].join(" ");
   const all = [
     ...lines,
     facts,

@@ -106,6 +106,7 @@ describe("the library", () => {
       [{ code: "1", input: new Map() }, /input must be JSON: it is a Map or a Set$/],
       [{ code: "1", input: circle }, /input must be JSON: it is circular/],
       [{ code: "1", limits: 5 }, /limits must be an object/],
+      [{ code: "1", session: 5 }, /session must be a text/],
       [{ code: "1", signal: {} }, /signal must be an AbortSignal/],
     ];
     for (const [request, message] of wrong) {
@@ -152,6 +153,26 @@ describe("the library", () => {
       running.map(() => ["cancelled", "REQUEST_CANCELLED"]),
     );
     await assert.rejects(glovebox.execute({ code: "return 1" }), { code: "REQUEST_CANCELLED" });
+  });
+
+  test("what one session has read does not count for another", async (context) => {
+    const policy: GloveboxConfig["policy"] = {
+      labels: [
+        { tools: ["probe.about"], add: ["private", "untrusted"] },
+        { tools: ["probe.echo"], add: ["external"] },
+      ],
+    };
+    const glovebox = await openFor(context, { ...CONFIG, policy });
+    const read = { code: "await probe.about({}); return 1" };
+    const send = { code: "return await probe.echo({ n: input })", input: 1 };
+    const outcomes = [];
+    for (const request of [{ ...read, session: "a" }, { ...send, session: "b" }, send, { ...send, session: "a" }]) {
+      const { error } = await glovebox.execute(request);
+      outcomes.push(error?.code ?? "ok");
+    }
+    assert.deepEqual(outcomes, ["ok", "ok", "ok", "POLICY_APPROVAL_PENDING"]);
+    await glovebox.execute(read);
+    assert.equal((await glovebox.execute(send)).error?.code, "POLICY_APPROVAL_PENDING");
   });
 
   test("closing leaves no process behind, also while a program runs", async () => {

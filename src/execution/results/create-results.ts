@@ -4,7 +4,7 @@
  */
 
 import { GloveboxError, parseResultId } from "../../domain/index.ts";
-import type { ExecutionId, Instant, Json, PrincipalId, ResultId, Truncation } from "../../domain/index.ts";
+import type { ExecutionId, Instant, Json, LabelSource, PrincipalId, ResultId, Truncation } from "../../domain/index.ts";
 import type { ResultStore, ResultSummary, StoredResult } from "../../store/index.ts";
 import { outlineShape } from "../../typegen/index.ts";
 
@@ -25,6 +25,8 @@ export interface ResultsOptions {
 export interface ResultOwner {
   readonly principal: PrincipalId;
   readonly execution: ExecutionId;
+  /** What had been read by whoever made it. */
+  readonly labels: readonly LabelSource[];
 }
 
 /** Bytes of a kind that is not JSON. */
@@ -46,7 +48,7 @@ export interface Results {
   /** What it is, without reading it. Throws as `read` does. */
   summarize(principal: PrincipalId, rawHandle: unknown): Promise<ResultSummary>;
   /** The file behind a handle; `undefined` for a kept value and for what `read` would not find. */
-  findFile(principal: PrincipalId, handle: ResultId): Promise<KeptFile | undefined>;
+  findFile(principal: PrincipalId, handle: ResultId): Promise<(KeptFile & Pick<ResultSummary, "labels">) | undefined>;
 }
 
 const JSON_TYPE = "application/json";

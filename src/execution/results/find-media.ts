@@ -1,7 +1,7 @@
 /** The files that a value speaks of by handle, to be shown beside it: bounded in number and size. */
 
 import { isJsonObject, parseResultId } from "../../domain/index.ts";
-import type { Json, PrincipalId, ResultId } from "../../domain/index.ts";
+import type { Json, LabelSource, PrincipalId, ResultId } from "../../domain/index.ts";
 
 import type { Results } from "./create-results.ts";
 
@@ -10,6 +10,8 @@ export interface Media {
   readonly handle: ResultId;
   readonly mimeType: string;
   readonly base64: string;
+  /** What its makers had read. */
+  readonly labels: readonly LabelSource[];
 }
 
 const MAX_FILES = 8;
@@ -28,7 +30,8 @@ export async function findMedia(
     const file = await results.findFile(principal, handle);
     if (!file || file.body.byteLength > left) continue;
     left -= file.body.byteLength;
-    media.push({ handle, mimeType: file.mimeType, base64: Buffer.from(file.body).toString("base64") });
+    const { mimeType, labels } = file;
+    media.push({ handle, mimeType, base64: Buffer.from(file.body).toString("base64"), labels });
   }
   return media;
 }

@@ -15,7 +15,7 @@ import { keepLarge } from "./keep-large.ts";
 import { createResults } from "./create-results.ts";
 import { MAX_SAMPLE_BYTES, sampleValue } from "./sample-value.ts";
 
-const OWNER = { principal: AGENT.id, execution: EXECUTION };
+const OWNER = { principal: AGENT.id, execution: EXECUTION, labels: [] };
 const OTHER = known(parsePrincipalId("other"));
 
 async function open(totalBytes = 1_000_000) {
@@ -127,7 +127,9 @@ describe("a file", () => {
     const handle = `rs_${"1".padStart(24, "0")}`;
     const placeholder = { type: "image", note: "placeholder", mimeType: "image/png", bytes: 5, handle };
     assert.deepEqual(kept, { blocks: ["text", placeholder] });
-    assert.deepEqual(await findMedia(results, AGENT.id, [kept, kept]), [{ handle, mimeType: "image/png", base64 }]);
+    assert.deepEqual(await findMedia(results, AGENT.id, [kept, kept]), [
+      { handle, mimeType: "image/png", base64, labels: [] },
+    ]);
     assert.deepEqual(await findMedia(results, OTHER, kept), []);
     assert.deepEqual(await findMedia(results, AGENT.id, { handle }), []);
   });

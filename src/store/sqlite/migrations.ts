@@ -162,5 +162,15 @@ const QUOTAS = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+/** What principals have read, and what the makers of kept results had: JSON text, `[]` for those from before. */
+const LABELS = `
+  CREATE TABLE taken_labels (
+    principal TEXT PRIMARY KEY,
+    sources TEXT NOT NULL,
+    taken_at INTEGER NOT NULL
+  ) STRICT;
+  ALTER TABLE results ADD COLUMN labels TEXT NOT NULL DEFAULT '[]';
+`;
+
 /** The script at index n leads from version n to version n + 1. */
-export const MIGRATIONS: readonly string[] = [TABLES, APPEND_ONLY, LEARNED, STATEMENTS, REQUESTS, QUOTAS];
+export const MIGRATIONS: readonly string[] = [TABLES, APPEND_ONLY, LEARNED, STATEMENTS, REQUESTS, QUOTAS, LABELS];

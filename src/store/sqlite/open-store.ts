@@ -7,6 +7,7 @@ import { connect, openReadOnly, whenFree } from "./connection.ts";
 import type { Connection, ConnectionOptions } from "./connection.ts";
 import { createExecutions } from "./executions.ts";
 import { createExports } from "./exports.ts";
+import { createLabels } from "./labels.ts";
 import { createLedger } from "./ledger.ts";
 import { createMeta } from "./meta.ts";
 import { checkPages, migrateOnce, readVersion } from "./migrate.ts";
@@ -87,6 +88,7 @@ function assemble(connection: Connection): Store {
     shapes: createShapes(connection),
     results: createResults(connection),
     quotas: createQuotas(connection),
+    labels: createLabels(connection),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -4,10 +4,13 @@ import { GloveboxError, parseExecutionId, parsePrincipalId, parseResultId } from
 import type { ResultStore, ResultSummary, StoredResult } from "../store.ts";
 
 import type { Connection } from "./connection.ts";
+import { parseSources } from "./labels.ts";
 import { bytesOf, idOf, integerOf, textOf } from "./row.ts";
 import type { Row } from "./row.ts";
 
-const SUMMARY = "id, principal, execution, mime_type, bytes, shape, created_at, expires_at";
+/** By name: SQLite looks at the file again for a column that it does not know, after another process has migrated it. */
+const COLUMNS = "id, principal, execution, mime_type, bytes, shape, body, created_at, expires_at, labels";
+const SUMMARY = "id, principal, execution, mime_type, bytes, shape, created_at, expires_at, labels";
 const MINE = "FROM results WHERE id = ? AND principal = ? AND expires_at > ?";
 /** Everything that is older than the newest results which together fit. */
 const OVER = `DELETE FROM results WHERE id IN (
@@ -18,7 +21,7 @@ const OVER = `DELETE FROM results WHERE id IN (
 export function createResults({ database, read, write }: Connection): ResultStore {
   const expire = database.prepare("DELETE FROM results WHERE expires_at <= ?");
   const evict = database.prepare(OVER);
-  const insert = database.prepare("INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  const insert = database.prepare(`INSERT INTO results (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const select = database.prepare(`SELECT * ${MINE}`);
   const selectSummary = database.prepare(`SELECT ${SUMMARY} ${MINE}`);
 
@@ -26,10 +29,11 @@ export function createResults({ database, read, write }: Connection): ResultStor
     put: async (result, totalBytes) => {
       if (result.bytes > totalBytes) throw tooLarge(result, totalBytes);
       const { id, principal, execution, mimeType, bytes, shape, body, createdAt, expiresAt } = result;
+      const labels = JSON.stringify(result.labels);
       await write(() => {
         expire.run(createdAt);
         evict.run(totalBytes - bytes);
-        insert.run(id, principal, execution, mimeType, bytes, shape, body, createdAt, expiresAt);
+        insert.run(id, principal, execution, mimeType, bytes, shape, body, createdAt, expiresAt, labels);
       });
     },
     find: (id, { principal, now }) =>
@@ -58,6 +62,7 @@ function toSummary(row: Row): ResultSummary {
     mimeType: textOf(row, "mime_type"),
     bytes: integerOf(row, "bytes"),
     shape: textOf(row, "shape"),
+    labels: parseSources(textOf(row, "labels")),
     createdAt: integerOf(row, "created_at"),
     expiresAt: integerOf(row, "expires_at"),
   };

@@ -33,9 +33,10 @@ export async function toolsCommand(
   const found = await gateway.search(principal, { query, limit });
   if (flags.json) printJson(stdout, found);
   else {
-    for (const { name, effect, effectSource, summary } of found.tools) {
+    for (const { name, effect, effectSource, summary, labels } of found.tools) {
       const shown = effectSource === "guess" ? `${effect}?` : effect;
-      printLine(stdout, `${name.padEnd(NAME_WIDTH)} ${shown.padEnd(8)} ${summary}`);
+      const marks = labels ? ` [${labels.join(", ")}]` : "";
+      printLine(stdout, `${name.padEnd(NAME_WIDTH)} ${shown.padEnd(8)} ${summary}${marks}`);
     }
     for (const server of found.servers) {
       if (hasFailed(server) || server.withheld !== undefined) printLine(stderr, describeServer(server));

@@ -1,5 +1,6 @@
 /** `glovebox run`: one program, or a batch of them, through the whole pipeline. */
 
+import { randomUUID } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -44,9 +45,10 @@ interface Session {
 export async function runCommand(
   file: string | undefined,
   flags: RunFlags,
-  { powers, principal }: { powers: CliPowers; principal: Principal },
+  { powers, principal: operator }: { powers: CliPowers; principal: Principal },
 ): Promise<number> {
   const { terminal } = powers;
+  const principal = { ...operator, session: randomUUID() };
   if (flags.plan && flags.batch !== undefined) {
     throw new GloveboxError("REQUEST_INVALID", "A batch runs, so it cannot be planned", { hint: "Leave --plan out" });
   }

@@ -1,5 +1,7 @@
 /** Answers one `tools/call`: arguments in, the gateway asked once, a result out. Failures are results too. */
 
+import { randomUUID } from "node:crypto";
+
 import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 
@@ -27,6 +29,11 @@ export interface McpDoor {
   readonly principal: Principal;
   /** Writes an internal fault to the log and returns the incident's id, which is all that a client reads of it. */
   readonly report: (thrown: unknown) => string;
+}
+
+/** The same door for one session of a client: what it reads counts for it alone. */
+export function toSessionDoor(door: McpDoor): McpDoor {
+  return { ...door, principal: { ...door.principal, session: randomUUID() } };
 }
 
 /** One request of a client, still unchecked. */

@@ -7,6 +7,7 @@ import { createMcpHandler, isLegacyRequest } from "@modelcontextprotocol/server"
 import { Hono } from "hono";
 
 import type { Instant } from "../../domain/index.ts";
+import { toSessionDoor } from "./call-tool.ts";
 import type { McpDoor } from "./call-tool.ts";
 import { announceChange, createMcpServer } from "./create-mcp-server.ts";
 import { openSessions } from "./open-sessions.ts";
@@ -34,7 +35,8 @@ export interface McpRoutes {
 /** Answers `POST`, `GET` and `DELETE` on `/mcp`; other methods get 405. */
 export function createMcpRoutes(door: McpDoor, { now, limits = MCP_HTTP_LIMITS }: McpRoutesOptions): McpRoutes {
   const createServer = (): ReturnType<typeof createMcpServer> => createMcpServer(door);
-  const sessions = openSessions({ limits, now, createServer });
+  const createSessionServer = (): ReturnType<typeof createMcpServer> => createMcpServer(toSessionDoor(door));
+  const sessions = openSessions({ limits, now, createServer: createSessionServer });
   const bounds = { maxRequestBodySize: limits.requestBytes };
   const modern = createMcpHandler(createServer, { legacy: "reject", ...bounds });
 

@@ -18,7 +18,7 @@ const DATA = Buffer.from("picture").toString("base64");
 const SIGNAL = new AbortController().signal;
 
 function mediaOf(mimeType: string): Media {
-  return { handle: HANDLE, mimeType, base64: DATA };
+  return { handle: HANDLE, mimeType, base64: DATA, labels: [] };
 }
 
 /** A door to a gateway that keeps these files, and whose calls all answer `value`. */
@@ -60,6 +60,7 @@ function partOf(value: Json, change: Partial<ReadResult["summary"]>, next?: numb
     mimeType: "application/json",
     bytes: 7,
     shape: "string",
+    labels: [],
     createdAt: 0,
     expiresAt: 1,
     ...change,

@@ -24,7 +24,9 @@ export function toServerLine({ name, state, tools, withheld, cause, hint }: Upst
 
 /** One line per tool, then the servers that are not ready or not whole: those are why something may be missing. */
 export function renderSearch({ tools, servers, cursor }: SearchReply): string {
-  const found = tools.map((tool) => `${tool.name} [${describeEffect(tool)}] ${tool.summary}`.trimEnd());
+  const found = tools.map((tool) =>
+    `${tool.name} [${[describeEffect(tool), ...(tool.labels ?? [])].join(", ")}] ${tool.summary}`.trimEnd(),
+  );
   const lines = found.length === 0 ? ["No tool found. Try fewer or other words, or an empty query to browse."] : found;
   const more = cursor === undefined ? [] : [`More with cursor: ${cursor}`];
   const troubled = servers

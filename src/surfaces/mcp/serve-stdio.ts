@@ -5,6 +5,7 @@ import type { Readable, Writable } from "node:stream";
 import type { Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 
+import { toSessionDoor } from "./call-tool.ts";
 import type { McpDoor } from "./call-tool.ts";
 import { announceChange, createMcpServer } from "./create-mcp-server.ts";
 import { filterLines } from "./filter-lines.ts";
@@ -21,7 +22,8 @@ const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const MAX_BUFFER_BYTES = 4 * MAX_MESSAGE_BYTES;
 
 /** Resolves when the client goes away, after every execution of it was told to stop. */
-export function serveMcpOverStdio(door: McpDoor, streams: StdioStreams): Promise<void> {
+export function serveMcpOverStdio(anyDoor: McpDoor, streams: StdioStreams): Promise<void> {
+  const door = toSessionDoor(anyDoor);
   const servers: Server[] = [];
   const gone = new AbortController();
   const createServer = (): Server => {

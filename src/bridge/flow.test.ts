@@ -1,0 +1,131 @@
+/** The data-flow guard at the bridge: when a call counts as made, what its record says, and what brings labels. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { GloveboxError, parseRuleId } from "../domain/index.ts";
+import type { Json, Label, Tool } from "../domain/index.ts";
+import { openFlows } from "../policy/index.ts";
+import { openStore } from "../store/index.ts";
+import { AGENT, EXECUTION, createTool, known, openTestBridge, snapshotOf, traceOf } from "./fixtures/test-bridge.ts";
+import type { TestBridgeOptions } from "./fixtures/test-bridge.ts";
+
+const labelled = (address: string, ...labels: Label[]): Tool => createTool(address, { labels });
+const SECRET = labelled("files.secret", "private");
+const STRANGE = labelled("files.strange", "untrusted");
+const SEND = labelled("github.send", "external");
+const TOOLS = [SECRET, STRANGE, SEND];
+const RULE = "flow:private+untrusted>external";
+const FLOW = [
+  { label: "private", tool: "files.secret", execution: EXECUTION, seq: 1 },
+  { label: "untrusted", tool: "files.strange", execution: EXECUTION, seq: 2 },
+];
+
+async function open(mode: "ask" | "deny" | "allow", options: TestBridgeOptions = {}) {
+  const store = await openStore({ path: ":memory:", now: () => 0 });
+  const flows = await openFlows({ mode, store: store.labels, now: () => 0 });
+  const flow = flows.open({ principal: AGENT, execution: EXECUTION, snapshot: snapshotOf(TOOLS) });
+  return openTestBridge({ tools: TOOLS, flow, ...options });
+}
+
+test("a call that would complete the flow is asked about before anything is sent, and its record names the calls", async () => {
+  const { bridge, steps, ledger } = await open("ask");
+  for (const tool of [SECRET, STRANGE]) assert.equal((await bridge.call(tool.address, "{}")).ok, true);
+  const reply = await bridge.call(SEND.address, '{"text":"x"}');
+  const error = reply.ok ? undefined : reply.error;
+  assert.deepEqual(
+    [error?.code, error?.hint],
+    [
+      "POLICY_APPROVAL_PENDING",
+      "An operator can change what counts as private, untrusted or external with policy.labels",
+    ],
+  );
+  assert.match(error?.message ?? "", /files\.secret \(call 1 of ex_0+\) .* files\.strange \(call 2 of ex_0+\)/);
+  await bridge.recorded();
+  assert.equal(steps.filter((step) => step === "invoke").length, 2);
+  const [intent] = (await ledger()).filter(
+    ({ action, subject }) => action === "call.intended" && subject === SEND.address,
+  );
+  assert.ok(intent);
+  const { decision, rule, flow } = intent["detail"] as Record<string, Json>;
+  assert.deepEqual({ decision, rule, flow }, { decision: "ask", rule: RULE, flow: FLOW });
+  assert.deepEqual(bridge.labels(), FLOW);
+  assert.deepEqual(traceOf(bridge)[2], {
+    seq: 3,
+    tool: "github.send",
+    effect: "read",
+    decision: "ask",
+    outcome: "pending",
+  });
+});
+
+test("it is denied where flows are denied, and sent and marked in its record where they are allowed", async () => {
+  for (const [mode, expected] of [
+    ["deny", "POLICY_DENIED"],
+    ["allow", "ok"],
+  ] as const) {
+    const { bridge, ledger } = await open(mode);
+    for (const tool of [SECRET, STRANGE]) await bridge.call(tool.address, "{}");
+    const reply = await bridge.call(SEND.address, "{}");
+    assert.equal(reply.ok ? "ok" : reply.error.code, expected);
+    await bridge.recorded();
+    const intents = (await ledger()).filter(({ action }) => action === "call.intended");
+    const rules = intents.map(({ detail }) => (detail as Record<string, Json>)["rule"]);
+    assert.deepEqual(rules, ["profile:balanced", "profile:balanced", RULE]);
+  }
+});
+
+test("a stricter rule of the policy stands, and a looser one does not loosen", async () => {
+  const reason = "house rule";
+  for (const [decision, expected] of [
+    ["deny", "POLICY_DENIED"],
+    ["allow", "POLICY_APPROVAL_PENDING"],
+  ] as const) {
+    const id = known(parseRuleId("house"));
+    const { bridge } = await open("ask", { rules: [{ id, decision, tools: [SEND.address], effects: [], reason }] });
+    for (const tool of [SECRET, STRANGE]) await bridge.call(tool.address, "{}");
+    const reply = await bridge.call(SEND.address, "{}");
+    assert.equal(reply.ok ? "ok" : reply.error.code, expected);
+  }
+});
+
+test("a call that arrived before the labels is made, however long it waits; one that arrives after is not", async () => {
+  const { bridge } = await open("ask", { limits: { concurrentCalls: 1 } });
+  const first = bridge.call(SECRET.address, "{}");
+  const second = bridge.call(STRANGE.address, "{}");
+  const waiting = bridge.call(SEND.address, "{}");
+  assert.deepEqual(
+    (await Promise.all([first, second, waiting])).map(({ ok }) => ok),
+    [true, true, true],
+  );
+  assert.equal((await bridge.call(SEND.address, "{}")).ok, false);
+});
+
+test("a failed call brings its labels, one that its arguments stopped does not", async () => {
+  const input = { type: "object", required: ["path"], properties: { path: { type: "string" } } } as const;
+  for (const [args, expected] of [
+    ['{"path":"a"}', "POLICY_APPROVAL_PENDING"],
+    ["{}", "ok"],
+  ] as const) {
+    const { bridge } = await open("ask", {
+      tools: [{ ...SECRET, input }, STRANGE, SEND],
+      invoke: async (tool) => {
+        if (tool.address === SECRET.address) throw new GloveboxError("UPSTREAM_FAILED", "the key is 7");
+        return null;
+      },
+    });
+    assert.equal((await bridge.call(SECRET.address, args)).ok, false);
+    await bridge.call(STRANGE.address, "{}");
+    const reply = await bridge.call(SEND.address, "{}");
+    assert.equal(reply.ok ? "ok" : reply.error.code, expected);
+  }
+});
+
+test("what the product itself offers is guarded by its labels like any tool", async () => {
+  const fetch = labelled("glovebox.fetch", "untrusted", "external");
+  const builtins = new Map([[fetch.address, { tool: fetch, answer: async () => "page" }]]);
+  const { bridge } = await open("ask", { builtins });
+  const replies = [];
+  for (const tool of [fetch, fetch, SECRET, fetch]) replies.push((await bridge.call(tool.address, "{}")).ok);
+  assert.deepEqual(replies, [true, true, true, false]);
+});

@@ -1,0 +1,31 @@
+/** What is known about where a tool's data comes from and where it goes, and which calls brought it in. */
+
+import type { ExecutionId, ToolAddress } from "./ids.ts";
+
+/**
+ * `private`: what the tool returns is sensitive. `untrusted`: what it returns was written by strangers.
+ * `external`: what it is sent leaves the organization.
+ */
+export type Label = "private" | "untrusted" | "external";
+
+/** The labels that stick to whoever has read a result. */
+export type TakenLabel = Exclude<Label, "external">;
+
+/** In the order in which they are shown. */
+export const LABELS: readonly Label[] = Object.freeze(["private", "untrusted", "external"]);
+
+/** A label that was taken in, and the call that brought it. */
+export interface LabelSource {
+  readonly label: TakenLabel;
+  readonly tool: ToolAddress;
+  readonly execution: ExecutionId;
+  readonly seq: number;
+}
+
+/** Changes the labels of matching tools, after everything else was considered. */
+export interface LabelRule {
+  /** Tool patterns: `*`, `github.*` or `github.createIssue`. */
+  readonly tools: readonly string[];
+  readonly add: readonly Label[];
+  readonly remove: readonly Label[];
+}

@@ -1,0 +1,52 @@
+/**
+ * Recognizes a well-known server by what the operator wrote to reach it: the package, image or program that is started,
+ * or the host of its URL. What a server says about itself is never asked.
+ */
+
+import { KNOWN_SERVERS } from "./known-servers.ts";
+import type { KnownServer } from "./known-servers.ts";
+
+/** How the operator's configuration reaches an upstream. */
+export type ServerPlace =
+  | { readonly kind: "command"; readonly command: string; readonly args: readonly string[] }
+  | { readonly kind: "url"; readonly url: string }
+  /** Not a server of its own: whoever is there is spoken to through an OpenAPI document. */
+  | { readonly kind: "api"; readonly url: string };
+
+/** The words of a command are tried in their order, so that a package counts before the folders it is given. */
+export function findServer(place: ServerPlace): KnownServer | undefined {
+  const words = place.kind === "command" ? [place.command, ...place.args] : [place.url];
+  for (const word of words) {
+    const host = hostOf(word);
+    const found = KNOWN_SERVERS.find((server) =>
+      host === undefined ? namesPackage(word, server) : server.hosts.some((known) => matchesHost(known, host)),
+    );
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function hostOf(word: string): string | undefined {
+  return /^https?:\/\//i.test(word) ? URL.parse(word)?.hostname : undefined;
+}
+
+/** `*.example.com` stands for every host below, and for none besides. */
+function matchesHost(known: string, host: string): boolean {
+  return known.startsWith("*.") ? host.endsWith(known.slice(1)) : host === known;
+}
+
+/** A package by its name, with a version or tag behind it, or as folders of a path. */
+function namesPackage(word: string, { packages }: KnownServer): boolean {
+  const path = `/${normalize(word)}/`;
+  return packages.some((name) => path.includes(`/${name}/`));
+}
+
+/** Python writes its modules with underscores, Windows its paths with backslashes, and an option may stand in front. */
+function normalize(word: string): string {
+  const plain = word
+    .toLowerCase()
+    .replaceAll("\\", "/")
+    .replaceAll("_", "-")
+    .replace(/^--?[^=/]*=/, "");
+  return plain.replace(/(?<=[^/])[@:=][^/]*$/, "").replace(/\.(?:exe|cmd|js|mjs|cjs|py)$/, "");
+}

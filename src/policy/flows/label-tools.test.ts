@@ -1,0 +1,153 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import * as fc from "fast-check";
+
+import { LABELS, parseConnectorId, parseToolAddress } from "../../domain/index.ts";
+import type { ConnectorId, Label, LabelRule, ToolAddress } from "../../domain/index.ts";
+import { KNOWN_SERVERS } from "./known-servers.ts";
+import { createLabeler } from "./label-tools.ts";
+
+function known<T>(value: T | undefined): T {
+  if (value === undefined) throw new TypeError("A test made a value that does not parse");
+  return value;
+}
+
+const ID: ConnectorId = known(parseConnectorId("it"));
+const ADDRESS: ToolAddress = known(parseToolAddress("it.tool"));
+
+interface Case {
+  readonly package?: string;
+  readonly tool?: string;
+  readonly openWorld?: boolean;
+  readonly synthetic?: boolean;
+  readonly rules?: readonly LabelRule[];
+}
+
+function labelsOf({
+  package: name = "nobody-knows",
+  tool = "tool",
+  openWorld = false,
+  synthetic = false,
+  rules = [],
+}: Case) {
+  const places = new Map([[ID, { kind: "command", command: "npx", args: [name] } as const]]);
+  const about = { connector: ID, address: ADDRESS, remoteName: tool, openWorld, synthetic, effect: "read" } as const;
+  return createLabeler({ places, rules })(about);
+}
+
+const rule = (change: Partial<LabelRule>): LabelRule => ({ tools: ["it.*"], add: [], remove: [], ...change });
+
+describe("a tool of a well-known server", () => {
+  for (const [name, tool, labels] of [
+    ["@modelcontextprotocol/server-github", "list_issues", ["untrusted"]],
+    ["@modelcontextprotocol/server-github", "issue_read", ["untrusted"]],
+    ["@modelcontextprotocol/server-github", "get_file_contents", ["private"]],
+    ["@modelcontextprotocol/server-github", "create_issue", ["external"]],
+    ["@modelcontextprotocol/server-github", "issue_write", ["external"]],
+    ["@modelcontextprotocol/server-github", "get_me", []],
+    ["@modelcontextprotocol/server-gitlab", "create_merge_request_note", ["external"]],
+    ["@modelcontextprotocol/server-slack", "slack_get_channel_history", ["private"]],
+    ["@modelcontextprotocol/server-slack", "slack_reply_to_thread", ["external"]],
+    ["slack-mcp-server", "conversations_add_message", ["external"]],
+    ["gmail-mcp-server", "read_email", ["private", "untrusted"]],
+    ["gmail-mcp-server", "send_email", ["external"]],
+    ["gmail-mcp-server", "draft_email", []],
+    ["gmail-mcp-server", "send_draft", ["external"]],
+    ["workspace-mcp", "create_calendar_event", ["external"]],
+    ["@notionhq/notion-mcp-server", "notion-search", ["private"]],
+    ["@notionhq/notion-mcp-server", "notion-create-pages", []],
+    ["linear-mcp-server", "list_issues", ["private"]],
+    ["mcp-atlassian", "jira_get_issue", ["untrusted"]],
+    ["mcp-atlassian", "jira_add_comment", ["external"]],
+    ["mcp-atlassian", "confluence_search", ["private"]],
+    ["@modelcontextprotocol/server-filesystem", "read_text_file", ["private"]],
+    ["@modelcontextprotocol/server-filesystem", "write_file", []],
+    ["mcp-server-fetch", "fetch", ["untrusted", "external"]],
+    ["@brave/brave-search-mcp-server", "brave_web_search", ["untrusted", "external"]],
+    ["tavily-mcp", "tavily_search", ["untrusted", "external"]],
+    ["@playwright/mcp", "browser_navigate", ["untrusted", "external"]],
+    ["@playwright/mcp", "browser_snapshot", ["untrusted"]],
+    ["@modelcontextprotocol/server-postgres", "query", ["private"]],
+    ["mcp-server-sqlite", "read_query", ["private"]],
+    ["@sentry/mcp-server", "get_issue_details", ["untrusted"]],
+    ["@stripe/mcp", "list_customers", ["private"]],
+    ["@stripe/mcp", "create_invoice", ["external"]],
+    ["@modelcontextprotocol/server-memory", "read_graph", ["private"]],
+    ["mcp-server-git", "git_log", ["private"]],
+    ["whatsapp-mcp", "list_messages", ["private", "untrusted"]],
+  ] as const) {
+    it(`${name} ${tool}: ${labels.join(", ")}`, () => assert.deepEqual(labelsOf({ package: name, tool }), labels));
+  }
+
+  it("has every label that its server's tools can have when the catalogue does not know it", () => {
+    const name = "@modelcontextprotocol/server-github";
+    assert.deepEqual(labelsOf({ package: name, tool: "frobnicate" }), ["private", "untrusted", "external"]);
+  });
+
+  it("is read as a resource or prompt with what the server returns, and listed as names only", () => {
+    const name = "@modelcontextprotocol/server-slack";
+    const names = ["resources/read", "prompts/get", "resources/list", "prompts/list"];
+    assert.deepEqual(
+      names.map((tool) => labelsOf({ package: name, tool, synthetic: true })),
+      [["private"], ["private"], [], []],
+    );
+    // A tool of its own that only has such a name is a tool that nobody knows.
+    assert.deepEqual(labelsOf({ package: name, tool: "resources/list" }), ["private", "external"]);
+  });
+
+  it("has its labels in any spelling", () => {
+    for (const tool of ["get_file_contents", "get-file-contents", "getFileContents", "GET.FILE.CONTENTS"]) {
+      assert.deepEqual(labelsOf({ package: "mcp/github", tool }), ["private"]);
+    }
+  });
+});
+
+describe("a tool of a server that nobody knows", () => {
+  it("has no label, however its tools are called", () => {
+    for (const tool of ["send_email", "read_email", "resources/read"]) assert.deepEqual(labelsOf({ tool }), []);
+  });
+  it("is untrusted and external when it says that it meets an open world", () => {
+    assert.deepEqual(labelsOf({ openWorld: true }), ["untrusted", "external"]);
+  });
+  it("has what the operator adds", () => {
+    assert.deepEqual(labelsOf({ rules: [rule({ add: ["external", "private"] })] }), ["private", "external"]);
+    assert.deepEqual(labelsOf({ rules: [rule({ tools: ["its.*"], add: ["private"] })] }), []);
+  });
+});
+
+it("an operation of an API has what its host returns, and sends out unless it only reads", () => {
+  const ask = (url: string, effect: "read" | "write") => {
+    const places = new Map([[ID, { kind: "api", url } as const]]);
+    const about = { connector: ID, address: ADDRESS, remoteName: "issues/create", openWorld: false, synthetic: false };
+    return createLabeler({ places, rules: [] })({ ...about, effect });
+  };
+  assert.deepEqual(ask("https://api.github.com", "read"), ["private", "untrusted"]);
+  assert.deepEqual(ask("https://api.github.com", "write"), ["private", "untrusted", "external"]);
+  assert.deepEqual(ask("https://api.search.brave.com", "read"), ["untrusted", "external"]);
+  assert.deepEqual(ask("https://api.example.com", "write"), []);
+});
+
+it("the operator takes labels away, in the order of the rules", () => {
+  const [add, remove] = [rule({ add: ["external"] }), rule({ remove: ["external"] })];
+  const name = "mcp-server-fetch";
+  assert.deepEqual(labelsOf({ package: name, rules: [remove] }), ["untrusted"]);
+  assert.deepEqual(labelsOf({ package: name, openWorld: true, rules: [remove] }), ["untrusted"]);
+  assert.deepEqual(labelsOf({ package: name, rules: [remove, add] }), ["untrusted", "external"]);
+  assert.deepEqual(labelsOf({ package: name, rules: [rule({ add: ["external"], remove: ["external"] })] }), [
+    "untrusted",
+  ]);
+});
+
+it("annotations and the catalogue only ever add", () => {
+  const packages = KNOWN_SERVERS.map(({ packages: [name = ""] }) => name);
+  const tool = fc.oneof(fc.string(), fc.constantFrom("get_issue", "send_email", "fetch", "resources/read"));
+  fc.assert(
+    fc.property(fc.constantFrom(...packages), tool, fc.constantFrom(...LABELS), (name, remoteName, label) => {
+      const plain = labelsOf({ package: name, tool: remoteName });
+      const has = (all: readonly Label[]) => plain.every((one) => all.includes(one));
+      assert.ok(has(labelsOf({ package: name, tool: remoteName, openWorld: true })));
+      assert.ok(has(labelsOf({ package: name, tool: remoteName, rules: [rule({ add: [label] })] })));
+    }),
+  );
+});

@@ -1,0 +1,248 @@
+/** What a session has read, when it counts, how long it is remembered, and by whom. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import * as fc from "fast-check";
+
+import { AGENT, EXECUTION, createTool, known, snapshotOf } from "../../bridge/fixtures/test-bridge.ts";
+import { ERRORS, parsePrincipalId } from "../../domain/index.ts";
+import type { CallPlan, ErrorCode, Principal, Reply, Tool } from "../../domain/index.ts";
+import { openStore } from "../../store/index.ts";
+import type { Store } from "../../store/index.ts";
+import { FORGET_MS, openFlows } from "./open-flows.ts";
+import type { Arrival, Flow, Flows } from "./open-flows.ts";
+
+const SECRET = createTool("files.secret", { labels: ["private"] });
+const STRANGE = createTool("files.strange", { labels: ["untrusted"] });
+const PLAIN = createTool("files.plain");
+const SEND = createTool("github.send", { labels: ["external"] });
+const SNAPSHOT = snapshotOf([SECRET, STRANGE, PLAIN, SEND]);
+const CALL = { tool: SEND.address, effect: "read", access: "literal", times: "once", when: "always" } as const;
+const PLAN: CallPlan = { exact: true, calls: [{ ...CALL, at: [{ line: 1, column: 1 }] }] };
+const OK: Reply = { ok: true, json: "{}" };
+
+let seq = 0;
+const judge = (arrival: Arrival, tool: Tool) => {
+  seq += 1;
+  return arrival.judge({ execution: EXECUTION, seq, principal: AGENT.id, address: tool.address, args: {} }, tool)?.kind;
+};
+const read = async (flow: Flow, tool: Tool, reply: Reply = OK): Promise<void> => {
+  const arrival = flow.arrive();
+  judge(arrival, tool);
+  await arrival.deliver(reply);
+};
+const readLabels = ({ labels = [] }: Tool) => labels.filter((label) => label !== "external");
+const send = (flow: Flow) => judge(flow.arrive(), SEND);
+
+interface World {
+  readonly store: Store;
+  readonly flows: Flows;
+  now: number;
+  open(principal?: Principal, plan?: CallPlan): Flow;
+}
+
+async function openWorld(store?: Store): Promise<World> {
+  const opened = store ?? (await openStore({ path: ":memory:", now: () => 0 }));
+  const world = { now: 1 };
+  const flows = await openFlows({ mode: "ask", store: opened.labels, now: () => world.now });
+  const open = (principal: Principal = inSession("a"), plan?: CallPlan): Flow =>
+    flows.open({ principal, execution: EXECUTION, snapshot: SNAPSHOT, ...(plan && { plan }) });
+  return Object.assign(world, { store: opened, flows, open });
+}
+
+const inSession = (session: string): Principal => ({ ...AGENT, session });
+const GRACE: Principal = { ...AGENT, id: known(parsePrincipalId("grace")) };
+
+describe("a call", () => {
+  it("is asked about if and only if both labels were delivered before it arrived", async () => {
+    const event = fc.record({ kind: fc.constantFrom("arrive", "deliver", "judge"), which: fc.nat(3), at: fc.nat(8) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(event, { maxLength: 40 }), async (events) => {
+        const flow = (await openWorld()).open();
+        const calls: { readonly arrival: Arrival; readonly tool: Tool; readonly due: boolean }[] = [];
+        const delivered = new Set<string>();
+        for (const { kind, which, at } of events) {
+          const call = calls[at % Math.max(1, calls.length)];
+          if (kind === "arrive") {
+            const tool = [SECRET, STRANGE, PLAIN, SEND][which] ?? SEND;
+            calls.push({ arrival: flow.arrive(), tool, due: tool === SEND && delivered.size === 2 });
+          } else if (call) {
+            assert.equal(judge(call.arrival, call.tool), call.due ? "ask" : undefined);
+            if (kind !== "deliver") continue;
+            await call.arrival.deliver(OK);
+            for (const label of readLabels(call.tool)) delivered.add(label);
+          }
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("brings its labels when it fails, and none when it was refused or never judged", async () => {
+    const failed = (code: ErrorCode): Reply => ({ ok: false, error: { code, message: "", retry: ERRORS[code].retry } });
+    for (const [code, expected] of [
+      ["UPSTREAM_FAILED", "ask"],
+      ["UPSTREAM_TIMEOUT", "ask"],
+      ["POLICY_DENIED", undefined],
+      ["POLICY_APPROVAL_PENDING", undefined],
+    ] as const) {
+      const flow = (await openWorld()).open();
+      await read(flow, SECRET);
+      await read(flow, STRANGE, failed(code));
+      assert.equal(send(flow), expected, code);
+    }
+    const flow = (await openWorld()).open();
+    await flow.arrive().deliver(OK);
+    assert.deepEqual(flow.sources(), []);
+  });
+
+  it("that stands in the text is clean once, and only in a text from before both labels", async () => {
+    const world = await openWorld();
+    const first = world.open(undefined, PLAN);
+    await read(first, SECRET);
+    await read(first, STRANGE);
+    assert.deepEqual([send(first), send(first)], [undefined, "ask"]);
+    assert.equal(send(world.open(undefined, PLAN)), "ask");
+  });
+
+  it("that stands in the text is clean in one of two programs that came at the same time", async () => {
+    const world = await openWorld();
+    const [first, second] = [world.open(undefined, PLAN), world.open(undefined, PLAN)];
+    await read(first, SECRET);
+    await read(second, STRANGE);
+    assert.deepEqual([send(second), send(first)], [undefined, "ask"]);
+  });
+});
+
+describe("a session", () => {
+  it("takes what one execution reads into the next, and names the first call that brought each label", async () => {
+    const world = await openWorld();
+    await read(world.open(), SECRET);
+    const [first] = world.open().sources();
+    await read(world.open(), SECRET);
+    const flow = world.open();
+    assert.equal(send(flow), undefined);
+    await read(flow, STRANGE);
+    assert.equal(send(world.open()), "ask");
+    assert.deepEqual(
+      flow.sources().map(({ label, tool }) => [label, tool]),
+      [
+        ["private", "files.secret"],
+        ["untrusted", "files.strange"],
+      ],
+    );
+    assert.deepEqual(flow.sources()[0], first);
+  });
+
+  it("is its own: of other sessions, other principals and no session nothing counts", async () => {
+    const world = await openWorld();
+    await read(world.open(), SECRET);
+    await read(world.open(), STRANGE);
+    const others = [inSession("b"), AGENT, GRACE, { ...GRACE, session: "a" }];
+    assert.deepEqual(
+      others.map((other) => send(world.open(other))),
+      others.map(() => undefined),
+    );
+    assert.equal(send(world.open()), "ask");
+  });
+
+  it("takes in what reaches the client without a call", async () => {
+    const world = await openWorld();
+    const source = { tool: SECRET.address, execution: EXECUTION, seq: 1 };
+    const flow = world.open();
+    await world.flows.takeIn(inSession("a"), [
+      { ...source, label: "private" },
+      { ...source, label: "untrusted" },
+    ]);
+    assert.equal(send(flow), "ask");
+  });
+
+  it("can be asked for by an execution of it that runs", async () => {
+    const world = await openWorld();
+    await read(world.open(), SECRET);
+    assert.deepEqual(
+      world.flows.sourcesOf(EXECUTION).map(({ label }) => label),
+      ["private"],
+    );
+  });
+
+  it("knows what it will have read, before it has", async () => {
+    const flow = (await openWorld()).open();
+    await read(flow, STRANGE);
+    assert.deepEqual(
+      flow.sourcesWith(SECRET, 9).map(({ label, seq: at }) => [label, at === 9]),
+      [
+        ["untrusted", false],
+        ["private", true],
+      ],
+    );
+    assert.equal(flow.sources().length, 1);
+  });
+
+  it("is forgotten when ten thousand others came after it, and not before", async () => {
+    const world = await openWorld();
+    await read(world.open(), SECRET);
+    for (let n = 1; n < 10_000; n += 1) world.open(inSession(`other ${n}`));
+    assert.equal(world.open().sources().length, 1);
+    for (let n = 0; n < 10_000; n += 1) world.open(inSession(`more ${n}`));
+    assert.equal(world.open().sources().length, 0);
+  });
+});
+
+describe("a principal without sessions", () => {
+  const taint = async (world: World): Promise<void> => {
+    await read(world.open(AGENT), SECRET);
+    await read(world.open(AGENT), STRANGE);
+  };
+
+  it("is remembered over a restart; a session is not", async () => {
+    const world = await openWorld();
+    await taint(world);
+    await read(world.open(inSession("a")), SECRET);
+    const again = await openWorld(world.store);
+    assert.deepEqual(again.open(AGENT).sources(), world.open(AGENT).sources());
+    assert.equal(send(again.open(AGENT)), "ask");
+    assert.deepEqual(again.open(inSession("a")).sources(), []);
+  });
+
+  it("starts anew after it has read nothing labelled for eight hours, here and after a restart", async () => {
+    for (const [later, expected] of [
+      [FORGET_MS - 1, "ask"],
+      [FORGET_MS, undefined],
+      [FORGET_MS + 1, undefined],
+    ] as const) {
+      const world = await openWorld();
+      await taint(world);
+      world.now = 1 + later;
+      assert.equal(send(world.open(AGENT)), expected, String(later));
+    }
+  });
+
+  it("is remembered longer when it goes on reading, also by the store", async () => {
+    const world = await openWorld();
+    await taint(world);
+    world.now = FORGET_MS - 1;
+    await read(world.open(AGENT), SECRET);
+    world.now = FORGET_MS + 10;
+    assert.equal(send(world.open(AGENT)), "ask");
+    assert.deepEqual(
+      (await world.store.labels.list(0)).map(({ takenAt }) => takenAt),
+      [FORGET_MS - 1],
+    );
+  });
+
+  it("is not written again for every call", async () => {
+    const world = await openWorld();
+    await taint(world);
+    for (const [now, written] of [
+      [60_000, 1],
+      [60_001, 60_001],
+    ] as const) {
+      world.now = now;
+      await read(world.open(AGENT), SECRET);
+      const [row] = await world.store.labels.list(0);
+      assert.equal(row?.takenAt, written);
+    }
+  });
+});
