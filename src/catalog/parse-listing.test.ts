@@ -92,6 +92,24 @@ describe("a listing", () => {
   });
 });
 
+describe("the effect of a tool", () => {
+  const effectOf = (name: string, annotations: object): unknown => {
+    const { effect, effectSource } = only(parse(definition(name, { annotations })));
+    return [effect, effectSource];
+  };
+
+  it("is guessed from the name only where the server says nothing, and marked as a guess", () => {
+    assert.deepEqual(effectOf("delete_issue", {}), ["destroy", "guess"]);
+    assert.deepEqual(effectOf("delete_issue", { readOnly: true }), ["read", undefined]);
+    assert.deepEqual(effectOf("delete_issue", { readOnly: false, destructive: false }), ["write", undefined]);
+    assert.deepEqual(effectOf("get_issue", {}), ["unknown", undefined]);
+  });
+  it("is no part of the digest when it is guessed: another rule for guesses withholds no tool", () => {
+    const { definition: own } = only(parse(definition("delete_issue")));
+    assert.equal("effect" in own, false);
+  });
+});
+
 describe("the bounds of a listing", () => {
   it("are 2 000 tools, whatever their order", () => {
     const counts = [1999, 2000, 2001, 10_000].map((count) => parse(...many(count)));

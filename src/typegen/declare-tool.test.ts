@@ -37,6 +37,9 @@ describe("a tool is declared", () => {
     const text = '// github.listIssues({ owner, "per-page"? }) read: Lists issues';
     assert.equal(declareTool(toolOf(INPUT), "brief"), text);
     assert.equal(declareTool(toolOf({ type: "object" }), "brief"), "// github.listIssues() read: Lists issues");
+    const guessed = { ...toolOf({ type: "object" }), effect: "destroy", effectSource: "guess" } as const;
+    const shown = "// github.listIssues() destroy, guessed from its name: Lists issues";
+    assert.equal(declareTool(guessed, "brief"), shown);
   });
   it("with its labels at every level of detail", () => {
     const tool = toolOf({ type: "object" }, { labels: ["private", "external"] });

@@ -9,7 +9,6 @@ import { GloveboxError, describeEffect, isJsonObject, parsePrincipalId, parseToo
 import type { JsonObject, PolicyProfile, PolicyRule, PolicySettings, Principal, Tool } from "../../domain/index.ts";
 import { findNearest } from "../../catalog/index.ts";
 import { compilePolicy, describeCondition, explain, simulate } from "../../policy/index.ts";
-import type { Explanation } from "../../policy/index.ts";
 import { parseMoment } from "./audit-command.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers } from "./powers.ts";
@@ -57,20 +56,17 @@ export async function explainCommand(name: string, flags: PolicyFlags, powers: C
   const tool = await findTool(await gateway.takeSnapshot(principal), name);
   const call = { execution: NO_EXECUTION, seq: 1, principal: principal.id, address: tool.address, args };
   const explanation = explain(policy, { call, tool, principal });
-  const { decision } = explanation;
+  const { decision, rules } = explanation;
   const { stdout } = powers.terminal;
-  const { effect, effectSource } = tool;
+  const { effect, effectSource, origin } = tool;
   if (flags.json) {
-    const about = { tool: tool.address, server: tool.origin.connector, effect, ...(effectSource && { effectSource }) };
-    printJson(stdout, {
-      ...about,
-      principal: principal.id,
-      ...decision,
-      decision: decision.kind,
-      ...toRest(explanation),
-    });
-  } else
-    printExplanation({ subject: `${tool.address} (${describeEffect(tool)}) by ${principal.id}`, explanation }, stdout);
+    const about = { tool: tool.address, server: origin.connector, effect, ...(effectSource && { effectSource }) };
+    const { kind, ...decided } = decision;
+    printJson(stdout, { ...about, principal: principal.id, decision: kind, ...decided, rules });
+  } else {
+    const subject = `${tool.address} (${describeEffect(tool)}) by ${principal.id}`;
+    printExplanation({ subject, explanation }, stdout);
+  }
   return { allow: EXIT.done, ask: EXIT.paused, deny: EXIT.refused }[decision.kind];
 }
 
@@ -168,10 +164,6 @@ function formatRule({
 /** Conditions in words: paths and patterns were parsed, and their inside is nobody's business. */
 function toWrittenRule({ when, ...rule }: PolicyRule): object {
   return { ...rule, ...(when && { when: when.map(describeCondition) }) };
-}
-
-function toRest({ rules }: Explanation): Pick<Explanation, "rules"> {
-  return { rules };
 }
 
 function toObject<Value>(map: ReadonlyMap<string, Value>): Record<string, Value> {
