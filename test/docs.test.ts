@@ -193,10 +193,17 @@ function findNode(path: string): JsonObject {
   return found;
 }
 
-function findChild(node: Json | undefined, key: string): Json | undefined {
+function findChild(parent: Json | undefined, key: string): Json | undefined {
+  const node = toObjectForm(parent);
   if (!isJsonObject(node)) return undefined;
   if (key === "*") return node["additionalProperties"];
   return key === "[]" ? node["items"] : isJsonObject(node["properties"]) ? node["properties"][key] : undefined;
+}
+
+/** Of a value that may be written in two ways, the object. */
+function toObjectForm(node: Json | undefined): Json | undefined {
+  const forms = isJsonObject(node) && Array.isArray(node["anyOf"]) ? node["anyOf"] : [];
+  return forms.find((form: Json) => isJsonObject(form) && isJsonObject(form["properties"])) ?? node;
 }
 
 function sortRows(rows: readonly (readonly unknown[])[]): readonly (readonly unknown[])[] {
