@@ -287,7 +287,7 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
   ),
 
   "sandbox.concurrency": compare(
-    runTwice("return (await probe.meet({ ms: 400 })).met"),
+    runTwice("return (await probe.meet({ ms: 2_000 })).met"),
     [{ sandbox: { concurrency: 1 } }, ["false", "false"]],
     [{ sandbox: { concurrency: 2 } }, ["true", "true"]],
   ),

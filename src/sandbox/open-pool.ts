@@ -200,8 +200,11 @@ class ChildPool implements Pool {
     this.#all.add(worker);
   }
 
+  /** Somebody waits for it who has nothing else, or whom nobody else would wait for. */
   #isUrgent(): boolean {
-    return this.#all.size < WARM || this.#queue.count((principal) => this.#places.holdsNone(principal)) > 0;
+    const isUrgentFor = (principal: string): boolean =>
+      this.#places.holdsNone(principal) || this.#places.isAlone(principal);
+    return this.#all.size < WARM || this.#queue.count(isUrgentFor) > 0;
   }
 
   #startFailed(worker: Worker, reason: GloveboxError): void {

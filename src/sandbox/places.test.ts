@@ -34,6 +34,21 @@ describe("a principal that is alone", () => {
   });
 });
 
+describe("company", () => {
+  it("is somebody else who asked within the last minute or still holds a place", () => {
+    const { places, pass } = openBench(3);
+    places.see("a");
+    assert.equal(places.isAlone("a"), true);
+    hold(places, "b", 1);
+    pass(60_000);
+    assert.equal(places.isAlone("a"), false);
+    pass(1);
+    assert.equal(places.isAlone("a"), false);
+    places.leave("b");
+    assert.equal(places.isAlone("a"), true);
+  });
+});
+
 describe("a principal in company", () => {
   it("may hold all places but one", () => {
     const { places } = openBench(3);

@@ -15,6 +15,8 @@ export interface Places {
   enter(principal: string): void;
   leave(principal: string): void;
   holdsNone(principal: string): boolean;
+  /** Whether nobody else is about. */
+  isAlone(principal: string): boolean;
   /** Whether one more is within the principal's share, wherever its child comes from. */
   mayHold(principal: string): boolean;
   /** Whether it may have one of the children that are ready now. */
@@ -46,6 +48,7 @@ export function createPlaces(concurrency: number, now: () => number): Places {
       if (heldBy(principal) > 1) held.set(principal, heldBy(principal) - 1);
       else held.delete(principal);
     },
+    isAlone: (principal) => !hasOthers(principal),
     holdsNone: (principal) => heldBy(principal) === 0,
     mayHold,
     mayTake: (principal, ready) =>
