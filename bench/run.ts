@@ -10,6 +10,7 @@ const { benchCatalog } = await import("./search/report.ts");
 const { benchProduct, benchStart } = await import("./product.ts");
 const { benchUpstreams } = await import("./upstreams.ts");
 const { benchTypes } = await import("./types.ts");
+const { benchLedger } = await import("./ledger.ts");
 
 console.log(`Node ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}`);
 const { benchAnalysis } = await import("./analysis.ts");
@@ -19,6 +20,7 @@ await benchNeighbors();
 await benchCatalog();
 await benchProduct();
 await benchUpstreams();
+await benchLedger();
 await benchTypes();
 await benchStart();
 benchTokens();

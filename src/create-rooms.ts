@@ -17,7 +17,7 @@ import type { Sandbox } from "./sandbox/index.ts";
 import type { Store } from "./store/index.ts";
 import type { Gateway } from "./surfaces/index.ts";
 import { declareApi } from "./typegen/index.ts";
-import { createExecutionId, reportIncident, timebox } from "./host-powers.ts";
+import { createExecutionId, createPreview, reportIncident, timebox } from "./host-powers.ts";
 
 /** The rooms of one gateway, once they are open. */
 export interface Parts {
@@ -33,6 +33,8 @@ export interface Parts {
   readonly flows: Flows;
   readonly watch: ToolsWatch;
   readonly checker: Checker;
+  /** What every secret that was ever lent is taken out with. */
+  readonly hide: (text: string) => string;
   close(): Promise<void>;
 }
 
@@ -103,6 +105,7 @@ function createBridges(
       ledger,
       report,
       flow,
+      ...(settings.audit.previews && { preview: createPreview(parts.hide) }),
       ...planned,
       take: (tool) => quotas.take({ kind: "call", principal, tool }),
       decide: (call, tool) => policy.decide({ call, tool, principal }),

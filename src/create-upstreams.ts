@@ -1,5 +1,6 @@
 /** Builds a connector for every upstream of the settings, with the secrets and files that it needs and no others. */
 
+import type { Ledger } from "./audit/index.ts";
 import { readTextFile } from "./config/index.ts";
 import type { ApiSettings, Settings, UpstreamSettings } from "./config/index.ts";
 import {
@@ -12,20 +13,23 @@ import {
   toVerdictText,
 } from "./connectors/index.ts";
 import type { Connector, EraVerdicts, McpConnectorOptions, OpenapiConnectorOptions } from "./connectors/index.ts";
-import type { ChildKeeper, ConnectorId, PinMode } from "./domain/index.ts";
+import type { ChildKeeper, ConnectorId, PinMode, UpstreamState, UpstreamStatus } from "./domain/index.ts";
 import type { ServerPlace } from "./policy/index.ts";
 import type { Egress } from "./egress/index.ts";
 import { watchFamily } from "./processes/index.ts";
 import type { Store } from "./store/index.ts";
 import { fillTemplates } from "./vault/index.ts";
 import type { Vault } from "./vault/index.ts";
-import { cleanServerText } from "./host-powers.ts";
+import { cleanCause, cleanServerText } from "./host-powers.ts";
 
 export interface UpstreamParts {
   readonly keeper: ChildKeeper;
   readonly egress: Egress;
   readonly store: Store;
   readonly vault: Vault;
+  readonly ledger: Pick<Ledger, "write">;
+  /** Everything that was ever lent; what is kept or shown must not hold any of it. */
+  readonly lent: Set<string>;
 }
 
 /** All upstreams, and how tools of each are accepted that were never seen. */
@@ -36,7 +40,7 @@ export interface Upstreams {
 
 /** Nothing is started. The caller closes them. */
 export async function createUpstreams(settings: Settings, parts: UpstreamParts): Promise<Upstreams> {
-  const { keeper, egress, store, vault } = parts;
+  const { keeper, egress, store } = parts;
   const verdicts = createVerdicts(store);
   const shared = {
     keeper,
@@ -52,17 +56,23 @@ export async function createUpstreams(settings: Settings, parts: UpstreamParts):
   const pinModeOf = (id: ConnectorId): PinMode => adapters.get(id)?.pin ?? byServer.get(id) ?? usual;
   const connectors = [
     ...[...settings.upstreams].map(([id, upstream]) =>
-      withoutSecrets(vault, (lender) =>
-        createMcpConnector({ ...shared, id, settings: toConnectorSettings(id, upstream, lender) }),
+      withoutSecrets(parts, (lender, onState) =>
+        createMcpConnector({ ...shared, id, onState, settings: toConnectorSettings(id, upstream, lender) }),
       ),
     ),
     ...[...settings.apis].map(([id, api]) =>
-      withoutSecrets(vault, (lender) =>
-        createOpenapiConnector({ ...shared, id, settings: toApiSettings(id, api, lender), readFile: readDocument }),
+      withoutSecrets(parts, (lender, onState) =>
+        createOpenapiConnector({
+          ...shared,
+          id,
+          onState,
+          settings: toApiSettings(id, api, lender),
+          readFile: readDocument,
+        }),
       ),
     ),
     ...[...adapters].map(([id, { adapter }]) =>
-      withoutSecrets(vault, (lender) =>
+      withoutSecrets(parts, (lender) =>
         createAdapterConnector({ ...shared, id, adapter, lend: (name) => lender.lend(name, `upstream ${id}`) }),
       ),
     ),
@@ -73,14 +83,38 @@ export async function createUpstreams(settings: Settings, parts: UpstreamParts):
 type Lender = Pick<Vault, "lend">;
 
 /** What an upstream was lent is remembered as long as the upstream, to be taken out of everything that it says. */
-function withoutSecrets(vault: Vault, create: (lender: Lender) => Connector): Connector {
+function withoutSecrets(
+  { vault, ledger, lent: everLent }: UpstreamParts,
+  create: (lender: Lender, onState: (state: UpstreamState) => void) => Connector,
+): Connector {
   const lent = new Set<string>();
   const lend: Vault["lend"] = async (name, purpose) => {
     const secret = await vault.lend(name, purpose);
     lent.add(secret.reveal());
+    everLent.add(secret.reveal());
     return secret;
   };
-  return hideSecrets(create({ lend }), lent);
+  const connector: Connector = hideSecrets(
+    create({ lend }, (state) => recordState(ledger, state, () => connector.status())),
+    lent,
+  );
+  return connector;
+}
+
+/** What the ledger is told about an upstream, by the state that it has entered. */
+const CHANGES: Readonly<Partial<Record<UpstreamState, string>>> = {
+  ready: "upstream.connected",
+  failed: "upstream.failed",
+  suspended: "upstream.suspended",
+};
+
+/** Nothing waits for it: an upstream comes and goes whether or not that can be written down. */
+function recordState(ledger: Pick<Ledger, "write">, state: UpstreamState, status: () => UpstreamStatus): void {
+  const action = CHANGES[state];
+  if (action === undefined) return;
+  const { name, transport, cause } = status();
+  const detail = { state, transport, ...(cause !== undefined && { cause: cleanCause(cause) }) };
+  ledger.write({ actor: "gateway", action, subject: name, detail }, "soon").catch(() => undefined);
 }
 
 /** Where each upstream is, as the operator wrote it; adapters are nowhere but here. */

@@ -8,6 +8,8 @@ import { GloveboxError, describeError, parseExecutionId, parsePrincipalId, parse
 import type { ExecutionId, Principal, ResultId } from "./domain/index.ts";
 
 const TEXT_BYTES = 64 * 1024;
+const CAUSE_BYTES = 500;
+const PREVIEW_BYTES = 512;
 /** A program whose types take longer to strip than this was written to stall the gateway. */
 const STRIP_MS = 500;
 
@@ -49,6 +51,16 @@ export function cleanDescription(text: string): string {
 /** What a server writes about its own troubles may hold paths of this machine. */
 export function cleanServerText(text: string): string {
   return cleanText(text, { maxBytes: TEXT_BYTES, paths: true });
+}
+
+/** As `cleanServerText`, short enough for a record. */
+export function cleanCause(text: string): string {
+  return cleanText(text, { maxBytes: CAUSE_BYTES, paths: true });
+}
+
+/** The beginning of arguments or a result as the ledger may keep it; `hide` takes out what was ever lent. */
+export function createPreview(hide: (text: string) => string): (text: string) => string {
+  return (text) => cleanText(hide(text), { maxBytes: PREVIEW_BYTES });
 }
 
 /** Four 32-bit numbers, which is what the guest's generator takes. */

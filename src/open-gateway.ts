@@ -9,11 +9,11 @@ import type { Drift, Shapes } from "./catalog/index.ts";
 import { openChecker } from "./checker/index.ts";
 import { followRules } from "./config/index.ts";
 import type { Settings } from "./config/index.ts";
-import { watchRestarts } from "./connectors/index.ts";
+import { followSecrets, watchRestarts } from "./connectors/index.ts";
 import { tightenLimits } from "./domain/index.ts";
 import type { CatalogSnapshot, EngineName, Principal } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
-import { createCorridor, createDescribe, createResults } from "./execution/index.ts";
+import { closeOrphans, createCorridor, createDescribe, createResults } from "./execution/index.ts";
 import { createLabeler, openFlows, openPolicy } from "./policy/index.ts";
 import type { Flows, Policy } from "./policy/index.ts";
 import { hasEnded, measureFamily, openReaper } from "./processes/index.ts";
@@ -33,6 +33,7 @@ import { createRooms } from "./create-rooms.ts";
 import type { Parts } from "./create-rooms.ts";
 import { createUpstreams, findPlaces, startEagerly } from "./create-upstreams.ts";
 import { cleanDescription, createResultId, createSeed, reportIncident, warnOperator } from "./host-powers.ts";
+import { recordStart, startExports, startRetention } from "./keep-ledger.ts";
 import { APPROVALS, RESTARTS, createVault, openHeld, openLedgerOf } from "./open-records.ts";
 
 const MANIFEST = createRequire(import.meta.url)("../package.json") as { readonly version: string };
@@ -48,12 +49,22 @@ export async function openGateway(settings: Settings): Promise<Gateway> {
   await using opened = new AsyncDisposableStack();
   const keeper = opened.use(openReaper());
   const store = opened.use(await openStore({ path: settings.store.path, now: Date.now }));
-  const { ledger } = await openLedgerOf(settings, store);
+  let note = (): void => undefined;
+  const { ledger, signer, seed } = await openLedgerOf(settings, store, () => note());
   opened.use(ledger);
+  opened.defer(() => recordEnd(ledger));
+  await closeOrphans({ store, ledger, hasEnded });
+  await recordStart(settings, { store, ledger, version: VERSION, seed });
   const policy = opened.use(await openPolicyOf(settings, store, ledger));
   const vault = opened.use(createVault(settings, store, ledger));
   const egress = opened.use(openEgress());
-  const { connectors, pinModeOf } = await createUpstreams(settings, { keeper, egress, store, vault });
+  const around = { store, ledger, signer, egress, vault, version: VERSION };
+  const exporter = opened.use(startExports(settings, around));
+  note = () => exporter.note();
+  opened.use(startRetention(settings, around));
+  const lent = new Set<string>();
+  const parts = { keeper, egress, store, vault, ledger, lent };
+  const { connectors, pinModeOf } = await createUpstreams(settings, parts);
   for (const connector of connectors) opened.use(connector);
   const shapes = settings.catalog.learn ? opened.use(await learnShapes(store, ledger)) : undefined;
   const pins = {
@@ -77,7 +88,7 @@ export async function openGateway(settings: Settings): Promise<Gateway> {
   const checker = opened.use(openChecker({ node: process.execPath, keeper, now: Date.now, measure: measureFamily }));
   const rooms = opened.move();
   const close = (): Promise<void> => rooms.disposeAsync();
-  const kept = { results, flows, watch, ...(shapes && { shapes }) };
+  const kept = { results, flows, watch, hide: followSecrets(lent), ...(shapes && { shapes }) };
   return createGateway({ settings, store, ledger, catalog, policy, sandbox, checker, close, ...kept });
 }
 
@@ -93,6 +104,13 @@ function openPolicyOf({ policy }: Settings, store: Store, ledger: Ledger): Promi
     meta: store.meta,
     warn: warnOperator,
   });
+}
+
+/** A store that is away must not keep a gateway from ending. */
+async function recordEnd(ledger: Ledger): Promise<void> {
+  await ledger
+    .write({ actor: "gateway", action: "gateway.closed", subject: VERSION, detail: {} })
+    .catch(() => undefined);
 }
 
 function learnShapes(store: Store, ledger: Ledger): Promise<Shapes> {
@@ -131,9 +149,10 @@ function createGateway(parts: Parts): Gateway {
   const { limits } = settings.sandbox;
   const kept = { store, hasEnded, results };
   const corridor = createCorridor({ rooms, ...kept, limits, now: Date.now, takeIn, sourcesOf });
-  void corridor.recover().catch(reportIncident);
+  const recovered = corridor.recover().catch(reportIncident);
   const close = async (): Promise<void> => {
     await corridor.stop();
+    await recovered; // a command that is over in a moment gives lost executions their end, too
     await parts.close();
   };
   return {

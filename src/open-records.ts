@@ -38,8 +38,14 @@ async function openRecords(settings: Settings): Promise<Records> {
   return { store, ledger, close };
 }
 
+interface OpenedLedger {
+  readonly ledger: Ledger;
+  readonly signer: Signer;
+  readonly seed: Uint8Array;
+}
+
 /** The ledger of a store, signed with the key beside it, which is made on first use. The caller closes it first. */
-export async function openLedgerOf(settings: Settings, store: Store): Promise<{ ledger: Ledger; signer: Signer }> {
+export async function openLedgerOf(settings: Settings, store: Store, onAppended?: () => void): Promise<OpenedLedger> {
   const headFile = toHeadFile(settings);
   const { seed, isNew } =
     headFile === undefined
@@ -47,8 +53,15 @@ export async function openLedgerOf(settings: Settings, store: Store): Promise<{ 
       : loadSigningKey(toKeyFile(settings), randomBytes);
   const signer = createSigner(seed);
   const where = headFile === undefined ? {} : { headFile };
-  const ledger = await openSignedLedger({ store, now: Date.now, signer, isNewKey: isNew, ...where });
-  return { ledger, signer };
+  const ledger = await openSignedLedger({
+    store,
+    now: Date.now,
+    signer,
+    isNewKey: isNew,
+    ...where,
+    ...(onAppended && { onAppended }),
+  });
+  return { ledger, signer, seed };
 }
 
 /** For the commands that look at the ledger: neither a key nor a record is made. Closing it closes the store. */

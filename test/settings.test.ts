@@ -31,6 +31,7 @@ import {
 import type { Case } from "./scenarios/observe.ts";
 import { API_OBSERVATIONS } from "./scenarios/observe-apis.ts";
 import { FLOW_OBSERVATIONS } from "./scenarios/observe-flows.ts";
+import { LEDGER_OBSERVATIONS } from "./scenarios/observe-ledger.ts";
 import { QUOTA_OBSERVATIONS, policyObservations } from "./scenarios/observe-policy.ts";
 import { makeFolder, serveFor, startFor, waitForOutput } from "./scenarios/product.ts";
 
@@ -193,6 +194,7 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
   ...policyObservations(folder),
   ...QUOTA_OBSERVATIONS,
   ...FLOW_OBSERVATIONS,
+  ...LEDGER_OBSERVATIONS,
 
   "mcpServers.*.args": compare(
     run("return (await probe.about({})).argv"),

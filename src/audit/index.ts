@@ -2,6 +2,10 @@
 
 export { cleanText } from "./clean-text.ts";
 export type { CleanOptions } from "./clean-text.ts";
+export { openExporter } from "./export/open-exporter.ts";
+export type { Exporter, ExporterOptions, Sink } from "./export/open-exporter.ts";
+export { openFileSink } from "./export/open-file-sink.ts";
+export { createOtlpSink, createSyslogSink } from "./export/sinks.ts";
 export { toOtlp } from "./export/to-otlp.ts";
 export { digestOf } from "./digest-of.ts";
 export type { Pace } from "./group-commit.ts";

@@ -62,6 +62,8 @@ export interface BridgeOptions {
   readonly onEvent?: (event: ExecutionEvent) => void;
   /** Keeps the details of an internal fault and returns the incident's id. */
   readonly report: (thrown: unknown) => string;
+  /** Makes of arguments or a result what the ledger may keep beside their digest; left out, nothing of them is kept. */
+  readonly preview?: (text: string) => string;
   /** What the program can call, as its text tells. When it is exact, nothing else crosses. */
   readonly plan?: CallPlan;
   /** Follows what the program has read and speaks up before it can leave. */
@@ -95,10 +97,10 @@ export interface Bridge {
 }
 
 export function openBridge(options: BridgeOptions): Bridge {
-  const { execution, limits, ledger, principal, onEvent = () => undefined } = options;
+  const { execution, limits, principal, onEvent = () => undefined } = options;
   const trace = createCallTrace();
   const slots = createSlots(limits.concurrentCalls);
-  const { record, refuseLost } = createRecorder(ledger, principal);
+  const { record, refuseLost, overrun } = createRecorder(options);
   const carries: Promise<unknown>[] = [];
   let seq = 0;
 
@@ -113,7 +115,7 @@ export function openBridge(options: BridgeOptions): Bridge {
     const decision = stricter(usual, arrival?.judge(call, tool)); // 4 decide
     entry.decision = decision.kind;
     const isRead = decision.kind === "allow" && tool.effect === "read";
-    const intended = describeIntent(call, tool, decision, rawArgs);
+    const intended = describeIntent(options, call, { tool, decision, rawArgs });
     // What changes something is on disk before it leaves; the record of a read shares the next commit.
     const intent = record(isRead ? "soon" : "now", "call.intended", tool.address, intended);
     await (isRead ? options.opened : intent);
@@ -125,7 +127,7 @@ export function openBridge(options: BridgeOptions): Bridge {
 
   const carry = async (rawAddress: unknown, rawArgs: unknown): Promise<Reply> => {
     seq += 1;
-    if (seq > limits.calls) throw callsOverrun(limits); // 1 limit: attempts count, refused or not
+    if (seq > limits.calls) throw overrun(seq, rawAddress); // 1 limit: attempts count, refused or not
     const entry = trace.open(seq);
     entry.tool = nameOf(rawAddress);
     const arrival = options.flow?.arrive(); // before any waiting: what comes later cannot be in this call
@@ -136,7 +138,7 @@ export function openBridge(options: BridgeOptions): Bridge {
       .finally(() => slots.leave());
     const closed = entry.close(reply);
     onEvent({ kind: "answered", record: closed });
-    void record("soon", "call.ended", entry.tool, describeOutcome(execution, closed, reply)); // 7 record
+    void record("soon", "call.ended", entry.tool, describeOutcome(options, closed, reply)); // 7 record
     await arrival?.deliver(reply);
     return reply;
   };
@@ -191,7 +193,7 @@ async function invokeCall(
   );
 }
 
-function createRecorder(ledger: Ledger, principal: Principal) {
+function createRecorder({ execution, ledger, limits, principal }: BridgeOptions) {
   let lost: { readonly thrown: unknown } | undefined;
   const record = (pace: Pace, action: string, subject: string, detail: JsonObject): Promise<unknown> => {
     const write = ledger.write({ actor: principal.id, action, subject, detail }, pace);
@@ -201,7 +203,13 @@ function createRecorder(ledger: Ledger, principal: Principal) {
   const refuseLost = (): void => {
     if (lost) throw lost.thrown;
   };
-  return { record, refuseLost };
+  /** Only the first is written down: a program could try as often as it likes before it is ended. */
+  const overrun = (seq: number, rawAddress: unknown): GloveboxError => {
+    if (seq === limits.calls + 1)
+      void record("soon", "call.refused", nameOf(rawAddress), { execution, seq, code: "LIMIT_CALLS" });
+    return callsOverrun(limits);
+  };
+  return { record, refuseLost, overrun };
 }
 
 /** Exact, in a map: what a guest names is never looked up as a property. */
@@ -274,21 +282,32 @@ function callsOverrun(limits: Limits): GloveboxError {
 }
 
 /** Digests instead of values: a record says what was sent without keeping it. */
-function describeIntent(call: ToolCall, tool: Tool, decision: Decision, rawArgs: unknown): JsonObject {
+function describeIntent(
+  { preview }: BridgeOptions,
+  call: ToolCall,
+  { tool, decision, rawArgs }: { readonly tool: Tool; readonly decision: Decision; readonly rawArgs: unknown },
+): JsonObject {
+  const text = String(rawArgs);
   return {
     execution: call.execution,
     seq: call.seq,
     server: tool.origin.connector,
     effect: tool.effect,
     definition: tool.digest,
-    arguments: digestOf(String(rawArgs)),
+    arguments: digestOf(text),
+    ...(preview && { preview: preview(text) }),
     decision: decision.kind,
     rule: decision.rule,
     ...(decision.flow && { flow: decision.flow.map((source) => ({ ...source })) }),
   };
 }
 
-function describeOutcome(execution: ExecutionId, { seq, outcome, ms }: CallRecord, reply: Reply): JsonObject {
+function describeOutcome(
+  { execution, preview }: BridgeOptions,
+  { seq, outcome, ms }: CallRecord,
+  reply: Reply,
+): JsonObject {
   const said = { execution, seq, outcome, ms };
-  return reply.ok ? { ...said, result: digestOf(reply.json) } : { ...said, code: reply.error.code };
+  if (!reply.ok) return { ...said, code: reply.error.code };
+  return { ...said, result: digestOf(reply.json), ...(preview && { preview: preview(reply.json) }) };
 }

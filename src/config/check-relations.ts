@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "../domain/index.ts";
 import { checkPatterns, checkRules } from "./check-rules.ts";
 import { expandText } from "./expand-references.ts";
 import type { Environment } from "./expand-references.ts";
-import { isHttpUrl } from "./formats.ts";
+import { isHttpUrl, isSyslogUrl } from "./formats.ts";
 import { quote } from "./problems.ts";
 import type { KeyPath, Problems } from "./problems.ts";
 
@@ -21,7 +21,7 @@ const URL_KEYS = ["headers"] as const;
 /** Works on a configuration that may still break the schema, so that all problems come out at once. */
 export function checkRelations(config: Json, environment: Environment, problems: Problems): void {
   if (!isJsonObject(config)) return;
-  const { mcpServers, openapi, policy, quotas } = config;
+  const { audit, mcpServers, openapi, policy, quotas } = config;
   const servers = isJsonObject(mcpServers) ? mcpServers : {};
   for (const [name, server] of Object.entries(servers)) {
     checkName(["mcpServers", name], problems);
@@ -32,6 +32,7 @@ export function checkRelations(config: Json, environment: Environment, problems:
     if (Object.hasOwn(servers, name)) problems.report({ path: ["openapi", name], anchor: "key", message: NAME_TAKEN });
     if (isJsonObject(api)) checkApi(api, ["openapi", name], { environment, problems });
   }
+  if (isJsonObject(audit) && Array.isArray(audit["export"])) checkExports(audit["export"], { environment, problems });
   if (isJsonObject(policy)) checkPolicy(policy, problems);
   const prices = isJsonObject(quotas) ? quotas["prices"] : undefined;
   if (isJsonObject(prices)) checkPatterns(prices, ["quotas", "prices"], problems);
@@ -104,4 +105,40 @@ function checkEntries(
       report("value", "contains a line break or NUL character, its variables included");
     }
   }
+}
+
+const EXPORT_KEYS: Readonly<Record<string, readonly string[]>> = {
+  file: ["path"],
+  syslog: ["url"],
+  otlp: ["url", "headers"],
+};
+
+/** Each kind has keys of its own, and its own kind of address. */
+function checkExports(entries: readonly Json[], context: Context): void {
+  for (const [index, entry] of entries.entries()) {
+    if (!isJsonObject(entry)) continue;
+    const { kind, url } = entry;
+    const path = ["audit", "export", index];
+    const own = typeof kind === "string" ? EXPORT_KEYS[kind] : undefined;
+    if (own) checkExport(entry, own, { path, ...context });
+    const isOther = typeof url === "string" && (kind === "syslog" ? isHttpUrl(url) : isSyslogUrl(url));
+    if (isOther && own)
+      context.problems.report({
+        path: [...path, "url"],
+        anchor: "value",
+        message: `is no address for ${quote(typeof kind === "string" ? kind : "")}`,
+      });
+    checkEntries(entry["headers"], [...path, "headers"], { ...context, name: HEADER_NAME, bad: BAD_IN_HEADER });
+  }
+}
+
+function checkExport(
+  entry: JsonObject,
+  own: readonly string[],
+  { path, problems }: Context & { readonly path: KeyPath },
+): void {
+  const [needed = ""] = own;
+  if (entry[needed] === undefined) problems.report({ path, anchor: "key", message: `expected ${needed}` });
+  for (const key of ["path", "url", "headers"].filter((name) => entry[name] !== undefined && !own.includes(name)))
+    problems.report({ path: [...path, key], anchor: "key", message: `has no effect with this kind of export` });
 }

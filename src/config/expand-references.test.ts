@@ -108,7 +108,7 @@ test("references work in every text of the configuration", () => {
   assert.deepEqual([settings.store.path, settings.server.host], ["/f/x.db", "::1"]);
 });
 
-test("a secret is allowed in env, headers and auth of an upstream and nowhere else", () => {
+test("a secret is allowed in env, headers and auth of an upstream, in headers of an export, and nowhere else", () => {
   const secret = "${secret:K}";
   const refused: readonly (readonly [string, object])[] = [
     ["mcpServers.a.command", { mcpServers: { a: { command: secret } } }],
@@ -120,15 +120,19 @@ test("a secret is allowed in env, headers and auth of an upstream and nowhere el
     ["openapi.a.include[0]", { openapi: { a: { document: "a", include: [secret] } } }],
     ["policy.rules[0].reason", { policy: { rules: [{ decision: "deny", reason: secret }] } }],
     ["store.url", { store: { url: `sqlite:${secret}` } }],
+    ["audit.export[0].path", { audit: { export: [{ kind: "file", path: secret }] } }],
+    ["audit.export[0].url", { audit: { export: [{ kind: "otlp", url: `https://h/${secret}` }] } }],
     ["server.host", { server: { host: secret } }],
   ];
   for (const [key, config] of refused) {
     assert.throws(() => parseSettings(config, { folder: "/" }, {}), {
-      message: `configuration ${key}: \${secret:NAME} is allowed only in env, headers and auth of an upstream`,
+      message: `configuration ${key}: \${secret:NAME} is allowed only in env, headers and auth of an upstream, and in headers of an export`,
     });
   }
   const allowed = { a: { command: "a", env: { K: secret } }, b: { url: "https://h/", headers: { K: secret } } };
   assert.equal(parseSettings({ mcpServers: allowed }, { folder: "/" }, {}).upstreams.size, 2);
   const api = { document: "a.yaml", headers: { K: secret }, auth: { key: secret } };
   assert.equal(parseSettings({ openapi: { api } }, { folder: "/" }, {}).apis.size, 1);
+  const place = { kind: "otlp", url: "https://h/", headers: { K: secret } };
+  assert.equal(parseSettings({ audit: { export: [place] } }, { folder: "/" }, {}).audit.exports.length, 1);
 });

@@ -98,10 +98,12 @@ export function expandReferences(config: Json, environment: Environment, problem
   return walk(config, []);
 }
 
-const SECRET_MISPLACED = "${secret:NAME} is allowed only in env, headers and auth of an upstream";
+const SECRET_MISPLACED =
+  "${secret:NAME} is allowed only in env, headers and auth of an upstream, and in headers of an export";
 
 function isTemplatePath(path: KeyPath): boolean {
-  const [map, , key] = path;
+  const [map, second, key, fourth] = path;
+  if (map === "audit" && second === "export") return path.length === 5 && fourth === "headers";
   if (path.length !== 4) return false;
   return (map === "mcpServers" && (key === "env" || key === "headers")) || (map === "openapi" && isApiTemplate(key));
 }

@@ -44,3 +44,16 @@ export function toSqliteLocation(url: string): string {
 export function isMemoryLocation(location: string): boolean {
   return location === SQLITE_MEMORY;
 }
+
+/** Where records of the ledger may be sent: a syslog receiver with its port, or an address for OpenTelemetry. */
+export function isExportUrl(value: string): boolean {
+  return isHttpUrl(value) || isSyslogUrl(value);
+}
+
+/** `tcp://host:port` or `udp://host:port` and nothing more. */
+export function isSyslogUrl(value: string): boolean {
+  if (/\s/.test(value)) return false;
+  const url = URL.parse(value);
+  if (url === null || !/^(?:tcp|udp):$/.test(url.protocol)) return false;
+  return url.hostname !== "" && url.port !== "" && /^(?:tcp|udp):\/\/[^/@?#]+$/.test(value);
+}

@@ -16,6 +16,7 @@ export { createConfigSchema } from "./schema.ts";
 export type {
   AdapterSource,
   ApiSettings,
+  ExportSettings,
   RuleSeverity,
   Settings,
   SettingsOrigin,

@@ -28,6 +28,8 @@ const DEFAULTS = {
     prices: new Map(),
   },
   catalog: { learn: true },
+  audit: { previews: false, exports: [] },
+  ledger: { retention: {} },
   store: { path: "/srv/app/.glovebox/glovebox.db" },
   expose: "code",
   results: { keepMs: 86_400_000, totalBytes: 268_435_456 },
@@ -93,6 +95,15 @@ test("every setting that is given arrives", () => {
       prices: { "*": 0.1 },
     },
     catalog: { learn: false },
+    audit: {
+      previews: true,
+      export: [
+        { kind: "file", path: "ledger.jsonl" },
+        { kind: "syslog", url: "udp://[::1]:514" },
+        { kind: "otlp", url: "https://logs.example.com/v1/logs", headers: { "X-Key": "${secret:K}" } },
+      ],
+    },
+    ledger: { retention: { days: 30, records: 1_000 } },
     store: { url: "sqlite:data/records.db" },
     expose: "both",
     results: { keepMs: 1, totalBytes: 2 },
@@ -130,6 +141,20 @@ test("every setting that is given arrives", () => {
       prices: new Map([["*", 0.1]]),
     },
     catalog: { learn: false },
+    audit: {
+      previews: true,
+      exports: [
+        { kind: "file", id: "file:/srv/app/ledger.jsonl", path: "/srv/app/ledger.jsonl" },
+        { kind: "syslog", id: "syslog:udp://[::1]:514", transport: "udp", host: "::1", port: 514 },
+        {
+          kind: "otlp",
+          id: "otlp:https://logs.example.com/v1/logs",
+          url: "https://logs.example.com/v1/logs",
+          headers: { "X-Key": [{ secret: "K" }] },
+        },
+      ],
+    },
+    ledger: { retention: { days: 30, records: 1_000 } },
     store: { path: "/srv/app/data/records.db" },
     expose: "both",
     results: { keepMs: 1, totalBytes: 2 },
@@ -314,4 +339,19 @@ test("the builtin settings are frozen too, and the map that was given is not", (
   assert.deepEqual([...upstreams.keys()], ["a"]);
   assert.ok(upstreams instanceof Map);
   assert.throws(() => upstreams.clear(), TypeError);
+});
+
+test("each kind of export needs its own keys, and takes no other", () => {
+  const wrong: readonly (readonly [object, RegExp])[] = [
+    [{ kind: "file" }, /audit\.export\[0\]: expected path/],
+    [{ kind: "syslog", path: "a" }, /audit\.export\[0\]: expected url/],
+    [{ kind: "file", path: "a", url: "udp://h:1" }, /audit\.export\[0\]\.url: has no effect with this kind/],
+    [{ kind: "syslog", url: "https://h" }, /audit\.export\[0\]\.url: is no address for "syslog"/],
+    [{ kind: "otlp", url: "tcp://h:1" }, /audit\.export\[0\]\.url: is no address for "otlp"/],
+    [{ kind: "syslog", url: "tcp://h" }, /audit\.export\[0\]\.url: expected tcp:\/\//],
+    [{ kind: "otlp", url: "https://u:p@h" }, /audit\.export\[0\]\.url: expected tcp:\/\//],
+    [{ kind: "otlp", url: "https://h", headers: { "a b": "c" } }, /headers\["a b"\]/],
+  ];
+  for (const [entry, message] of wrong)
+    assert.throws(() => parseSettings({ audit: { export: [entry] } }, { folder: "/" }, {}), message);
 });

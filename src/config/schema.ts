@@ -7,7 +7,7 @@ import { z } from "zod";
 
 import { DEFAULT_LIMITS } from "../domain/index.ts";
 import type { JsonObject } from "../domain/index.ts";
-import { isHttpUrl, isLoopbackHost, isSqliteUrl } from "./formats.ts";
+import { isExportUrl, isHttpUrl, isLoopbackHost, isSqliteUrl } from "./formats.ts";
 import { policySchema } from "./policy-schema.ts";
 import { quotasSchema } from "./quotas-schema.ts";
 import { whole } from "./whole.ts";
@@ -175,6 +175,48 @@ const adapterSchema = z.union([
     pin: pinSchema.optional().meta({ description: "As the setting pin, for the adapters of this module alone." }),
   }),
 ]);
+const exportSchema = z
+  .strictObject({
+    kind: z.enum(["file", "syslog", "otlp"]).meta({
+      description: "Where records go: a file of JSON Lines, a syslog receiver (RFC 5424), or OpenTelemetry over HTTP.",
+    }),
+    path: nonEmptyText.optional().meta({ description: "For file: the file, relative to this file's folder." }),
+    url: z
+      .string()
+      .refine(isExportUrl, "expected tcp:// or udp:// with host and port, or an http or https URL without user name")
+      .optional()
+      .meta({ description: "For syslog: tcp://host:port or udp://host:port. For otlp: where logs are sent." }),
+    headers: z.record(z.string(), text).optional().meta({ description: "For otlp; may hold ${secret:NAME}." }),
+  })
+  .meta({ description: "One place that every record is sent to." });
+
+const auditSchema = z
+  .strictObject({
+    previews: z.boolean().default(false).meta({
+      description: "Keep the beginning of arguments and results in the ledger, not only their digests.",
+    }),
+    export: z.array(exportSchema).max(10).default([]).meta({ description: "Where records are sent as they come." }),
+  })
+  .prefault({})
+  .meta({ description: "What records say, and where they go beside the store." });
+
+const ledgerSchema = z
+  .strictObject({
+    retention: z
+      .strictObject({
+        days: z.int().min(1).max(36_500).optional().meta({ description: "Records older than this are dropped." }),
+        records: z
+          .int()
+          .min(1)
+          .max(1_000_000_000)
+          .optional()
+          .meta({ description: "Records beyond this many, counted from the newest, are dropped." }),
+      })
+      .prefault({})
+      .meta({ description: "What is dropped, up to a signed checkpoint. Left out, everything is kept." }),
+  })
+  .prefault({})
+  .meta({ description: "How long records are kept." });
 
 /** Checks everything that concerns one key by itself; rules that join keys are in `check-relations.ts`. */
 export const configSchema = z.strictObject({
@@ -201,6 +243,8 @@ export const configSchema = z.strictObject({
   policy: policySchema,
   quotas: quotasSchema,
   catalog: catalogSchema,
+  audit: auditSchema,
+  ledger: ledgerSchema,
   store: z
     .strictObject({
       url: z
@@ -254,6 +298,8 @@ export type CheckedApi = CheckedConfig["openapi"][string];
 
 /** One entry of `adapters` that passed the schema. */
 export type CheckedAdapter = CheckedConfig["adapters"][number];
+/** One entry of `audit.export` that passed the schema. */
+export type CheckedExport = CheckedConfig["audit"]["export"][number];
 
 /** The JSON Schema that editors use, the content of `glovebox.schema.json`. Draft 7, which every editor understands. */
 export function createConfigSchema(): JsonObject {

@@ -72,6 +72,16 @@ export type UpstreamStart = "eager" | "lazy";
 /** The severity an operator gives to a rule of the analysis. */
 export type RuleSeverity = "error" | "warn" | "off";
 
+/** One place that every record of the ledger is sent to. */
+export type ExportSettings = {
+  /** Names the place for good, such as `file:/var/log/ledger.jsonl`; how far the export has come is kept under it. */
+  readonly id: string;
+} & (
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "syslog"; readonly transport: "tcp" | "udp"; readonly host: string; readonly port: number }
+  | { readonly kind: "otlp"; readonly url: string; readonly headers: Readonly<Record<string, Template>> }
+);
+
 /** The one settings object. Deeply frozen: a room may keep it, and nobody can change it behind its back. */
 export interface Settings {
   readonly source: SettingsOrigin;
@@ -111,6 +121,13 @@ export interface Settings {
     /** Whether results teach which fields a tool returns. */
     readonly learn: boolean;
   };
+  readonly audit: {
+    /** Whether the ledger keeps the beginning of arguments and results. */
+    readonly previews: boolean;
+    readonly exports: readonly ExportSettings[];
+  };
+  /** Which records are dropped; without any limit, none. */
+  readonly ledger: { readonly retention: { readonly days?: number; readonly records?: number } };
   /** An absolute path, or `:memory:` for a store that ends with the process. */
   readonly store: { readonly path: string };
   /** What MCP clients see: programs over tools, the tools themselves, or both. */

@@ -9,9 +9,17 @@ import { expandText } from "./expand-references.ts";
 import type { Environment } from "./expand-references.ts";
 import { isHttpUrl, isMemoryLocation, toSqliteLocation } from "./formats.ts";
 import { configSchema } from "./schema.ts";
-import type { CheckedAdapter, CheckedApi, CheckedConfig, CheckedServer } from "./schema.ts";
+import type { CheckedAdapter, CheckedApi, CheckedConfig, CheckedExport, CheckedServer } from "./schema.ts";
 import { toRule } from "./to-rules.ts";
-import type { AdapterSource, ApiSettings, Settings, SettingsOrigin, Template, UpstreamSettings } from "./settings.ts";
+import type {
+  AdapterSource,
+  ApiSettings,
+  ExportSettings,
+  Settings,
+  SettingsOrigin,
+  Template,
+  UpstreamSettings,
+} from "./settings.ts";
 
 interface Context {
   readonly source: SettingsOrigin;
@@ -44,6 +52,8 @@ export function toSettings(config: CheckedConfig, context: Context): Settings {
     policy: toPolicy(config.policy, context.folder),
     quotas: { ...config.quotas, prices: new Map(Object.entries(config.quotas.prices)) },
     catalog: config.catalog,
+    audit: { previews: config.audit.previews, exports: config.audit.export.map((entry) => toExport(entry, context)) },
+    ledger: { retention: toGiven(config.ledger.retention) },
     store: { path: isMemoryLocation(location) ? location : resolve(context.folder, location) },
     expose: config.expose,
     results: config.results,
@@ -85,6 +95,24 @@ function toApi(api: CheckedApi, { folder, environment }: Context): ApiSettings {
     exclude,
     startMs: api.startupTimeoutMs,
   };
+}
+
+/** Which keys belong to which kind was checked before. */
+function toExport({ kind, path = "", url = "", headers = {} }: CheckedExport, context: Context): ExportSettings {
+  switch (kind) {
+    case "file":
+      return { kind, id: `file:${resolve(context.folder, path)}`, path: resolve(context.folder, path) };
+    case "syslog": {
+      const { protocol, hostname, port } = new URL(url);
+      const host = hostname.replace(/^\[(.*)\]$/, "$1");
+      const transport = protocol === "udp:" ? "udp" : "tcp";
+      return { kind, id: `syslog:${url}`, transport, host, port: Number(port) };
+    }
+    case "otlp":
+      return { kind, id: `otlp:${url}`, url, headers: toTemplates(headers, context.environment) };
+    default:
+      return kind satisfies never;
+  }
 }
 
 /** An object of the configuration is handed on as it is, behind a function: it is not ours to freeze. */

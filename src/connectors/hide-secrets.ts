@@ -62,7 +62,7 @@ export function hideSecrets(connector: Connector, secrets: ReadonlySet<string>):
 }
 
 /** The set only grows, while an upstream starts; the forms are made again when it has, and not for every text. */
-function followSecrets(secrets: ReadonlySet<string>): Hide {
+export function followSecrets(secrets: ReadonlySet<string>): Hide {
   let size = 0;
   let hide: Hide = (text) => text;
   return (text) => {

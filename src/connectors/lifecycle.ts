@@ -19,6 +19,8 @@ export interface LifecycleOptions<Link> {
   /** True for failures that mean that a process ended by itself; without it nothing is ever suspended. */
   readonly isCrash?: (error: GloveboxError) => boolean;
   readonly now: () => Instant;
+  /** Hears each new state after it has been entered. Must not throw. */
+  readonly onState?: (state: UpstreamState) => void;
 }
 
 type State<Link> =
@@ -115,6 +117,7 @@ export class Lifecycle<Link> {
   #enter(next: State<Link>): void {
     this.#state = next;
     this.#since = this.#options.now();
+    this.#options.onState?.(next.kind);
   }
 
   #checkPause(error: GloveboxError, retryAt: Instant): void {

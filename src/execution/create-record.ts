@@ -62,23 +62,28 @@ export function createRecord({ store, ledger, now, createId, owner }: RecordOpti
       return { opening: { execution, opened } };
     },
     async close(execution, result) {
-      const { state, error, labels } = result;
-      const detail = {
-        state,
-        calls: result.calls.length,
-        ...(error && { code: error.code }),
-        ...(labels && { labels: labels.map(({ label }) => label) }),
-      };
-      const ending = {
-        endedAt: now(),
-        state,
-        result: JSON.stringify(result),
-        ...(error && { errorCode: error.code }),
-      };
+      const { state, error } = result;
+      const text = JSON.stringify(result);
+      const detail = describeEnd(result, text);
+      const ending = { endedAt: now(), state, result: text, ...(error && { errorCode: error.code }) };
       await Promise.all([
         ledger.write({ actor: execution.principal, action: "execution.closed", subject: execution.id, detail }),
         store.executions.close(execution.id, ending),
       ]);
     },
+  };
+}
+
+/** The digest is that of the stored result, so that a change of that would show too. */
+export function describeEnd({ state, error, calls, stats, labels }: ExecutionResult, text: string): JsonObject {
+  const { wallMs, cpuMs } = stats;
+  return {
+    state,
+    calls: calls.length,
+    result: digestOf(text),
+    wallMs,
+    cpuMs,
+    ...(error && { code: error.code }),
+    ...(labels && { labels: labels.map(({ label }) => label) }),
   };
 }

@@ -1,5 +1,6 @@
 /** The front door of `execution`: leads one request through the rooms, settles and keeps its result. */
 
+export { closeOrphans } from "./close-orphans.ts";
 export type { Called, PlainCall } from "./call-tools.ts";
 export { createBuiltins } from "./create-builtins.ts";
 export { createDescribe } from "./create-describe.ts";

@@ -90,7 +90,7 @@ export function settleFailure(execution: Execution, thrown: unknown, context: Se
 export function emptyResult(
   execution: Pick<Execution, "id">,
   state: ExecutionResult["state"],
-  context: SettleContext,
+  context: Pick<SettleContext, "engine" | "isolation">,
 ): ExecutionResult {
   const { engine, isolation } = context;
   return { execution: execution.id, state, logs: [], calls: [], findings: [], stats: NO_STATS, engine, isolation };

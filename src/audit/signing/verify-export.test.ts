@@ -1,6 +1,7 @@
 /** Exports, checked offline: whole ones pass, and every cut, edit or foreign signature is found. */
 
 import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
@@ -90,5 +91,27 @@ describe("who signed", () => {
     const { lines, ok } = await exportFrom(broken);
     assert.deepEqual([lines.length, ok], [6, false]);
     assert.equal((await judge(lines)).ok, false);
+  });
+
+  test("neither is one whose end was cut off", async () => {
+    const cut = join(folder, "cut.db");
+    await useLedger(cut, (ledger) => writeSome(ledger, 6));
+    tamper(cut, (database) => database.exec("DELETE FROM ledger WHERE seq > 4; DELETE FROM statements"));
+    const { lines, ok } = await exportFrom(cut);
+    assert.deepEqual([lines.length, ok], [4, false]);
+  });
+
+  test("one that was found wrong at a start is exported with a trailer, and its check says so", async () => {
+    const suspect = join(folder, "suspect.db");
+    await useLedger(suspect, (ledger) => writeSome(ledger, 6));
+    rmSync(`${suspect}.head`);
+    await useLedger(suspect, (ledger) => writeSome(ledger, 1), { isNewKey: false });
+    const { lines, ok } = await exportFrom(suspect);
+    assert.deepEqual([lines.length, ok], [9, false]);
+    assert.deepEqual(await judge(lines), {
+      ok: false,
+      seq: 7,
+      problem: "noted by the gateway: the signed head is missing",
+    });
   });
 });

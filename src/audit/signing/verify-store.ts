@@ -25,7 +25,7 @@ export interface StoreSources {
 /** How a walk through the whole ledger ended. */
 export interface Walked {
   readonly verdict: LedgerVerdict;
-  /** Between which places the records form a chain; absent when they do not. */
+  /** Between which places the records are whole; absent when they are not. */
   readonly span?: { readonly start: LedgerHead; readonly end: LedgerHead };
 }
 
@@ -60,7 +60,9 @@ export async function* walkStore({ store, headFile, key }: StoreSources): AsyncG
     yield record;
   }
   if (problem) return { verdict: problem };
-  return { verdict: judge(promised, check), span: { start: promised.start, end: check.last() } };
+  const verdict = judge(promised, check);
+  const isChain = verdict.ok || verdict === check.suspicion();
+  return { verdict, ...(isChain && { span: { start: promised.start, end: check.last() } }) };
 }
 
 function judge({ start, signed, key }: Promised, check: ChainCheck): LedgerVerdict {

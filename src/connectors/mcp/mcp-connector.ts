@@ -1,6 +1,6 @@
 /** A connector for one MCP server, whatever its transport and era: connects, lists, calls. It does not know who asks. */
 
-import type { ConnectorId, GloveboxError, JsonObject, UpstreamStatus } from "../../domain/index.ts";
+import type { ConnectorId, GloveboxError, JsonObject, UpstreamState, UpstreamStatus } from "../../domain/index.ts";
 
 import { Breaker } from "../breaker.ts";
 import type { CallOptions, Connector, RemoteResult, RemoteTool } from "../connector.ts";
@@ -15,7 +15,10 @@ import { callSynthetic } from "./synthetic.ts";
 import { fromTrouble, isCrash, toAbortError, toUpstreamError } from "./to-error.ts";
 import { toResult } from "./to-value.ts";
 
-export type McpConnectorOptions = DialerOptions;
+export interface McpConnectorOptions extends DialerOptions {
+  /** Hears each new state of the connection. Must not throw. */
+  readonly onState?: (state: UpstreamState) => void;
+}
 
 /** Nothing starts before the first `tools()` or `call()`. */
 export function createMcpConnector(options: McpConnectorOptions): Connector {
@@ -35,12 +38,18 @@ class McpConnector implements Connector {
   #refresh: Promise<readonly RemoteTool[]> | undefined;
 
   constructor(options: McpConnectorOptions) {
-    const { id, now } = options;
+    const { id, now, onState } = options;
     this.id = id;
     this.#options = options;
     const onEnd = (link: Link): void => this.#onEnd(link);
     this.#dialer = new Dialer(options, { onToolsChanged: () => this.#markStale(), onEnd });
-    this.#lifecycle = new Lifecycle<Link>({ id, now, isCrash, open: (closing) => this.#open(closing) });
+    this.#lifecycle = new Lifecycle<Link>({
+      id,
+      now,
+      isCrash,
+      open: (closing) => this.#open(closing),
+      ...(onState && { onState }),
+    });
     this.#breaker = new Breaker({ id, now });
   }
 

@@ -1,7 +1,7 @@
 /** A connector for one API that an OpenAPI document describes: one tool per operation, one request per call. */
 
 import { GloveboxError } from "../../domain/index.ts";
-import type { ConnectorId, Instant, JsonObject, UpstreamStatus } from "../../domain/index.ts";
+import type { ConnectorId, Instant, JsonObject, UpstreamState, UpstreamStatus } from "../../domain/index.ts";
 
 import type { Clean } from "../cap-text.ts";
 import { toShownText } from "../cap-text.ts";
@@ -20,6 +20,8 @@ export interface OpenapiConnectorOptions extends LoadOptions {
   readonly now: () => Instant;
   /** Applied to every text of the API that is shown to anyone. */
   readonly clean: Clean;
+  /** Hears each new state. Must not throw. */
+  readonly onState?: (state: UpstreamState) => void;
 }
 
 /** The document is read at the first `tools()` or `call()`, and never again while it can be used. */
@@ -38,7 +40,8 @@ class OpenapiConnector implements Connector {
     this.id = options.id;
     this.#options = options;
     const open = (closing: AbortSignal): Promise<Api> => this.#open(closing);
-    this.#lifecycle = new Lifecycle<Api>({ id: options.id, now: options.now, open });
+    const { id, now, onState } = options;
+    this.#lifecycle = new Lifecycle<Api>({ id, now, open, ...(onState && { onState }) });
   }
 
   status(): UpstreamStatus {

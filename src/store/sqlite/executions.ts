@@ -96,7 +96,7 @@ function toSummary(row: Row): ExecutionSummary {
   return { ...toOpening(row), ending: toOutcome(row) };
 }
 
-function toOpening(row: Row): Execution {
+function toOpening(row: Row): Execution & { readonly openedBy?: string } {
   return {
     id: idOf(row, "id", parseExecutionId),
     principal: idOf(row, "principal", parsePrincipalId),

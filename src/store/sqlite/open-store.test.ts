@@ -8,6 +8,7 @@ import { DatabaseSync } from "node:sqlite";
 import { after, describe, test } from "node:test";
 
 import { GloveboxError } from "../../domain/index.ts";
+import { describeSearch, describeStatements } from "../ledger.conformance.ts";
 import { describeStore, sampleOpening, sampleRecord } from "../store.conformance.ts";
 
 import { APPLICATION_ID, MIGRATIONS } from "./migrations.ts";
@@ -68,6 +69,8 @@ const VERSION_1 = `
 `;
 
 describeStore("sqlite in memory", () => openStore({ path: ":memory:", now }));
+describeSearch(() => openStore({ path: ":memory:", now }));
+describeStatements(() => openStore({ path: ":memory:", now }));
 describeStore("sqlite in a file", () => openStore({ path: newPath(), now }));
 
 describe("a new store", () => {

@@ -3,6 +3,7 @@
 import type { Settings } from "../../config/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import type { IsolationLayer, IsolationLevel, Principal } from "../../domain/index.ts";
+import type { ExportRow } from "../../store/index.ts";
 import type { Gateway } from "../gateway.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers } from "./powers.ts";
@@ -17,6 +18,9 @@ export interface Check {
 
 /** For an upstream that is not ready and has not failed either. */
 const SLOW_HINT = "It has not answered yet: start the same command by hand to see why, or wait and try again";
+
+const SUSPECT_HINT = "Compare it with an export or a backup that was kept elsewhere";
+const EXPORT_HINT = "It is tried again by itself; check `audit.export`";
 
 const SIGNS = { ok: "ok      ", warning: "warning ", failed: "FAILED  " } as const;
 
@@ -42,7 +46,34 @@ async function examine(config: string | undefined, powers: CliPowers, principal:
   const store: Check = { name: "store", state: "ok", message: settings.value.store.path };
   // Upstreams first: the program of the self-test makes the failed ones try again, and their cause is gone meanwhile.
   const upstreams = await examineUpstreams(gateway, principal);
-  return [node, read, store, ...(await examineSandbox(gateway, principal)), ...upstreams];
+  const sandbox = await examineSandbox(gateway, principal);
+  return [node, read, store, ...sandbox, ...upstreams, ...(await examineLedger(settings.value, powers))];
+}
+
+/** Whether the ledger is whole, and how far its exports have come. */
+async function examineLedger(settings: Settings, powers: CliPowers): Promise<readonly Check[]> {
+  await using reader = await powers.openReader(settings);
+  const verdict = await reader.verify();
+  const last = await reader.last();
+  const ledger: Check = verdict.ok
+    ? { name: "ledger", state: "ok", message: `${verdict.records} records, all intact` }
+    : { name: "ledger", state: "failed", message: `record ${verdict.seq}: ${verdict.problem}`, hint: SUSPECT_HINT };
+  const rows = await reader.exports();
+  const exports = settings.audit.exports.map(({ id }) =>
+    describeExport(
+      id,
+      rows.find((row) => row.id === id),
+      last,
+    ),
+  );
+  return [ledger, ...exports];
+}
+
+function describeExport(id: string, row: ExportRow | undefined, last: number): Check {
+  const { cursor = 0, failure = null } = row ?? {};
+  const message = `${cursor} of ${last} records sent`;
+  if (failure === null) return { name: `export ${id}`, state: "ok", message };
+  return { name: `export ${id}`, state: "failed", message: `${message}; ${failure}`, hint: EXPORT_HINT };
 }
 
 type Attempted<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly check: Check };

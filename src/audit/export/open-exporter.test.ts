@@ -1,0 +1,208 @@
+/** Continuous exports: at least once, in order, after failures and restarts, and never in the way of a writer. */
+
+import assert from "node:assert/strict";
+import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+
+import type { JsonObject } from "../../domain/index.ts";
+import { openMessageLine } from "../../egress/index.ts";
+import { openStore } from "../../store/index.ts";
+import type { Store } from "../../store/index.ts";
+import { openLedger, parseLedgerLine, verifyExport } from "../index.ts";
+import { SIGNER, makeFolder } from "../signing/fixtures/signed-store.ts";
+import { openExporter } from "./open-exporter.ts";
+import type { Exporter, Sink } from "./open-exporter.ts";
+import { openFileSink } from "./open-file-sink.ts";
+import { createSyslogSink } from "./sinks.ts";
+
+const { folder, remove } = makeFolder();
+after(remove);
+const TIMES = { lookMs: 5, firstPauseMs: 1, longestPauseMs: 8, sendMs: 200, closeMs: 200 };
+
+let files = 0;
+const newPath = (): string => join(folder, `${(files += 1)}`);
+
+async function append(store: Store, count: number): Promise<void> {
+  await using ledger = await openLedger({ store, now: () => 7 });
+  const entry = { actor: "a", action: "call.ended", subject: "s", detail: { outcome: "ok" } };
+  await Promise.all(Array.from({ length: count }, () => ledger.write(entry)));
+}
+
+const open = (store: Store, sink: Sink, holder = "me"): Exporter =>
+  openExporter({ store, sinks: [sink], holder, now: Date.now, times: TIMES });
+
+async function until(check: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await check())) await wait(2);
+}
+
+/** A place in memory that fails as often as it is told to. */
+function createPlace(failures = 0): { readonly sink: Sink; readonly numbers: unknown[]; readonly tries: () => number } {
+  const numbers: unknown[] = [];
+  let tries = 0;
+  const send = async (records: readonly JsonObject[]): Promise<void> => {
+    tries += 1;
+    if (tries <= failures) throw new Error("away \u001b[31m for now");
+    numbers.push(...records.map(({ seq }) => seq));
+  };
+  return { sink: { id: "memory:a", send, close: async () => undefined }, numbers, tries: () => tries };
+}
+
+const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index + 1);
+
+describe("an exporter", () => {
+  test("sends what is there and what comes, in order, also what another process writes", async () => {
+    await using store = await openStore({ path: ":memory:", now: () => 7 });
+    const { sink, numbers } = createPlace();
+    await append(store, 1_200);
+    await using _exporter = open(store, sink);
+    await until(() => numbers.length === 1_200);
+    await append(store, 3);
+    await until(() => numbers.length === 1_203);
+    assert.deepEqual(numbers, upTo(1_203));
+  });
+
+  test("tries again after failures, says why it failed, and loses nothing", async () => {
+    await using store = await openStore({ path: ":memory:", now: () => 7 });
+    const { sink, numbers, tries } = createPlace(5);
+    await append(store, 3);
+    await using _exporter = open(store, sink);
+    await until(async () => (await store.exports.list())[0]?.failure === "away for now");
+    await until(() => numbers.length === 3);
+    assert.deepEqual([numbers, tries()], [upTo(3), 6]);
+    await until(async () => (await store.exports.list())[0]?.failure === null);
+  });
+
+  test("goes on after a restart from where it was", async () => {
+    await using store = await openStore({ path: ":memory:", now: () => 7 });
+    const [one, two] = [createPlace(), createPlace()];
+    await append(store, 3);
+    await open(store, one.sink)[Symbol.asyncDispose]();
+    await append(store, 2);
+    await open(store, two.sink)[Symbol.asyncDispose]();
+    assert.deepEqual(
+      [one.numbers, two.numbers],
+      [
+        [1, 2, 3],
+        [4, 5],
+      ],
+    );
+  });
+
+  test("of two processes one sends", async () => {
+    await using store = await openStore({ path: ":memory:", now: () => 7 });
+    const [one, two] = [createPlace(), createPlace()];
+    await using _first = open(store, one.sink, "first");
+    await append(store, 3);
+    await until(() => one.numbers.length === 3);
+    await using _second = open(store, two.sink, "second");
+    await append(store, 3);
+    await until(() => one.numbers.length === 6);
+    assert.deepEqual([one.numbers, two.numbers], [upTo(6), []]);
+  });
+
+  test("a place that never answers holds up neither writers nor the end", async () => {
+    await using store = await openStore({ path: ":memory:", now: () => 7 });
+    let asked = 0;
+    const send = (_records: readonly JsonObject[], signal: AbortSignal): Promise<void> =>
+      new Promise((_resolve, reject) => {
+        asked += 1;
+        signal.addEventListener("abort", () => reject(new Error("given up")), { once: true });
+      });
+    const exporter = open(store, { id: "never", send, close: async () => undefined });
+    await append(store, 1);
+    await until(() => asked > 0);
+    await append(store, 50);
+    await exporter[Symbol.asyncDispose]();
+    assert.equal((await store.ledger.last())?.seq, 51);
+    assert.equal((await store.exports.list())[0]?.cursor, 0);
+  });
+
+  test("writes nothing to the store while there is nothing to send", async () => {
+    await using store = await openStore({ path: ":memory:", now: () => 7 });
+    await using _exporter = open(store, createPlace().sink);
+    await wait(50);
+    assert.deepEqual(await store.exports.list(), []);
+  });
+});
+
+describe("a file", () => {
+  const judge = (path: string) =>
+    verifyExport(readFileSync(path, "utf8").trimEnd().split("\n").map(parseLedgerLine), SIGNER.key);
+  const sinkOf = (path: string): Sink => openFileSink({ id: `file:${path}`, path, signer: SIGNER, now: () => 7 });
+
+  test("grows by whole batches and verifies after each; a torn or repeated one is put right", async () => {
+    await using store = await openStore({ path: ":memory:", now: () => 7 });
+    const path = newPath();
+    await append(store, 600);
+    await open(store, sinkOf(path))[Symbol.asyncDispose]();
+    assert.deepEqual(await judge(path), { ok: true, records: 600, signed: 600, key: SIGNER.key });
+    appendFileSync(path, '{"action":"torn');
+    await append(store, 5);
+    await open(store, sinkOf(path))[Symbol.asyncDispose]();
+    assert.deepEqual(await judge(path), { ok: true, records: 605, signed: 605, key: SIGNER.key });
+    const [row] = await store.exports.list();
+    assert.ok(row);
+    await store.exports.note({ ...row, cursor: 590 });
+    await append(store, 1);
+    await open(store, sinkOf(path))[Symbol.asyncDispose]();
+    assert.deepEqual(await judge(path), { ok: true, records: 606, signed: 606, key: SIGNER.key });
+    truncateSync(path, readFileSync(path).length - 10);
+    assert.equal((await judge(path)).ok, false);
+  });
+
+  test("that holds something else is left alone, and the failure says so", async () => {
+    await using store = await openStore({ path: ":memory:", now: () => 7 });
+    const path = newPath();
+    writeFileSync(path, "precious\n");
+    await append(store, 1);
+    await open(store, sinkOf(path))[Symbol.asyncDispose]();
+    assert.equal(readFileSync(path, "utf8"), "precious\n");
+    assert.match((await store.exports.list())[0]?.failure ?? "", /holds something else/);
+  });
+});
+
+describe("syslog over TCP", () => {
+  test("counts octets, and comes back when the receiver does", async () => {
+    await using store = await openStore({ path: ":memory:", now: () => 7 });
+    let received = "";
+    const sockets = new Set<Socket>();
+    const listen = (port: number) => {
+      const server = createServer((socket) => {
+        sockets.add(socket);
+        socket.on("error", () => undefined).on("data", (chunk: Buffer) => (received += chunk.toString()));
+      });
+      return new Promise<typeof server>((ready) => server.listen(port, "127.0.0.1", () => ready(server)));
+    };
+    const stop = async (server: Awaited<ReturnType<typeof listen>>): Promise<void> => {
+      for (const socket of sockets) socket.resetAndDestroy();
+      await new Promise((closed) => server.close(closed));
+    };
+    const first = await listen(0);
+    const { port } = first.address() as AddressInfo;
+    const line = openMessageLine({ transport: "tcp", host: "127.0.0.1", port });
+    const sink = createSyslogSink({ id: "syslog:a", line, origin: { host: "here", pid: 1 } });
+    await using _exporter = open(store, sink);
+    await append(store, 1);
+    await until(() => /seq="1"/.test(received));
+    assert.match(
+      received,
+      /^\d+ <110>1 1970-01-01T00:00:00\.007Z here glovebox 1 call\.ended \[ledger@32473 seq="1" actor="a" subject="s" digest="sha256:/,
+    );
+    const space = received.indexOf(" ");
+    const [length, rest] = [received.slice(0, space), received.slice(space + 1)];
+    assert.equal(Buffer.byteLength(rest), Number(length));
+    await stop(first);
+    await until(async () => {
+      await append(store, 1);
+      return (await store.exports.list())[0]?.failure !== null;
+    });
+    const second = await listen(port);
+    const last = (await store.ledger.last())?.seq ?? 0;
+    await until(() => received.includes(`seq="${last}"`));
+    await stop(second);
+  });
+});

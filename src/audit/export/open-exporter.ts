@@ -1,0 +1,134 @@
+/**
+ * Sends every record to the places that the operator named, as it grows. It reads from the store behind the writer, so
+ * a place that is slow or away holds up nobody; how far each has come is in the store, so nothing is skipped by a restart.
+ */
+
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { GloveboxError } from "../../domain/index.ts";
+import type { Instant, JsonObject } from "../../domain/index.ts";
+import type { ExportRow, Store } from "../../store/index.ts";
+
+import { cleanText } from "../clean-text.ts";
+import { toJsonRecord } from "../record.ts";
+
+/** A place that records are sent to. */
+export interface Sink {
+  /** Names the place for good: its cursor is kept under it. Holds no secret. */
+  readonly id: string;
+  /** Resolves when the place has taken all of them; a record may come again after a crash. */
+  send(records: readonly JsonObject[], signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ExporterOptions {
+  readonly store: Pick<Store, "ledger" | "exports">;
+  readonly sinks: readonly Sink[];
+  /** Names this process among those that share the store. */
+  readonly holder: string;
+  readonly now: () => Instant;
+  readonly times?: ExportTimes;
+}
+
+export interface ExportTimes {
+  /** How often is looked for records of other processes. */
+  readonly lookMs: number;
+  readonly firstPauseMs: number;
+  readonly longestPauseMs: number;
+  /** How long one batch may take. */
+  readonly sendMs: number;
+  /** How long the end is waited for. */
+  readonly closeMs: number;
+}
+
+/** Closing it sends what is left, for a moment; the rest goes at the next start. */
+export interface Exporter extends AsyncDisposable {
+  /** There is something new. Returns at once. */
+  note(): void;
+}
+
+const TIMES: ExportTimes = {
+  lookMs: 1_000,
+  firstPauseMs: 250,
+  longestPauseMs: 60_000,
+  sendMs: 30_000,
+  closeMs: 2_000,
+};
+const BATCH = 500;
+const FAILURE_BYTES = 300;
+
+export function openExporter(options: ExporterOptions): Exporter {
+  const times = options.times ?? TIMES;
+  const ending = new AbortController();
+  const ended = new AbortController();
+  const followers = options.sinks.map((sink) =>
+    follow(sink, { ...options, times, ending: ending.signal, ended: ended.signal }),
+  );
+  return {
+    note: () => followers.forEach(({ wake }) => wake()),
+    async [Symbol.asyncDispose]() {
+      ending.abort();
+      const late = setTimeout(() => ended.abort(), times.closeMs);
+      await Promise.all(followers.map(({ done }) => done));
+      clearTimeout(late);
+      await Promise.all(options.sinks.map((sink) => sink.close().catch(() => undefined)));
+    },
+  };
+}
+
+interface Following extends Required<ExporterOptions> {
+  /** Fires when only what is there now is still to be sent. */
+  readonly ending: AbortSignal;
+  /** Fires when even that is given up. */
+  readonly ended: AbortSignal;
+}
+
+function follow(sink: Sink, options: Following): { readonly wake: () => void; readonly done: Promise<void> } {
+  const { times, ending, ended } = options;
+  let wake: () => void = () => undefined;
+  const rest = async (ms: number, isWoken: boolean): Promise<void> => {
+    const woken = new AbortController();
+    if (isWoken) wake = () => woken.abort();
+    await sleep(ms, undefined, { signal: AbortSignal.any([ending, woken.signal]), ref: false }).catch(() => undefined);
+  };
+  const run = async (): Promise<void> => {
+    for (let failures = 0; !ended.aborted;) {
+      const outcome = await sendSome(sink, options);
+      failures = outcome === "failed" ? failures + 1 : 0;
+      if (outcome === "sent") continue;
+      if (ending.aborted) return;
+      const pauseMs = Math.min(times.firstPauseMs * 2 ** (failures - 1), times.longestPauseMs);
+      await (outcome === "failed" ? rest(pauseMs, false) : rest(times.lookMs, true));
+    }
+  };
+  return { wake: () => wake(), done: run() };
+}
+
+/** Asks for the lease only when there is something to send, so that an idle gateway writes nothing. */
+async function sendSome(sink: Sink, options: Following): Promise<"sent" | "none" | "failed"> {
+  const { store, holder, now, times } = options;
+  let row: ExportRow | undefined;
+  try {
+    const cursor = (await store.exports.list()).find(({ id }) => id === sink.id)?.cursor ?? 0;
+    if (((await store.ledger.last())?.seq ?? 0) <= cursor) return "none";
+    row = await store.exports.claim({ id: sink.id, holder, now: now(), until: now() + times.sendMs * 2 });
+    if (!row) return "none";
+    const records = await store.ledger.read({ from: row.cursor + 1, limit: BATCH });
+    const last = records.at(-1);
+    if (!last) return "none";
+    await sink.send(records.map(toJsonRecord), AbortSignal.any([options.ended, AbortSignal.timeout(times.sendMs)]));
+    await store.exports.note({ id: sink.id, cursor: last.seq, sentAt: now(), failedAt: null, failure: null });
+    return "sent";
+  } catch (thrown) {
+    // The store may be away too; then the next attempt says so again.
+    if (row) await store.exports.note({ ...row, failedAt: now(), failure: describe(thrown) }).catch(() => undefined);
+    return "failed";
+  }
+}
+
+function describe(thrown: unknown): string {
+  const text = thrown instanceof Error ? thrown.message : "unknown";
+  const cause = thrown instanceof Error && thrown.cause instanceof Error ? `: ${thrown.cause.message}` : "";
+  const code = thrown instanceof GloveboxError ? ` [${thrown.code}]` : "";
+  return cleanText(`${text}${cause}${code}`, { maxBytes: FAILURE_BYTES }).replaceAll(/\s+/g, " ");
+}

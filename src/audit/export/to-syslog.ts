@@ -1,0 +1,44 @@
+/** Ledger records as syslog messages, RFC 5424. */
+
+import type { Json, JsonObject } from "../../domain/index.ts";
+
+import { toLedgerLine } from "../record.ts";
+import { isFailure } from "./is-failure.ts";
+
+/** Who sends. */
+export interface SyslogOrigin {
+  readonly host: string;
+  readonly pid: number;
+}
+
+/** "log audit", RFC 5424 §6.2.1. */
+const FACILITY = 13;
+const WARNING = 4;
+const INFORMATIONAL = 6;
+/** The number that RFC 5612 sets aside for those who have none of their own. */
+const ENTERPRISE = 32_473;
+const NOT_PRINTABLE = /[^\u0021-\u007e]/g;
+
+/** The message is the record's own line of an export; number and digest stand in the structured data too. */
+export function toSyslog(record: JsonObject, { host, pid }: SyslogOrigin): string {
+  const { at, action, actor, subject, seq, digest } = record;
+  const priority = FACILITY * 8 + (isFailure(record) ? WARNING : INFORMATIONAL);
+  const time = typeof at === "number" ? new Date(at).toISOString() : "-";
+  const data = Object.entries({ seq, actor, subject, digest }).map(([name, value]) => `${name}="${quote(value)}"`);
+  const head = `<${priority}>1 ${time} ${word(host, 255)} glovebox ${pid} ${word(action, 32)}`;
+  return `${head} [ledger@${ENTERPRISE} ${data.join(" ")}] \ufeff${toLedgerLine(record)}`;
+}
+
+/** A header field: printable ASCII, or a dash for none. */
+function word(value: Json | undefined, length: number): string {
+  return textOf(value).replaceAll(NOT_PRINTABLE, "").slice(0, length) || "-";
+}
+
+/** RFC 5424 §6.3.3. */
+function quote(value: Json | undefined): string {
+  return textOf(value).replaceAll(/["\\\]]/g, String.raw`\$&`);
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === "string" ? value : JSON.stringify(value ?? null);
+}

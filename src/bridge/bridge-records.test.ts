@@ -1,0 +1,44 @@
+/** What the ledger keeps of a call beside digests: previews when they are wanted, and calls beyond the limit. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { DEFAULT_LIMITS } from "../domain/index.ts";
+import type { JsonObject } from "../domain/index.ts";
+import { openTestBridge } from "./fixtures/test-bridge.ts";
+
+const detailsOf = (records: readonly JsonObject[]): readonly unknown[] =>
+  records.map(({ action, detail }) => [action, (detail as { preview?: string }).preview]);
+
+test("previews of arguments and results are kept when they are wanted, and only then", async () => {
+  for (const [wanted, expected] of [
+    [true, ['<{"a":1}>', '<{"ok":true}>']],
+    [false, [undefined, undefined]],
+  ] as const) {
+    const options = wanted ? { preview: (text: string) => `<${text}>` } : {};
+    const { bridge, ledger } = await openTestBridge(options);
+    await bridge.call("files.read", '{"a":1}');
+    await bridge.recorded();
+    assert.deepEqual(detailsOf(await ledger()), [
+      ["call.intended", expected[0]],
+      ["call.ended", expected[1]],
+    ]);
+  }
+});
+
+test("the first call beyond the limit is written down, and no other", async () => {
+  const { bridge, ledger } = await openTestBridge({ limits: { ...DEFAULT_LIMITS, calls: 1 } });
+  const replies = await Promise.allSettled(
+    ["a", "b", "c"].map((path) => bridge.call("files.read", JSON.stringify({ path }))),
+  );
+  assert.deepEqual(
+    replies.map(({ status }) => status),
+    ["fulfilled", "rejected", "rejected"],
+  );
+  await bridge.recorded();
+  const refused = (await ledger()).filter(({ action }) => action === "call.refused");
+  assert.deepEqual(
+    refused.map(({ subject, detail }) => [subject, (detail as JsonObject)["seq"], (detail as JsonObject)["code"]]),
+    [["files.read", 2, "LIMIT_CALLS"]],
+  );
+});

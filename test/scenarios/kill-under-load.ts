@@ -1,0 +1,129 @@
+/**
+ * Kills a gateway under load at a random moment, starts another one on its store, and says what is wrong afterwards: an
+ * acknowledged execution or call without its records, a change that nobody wrote down, an execution without an end, a
+ * ledger that does not verify.
+ */
+
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+
+import { createSigner, openReader } from "../../src/audit/index.ts";
+import type { Json } from "../../src/domain/index.ts";
+import { openStore } from "../../src/store/index.ts";
+import { LAUNCHER, cleanEnvironment, parseJsonLines, probe } from "./product.ts";
+
+/** A place where gateways are killed one after the other. */
+export interface KillPlace {
+  /** One gateway, on what the last one left: what does not verify after its death, and how much it acknowledged. */
+  round(killAfterMs: number): Promise<{ readonly wrong: readonly string[]; readonly acknowledged: number }>;
+  /** Starts a last gateway that ends well, and says what all of them together have lost. */
+  finish(): Promise<readonly string[]>;
+  remove(): void;
+}
+
+const PROGRAM = "await probe.echo({ n: 1 }); await probe.change({}); await probe.change({}); return 1";
+const PROGRAMS = 5_000;
+/** After the first answer. */
+const START_MS = 20_000;
+
+export function openKillPlace(): KillPlace {
+  const folder = mkdtempSync(join(tmpdir(), "glovebox-kill-"));
+  const log = join(folder, "changes.log");
+  const config = { mcpServers: { probe: probe("--log", log) }, store: { url: "sqlite:ledger.db" } };
+  writeFileSync(join(folder, "glovebox.config.json"), JSON.stringify(config));
+  const batch = Array.from({ length: PROGRAMS }, (_, id) => JSON.stringify({ id: String(id), code: PROGRAM }));
+  writeFileSync(join(folder, "batch.jsonl"), batch.join("\n"));
+  const acknowledged: Record<string, unknown>[] = [];
+  return {
+    async round(killAfterMs) {
+      const fresh = await runAndKill(folder, killAfterMs);
+      acknowledged.push(...fresh);
+      return { wrong: await judge(folder), acknowledged: fresh.length };
+    },
+    async finish() {
+      await restart(folder);
+      return findWrong(folder, acknowledged, log);
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+type Acknowledged = readonly Record<string, unknown>[];
+
+/** Every line that came out whole is an answer that a client has. */
+async function runAndKill(folder: string, killAfterMs: number): Promise<Acknowledged> {
+  const args = [LAUNCHER, "run", "--batch", "batch.jsonl", "--parallel", "4"];
+  const child = spawn(process.execPath, args, { cwd: folder, env: cleanEnvironment(folder) });
+  let printed = "";
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const begun = new Promise<void>((resolve) =>
+    child.stdout.on("data", (chunk: Buffer) => {
+      printed += chunk.toString();
+      resolve();
+    }),
+  );
+  await Promise.race([begun, wait(START_MS), ended]);
+  await Promise.race([wait(killAfterMs), ended]);
+  child.kill("SIGKILL");
+  await ended;
+  const whole = printed.slice(0, printed.lastIndexOf("\n") + 1);
+  return whole === "" ? [] : parseJsonLines(whole);
+}
+
+/** Any command that opens a gateway. */
+async function restart(folder: string): Promise<void> {
+  const child = spawn(process.execPath, [LAUNCHER, "run", "-"], { cwd: folder, env: cleanEnvironment(folder) });
+  child.stdin.end("return 1");
+  await new Promise<void>((resolve) => child.once("close", () => resolve()));
+}
+
+/** What `audit verify` says. */
+async function judge(folder: string): Promise<readonly string[]> {
+  await using store = await openStore({ path: join(folder, "ledger.db"), now: Date.now });
+  const signer = createSigner(Buffer.from(readFileSync(join(folder, "ledger.key"), "utf8").trim(), "hex"));
+  const reader = openReader({ store, signer, headFile: join(folder, "ledger.db.head"), now: Date.now });
+  const verdict = await reader.verify();
+  return verdict.ok ? [] : [`record ${verdict.seq}: ${verdict.problem}`];
+}
+
+async function findWrong(folder: string, acknowledged: Acknowledged, log: string): Promise<readonly string[]> {
+  await using store = await openStore({ path: join(folder, "ledger.db"), now: Date.now });
+  const seen = new Set<string>();
+  let changes = 0;
+  for await (const { action, subject, detail } of openReader({ store, now: Date.now }).records()) {
+    const { execution, seq } = detail as { readonly execution?: string; readonly seq?: number };
+    seen.add(
+      execution === undefined ? `${textOf(action)} ${textOf(subject)}` : `${textOf(action)} ${execution} ${seq ?? 0}`,
+    );
+    if (action === "call.intended" && subject === "probe.change") changes += 1;
+  }
+  const opened = [...seen].filter((name) => name.startsWith("execution.opened ")).map((name) => name.split(" ")[1]);
+  const done = existsSync(log) ? readFileSync(log, "utf8").split("\n").length - 1 : 0;
+  return [
+    ...(await judge(folder)),
+    ...acknowledged
+      .flatMap(expectedOf)
+      .filter((name) => !seen.has(name))
+      .map((name) => `lost: ${name}`),
+    ...opened.filter((id) => !seen.has(`execution.closed ${id}`)).map((id) => `no end in the ledger: ${id}`),
+    ...(await store.executions.listUnfinished()).map(({ id }) => `no end in the store: ${id}`),
+    ...(done > changes ? [`${done} changes were made, and ${changes} were written down`] : []),
+  ];
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** The records that must be there once a client has this answer. */
+function expectedOf({ execution, calls, state }: Record<string, unknown>): readonly string[] {
+  const made = (calls as readonly { readonly seq: number }[]).flatMap(({ seq }) => [
+    `call.intended ${String(execution)} ${seq}`,
+    `call.ended ${String(execution)} ${seq}`,
+  ]);
+  const broken = state === "completed" ? [] : [`completed ${String(execution)}`];
+  return [`execution.opened ${String(execution)}`, ...made, `execution.closed ${String(execution)}`, ...broken];
+}
