@@ -42,7 +42,7 @@ describe("doctor", { concurrency: 2 }, () => {
     const checks = parseChecks(stdout);
     assert.equal(code, 0);
     const names = checks.map(({ name }) => name).filter((name) => !name.startsWith("layer "));
-    assert.deepEqual(names, ["node", "configuration", "store", "sandbox", "isolation", "upstream inventory"]);
+    assert.deepEqual(names, ["node", "configuration", "store", "sandbox", "isolation", "upstream inventory", "ledger"]);
     assert.deepEqual(
       checks.filter(({ state }) => state === "failed"),
       [],
