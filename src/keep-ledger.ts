@@ -113,7 +113,8 @@ export async function recordStart(
       .update(`settings\n${canonicalJson(toPlain(value))}`)
       .digest("hex")}`;
   const marks = Object.fromEntries(Object.entries(sections).map(([name, section]) => [name, mark(section)]));
-  const changed = findChanged(await store.meta.get(SETTINGS), marks);
+  const former = await store.meta.get(SETTINGS);
+  const changed = findChanged(former, marks);
   if (changed.length > 0)
     await ledger.write({
       actor: "operator",
@@ -123,7 +124,7 @@ export async function recordStart(
     });
   const detail = { settings: mark(sections), source: source.kind, process: nameProcess() };
   await ledger.write({ actor: "gateway", action: "gateway.opened", subject: version, detail });
-  await store.meta.set(SETTINGS, canonicalJson(marks));
+  if (former !== canonicalJson(marks)) await store.meta.set(SETTINGS, canonicalJson(marks));
 }
 
 /** Empty for a first start. */

@@ -140,7 +140,7 @@ describe("a file", () => {
     await append(store, 600);
     await open(store, sinkOf(path))[Symbol.asyncDispose]();
     assert.deepEqual(await judge(path), { ok: true, records: 600, signed: 600, key: SIGNER.key });
-    appendFileSync(path, '{"action":"torn');
+    appendFileSync(path, `{"action":"${"torn".repeat(5_000)}`);
     await append(store, 5);
     await open(store, sinkOf(path))[Symbol.asyncDispose]();
     assert.deepEqual(await judge(path), { ok: true, records: 605, signed: 605, key: SIGNER.key });

@@ -72,6 +72,17 @@ describe("what is dropped", () => {
     assert.equal(await cut(await makeLedger(), { records: 1 }, 20), 20);
   });
 
+  test("nothing up to a checkpoint that somebody else wrote, whatever the records say", async () => {
+    const path = await makeLedger();
+    const digest = `sha256:${"f".repeat(64)}`;
+    tamper(path, (database) =>
+      database.exec(`UPDATE ledger SET digest = '${digest}' WHERE seq = 20;
+        UPDATE statements SET text = substr(text, 1, instr(text, '"digest":"') + 9) || '${digest}' ||
+          substr(text, instr(text, '"digest":"') + 81) WHERE seq = 20`),
+    );
+    assert.equal(await cut(path, { records: 10 }), 0);
+  });
+
   test("a cut is in the ledger, with what it dropped", async () => {
     const path = await makeLedger();
     await cut(path, { records: 10 });

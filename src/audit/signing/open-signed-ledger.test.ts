@@ -152,6 +152,17 @@ describe("a ledger that was tampered with while nobody was looking", () => {
     });
   }
 
+  test("a statement that is missing is found under a head that is older than the others", async () => {
+    const path = newPath();
+    for (const _turn of [1, 2]) await useLedger(path, (ledger) => writeSome(ledger, 2));
+    const older = readFileSync(`${path}.head`, "utf8");
+    await useLedger(path, (ledger) => writeSome(ledger, 2));
+    editHead(path, () => older);
+    assert.equal((await judge(path)).ok, true);
+    tamper(path, (database) => database.exec("DELETE FROM statements WHERE number = 2"));
+    assert.deepEqual(await judge(path), { ok: false, seq: 1, problem: "statement 2 is missing" });
+  });
+
   test("one that was left alone goes on without a word", async () => {
     const path = newPath();
     await useLedger(path, (ledger) => writeSome(ledger, 6));
