@@ -2,7 +2,7 @@
 
 import { GloveboxError, canonicalJson, depthOf, parseDigest } from "../domain/index.ts";
 import type { Instant, Json, JsonObject } from "../domain/index.ts";
-import type { Store } from "../store/index.ts";
+import type { Store, StoredRecord } from "../store/index.ts";
 
 import { cleanText } from "./clean-text.ts";
 import { digestOf } from "./digest-of.ts";
@@ -138,9 +138,14 @@ async function readHead(store: LedgerOptions["store"]): Promise<LedgerHead> {
 
 /** Every record from `from` on as a JSON object, damaged ones too. */
 export async function* readRecords(store: LedgerOptions["store"], from: number): AsyncIterable<JsonObject> {
+  for await (const page of readPages(store, from)) yield* page.map(toJsonRecord);
+}
+
+/** Likewise as it is stored, many at a time. */
+export async function* readPages(store: LedgerOptions["store"], from: number): AsyncIterable<readonly StoredRecord[]> {
   for (let next = from; ;) {
     const page = await store.ledger.read({ from: next, limit: PAGE });
-    yield* page.map(toJsonRecord);
+    yield page;
     const last = page.at(-1);
     if (!last || page.length < PAGE) return;
     next = last.seq + 1;

@@ -60,7 +60,8 @@ async function* exportLines(
 ): AsyncGenerator<string, LedgerVerdict> {
   const walk = walkStore(sources);
   let step = await walk.next();
-  for (; !step.done; step = await walk.next()) yield toLedgerLine(step.value);
+  for (; !step.done; step = await walk.next())
+    for (const record of step.value) yield toLedgerLine(toJsonRecord(record));
   const { verdict, span } = step.value;
   if (!span || !signer) return verdict;
   const { start, end } = span;

@@ -50,12 +50,25 @@ export type Draft = AuditEntry & { readonly at: Instant; readonly detailText: st
 /** Puts an entry behind `head`. What is hashed is `canonicalJson` of the record without its digest, put together here. */
 export function sealRecord(head: LedgerHead, draft: Draft, digest: DigestText): AuditRecord {
   const { actor, action, subject, detail, detailText, at } = draft;
-  const seq = head.seq + 1;
+  const body = { seq: head.seq + 1, at, actor, action, subject, previous: head.digest };
+  return { ...body, detail, digest: digest(toHashedText({ ...body, detail: detailText })) };
+}
+
+/** The text that a stored record's digest is of; a detail that was changed gives another text, whatever it is. */
+export function toHashedText({
+  seq,
+  at,
+  actor,
+  action,
+  subject,
+  detail,
+  previous,
+}: Omit<StoredRecord, "digest">): string {
   const quote = JSON.stringify;
-  const body =
-    `{"action":${quote(action)},"actor":${quote(actor)},"at":${quote(at)},"detail":${detailText},` +
-    `"previous":${quote(head.digest)},"seq":${seq},"subject":${quote(subject)}}`;
-  return { seq, at, actor, action, subject, detail, previous: head.digest, digest: digest(body) };
+  return (
+    `{"action":${quote(action)},"actor":${quote(actor)},"at":${quote(at)},"detail":${detail},` +
+    `"previous":${quote(previous)},"seq":${seq},"subject":${quote(subject)}}`
+  );
 }
 
 /** True when the digest is the one of the content. */

@@ -1,11 +1,10 @@
 /** Checks the ledger in a store against everything that was ever signed about it. Changes nothing. */
 
-import type { JsonObject } from "../../domain/index.ts";
-import type { Store } from "../../store/index.ts";
+import type { Store, StoredRecord } from "../../store/index.ts";
 
 import { createChainCheck } from "../chain-check.ts";
 import type { ChainCheck, LedgerProblem } from "../chain-check.ts";
-import { readRecords } from "../open-ledger.ts";
+import { readPages } from "../open-ledger.ts";
 import type { LedgerHead } from "../record.ts";
 import type { LedgerVerdict } from "../verify-ledger.ts";
 import { checkStatements, readStatements } from "./check-statements.ts";
@@ -42,22 +41,23 @@ export async function verifyStore(sources: StoreSources): Promise<LedgerVerdict>
   return before?.number === after?.number ? verdict : verifyStore(sources);
 }
 
-/** Hands out every record on its way, damaged ones too. */
-export async function* walkStore({ store, headFile, key }: StoreSources): AsyncGenerator<JsonObject, Walked> {
+/** Hands out every record on its way, damaged ones too, many at a time. */
+export async function* walkStore(sources: StoreSources): AsyncGenerator<readonly StoredRecord[], Walked> {
+  const { store, headFile, key } = sources;
   // In this order: whatever was signed is there when the records are read, also while somebody writes.
   const head = headFile === undefined ? undefined : await readHeadFile(headFile);
   const rows = await readStatements(store.statements);
   const hasRecords = (await store.ledger.last()) !== undefined;
   const promised = await checkStatements({ head, rows, hasRecords, ...(key !== undefined && { key }) });
   if (!promised.ok) {
-    yield* readRecords(store, 1);
+    yield* readPages(store, 1);
     return { verdict: promised };
   }
   const check = createChainCheck(promised.start, { signed: promised.signed });
   let problem: LedgerProblem | undefined;
-  for await (const record of readRecords(store, promised.start.seq + 1)) {
-    problem ??= check.add(record);
-    yield record;
+  for await (const page of readPages(store, promised.start.seq + 1)) {
+    for (const record of page) problem ??= check.addStored(record);
+    yield page;
   }
   if (problem) return { verdict: problem };
   const verdict = judge(promised, check);
