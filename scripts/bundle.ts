@@ -21,6 +21,7 @@ const BANNER =
 /** Replaces `main.js` of a compiled folder, and puts beside it what is only loaded when needed. */
 export async function bundleGateway(outFolder: string): Promise<void> {
   const { metafile } = await build({
+    absWorkingDir: ROOT,
     entryPoints: [join(SOURCE, "main.ts")],
     outdir: outFolder,
     chunkNames: "part-[hash]",

@@ -26,6 +26,11 @@ const GROUPS: readonly (readonly [string, readonly Attack[]])[] = [
 /** Long enough for a timer that a program left behind. */
 const LEFT_BEHIND_MS = 60;
 
+/** What is to end by another limit has time to reach it on a busy machine. */
+function wallFor(expect: Attack["expect"]): number {
+  return expect.kind === "codes" && expect.codes.includes("LIMIT_TIME") ? TIGHT.wallMs : 5 * TIGHT.wallMs;
+}
+
 for (const engine of ENGINES) {
   describe(`attacks of our own on ${engine}`, () => {
     let sandbox: EscapeSandbox;
@@ -42,13 +47,14 @@ for (const engine of ENGINES) {
     for (const [group, attacks] of GROUPS) {
       for (const { cannot, code, expect } of attacks) {
         test(`${group}: a program cannot ${cannot}`, async (context) => {
-          const run = await sandbox.run(toProgram("", code, canaries));
+          const wallMs = wallFor(DIFFERENCES[engine][cannot]?.expect ?? expect);
+          const run = await sandbox.run(toProgram("", code, canaries), { wallMs });
           assert.equal(run.logs[0]?.text ?? textOf(run), MARKER);
           const difference = DIFFERENCES[engine][cannot];
           if (difference) await tellDifference(difference, sandbox, context);
           assertEnding(run, difference?.expect ?? expect);
           assert.deepEqual([...findLeaks(run, canaries.values), ...findPaths(run), ...findFloods(run)], []);
-          assert.ok(run.tookMs < TIGHT.wallMs + LATE_MS, `took ${run.tookMs} ms`);
+          assert.ok(run.tookMs < wallMs + LATE_MS, `took ${run.tookMs} ms`);
           assert.deepEqual(await sandbox.value('return [await tools.echo({ a: "x" }), [1].map(String)]'), [
             { a: "x" },
             ["1"],
