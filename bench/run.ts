@@ -11,6 +11,7 @@ const { benchProduct, benchStart } = await import("./product.ts");
 const { benchUpstreams } = await import("./upstreams.ts");
 const { benchTypes } = await import("./types.ts");
 const { benchLedger } = await import("./ledger.ts");
+const { benchEgress } = await import("./egress.ts");
 
 console.log(`Node ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}`);
 const { benchAnalysis } = await import("./analysis.ts");
@@ -22,5 +23,6 @@ await benchProduct();
 await benchUpstreams();
 await benchLedger();
 await benchTypes();
+await benchEgress();
 await benchStart();
 benchTokens();

@@ -11,8 +11,9 @@ import type { EncodeLimits } from "./codec.ts";
 import { createConsole } from "./console.ts";
 import { ToolError, describeThrown } from "./errors.ts";
 import { HELPERS } from "./helpers.ts";
-import { RealPromise, defineProperty, freeze, keys, parseJson, promiseThen, stringifyJson } from "./intrinsics.ts";
+import { defineProperty, freeze, keys, parseJson, promiseThen, stringifyJson } from "./intrinsics.ts";
 import { createGlovebox } from "./glovebox.ts";
+import { createNetwork, refuseNetwork } from "./network.ts";
 import { lockDown } from "./lockdown.ts";
 import { createTimers, fireTimer } from "./timers.ts";
 import { createNamespace, settleCall } from "./tools.ts";
@@ -56,12 +57,6 @@ function boot(send: Send, parseUrl: ParseUrl, setUrlPart: SetUrlPart): Guest {
   };
 }
 
-function refuseNetwork(): Promise<never> {
-  const message = "The sandbox has no network";
-  const hint = "Call a tool of an upstream instead; an operator can add the API as one";
-  return new RealPromise((_, reject) => reject(new ToolError("EGRESS_DENIED", message, false, hint)));
-}
-
 function start(program: () => Promise<unknown>, message: StartMessage, send: Send, atMs: number): void {
   const { limits } = message;
   output = { bytes: limits.outputBytes, depth: limits.depth };
@@ -75,6 +70,7 @@ function start(program: () => Promise<unknown>, message: StartMessage, send: Sen
     defineBinding(name, createNamespace(name, message.namespaces[name] ?? "", send, argumentLimits));
   }
   defineBinding("glovebox", createGlovebox(send, argumentLimits));
+  if (message.network === true) defineGlobals(createNetwork(send, argumentLimits));
   defineBinding("input", message.input === null ? undefined : parseJson(message.input));
   promiseThen(
     program(),

@@ -8,6 +8,8 @@ import type { Catalog, Shapes, ToolsWatch } from "./catalog/index.ts";
 import { checkProgram } from "./checker/index.ts";
 import type { Checker } from "./checker/index.ts";
 import type { Settings } from "./config/index.ts";
+import type { CatalogSnapshot } from "./domain/index.ts";
+import type { Egress } from "./egress/index.ts";
 import { createBuiltins, createGuide, createRecord, keepAttachments } from "./execution/index.ts";
 import type { CorridorOptions, Results } from "./execution/index.ts";
 import { openQuotas } from "./policy/index.ts";
@@ -17,6 +19,8 @@ import type { Sandbox } from "./sandbox/index.ts";
 import type { Store } from "./store/index.ts";
 import type { Gateway } from "./surfaces/index.ts";
 import { declareApi } from "./typegen/index.ts";
+import { createProgramNetwork } from "./create-network.ts";
+import type { ProgramNetwork } from "./create-network.ts";
 import { createExecutionId, createPreview, reportIncident, timebox } from "./host-powers.ts";
 
 /** The rooms of one gateway, once they are open. */
@@ -35,13 +39,16 @@ export interface Parts {
   readonly checker: Checker;
   /** What every secret that was ever lent is taken out with. */
   readonly hide: (text: string) => string;
+  readonly egress: Egress;
   close(): Promise<void>;
 }
 
 /** The corridor's rooms, each with what it needs and nothing more. */
 export function createRooms(parts: Parts, describe: Gateway["describe"]): CorridorOptions["rooms"] {
-  const { settings, store, ledger, catalog, policy, sandbox, checker, results } = parts;
+  const { settings, store, ledger, catalog, policy, sandbox, checker, results, egress } = parts;
   const { engine, isolation } = sandbox;
+  const network = createProgramNetwork(settings, egress);
+  const declare = (snapshot: CatalogSnapshot) => declareApi(snapshot, { hasNetwork: network.has() });
   const report = reportIncident;
   const counters = { store: store.quotas, now: Date.now, createLease: createExecutionId };
   const quotas = openQuotas({ settings: settings.quotas, ...counters });
@@ -52,7 +59,8 @@ export function createRooms(parts: Parts, describe: Gateway["describe"]): Corrid
     isolation,
     report,
     snapshot: async (principal) => policy.view(await catalog.takeSnapshot(), principal),
-    declare: declareApi,
+    declare,
+    hasNetwork: (request) => network.has(request),
     analyze: ({ source, limits, analysis = true }, surface) =>
       analyze(source, surface, {
         ...settings.analysis,
@@ -61,14 +69,14 @@ export function createRooms(parts: Parts, describe: Gateway["describe"]): Corrid
         timebox,
       }),
     check: (program, { analysis = true, types = true }, snapshot) =>
-      checkProgram(program, declareApi(snapshot), {
+      checkProgram(program, declare(snapshot), {
         checker,
         guide: createGuide(snapshot),
         level: settings.analysis.enabled && analysis && types ? settings.analysis.types : "off",
         blocks: settings.analysis.blockOnError,
       }),
     keepValue: (owner, value) => results.keepValue(owner, value),
-    bridge: createBridges(parts, describe, quotas),
+    bridge: createBridges(parts, describe, { quotas, network }),
     run: (job) => sandbox.run(job),
   };
 }
@@ -77,11 +85,12 @@ export function createRooms(parts: Parts, describe: Gateway["describe"]): Corrid
 function createBridges(
   parts: Parts,
   describe: Gateway["describe"],
-  quotas: Quotas,
+  { quotas, network }: { readonly quotas: Quotas; readonly network: ProgramNetwork },
 ): CorridorOptions["rooms"]["bridge"] {
   const { settings, ledger, catalog, policy, results, shapes, flows } = parts;
   const report = reportIncident;
-  return ({ execution, opened }, snapshot, { principal, limits, program, analysis = true, onEvent }, signal) => {
+  return ({ execution, opened }, snapshot, asked, signal) => {
+    const { principal, limits, program, analysis = true, onEvent } = asked;
     const plan = program && settings.analysis.enabled && analysis && planCalls(program.calls, snapshot);
     const planned = plan ? { plan } : {};
     const flow = flows.open({ principal, execution: execution.id, snapshot, ...planned });
@@ -95,6 +104,7 @@ function createBridges(
           await flows.takeIn(principal, summary.labels);
           return value;
         },
+        send: network.sendFor(asked),
       }),
       execution: execution.id,
       opened,

@@ -11,9 +11,10 @@ import { fileURLToPath } from "node:url";
 import { builtinSettings, findConfig, loadSettings, parseSettings } from "./config/index.ts";
 import type { GloveboxConfig, Settings } from "./config/index.ts";
 import { createLibrary, findDemoUpstreams } from "./surfaces/index.ts";
-import type { CliPowers, Glovebox } from "./surfaces/index.ts";
+import type { CliPowers, Gateway, Glovebox } from "./surfaces/index.ts";
 import { createPrincipal, reportIncident } from "./host-powers.ts";
 import { VERSION, openGateway } from "./open-gateway.ts";
+import type { OpenFlags } from "./open-gateway.ts";
 import { openHeldAlone, openReaderAlone, openVaultAlone, requestRestart } from "./open-records.ts";
 
 export { defineConfig } from "./config/index.ts";
@@ -31,7 +32,7 @@ export async function createGlovebox(config: GloveboxConfig | string): Promise<G
     typeof config === "string"
       ? await findSettings(config)
       : parseSettings(config, { folder: process.cwd() }, process.env);
-  return createLibrary(await openGateway(settings), createPrincipal("library", "service"));
+  return createLibrary(await openConfirmed(settings), createPrincipal("library", "service"));
 }
 
 /** The command line. Ends the process with the exit code of the command. */
@@ -46,7 +47,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     terminal: createTerminal(process),
     webFolder: join(HERE, "web"),
     loadSettings: findSettings,
-    openGateway,
+    openGateway: openConfirmed,
     openVault: openVaultAlone,
     openReader: openReaderAlone,
     openHeld: openHeldAlone,
@@ -59,6 +60,12 @@ export async function main(argv: readonly string[]): Promise<void> {
   process.exitCode = await runCli(argv, { powers, principal, agent: createPrincipal("local", "agent") });
   // Output may still be on its way to a pipe; everything else is closed by now.
   process.stdout.write("", () => process.exit());
+}
+
+/** The environment can confirm what a flag of the command line confirms, for those who have no command line. */
+function openConfirmed(settings: Settings, flags: OpenFlags = {}): Promise<Gateway> {
+  const isConfirmed = process.env["GLOVEBOX_UNRESTRICTED_NETWORK"] === "1";
+  return openGateway(settings, isConfirmed ? { ...flags, unrestrictedNetwork: true } : flags);
 }
 
 /** An older Node starts us as its child; when that launcher is killed, nobody waits for us any more. */

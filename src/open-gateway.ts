@@ -10,7 +10,7 @@ import { openChecker } from "./checker/index.ts";
 import { followRules } from "./config/index.ts";
 import type { Settings } from "./config/index.ts";
 import { followSecrets, watchRestarts } from "./connectors/index.ts";
-import { tightenLimits } from "./domain/index.ts";
+import { GloveboxError, tightenLimits } from "./domain/index.ts";
 import type { CatalogSnapshot, EngineName, Principal } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
 import { closeOrphans, createCorridor, createDescribe, createResults } from "./execution/index.ts";
@@ -28,7 +28,6 @@ import type { Engine } from "./sandbox/index.ts";
 import { openStore } from "./store/index.ts";
 import type { Store } from "./store/index.ts";
 import type { Gateway } from "./surfaces/index.ts";
-import { declareApi } from "./typegen/index.ts";
 import { createRooms } from "./create-rooms.ts";
 import type { Parts } from "./create-rooms.ts";
 import { createUpstreams, findPlaces, startEagerly } from "./create-upstreams.ts";
@@ -43,8 +42,15 @@ const LOOK_MS = 1000;
 /** As the command line prints it and `/health` says it. */
 export const VERSION = MANIFEST.version;
 
+/** What an operator says beside the configuration. */
+export interface OpenFlags {
+  /** Must be true for a configuration that gives programs the whole network. */
+  readonly unrestrictedNetwork?: boolean;
+}
+
 /** Opens every room in the order of who needs whom, and closes them in the other. */
-export async function openGateway(settings: Settings): Promise<Gateway> {
+export async function openGateway(settings: Settings, flags: OpenFlags = {}): Promise<Gateway> {
+  checkNetwork(settings, flags);
   const engine = await confineEngine(chooseEngine(settings.sandbox.engine), settings.sandbox.isolation);
   await using opened = new AsyncDisposableStack();
   const keeper = opened.use(openReaper());
@@ -57,7 +63,8 @@ export async function openGateway(settings: Settings): Promise<Gateway> {
   await recordStart(settings, { store, ledger, version: VERSION, seed });
   const policy = opened.use(await openPolicyOf(settings, store, ledger));
   const vault = opened.use(createVault(settings, store, ledger));
-  const egress = opened.use(openEgress());
+  const { proxy } = settings.egress;
+  const egress = opened.use(openEgress({ ...(proxy !== undefined && { proxy }) }));
   const around = { store, ledger, signer, egress, vault, version: VERSION };
   const exporter = opened.use(startExports(settings, around));
   note = () => exporter.note();
@@ -89,7 +96,7 @@ export async function openGateway(settings: Settings): Promise<Gateway> {
   const rooms = opened.move();
   const close = (): Promise<void> => rooms.disposeAsync();
   const kept = { results, flows, watch, hide: followSecrets(lent), ...(shapes && { shapes }) };
-  return createGateway({ settings, store, ledger, catalog, policy, sandbox, checker, close, ...kept });
+  return createGateway({ settings, store, ledger, catalog, policy, sandbox, checker, egress, close, ...kept });
 }
 
 /** The rules of the configuration and of its rule file, if it names one. */
@@ -111,6 +118,19 @@ async function recordEnd(ledger: Ledger): Promise<void> {
   await ledger
     .write({ actor: "gateway", action: "gateway.closed", subject: VERSION, detail: {} })
     .catch(() => undefined);
+}
+
+/** A configuration can be copied without being read, so the whole network needs a second word, and is told each time. */
+function checkNetwork({ sandbox: { networkPolicy } }: Settings, { unrestrictedNetwork = false }: OpenFlags): void {
+  if (networkPolicy.mode !== "unrestricted") return;
+  if (!unrestrictedNetwork) {
+    const message = "sandbox.networkPolicy is unrestricted, and nobody confirmed it";
+    const hint =
+      "Start with --unrestricted-network or GLOVEBOX_UNRESTRICTED_NETWORK=1, or name hosts with mode allowed";
+    throw new GloveboxError("CONFIG_INVALID", message, { hint });
+  }
+  const warning = "programs may send requests to every public host (sandbox.networkPolicy is unrestricted)";
+  warnOperator(new GloveboxError("CONFIG_INVALID", warning));
 }
 
 function learnShapes(store: Store, ledger: Ledger): Promise<Shapes> {
@@ -144,7 +164,8 @@ function createGateway(parts: Parts): Gateway {
   };
   const takeIn: Flows["takeIn"] = (principal, sources) => flows.takeIn(principal, sources);
   const sourcesOf: Flows["sourcesOf"] = (execution) => flows.sourcesOf(execution);
-  const describe = createDescribe({ takeSnapshot: takeShaped, statuses: () => catalog.statuses(), results, takeIn });
+  const known = { statuses: () => catalog.statuses(), hasNetwork: settings.sandbox.networkPolicy.mode !== "blocked" };
+  const describe = createDescribe({ takeSnapshot: takeShaped, results, takeIn, ...known });
   const rooms = createRooms(parts, describe);
   const { limits } = settings.sandbox;
   const kept = { store, hasEnded, results };
@@ -166,7 +187,7 @@ function createGateway(parts: Parts): Gateway {
     plan: async ({ code, limits: wanted = {}, signal = new AbortController().signal, ...request }) => {
       const snapshot = await takeView(request.principal);
       const asked = { ...request, signal, source: code, limits: tightenLimits(limits, wanted) };
-      const analyzed = rooms.analyze(asked, declareApi(snapshot));
+      const analyzed = rooms.analyze(asked, rooms.declare(snapshot));
       if (!analyzed.ok) return analyzed;
       const { calls, findings } = analyzed.program;
       return { ok: true, plan: planCalls(calls, snapshot), findings };

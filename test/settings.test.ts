@@ -33,6 +33,7 @@ import { API_OBSERVATIONS } from "./scenarios/observe-apis.ts";
 import { FLOW_OBSERVATIONS } from "./scenarios/observe-flows.ts";
 import { LEDGER_OBSERVATIONS } from "./scenarios/observe-ledger.ts";
 import { QUOTA_OBSERVATIONS, policyObservations } from "./scenarios/observe-policy.ts";
+import { NETWORK_OBSERVATIONS } from "./scenarios/observe-network.ts";
 import { makeFolder, serveFor, startFor, waitForOutput } from "./scenarios/product.ts";
 
 const MIB = 1024 * 1024;
@@ -195,6 +196,7 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
   ...QUOTA_OBSERVATIONS,
   ...FLOW_OBSERVATIONS,
   ...LEDGER_OBSERVATIONS,
+  ...NETWORK_OBSERVATIONS,
 
   "mcpServers.*.args": compare(
     run("return (await probe.about({})).argv"),

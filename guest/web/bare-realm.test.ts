@@ -44,6 +44,15 @@ const PROBE = `
     const url = new URL("good");
     url.searchParams.append("n", "1");
     url.href;
+    const headers = new web.Headers({ "X-A": " 1 ", B: "2", c: "3" });
+    headers.append("x-a", "4");
+    headers.set("b", "5");
+    headers.delete("C");
+    const controller = new web.AbortController();
+    let heardAbort = 0;
+    controller.signal.addEventListener("abort", () => { heardAbort += 1; throw 1; });
+    controller.abort();
+    controller.abort();
     const encoded = new web.TextEncoder().encode("a€😀\\ud800");
     return stringify({
       base64: web.btoa("abc\\xff") + web.atob("YWJj") + nameOf(() => web.atob("*")),
@@ -54,6 +63,8 @@ const PROBE = `
       kinds: [getTime(copy.date), mapGet(copy.map, "k") === copy.shared, copy.bytes[1], copy.error.message, "" + copy["__proto__"]],
       refused: nameOf(() => web.structuredClone({ f() {} })),
       params: params.toString() + params.get("b") + params.has("c") + params.getAll("b")[0] + params.size,
+      headers: headers.get("X-a") + headers.get("b") + headers.has("c"),
+      abort: [web.AbortSignal.abort("why").reason, nameOf(() => web.AbortSignal.abort().throwIfAborted()), heardAbort],
       url: [url.host, setAsked, nameOf(() => new URL("bad")), URL.canParse("bad")],
     });
   }`;
@@ -104,6 +115,8 @@ const EXPECTED = {
   kinds: [5, true, 2, "r", "1"],
   refused: "DataCloneError",
   params: "a=%C3%BC+&b=9&c=4+59true93",
+  headers: "1, 45false",
+  abort: ["why", "AbortError", 1],
   url: ["h", "a=1&n=1", "TypeError", false],
 };
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { parseRuleId } from "../domain/index.ts";
+import { isJsonObject, parseRuleId } from "../domain/index.ts";
 import type { ExecutionEvent, Json, PolicyRule } from "../domain/index.ts";
 import { createTool, known, openTestBridge, traceOf } from "./fixtures/test-bridge.ts";
 
@@ -38,6 +38,31 @@ describe("a builtin", () => {
         ["call.ended", "glovebox.echo"],
       ],
     );
+  });
+  it("is decided by rules when it reaches further, by the effect that the call has, and is recorded with its notes", async () => {
+    const tool = createTool("glovebox.send", { effect: "write" });
+    const builtin = {
+      tool,
+      judge: () => ({ ...tool, effect: "read" as const }),
+      noteCall: () => ({ host: "a.example" }),
+      noteResult: () => ({ status: 200 }),
+      answer: () => Promise.resolve(1),
+    };
+    const outcomeWith = async (effects: PolicyRule["effects"]): Promise<unknown> => {
+      const rules = [{ ...DENY_ALL, effects }];
+      const test = await openTestBridge({ builtins: new Map([[tool.address, builtin]]), rules });
+      const reply = await test.bridge.call("glovebox.send", "{}");
+      test.ended.abort();
+      await test.bridge.recorded();
+      const notes = (await test.ledger()).map(({ detail }) => {
+        const { host, status, effect } = isJsonObject(detail) ? detail : {};
+        return [host, status, effect];
+      });
+      return [reply.ok || reply.error.code, notes];
+    };
+    const intended = ["a.example", undefined, "read"];
+    assert.deepEqual(await outcomeWith(["read"]), ["POLICY_DENIED", [intended, [undefined, undefined, undefined]]]);
+    assert.deepEqual(await outcomeWith(["write"]), [true, [intended, [undefined, 200, undefined]]]);
   });
   it("counts as a call, has its arguments checked and its result measured", async () => {
     const test = await openTestBridge({ builtins: builtinsOf("x".repeat(20)), limits: { calls: 2, resultBytes: 10 } });

@@ -4,12 +4,20 @@ import { parseRuleId, parseToolAddress } from "../domain/index.ts";
 import type { Decision, Json, JsonObject, Tool, ToolAddress } from "../domain/index.ts";
 
 /**
- * One such call. It reads only what its principal may read anyway, so no rule is asked; labels of its tool are guarded
- * as those of any other.
+ * One such call. Without `judge` it reads only what its principal may read anyway, so no rule is asked; labels of its
+ * tool are guarded as those of any other.
  */
 export interface Builtin {
   readonly tool: Tool;
-  readonly answer: (args: JsonObject) => Promise<Json>;
+  readonly answer: (
+    args: JsonObject,
+    options: { readonly signal: AbortSignal; readonly onSent: () => void },
+  ) => Promise<Json>;
+  /** For one that reaches further: the tool with the effect that this call has. Rules then decide about it. */
+  readonly judge?: (args: JsonObject) => Tool;
+  /** What the record says of the call, and of its result, beside digests. Must hold no secret. */
+  readonly noteCall?: (args: JsonObject) => JsonObject;
+  readonly noteResult?: (value: Json) => JsonObject;
 }
 
 const RULE = parseRuleId("builtin");

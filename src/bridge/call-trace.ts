@@ -1,7 +1,16 @@
 /** What a program's calls came to, in their order: the trace of the answer and the proof of where an error came from. */
 
 import { GloveboxError } from "../domain/index.ts";
-import type { CallOutcome, CallRecord, Decision, Effect, ErrorCode, PublicError, Reply } from "../domain/index.ts";
+import type {
+  CallOutcome,
+  CallRecord,
+  Decision,
+  Effect,
+  ErrorCode,
+  JsonObject,
+  PublicError,
+  Reply,
+} from "../domain/index.ts";
 
 /** One call of the trace while it is under way. */
 export interface OpenCall {
@@ -15,6 +24,8 @@ export interface OpenCall {
   isRepeatable: boolean;
   /** Marks the outcome as unknown where the answer was lost, and says so to the program. */
   fail(thrown: unknown, error: PublicError): PublicError;
+  /** What the record of its end says beside the outcome. */
+  note?: JsonObject;
   /** The line of the trace as it will stay. */
   close(reply: Reply): CallRecord;
 }

@@ -104,24 +104,22 @@ export function openBridge(options: BridgeOptions): Bridge {
   const carries: Promise<unknown>[] = [];
   let seq = 0;
 
-  const cross = async (entry: OpenCall, { rawAddress, rawArgs, arrival }: Crossing): Promise<string> => {
-    const builtin = findBuiltin(options.builtins, rawAddress);
-    const tool = builtin?.tool ?? findTool(options.snapshot, rawAddress); // 2 name
-    Object.assign(entry, { tool: tool.address, effect: tool.effect, isRepeatable: tool.idempotent ?? false });
-    if (!builtin) refuseUnplanned(options.plan, tool);
-    const args = parseArguments(tool, rawArgs, limits); // 3 parse
+  const cross = async (entry: OpenCall, crossing: Crossing): Promise<string> => {
+    const { builtin, tool, args } = identify(options, entry, crossing); // 2 name, 3 parse
     const call = { execution, seq: entry.seq, principal: principal.id, address: tool.address, args };
-    const usual = builtin ? ALLOWED_BUILTIN : options.decide(call, tool);
-    const decision = stricter(usual, arrival?.judge(call, tool)); // 4 decide
+    const usual = builtin && !builtin.judge ? ALLOWED_BUILTIN : options.decide(call, tool);
+    const decision = stricter(usual, crossing.arrival?.judge(call, tool)); // 4 decide
     entry.decision = decision.kind;
     const isRead = decision.kind === "allow" && tool.effect === "read";
-    const intended = describeIntent(options, call, { tool, decision, rawArgs });
+    const said = describeIntent(options, call, { tool, decision, rawArgs: crossing.rawArgs });
+    const intended = { ...said, ...builtin?.noteCall?.(args) };
     // What changes something is on disk before it leaves; the record of a read shares the next commit.
     const intent = record(isRead ? "soon" : "now", "call.intended", tool.address, intended);
     await (isRead ? options.opened : intent);
     refuseUnlessAllowed(decision, tool);
     const onSent = (): void => void (entry.isSent = true);
     const raw = await invokeCall({ ...options, onSent }, call, builtin ?? { tool }); // 5 invoke
+    if (builtin?.noteResult) entry.note = builtin.noteResult(raw);
     return parseResult(tool, raw, limits); // 6 parse
   };
 
@@ -138,7 +136,8 @@ export function openBridge(options: BridgeOptions): Bridge {
       .finally(() => slots.leave());
     const closed = entry.close(reply);
     onEvent({ kind: "answered", record: closed });
-    void record("soon", "call.ended", entry.tool, describeOutcome(options, closed, reply)); // 7 record
+    const ending = { ...describeOutcome(options, closed, reply), ...entry.note };
+    void record("soon", "call.ended", entry.tool, ending); // 7 record
     await arrival?.deliver(reply);
     return reply;
   };
@@ -172,6 +171,22 @@ function toFailure(entry: OpenCall, thrown: unknown, report: BridgeOptions["repo
   return { ok: false, error: entry.fail(thrown, toPublicError(thrown, report)) };
 }
 
+/** Which tool is meant, with which arguments, and what the trace says of it so far. */
+function identify(
+  { builtins, snapshot, plan, limits }: BridgeOptions,
+  entry: OpenCall,
+  { rawAddress, rawArgs }: Crossing,
+): { readonly builtin: Builtin | undefined; readonly tool: Tool; readonly args: JsonObject } {
+  const builtin = findBuiltin(builtins, rawAddress);
+  const named = builtin?.tool ?? findTool(snapshot, rawAddress);
+  Object.assign(entry, { tool: named.address, effect: named.effect, isRepeatable: named.idempotent ?? false });
+  if (!builtin) refuseUnplanned(plan, named);
+  const args = parseArguments(named, rawArgs, limits);
+  const tool = builtin?.judge?.(args) ?? named;
+  entry.effect = tool.effect;
+  return { builtin, tool, args };
+}
+
 /** The call itself, once quotas over time have room for it: whoever watches hears of it first. */
 async function invokeCall(
   {
@@ -183,13 +198,13 @@ async function invokeCall(
     onSent,
   }: BridgeOptions & Pick<InvokeOptions, "onSent">,
   { seq, args }: ToolCall & { readonly args: JsonObject },
-  { tool, answer }: Pick<Builtin, "tool"> & Partial<Builtin>,
+  { tool, answer, judge }: Pick<Builtin, "tool"> & Partial<Builtin>,
 ): Promise<Json> {
-  if (!answer) await take?.(tool);
+  if (!answer || judge) await take?.(tool);
   onEvent({ kind: "called", seq, tool: tool.address });
   const onProgress = (progress: CallProgress): void => onEvent({ kind: "progress", seq, tool: tool.address, progress });
   return invokeWithin({ tool, callMs, signal: ended }, (signal) =>
-    answer ? answer(args) : invoke(tool, args, { seq, signal, onProgress, onSent }),
+    answer ? answer(args, { signal, onSent }) : invoke(tool, args, { seq, signal, onProgress, onSent }),
   );
 }
 

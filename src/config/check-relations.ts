@@ -21,7 +21,7 @@ const URL_KEYS = ["headers"] as const;
 /** Works on a configuration that may still break the schema, so that all problems come out at once. */
 export function checkRelations(config: Json, environment: Environment, problems: Problems): void {
   if (!isJsonObject(config)) return;
-  const { audit, mcpServers, openapi, policy, quotas } = config;
+  const { audit, mcpServers, openapi, policy, quotas, sandbox } = config;
   const servers = isJsonObject(mcpServers) ? mcpServers : {};
   for (const [name, server] of Object.entries(servers)) {
     checkName(["mcpServers", name], problems);
@@ -36,6 +36,17 @@ export function checkRelations(config: Json, environment: Environment, problems:
   if (isJsonObject(policy)) checkPolicy(policy, problems);
   const prices = isJsonObject(quotas) ? quotas["prices"] : undefined;
   if (isJsonObject(prices)) checkPatterns(prices, ["quotas", "prices"], problems);
+  if (isJsonObject(sandbox) && isJsonObject(sandbox["networkPolicy"])) checkNetwork(sandbox["networkPolicy"], problems);
+}
+
+/** A list that has no effect in its mode was meant to have one. */
+function checkNetwork({ mode = "blocked", domains, grants }: JsonObject, problems: Problems): void {
+  const refuse = (key: string, message: string): void =>
+    problems.report({ path: ["sandbox", "networkPolicy", key], anchor: "key", message });
+  if (domains !== undefined && mode !== "allowed") refuse("domains", 'has an effect only with mode "allowed"');
+  if (grants !== undefined && mode === "blocked") {
+    refuse("grants", 'has an effect only with mode "allowed" or "unrestricted"');
+  }
 }
 
 function checkPolicy({ rules, effects }: JsonObject, problems: Problems): void {

@@ -27,6 +27,12 @@ export function isHttpUrl(value: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
 }
 
+/** Scheme, host and port, and nothing else: a proxy has no path, and its credentials would end up in messages. */
+export function isProxyUrl(value: string): boolean {
+  const url = isHttpUrl(value) ? URL.parse(value) : null;
+  return url !== null && url.protocol === "http:" && url.href === `${url.origin}/`;
+}
+
 /** Options after `?` and hosts after `//` would silently become part of a file's name, so neither is taken. */
 export function isSqliteUrl(value: string): boolean {
   if (!value.startsWith(SQLITE_SCHEME)) return false;

@@ -8,6 +8,8 @@ export type { ConfigSearch } from "./find-config.ts";
 export { followRules, parseRules } from "./follow-rules.ts";
 export type { RuleFile } from "./follow-rules.ts";
 export { loadSettings } from "./load-settings.ts";
+export { parseNetworkPolicy } from "./network-schema.ts";
+export type { WrittenNetworkPolicy } from "./network-schema.ts";
 export { parseLimits } from "./parse-limits.ts";
 export { parseSettings } from "./parse-settings.ts";
 export type { ConfigSource } from "./parse-settings.ts";

@@ -15,7 +15,15 @@ const DEFAULTS = {
   pins: { usual: "first-use", byServer: new Map() },
   apis: new Map(),
   adapters: [],
-  sandbox: { engine: "isolate", isolation: "auto", concurrency: 5, queue: 100, limits: { ...DEFAULT_LIMITS } },
+  sandbox: {
+    engine: "isolate",
+    isolation: "auto",
+    concurrency: 5,
+    queue: 100,
+    limits: { ...DEFAULT_LIMITS },
+    networkPolicy: { mode: "blocked" },
+  },
+  egress: { proxy: undefined },
   analysis: { enabled: true, blockOnError: true, types: "error", rules: {} },
   policy: { profile: "balanced", rules: [], groups: new Map(), effects: new Map(), flows: "ask", labels: [] },
   quotas: {
@@ -72,7 +80,15 @@ test("the path of the file is the origin of its settings", () => {
 test("every setting that is given arrives", () => {
   const config = defineConfig({
     $schema: "./glovebox.schema.json",
-    sandbox: { engine: "isolate", isolation: "strict", concurrency: 2, queue: 0, limits: { wallMs: 5000, calls: 7 } },
+    sandbox: {
+      engine: "isolate",
+      isolation: "strict",
+      concurrency: 2,
+      queue: 0,
+      limits: { wallMs: 5000, calls: 7 },
+      networkPolicy: { mode: "allowed", domains: ["a.example"] },
+    },
+    egress: { proxy: "http://proxy.lan:3128" },
     analysis: {
       enabled: false,
       blockOnError: false,
@@ -117,7 +133,9 @@ test("every setting that is given arrives", () => {
       concurrency: 2,
       queue: 0,
       limits: { ...DEFAULT_LIMITS, wallMs: 5000, calls: 7 },
+      networkPolicy: { mode: "allowed", hosts: [{ name: "a.example", isBelow: false, port: null }], grants: [] },
     },
+    egress: { proxy: "http://proxy.lan:3128" },
     analysis: {
       enabled: false,
       blockOnError: false,

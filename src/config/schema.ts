@@ -8,6 +8,7 @@ import { z } from "zod";
 import { DEFAULT_LIMITS } from "../domain/index.ts";
 import type { JsonObject } from "../domain/index.ts";
 import { isExportUrl, isHttpUrl, isLoopbackHost, isSqliteUrl } from "./formats.ts";
+import { egressSchema, networkPolicySchema } from "./network-schema.ts";
 import { policySchema } from "./policy-schema.ts";
 import { quotasSchema } from "./quotas-schema.ts";
 import { whole } from "./whole.ts";
@@ -61,6 +62,7 @@ const sandboxSchema = z
     concurrency: whole({ min: 1, max: 256, usual: 5 }, "Executions that run at once."),
     queue: whole({ min: 0, max: 10_000, usual: 100 }, "Executions that may wait; further ones are refused as busy."),
     limits: limitsSchema,
+    networkPolicy: networkPolicySchema,
   })
   .prefault({})
   .meta({ description: "How programs run." });
@@ -239,6 +241,7 @@ export const configSchema = z.strictObject({
     .default([])
     .meta({ description: "Modules that export an adapter, relative to this file's folder." }),
   sandbox: sandboxSchema,
+  egress: egressSchema,
   analysis: analysisSchema,
   policy: policySchema,
   quotas: quotasSchema,

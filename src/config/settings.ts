@@ -6,6 +6,7 @@ import type {
   EngineName,
   LabelRule,
   Limits,
+  NetworkPolicy,
   PinMode,
   PolicySettings,
   QuotaSettings,
@@ -101,6 +102,12 @@ export interface Settings {
     /** Executions that may wait for their turn; 0 refuses whatever cannot start at once. */
     readonly queue: number;
     readonly limits: Limits;
+    /** Where programs may send requests; a request can ask for less, never for more. */
+    readonly networkPolicy: NetworkPolicy;
+  };
+  readonly egress: {
+    /** The origin of an http proxy; `undefined` for none. */
+    readonly proxy: string | undefined;
   };
   readonly analysis: {
     readonly enabled: boolean;

@@ -8,6 +8,7 @@ import type { ConnectorId, PinMode, PrincipalId } from "../domain/index.ts";
 import { expandText } from "./expand-references.ts";
 import type { Environment } from "./expand-references.ts";
 import { isHttpUrl, isMemoryLocation, toSqliteLocation } from "./formats.ts";
+import { toNetworkPolicy } from "./network-schema.ts";
 import { configSchema } from "./schema.ts";
 import type { CheckedAdapter, CheckedApi, CheckedConfig, CheckedExport, CheckedServer } from "./schema.ts";
 import { toRule } from "./to-rules.ts";
@@ -47,7 +48,15 @@ export function toSettings(config: CheckedConfig, context: Context): Settings {
     pins: { usual: config.pin, byServer: toPins({ ...config.mcpServers, ...config.openapi }) },
     apis: new Map(Object.entries(config.openapi).map(([name, api]) => [toId(name), toApi(api, context)])),
     adapters: config.adapters.map((entry, index) => toAdapterSource(entry, index, context)),
-    sandbox: { engine, isolation, concurrency, queue, limits },
+    sandbox: {
+      engine,
+      isolation,
+      concurrency,
+      queue,
+      limits,
+      networkPolicy: toNetworkPolicy(config.sandbox.networkPolicy),
+    },
+    egress: { proxy: config.egress.proxy },
     analysis: { ...config.analysis, rules: toGiven(config.analysis.rules) },
     policy: toPolicy(config.policy, context.folder),
     quotas: { ...config.quotas, prices: new Map(Object.entries(config.quotas.prices)) },

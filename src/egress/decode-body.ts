@@ -12,20 +12,26 @@ const ZSTD_WINDOW_LOG = 23;
 
 export const ACCEPTED_ENCODINGS = "gzip, deflate, br, zstd";
 
-/**
- * Decoded bytes are counted, so a small compressed body cannot unfold into a large one; the decoder stops at the first
- * byte too many. The declared length is checked first, which saves reading a body that is honest about being too large.
- */
+/** The body as it was meant. Whoever reads it counts: `capBody`, or a reader that keeps all of it. */
 export function decodeBody(response: IncomingMessage, maxBytes: number): Readable {
-  const declared = Number(response.headers["content-length"] ?? 0);
-  if (declared > maxBytes) {
+  // The declared length is looked at first, which saves reading a body that is honest about being too large.
+  if (Number(response.headers["content-length"] ?? 0) > maxBytes) {
     response.destroy();
     throw tooLarge(maxBytes);
   }
   const decoder = createDecoder(response);
+  if (!decoder) return response;
+  pipeline([response, decoder], () => undefined); // a failure of one reaches the reader through the other
+  return decoder;
+}
+
+/**
+ * Ends a body that grows too large. Decoded bytes are counted, so a small compressed body cannot unfold into a large
+ * one: the decoder stops at the first piece too many.
+ */
+export function capBody(body: Readable, maxBytes: number): Readable {
   const counter = createByteCounter(maxBytes);
-  const stages = decoder ? [response, decoder, counter] : [response, counter];
-  pipeline(stages, () => undefined); // a failure of any stage reaches the reader through the last one
+  pipeline([body, counter], () => undefined);
   return counter;
 }
 
@@ -63,7 +69,8 @@ function createByteCounter(maxBytes: number): Transform {
   });
 }
 
-function tooLarge(maxBytes: number): GloveboxError {
+/** The one refusal for a body that is too large. */
+export function tooLarge(maxBytes: number): GloveboxError {
   return new GloveboxError("LIMIT_SIZE", `The response is larger than ${maxBytes} bytes`, {
     hint: "Ask for less at a time",
   });

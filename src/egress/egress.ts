@@ -10,7 +10,7 @@ import { GloveboxError } from "../domain/index.ts";
 import type { NetworkPolicy } from "../domain/index.ts";
 
 import { parseOrigin, parseUrl } from "./check-url.ts";
-import { decodeBody } from "./decode-body.ts";
+import { capBody, decodeBody } from "./decode-body.ts";
 import type { Outgoing } from "./exchange.ts";
 import { fetchForGuest } from "./fetch-for-guest.ts";
 import type { GuestAnswer, GuestLimits, GuestRequest } from "./fetch-for-guest.ts";
@@ -80,7 +80,7 @@ export function openEgress({ network = createNetwork(), proxy }: EgressOptions =
 /** The operator wrote it, so it may lie in a private network, where proxies usually are. */
 function toProxy(proxy: string, network: Network): NonNullable<Ways["proxy"]> {
   const url = new URL(parseOrigin(proxy));
-  return () => resolveHost(url, { mayBePrivate: true }, network);
+  return () => resolveHost(url, { mayBePrivate: true, remedy: "Check egress.proxy" }, network);
 }
 
 /** The platform's own reading of `init`, which also gives a form its boundary. */
@@ -99,7 +99,7 @@ function toResponse(response: IncomingMessage, method: string, maxBytes: number)
     response.resume();
     return new Response(null, { status, statusText, headers });
   }
-  const body: ReadableStream<Uint8Array> = Readable.toWeb(decodeBody(response, maxBytes));
+  const body: ReadableStream<Uint8Array> = Readable.toWeb(capBody(decodeBody(response, maxBytes), maxBytes));
   return new Response(body, { status, statusText, headers });
 }
 

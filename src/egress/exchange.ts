@@ -17,6 +17,8 @@ export interface Outgoing {
   readonly method: string;
   readonly headers: Headers;
   readonly body: Uint8Array | undefined;
+  /** Called when there is a connection to write to. */
+  readonly onSent?: () => void;
 }
 
 /** Rejects with the signal's reason when it fires; after that the response ends with it too. */
@@ -37,7 +39,7 @@ export async function exchange(
   }
 }
 
-function start(agent: PinnedAgent, key: string, { url, method, headers, body }: Outgoing): ClientRequest {
+function start(agent: PinnedAgent, key: string, { url, method, headers, body, onSent }: Outgoing): ClientRequest {
   const request = send({
     agent,
     host: key,
@@ -54,6 +56,7 @@ function start(agent: PinnedAgent, key: string, { url, method, headers, body }: 
     maxHeaderSize: MAX_RESPONSE_HEADER_BYTES,
     insecureHTTPParser: false,
   });
+  if (onSent) request.once("socket", onSent);
   request.end(body);
   return request;
 }
@@ -73,6 +76,7 @@ function answerOf(request: ClientRequest, signal: AbortSignal): Promise<Incoming
   request.on("error", (error) => answered.reject(error));
   request.once("close", () => {
     signal.removeEventListener("abort", stop);
+    if (response) return;
     answered.reject(Object.assign(new Error("The connection was closed"), { code: "ECONNRESET" }));
   });
   signal.addEventListener("abort", stop, { once: true });

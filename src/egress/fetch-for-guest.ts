@@ -7,7 +7,7 @@ import { GloveboxError } from "../domain/index.ts";
 import type { NetworkPolicy } from "../domain/index.ts";
 
 import { denied, parseUrl } from "./check-url.ts";
-import { decodeBody } from "./decode-body.ts";
+import { decodeBody, tooLarge } from "./decode-body.ts";
 import { follow } from "./follow.ts";
 import type { Road } from "./follow.ts";
 import { parseGuestHeaders } from "./headers.ts";
@@ -21,6 +21,8 @@ export interface GuestRequest {
   readonly headers: readonly (readonly [string, string])[];
   readonly body: Uint8Array | undefined;
   readonly signal: AbortSignal;
+  /** Called when the other side may have received it: from then on a lost answer leaves its effect unknown. */
+  readonly onSent?: () => void;
 }
 
 export interface GuestLimits {
@@ -58,7 +60,8 @@ export async function fetchForGuest(
   );
   const signal = AbortSignal.any([request.signal, late.signal]);
   try {
-    const outgoing = { url, method, headers, body: request.body };
+    const { body, onSent } = request;
+    const outgoing = { url, method, headers, body, ...(onSent && { onSent }) };
     const arrived = await follow(road, { kind: "policies", policies }, outgoing, signal);
     const { response } = arrived;
     return {
@@ -88,16 +91,21 @@ async function readBody(response: IncomingMessage, method: string, { maxBytes, i
     response.resume();
     return Buffer.alloc(0);
   }
-  return collect(decodeBody(response, maxBytes), idleMs);
+  return collect(decodeBody(response, maxBytes), { maxBytes, idleMs });
 }
 
-async function collect(body: Readable, idleMs: number): Promise<Buffer> {
+/** Leaving the loop ends the body, and with it the decoder and the connection. */
+async function collect(body: Readable, { maxBytes, idleMs }: Omit<GuestLimits, "totalMs">): Promise<Buffer> {
   const chunks: Buffer[] = [];
+  let seen = 0;
   const timer = setTimeout(() => body.destroy(timeout(`No more of the response within ${idleMs} ms`)), idleMs);
   try {
     for await (const chunk of body) {
       timer.refresh();
-      chunks.push(Buffer.from(chunk));
+      const bytes = Buffer.from(chunk);
+      seen += bytes.byteLength;
+      if (seen > maxBytes) throw tooLarge(maxBytes);
+      chunks.push(bytes);
     }
     return Buffer.concat(chunks);
   } finally {

@@ -67,7 +67,13 @@ function toNext(from: Outgoing, url: URL, status: number, reach: Reach): Outgoin
     throw denied(`${from.url.origin} would pass the body of this request on to ${url.origin}`, ADJUST);
   }
   const headers = toNextHeaders(from.headers, { isSameOrigin, keepsBody: keepsMethod });
-  return { url, method: keepsMethod ? from.method : "GET", headers, body: keepsMethod ? from.body : undefined };
+  return {
+    ...from,
+    url,
+    method: keepsMethod ? from.method : "GET",
+    headers,
+    body: keepsMethod ? from.body : undefined,
+  };
 }
 
 function asksOnly(method: string): boolean {

@@ -20,9 +20,42 @@ export interface Network {
   readonly authorities?: string;
 }
 
+/**
+ * The system's resolver holds a thread of the platform's few while it waits. Whoever makes names slow to resolve must
+ * not take all of them, which also read and write files.
+ */
+const MAX_LOOKUPS = 2;
+
 /** The system's resolver, so that the hosts file and the names of a local network count as they do elsewhere. */
 export function createNetwork(): Network {
-  return { resolve: resolveName, connect: openSocket };
+  return { resolve: takeTurns(MAX_LOOKUPS, resolveName), connect: openSocket };
+}
+
+/** At most so many at once, the others in the order of their coming. Who asks for the same meanwhile shares the answer. */
+export function takeTurns<Answer>(
+  atOnce: number,
+  act: (key: string) => Promise<Answer>,
+): (key: string) => Promise<Answer> {
+  const underWay = new Map<string, Promise<Answer>>();
+  const waiting: (() => void)[] = [];
+  let free = atOnce;
+  const run = async (key: string): Promise<Answer> => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((turn) => waiting.push(turn));
+    try {
+      return await act(key);
+    } finally {
+      underWay.delete(key);
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
+  return (key) => {
+    const answer = underWay.get(key) ?? run(key);
+    underWay.set(key, answer);
+    return answer;
+  };
 }
 
 async function resolveName(name: string): Promise<readonly string[]> {

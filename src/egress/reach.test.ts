@@ -82,7 +82,7 @@ test("a private address is reached by a grant of exactly its host and port, and 
   using servers = openStubServers();
   const network = createStubNetwork();
   const port = await servers.http((_, response) => void response.end("hello"));
-  for (const place of ["10.0.0.5:8080", "10.0.0.5:8081", "169.254.169.254:80", `${PUBLIC}:80`])
+  for (const place of ["10.0.0.5:80", "10.0.0.5:8080", "10.0.0.5:8081", "169.254.169.254:80", `${PUBLIC}:80`])
     network.ports.set(place, port);
   network.answers
     .set("nas.local", ["fe80::1%eth0", "10.0.0.5"])
@@ -99,6 +99,8 @@ test("a private address is reached by a grant of exactly its host and port, and 
     [[granted], "http://nas.example/", "EGRESS_DENIED"],
     [[granted, OPEN], "http://nas.local:8080/", "EGRESS_DENIED"],
     [[granted], "http://evil.example/", "EGRESS_DENIED"],
+    [[allow([], ["nas.example:80"])], "http://nas.example/", "200 hello"],
+    [[allow([], ["nas.example:80"]), allow(["nas.example"])], "http://nas.example/", "EGRESS_DENIED"],
     [[allow([], ["169.254.169.254:80"])], "http://169.254.169.254/", "200 hello"],
   ] as const) {
     assert.equal(await tryFetch({ egress, policies }, url), expected, url);

@@ -13,9 +13,10 @@ export type Reach =
   | { readonly kind: "origin"; readonly origin: string; readonly mayBePrivate: boolean }
   | { readonly kind: "policies"; readonly policies: readonly NetworkPolicy[] };
 
-/** What is known of an admitted request: whether its address may lie in a private network. */
+/** What is known of an admitted request: whether its address may lie in a private network, and else how to ask. */
 export interface Admission {
   readonly mayBePrivate: boolean;
+  readonly remedy: string;
 }
 
 /** Throws `EGRESS_DENIED` with the way to ask. Without any policy nothing is allowed. */
@@ -32,7 +33,8 @@ export function admit(reach: Reach, url: URL): Admission {
 
 /** Comparing whole origins also forbids a downgrade from https to http. */
 function admitOrigin({ origin, mayBePrivate }: Extract<Reach, { kind: "origin" }>, url: URL): Admission {
-  if (url.origin === origin) return { mayBePrivate };
+  if (url.origin === origin)
+    return { mayBePrivate, remedy: "Write its address in the configuration, as url or baseUrl" };
   throw denied(
     `A request for ${url.origin} is not allowed: this upstream is ${origin}`,
     "Configure the upstream with the address that it really has",
@@ -43,16 +45,17 @@ function admitByPolicies(policies: readonly NetworkPolicy[], url: URL): Admissio
   if (policies.length === 0) throw blocked();
   const place = toPlace(url);
   const verdicts = policies.map((policy) => admitByPolicy(policy, place, url.protocol));
-  return { mayBePrivate: verdicts.every((verdict) => verdict.mayBePrivate) };
+  return { mayBePrivate: verdicts.every(Boolean), remedy: toGrantRemedy(place) };
 }
 
-function admitByPolicy(policy: NetworkPolicy, place: HostPort, scheme: string): Admission {
+/** Whether the policy also grants a private address. */
+function admitByPolicy(policy: NetworkPolicy, place: HostPort, scheme: string): boolean {
   if (policy.mode === "blocked") throw blocked();
-  if (policy.grants.some(({ host, port }) => host === place.host && port === place.port)) return { mayBePrivate: true };
-  if (isLocalName(place.host)) throw privateHost(place);
+  if (policy.grants.some(({ host, port }) => host === place.host && port === place.port)) return true;
+  if (isLocalName(place.host)) throw privateHost(place, toGrantRemedy(place));
   const isOpen = policy.mode === "unrestricted";
   if (isOpen ? place.port === usualPort(scheme) : policy.hosts.some((host) => matchesHost(host, place, scheme))) {
-    return { mayBePrivate: false };
+    return false;
   }
   const shown = showPlace(place, scheme);
   const setting = isOpen ? "grants" : "domains";
@@ -69,12 +72,13 @@ export function blocked(): Error {
 }
 
 /** The refusal for a name or an address of a private network, with the only way around it. */
-export function privateHost(place: HostPort): Error {
+export function privateHost({ host }: HostPort, remedy: string): Error {
+  return denied(`${host} is not on the public network`, remedy);
+}
+
+function toGrantRemedy(place: HostPort): string {
   const grant = showPlace(place, "");
-  return denied(
-    `${place.host} is not on the public network`,
-    `Only an operator can allow it: by a grant of "${grant}" in sandbox.networkPolicy, or as an upstream of its own`,
-  );
+  return `Only an operator can allow it: by a grant of "${grant}" in sandbox.networkPolicy, or as an upstream of its own`;
 }
 
 function showPlace({ host, port }: HostPort, scheme: string): string {

@@ -20,12 +20,12 @@ export interface Target extends HostPort {
 }
 
 /** Throws `EGRESS_DENIED` when any answer lies where this request may not go. */
-export async function resolveHost(url: URL, { mayBePrivate }: Admission, network: Network): Promise<Target> {
+export async function resolveHost(url: URL, { mayBePrivate, remedy }: Admission, network: Network): Promise<Target> {
   const place = toPlace(url);
   const literal = toCanonicalAddress(place.host);
   const answers = literal === undefined ? await ask(place.host, network) : [literal];
   const addresses = mayBePrivate ? keepGranted(answers, literal) : answers;
-  if (addresses.length === 0 || (!mayBePrivate && !addresses.every(isPublic))) throw privateHost(place);
+  if (addresses.length === 0 || (!mayBePrivate && !addresses.every(isPublic))) throw privateHost(place, remedy);
   const unique = [...new Set(addresses.map((address) => toCanonicalAddress(address) ?? refuseAnswer()))];
   return { ...place, isSecure: url.protocol === "https:", addresses: unique.toSorted() };
 }

@@ -28,6 +28,7 @@ async function run(calls: readonly (readonly [string, JsonObject])[], options: T
     },
     admit: async (_principal, wallMs) => ({ wallMs, settle: async () => undefined }),
     snapshot: async () => snapshotOf(TOOLS),
+    hasNetwork: () => false,
     declare: never,
     analyze: never,
     check: never,

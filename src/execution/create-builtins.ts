@@ -1,4 +1,4 @@
-/** What every program has as `glovebox`: search, describe, and reading kept results, as calls of the bridge. */
+/** What every program has as `glovebox`: search, describe, reading kept results and `fetch`, as calls of the bridge. */
 
 import { digestOf } from "../audit/index.ts";
 import type { Builtin } from "../bridge/index.ts";
@@ -7,6 +7,8 @@ import { parseConnectorId, parseToolAddress } from "../domain/index.ts";
 import type { Json, JsonObject, JsonSchema, Tool, ToolAddress } from "../domain/index.ts";
 import type { Detail } from "../typegen/index.ts";
 
+import { createFetch } from "./create-fetch.ts";
+import type { SendRequest } from "./create-fetch.ts";
 import type { ResultQuery } from "./results/read-part.ts";
 
 /** The host's side of each; already bound to one principal. Arguments have passed their schema. */
@@ -14,6 +16,8 @@ export interface BuiltinPowers {
   search(request: SearchRequest): Promise<SearchResult>;
   describe(names: readonly string[], detail: Detail): Promise<string>;
   read(handle: string, query: ResultQuery): Promise<Json>;
+  /** Sends a request of `fetch` if the network policies allow it. */
+  readonly send: SendRequest;
 }
 
 const TEXT: JsonSchema = { type: "string", maxLength: 1_000 };
@@ -58,6 +62,7 @@ export function createBuiltins(powers: BuiltinPowers): ReadonlyMap<ToolAddress, 
     create("search", SEARCH, async (args) => toJson(await powers.search(parseSearch(args)))),
     create("describe", DESCRIBE, (args) => powers.describe(parseNames(args["names"]), parseDetail(args["detail"]))),
     create("results.read", READ, (args) => powers.read(parseText(args["handle"]) ?? "", parseQuery(args))),
+    createFetch(powers.send),
   ];
   return new Map(builtins.map((builtin) => [builtin.tool.address, builtin]));
 }

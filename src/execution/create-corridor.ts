@@ -10,6 +10,7 @@ import type {
   Json,
   LabelSource,
   Limits,
+  NetworkPolicy,
   Principal,
 } from "../domain/index.ts";
 
@@ -62,6 +63,7 @@ export interface Corridor {
       readonly types?: boolean;
       /** Requests with the same one are one execution. */
       readonly idempotencyKey?: string;
+      readonly networkPolicy?: NetworkPolicy;
     },
   ): Promise<ExecutionResult>;
   callTools(request: Asked & { readonly calls: readonly PlainCall[] }): Promise<Called>;

@@ -21,10 +21,18 @@ export interface DescribePowers {
   readonly results: Results;
   /** The outline of a kept result holds names of fields, which are data: this hears of it before it is given out. */
   readonly takeIn: (principal: Principal, sources: readonly LabelSource[]) => Promise<void>;
+  /** Whether programs have `fetch`. */
+  readonly hasNetwork?: boolean;
 }
 
 /** Handles are described by what is kept under them, everything else by the snapshot of the moment. */
-export function createDescribe({ takeSnapshot, statuses, results, takeIn }: DescribePowers): Describe {
+export function createDescribe({
+  takeSnapshot,
+  statuses,
+  results,
+  takeIn,
+  hasNetwork = false,
+}: DescribePowers): Describe {
   return async (principal, names, detail) => {
     const handles = names.filter((name) => parseResultId(name) !== undefined);
     const kept = await Promise.all(handles.map((handle) => results.summarize(principal.id, handle)));
@@ -35,7 +43,7 @@ export function createDescribe({ takeSnapshot, statuses, results, takeIn }: Desc
     const snapshot = await takeSnapshot(principal);
     const nearest = (name: string) => findNearest(snapshot, name, NEAREST);
     const explainEmpty = (id: ConnectorId) => describeEmpty(statuses().find(({ name }) => name === id));
-    const description = describeTools(snapshot, others, { detail, findNearest: nearest, explainEmpty });
+    const description = describeTools(snapshot, others, { detail, findNearest: nearest, explainEmpty, hasNetwork });
     return { ...description, declarations: described + description.declarations };
   };
 }

@@ -90,6 +90,7 @@ function corridor(
     },
     admit: async (_principal, wallMs) => ({ wallMs, settle: async () => undefined }),
     snapshot: async () => visit("snapshot", snapshotOf(TOOLS)),
+    hasNetwork: () => false,
     declare: (snapshot) =>
       visit("declare", { snapshot: snapshot.digest, declarations: "", namespaces: snapshot.namespaces }),
     analyze: () => visit("analyze", analyzed),

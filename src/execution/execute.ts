@@ -11,6 +11,7 @@ import type {
   ExecutionResult,
   Json,
   Limits,
+  NetworkPolicy,
   Principal,
   Program,
   Truncation,
@@ -36,6 +37,8 @@ export interface ExecutionRequest {
   readonly types?: boolean;
   /** Opened already, under a key. */
   readonly opening?: Opening;
+  /** Where its program may send requests at most; the operator's policy holds besides. */
+  readonly networkPolicy?: NetworkPolicy;
   readonly signal: AbortSignal;
   /** Hears what goes on while it runs. Must not throw. */
   readonly onEvent?: (event: ExecutionEvent) => void;
@@ -56,6 +59,8 @@ export interface Rooms extends SettleContext {
   /** A program that fits, with what was noticed, or the reason why not. It never holds up what it cannot check. */
   check(program: Program, request: ExecutionRequest, snapshot: CatalogSnapshot): Promise<Analyzed>; // checker
   bridge(opening: Opening, snapshot: CatalogSnapshot, request: AnalyzedRequest, signal: AbortSignal): Bridge; // bridge
+  /** Whether the program gets a `fetch` at all. Each request is decided by itself. */
+  hasNetwork(request: ExecutionRequest): boolean;
   run(job: SandboxJob): Promise<SandboxResult>; // sandbox
   keepValue(owner: ResultOwner, value: Json): Promise<Truncation>; // store
   close(execution: Execution, result: ExecutionResult): Promise<void>; // store, audit
@@ -127,6 +132,7 @@ async function runProgram(
       host: bridge,
       principal: principal.id,
       signal,
+      ...(rooms.hasNetwork(request) && { network: true }),
       ...(onEvent && { onLog: (line) => onEvent({ kind: "log", line: cleanLine(line) }) }),
       ...(input !== undefined && { input }),
     })

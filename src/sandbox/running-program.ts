@@ -232,12 +232,13 @@ export class RunningProgram {
 }
 
 function createStart({ job, seed }: RunOptions): StartMessage {
-  const { limits, program, namespaces, input } = job;
+  const { limits, program, namespaces, input, network } = job;
   return {
     javascript: program.javascript,
     namespaces: Object.fromEntries(namespaces.map(({ name, tools }) => [name, tools.join(",")])),
     input: input === undefined ? null : JSON.stringify(input),
     seed,
+    ...(network === true && { network }),
     limits: {
       wallMs: limits.wallMs,
       memoryBytes: limits.memoryBytes,

@@ -76,13 +76,24 @@ for (const engine of ENGINES) {
         const program = "return input.filter((name) => name in globalThis)";
         assert.deepEqual(await value(program, { input: names }), []);
       });
+      it("have three more where the network policy allows something, and a fetch that asks the host", async () => {
+        const program = "return Object.getOwnPropertyNames(globalThis).sort()";
+        const more = [...GLOBALS, "AbortController", "AbortSignal", "Headers"].toSorted();
+        const expected = more.filter((name) => !MISSING[engine].includes(name));
+        assert.deepEqual(await value(program, { network: true }), expected);
+        const host = {
+          call: async (address: unknown) =>
+            ({ ok: true, json: JSON.stringify({ url: address, headers: [] }) }) as const,
+        };
+        assert.equal(await value("return (await fetch('x')).url", { network: true, host }), "glovebox.fetch");
+      });
       it("have a fetch that says how to get access", async () => {
         const program =
           "return fetch('https://example.com').catch(({ code, message, hint }) => ({ code, message, hint }))";
         assert.deepEqual(await value(program), {
           code: "EGRESS_DENIED",
           message: "The sandbox has no network",
-          hint: "Call a tool of an upstream instead; an operator can add the API as one",
+          hint: "Call a tool of an upstream instead, or ask the operator to allow the host in sandbox.networkPolicy",
         });
       });
     });

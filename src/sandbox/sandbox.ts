@@ -26,6 +26,8 @@ export interface SandboxJob {
   readonly namespaces: readonly Namespace[];
   readonly input?: Json;
   readonly limits: Limits;
+  /** Gives the program a `fetch` that asks `host`; without it, `fetch` only says that there is no network. */
+  readonly network?: boolean;
   readonly host: GuestHost;
   /** Whose turn in the queue it takes. */
   readonly principal: PrincipalId;

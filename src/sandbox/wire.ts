@@ -53,6 +53,8 @@ export interface StartMessage {
   readonly namespaces: Readonly<Record<string, string>>;
   /** JSON text of the program's `input`; `null` when none was given. */
   readonly input: string | null;
+  /** Whether the program gets a `fetch` that asks the host. What it may reach is decided there, at each request. */
+  readonly network?: boolean;
   /** Four 32-bit numbers that seed every random value of the program. */
   readonly seed: readonly number[];
   readonly limits: {

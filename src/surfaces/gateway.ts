@@ -16,6 +16,7 @@ import type {
   IsolationLevel,
   Json,
   Limits,
+  NetworkPolicy,
   Principal,
   PublicError,
   UpstreamStatus,
@@ -35,6 +36,8 @@ export interface ExecuteRequest {
   readonly types?: boolean;
   /** Requests of one principal with the same one are one execution: the second gets what came of the first. */
   readonly idempotencyKey?: string;
+  /** Where its program may send requests at most; can only tighten what the operator set. */
+  readonly networkPolicy?: NetworkPolicy;
   readonly signal?: AbortSignal;
   /** Hears what goes on while it runs. Must not throw. */
   readonly onEvent?: (event: ExecutionEvent) => void;

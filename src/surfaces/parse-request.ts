@@ -3,20 +3,31 @@
  * so that a mistake is a `REQUEST_INVALID` with a remedy and never an internal fault.
  */
 
+import { parseNetworkPolicy } from "../config/index.ts";
+import type { WrittenNetworkPolicy } from "../config/index.ts";
 import { GloveboxError, isJsonObject } from "../domain/index.ts";
 import type { Json } from "../domain/index.ts";
 import type { Detail } from "../typegen/index.ts";
 import type { ExecuteRequest } from "./gateway.ts";
 
-/** What the library takes of an execution. */
-export interface LibraryRequest extends Omit<ExecuteRequest, "principal" | "analysis" | "types"> {
+/** What the library takes of an execution: nothing that only the command line may say. */
+interface Taken extends Omit<ExecuteRequest, "principal" | "analysis" | "types"> {
   /** Whose conversation it is: what one reads does not count for the others. Left out, they are all one. */
   readonly session?: string;
 }
 
+/** The same with a network policy as a person writes it. */
+export interface LibraryRequest extends Omit<Taken, "networkPolicy"> {
+  /** Can only tighten `sandbox.networkPolicy`. */
+  readonly networkPolicy?: WrittenNetworkPolicy;
+}
+
 /** A copy with `input` as plain JSON. Throws `REQUEST_INVALID`. */
-export function parseExecuteRequest(raw: unknown): LibraryRequest {
-  const { code, input, limits, signal, onEvent, idempotencyKey, session, ...others } = parseObject(raw, "execute");
+export function parseExecuteRequest(raw: unknown): Taken {
+  const { code, input, limits, signal, onEvent, idempotencyKey, session, networkPolicy, ...others } = parseObject(
+    raw,
+    "execute",
+  );
   if (typeof code !== "string") throw invalid("execute", "code must be a text", 'execute({ code: "return 1" })');
   if (limits !== undefined && !isJsonObject(limits)) {
     throw invalid("execute", "limits must be an object", "limits: { wallMs: 5000 }");
@@ -37,6 +48,7 @@ export function parseExecuteRequest(raw: unknown): LibraryRequest {
     ...(input !== undefined && { input: parseInput(input) }),
     ...(limits !== undefined && { limits }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
+    ...(networkPolicy !== undefined && { networkPolicy: parseNetworkPolicy(networkPolicy) }),
     ...(signal !== undefined && { signal }),
     ...(onEvent !== undefined && { onEvent: parseListener(onEvent) }),
   };

@@ -1,10 +1,11 @@
 /** The whole typed API of a snapshot: what a program is checked against and what `describe` reads from. */
 
-import type { ApiSurface, CatalogSnapshot, Digest, Namespace, Tool } from "../domain/index.ts";
+import type { ApiSurface, CatalogSnapshot, Namespace, Tool } from "../domain/index.ts";
 import { parseToolAddress } from "../domain/index.ts";
 import { declareLoosely, declareMember, declareNamespace } from "./declare-tool.ts";
 import { HELPER_GLOBALS } from "./helper-globals.ts";
 import { createNamedTypes } from "./named-types.ts";
+import { NETWORK_GLOBALS } from "./network-globals.ts";
 
 /** What the product itself offers to every program. Looking and reading only; each is a call and counts as one. */
 export const DECLARED_GLOVEBOX = `/** Finds tools and reads results that were too large to be returned. */
@@ -35,19 +36,26 @@ declare class ToolError extends Error {
 }
 ${DECLARED_GLOVEBOX}`;
 
-const surfaces = new Map<Digest, ApiSurface>();
+const surfaces = new Map<string, ApiSurface>();
+
+/** What a program may be told of beside its tools. */
+export interface ApiOptions {
+  /** Declares `fetch` and what belongs to it. */
+  readonly hasNetwork?: boolean;
+}
 
 /** Equal digests mean equal tools, so a surface is made once and kept for the last few snapshots. */
-export function declareApi(snapshot: CatalogSnapshot): ApiSurface {
-  const surface = surfaces.get(snapshot.digest) ?? createSurface(snapshot);
-  surfaces.delete(snapshot.digest);
-  surfaces.set(snapshot.digest, surface);
+export function declareApi(snapshot: CatalogSnapshot, { hasNetwork = false }: ApiOptions = {}): ApiSurface {
+  const key = `${snapshot.digest} ${hasNetwork}`;
+  const surface = surfaces.get(key) ?? createSurface(snapshot, hasNetwork);
+  surfaces.delete(key);
+  surfaces.set(key, surface);
   const [oldest] = surfaces.keys();
   if (surfaces.size > KEPT_SURFACES && oldest !== undefined) surfaces.delete(oldest);
   return surface;
 }
 
-function createSurface(snapshot: CatalogSnapshot): ApiSurface {
+function createSurface(snapshot: CatalogSnapshot, hasNetwork: boolean): ApiSurface {
   let left = MAX_API_CHARACTERS;
   const declare = (namespace: Namespace): string => {
     const types = createNamedTypes(namespace.name);
@@ -63,7 +71,7 @@ function createSurface(snapshot: CatalogSnapshot): ApiSurface {
   const namespaces = snapshot.namespaces.map(declare);
   return Object.freeze({
     snapshot: snapshot.digest,
-    declarations: `${[FIXED_GLOBALS, HELPER_GLOBALS, ...namespaces].join("\n")}\n`,
+    declarations: `${[FIXED_GLOBALS, HELPER_GLOBALS, ...(hasNetwork ? [NETWORK_GLOBALS] : []), ...namespaces].join("\n")}\n`,
     namespaces: snapshot.namespaces,
   });
 }

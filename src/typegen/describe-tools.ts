@@ -8,6 +8,7 @@ import type { Detail } from "./declare-tool.ts";
 import { toCommentText } from "./escape-text.ts";
 import { HELPER_GLOBALS } from "./helper-globals.ts";
 import { createNamedTypes } from "./named-types.ts";
+import { NETWORK_GLOBALS } from "./network-globals.ts";
 import type { NamedTypes } from "./named-types.ts";
 
 /** How to describe, and whom to ask about names that do not exist. */
@@ -17,6 +18,8 @@ export interface DescribeOptions {
   readonly findNearest: (name: string) => readonly ToolAddress[];
   /** Why a server offers nothing at the moment, and what to do. */
   readonly explainEmpty: (connector: ConnectorId) => string;
+  /** Whether programs have `fetch`. */
+  readonly hasNetwork?: boolean;
 }
 
 /** A name that is neither a tool nor a namespace with tools. */
@@ -48,12 +51,17 @@ const MAX_HINT_LENGTH = 1000;
 
 /** No server can be called so; it stands for what every program has besides its servers. */
 const OWN_NAME = "glovebox";
-const OWN_GLOBALS = `${FIXED_GLOBALS}
+const SHARED_GLOBALS = `${FIXED_GLOBALS}
 ${HELPER_GLOBALS}
 /** Lines come back with the result, in order. */
 declare const console: Record<"log" | "info" | "warn" | "error" | "debug", (...values: unknown[]) => void>;
-// Also there: setTimeout, URL, URLSearchParams, TextEncoder, TextDecoder, structuredClone, atob, btoa, crypto.randomUUID.
-// Not there: network, files, modules. The result is what the program returns, or its last expression.`;
+// Also there: setTimeout, URL, URLSearchParams, TextEncoder, TextDecoder, structuredClone, atob, btoa, crypto.randomUUID.`;
+const RESULT = "The result is what the program returns, or its last expression.";
+const OWN_GLOBALS = `${SHARED_GLOBALS}
+// Not there: network, files, modules. ${RESULT}`;
+const NETWORKED_GLOBALS = `${SHARED_GLOBALS}
+${NETWORK_GLOBALS}
+// Not there: files, modules. ${RESULT}`;
 
 /** A name is a tool's address, a namespace, which stands for all of its tools, or `glovebox` for the other globals. */
 export function describeTools(
@@ -69,7 +77,7 @@ export function describeTools(
   const tools = new Map<ToolAddress, Tool>();
   const unknown: UnknownName[] = [];
   const wanted = new Set(names);
-  const own = wanted.delete(OWN_NAME) ? [OWN_GLOBALS] : [];
+  const own = wanted.delete(OWN_NAME) ? [options.hasNetwork === true ? NETWORKED_GLOBALS : OWN_GLOBALS] : [];
   for (const name of wanted) {
     const found = findTools(snapshot, name);
     for (const tool of found) tools.set(tool.address, tool);

@@ -94,6 +94,7 @@ test("these environment variables are read, each in one place", () => {
   );
   assert.deepEqual(found.toSorted(), [
     'main.ts "GLOVEBOX_LAUNCHER"',
+    'main.ts "GLOVEBOX_UNRESTRICTED_NETWORK"',
     'main.ts "XDG_CONFIG_HOME"',
     'open-records.ts "GLOVEBOX_ENCRYPTION_KEY"',
   ]);

@@ -1,6 +1,9 @@
 /** What comes back from an API, and where an API is: values, attachments, failures, limits, cancellation. */
 
 import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, beforeEach, test } from "node:test";
 
 import type { Connector, RemoteResult } from "../connector.ts";
@@ -113,6 +116,27 @@ test("a time limit and a cancellation end the request, also on the wire", async 
   await assert.rejects(closing, { code: "UPSTREAM_UNREACHABLE" });
   while (api.abandoned() < 3) await new Promise((turn) => setTimeout(turn, 5));
   assert.equal(api.seen.length, 3);
+});
+
+test("a private address has to stand in the configuration, a file alone cannot lead there", async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), "glovebox-api-"));
+  context.after(() => rm(folder, { recursive: true }));
+  const path = join(folder, "api.json");
+  const operation = { get: { operationId: "look", responses: { 200: { description: "ok" } } } };
+  await writeFile(
+    path,
+    JSON.stringify({ openapi: "3.1.0", servers: [{ url: api.origin }], paths: { "/look": operation } }),
+  );
+  api.answers.set("GET /look", { body: { seen: true } });
+  const look = async (baseUrl?: string): Promise<unknown> => {
+    await using local = createTestConnector({ document: { kind: "file", path }, baseUrl });
+    return (await local.call("look", {}, { signal: AbortSignal.timeout(5000) })).value;
+  };
+  await assert.rejects(look(), {
+    code: "EGRESS_DENIED",
+    details: { hint: "Write its address in the configuration, as url or baseUrl" },
+  });
+  assert.deepEqual([api.seen.length, await look(api.origin)], [0, { seen: true }]);
 });
 
 test("an API that is not there is unreachable, and its calls alone fail", async () => {

@@ -25,7 +25,8 @@ export interface CliPowers {
   readonly webFolder: string;
   /** The settings of the named file, of the one that is found, or the built-in ones. */
   loadSettings(explicit: string | undefined): Promise<Settings>;
-  openGateway(settings: Settings): Promise<Gateway>;
+  /** `unrestrictedNetwork` confirms a configuration that gives programs the whole network. */
+  openGateway(settings: Settings, flags?: { readonly unrestrictedNetwork?: boolean }): Promise<Gateway>;
   openVault(settings: Settings): Promise<Vault>;
   /** To look only: leaves the ledger as it is. */
   openReader(settings: Settings): Promise<LedgerReader & AsyncDisposable>;

@@ -70,15 +70,22 @@ function createProgram(context: CliContext, end: (code: number) => void): Comman
   return program;
 }
 
+/** For the commands that run programs. */
+const UNRESTRICTED = [
+  "--unrestricted-network",
+  "confirm a configuration that lets programs reach every public host",
+] as const;
+
 function addServing(program: Command, context: CliContext, end: (code: number) => void): void {
   addCommand(program, "serve", "MCP over Streamable HTTP, the admin page, /health")
     .option("--json", "print the addresses as one JSON object")
     .option("--host <name>", "a loopback name or address to listen on")
     .option("--port <number>", "the port to listen on; 0 takes any", parsePort)
+    .option(...UNRESTRICTED)
     .action(async (flags) => end(await serveCommand(flags, context)));
-  addCommand(program, "mcp", "MCP on standard input and output: what a client's mcp.json starts").action(
-    async (flags) => end(await mcpCommand(flags, context)),
-  );
+  addCommand(program, "mcp", "MCP on standard input and output: what a client's mcp.json starts")
+    .option(...UNRESTRICTED)
+    .action(async (flags) => end(await mcpCommand(flags, context)));
 }
 
 function addRunning(program: Command, context: CliContext, end: (code: number) => void): void {
@@ -95,6 +102,8 @@ function addRunning(program: Command, context: CliContext, end: (code: number) =
     .option("--plan", "print which tools the program can call, without running it")
     .option("--no-analysis", "skip the rules and the type check; the sandbox holds without them")
     .option("--no-types", "skip the type check; wrong arguments are then found at the call")
+    .option(...UNRESTRICTED)
+    .option("--no-network", "run without fetch, whatever the network policy allows")
     .action(async (file: string | undefined, flags) => end(await runCommand(file, flags, context)));
 }
 

@@ -32,6 +32,8 @@ export interface RunFlags {
   readonly analysis: boolean;
   readonly plan?: boolean;
   readonly types: boolean;
+  readonly network: boolean;
+  readonly unrestrictedNetwork?: boolean;
 }
 
 interface Session {
@@ -57,7 +59,7 @@ export async function runCommand(
   const abort = new AbortController();
   const forget = terminal.onInterrupt(() => abort.abort());
   try {
-    await using gateway = await powers.openGateway(settings);
+    await using gateway = await powers.openGateway(settings, flags);
     const session: Session = { gateway, terminal, principal, flags, signal: abort.signal };
     if (flags.batch !== undefined) return await runBatch(flags.batch, session);
     return flags.plan ? await planOne(source, session) : await runOne(source, session);
@@ -113,7 +115,9 @@ function toRequest(
   { code, limits }: Pick<ExecuteRequest, "code" | "limits">,
   { principal, signal, flags }: Session,
 ): ExecuteRequest {
-  return { code, principal, signal, analysis: flags.analysis, types: flags.types, ...(limits && { limits }) };
+  const { analysis, types, network } = flags;
+  const narrowed = network ? {} : { networkPolicy: { mode: "blocked" } as const };
+  return { code, principal, signal, analysis, types, ...narrowed, ...(limits && { limits }) };
 }
 
 /** How the process ends after one program. */

@@ -12,6 +12,7 @@ export interface ServeFlags {
   readonly json?: boolean;
   readonly host?: string;
   readonly port?: number;
+  readonly unrestrictedNetwork?: boolean;
 }
 
 const LEVELS: Readonly<Record<IsolationLevel, string>> = {
@@ -30,7 +31,7 @@ export async function serveCommand(
   const settings = await powers.loadSettings(flags.config);
   const { host = settings.server.host, port = settings.server.port } = flags;
   const ended = waitForInterrupt(powers.terminal);
-  await using gateway = await powers.openGateway(settings);
+  await using gateway = await powers.openGateway(settings, flags);
   const { webFolder, report } = powers;
   const token = powers.createToken();
   const server = await listen({
@@ -53,13 +54,13 @@ export async function serveCommand(
 
 /** Serves one client on standard input and output; stdout belongs to the protocol. */
 export async function mcpCommand(
-  flags: { readonly config?: string },
+  flags: { readonly config?: string; readonly unrestrictedNetwork?: boolean },
   { powers, agent }: { powers: CliPowers; agent: Principal },
 ): Promise<number> {
   const { serveMcpOverStdio } = await import("../mcp/index.ts");
   const { stdin, stdout } = powers.terminal;
   const settings = await powers.loadSettings(flags.config);
-  await using gateway = await powers.openGateway(settings);
+  await using gateway = await powers.openGateway(settings, flags);
   await Promise.race([
     serveMcpOverStdio({ gateway, principal: agent, report: powers.report }, { input: stdin, output: stdout }),
     waitForInterrupt(powers.terminal),

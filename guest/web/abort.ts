@@ -1,0 +1,108 @@
+/** `AbortController` and `AbortSignal`: how a program gives up waiting for a request. */
+
+import { refuseToClone } from "./clone-refusals.ts";
+import { add, apply, createList, each, toText } from "./intrinsics.ts";
+import type { List } from "./intrinsics.ts";
+import { createNamedError } from "./named-error.ts";
+
+type Listener = (event: { readonly type: "abort"; readonly target: AbortSignal }) => unknown;
+
+/** Waits for the program's own clock. */
+type SetTimer = (callback: () => void, delayMs: number) => unknown;
+
+let fire: (signal: AbortSignal, reason: unknown) => void;
+
+/** What listeners are told, once. What a listener throws is nobody's business. */
+export class AbortSignal {
+  #isAborted = false;
+  #reason: unknown;
+  #listeners: List<Listener> = createList();
+  onabort: Listener | null = null;
+
+  static {
+    fire = (signal, reason) => signal.#fire(reason);
+  }
+
+  get aborted(): boolean {
+    return this.#isAborted;
+  }
+
+  get reason(): unknown {
+    return this.#reason;
+  }
+
+  throwIfAborted(): void {
+    if (this.#isAborted) throw this.#reason;
+  }
+
+  addEventListener(type: unknown, listener: unknown): void {
+    if (toText(type) === "abort" && isListener(listener)) add(this.#listeners, listener);
+  }
+
+  removeEventListener(_type: unknown, listener: unknown): void {
+    const kept: List<Listener> = createList();
+    each(this.#listeners, (one) => {
+      if (one !== listener) add(kept, one);
+    });
+    this.#listeners = kept;
+  }
+
+  static abort(reason?: unknown): AbortSignal {
+    const signal = new AbortSignal();
+    fire(signal, reason);
+    return signal;
+  }
+
+  #fire(reason: unknown): void {
+    if (this.#isAborted) return;
+    this.#isAborted = true;
+    this.#reason = reason === undefined ? createNamedError("AbortError", "This operation was aborted") : reason;
+    const event = { type: "abort", target: this } as const;
+    if (isListener(this.onabort)) tell(this.onabort, event);
+    each(this.#listeners, (listener) => tell(listener, event));
+  }
+
+  get [Symbol.toStringTag](): string {
+    return "AbortSignal";
+  }
+}
+refuseToClone(AbortSignal.prototype, "AbortSignal");
+
+export class AbortController {
+  readonly #signal = new AbortSignal();
+
+  get signal(): AbortSignal {
+    return this.#signal;
+  }
+
+  abort(reason?: unknown): void {
+    fire(this.#signal, reason);
+  }
+
+  get [Symbol.toStringTag](): string {
+    return "AbortController";
+  }
+}
+refuseToClone(AbortController.prototype, "AbortController");
+
+/** `AbortSignal.timeout`, which needs a clock. */
+export function createTimeout(setTimer: SetTimer): (delayMs: unknown) => AbortSignal {
+  return (delayMs) => {
+    const signal = new AbortSignal();
+    const reason = createNamedError("TimeoutError", "The operation was aborted due to timeout");
+    setTimer(() => fire(signal, reason), Number(delayMs));
+    return signal;
+  };
+}
+
+function isListener(value: unknown): value is Listener {
+  return typeof value === "function";
+}
+
+function tell(listener: Listener, event: Parameters<Listener>[0]): void {
+  try {
+    apply(listener, undefined, [event]);
+  } catch {
+    // the one that aborts must not suffer for the one that listens
+  }
+}

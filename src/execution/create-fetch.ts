@@ -1,0 +1,123 @@
+/** `fetch` of a program as a call of the bridge: counted, decided by rules and recorded like the call of any tool. */
+
+import { isUtf8 } from "node:buffer";
+
+import { digestOf } from "../audit/index.ts";
+import type { Builtin } from "../bridge/index.ts";
+import { GloveboxError, parseConnectorId, parseToolAddress } from "../domain/index.ts";
+import type { Json, JsonObject, JsonSchema, Tool } from "../domain/index.ts";
+
+/** One request as the network gets it. Nothing of it is checked yet but its shape. */
+export interface FetchRequest {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: Uint8Array | undefined;
+  readonly signal: AbortSignal;
+  /** To be called when the other side may have received it. */
+  readonly onSent: () => void;
+}
+
+/** A whole response. */
+export interface FetchAnswer {
+  readonly url: string;
+  readonly status: number;
+  readonly statusText: string;
+  readonly redirected: boolean;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: Uint8Array;
+}
+
+/** Sends it if the network policy allows it; rejects otherwise. */
+export type SendRequest = (request: FetchRequest) => Promise<FetchAnswer>;
+
+const TEXT: JsonSchema = { type: "string" };
+const INPUT: JsonSchema = {
+  type: "object",
+  properties: {
+    url: TEXT,
+    method: { type: "string", maxLength: 20 },
+    headers: { type: "array", items: { type: "array", items: TEXT, minItems: 2, maxItems: 2 }, maxItems: 1000 },
+    text: TEXT,
+    base64: { type: "string", pattern: "^[A-Za-z0-9+/]*={0,2}$" },
+  },
+  required: ["url"],
+  additionalProperties: false,
+};
+
+const ADDRESS = parseToolAddress("glovebox.fetch");
+const CONNECTOR = parseConnectorId("glovebox");
+if (!ADDRESS || !CONNECTOR) throw new TypeError("fetch has no proper name");
+
+/** For most requests; those that only ask are a `read`. */
+const WRITE: Tool = {
+  address: ADDRESS,
+  origin: { kind: "upstream", connector: CONNECTOR, remoteName: "fetch" },
+  summary: "",
+  description: "",
+  input: INPUT,
+  output: null,
+  effect: "write",
+  labels: ["untrusted", "external"],
+  digest: digestOf(JSON.stringify(["fetch", INPUT])),
+};
+const READ: Tool = { ...WRITE, effect: "read" };
+
+/** Rules see it as `glovebox.fetch`, with the effect of its method. The record names the host and the status. */
+export function createFetch(send: SendRequest): Builtin {
+  return {
+    tool: WRITE,
+    judge: (args) => (/^(?:GET|HEAD)$/i.test(methodOf(args)) ? READ : WRITE),
+    noteCall: (args) => ({ host: hostOf(args["url"]), method: methodOf(args).toUpperCase() }),
+    noteResult: (value) => noteResult(value),
+    answer: async (args, options) => toJson(await send({ ...parseRequest(args), ...options })),
+  };
+}
+
+function methodOf({ method }: JsonObject): string {
+  return typeof method === "string" ? method : "GET";
+}
+
+/** Never the whole address: its path or query may hold a secret. */
+function hostOf(url: Json | undefined): string {
+  return (typeof url === "string" ? URL.parse(url)?.host : undefined)?.slice(0, 300) ?? "";
+}
+
+function noteResult(value: Json): JsonObject {
+  if (typeof value !== "object" || value === null || !("status" in value)) return {};
+  return { host: hostOf(value["url"]), status: value["status"] ?? null };
+}
+
+/** The schema has been checked; this only picks the fields. */
+function parseRequest(args: JsonObject): Omit<FetchRequest, "signal" | "onSent"> {
+  const { url, headers = [], text, base64 } = args;
+  if (text !== undefined && base64 !== undefined) {
+    throw new GloveboxError("TOOL_ARGUMENTS_INVALID", "A request has one body: text or base64");
+  }
+  const body = base64 === undefined ? toBytes(text, "utf8") : toBytes(base64, "base64");
+  return { url: parseText(url), method: methodOf(args), headers: parsePairs(headers), body };
+}
+
+function toBytes(text: Json | undefined, encoding: "utf8" | "base64"): Uint8Array | undefined {
+  return typeof text === "string" ? Buffer.from(text, encoding) : undefined;
+}
+
+function parsePairs(raw: Json): readonly (readonly [string, string])[] {
+  return Array.isArray(raw) ? raw.map((pair: Json) => parsePair(pair)) : [];
+}
+
+function parsePair(raw: Json): readonly [string, string] {
+  const [name, value]: readonly Json[] = Array.isArray(raw) ? raw : [];
+  return [parseText(name), parseText(value)];
+}
+
+function parseText(raw: Json | undefined): string {
+  return typeof raw === "string" ? raw : "";
+}
+
+/** Text when the bytes are text, so that nothing is packed twice for the usual answer. */
+function toJson({ body, headers, ...rest }: FetchAnswer): Json {
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const content = isUtf8(bytes) ? { text: bytes.toString("utf8") } : { base64: bytes.toString("base64") };
+  return { ...rest, headers: headers.map(([name, value]) => [name, value]), ...content };
+}

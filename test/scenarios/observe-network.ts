@@ -1,0 +1,84 @@
+/** What each setting of the network changes, observed with servers and proxies on loopback. */
+
+import { createServer } from "node:http";
+import type { RequestListener, Server } from "node:http";
+import { connect } from "node:net";
+import type { AddressInfo } from "node:net";
+
+import { compare, run } from "./observe.ts";
+import type { Case } from "./observe.ts";
+
+/** No resolver can have an answer for it, so nothing leaves this machine: a label has at most 63 characters. */
+const NOWHERE = `${"x".repeat(64)}.example`;
+/** A public address, as the proxies of these tests are told it. */
+const FAR = "93.184.216.34:80";
+
+interface World {
+  /** A server that answers 204. */
+  readonly place: string;
+  /** Proxies that lead everything there, and one that refuses. */
+  readonly proxy: string;
+  readonly closedProxy: string;
+}
+
+const fetched = (url: string): string => `return (await fetch("${url}")).status`;
+const allowed = (more: object): unknown => ({ sandbox: { networkPolicy: { mode: "allowed", ...more } } });
+
+async function listen(listener?: RequestListener): Promise<Server> {
+  const server = createServer(listener);
+  await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
+  return server;
+}
+
+const portOf = (server: Server): number => (server.address() as AddressInfo).port;
+
+async function openProxy(target: number | undefined): Promise<Server> {
+  const proxy = await listen();
+  return proxy.on("connect", (_, socket) => {
+    socket.on("error", () => undefined);
+    if (target === undefined) socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
+    else socket.write("HTTP/1.1 200 OK\r\n\r\n", () => socket.pipe(connect(target, "127.0.0.1")).pipe(socket));
+  });
+}
+
+/** Runs the program of `make` in both configurations, in a world that is gone afterwards. */
+function compareIn(make: (world: World) => readonly [code: string, one: Case, two: Case]): () => Promise<void> {
+  return async () => {
+    const server = await listen((_, response) => void response.writeHead(204).end());
+    const [open, closed] = [await openProxy(portOf(server)), await openProxy(undefined)];
+    try {
+      const toUrl = (one: Server): string => `http://127.0.0.1:${portOf(one)}`;
+      const place = `127.0.0.1:${portOf(server)}`;
+      const [code, one, two] = make({ place, proxy: toUrl(open), closedProxy: toUrl(closed) });
+      await compare(run(code), one, two)();
+    } finally {
+      for (const one of [server, open, closed]) one.close().closeAllConnections();
+    }
+  };
+}
+
+/** By the path of the setting. */
+export const NETWORK_OBSERVATIONS: Readonly<Record<string, () => Promise<void>>> = {
+  "sandbox.networkPolicy.mode": compareIn(({ place }) => [
+    fetched(`http://${place}/`),
+    [{ sandbox: { networkPolicy: { mode: "blocked" } } }, "EGRESS_DENIED"],
+    [allowed({ grants: [place] }), 204],
+  ]),
+  "sandbox.networkPolicy.grants": compareIn(({ place }) => [
+    fetched(`http://${place}/`),
+    [allowed({ grants: ["127.0.0.1:1"] }), "EGRESS_DENIED"],
+    [allowed({ grants: [place] }), 204],
+  ]),
+  "sandbox.networkPolicy.domains": compare(
+    run(fetched(`http://${NOWHERE}/`)),
+    [allowed({ domains: ["other.example"] }), "EGRESS_DENIED"],
+    [allowed({ domains: [NOWHERE] }), "UPSTREAM_UNREACHABLE"],
+  ),
+  "egress.proxy": compareIn(({ proxy, closedProxy }) => {
+    const through = (url: string): unknown => ({
+      sandbox: { networkPolicy: { mode: "allowed", grants: [FAR] } },
+      egress: { proxy: url },
+    });
+    return [fetched(`http://${FAR}/`), [through(closedProxy), "UPSTREAM_UNREACHABLE"], [through(proxy), 204]];
+  }),
+};
