@@ -9,6 +9,7 @@ import type { EngineName } from "../../src/domain/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { createGlovebox } from "../../src/main.ts";
 import type { ExecutionResult, Glovebox, GloveboxConfig } from "../../src/main.ts";
+import { probeWith } from "./observe.ts";
 import { makeFolder, runGlovebox } from "./product.ts";
 
 let place = "";
@@ -134,6 +135,19 @@ describe("who decides", () => {
     });
     assert.equal(outcome(await tight.execute({ code: get, input: `http://${place}/large` })), "LIMIT_SIZE");
   });
+});
+
+test("what was read may not leave by fetch once it is private and strangers have spoken, and may before", async () => {
+  await using glovebox = await open({
+    mcpServers: { probe: probeWith() },
+    policy: { labels: [{ tools: ["probe.about"], add: ["private"] }] },
+  });
+  const input = `http://${place}/json`;
+  const code = "await probe.about({}); return (await fetch(input)).status";
+  assert.equal(outcome(await glovebox.execute({ code, input })), 201);
+  const again = "await probe.about({}); await fetch(input); return (await fetch(input)).status";
+  const { error, calls } = await glovebox.execute({ code: again, input });
+  assert.deepEqual([error?.code, calls.at(-1)?.decision], ["POLICY_APPROVAL_PENDING", "ask"]);
 });
 
 test("a write whose answer was lost has an unknown outcome, one that never left has failed", async () => {
