@@ -15,7 +15,7 @@ export async function benchProduct(): Promise<void> {
     await using glovebox = await createGlovebox({
       mcpServers: { inventory: { command: process.execPath, args: [resolve("dist/surfaces/demo/inventory.js")] } },
       sandbox: { limits: { calls: 1_000 } },
-      quotas: { executionsPerMinute: 0, executionMsPerHour: 0 },
+      quotas: { executionsPerMinute: 1_000_000, executionMsPerHour: 1_000_000_000 },
       store: { url: `sqlite:${join(folder, "bench.db")}` },
     });
     const run = (code: string): Promise<unknown> => glovebox.execute({ code });

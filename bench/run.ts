@@ -10,6 +10,7 @@ const { benchCatalog } = await import("./search/report.ts");
 const { benchProduct, benchStart } = await import("./product.ts");
 const { benchUpstreams } = await import("./upstreams.ts");
 const { benchTypes } = await import("./types.ts");
+const { benchDoor } = await import("./door.ts");
 const { benchLedger } = await import("./ledger.ts");
 const { benchEgress } = await import("./egress.ts");
 
@@ -21,6 +22,7 @@ await benchNeighbors();
 await benchCatalog();
 await benchProduct();
 await benchUpstreams();
+await benchDoor();
 await benchLedger();
 await benchTypes();
 await benchEgress();
