@@ -108,7 +108,7 @@ export function createCorridor({ rooms, store, hasEnded, results, limits, now, .
       const tightened = tightenLimits(limits, wanted);
       return endings.guard(signal, (until) => {
         const request = { ...asked, signal: until, source: code, limits: tightened };
-        return idempotencyKey === undefined ? run(request) : runKeyed({ ...request, idempotencyKey });
+        return idempotencyKey === undefined ? run(request) : runKeyed({ ...request, idempotencyKey, wanted });
       });
     },
     recover: () => recoverAll(resumeRooms),

@@ -12,6 +12,7 @@ import { createRecord } from "./create-record.ts";
 import type { ExecutionRequest } from "./execute.ts";
 import { followRunning } from "./follow-running.ts";
 import { createKeyed } from "./keyed.ts";
+import type { KeyedRequest } from "./keyed.ts";
 import { recoverAll } from "./recover.ts";
 import { resume } from "./resume.ts";
 import { emptyResult } from "./settle.ts";
@@ -43,7 +44,7 @@ async function openProcesses() {
       view: (principal, { execution }, signal) => resume({ principal, execution, waitMs: 1, signal }, rooms),
     });
     const send = (act: Act, change: Change = {}) =>
-      keyed.once({ ...REQUEST, idempotencyKey: "k", ...change }, async (opened) => {
+      keyed.once({ ...REQUEST, wanted: {}, idempotencyKey: "k", ...change }, async (opened) => {
         const { execution } = known(opened.opening);
         const result = { ...emptyResult(execution, "completed", CONTEXT), ...(await act()) };
         await record.close(execution, result);
@@ -56,7 +57,7 @@ async function openProcesses() {
 }
 
 type Act = () => Promise<Partial<ExecutionResult>>;
-type Change = Partial<ExecutionRequest & { readonly idempotencyKey: string }>;
+type Change = Partial<KeyedRequest>;
 
 const REQUEST: ExecutionRequest = {
   principal: AGENT,
@@ -95,7 +96,7 @@ describe("a request with a key", () => {
     const conflict = { code: "REQUEST_CONFLICT" };
     await assert.rejects(send(act, { source: "2" }), conflict);
     await assert.rejects(send(act, { input: 1 }), conflict);
-    await assert.rejects(start("there").send(act, { limits: { ...DEFAULT_LIMITS, calls: 1 } }), conflict);
+    await assert.rejects(start("there").send(act, { wanted: { calls: 1 } }), conflict);
     const first = send(act, { idempotencyKey: "third" });
     await assert.rejects(send(act, { idempotencyKey: "third", source: "2" }), conflict);
     await first;
@@ -107,6 +108,35 @@ describe("a request with a key", () => {
     await send(counted({ state: "failed", error: BUSY }).act);
     assert.equal((await send(counted().act)).value, 1);
     assert.equal((await send(counted({ value: 2 }).act)).value, 1);
+  });
+  it("is tried again by whoever still waits when the first was cancelled before it called anything", async () => {
+    const { start } = await openProcesses();
+    const { send } = start("here");
+    const gone = Promise.withResolvers<Partial<ExecutionResult>>();
+    const first = send(() => gone.promise);
+    const second = send(counted().act);
+    gone.resolve({ state: "cancelled" });
+    assert.deepEqual([(await first).state, (await second).value], ["cancelled", 1]);
+    assert.equal((await send(counted({ value: 2 }).act)).value, 1);
+  });
+  it("can be given up by one of those who wait, and goes on for the others", async () => {
+    const { start } = await openProcesses();
+    const { send } = start("here");
+    const gone = new AbortController();
+    const ended = Promise.withResolvers<Partial<ExecutionResult>>();
+    const first = send(() => ended.promise);
+    const second = send(counted().act, { signal: gone.signal });
+    gone.abort();
+    await assert.rejects(second, { code: "REQUEST_CANCELLED" });
+    ended.resolve({ value: 1 });
+    assert.equal((await first).value, 1);
+  });
+  it("is the same when only the operator's own limits have changed meanwhile", async () => {
+    const { start } = await openProcesses();
+    await start("here").send(counted().act);
+    const { act, times } = counted();
+    await start("later").send(act, { limits: { ...DEFAULT_LIMITS, wallMs: 5 } });
+    assert.equal(times(), 0);
   });
   it("is not tried again when it had called something, or would fail again", async () => {
     const { start } = await openProcesses();

@@ -7,10 +7,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { digestOf } from "../audit/index.ts";
 import { GloveboxError } from "../domain/index.ts";
-import type { Digest, ExecutionResult, ExecutionView, PrincipalId } from "../domain/index.ts";
+import type { Digest, ExecutionResult, ExecutionView, Limits, PrincipalId } from "../domain/index.ts";
 import type { KeyHolder } from "../store/index.ts";
 
 import type { ExecutionRecord } from "./create-record.ts";
+import { unlessCancelled } from "./execute.ts";
 import type { ExecutionRequest } from "./execute.ts";
 
 /** As long as a client's own ids are, with room to spare. */
@@ -19,6 +20,8 @@ const POLL_MS = 250;
 
 export interface KeyedRequest extends ExecutionRequest {
   readonly idempotencyKey: string;
+  /** The limits as they were asked for; what the operator's own make of them may change between two requests. */
+  readonly wanted: Partial<Limits>;
 }
 
 export interface KeyRooms {
@@ -55,9 +58,11 @@ export function createKeyed(rooms: KeyRooms): Keyed {
       refuseBadKey(request.idempotencyKey);
       const digest = digestRequest(request);
       const name = `${request.principal.id}\n${request.idempotencyKey}`;
-      const first = underWay.get(name);
-      if (first && first.request !== digest) throw conflict();
-      if (first) return first.result;
+      for (let first = underWay.get(name); first; first = underWay.get(name)) {
+        if (first.request !== digest) throw conflict();
+        const result = await unlessCancelled(first.result, request.signal);
+        if (!isHarmless(result)) return result;
+      }
       const result = lead(request, digest, work);
       underWay.set(name, { request: digest, result });
       try {
@@ -82,11 +87,12 @@ async function untilEnded(request: KeyedRequest, holder: KeyHolder, rooms: KeyRo
 
 /** It ended before it called anything, for a reason that may be gone: it may be tried again under the same key. */
 function isHarmless({ state, calls, error }: ExecutionResult): boolean {
-  return state === "failed" && calls.length === 0 && error?.retry === true;
+  if (calls.length > 0) return false;
+  return state === "cancelled" || (state === "failed" && error?.retry === true);
 }
 
-function digestRequest({ source, input = null, limits, analysis = true, types = true }: ExecutionRequest) {
-  return digestOf({ source, input, limits: { ...limits }, analysis, types });
+function digestRequest({ source, input = null, wanted, analysis = true, types = true }: KeyedRequest) {
+  return digestOf({ source, input, limits: { ...wanted }, analysis, types });
 }
 
 function refuseBadKey(key: string): void {
