@@ -96,6 +96,7 @@ describe("a request with a key", () => {
     const conflict = { code: "REQUEST_CONFLICT" };
     await assert.rejects(send(act, { source: "2" }), conflict);
     await assert.rejects(send(act, { input: 1 }), conflict);
+    await assert.rejects(send(act, { networkPolicy: { mode: "blocked" } }), conflict);
     await assert.rejects(start("there").send(act, { wanted: { calls: 1 } }), conflict);
     const first = send(act, { idempotencyKey: "third" });
     await assert.rejects(send(act, { idempotencyKey: "third", source: "2" }), conflict);

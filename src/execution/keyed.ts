@@ -91,8 +91,10 @@ function isHarmless({ state, calls, error }: ExecutionResult): boolean {
   return state === "cancelled" || (state === "failed" && error?.retry === true);
 }
 
-function digestRequest({ source, input = null, wanted, analysis = true, types = true }: KeyedRequest) {
-  return digestOf({ source, input, limits: { ...wanted }, analysis, types });
+function digestRequest(request: KeyedRequest): Digest {
+  const { source, input = null, wanted, analysis = true, types = true, networkPolicy } = request;
+  const network = networkPolicy === undefined ? {} : { network: JSON.stringify(networkPolicy) };
+  return digestOf({ source, input, limits: { ...wanted }, analysis, types, ...network });
 }
 
 function refuseBadKey(key: string): void {
