@@ -18,8 +18,8 @@ import type { ServerPlace } from "./policy/index.ts";
 import type { Egress } from "./egress/index.ts";
 import { watchFamily } from "./processes/index.ts";
 import type { Store } from "./store/index.ts";
-import { fillTemplates } from "./vault/index.ts";
 import type { Vault } from "./vault/index.ts";
+import { fillTexts } from "./fill-texts.ts";
 import { cleanCause, cleanServerText } from "./host-powers.ts";
 
 export interface UpstreamParts {
@@ -154,16 +154,16 @@ function toConnectorSettings(
   const purpose = `upstream ${id}`;
   if (upstream.transport !== "stdio") {
     const { transport: kind, url, headers, startMs } = upstream;
-    return { kind, url, startMs, resolveHeaders: () => fillTemplates(headers, vault, purpose) };
+    return { kind, url, startMs, resolveHeaders: () => fillTexts(headers, vault, purpose) };
   }
   const { command, args, cwd, env, startMs } = upstream;
-  return { kind: "stdio", command, args, cwd, startMs, resolveEnv: () => fillTemplates(env, vault, purpose) };
+  return { kind: "stdio", command, args, cwd, startMs, resolveEnv: () => fillTexts(env, vault, purpose) };
 }
 
 /** As for MCP servers: what the document and its API need is lent when the document is read. */
 function toApiSettings(id: ConnectorId, api: ApiSettings, vault: Lender): OpenapiConnectorOptions["settings"] {
   const { headers, auth, ...rest } = api;
-  const fill = (templates: ApiSettings["auth"]) => () => fillTemplates(templates, vault, `upstream ${id}`);
+  const fill = (templates: ApiSettings["auth"]) => () => fillTexts(templates, vault, `upstream ${id}`);
   const holdsSecret = (name: string): boolean => headers[name]?.some((part) => typeof part !== "string") ?? false;
   const secretHeaders = Object.keys(headers).filter(holdsSecret);
   return { ...rest, resolveHeaders: fill(headers), resolveAuth: fill(auth), secretHeaders };

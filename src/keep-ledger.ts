@@ -12,8 +12,8 @@ import { openMessageLine } from "./egress/index.ts";
 import type { Egress } from "./egress/index.ts";
 import { nameProcess } from "./processes/index.ts";
 import type { Store } from "./store/index.ts";
-import { fillTemplates } from "./vault/index.ts";
 import type { Vault } from "./vault/index.ts";
+import { fillTexts } from "./fill-texts.ts";
 
 export interface LedgerParts {
   readonly store: Store;
@@ -57,9 +57,9 @@ function createSink(place: ExportSettings, parts: LedgerParts): Sink {
 function createPost({ url, headers }: Extract<ExportSettings, { kind: "otlp" }>, { egress, vault }: LedgerParts) {
   const { origin } = new URL(url);
   const fetch = egress.fetchFrom(origin, { maxBytes: ANSWER_BYTES, mayBePrivate: true });
-  let filled: Promise<Record<string, string>> | undefined;
+  let filled: Promise<Readonly<Record<string, string>>> | undefined;
   return async (body: string, signal: AbortSignal): Promise<void> => {
-    filled ??= fillTemplates(headers, vault, `export ${origin}`);
+    filled ??= fillTexts(headers, vault, `export ${origin}`);
     const own = await filled.catch((thrown: unknown) => {
       filled = undefined;
       throw thrown;
@@ -68,6 +68,8 @@ function createPost({ url, headers }: Extract<ExportSettings, { kind: "otlp" }>,
     const response = await fetch(url, { method: "POST", body, headers: all, signal });
     await response.text();
     if (response.ok) return;
+    // The secret may have been set anew since: the next attempt asks for it again.
+    if (response.status === 401 || response.status === 403) filled = undefined;
     throw new GloveboxError("UPSTREAM_FAILED", `${origin} answered ${response.status}`, {
       hint: "Check `audit.export`: its url and its headers",
     });

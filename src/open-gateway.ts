@@ -28,6 +28,7 @@ import type { Engine } from "./sandbox/index.ts";
 import { openStore } from "./store/index.ts";
 import type { Store } from "./store/index.ts";
 import type { Gateway } from "./surfaces/index.ts";
+import { watchKey } from "./vault/index.ts";
 import { createRooms } from "./create-rooms.ts";
 import type { Parts } from "./create-rooms.ts";
 import { createUpstreams, findPlaces, startEagerly } from "./create-upstreams.ts";
@@ -63,6 +64,8 @@ export async function openGateway(settings: Settings, flags: OpenFlags = {}): Pr
   await recordStart(settings, { store, ledger, version: VERSION, seed });
   const policy = opened.use(await openPolicyOf(settings, store, ledger));
   const vault = opened.use(createVault(settings, store, ledger));
+  await vault.ready();
+  opened.use(watchKey({ vault, everyMs: LOOK_MS, warn: warnOperator }));
   const { proxy } = settings.egress;
   const egress = opened.use(openEgress({ ...(proxy !== undefined && { proxy }) }));
   const around = { store, ledger, signer, egress, vault, version: VERSION };

@@ -133,14 +133,18 @@ export async function openVaultAlone(settings: Settings): Promise<Vault> {
 }
 
 /** The key comes from the environment, or from a file beside the store. */
-export function createVault(settings: Settings, store: Store, ledger: Ledger): Vault {
-  const environmentKey = process.env["GLOVEBOX_ENCRYPTION_KEY"];
-  const folder = settings.store.path === ":memory:" ? settings.folder : dirname(settings.store.path);
+export function createVault({ store: { path } }: Settings, store: Store, ledger: Ledger): Vault {
+  const given = process.env["GLOVEBOX_ENCRYPTION_KEY"];
+  const nextEnvironmentKey = process.env["GLOVEBOX_NEW_ENCRYPTION_KEY"];
+  // What is sealed in memory ends with the process, and so does its key.
+  const environmentKey = given ?? (path === ":memory:" ? randomBytes(SEED_BYTES).toString("hex") : undefined);
   return openVault({
     store,
     ledger,
-    keyFile: join(folder, "glovebox.key"),
+    keyFile: join(dirname(path), "glovebox.key"),
     random: randomBytes,
+    now: Date.now,
     ...(environmentKey !== undefined && { environmentKey }),
+    ...(nextEnvironmentKey !== undefined && { nextEnvironmentKey }),
   });
 }

@@ -3,21 +3,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { parseConnectorId, parseDigest, parseExecutionId, parsePrincipalId, parseSecretName } from "../domain/index.ts";
+import { parseConnectorId, parseDigest, parseExecutionId, parsePrincipalId } from "../domain/index.ts";
 
 import { describeLabels } from "./labels.conformance.ts";
 import { describeQuotas } from "./quotas.conformance.ts";
 import { describeResults } from "./results.conformance.ts";
-import type {
-  ExecutionEnding,
-  ExecutionOpening,
-  HeldRow,
-  PinRow,
-  SecretRow,
-  ShapeRow,
-  Store,
-  StoredRecord,
-} from "./store.ts";
+import { describeSecrets } from "./secrets.conformance.ts";
+import type { ExecutionEnding, ExecutionOpening, HeldRow, PinRow, ShapeRow, Store, StoredRecord } from "./store.ts";
 
 /** Makes an empty store; the suite closes it. */
 export type OpenStore = () => Promise<Store>;
@@ -67,17 +59,6 @@ const ENDING: ExecutionEnding = { endedAt: 9, state: "completed", result: '{"val
 function certain<Value>(value: Value | undefined): Value {
   assert.ok(value !== undefined);
   return value;
-}
-
-function sampleSecret(name: string, version = 1): SecretRow {
-  return {
-    name: certain(parseSecretName(name)),
-    version,
-    wrappedKey: Uint8Array.of(1, 2, version),
-    nonce: Uint8Array.of(0, 255),
-    ciphertext: Uint8Array.of(),
-    createdAt: 5,
-  };
 }
 
 function describeExecutions(open: OpenStore): void {
@@ -224,18 +205,6 @@ function describeLedger(open: OpenStore): void {
   });
 }
 
-function describeSecrets(open: OpenStore): void {
-  void test("puts, replaces, lists by name and removes", async () => {
-    await using store = await open();
-    for (const row of [sampleSecret("B"), sampleSecret("A"), sampleSecret("B", 2)]) await store.secrets.put(row);
-    assert.deepEqual(await store.secrets.find(sampleSecret("B").name), sampleSecret("B", 2));
-    assert.deepEqual(await store.secrets.list(), [sampleSecret("A"), sampleSecret("B", 2)]);
-    assert.equal(await store.secrets.remove(sampleSecret("B").name), true);
-    assert.equal(await store.secrets.remove(sampleSecret("B").name), false);
-    assert.equal(await store.secrets.find(sampleSecret("B").name), undefined);
-  });
-}
-
 function sampleHeld(server: string, remoteName: string, digit = "a"): HeldRow {
   const digest = certain(parseDigest(`sha256:${digit.repeat(64)}`));
   const connector = certain(parseConnectorId(server));
@@ -289,6 +258,9 @@ function describeMeta(open: OpenStore): void {
     assert.equal(await store.meta.claim("a", "2"), "1");
     await store.meta.set("a", "3");
     assert.equal(await store.meta.get("a"), "3");
+    await store.meta.erase("a");
+    await store.meta.erase("b");
+    assert.equal(await store.meta.get("a"), undefined);
   });
 
   void test("refuses every use after it was closed, and closes twice", async () => {

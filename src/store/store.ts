@@ -191,15 +191,26 @@ export interface SecretRow {
   readonly createdAt: Instant;
 }
 
-/** Sealed secrets, one row for each name. */
+/** Sealed secrets, one row for each name. One key wraps them all; the store knows its check value and nothing else of it. */
 export interface SecretStore {
-  /** Replaces the row of that name. */
-  put(row: SecretRow): Promise<void>;
+  /** The check value of the key; `undefined` before there was one. */
+  keyCheck(): Promise<string | undefined>;
+  /** Sets it only if there is none, and answers what is stored now: the first of two processes wins. */
+  claimKey(check: string): Promise<string>;
+  /** Replaces the row of that name; false, and nothing is written, when the key is another one by now. */
+  put(row: SecretRow, check: string): Promise<boolean>;
   find(name: SecretName): Promise<SecretRow | undefined>;
   /** Sorted by name. */
   list(): Promise<readonly SecretRow[]>;
   /** False when there was none. */
   remove(name: SecretName): Promise<boolean>;
+  /**
+   * In one step: every row gets the wrapped key that `wrap` answers, and the key is `to`. False when it was not `from`.
+   * What `wrap` throws leaves everything as it was; it may run twice. The former wrapped keys are erased from the file.
+   */
+  rewrap(keys: { readonly from: string; readonly to: string }, wrap: (row: SecretRow) => Uint8Array): Promise<boolean>;
+  /** Runs `work`, perhaps twice, while nobody else can write, if the key is this one; `undefined` when it is not. */
+  whileKey<Value>(check: string, work: () => Value): Promise<Value | undefined>;
 }
 
 /** A definition of a tool that waits for a person. */
@@ -276,6 +287,8 @@ export interface ResultStore {
 export interface MetaStore {
   get(key: string): Promise<string | undefined>;
   set(key: string, value: string): Promise<void>;
+  /** Removes it, from the file too. */
+  erase(key: string): Promise<void>;
   /** Sets the value only if there is none, and answers what is stored now: the first of two processes wins. */
   claim(key: string, value: string): Promise<string>;
 }

@@ -2,6 +2,9 @@
 
 export { openVault } from "./open-vault.ts";
 export type { SecretSummary, Vault, VaultOptions } from "./open-vault.ts";
+export type { Rotation, RotationRequest } from "./rotate-key.ts";
+export { watchKey } from "./watch-key.ts";
+export type { KeyWatch, KeyWatchOptions } from "./watch-key.ts";
 export { Secret } from "./secret.ts";
 export { fillTemplates } from "./fill-templates.ts";
 export type { SecretTemplate } from "./fill-templates.ts";

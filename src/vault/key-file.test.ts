@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import {
   chmodSync,
+  chownSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -92,6 +93,19 @@ describe("readKeyFile", () => {
       });
       assert.equal(statSync(path).mode & 0o777, mode);
     }
+  });
+
+  test("refuses a file of another user, whatever its mode", () => {
+    const path = put(KEY, 0o600);
+    // Only root can give a file away; for everybody else there are files of root.
+    const isRoot = process.getuid?.() === 0;
+    if (isRoot) chownSync(path, 12_345, 12_345);
+    assert.throws(() => readKeyFile(isRoot ? path : "/etc/passwd"), {
+      code: "CONFIG_INVALID",
+      message: isRoot
+        ? "The key file vault.key belongs to another user (12345)"
+        : "The key file passwd belongs to another user (0)",
+    });
   });
 
   test("refuses a wrong size, a link and a folder, and never names the folder it is in", () => {

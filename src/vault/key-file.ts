@@ -16,13 +16,15 @@ import { basename, dirname } from "node:path";
 
 import { GloveboxError } from "../domain/index.ts";
 
+import { KEY_BYTES } from "./cipher.ts";
+import type { Random } from "./cipher.ts";
 import { parseKey } from "./parse-key.ts";
-import type { Random } from "./seal.ts";
 
-const KEY_BYTES = 32;
 /** 64 hex digits and a line break. */
 const FILE_BYTES = 65;
 const OTHERS = 0o077;
+/** How the names of files end that are not finished. */
+export const DRAFT = ".new";
 
 /** What to do about a key file that cannot be used, or that others could read. */
 export interface KeyRemedies {
@@ -60,12 +62,13 @@ export function readKeyFile(path: string, remedies: KeyRemedies = MASTER_KEY): U
 export function createKeyFile(path: string, random: Random, remedies: KeyRemedies = MASTER_KEY): Uint8Array {
   const source = `The key file ${basename(path)}`;
   const text = Buffer.from(random(KEY_BYTES)).toString("hex");
-  const draft = `${path}.${Buffer.from(random(8)).toString("hex")}.new`;
+  const draft = `${path}.${Buffer.from(random(8)).toString("hex")}${DRAFT}`;
   parseKey(text, source);
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeDurably(draft, `${text}\n`);
     linkUnlessThere(draft, path);
+    syncFolder(path);
   } catch (thrown) {
     throw unusable(source, thrown, remedies);
   }
@@ -87,12 +90,33 @@ function openExisting(path: string, source: string, remedies: KeyRemedies): numb
 function checkAccess(file: number, source: string, remedies: KeyRemedies): void {
   const found = fstatSync(file);
   if (!found.isFile()) throw unusable(source, undefined, remedies);
-  // Windows has no such bits; there the folder's access list protects the file.
-  if (process.platform === "win32" || (found.mode & OTHERS) === 0) return;
+  // Windows has neither owners by number nor such bits; there the folder's access list protects the file.
+  if (process.platform === "win32") return;
+  if (found.uid !== process.getuid?.()) throw strange(source, found.uid);
+  if ((found.mode & OTHERS) === 0) return;
   const mode = (found.mode & 0o777).toString(8).padStart(4, "0");
   throw new GloveboxError("CONFIG_INVALID", `${source} can be used by others than its owner: its mode is ${mode}`, {
     hint: remedies.shared,
   });
+}
+
+/** Whoever owns it could change it, or knows it. */
+function strange(source: string, owner: number): GloveboxError {
+  return new GloveboxError("CONFIG_INVALID", `${source} belongs to another user (${owner})`, {
+    hint: "Start Glovebox as the user who made it, or give it to this user with `chown`",
+  });
+}
+
+/** Makes new and moved names in the folder of `path` outlive a power cut. */
+export function syncFolder(path: string): void {
+  // Windows opens no folders, and keeps names without being asked.
+  if (process.platform === "win32") return;
+  const folder = openSync(dirname(path), constants.O_RDONLY);
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
 }
 
 function writeDurably(path: string, text: string): void {
@@ -116,7 +140,8 @@ function linkUnlessThere(draft: string, path: string): void {
   }
 }
 
-function unusable(source: string, thrown: unknown, remedies: KeyRemedies): GloveboxError {
+/** Names the reason by its code only: a message of the file system has paths in it. */
+export function unusable(source: string, thrown: unknown, remedies: KeyRemedies = MASTER_KEY): GloveboxError {
   return new GloveboxError("CONFIG_INVALID", `${source} cannot be used (${codeOf(thrown) ?? "not a file"})`, {
     cause: thrown,
     hint: remedies.unusable,

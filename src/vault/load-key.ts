@@ -1,48 +1,112 @@
-/** Finds the master key and makes sure that it is the one this store was sealed with. Overwrites nothing. */
+/** Finds the master key and makes sure that it is the one this store is sealed with. Overwrites nothing. */
 
 import { GloveboxError } from "../domain/index.ts";
+import type { Instant } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 
+import type { Random } from "./cipher.ts";
+import { takeKey } from "./hand-over.ts";
 import { createKeyFile, readKeyFile } from "./key-file.ts";
+import { findNextKey, promoteNextKey } from "./next-key-file.ts";
 import { parseKey } from "./parse-key.ts";
 import { deriveMasterKey } from "./seal.ts";
-import type { MasterKey, Random } from "./seal.ts";
+import type { MasterKey } from "./seal.ts";
 
-/** Where the check value is in `store.meta`. */
-const CHECK = "vault.check";
-const VARIABLE = "GLOVEBOX_ENCRYPTION_KEY";
+export const VARIABLE = "GLOVEBOX_ENCRYPTION_KEY";
+export const NEXT_VARIABLE = "GLOVEBOX_NEW_ENCRYPTION_KEY";
 
 /** Where keys come from. */
 export interface KeyOptions {
-  readonly store: Pick<Store, "meta">;
-  /** Made on first use when there is no `environmentKey`. */
+  readonly store: Pick<Store, "meta" | "secrets">;
+  /** Made when there is none, and no `environmentKey` either. */
   readonly keyFile: string;
   /** The value of GLOVEBOX_ENCRYPTION_KEY: 64 hex digits. Goes before the file. */
   readonly environmentKey?: string;
+  /** The value of GLOVEBOX_NEW_ENCRYPTION_KEY: what a rotation leads to, and used instead once it is done. */
+  readonly nextEnvironmentKey?: string;
   readonly random: Random;
+  readonly now: () => Instant;
 }
 
-/** Rejects with CONFIG_INVALID when the key is unusable, lost or another one. */
-export async function loadKey(options: KeyOptions): Promise<MasterKey> {
-  const { meta } = options.store;
-  const known = await meta.get(CHECK);
-  const bytes = findBytes(options, known !== undefined);
-  const key = deriveMasterKey(bytes);
-  bytes.fill(0);
-  const expected = known ?? (await meta.claim(CHECK, key.check));
-  if (expected === key.check) return key;
-  throw new GloveboxError("CONFIG_INVALID", "The secrets in this store are sealed with another key", {
-    hint: `Nothing was changed. Give the former key in ${VARIABLE} or in the key file, or use another store`,
-  });
+/** Rejects with CONFIG_INVALID when the key is unusable, lost or another one. `former` is the key that was right before. */
+export async function loadKey(options: KeyOptions, former?: MasterKey): Promise<MasterKey> {
+  const { secrets, meta } = options.store;
+  for (;;) {
+    const check = await secrets.keyCheck();
+    if (check === undefined) {
+      const key = findFirst(options);
+      if ((await secrets.claimKey(key.check)) === key.check) return key;
+      continue;
+    }
+    const found = await findMatch(options, check);
+    if (found) return found;
+    const handed = await takeKey(meta, check, [...findHeld(options), ...(former ? [former] : [])]);
+    if (handed) return handed;
+    if ((await secrets.keyCheck()) !== check) continue;
+    if ((await secrets.list()).length > 0) throw explainMismatch(options);
+    const key = findFirst(options);
+    // Nothing is sealed, so nothing is lost; a secret that was set meanwhile makes this fail.
+    if (await secrets.rewrap({ from: check, to: key.check }, refuseRow(options))) return key;
+  }
 }
 
-function findBytes({ environmentKey, keyFile, random }: KeyOptions, isSealed: boolean): Uint8Array {
-  if (environmentKey !== undefined) return parseKey(environmentKey, VARIABLE);
-  const found = readKeyFile(keyFile);
-  if (found) return found;
-  // A new key in the place of a lost one would make the loss look like an empty vault.
-  if (!isSealed) return createKeyFile(keyFile, random);
-  throw new GloveboxError("CONFIG_INVALID", "The secrets in this store are sealed, and their key file is missing", {
-    hint: `Nothing was changed. Restore the key file, or give the key in ${VARIABLE}`,
+/** The key that this process was started with, or was told about; files are for `findMatch`. */
+function* findHeld(options: KeyOptions): Generator<MasterKey> {
+  const { environmentKey, nextEnvironmentKey } = options;
+  if (environmentKey === undefined) return;
+  yield deriveMasterKey(parseKey(environmentKey, VARIABLE));
+  if (nextEnvironmentKey !== undefined) yield deriveMasterKey(parseKey(nextEnvironmentKey, NEXT_VARIABLE));
+}
+
+async function findMatch(options: KeyOptions, check: string): Promise<MasterKey | undefined> {
+  if (options.environmentKey !== undefined) return findHeld(options).find((key) => key.check === check);
+  const key = findInFile(options);
+  if (key?.check === check) return key;
+  const next = findNextKey(options.keyFile);
+  if (next?.check === check) {
+    await promoteKey(options, check);
+    return next;
+  }
+  // Another process may have put the next key in its place after the first look.
+  const promoted = findInFile(options);
+  return promoted?.check === check ? promoted : undefined;
+}
+
+function findInFile({ keyFile }: KeyOptions): MasterKey | undefined {
+  const bytes = readKeyFile(keyFile);
+  return bytes && deriveMasterKey(bytes);
+}
+
+/**
+ * Once the store is sealed with the next key, its file replaces the former. What another process committed may not be
+ * on disk yet, and after a power cut the former key would be needed: a write of our own comes first, and is.
+ */
+export async function promoteKey({ store: { secrets }, keyFile }: KeyOptions, check: string): Promise<void> {
+  await secrets.whileKey(check, () => undefined);
+  await secrets.whileKey(check, () => promoteNextKey(keyFile, check));
+}
+
+/** For a store in which nothing is sealed. */
+function findFirst(options: KeyOptions): MasterKey {
+  const [held] = findHeld(options);
+  if (held) return held;
+  return deriveMasterKey(readKeyFile(options.keyFile) ?? createKeyFile(options.keyFile, options.random));
+}
+
+function refuseRow(options: KeyOptions): () => never {
+  return () => {
+    throw explainMismatch(options);
+  };
+}
+
+/** A new key in the place of a lost one would make the loss look like an empty vault. */
+function explainMismatch({ environmentKey, keyFile }: KeyOptions): GloveboxError {
+  if (environmentKey === undefined && readKeyFile(keyFile) === undefined) {
+    return new GloveboxError("CONFIG_INVALID", "The secrets in this store are sealed, and their key file is missing", {
+      hint: `Nothing was changed. Restore the key file, or give the key in ${VARIABLE}`,
+    });
+  }
+  return new GloveboxError("CONFIG_INVALID", "The secrets in this store are sealed with another key", {
+    hint: `Nothing was changed. Give the right key, after a rotation the new one, in ${VARIABLE} or in the key file, or use another store`,
   });
 }

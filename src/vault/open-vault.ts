@@ -3,13 +3,17 @@
 import type { Ledger } from "../audit/index.ts";
 import { GloveboxError } from "../domain/index.ts";
 import type { Instant, SecretName } from "../domain/index.ts";
-import type { SecretRow, Store } from "../store/index.ts";
+import type { SecretRow } from "../store/index.ts";
 
-import { loadKey } from "./load-key.ts";
+import { createKeyring } from "./keyring.ts";
+import type { Keyring } from "./keyring.ts";
 import type { KeyOptions } from "./load-key.ts";
+import { withdrawKey } from "./hand-over.ts";
+import { finishRotation, rotateKey } from "./rotate-key.ts";
+import type { Rotation, RotationRequest } from "./rotate-key.ts";
 import { seal, unseal } from "./seal.ts";
 import type { MasterKey } from "./seal.ts";
-import { Secret } from "./secret.ts";
+import type { Secret } from "./secret.ts";
 
 /** Room for a private key or a service account file. */
 const VALUE_BYTES = 64 * 1024;
@@ -18,7 +22,6 @@ const GATEWAY = "gateway";
 
 /** What a vault is made of. */
 export interface VaultOptions extends KeyOptions {
-  readonly store: Pick<Store, "meta" | "secrets">;
   readonly ledger: Pick<Ledger, "write">;
 }
 
@@ -40,44 +43,49 @@ export interface Vault extends AsyncDisposable {
   list(): Promise<readonly SecretSummary[]>;
   /** False when there was none. Needs no key. */
   remove(name: SecretName, actor: string): Promise<boolean>;
+  /** At a start: makes the key of a new store, refuses a wrong one, and finishes a rotation that was cut short. */
+  ready(): Promise<void>;
+  /** Once in a while: takes the next key over after a rotation. Rejects as `ready` when it cannot be had. */
+  refresh(): Promise<void>;
+  /** True when the key comes from the environment, where a person has to change it. */
+  readonly isKeyOfEnvironment: boolean;
+  /** True when a rotation has to be given the new key: the environment names the one in use and no other. */
+  readonly needsNewKey: boolean;
+  /** Wraps every secret with another key. What others do meanwhile succeeds, with the one key or the other. */
+  rotate(request: RotationRequest): Promise<Rotation>;
   /** Forgets the key; idempotent. A later use looks for the key again. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Lazy: the key is not looked for, made or checked before the first secret is set or lent. */
+/** Lazy: the key is not looked for, made or checked before `ready`, or the first secret is set or lent. */
 export function openVault(options: VaultOptions): Vault {
   const keyring = createKeyring(options);
+  const { secrets, meta } = options.store;
   const close = async (): Promise<void> => keyring.forget();
+  const refresh = async (): Promise<void> => {
+    await keyring.key();
+    await withdrawKey(meta, options.now());
+  };
   return {
-    set: (name, value, actor) => setSecret(options, keyring.key, { name, value, actor }),
-    lend: (name, purpose) => lendSecret(options, keyring.key, { name, purpose }),
-    list: async () => (await options.store.secrets.list()).map(toSummary),
+    set: (name, value, actor) => setSecret(options, keyring, { name, value, actor }),
+    lend: (name, purpose) => lendSecret(options, keyring, { name, purpose }),
+    list: async () => (await secrets.list()).map(toSummary),
     remove: async (name, actor) => {
       await options.ledger.write({ actor, action: "secret.removed", subject: name, detail: {} });
-      return options.store.secrets.remove(name);
+      return secrets.remove(name);
     },
+    ready: async () => {
+      await refresh();
+      await finishRotation(options, keyring, GATEWAY);
+    },
+    refresh,
+    isKeyOfEnvironment: options.environmentKey !== undefined,
+    needsNewKey: options.environmentKey !== undefined && options.nextEnvironmentKey === undefined,
+    rotate: (request) => rotateKey(options, keyring, request),
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-/** Loads the key once, however many ask at the same time; after a failure the next one tries again. */
-function createKeyring(options: VaultOptions): { readonly key: () => Promise<MasterKey>; readonly forget: () => void } {
-  let loading: Promise<MasterKey> | undefined;
-  const key = async (): Promise<MasterKey> => {
-    loading ??= loadKey(options);
-    try {
-      return await loading;
-    } catch (thrown) {
-      loading = undefined;
-      throw thrown;
-    }
-  };
-  const forget = (): void => {
-    loading = undefined;
-  };
-  return { key, forget };
 }
 
 interface Setting {
@@ -86,14 +94,19 @@ interface Setting {
   readonly actor: string;
 }
 
-async function setSecret(options: VaultOptions, findKey: () => Promise<MasterKey>, setting: Setting): Promise<void> {
+async function setSecret(options: VaultOptions, keyring: Keyring, setting: Setting): Promise<void> {
   const { store, ledger, random } = options;
   const { name, value, actor } = setting;
-  const plain = parseValue(value);
-  const key = await findKey();
+  checkValue(value);
+  await keyring.key();
   const version = ((await store.secrets.find(name))?.version ?? 0) + 1;
   const { at } = await ledger.write({ actor, action: "secret.set", subject: name, detail: { version } });
-  await store.secrets.put({ name, version, createdAt: at, ...seal(plain, { name, version }, { key, random }) });
+  for (;;) {
+    const key = await keyring.key();
+    const row = { name, version, createdAt: at, ...seal(value, { name, version }, { key, random }) };
+    // Refused when a rotation came in between: sealed with the former key it could never be opened.
+    if (await store.secrets.put(row, key.check)) return;
+  }
 }
 
 interface Loan {
@@ -101,21 +114,40 @@ interface Loan {
   readonly purpose: string;
 }
 
-async function lendSecret(options: VaultOptions, findKey: () => Promise<MasterKey>, loan: Loan): Promise<Secret> {
-  const row = await options.store.secrets.find(loan.name);
-  if (!row) throw await refuse(options, loan, "is not set");
-  const key = await findKey();
-  const detail = { purpose: loan.purpose, version: row.version };
+/** The value leaves only after the loan is written down. */
+async function lendSecret(options: VaultOptions, keyring: Keyring, loan: Loan): Promise<Secret> {
+  const found = await findValue(options, keyring, loan.name);
+  if (!found) throw await refuse(options, loan, "is not set");
+  if (!found.value) throw await refuse(options, loan, "cannot be opened: its record was changed or moved");
+  const detail = { purpose: loan.purpose, version: found.row.version };
   await options.ledger.write({ actor: GATEWAY, action: "secret.lent", subject: loan.name, detail });
-  const value = open(row, key);
-  if (!value) throw await refuse(options, loan, "cannot be opened: its record was changed or moved");
-  return value;
+  return found.value;
+}
+
+interface Opened {
+  readonly row: SecretRow;
+  /** Absent when it does not open. */
+  readonly value: Secret | undefined;
+}
+
+async function findValue({ store }: VaultOptions, keyring: Keyring, name: SecretName): Promise<Opened | undefined> {
+  const { secrets } = store;
+  // One that is not set needs no key.
+  if (!(await secrets.find(name))) return undefined;
+  for (;;) {
+    const key = await keyring.key();
+    const row = await secrets.find(name);
+    if (!row) return undefined;
+    const value = open(row, key);
+    // A row that does not open may have been wrapped with another key since that was loaded.
+    if (value || (await secrets.keyCheck()) === key.check) return { row, value };
+  }
 }
 
 /** Why it failed is of no use to anybody but a forger. */
 function open(row: SecretRow, key: MasterKey): Secret | undefined {
   try {
-    return new Secret(unseal(row, row, key));
+    return unseal(row, row, key);
   } catch {
     return undefined;
   }
@@ -128,10 +160,10 @@ async function refuse({ ledger }: VaultOptions, { name, purpose }: Loan, reason:
   });
 }
 
-function parseValue(value: Secret): string {
+function checkValue(value: Secret): void {
   const plain = value.reveal();
   const bytes = Buffer.byteLength(plain);
-  if (bytes > 0 && bytes <= VALUE_BYTES && plain.isWellFormed()) return plain;
+  if (bytes > 0 && bytes <= VALUE_BYTES && plain.isWellFormed()) return;
   throw new GloveboxError(
     "REQUEST_INVALID",
     `A secret has 1 to ${VALUE_BYTES} bytes of valid text, this one ${bytes}`,

@@ -3,17 +3,13 @@
  * Name and version are additional data in both layers, so a row that was moved to another name does not open.
  */
 
-import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
+import { hkdfSync } from "node:crypto";
 
-const CIPHER = "aes-256-gcm";
-const KEY_BYTES = 32;
-/** 96 random bits: safe for 2³² messages with one key (NIST SP 800-38D §8.3); a data key seals one. */
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
+import { KEY_BYTES, NONCE_BYTES, decrypt, decryptWithNonce, encrypt, encryptWithNonce } from "./cipher.ts";
+import type { Random } from "./cipher.ts";
+import { Secret } from "./secret.ts";
+
 const CHECK_BYTES = 16;
-
-/** Unpredictable bytes, that many. */
-export type Random = (bytes: number) => Uint8Array;
 
 /** What a sealed value belongs to. */
 export interface Binding {
@@ -37,40 +33,41 @@ export interface MasterKey {
   readonly check: string;
 }
 
-/** HKDF (RFC 5869); the 32 bytes it starts from are random, so no salt is needed. */
+/** HKDF (RFC 5869); the 32 bytes it starts from are random, so no salt is needed. They are erased. */
 export function deriveMasterKey(bytes: Uint8Array): MasterKey {
-  return {
+  const key = {
     wrapping: new Uint8Array(hkdfSync("sha256", bytes, "", "glovebox vault wrapping 1", KEY_BYTES)),
     check: Buffer.from(hkdfSync("sha256", bytes, "", "glovebox vault check 1", CHECK_BYTES)).toString("hex"),
   };
+  bytes.fill(0);
+  return key;
 }
 
 /** Seals `value` for this name and version only. */
 export function seal(
-  value: string,
+  value: Secret,
   binding: Binding,
   deps: { readonly key: MasterKey; readonly random: Random },
 ): Sealed {
   const dataKey = Uint8Array.from(deps.random(KEY_BYTES));
   try {
-    const [wrapNonce, nonce] = [deps.random(NONCE_BYTES), deps.random(NONCE_BYTES)];
-    const wrapped = encrypt(dataKey, { key: deps.key.wrapping, nonce: wrapNonce, data: bind("key", binding) });
-    const plain = Buffer.from(value, "utf8");
+    const nonce = deps.random(NONCE_BYTES);
+    const wrappedKey = wrap(dataKey, binding, deps);
+    const plain = Buffer.from(value.reveal(), "utf8");
     const ciphertext = encrypt(plain, { key: dataKey, nonce, data: bind("value", binding) });
     plain.fill(0);
-    return { wrappedKey: Buffer.concat([wrapNonce, wrapped]), nonce, ciphertext };
+    return { wrappedKey, nonce, ciphertext };
   } finally {
     dataKey.fill(0);
   }
 }
 
 /** Throws when any bit was changed, or when it was sealed for another name, version or key. */
-export function unseal(sealed: Sealed, binding: Binding, key: MasterKey): string {
-  const [wrapNonce, wrapped] = [sealed.wrappedKey.subarray(0, NONCE_BYTES), sealed.wrappedKey.subarray(NONCE_BYTES)];
-  const dataKey = decrypt(wrapped, { key: key.wrapping, nonce: wrapNonce, data: bind("key", binding) });
+export function unseal(sealed: Sealed, binding: Binding, key: MasterKey): Secret {
+  const dataKey = unwrap(sealed.wrappedKey, binding, key);
   try {
     const plain = decrypt(sealed.ciphertext, { key: dataKey, nonce: sealed.nonce, data: bind("value", binding) });
-    const value = plain.toString("utf8");
+    const value = new Secret(plain.toString("utf8"));
     plain.fill(0);
     return value;
   } finally {
@@ -78,27 +75,33 @@ export function unseal(sealed: Sealed, binding: Binding, key: MasterKey): string
   }
 }
 
-interface Parameters {
-  readonly key: Uint8Array;
-  readonly nonce: Uint8Array;
-  readonly data: Buffer;
+/** The wrapped key under another master key; the value itself is neither opened nor touched. Throws as `unseal`. */
+export function rewrapKey(
+  wrappedKey: Uint8Array,
+  binding: Binding,
+  { from, to, random }: { readonly from: MasterKey; readonly to: MasterKey; readonly random: Random },
+): Uint8Array {
+  const dataKey = unwrap(wrappedKey, binding, from);
+  try {
+    return wrap(dataKey, binding, { key: to, random });
+  } finally {
+    dataKey.fill(0);
+  }
+}
+
+function wrap(
+  dataKey: Uint8Array,
+  binding: Binding,
+  { key, random }: { readonly key: MasterKey; readonly random: Random },
+): Uint8Array {
+  return encryptWithNonce(dataKey, { key: key.wrapping, data: bind("key", binding), random });
+}
+
+function unwrap(wrappedKey: Uint8Array, binding: Binding, { wrapping }: MasterKey): Buffer {
+  return decryptWithNonce(wrappedKey, { key: wrapping, data: bind("key", binding) });
 }
 
 /** A secret's name contains no colon, so two bindings never have one text. */
 function bind(layer: "key" | "value", { name, version }: Binding): Buffer {
   return Buffer.from(`glovebox:1:${layer}:${name}:${version}`);
-}
-
-function encrypt(plain: Uint8Array, { key, nonce, data }: Parameters): Buffer {
-  const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(data);
-  return Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
-}
-
-function decrypt(sealed: Uint8Array, { key, nonce, data }: Parameters): Buffer {
-  // The cipher takes nonces of any length; a row that was cut is refused before it comes to that.
-  if (nonce.length !== NONCE_BYTES || sealed.length < TAG_BYTES) throw new RangeError("The sealed value is too short");
-  const end = sealed.length - TAG_BYTES;
-  const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(data);
-  decipher.setAuthTag(sealed.subarray(end));
-  return Buffer.concat([decipher.update(sealed.subarray(0, end)), decipher.final()]);
 }

@@ -1,8 +1,8 @@
 /** The private key that the ledger is signed with: 32 random bytes in a file of their own, made on first start. */
 
+import type { Random } from "./cipher.ts";
 import { createKeyFile, readKeyFile } from "./key-file.ts";
 import type { KeyRemedies } from "./key-file.ts";
-import type { Random } from "./seal.ts";
 
 /** The seed of the key, and whether this very call made it. */
 export interface SigningKey {

@@ -97,6 +97,7 @@ test("these environment variables are read, each in one place", () => {
     'main.ts "GLOVEBOX_UNRESTRICTED_NETWORK"',
     'main.ts "XDG_CONFIG_HOME"',
     'open-records.ts "GLOVEBOX_ENCRYPTION_KEY"',
+    'open-records.ts "GLOVEBOX_NEW_ENCRYPTION_KEY"',
   ]);
 });
 

@@ -84,9 +84,10 @@ describe("a full disk", () => {
     const path = newPath();
     await (await openStore({ path, now })).close();
     await using store = await openStore({ path, now, maxPages: statSync(path).size / PAGE_BYTES + ROOM_PAGES });
-    await store.secrets.put(bigSecret("A"));
-    await store.secrets.put(bigSecret("B"));
-    const full: unknown = await store.secrets.put(bigSecret("C")).catch((error: unknown) => error);
+    await store.secrets.claimKey("k");
+    await store.secrets.put(bigSecret("A"), "k");
+    await store.secrets.put(bigSecret("B"), "k");
+    const full: unknown = await store.secrets.put(bigSecret("C"), "k").catch((error: unknown) => error);
     assert.ok(full instanceof GloveboxError);
     assert.deepEqual(
       [full.code, full.message, full.details.hint],
@@ -96,7 +97,7 @@ describe("a full disk", () => {
     assert.deepEqual(await store.secrets.list(), [bigSecret("A"), bigSecret("B")]);
     assert.equal(await store.ledger.last(), undefined);
     await store.secrets.remove(bigSecret("A").name);
-    await store.secrets.put(bigSecret("C"));
+    await store.secrets.put(bigSecret("C"), "k");
     assert.equal(await store.ledger.append([sampleRecord(1)]), "appended");
   });
 });

@@ -4,12 +4,15 @@ import type { MetaStore } from "../store.ts";
 
 import type { Connection } from "./connection.ts";
 import { textOf } from "./row.ts";
+import { writeOver } from "./write-over.ts";
 
 /** Works on the connection's own file; the caller closes that. */
-export function createMeta({ database, read, write }: Connection): MetaStore {
+export function createMeta(connection: Connection): MetaStore {
+  const { database, read, write } = connection;
   const select = database.prepare("SELECT value FROM meta WHERE key = ?");
   const upsert = database.prepare("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value");
   const insert = database.prepare("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO NOTHING");
+  const remove = database.prepare("DELETE FROM meta WHERE key = ?");
 
   const find = (key: string): string | undefined => {
     const row = select.get(key);
@@ -20,6 +23,9 @@ export function createMeta({ database, read, write }: Connection): MetaStore {
     get: (key) => read(() => find(key)),
     set: async (key, value) => {
       await write(() => upsert.run(key, value));
+    },
+    erase: async (key) => {
+      await writeOver(connection, () => remove.run(key));
     },
     claim: (key, value) =>
       write(() => {

@@ -13,7 +13,7 @@ import { EXIT } from "./powers.ts";
 import type { CliPowers } from "./powers.ts";
 import { formatFault, printLine } from "./print.ts";
 import { runCommand } from "./run-command.ts";
-import { listSecrets, removeSecret, setSecret } from "./secrets-command.ts";
+import { listSecrets, removeSecret, rotateKey, setSecret } from "./secrets-command.ts";
 import { mcpCommand, serveCommand } from "./serve-command.ts";
 import { approveServerCommand, restartServerCommand, serversCommand } from "./servers-command.ts";
 
@@ -144,10 +144,13 @@ function addSecrets(program: Command, context: CliContext, end: (code: number) =
     .option("--json", "print as one JSON object")
     .action(async (flags) => end(await listSecrets(flags, context)));
   addCommand(secrets, "set <name>", "sets a secret; its value is read from standard input").action(
-    async (name: string, flags) => end(await setSecret(name, flags, context)),
+    async (name: string, _flags, command: Command) => end(await setSecret(name, command.optsWithGlobals(), context)),
   );
-  addCommand(secrets, "remove <name>", "removes a secret").action(async (name: string, flags) =>
-    end(await removeSecret(name, flags, context)),
+  addCommand(secrets, "remove <name>", "removes a secret").action(async (name: string, _flags, command: Command) =>
+    end(await removeSecret(name, command.optsWithGlobals(), context)),
+  );
+  addCommand(secrets, "rotate-key", "seals all secrets with a new key, while gateways run").action(
+    async (_flags, command: Command) => end(await rotateKey(command.optsWithGlobals(), context)),
   );
 }
 

@@ -1,13 +1,15 @@
-/** `glovebox secrets`: values come from standard input, never from an argument, and are never printed. */
-
-import { createInterface } from "node:readline";
+/** `glovebox secrets`: values and keys come from standard input, never from an argument, and are never printed. */
 
 import { GloveboxError, parseSecretName } from "../../domain/index.ts";
 import type { Principal, SecretName } from "../../domain/index.ts";
-import { Secret } from "../../vault/index.ts";
+import type { Rotation } from "../../vault/index.ts";
 import { EXIT } from "./powers.ts";
-import type { CliPowers, Terminal } from "./powers.ts";
+import type { CliPowers } from "./powers.ts";
 import { printJson, printLine } from "./print.ts";
+import { readSecret } from "./read-secret.ts";
+
+/** Running gateways look once a second; this is time for a few looks. */
+const HAND_OVER_MS = 5000;
 
 export interface SecretsFlags {
   readonly config?: string;
@@ -30,9 +32,9 @@ export async function listSecrets(flags: SecretsFlags, { powers }: Context): Pro
 export async function setSecret(rawName: string, flags: SecretsFlags, { powers, principal }: Context): Promise<number> {
   const name = parseName(rawName);
   const settings = await powers.loadSettings(flags.config);
-  const value = await readValue(powers.terminal);
+  const value = await readSecret(powers.terminal, "Value");
   await using vault = await powers.openVault(settings);
-  await vault.set(name, new Secret(value), principal.id);
+  await vault.set(name, value, principal.id);
   printLine(
     powers.terminal.stderr,
     `${name} is set; write \${secret:${name}} in an upstream's env or headers to use it`,
@@ -59,14 +61,21 @@ function parseName(rawName: string): SecretName {
   });
 }
 
-/** The first line that comes in. A terminal is asked without showing what is typed. */
-async function readValue({ stdin, stderr }: Terminal): Promise<string> {
-  if (stdin.isTTY) stderr.write("Value (not shown): ");
-  const lines = createInterface({ input: stdin, terminal: stdin.isTTY === true });
-  for await (const line of lines) {
-    if (stdin.isTTY) stderr.write("\n");
-    if (line !== "") return line;
-    break;
-  }
-  throw new GloveboxError("REQUEST_INVALID", "No value came in on standard input", { hint: "Type it, or pipe it in" });
+/** Fails when a secret cannot be opened with either key: its value has to be set again. */
+export async function rotateKey(flags: SecretsFlags, { powers, principal }: Context): Promise<number> {
+  const { stdout, stderr } = powers.terminal;
+  await using vault = await powers.openVault(await powers.loadSettings(flags.config));
+  const key = vault.needsNewKey ? await readSecret(powers.terminal, "New key, 64 hex digits") : undefined;
+  const rotation = await vault.rotate({ actor: principal.id, handOverMs: HAND_OVER_MS, ...(key && { key }) });
+  if (flags.json) printJson(stdout, rotation);
+  else printLine(stderr, describeRotation(rotation));
+  if (vault.isKeyOfEnvironment)
+    printLine(stderr, "Set GLOVEBOX_ENCRYPTION_KEY to the new key before Glovebox starts again");
+  return rotation.damaged.length === 0 ? EXIT.done : EXIT.failed;
+}
+
+function describeRotation({ secrets, damaged }: Rotation): string {
+  const done = `The key was changed; ${secrets} secrets are sealed with the new one`;
+  if (damaged.length === 0) return done;
+  return `${done}\nCannot be opened, before and now, because their records were changed: ${damaged.join(", ")}`;
 }

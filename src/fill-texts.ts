@@ -1,0 +1,14 @@
+/** Secrets as the plain texts that a process or a request is made of, for the composition root and nobody else. */
+
+import { fillTemplates } from "./vault/index.ts";
+import type { SecretTemplate, Vault } from "./vault/index.ts";
+
+/** Hand them on, and do not keep them. Rejects when a secret is missing. */
+export async function fillTexts(
+  templates: Readonly<Record<string, SecretTemplate>>,
+  vault: Pick<Vault, "lend">,
+  purpose: string,
+): Promise<Readonly<Record<string, string>>> {
+  const filled = Object.entries(await fillTemplates(templates, vault, purpose));
+  return Object.fromEntries(filled.map(([name, secret]) => [name, secret.reveal()]));
+}

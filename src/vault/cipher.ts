@@ -1,0 +1,51 @@
+/** AES-256-GCM over bytes: nonces of 96 random bits, a full tag, and nothing that was cut is even tried. */
+
+import { createCipheriv, createDecipheriv } from "node:crypto";
+
+const CIPHER = "aes-256-gcm";
+const TAG_BYTES = 16;
+
+export const KEY_BYTES = 32;
+/** 96 random bits: safe for 2³² messages with one key (NIST SP 800-38D §8.3); a data key seals one. */
+export const NONCE_BYTES = 12;
+
+/** Unpredictable bytes, that many. */
+export type Random = (bytes: number) => Uint8Array;
+
+/** What a text is sealed with, and what it is bound to. */
+export interface CipherParameters {
+  readonly key: Uint8Array;
+  readonly nonce: Uint8Array;
+  /** Additional data: not stored, and needed unchanged to open. */
+  readonly data: Buffer;
+}
+
+/** The ciphertext with its tag at the end. */
+export function encrypt(plain: Uint8Array, { key, nonce, data }: CipherParameters): Buffer {
+  const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(data);
+  return Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+}
+
+/** Throws when any bit of the text or of the parameters is another one than when it was sealed. */
+export function decrypt(sealed: Uint8Array, { key, nonce, data }: CipherParameters): Buffer {
+  // The cipher takes nonces of any length; a row that was cut is refused before it comes to that.
+  if (nonce.length !== NONCE_BYTES || sealed.length < TAG_BYTES) throw new RangeError("The sealed value is too short");
+  const end = sealed.length - TAG_BYTES;
+  const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(data);
+  decipher.setAuthTag(sealed.subarray(end));
+  return Buffer.concat([decipher.update(sealed.subarray(0, end)), decipher.final()]);
+}
+
+/** Encrypts with a nonce of its own, which stands in front. */
+export function encryptWithNonce(
+  plain: Uint8Array,
+  { key, data, random }: Omit<CipherParameters, "nonce"> & { readonly random: Random },
+): Uint8Array {
+  const nonce = random(NONCE_BYTES);
+  return Buffer.concat([nonce, encrypt(plain, { key, nonce, data })]);
+}
+
+/** Opens what `encryptWithNonce` made. */
+export function decryptWithNonce(sealed: Uint8Array, { key, data }: Omit<CipherParameters, "nonce">): Buffer {
+  return decrypt(sealed.subarray(NONCE_BYTES), { key, nonce: sealed.subarray(0, NONCE_BYTES), data });
+}
