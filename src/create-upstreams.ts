@@ -5,6 +5,7 @@ import { readTextFile } from "./config/index.ts";
 import type { ApiSettings, Settings, UpstreamSettings } from "./config/index.ts";
 import {
   createAdapterConnector,
+  createLoanBook,
   createMcpConnector,
   createOpenapiConnector,
   hideSecrets,
@@ -12,7 +13,13 @@ import {
   parseVerdictText,
   toVerdictText,
 } from "./connectors/index.ts";
-import type { Connector, EraVerdicts, McpConnectorOptions, OpenapiConnectorOptions } from "./connectors/index.ts";
+import type {
+  Borrower,
+  Connector,
+  EraVerdicts,
+  McpConnectorOptions,
+  OpenapiConnectorOptions,
+} from "./connectors/index.ts";
 import type { ChildKeeper, ConnectorId, PinMode, UpstreamState, UpstreamStatus } from "./domain/index.ts";
 import type { ServerPlace } from "./policy/index.ts";
 import type { Egress } from "./egress/index.ts";
@@ -35,6 +42,8 @@ export interface UpstreamParts {
 /** All upstreams, and how tools of each are accepted that were never seen. */
 export interface Upstreams {
   readonly connectors: readonly Connector[];
+  /** Those that keep what they were lent, and have to be restarted when that changes. */
+  readonly borrowers: readonly Borrower[];
   readonly pinModeOf: (id: ConnectorId) => PinMode;
 }
 
@@ -54,7 +63,7 @@ export async function createUpstreams(settings: Settings, parts: UpstreamParts):
   const adapters = await parseAdapters(settings.adapters, [...settings.upstreams.keys(), ...settings.apis.keys()]);
   const { usual, byServer } = settings.pins;
   const pinModeOf = (id: ConnectorId): PinMode => adapters.get(id)?.pin ?? byServer.get(id) ?? usual;
-  const connectors = [
+  const borrowers = [
     ...[...settings.upstreams].map(([id, upstream]) =>
       withoutSecrets(parts, (lender, onState) =>
         createMcpConnector({ ...shared, id, onState, settings: toConnectorSettings(id, upstream, lender) }),
@@ -71,13 +80,14 @@ export async function createUpstreams(settings: Settings, parts: UpstreamParts):
         }),
       ),
     ),
-    ...[...adapters].map(([id, { adapter }]) =>
-      withoutSecrets(parts, (lender) =>
-        createAdapterConnector({ ...shared, id, adapter, lend: (name) => lender.lend(name, `upstream ${id}`) }),
-      ),
-    ),
   ];
-  return { connectors, pinModeOf };
+  // An adapter asks for a secret at each call, and so has nothing old.
+  const askers = [...adapters].map(([id, { adapter }]) =>
+    withoutSecrets(parts, (lender) =>
+      createAdapterConnector({ ...shared, id, adapter, lend: (name) => lender.lend(name, `upstream ${id}`) }),
+    ),
+  );
+  return { connectors: [...borrowers, ...askers].map(({ connector }) => connector), borrowers, pinModeOf };
 }
 
 type Lender = Pick<Vault, "lend">;
@@ -86,19 +96,21 @@ type Lender = Pick<Vault, "lend">;
 function withoutSecrets(
   { vault, ledger, lent: everLent }: UpstreamParts,
   create: (lender: Lender, onState: (state: UpstreamState) => void) => Connector,
-): Connector {
+): Borrower {
   const lent = new Set<string>();
+  const loans = createLoanBook(vault);
   const lend: Vault["lend"] = async (name, purpose) => {
-    const secret = await vault.lend(name, purpose);
+    const secret = await loans.lend(name, purpose);
     lent.add(secret.reveal());
     everLent.add(secret.reveal());
     return secret;
   };
-  const connector: Connector = hideSecrets(
-    create({ lend }, (state) => recordState(ledger, state, () => connector.status())),
-    lent,
-  );
-  return connector;
+  const onState = (state: UpstreamState): void => {
+    if (state === "connecting") loans.clear();
+    recordState(ledger, state, () => connector.status());
+  };
+  const connector: Connector = hideSecrets(create({ lend }, onState), lent);
+  return { connector, loans };
 }
 
 /** What the ledger is told about an upstream, by the state that it has entered. */

@@ -9,7 +9,7 @@ import type { Drift, Shapes } from "./catalog/index.ts";
 import { openChecker } from "./checker/index.ts";
 import { followRules } from "./config/index.ts";
 import type { Settings } from "./config/index.ts";
-import { followSecrets, watchRestarts } from "./connectors/index.ts";
+import { followSecrets, watchRestarts, watchSecrets } from "./connectors/index.ts";
 import { GloveboxError, tightenLimits } from "./domain/index.ts";
 import type { CatalogSnapshot, EngineName, Principal } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
@@ -74,7 +74,7 @@ export async function openGateway(settings: Settings, flags: OpenFlags = {}): Pr
   opened.use(startRetention(settings, around));
   const lent = new Set<string>();
   const parts = { keeper, egress, store, vault, ledger, lent };
-  const { connectors, pinModeOf } = await createUpstreams(settings, parts);
+  const { connectors, borrowers, pinModeOf } = await createUpstreams(settings, parts);
   for (const connector of connectors) opened.use(connector);
   const shapes = settings.catalog.learn ? opened.use(await learnShapes(store, ledger)) : undefined;
   const pins = {
@@ -84,6 +84,7 @@ export async function openGateway(settings: Settings, flags: OpenFlags = {}): Pr
   };
   startEagerly(connectors, settings);
   opened.use(watchRestarts({ connectors, read: () => store.meta.get(RESTARTS), everyMs: LOOK_MS }));
+  opened.use(watchSecrets({ borrowers, list: () => vault.list(), everyMs: LOOK_MS }));
   const labelsOf = createLabeler({ places: findPlaces(settings), rules: settings.policy.labels });
   const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription, pins, labelsOf }));
   const { concurrency, queue, limits } = settings.sandbox;

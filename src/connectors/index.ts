@@ -13,5 +13,7 @@ export type { McpConnectorOptions } from "./mcp/mcp-connector.ts";
 export { createOpenapiConnector } from "./openapi/openapi-connector.ts";
 export type { OpenapiConnectorOptions } from "./openapi/openapi-connector.ts";
 export { addRestart, watchRestarts } from "./watch-restarts.ts";
+export { createLoanBook, watchSecrets } from "./watch-secrets.ts";
+export type { Borrower } from "./watch-secrets.ts";
 export { DEFAULT_MESSAGE_BYTES } from "./settings.ts";
 export type { HttpSettings, StdioSettings, UpstreamSettings } from "./settings.ts";

@@ -24,7 +24,7 @@ export interface OpenapiConnectorOptions extends LoadOptions {
   readonly onState?: (state: UpstreamState) => void;
 }
 
-/** The document is read at the first `tools()` or `call()`, and never again while it can be used. */
+/** The document is read at the first `tools()` or `call()`, and again only after a restart. */
 export function createOpenapiConnector(options: OpenapiConnectorOptions): Connector {
   return new OpenapiConnector(options);
 }
@@ -34,6 +34,7 @@ class OpenapiConnector implements Connector {
   readonly #options: OpenapiConnectorOptions;
   readonly #lifecycle;
   readonly #closing = new AbortController();
+  readonly #listeners = new Set<() => void>();
   #api: Api | undefined;
 
   constructor(options: OpenapiConnectorOptions) {
@@ -80,9 +81,16 @@ class OpenapiConnector implements Connector {
     }
   }
 
-  /** A document does not change while it is in use, so there is nothing to hear. */
-  onToolsChanged(): () => void {
-    return () => undefined;
+  /** A document does not change while it is in use: there is something to hear only after a restart. */
+  onToolsChanged(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The next use reads the document and asks for its secrets again. Calls under way end with what they began with. */
+  async restart(): Promise<void> {
+    this.#lifecycle.restart();
+    for (const listener of this.#listeners) listener();
   }
 
   async close(): Promise<void> {

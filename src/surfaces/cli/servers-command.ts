@@ -88,7 +88,7 @@ export async function restartServerCommand(
 ): Promise<number> {
   const settings = await powers.loadSettings(flags.config);
   const server = parseConnectorId(name);
-  if (server === undefined || !settings.upstreams.has(server)) throw noServer(name);
+  if (server === undefined || !(settings.upstreams.has(server) || settings.apis.has(server))) throw noServer(name);
   await powers.requestRestart(settings, server, principal.id);
   printLine(powers.terminal.stderr, `Gateways that run on this configuration restart ${server} within a few seconds`);
   return EXIT.done;
