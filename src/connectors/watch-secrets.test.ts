@@ -39,7 +39,10 @@ function watch(vault: Vault, ...borrowers: readonly Borrower[]): AsyncDisposable
 }
 
 async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await wait(EVERY_MS);
+  for (let left = 1000; !isTrue(); left -= 1) {
+    assert.ok(left > 0, `It did not become true: ${isTrue.toString()}`);
+    await wait(EVERY_MS);
+  }
 }
 
 const looks = (): Promise<void> => wait(10 * EVERY_MS);

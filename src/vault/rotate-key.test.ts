@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 
 import { KEY, OTHER_KEY, history, name, newPath, setUp } from "./fixtures/set-up.ts";
 import type { Fixture } from "./fixtures/set-up.ts";
@@ -17,6 +18,13 @@ const next = { ...rotation, key: new Secret(OTHER_KEY) };
 
 async function read(vault: Vault, ...names: readonly string[]): Promise<readonly string[]> {
   return Promise.all(names.map(async (text) => (await vault.lend(name(text), "test")).reveal()));
+}
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  for (let left = 5000; !(await isTrue()); left -= 1) {
+    assert.ok(left > 0, `It did not become true: ${isTrue.toString()}`);
+    await wait(1);
+  }
 }
 
 /** Two connections to one file, as of two processes. */
@@ -164,7 +172,7 @@ describe("a rotation of the key of the environment", () => {
     const former = await store.secrets.keyCheck();
     const rotating = reopen({ environmentKey: KEY }).rotate({ ...next, handOverMs: 300 });
     const offered = async (): Promise<boolean> => ((await store.meta.get("vault.handover")) ?? "") !== "";
-    while ((await store.secrets.keyCheck()) === former) await running.list();
+    await until(async () => (await store.secrets.keyCheck()) !== former);
     assert.equal(await offered(), true);
     await running.refresh();
     await assert.rejects(reopen({ environmentKey: KEY.replace("8f", "7f") }).ready(), WRONG);
@@ -189,7 +197,7 @@ describe("a rotation of the key of the environment", () => {
     await vault.set(name("A"), new Secret("a"), "ada");
     const rotating = vault.rotate({ ...next, handOverMs: 100 });
     const offered = async (): Promise<string> => (await store.meta.get("vault.handover")) ?? "";
-    while ((await offered()) === "") await vault.list();
+    await until(async () => (await offered()) !== "");
     const left = await offered();
     assert.equal(holds(left), true);
     await rotating;

@@ -108,6 +108,24 @@ test("the environment as a whole is touched by the composition root only", () =>
   assert.deepEqual(touching.toSorted(), ["create-upstreams.ts", "main.ts", "open-records.ts"]);
 });
 
+test("a secret becomes plain text in these files only, and no front door of the vault gives one out", () => {
+  const revealing = shipped.filter(({ text }) => text.includes(".reveal()")).map(({ file }) => file);
+  assert.deepEqual(revealing.toSorted(), [
+    "connectors/adapter/adapter-connector.ts",
+    "create-upstreams.ts",
+    "fill-texts.ts",
+    "vault/fill-templates.ts",
+    "vault/open-vault.ts",
+    "vault/rotate-key.ts",
+    "vault/seal.ts",
+  ]);
+  const rooms = shipped.filter(({ file }) => file.startsWith("vault/"));
+  const plain = rooms.filter(({ text }) =>
+    /^export [^;{]*\): (Promise<)?(Readonly<)?(Record<string, )?string\b/m.test(text),
+  );
+  assert.deepEqual(plain, []);
+});
+
 test(`no file of src has more than ${MAX_LINES} lines`, () => {
   const long = sources
     .map(({ file, text }) => ({ file, lines: text.split("\n").length - 1 }))

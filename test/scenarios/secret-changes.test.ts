@@ -39,7 +39,8 @@ async function serve(context: TestContext, folder: string, environment: Environm
   return {
     findHolders,
     async untilHolderHas(value) {
-      for (;;) {
+      for (let left = 400; ; left -= 1) {
+        assert.ok(left > 0, `The upstream has not been started with ${value}`);
         await fetch(`${url}/api/tools`, { headers }).then((response) => response.text());
         const found = findHolders(`TOKEN=${value ?? ""}`);
         if ((value === undefined) === (found.length === 0)) return;

@@ -45,6 +45,22 @@ test("each kind of scheme puts its credential where the document says", async ()
   assert.equal(query.request?.url, "/customers?limit=1&api_key=q%261-secret");
 });
 
+test("a restart asks for the credentials again, and whoever keeps the tools hears of it", async () => {
+  const auth = { api_key: "k1-secret" };
+  await using connector = createTestConnector({ baseUrl: api.origin, auth });
+  let heard = 0;
+  connector.onToolsChanged(() => (heard += 1));
+  const seenKey = async (): Promise<unknown> => {
+    await connector.call("getPetById", { petId: 1 }, { signal: AbortSignal.timeout(5000) });
+    return api.seen.at(-1)?.headers["x-api-key"];
+  };
+  assert.equal(await seenKey(), "k1-secret");
+  auth.api_key = "k2-secret";
+  assert.equal(await seenKey(), "k1-secret");
+  await connector.restart?.();
+  assert.deepEqual([await seenKey(), heard], ["k2-secret", 1]);
+});
+
 test("an operation gets the credentials that it names and no others", async () => {
   const auth = { api_key: "k1-secret", login: "ada:secret" };
   const get = await call("petstore", { auth }, ["getPetById", { petId: 1 }]);
