@@ -8,7 +8,7 @@ import type { Catalog, Shapes, ToolsWatch } from "./catalog/index.ts";
 import { checkProgram } from "./checker/index.ts";
 import type { Checker } from "./checker/index.ts";
 import type { Settings } from "./config/index.ts";
-import type { CatalogSnapshot } from "./domain/index.ts";
+import type { CatalogSnapshot, Program } from "./domain/index.ts";
 import type { Egress } from "./egress/index.ts";
 import { createBuiltins, createGuide, createRecord, keepAttachments } from "./execution/index.ts";
 import type { CorridorOptions, Results } from "./execution/index.ts";
@@ -49,6 +49,11 @@ export function createRooms(parts: Parts, describe: Gateway["describe"]): Corrid
   const { engine, isolation } = sandbox;
   const network = createProgramNetwork(settings, egress);
   const declare = (snapshot: CatalogSnapshot) => declareApi(snapshot, { hasNetwork: network.has() });
+  const declareFor = ({ calls }: Program, snapshot: CatalogSnapshot) =>
+    declareApi(snapshot, {
+      hasNetwork: network.has(),
+      reached: planCalls(calls, snapshot).calls.map(({ tool }) => tool),
+    });
   const report = reportIncident;
   const counters = { store: store.quotas, now: Date.now, createLease: createExecutionId };
   const quotas = openQuotas({ settings: settings.quotas, ...counters });
@@ -69,7 +74,7 @@ export function createRooms(parts: Parts, describe: Gateway["describe"]): Corrid
         timebox,
       }),
     check: (program, { analysis = true, types = true }, snapshot) =>
-      checkProgram(program, declare(snapshot), {
+      checkProgram(program, declareFor(program, snapshot), {
         checker,
         guide: createGuide(snapshot),
         level: settings.analysis.enabled && analysis && types ? settings.analysis.types : "off",

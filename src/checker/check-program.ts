@@ -16,6 +16,9 @@ export interface CheckContext {
   readonly blocks: boolean;
 }
 
+/** Of the tools whose types were not checked. */
+const MAX_NAMED = 3;
+
 /** What comes out is the program that went in, with findings added: what was checked is what runs. */
 export async function checkProgram(program: Program, surface: ApiSurface, context: CheckContext): Promise<Analyzed> {
   const { checker, guide, level, blocks } = context;
@@ -25,7 +28,8 @@ export async function checkProgram(program: Program, surface: ApiSurface, contex
   const mistakes = checked.mistakes.filter(
     (mistake) => !isAway(mistake, surface) && !(mistake.kind === "unknown-tool" && guide.isWithheld(mistake.name)),
   );
-  const { findings, error } = explain(program, mistakes, { guide, level });
+  const { findings: found, error } = explain(program, mistakes, { guide, level });
+  const findings = [...found, ...toLooseFindings(surface)];
   if (error && blocks) return { ok: false, error, findings: [...program.findings, ...findings] };
   return withFindings(program, findings);
 }
@@ -46,6 +50,14 @@ function withFindings(program: Program, found: readonly Finding[]): Analyzed {
     ok: true,
     program: found.length === 0 ? program : { ...program, findings: [...program.findings, ...found] },
   };
+}
+
+/** Silence would look like a check that was passed. */
+function toLooseFindings({ loose = [] }: ApiSurface): readonly Finding[] {
+  if (loose.length === 0) return [];
+  const more = loose.length > MAX_NAMED ? ` and ${loose.length - MAX_NAMED} more` : "";
+  const names = `${loose.slice(0, MAX_NAMED).join(", ")}${more}`;
+  return [toFinding(`The types of ${names} were not checked: what this program can reach is too large to declare`)];
 }
 
 function toFinding(message: string): Finding {

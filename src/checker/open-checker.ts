@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 
 import type { ApiSurface } from "../domain/index.ts";
-import { createWarmProcess } from "./warm-process.ts";
+import { createWarmProcess, nameApi } from "./warm-process.ts";
 import type { CheckerLimits, Outcome, ProcessOptions } from "./warm-process.ts";
 import type { Mistake } from "./wire.ts";
 
@@ -96,5 +96,5 @@ function toChecked(outcome: Outcome): Checked {
 
 /** The same text against the same tools has the same answer. */
 function keyOf({ text, surface }: CheckRequest): string {
-  return `${surface.snapshot} ${createHash("sha256").update(text, "utf8").digest("hex")}`;
+  return `${nameApi(surface)} ${createHash("sha256").update(text, "utf8").digest("hex")}`;
 }

@@ -68,21 +68,24 @@ export function createWarmProcess(options: ProcessOptions): WarmProcess {
   }
 
   /** Gives the declarations with an empty program, so that no program's time is spent on them. */
-  async function prepare(child: Child, { snapshot: api, declarations }: ApiSurface): Promise<Outcome> {
+  async function prepare(child: Child, surface: ApiSurface): Promise<Outcome> {
+    const { declarations } = surface;
+    const api = nameApi(surface);
     known.add(api);
     state.ids += 1;
     return watch(child, child.ask({ id: state.ids, api, declarations, text: "" }), limits.prepareMs, options);
   }
 
   async function check(child: Child, text: string, surface: ApiSurface): Promise<Outcome> {
-    const prepared = known.has(surface.snapshot) ? undefined : await prepare(child, surface);
+    const api = nameApi(surface);
+    const prepared = known.has(api) ? undefined : await prepare(child, surface);
     if (prepared && prepared.kind !== "checked") return prepared;
     state.ids += 1;
     state.asked += 1;
-    const answered = child.ask({ id: state.ids, api: surface.snapshot, text });
+    const answered = child.ask({ id: state.ids, api, text });
     const outcome = await watch(child, answered, limits.checkMs, options);
     if (outcome.kind !== "unknownApi") return outcome;
-    known.delete(surface.snapshot);
+    known.delete(api);
     return prepared ? { kind: "gone" } : check(child, text, surface);
   }
 
@@ -110,6 +113,11 @@ export function createWarmProcess(options: ProcessOptions): WarmProcess {
       await state.child?.kill();
     },
   };
+}
+
+/** Equal names mean equal declarations. */
+export function nameApi({ snapshot, part = "" }: ApiSurface): string {
+  return part === "" ? snapshot : `${snapshot} ${part}`;
 }
 
 /** Ends a process that takes too much before it has answered. */

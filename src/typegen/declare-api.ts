@@ -1,6 +1,6 @@
 /** The whole typed API of a snapshot: what a program is checked against and what `describe` reads from. */
 
-import type { ApiSurface, CatalogSnapshot, Namespace, Tool } from "../domain/index.ts";
+import type { ApiSurface, CatalogSnapshot, Namespace, Tool, ToolAddress } from "../domain/index.ts";
 import { parseToolAddress } from "../domain/index.ts";
 import { declareLoosely, declareMember, declareNamespace } from "./declare-tool.ts";
 import { HELPER_GLOBALS } from "./helper-globals.ts";
@@ -19,7 +19,7 @@ declare const glovebox: {
   };
 };`;
 
-/** Past this much text further tools are declared without the types of their arguments. */
+/** Past this much text further tools are declared without their types. */
 export const MAX_API_CHARACTERS = 4 * 1024 * 1024;
 
 const KEPT_SURFACES = 4;
@@ -36,44 +36,90 @@ declare class ToolError extends Error {
 }
 ${DECLARED_GLOVEBOX}`;
 
-const surfaces = new Map<string, ApiSurface>();
+/** A surface, and what found no room for its types in it. */
+interface Declared {
+  readonly surface: ApiSurface;
+  readonly loose: ReadonlySet<ToolAddress>;
+}
 
-/** What a program may be told of beside its tools. */
+const whole = new Map<string, Declared>();
+const parts = new Map<string, Declared>();
+
+/** What a program may be told of beside its tools, and which of them it reaches. */
 export interface ApiOptions {
   /** Declares `fetch` and what belongs to it. */
   readonly hasNetwork?: boolean;
+  /** Sees to it that these have their types, if need be instead of others. */
+  readonly reached?: readonly ToolAddress[];
 }
 
 /** Equal digests mean equal tools, so a surface is made once and kept for the last few snapshots. */
-export function declareApi(snapshot: CatalogSnapshot, { hasNetwork = false }: ApiOptions = {}): ApiSurface {
+export function declareApi(
+  snapshot: CatalogSnapshot,
+  { hasNetwork = false, reached = [] }: ApiOptions = {},
+): ApiSurface {
   const key = `${snapshot.digest} ${hasNetwork}`;
-  const surface = surfaces.get(key) ?? createSurface(snapshot, hasNetwork);
-  surfaces.delete(key);
-  surfaces.set(key, surface);
-  const [oldest] = surfaces.keys();
-  if (surfaces.size > KEPT_SURFACES && oldest !== undefined) surfaces.delete(oldest);
-  return surface;
+  const all = remember(whole, key, () => createSurface(snapshot, hasNetwork));
+  if (!reached.some((tool) => all.loose.has(tool))) return all.surface;
+  const wanted = new Set(reached);
+  const part = snapshot.tools.size === wanted.size ? "" : [...wanted].toSorted().join(" ");
+  const { surface, loose } =
+    part === "" ? all : remember(parts, `${key} ${part}`, () => createSurface(snapshot, hasNetwork, wanted));
+  const missing = [...wanted].filter((tool) => loose.has(tool));
+  return Object.freeze({ ...surface, ...(part !== "" && { part }), ...(missing.length > 0 && { loose: missing }) });
 }
 
-function createSurface(snapshot: CatalogSnapshot, hasNetwork: boolean): ApiSurface {
-  let left = MAX_API_CHARACTERS;
-  const declare = (namespace: Namespace): string => {
-    const types = createNamedTypes(namespace.name);
-    let typed = 0;
-    const members = toolsOf(snapshot, namespace).map((tool) => {
-      const text = left > 0 ? declareMember(toChecked(tool), "types", types) : declareLoosely(tool);
-      left -= text.length + types.size() - typed;
-      typed = types.size();
-      return text;
-    });
-    return declareNamespace(namespace.name, members, types);
-  };
-  const namespaces = snapshot.namespaces.map(declare);
-  return Object.freeze({
+function remember(kept: Map<string, Declared>, key: string, create: () => Declared): Declared {
+  const declared = kept.get(key) ?? create();
+  kept.delete(key);
+  kept.set(key, declared);
+  const [oldest] = kept.keys();
+  if (kept.size > KEPT_SURFACES && oldest !== undefined) kept.delete(oldest);
+  return declared;
+}
+
+/** Namespaces with few tools have their types first, so that one large server takes none from the others. */
+function createSurface(
+  snapshot: CatalogSnapshot,
+  hasNetwork: boolean,
+  wanted: ReadonlySet<ToolAddress> = new Set(snapshot.tools.keys()),
+): Declared {
+  const budget = { left: MAX_API_CHARACTERS, loose: new Set<ToolAddress>() };
+  const texts = new Map<Namespace, string>();
+  for (const namespace of snapshot.namespaces.toSorted((a, b) => a.tools.length - b.tools.length)) {
+    texts.set(namespace, declareWithin(budget, namespace.name, { tools: toolsOf(snapshot, namespace), wanted }));
+  }
+  const namespaces = snapshot.namespaces.map((namespace) => texts.get(namespace) ?? "");
+  const surface = Object.freeze({
     snapshot: snapshot.digest,
     declarations: `${[FIXED_GLOBALS, HELPER_GLOBALS, ...(hasNetwork ? [NETWORK_GLOBALS] : []), ...namespaces].join("\n")}\n`,
     namespaces: snapshot.namespaces,
   });
+  return { surface, loose: budget.loose };
+}
+
+interface Budget {
+  left: number;
+  readonly loose: Set<ToolAddress>;
+}
+
+interface Members {
+  readonly tools: readonly Tool[];
+  readonly wanted: ReadonlySet<ToolAddress>;
+}
+
+function declareWithin(budget: Budget, name: string, { tools, wanted }: Members): string {
+  const types = createNamedTypes(name);
+  let typed = 0;
+  const members = tools.map((tool) => {
+    const isTyped = budget.left > 0 && wanted.has(tool.address);
+    if (!isTyped) budget.loose.add(tool.address);
+    const text = isTyped ? declareMember(toChecked(tool), "types", types) : declareLoosely(tool);
+    budget.left -= text.length + types.size() - typed;
+    typed = types.size();
+    return text;
+  });
+  return declareNamespace(name, members, types);
 }
 
 /** What results looked like so far is no promise, so no program is refused for expecting something else. */

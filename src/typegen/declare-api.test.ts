@@ -1,0 +1,47 @@
+/** Who gets types when servers describe more than there is room for. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import type { Tool } from "../domain/index.ts";
+import { declareApi } from "./declare-api.ts";
+import { known, snapshotOf, toolOf } from "./fixtures/compile.ts";
+
+const PROPERTIES = Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`property${at}`, { type: "string" }]));
+const LARGE = Array.from({ length: 400 }, (_, at) =>
+  toolOf(`alpha.tool${at}`, { input: { type: "object", properties: PROPERTIES } }),
+);
+const SMALL = toolOf("zeta.get", {
+  input: { type: "object", properties: { id: { type: "string" } }, required: ["id"] },
+});
+const LAST = known(LARGE.at(-1));
+const SNAPSHOT = snapshotOf("e", [...LARGE, SMALL]);
+const isTyped = (declarations: string, { address }: Tool): boolean =>
+  !declarations.includes(`  ${address.split(".")[1]}(args?: Record<string, unknown>): Promise<any>;`);
+
+describe("an API that is too large", () => {
+  const surface = declareApi(SNAPSHOT);
+  it("gives a small server its types, wherever it stands", () => {
+    assert.match(surface.declarations, /declare const zeta: \{\n.*\n {2}get\(args: \{\n {4}id: string;/);
+    assert.deepEqual([isTyped(surface.declarations, SMALL), isTyped(surface.declarations, LAST)], [true, false]);
+    assert.deepEqual([surface.part, surface.loose], [undefined, undefined]);
+  });
+  it("is the same for a program that reaches nothing without types", () => {
+    assert.equal(declareApi(SNAPSHOT, { reached: [SMALL.address, known(LARGE[0]).address] }), surface);
+  });
+  it("has a part for a program that does, in which what it reaches has types and the rest has none", () => {
+    const part = declareApi(SNAPSHOT, { reached: [LAST.address, LAST.address] });
+    const typed = [...LARGE, SMALL].filter((tool) => isTyped(part.declarations, tool));
+    assert.deepEqual([typed, part.part, part.loose], [[LAST], LAST.address, undefined]);
+    assert.notEqual(part.declarations, declareApi(SNAPSHOT, { reached: [known(LARGE[398]).address] }).declarations);
+  });
+  it("names what a program reaches beyond all room", () => {
+    const part = declareApi(SNAPSHOT, { reached: LARGE.map(({ address }) => address) });
+    const untyped = LARGE.filter((tool) => !isTyped(part.declarations, tool)).map(({ address }) => address);
+    assert.ok(untyped.length > 0 && untyped.length < LARGE.length);
+    assert.deepEqual(part.loose, untyped);
+    const all = declareApi(SNAPSHOT, { reached: [...SNAPSHOT.tools.keys()] });
+    assert.deepEqual([all.declarations, all.part], [surface.declarations, undefined]);
+    assert.ok(all.loose && all.loose.length > 0);
+  });
+});
