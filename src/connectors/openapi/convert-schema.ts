@@ -7,6 +7,8 @@
 import { isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
 
+import { createHiddenFields } from "./hidden-fields.ts";
+import type { Direction, HiddenFields } from "./hidden-fields.ts";
 import { copyAnnotations, copyLimits, toNullable } from "./schema-keywords.ts";
 import { decodeSegment } from "./references.ts";
 import type { References } from "./references.ts";
@@ -14,11 +16,11 @@ import type { References } from "./references.ts";
 /** Deeper nesting in one definition becomes `{}`; the catalog takes a hundred levels, and a schema is two or three each. */
 const MAX_DEPTH = 24;
 
+type Names = ReadonlySet<string>;
+const NONE: Names = new Set();
+
 /** What the name of a property or definition costs, and the marks around it, about. */
 const NAME_BYTES = 16;
-
-/** What is left out: a program never sends what is `readOnly`, and never receives what is `writeOnly`. */
-export type Direction = "input" | "output";
 
 export interface ConvertOptions {
   readonly references: References;
@@ -41,15 +43,17 @@ export function createConverter({ references, direction, maxBytes }: ConvertOpti
   const names = new Map<string, string>();
   const taken = new Set<string>();
   const waiting: string[] = [];
+  const hidden = createHiddenFields(references, direction);
   let bytes = 0;
   let unresolved = 0;
 
-  function convertAt(schema: Json | undefined, depth: number): Json {
+  /** `unneeded` are the fields that the object around, if it is the same one, hides. */
+  function convertAt(schema: Json | undefined, depth: number, unneeded: Names = NONE): Json {
     if (typeof schema === "boolean") return schema;
     if (!isJsonObject(schema) || depth > MAX_DEPTH || bytes > maxBytes) return {};
     const own = { ...copyAnnotations(schema), ...copyLimits(schema), ...convertReference(schema) };
     bytes += JSON.stringify(own).length + NAME_BYTES;
-    return toNullable(schema, { ...own, ...convertChildren(schema, depth + 1) });
+    return toNullable(schema, { ...own, ...convertChildren(schema, depth + 1, unneeded) });
   }
 
   function convertReference(schema: JsonObject): JsonObject {
@@ -72,20 +76,16 @@ export function createConverter({ references, direction, maxBytes }: ConvertOpti
     return name;
   }
 
-  function convertChildren(schema: JsonObject, depth: number): JsonObject {
+  function convertChildren(schema: JsonObject, depth: number, outer: Names): JsonObject {
     const convert = (child: Json): Json => convertAt(child, depth);
+    const own = hidden.namesIn(schema);
+    const unneeded = own.size === 0 ? outer : outer.union(own);
     return {
-      ...convertLists(schema, convert),
+      ...convertChoices(schema, (child) => convertAt(child, depth, unneeded)),
+      ...convertItems(schema, convert),
       ...convertSingles(schema, convert),
-      ...convertProperties(schema, { convert, isHidden }),
+      ...convertProperties(schema, { convert, isHidden: hidden.isHidden, unneeded }),
     };
-  }
-
-  /** The mark may stand on the property itself or on what it refers to. */
-  function isHidden(property: Json): boolean {
-    const mark = direction === "input" ? "readOnly" : "writeOnly";
-    if (!isJsonObject(property)) return false;
-    return property[mark] === true || references.resolve(property)?.[mark] === true;
   }
 
   function finish(): JsonObject {
@@ -111,21 +111,21 @@ function chooseName(pointer: string, taken: ReadonlySet<string>): string {
 
 type Convert = (child: Json) => Json;
 
-/**
- * `oneOf` becomes `anyOf`: alternatives that were cut short, or were written carelessly, may both fit a value.
- * A list in `items` is what `prefixItems` is called now.
- */
-function convertLists(schema: JsonObject, convert: Convert): JsonObject {
-  const { allOf, anyOf, oneOf, prefixItems = null, items } = schema;
-  const tuple = Array.isArray(items) ? items : prefixItems;
+/** `oneOf` becomes `anyOf`: alternatives that were cut short, or were written carelessly, may both fit a value. */
+function convertChoices({ allOf, anyOf, oneOf }: JsonObject, convert: Convert): JsonObject {
   const either = [anyOf, oneOf].filter((list) => Array.isArray(list)).map((list: readonly Json[]) => list.map(convert));
   const [first, second] = either;
   const all = [...(Array.isArray(allOf) ? allOf.map(convert) : []), ...(first && second ? [{ anyOf: second }] : [])];
   return {
     ...(all.length > 0 && { allOf: all }),
     ...(first && first.length > 0 && { anyOf: first }),
-    ...(Array.isArray(tuple) && tuple.length > 0 && { prefixItems: tuple.map(convert) }),
   };
+}
+
+/** A list in `items` is what `prefixItems` is called now. */
+function convertItems({ prefixItems = null, items }: JsonObject, convert: Convert): JsonObject {
+  const tuple = Array.isArray(items) ? items : prefixItems;
+  return Array.isArray(tuple) && tuple.length > 0 ? { prefixItems: tuple.map(convert) } : {};
 }
 
 const SINGLES = ["additionalProperties", "contains", "propertyNames"] as const;
@@ -144,16 +144,18 @@ function convertSingles(schema: JsonObject, convert: Convert): JsonObject {
 
 interface PropertyRules {
   readonly convert: Convert;
-  readonly isHidden: (property: Json) => boolean;
+  readonly isHidden: HiddenFields["isHidden"];
+  readonly unneeded: Names;
 }
 
-/** What is hidden cannot be required either. */
-function convertProperties(schema: JsonObject, { convert, isHidden }: PropertyRules): JsonObject {
+/** What is hidden, here or by another schema of the same object, cannot be required either. */
+function convertProperties(schema: JsonObject, { convert, isHidden, unneeded }: PropertyRules): JsonObject {
   const { properties, required } = schema;
   const entries = Object.entries(isJsonObject(properties) ? properties : {});
-  const hidden = new Set(entries.filter(([, property]) => isHidden(property)).map(([name]) => name));
-  const shown = entries.filter(([name]) => !hidden.has(name) && name !== "__proto__");
-  const names = Array.isArray(required) ? required.filter((name) => typeof name === "string" && !hidden.has(name)) : [];
+  const shown = entries.filter(([name, property]) => !isHidden(property) && name !== "__proto__");
+  const names = (Array.isArray(required) ? required : []).filter(
+    (name) => typeof name === "string" && !unneeded.has(name),
+  );
   return {
     ...(shown.length > 0 && { properties: Object.fromEntries(shown.map(([name, one]) => [name, convert(one)])) }),
     ...(names.length > 0 && { required: [...new Set(names)] }),

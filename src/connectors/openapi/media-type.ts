@@ -9,6 +9,11 @@ export function isJsonType(mediaType: string): boolean {
   return JSON_TYPE.test(mediaType.trim());
 }
 
+/** True for `application/json` alone, whatever parameters it has. */
+export function isPlainJson(mediaType: string): boolean {
+  return /^application\/json(?:$|[\s;])/i.test(mediaType.trim());
+}
+
 /** True for what people can read, XML and YAML included. */
 export function isTextType(mediaType: string): boolean {
   return TEXT_TYPE.test(mediaType.trim());

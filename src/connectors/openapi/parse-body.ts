@@ -3,12 +3,12 @@
 import { isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
 
+import { findBinaries } from "./find-binaries.ts";
 import type { Body, BodyKind, Serialization } from "./operation.ts";
-import { isJsonType, isTextType } from "./media-type.ts";
+import { isJsonType, isPlainJson, isTextType } from "./media-type.ts";
 import { parseCollectionFormat, parseStyle, toSwaggerSchema } from "./parse-parameter.ts";
 import type { References } from "./references.ts";
 import { toPlainText } from "./serialize.ts";
-import { isBinary } from "./schema-keywords.ts";
 
 const FORM = "application/x-www-form-urlencoded";
 const MULTIPART = "multipart/form-data";
@@ -23,7 +23,7 @@ export function parseBody(raw: JsonObject | undefined, references: References): 
     mediaType,
     media: references.resolve(media) ?? {},
   }));
-  const [chosen] = offers.toSorted((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind));
+  const [chosen] = offers.toSorted((a, b) => placeOf(a) - placeOf(b));
   if (!raw || !chosen) return null;
   const { kind, mediaType, media } = chosen;
   const schema = media["schema"] ?? {};
@@ -36,6 +36,11 @@ export function parseBody(raw: JsonObject | undefined, references: References): 
     encodings: parseEncodings(media["encoding"]),
     binaries: kind === "multipart" ? findBinaries(schema, references) : new Set(),
   };
+}
+
+/** Of several JSON types the plain one: a `+json` may be a way of its own to say what is to change. */
+function placeOf({ kind, mediaType }: { readonly kind: BodyKind; readonly mediaType: string }): number {
+  return isPlainJson(mediaType) ? -1 : KINDS.indexOf(kind);
 }
 
 function kindOf(mediaType: string): BodyKind {
@@ -61,16 +66,6 @@ function parseEncodings(raw: Json | undefined): ReadonlyMap<string, Serializatio
     encodings.set(name, { ...parseStyle(encoding, "query"), allowReserved: encoding["allowReserved"] === true });
   }
   return encodings;
-}
-
-/** A property is bytes when it says so, or when it is a list of such. */
-function findBinaries(schema: Json, references: References): ReadonlySet<string> {
-  const properties = references.resolve(schema)?.["properties"];
-  const names = Object.entries(isJsonObject(properties) ? properties : {}).filter(([, property]) => {
-    const resolved = references.resolve(property);
-    return isBinary(resolved) || isBinary(references.resolve(resolved?.["items"]));
-  });
-  return new Set(names.map(([name]) => name));
 }
 
 /** Swagger describes a form as parameters of their own; here they are the properties of one object. */

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "../../domain/index.ts";
 
 import type { Operation, SecurityRequirement } from "./operation.ts";
 import { parseBody, parseSwaggerBody } from "./parse-body.ts";
-import { isJsonType } from "./media-type.ts";
+import { isJsonType, isPlainJson } from "./media-type.ts";
 import { nameArguments, parseParameter } from "./parse-parameter.ts";
 import type { NamelessParameter } from "./parse-parameter.ts";
 import type { References } from "./references.ts";
@@ -110,8 +110,15 @@ function parseResponse(status: string, response: JsonObject | undefined, context
   const types = Object.entries(isJsonObject(response["content"]) ? response["content"] : {});
   if (types.length === 0) return NO_CONTENT;
   if (!types.every(([mediaType]) => isJsonType(mediaType))) return undefined;
-  const media = context.references.resolve(types[0]?.[1]);
-  return media?.["schema"];
+  // Plain JSON is what is asked for; without it the server chooses.
+  const plain = types.filter(([mediaType]) => isPlainJson(mediaType)).slice(0, 1);
+  return toEither((plain.length > 0 ? plain : types).map(([, media]) => context.references.resolve(media)?.["schema"]));
+}
+
+function toEither(schemas: readonly (Json | undefined)[]): Json | undefined {
+  const known = schemas.filter((schema) => schema !== undefined);
+  if (known.length < schemas.length) return undefined;
+  return known.length > 1 ? { anyOf: known } : known[0];
 }
 
 function parseSwaggerResponse(status: string, { schema }: JsonObject): Json | undefined {
