@@ -13,7 +13,7 @@ import type { Operation, SecurityScheme } from "./operation.ts";
 import { parseApiDocument } from "./parse-document.ts";
 import { parseText } from "./parse-text.ts";
 import { createReferences } from "./references.ts";
-import { selectOperations } from "./select-operations.ts";
+import { findUnfit, selectOperations } from "./select-operations.ts";
 
 /** What an operator says about an API, without any secret. */
 export interface CompileRequest {
@@ -33,6 +33,8 @@ export interface CompiledHead {
   /** Where the API is. */
   readonly base: string;
   readonly schemes: ReadonlyMap<string, SecurityScheme>;
+  /** Patterns of the operator that fit no operation. */
+  readonly unfit: readonly string[];
 }
 
 /** One operation, ready to be listed and called. */
@@ -59,7 +61,8 @@ export function compileApi(
   const tools = chosen
     .values()
     .map((operation) => ({ ...createTool(operation, context), operation: toCallable(operation) }));
-  return { head: { base: base.href, schemes }, tools };
+  const unfit = findUnfit(operations, [...include, ...exclude]);
+  return { head: { base: base.href, schemes, unfit }, tools };
 }
 
 function toCallable(operation: Operation): Operation {

@@ -20,6 +20,10 @@ export const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 
 const TOOLS_PER_TURN = 5;
 
+/** What a hint shows of the patterns that fit nothing. */
+const MAX_PATTERNS = 10;
+const MAX_PATTERN_CHARACTERS = 500;
+
 type Texts = Readonly<Record<string, string>>;
 
 /** How to reach one API. Secrets come in late, through functions, so that settings can be shown and logged. */
@@ -89,7 +93,7 @@ export async function loadApi(options: LoadOptions, signal: AbortSignal): Promis
     tools: tools.map(({ tool }) => tool),
     operations: new Map(tools.map(({ operation }) => [operation.name, operation])),
     credentials: createCredentials({ id, headers, auth, schemes, secretHeaders: settings.secretHeaders }),
-    hint: toHint(tools.filter(({ isIncomplete }) => isIncomplete).length, schemes, { headers, auth }),
+    hint: toHint(tools.filter(({ isIncomplete }) => isIncomplete).length, head, { headers, auth }),
   };
 }
 
@@ -136,13 +140,16 @@ async function readDocument(
 
 function toHint(
   incomplete: number,
-  schemes: CompiledHead["schemes"],
+  { schemes, unfit }: CompiledHead,
   given: { headers: Texts; auth: Texts },
 ): string | undefined {
   const hasHeader = Object.keys(given.headers).some((name) => name.toLowerCase() === "authorization");
   const tokens = [...schemes].filter(([, { kind }]) => kind === "token");
   const names = tokens.map(([name]) => name.slice(0, 100)).join(", ");
   const sentences = [
+    ...(unfit.length > 0
+      ? [`No operation fits ${listSome(unfit)}: correct include and exclude, or leave these out`]
+      : []),
     ...(incomplete > 0
       ? [`${incomplete} operations refer to other documents, which are not read; bundle them into one document`]
       : []),
@@ -151,4 +158,9 @@ function toHint(
       : []),
   ];
   return sentences.length === 0 ? undefined : sentences.join(". ");
+}
+
+function listSome(patterns: readonly string[]): string {
+  const more = patterns.length > MAX_PATTERNS ? ` and ${patterns.length - MAX_PATTERNS} more` : "";
+  return patterns.slice(0, MAX_PATTERNS).join(", ").slice(0, MAX_PATTERN_CHARACTERS) + more;
 }

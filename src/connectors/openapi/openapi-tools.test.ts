@@ -179,6 +179,24 @@ test("include and exclude choose operations by name or by method and path", asyn
   assert.deepEqual(await names({ include: ["*pet*pet*"] }), []);
 });
 
+test("include and exclude also take the name that programs use, and what fits nothing is told to the operator", async () => {
+  const document = { kind: "file", path: pathOf("codeHost") } as const;
+  const listWith = async (settings: TestSettings): Promise<readonly [readonly string[], string | undefined]> => {
+    await using connector = createTestConnector({ document, baseUrl: "http://127.0.0.1:1", ...settings });
+    const names = (await connector.tools()).map(({ name }) => name);
+    return [names, connector.status().hint];
+  };
+  const both = ["issues/list-for-repo", "issues/create"];
+  assert.deepEqual(await listWith({ include: ["issuesListForRepo", "issues/cre*"] }), [both, undefined]);
+  assert.deepEqual(await listWith({ include: ["issues*"], exclude: ["issuesListForRepo"] }), [[both[1]], undefined]);
+  const hint = "No operation fits issuesDelete, PUT /issues: correct include and exclude, or leave these out";
+  const unfit = { include: ["issues*", "issuesDelete"], exclude: ["PUT /issues"] };
+  assert.deepEqual(await listWith(unfit), [both, hint]);
+  const many = Array.from({ length: 12 }, (_, index) => `none${index}`);
+  const [, short] = await listWith({ include: ["issues*"], exclude: many });
+  assert.equal(short, `No operation fits ${many.slice(0, 10).join(", ")} and 2 more: ${hint.split(": ")[1]}`);
+});
+
 test("a scheme of OAuth is a task for the operator until some credential is set", async () => {
   const hintWith = async (settings: TestSettings): Promise<string | undefined> => {
     await using connector = createTestConnector(settings);

@@ -3,8 +3,8 @@
 import type { Operation } from "./operation.ts";
 
 /**
- * A pattern with a space is matched against method and path, as in `GET /pets/*`; any other against the name.
- * `*` stands for any text; case makes no difference.
+ * A pattern with a space is matched against method and path, as in `GET /pets/*`; any other against the name, as the
+ * document writes it or as programs do. `*` stands for any text; case makes no difference.
  */
 export function selectOperations(
   operations: readonly Operation[],
@@ -18,8 +18,19 @@ export function selectOperations(
   );
 }
 
+/** The patterns that fit none of the operations: likely misspelt, and what they were to keep out is offered. */
+export function findUnfit(operations: readonly Operation[], patterns: readonly string[]): readonly string[] {
+  return patterns.filter((pattern) => !operations.some((operation) => matchesOperation(pattern, operation)));
+}
+
 function matchesOperation(pattern: string, { name, method, path }: Operation): boolean {
-  return matchesText(pattern.toLowerCase(), (pattern.includes(" ") ? `${method} ${path}` : name).toLowerCase());
+  const texts = pattern.includes(" ") ? [`${method} ${path}`] : [name, toShownName(name)];
+  return texts.some((text) => matchesText(pattern.toLowerCase(), text.toLowerCase()));
+}
+
+/** `issues/list-for-repo` is `issuesListForRepo` to programs; but for case, that is the name without its separators. */
+function toShownName(name: string): string {
+  return name.normalize("NFKC").replace(/[^A-Za-z0-9]+/g, "");
 }
 
 /** Each piece between stars is looked for behind the one before it, so no pattern takes long. */
