@@ -103,6 +103,34 @@ test("what zod refuses beyond JSON Schema never reaches the tool", async () => {
   assert.equal((await connector.call("go", { n: 2 }, { signal: signal() })).value, 1);
 });
 
+test("a result is what the output's schema of zod makes of it, or an error that says what does not fit", async () => {
+  const output = z.object({
+    at: z.string(),
+    n: z
+      .number()
+      .refine(async (n) => n % 2 === 0, "must be even")
+      .default(4),
+  });
+  const returning = (value: unknown, schema: z.ZodType = output): Promise<unknown> =>
+    connect(
+      defineAdapter({
+        name: "it",
+        tools: { go: { description: "Goes.", input: { type: "object" }, output: schema, run: () => value } },
+      }),
+    )
+      .call("go", {}, { signal: signal() })
+      .then((called) => called.value);
+  assert.deepEqual(await returning({ at: new Date(0), more: 1 }), { at: "1970-01-01T00:00:00.000Z", n: 4 });
+  assert.deepEqual(await returning({ a: 1, more: 1 }, z.looseObject({ a: z.number() })), { a: 1, more: 1 });
+  const invalid = (message: string): object => ({ code: "UPSTREAM_RESULT_INVALID", message });
+  await assert.rejects(returning({ at: "now", n: 3 }), invalid("it.go: the result does not fit: n: must be even"));
+  await assert.rejects(
+    returning({ a: 1, more: 1 }, z.strictObject({ a: z.number() })),
+    invalid('it.go: the result does not fit: Unrecognized key: "more"'),
+  );
+  await assert.rejects(returning({ at: 1n }), invalid('it.go: the result is no JSON: "at" is a bigint'));
+});
+
 test("a result is JSON or an error that says what is not", async () => {
   const circle: Record<string, unknown> = {};
   circle["self"] = circle;

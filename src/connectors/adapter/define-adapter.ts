@@ -3,7 +3,8 @@
 import { z } from "zod";
 
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
-import type { Adapter, AdapterContext, AdapterTool, Effect, JsonObject, JsonSchema } from "../../domain/index.ts";
+import type { Adapter, AdapterContext, AdapterTool, Effect, Json, JsonObject, JsonSchema } from "../../domain/index.ts";
+import { toJson } from "./to-json.ts";
 
 /** A schema of zod 4, or a JSON Schema. */
 export type AdapterSchema = z.ZodType | JsonSchema;
@@ -64,7 +65,10 @@ function toTool(
     input: toJsonSchema(place, input, "input"),
     output: output === undefined ? null : toJsonSchema(place, output, "output"),
     effect: effect ?? "unknown",
-    run: async (args: JsonObject, context: AdapterContext) => run(await parseWith(place, input, args), context),
+    run: async (args: JsonObject, context: AdapterContext) => {
+      const result = await run(await parseArguments(place, input, args), context);
+      return output !== undefined && isZod(output) ? parseResult(place, output, toJson(result, place)) : result;
+    },
   });
 }
 
@@ -87,13 +91,31 @@ function isZod(schema: AdapterSchema): schema is z.ZodType {
 }
 
 /** The bridge has checked the arguments against the JSON Schema; zod knows refinements, defaults and transforms. */
-async function parseWith(place: string, schema: AdapterSchema, args: JsonObject): Promise<JsonObject> {
+async function parseArguments(place: string, schema: AdapterSchema, args: JsonObject): Promise<JsonObject> {
   if (!isZod(schema)) return args;
   const checked = await schema["~standard"].validate(args);
   if (!checked.issues) return checked.value as JsonObject;
-  const [issue] = checked.issues;
-  const path = (issue?.path ?? []).map((key) => String(typeof key === "object" ? key.key : key)).join(".");
-  throw new GloveboxError("TOOL_ARGUMENTS_INVALID", `${place}: ${path && `${path}: `}${issue?.message ?? "invalid"}`, {
+  throw new GloveboxError("TOOL_ARGUMENTS_INVALID", `${place}: ${explain(checked.issues)}`, {
     hint: "Correct the arguments; describe shows what the tool takes",
   });
+}
+
+/** An object of zod drops the fields that it does not name, where its JSON Schema would refuse the whole result. */
+async function parseResult(place: string, schema: z.ZodType, result: Json): Promise<unknown> {
+  const checked = await schema["~standard"].validate(result);
+  if (!checked.issues) return checked.value;
+  throw new GloveboxError("UPSTREAM_RESULT_INVALID", `${place}: the result does not fit: ${explain(checked.issues)}`, {
+    hint: "The adapter is at fault: what it returned does not fit the output that it declares",
+  });
+}
+
+interface Issue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** The first says enough: its author corrects one after the other. */
+function explain([issue]: readonly Issue[]): string {
+  const path = (issue?.path ?? []).map((key) => String(typeof key === "object" ? key.key : key)).join(".");
+  return `${path && `${path}: `}${issue?.message ?? "invalid"}`;
 }

@@ -1,20 +1,20 @@
 /** Holds what an operator's function returned to JSON: only JSON crosses the wall, and nothing is changed in silence. */
 
 import { GloveboxError } from "../../domain/index.ts";
-import type { ConnectorId, Json } from "../../domain/index.ts";
+import type { Json } from "../../domain/index.ts";
 
 /**
  * A copy. Nothing returned is `null`, a property that is undefined is left out, and what has `toJSON` (a date) is what
- * that returns. A circle, a BigInt, a function, a symbol or a number that is none throws `UPSTREAM_RESULT_INVALID`.
+ * that returns. `source` is named in the error. A circle, a BigInt, a function, a symbol or a number that is none throws `UPSTREAM_RESULT_INVALID`.
  */
-export function toJson(value: unknown, id: ConnectorId): Json {
+export function toJson(value: unknown, source: string): Json {
   if (value === undefined) return null;
   try {
     const text = JSON.stringify(value, refuseForeign);
     return JSON.parse(text) as Json;
   } catch (cause) {
     const why = cause instanceof ForeignValue ? cause.message : "it is circular, too deep or cannot be written";
-    throw new GloveboxError("UPSTREAM_RESULT_INVALID", `${id}: the result is no JSON: ${why}`, {
+    throw new GloveboxError("UPSTREAM_RESULT_INVALID", `${source}: the result is no JSON: ${why}`, {
       hint: "The adapter is at fault: it may return text, numbers, booleans, null, lists and plain objects",
       cause,
     });
