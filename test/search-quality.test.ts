@@ -32,6 +32,13 @@ describe("search", () => {
   it("has a right tool among the first five for nine of ten queries, in both halves", () => {
     for (const half of [tune, held]) assert.ok(evaluate(half, rank).recall5 >= 0.9);
   });
+  it("prefers the server that a query names, and nobody where it names none", () => {
+    const best = (query: string): string | undefined => createSearch(snapshot)({ query, limit: 1 }).tools[0]?.name;
+    assert.equal(best("close an issue on github"), "github.updateIssue");
+    assert.equal(best("send message in slack"), "slack.slackPostMessage");
+    assert.equal(best("send message in sqs"), "aws.sqsSendMessage");
+    assert.equal(best("resolve an issue"), "sentry.resolveIssue");
+  });
   it("is better than plain BM25", () => {
     const [plain, own] = [rankPlainly(snapshot), rank].map((one) => evaluate(queries, one));
     assert.ok(plain && own && own.recall5 > plain.recall5 + 0.1 && own.recall1 > plain.recall1);

@@ -7,6 +7,8 @@ import type { Postings, SearchIndex } from "./search-index.ts";
 
 /** How much a tool gains whose own name is said in full by the query. */
 const NAME_BONUS = 0.6;
+/** How much a tool gains whose server is named by the query. */
+const SERVER_BONUS = 0.7;
 /** Of several ways to say one word, the best counts in full and the others this much. */
 const REPEATED = 0.1;
 
@@ -18,7 +20,9 @@ export function rankTools(index: SearchIndex, query: string): readonly Tool[] {
   const said = toSaid(wanted);
   const matching: { readonly place: number; readonly score: number }[] = [];
   for (const [place, score] of scores.entries()) {
-    if (score > 0) matching.push({ place, score: score * (1 + NAME_BONUS * coverageOf(index, place, said)) });
+    if (score === 0) continue;
+    const bonus = NAME_BONUS * coverageOf(index, place, said) + SERVER_BONUS * namingOf(index, place, said);
+    matching.push({ place, score: score * (1 + bonus) });
   }
   const sorted = matching.toSorted((a, b) => b.score - a.score || a.place - b.place);
   return sorted.map(({ place }) => index.tools[place]).filter((tool) => tool !== undefined);
@@ -62,6 +66,12 @@ function toSaid(wanted: readonly Wanted[]): ReadonlyMap<string, number> {
     for (const term of terms) said.set(term, Math.max(weight, said.get(term) ?? 0));
   }
   return said;
+}
+
+/** How surely a tool's server was named, all of its words. */
+function namingOf({ servers }: SearchIndex, place: number, said: ReadonlyMap<string, number>): number {
+  const terms = servers[place] ?? [];
+  return terms.reduce((least, term) => Math.min(least, said.get(term) ?? 0), terms.length > 0 ? 1 : 0);
 }
 
 /** The share of a tool's own name that the query says; rare words of it count more. */

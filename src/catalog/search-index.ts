@@ -24,7 +24,7 @@ const SATURATION = 1.5;
 
 const FIELDS: readonly Field[] = [
   { weight: 4, thinning: 0.3, terms: nameTerms },
-  { weight: 1.5, thinning: 0.3, terms: (tool) => splitTerms(tool.origin.connector.slice(0, MAX_NAME_LENGTH)) },
+  { weight: 1.5, thinning: 0.3, terms: serverTerms },
   { weight: 1.6, thinning: 0.5, terms: (tool) => splitTerms(tool.summary) },
   { weight: 0.8, thinning: 0.7, terms: (tool) => splitTerms(tool.description.slice(0, MAX_DESCRIPTION_LENGTH)) },
   { weight: 0.7, thinning: 0.6, terms: (tool) => parametersOf(tool).flatMap(([name]) => splitTerms(name)) },
@@ -44,6 +44,8 @@ export interface SearchIndex {
   readonly vocabulary: Vocabulary;
   /** The words of each tool's own name, without its server's. */
   readonly names: readonly (readonly string[])[];
+  /** The words of each tool's server. */
+  readonly servers: readonly (readonly string[])[];
   /** How rare a word is; the rarest for one that no tool has. */
   rarityOf(term: string): number;
 }
@@ -60,7 +62,7 @@ export function createSearchIndex(tools: readonly Tool[]): SearchIndex {
   for (const [term, sum] of sums) postings.set(term, toPostings(sum, rarity(sum.size)));
   const rarityOf = (term: string): number => rarity(postings.get(term)?.tools.length ?? 0);
   const vocabulary = createVocabulary(postings.keys());
-  return { tools, postings, vocabulary, names: tools.map(ownNameTerms), rarityOf };
+  return { tools, postings, vocabulary, names: tools.map(ownNameTerms), servers: tools.map(serverTerms), rarityOf };
 }
 
 function toPostings(sum: ReadonlyMap<number, number>, rarity: number): Postings {
@@ -93,9 +95,13 @@ function nameTerms(tool: Tool): readonly string[] {
   return [...terms, ...terms.slice(1).map((term, at) => `${terms[at]}${term}`)];
 }
 
+function serverTerms({ origin }: Pick<Tool, "origin">): readonly string[] {
+  return splitTerms(origin.connector.slice(0, MAX_NAME_LENGTH));
+}
+
 /** `slack_post_message` of the server slack is named post and message. */
 function ownNameTerms({ origin }: Tool): readonly string[] {
-  const server = new Set(splitTerms(origin.connector.slice(0, MAX_NAME_LENGTH)));
+  const server = new Set(serverTerms({ origin }));
   const terms = [...new Set(splitTerms(origin.remoteName.slice(0, MAX_NAME_LENGTH)))];
   const own = terms.filter((term) => !server.has(term));
   return own.length > 0 ? own : terms;

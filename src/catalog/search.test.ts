@@ -9,6 +9,7 @@ import { createSnapshot } from "./create-snapshot.ts";
 import { findNearest } from "./find-nearest.ts";
 import { parseListing } from "./parse-listing.ts";
 import { createSearch } from "./search.ts";
+import { splitWords } from "./split-terms.ts";
 import type { SearchRequest } from "./search.ts";
 
 type Definition = readonly [name: string, description: string, properties?: readonly string[]];
@@ -71,6 +72,12 @@ describe("a query", () => {
     assert.equal(best("remove branch"), "github.deleteBranch");
     assert.equal(best("dir"), "files.makeFolder");
     assert.equal(best("msg"), "chatapp.sendMessage");
+  });
+  it("finds by the plural of a word in capitals", () => {
+    assert.equal(best("list PRs"), "github.listPullRequests");
+    assert.deepEqual(found({ query: "PRs" }).slice(0, 2), found({ query: "pr" }).slice(0, 2));
+    const acronyms = ["PRs", "getURLs", "listIDsOf", "APIs?", "ÜRLs", "USs", "ISsue"].map(splitWords);
+    assert.deepEqual(acronyms, [["pr"], ["get", "url"], ["list", "id", "of"], ["api"], ["ürl"], ["us"], ["i", "ssue"]]);
   });
   it("finds by the forms of a word, by two words in one and by one word in two", () => {
     assert.equal(best("deleting branches"), "github.deleteBranch");

@@ -2,7 +2,10 @@
 
 import { stem } from "./stem.ts";
 
-/** `listPull_requests-v2` → `list`, `pull`, `requests`, `v2`. Letters and digits of every script count. */
+/**
+ * `listPull_requests-v2` → `list`, `pull`, `requests`, `v2`, and `PRs` → `pr`: the plural of capitals is none of camel
+ * case. Letters and digits of every script count.
+ */
 export function splitWords(text: string): readonly string[] {
   // Nearly all text is ASCII, for which the same is done several times faster.
   return isAscii(text) ? splitAscii(text) : splitUnicode(text);
@@ -15,6 +18,7 @@ function isAscii(text: string): boolean {
 function splitAscii(text: string): readonly string[] {
   const parted = text
     .replace(/'(?=[A-Za-z])/g, "")
+    .replace(/([A-Z]{2})s(?![a-z])/g, "$1 ")
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
     .replace(/([A-Z])([A-Z][a-z])/g, "$1 $2");
   return parted.toLowerCase().match(/[a-z0-9]+/g) ?? [];
@@ -24,6 +28,7 @@ function splitUnicode(text: string): readonly string[] {
   const parted = text
     .normalize("NFKC")
     .replace(/['\u2019](?=\p{L})/gu, "")
+    .replace(/(\p{Lu}{2})s(?!\p{Ll})/gu, "$1 ")
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1 $2")
     .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, "$1 $2");
   return parted.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
