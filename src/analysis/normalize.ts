@@ -24,6 +24,8 @@ export function describeRewrites(
   const unwrapped = exported ? [{ offset: exported.start, message: "`export default` was taken off" }] : [];
   const entry = last?.type === "ExpressionStatement" ? undefined : last && findEntry(tree, exported);
   if (entry) return [...unwrapped, { offset: last?.start ?? 0, message: `\`${entry.name}\` was called` }];
+  const dropped = findDropped(root);
+  if (dropped) return [...unwrapped, { offset: dropped.start, message: "`void` at the end was taken off" }];
   const lone = last?.type === "ExpressionStatement" ? last.expression : exported?.declaration;
   const isCalled = lone !== undefined && isAlone(root) && isCallable(withoutParens(lone));
   return isCalled ? [...unwrapped, { offset: lone.start, message: "The function was called" }] : unwrapped;
@@ -32,7 +34,9 @@ export function describeRewrites(
 /** Idempotent. What is inserted starts with a keyword or a semicolon, so it cannot join the statement before it. */
 export function normalize(text: string, tree: Tree): Inserted {
   const exported = tree.root.body.find((node) => node.type === "ExportDefaultDeclaration");
-  const blanked = exported ? blank(text, exported.start, exported.declaration.start) : text;
+  const bare = exported ? blank(text, exported.start, exported.declaration.start) : text;
+  const dropped = findDropped(tree.root);
+  const blanked = dropped ? blank(bare, dropped.start, dropped.start + "void".length) : bare;
   const object = findLastObject(blanked, tree.root);
   const ending = object ? editsOfReturn(object, false) : editsOfEnd(tree, exported);
   return insert(blanked, [...editsOfExport(tree.root, exported), ...ending]);
@@ -51,9 +55,32 @@ export function toCheckable(text: string, { root }: Pick<Tree, "root">, toAuthor
   return blanked.slice(0, start) + ";void" + blanked.slice(start + ";void".length);
 }
 
-/** The last statement that is more than a semicolon. */
+/**
+ * The last statement that is more than a semicolon. Declared functions exist before anything runs, so the statement with
+ * which a program ends may stand above them.
+ */
 export function findLastStatement(root: Root): Root["body"][number] | undefined {
-  return root.body.findLast((node) => node.type !== "EmptyStatement");
+  const last = root.body.findLast((node) => node.type !== "EmptyStatement");
+  if (!last || !isDeclaredFunction(last)) return last;
+  const above = root.body.findLast((node) => node.type !== "EmptyStatement" && !isDeclaredFunction(node));
+  if (above?.type === "ExpressionStatement") return above.directive === undefined ? above : last;
+  return above && BRANCHING.has(above.type) ? above : last;
+}
+
+/** `void main()` at the end: where a program lives on until its work is done it drops a value, here it would drop the work. */
+function findDropped(root: Root): AnyNode | undefined {
+  const last = findLastStatement(root);
+  if (last?.type !== "ExpressionStatement" || last.expression.type !== "UnaryExpression") return undefined;
+  const { operator, argument } = last.expression;
+  return operator === "void" && withoutParens(argument).type === "CallExpression" ? last.expression : undefined;
+}
+
+const BRANCHING: ReadonlySet<string> = new Set(["IfStatement", "TryStatement", "SwitchStatement"]);
+
+function isDeclaredFunction(node: AnyNode): boolean {
+  if (node.type === "ExportDefaultDeclaration")
+    return isNamed(node.declaration) && isDeclaredFunction(node.declaration);
+  return node.type === "FunctionDeclaration";
 }
 
 /** An expression whose value is the program's. */
@@ -113,8 +140,9 @@ function endOfBlock(last: AnyNode | undefined, isLast: boolean): AnyNode | undef
   return isLast ? last : undefined;
 }
 
+/** Whether there is one statement, and besides it only functions for its use. */
 function isAlone(root: Root): boolean {
-  return root.body.filter((node) => node.type !== "EmptyStatement").length === 1;
+  return root.body.filter((node) => node.type !== "EmptyStatement" && !isDeclaredFunction(node)).length === 1;
 }
 
 /** Returns the last expression, or else calls what the program declares for that. */
