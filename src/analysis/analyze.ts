@@ -11,6 +11,7 @@ import { checkRules } from "./check-rules.ts";
 import type { RuleSettings } from "./check-rules.ts";
 import { checkSize } from "./check-size.ts";
 import { createSubject } from "./create-subject.ts";
+import { dropParameters } from "./drop-parameters.ts";
 import type { Timebox } from "./erase-types.ts";
 import { findCalls } from "./find-calls.ts";
 import { findUnknownNames } from "./find-unknown-names.ts";
@@ -19,7 +20,6 @@ import type { Inserted } from "./insert.ts";
 import { wrapLastObject } from "./last-object.ts";
 import { createLocator } from "./locate.ts";
 import { describeRewrites, normalize, toCheckable } from "./normalize.ts";
-import { readTree } from "./read-tree.ts";
 import { refuse } from "./refuse.ts";
 import { stripTypes } from "./strip-types.ts";
 import type { StripBounds, Stripped } from "./strip-types.ts";
@@ -60,15 +60,17 @@ function buildProgram(
   const locate = createLocator(source);
   // Half a surrogate pair survives no transport and no digest; as U+FFFD it is the same everywhere.
   const unwrapped = unwrapFence(source.toWellFormed());
-  const note = (message: string, offset: number): void =>
-    void options.findings.push({ rule: "normalized", severity: "info", message, ...locate(offset) });
+  const note = (message: string, offset: number, severity: "info" | "warn" = "info"): void =>
+    void options.findings.push({ rule: "normalized", severity, message, ...locate(offset) });
   if (unwrapped.opened !== undefined) {
     const dropped = unwrapped.hadProse ? ", and the text around it was dropped" : "";
     note(`The program came in a markdown fence, which was taken off${dropped}`, unwrapped.opened);
   }
-  const text = blankHashbang(unwrapped.text);
-  const stripped = strip(text, { visits: nesting.visits, tokens: nesting.tokens, timebox: options.timebox }, note);
-  const tree = readTree(stripped.root);
+  const whole = blankHashbang(unwrapped.text);
+  const given = strip(whole, { visits: nesting.visits, tokens: nesting.tokens, timebox: options.timebox }, note);
+  const called = dropParameters(given, whole, new Set(namespaces.map(({ name }) => name)));
+  const { stripped, tree, text } = called;
+  if (called.note) note(called.note.message, called.note.offset, called.note.severity);
   const toAuthor = (offset: number): number => withoutInsertions(stripped.insertions, offset);
   const { sourceBytes } = options.limits;
   const subject = createSubject({ source, tree, namespaces, sourceBytes, toAuthor });

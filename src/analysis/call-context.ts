@@ -6,7 +6,7 @@ import { findExits } from "./find-exits.ts";
 import type { Exits } from "./find-exits.ts";
 import { climb } from "./find-function.ts";
 import type { FunctionFinder } from "./find-function.ts";
-import { findCalledFunction } from "./normalize.ts";
+import { findCalledFunction } from "./find-entry.ts";
 import { namespaceAt, withoutChain } from "./rules/called-namespace.ts";
 import { staticName, withoutParens } from "./read-tree.ts";
 import { isFunction } from "./resolve-scopes.ts";

@@ -5,6 +5,7 @@
 
 import type { AnyNode, ExportDefaultDeclaration, ExpressionStatement, Program as Root } from "acorn";
 import { blank } from "./blank.ts";
+import { findDropped, findEntry, findLastStatement, isAlone, isCallable, isLastExport, isNamed } from "./find-entry.ts";
 import { insert } from "./insert.ts";
 import type { Edit, Inserted } from "./insert.ts";
 import { findLastObject } from "./last-object.ts";
@@ -53,34 +54,6 @@ export function toCheckable(text: string, { root }: Pick<Tree, "root">, toAuthor
   const blanked = blank(text, start, toAuthor(exported.declaration.start));
   if (isNamed(exported.declaration)) return blanked;
   return blanked.slice(0, start) + ";void" + blanked.slice(start + ";void".length);
-}
-
-/**
- * The last statement that is more than a semicolon. Declared functions exist before anything runs, so the statement with
- * which a program ends may stand above them.
- */
-export function findLastStatement(root: Root): Root["body"][number] | undefined {
-  const last = root.body.findLast((node) => node.type !== "EmptyStatement");
-  if (!last || !isDeclaredFunction(last)) return last;
-  const above = root.body.findLast((node) => node.type !== "EmptyStatement" && !isDeclaredFunction(node));
-  if (above?.type === "ExpressionStatement") return above.directive === undefined ? above : last;
-  return above && BRANCHING.has(above.type) ? above : last;
-}
-
-/** `void main()` at the end: where a program lives on until its work is done it drops a value, here it would drop the work. */
-function findDropped(root: Root): AnyNode | undefined {
-  const last = findLastStatement(root);
-  if (last?.type !== "ExpressionStatement" || last.expression.type !== "UnaryExpression") return undefined;
-  const { operator, argument } = last.expression;
-  return operator === "void" && withoutParens(argument).type === "CallExpression" ? last.expression : undefined;
-}
-
-const BRANCHING: ReadonlySet<string> = new Set(["IfStatement", "TryStatement", "SwitchStatement"]);
-
-function isDeclaredFunction(node: AnyNode): boolean {
-  if (node.type === "ExportDefaultDeclaration")
-    return isNamed(node.declaration) && isDeclaredFunction(node.declaration);
-  return node.type === "FunctionDeclaration";
 }
 
 /** An expression whose value is the program's. */
@@ -140,11 +113,6 @@ function endOfBlock(last: AnyNode | undefined, isLast: boolean): AnyNode | undef
   return isLast ? last : undefined;
 }
 
-/** Whether there is one statement, and besides it only functions for its use. */
-function isAlone(root: Root): boolean {
-  return root.body.filter((node) => node.type !== "EmptyStatement" && !isDeclaredFunction(node)).length === 1;
-}
-
 /** Returns the last expression, or else calls what the program declares for that. */
 function editsOfEnd(tree: Tree, exported: ExportDefaultDeclaration | undefined): readonly Edit[] {
   const last = findLastStatement(tree.root);
@@ -164,27 +132,6 @@ function editsOfExport(root: Root, exported: ExportDefaultDeclaration | undefine
   return [before, { at: end, text: ");" }];
 }
 
-function isLastExport(root: Root, exported: ExportDefaultDeclaration): boolean {
-  const following = root.body.slice(root.body.indexOf(exported) + 1);
-  return following.every((node) => node.type === "FunctionDeclaration" || node.type === "EmptyStatement");
-}
-
-/** The function that the program consists of, exports or declares, if normalization calls it. */
-export function findCalledFunction(tree: Tree): AnyNode | undefined {
-  const { root } = tree;
-  const exported = root.body.find((node) => node.type === "ExportDefaultDeclaration");
-  const last = findLastStatement(root);
-  if (exported && !isNamed(exported.declaration)) {
-    const inner = withoutParens(exported.declaration);
-    return isLastExport(root, exported) && isCallable(inner) ? inner : undefined;
-  }
-  if (last?.type === "ExpressionStatement") {
-    const inner = withoutParens(last.expression);
-    return isAlone(root) && isCallable(inner) ? inner : undefined;
-  }
-  return last && findResults(root).length === 0 ? findEntry(tree, exported)?.callee : undefined;
-}
-
 function editsOfReturn(expression: AnyNode, mayCall: boolean): readonly Edit[] {
   const before = { at: expression.start, text: "return (" };
   return [before, { at: expression.end, text: mayCall && isCallable(withoutParens(expression)) ? ")()" : ")" }];
@@ -194,75 +141,4 @@ function editsOfReturn(expression: AnyNode, mayCall: boolean): readonly Edit[] {
 function editsOfResult({ expression }: ExpressionStatement, guarded: boolean): readonly Edit[] {
   const before = { at: expression.start, text: guarded ? "return await (" : "return (" };
   return [before, { at: expression.end, text: ")" }];
-}
-
-/** A function that can be called with nothing. Calling a generator would run none of its body. */
-function isCallable(node: AnyNode): boolean {
-  if (
-    node.type !== "ArrowFunctionExpression" &&
-    node.type !== "FunctionExpression" &&
-    node.type !== "FunctionDeclaration"
-  ) {
-    return false;
-  }
-  return node.params.every((parameter) => parameter.type === "AssignmentPattern") && !node.generator;
-}
-
-function isNamed(node: AnyNode): boolean {
-  return (node.type === "FunctionDeclaration" || node.type === "ClassDeclaration") && Boolean(node.id);
-}
-
-interface Declared {
-  readonly name: string;
-  readonly callee: AnyNode;
-  /** Everything that belongs to it; a mention elsewhere means that the program uses it itself. */
-  readonly whole: AnyNode;
-}
-
-/** The function that the program declares and forgot to call: its default export, `main`, or its only one. */
-function findEntry(tree: Tree, exported: ExportDefaultDeclaration | undefined): Declared | undefined {
-  if (!tree.root.body.every((node) => isInert(node))) return undefined;
-  const declared = tree.root.body.flatMap(functionsOf);
-  const only = declared.length === 1 ? declared[0] : undefined;
-  const entry = exported ? functionsOf(exported)[0] : (declared.find(({ name }) => name === "main") ?? only);
-  if (!entry || !isCallable(entry.callee)) return undefined;
-  const { name, whole } = entry;
-  const isElsewhere = (node: AnyNode): boolean => node.start < whole.start || node.end > whole.end;
-  const mentioned = tree.nodes.some((node) => node.type === "Identifier" && node.name === name && isElsewhere(node));
-  return mentioned ? undefined : entry;
-}
-
-function functionsOf(node: AnyNode): readonly Declared[] {
-  if (node.type === "ExportDefaultDeclaration") return functionsOf(node.declaration);
-  if (node.type === "FunctionDeclaration") return node.id ? [{ name: node.id.name, callee: node, whole: node }] : [];
-  if (node.type !== "VariableDeclaration") return [];
-  return node.declarations.flatMap((whole) => {
-    const { id, init } = whole;
-    const isFunction = init?.type === "ArrowFunctionExpression" || init?.type === "FunctionExpression";
-    return id.type === "Identifier" && isFunction ? [{ name: id.name, callee: init, whole }] : [];
-  });
-}
-
-/** Statements that only prepare: nothing is called, awaited or decided in them. */
-function isInert(node: AnyNode): boolean {
-  if (node.type === "ExpressionStatement") return node.directive !== undefined;
-  if (node.type === "ExportDefaultDeclaration") return isNamed(node.declaration);
-  if (node.type === "VariableDeclaration") return node.declarations.every(({ init }) => !init || isInertValue(init));
-  return node.type === "FunctionDeclaration" || node.type === "ClassDeclaration" || node.type === "EmptyStatement";
-}
-
-const INERT_VALUES: ReadonlySet<string> = new Set([
-  "Literal",
-  "Identifier",
-  "FunctionExpression",
-  "ArrowFunctionExpression",
-]);
-
-function isInertValue(node: AnyNode): boolean {
-  if (node.type === "TemplateLiteral") return node.expressions.length === 0;
-  if (node.type === "UnaryExpression") return isInertValue(node.argument);
-  if (node.type === "ParenthesizedExpression") return isInertValue(node.expression);
-  if (node.type === "ArrayExpression") return node.elements.every((element) => !element || isInertValue(element));
-  if (node.type !== "ObjectExpression") return INERT_VALUES.has(node.type);
-  return node.properties.every((property) => property.type === "Property" && isInertValue(property.value));
 }

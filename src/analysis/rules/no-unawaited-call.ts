@@ -1,7 +1,8 @@
 /** A call whose promise is dropped may be cut off when the program ends, and its failure is lost. */
 
 import type { AnyNode, Identifier } from "acorn";
-import { findLastStatement, findResults } from "../normalize.ts";
+import { findLastStatement } from "../find-entry.ts";
+import { findResults } from "../normalize.ts";
 import { staticName } from "../read-tree.ts";
 import { isFunction } from "../resolve-scopes.ts";
 import { calledNamespace, withoutChain } from "./called-namespace.ts";

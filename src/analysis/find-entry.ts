@@ -1,0 +1,133 @@
+/** Which statement ends a program, and which function it consists of, exports or declares to be called. */
+
+import type { AnyNode, ExportDefaultDeclaration, Program as Root } from "acorn";
+import { withoutParens } from "./read-tree.ts";
+import type { Tree } from "./read-tree.ts";
+import { isFunction } from "./resolve-scopes.ts";
+
+/**
+ * The last statement that is more than a semicolon. Declared functions exist before anything runs, so the statement with
+ * which a program ends may stand above them.
+ */
+export function findLastStatement(root: Root): Root["body"][number] | undefined {
+  const last = root.body.findLast((node) => node.type !== "EmptyStatement");
+  if (!last || !isDeclaredFunction(last)) return last;
+  const above = root.body.findLast((node) => node.type !== "EmptyStatement" && !isDeclaredFunction(node));
+  if (above?.type === "ExpressionStatement") return above.directive === undefined ? above : last;
+  return above && BRANCHING.has(above.type) ? above : last;
+}
+
+/** `void main()` at the end: where a program lives on until its work is done it drops a value, here it would drop the work. */
+export function findDropped(root: Root): AnyNode | undefined {
+  const last = findLastStatement(root);
+  if (last?.type !== "ExpressionStatement" || last.expression.type !== "UnaryExpression") return undefined;
+  const { operator, argument } = last.expression;
+  return operator === "void" && withoutParens(argument).type === "CallExpression" ? last.expression : undefined;
+}
+
+const BRANCHING: ReadonlySet<string> = new Set(["IfStatement", "TryStatement", "SwitchStatement"]);
+
+function isDeclaredFunction(node: AnyNode): boolean {
+  if (node.type === "ExportDefaultDeclaration")
+    return isNamed(node.declaration) && isDeclaredFunction(node.declaration);
+  return node.type === "FunctionDeclaration";
+}
+
+/** Whether there is one statement, and besides it only functions for its use. */
+export function isAlone(root: Root): boolean {
+  return root.body.filter((node) => node.type !== "EmptyStatement" && !isDeclaredFunction(node)).length === 1;
+}
+
+/** Whether nothing but functions stands below it. */
+export function isLastExport(root: Root, exported: ExportDefaultDeclaration): boolean {
+  const following = root.body.slice(root.body.indexOf(exported) + 1);
+  return following.every((node) => node.type === "FunctionDeclaration" || node.type === "EmptyStatement");
+}
+
+/** The function that the program consists of, exports or declares; by default if it can be called with nothing. */
+export function findCalledFunction(tree: Tree, accepts: Accepts = isCallable): AnyNode | undefined {
+  const { root } = tree;
+  const exported = root.body.find((node) => node.type === "ExportDefaultDeclaration");
+  const last = findLastStatement(root);
+  if (exported && !isNamed(exported.declaration)) {
+    const inner = withoutParens(exported.declaration);
+    return isLastExport(root, exported) && accepts(inner) ? inner : undefined;
+  }
+  if (last?.type === "ExpressionStatement") {
+    const inner = withoutParens(last.expression);
+    return isAlone(root) && accepts(inner) ? inner : undefined;
+  }
+  return last && findEntry(tree, exported, accepts)?.callee;
+}
+
+type Accepts = (node: AnyNode) => boolean;
+
+/** A function that can be called with nothing. Calling a generator would run none of its body. */
+export function isCallable(node: AnyNode): boolean {
+  return isFunction(node) && node.params.every(({ type }) => type === "AssignmentPattern") && !node.generator;
+}
+
+/** Whether a declaration can stay one without `export default` before it. */
+export function isNamed(node: AnyNode): boolean {
+  return (node.type === "FunctionDeclaration" || node.type === "ClassDeclaration") && Boolean(node.id);
+}
+
+/** A function with the name by which the program can call it. */
+export interface Declared {
+  readonly name: string;
+  readonly callee: AnyNode;
+  /** Everything that belongs to it; a mention elsewhere means that the program uses it itself. */
+  readonly whole: AnyNode;
+}
+
+/** The function that the program declares and forgot to call: its default export, `main`, or its only one. */
+export function findEntry(
+  tree: Tree,
+  exported: ExportDefaultDeclaration | undefined,
+  accepts: Accepts = isCallable,
+): Declared | undefined {
+  if (!tree.root.body.every((node) => isInert(node))) return undefined;
+  const declared = tree.root.body.flatMap(functionsOf);
+  const only = declared.length === 1 ? declared[0] : undefined;
+  const entry = exported ? functionsOf(exported)[0] : (declared.find(({ name }) => name === "main") ?? only);
+  if (!entry || !accepts(entry.callee)) return undefined;
+  const { name, whole } = entry;
+  const isElsewhere = (node: AnyNode): boolean => node.start < whole.start || node.end > whole.end;
+  const mentioned = tree.nodes.some((node) => node.type === "Identifier" && node.name === name && isElsewhere(node));
+  return mentioned ? undefined : entry;
+}
+
+function functionsOf(node: AnyNode): readonly Declared[] {
+  if (node.type === "ExportDefaultDeclaration") return functionsOf(node.declaration);
+  if (node.type === "FunctionDeclaration") return node.id ? [{ name: node.id.name, callee: node, whole: node }] : [];
+  if (node.type !== "VariableDeclaration") return [];
+  return node.declarations.flatMap((whole) => {
+    const { id, init } = whole;
+    const isFunction = init?.type === "ArrowFunctionExpression" || init?.type === "FunctionExpression";
+    return id.type === "Identifier" && isFunction ? [{ name: id.name, callee: init, whole }] : [];
+  });
+}
+
+/** Statements that only prepare: nothing is called, awaited or decided in them. */
+function isInert(node: AnyNode): boolean {
+  if (node.type === "ExpressionStatement") return node.directive !== undefined;
+  if (node.type === "ExportDefaultDeclaration") return isNamed(node.declaration);
+  if (node.type === "VariableDeclaration") return node.declarations.every(({ init }) => !init || isInertValue(init));
+  return node.type === "FunctionDeclaration" || node.type === "ClassDeclaration" || node.type === "EmptyStatement";
+}
+
+const INERT_VALUES: ReadonlySet<string> = new Set([
+  "Literal",
+  "Identifier",
+  "FunctionExpression",
+  "ArrowFunctionExpression",
+]);
+
+function isInertValue(node: AnyNode): boolean {
+  if (node.type === "TemplateLiteral") return node.expressions.length === 0;
+  if (node.type === "UnaryExpression") return isInertValue(node.argument);
+  if (node.type === "ParenthesizedExpression") return isInertValue(node.expression);
+  if (node.type === "ArrayExpression") return node.elements.every((element) => !element || isInertValue(element));
+  if (node.type !== "ObjectExpression") return INERT_VALUES.has(node.type);
+  return node.properties.every((property) => property.type === "Property" && isInertValue(property.value));
+}
