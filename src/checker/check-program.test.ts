@@ -36,7 +36,14 @@ declare const shop: {
   list(args?: { limit?: number }): Promise<{ items: Array<{ id: string }> }>;
   loose(): Promise<{ rows: Array<{ kind?: string; size?: number }> }>;
   guess(args?: Record<string, unknown>): Promise<{ seen: string }>;
+  owner(): Promise<shop.User>;
 };
+declare namespace shop {
+  type User = {
+    login: string;
+    friends: Array<shop.User>;
+  };
+}
 `,
   namespaces: [
     { name: "shop", connector: known(parseConnectorId("shop")), summary: "", tools: ["get", "guess", "list"] },
@@ -49,6 +56,7 @@ const CONTEXT: CheckContext = {
   guide: {
     nearest: () => [known(parseToolAddress("shop.get")), known(parseToolAddress("shop.list"))],
     signature: (address) => (address === "shop.get" ? SIGNATURE : undefined),
+    call: (address) => (address === "shop.get" ? "shop.get({ id: string; })" : undefined),
     isGuessed: (address) => address === "shop.guess",
     isWithheld: (address) => address === "shop.withheld",
   },
@@ -108,6 +116,19 @@ describe("a program that does not fit", () => {
       [
         "function f() { return shop.list().items }\nreturn f()",
         "Make the function around it async and await the promise",
+      ],
+    ]) {
+      const checked = await check(source ?? "");
+      assert.equal(!checked.ok && checked.error.hint, hint);
+    }
+  });
+  it("is shown how a tool is called when its arguments are wrong, and a type when a field of it is", async () => {
+    for (const [source, hint] of [
+      ["return await shop.get({ id: 1 })", "The call is shop.get({ id: string; })"],
+      ["return (await shop.get({ id: '1' })).cost", SIGNATURE],
+      [
+        "return (await shop.owner()).friends[0].nick",
+        "type User = {\n  login: string;\n  friends: Array<shop.User>;\n};",
       ],
     ]) {
       const checked = await check(source ?? "");

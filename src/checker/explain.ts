@@ -9,8 +9,10 @@ import type { Fix, Mistake } from "./wire.ts";
 export interface ToolGuide {
   /** The nearest by name and meaning, best first. */
   readonly nearest: (name: string) => readonly ToolAddress[];
-  /** The declaration of one tool, or `undefined` when there is none of that name. */
+  /** The declaration of one tool, itself before the types that it names; `undefined` when there is none of that name. */
   readonly signature: (address: string) => string | undefined;
+  /** How it is called, on one line and without what it returns. */
+  readonly call: (address: string) => string | undefined;
   /** Whether results are only guessed from earlier ones: such a type is too weak to hold a program back. */
   readonly isGuessed: (address: string) => boolean;
   /** Whether there is one that waits for approval: not the program's mistake, and the call says so. */
@@ -102,13 +104,17 @@ function toMessage({ kind, name, detail, tool = "" }: Mistake): string {
   }
 }
 
-function toHint({ kind, name, tool, fix }: Mistake, source: string, guide: ToolGuide): string {
+function toHint({ kind, name, tool, type, fix }: Mistake, source: string, guide: ToolGuide): string {
   if (kind === "missing-await") {
     return fix ? `Write: ${fixedLine(source, fix)}` : "Make the function around it async and await the promise";
   }
   if (kind === "unknown-tool" || kind === "unknown-name") return suggest(name, guide);
+  if (tool !== undefined && kind === "argument") {
+    const call = guide.call(tool);
+    if (call !== undefined) return `The call is ${call}`;
+  }
   const signature = tool === undefined ? undefined : guide.signature(tool);
-  return signature ?? "Read the declarations with describe";
+  return type ?? signature ?? "Read the declarations with describe";
 }
 
 /** Names are offered, never put in place of what was written. */

@@ -45,6 +45,8 @@ export interface Mistake {
   readonly detail: string;
   /** The address of the tool that it is about, when one is. */
   readonly tool?: string;
+  /** The declaration of the named type that a value has, when it has one. */
+  readonly type?: string;
   /** True where the program may well know better; it is told and not held back. */
   readonly doubtful: boolean;
   readonly fix?: Fix;
@@ -83,7 +85,7 @@ export function parseAnswer(line: string): Answer | undefined {
 
 function parseMistake(raw: Json): Mistake | undefined {
   if (!isJsonObject(raw)) return undefined;
-  const { start, name, detail, tool, doubtful } = raw;
+  const { start, name, detail, tool, type, doubtful } = raw;
   const kind = KINDS.find((known) => known === raw["kind"]);
   const fix = parseFix(raw["fix"]);
   if (!kind || typeof start !== "number" || typeof name !== "string" || typeof detail !== "string") return undefined;
@@ -94,6 +96,7 @@ function parseMistake(raw: Json): Mistake | undefined {
     detail,
     doubtful: doubtful === true,
     ...(typeof tool === "string" && { tool }),
+    ...(typeof type === "string" && { type }),
     ...(fix && { fix }),
   };
 }

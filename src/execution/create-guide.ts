@@ -3,16 +3,23 @@
 import { createSearch, findNearest } from "../catalog/index.ts";
 import { parseToolAddress } from "../domain/index.ts";
 import type { CatalogSnapshot, Tool, ToolAddress } from "../domain/index.ts";
-import { declareTool } from "../typegen/index.ts";
+import { declareToolFirst, toSignature } from "../typegen/index.ts";
 
 const NEAREST = 3;
 /** A program chooses the name, so only this much of it is looked for. */
 const NAME_CHARS = 100;
 
+/** An answer about a mistake has room for 1,500 characters, its message and its place in the source included. */
+const SIGNATURE_CHARS = 1_000;
+const CALL_CHARS = 600;
+
 export interface Guide {
   /** The nearest by name, then by meaning, best first. */
   readonly nearest: (name: string) => readonly ToolAddress[];
+  /** The tool itself before the types that it names: what reads it has little room. */
   readonly signature: (address: string) => string | undefined;
+  /** Only how it is called. */
+  readonly call: (address: string) => string | undefined;
   /** Whether the types of results are not the server's own. */
   readonly isGuessed: (address: string) => boolean;
   /** Whether it exists and waits for approval: the bridge says so at the call. */
@@ -34,7 +41,11 @@ export function createGuide(snapshot: CatalogSnapshot): Guide {
     },
     signature: (address) => {
       const tool = find(address);
-      return tool && declareTool(tool, "types");
+      return tool && declareToolFirst(tool, SIGNATURE_CHARS);
+    },
+    call: (address) => {
+      const tool = find(address);
+      return tool && toSignature(tool, CALL_CHARS);
     },
     isGuessed: (address) => find(address)?.output === null,
     isWithheld: (address) => {

@@ -28,6 +28,13 @@ export function declareTool(tool: Tool, detail: Detail): string {
   return declareNamespace(namespaceOf(tool), [declareMember(tool, detail, types)], types);
 }
 
+/** The tool before the types that it names, and of those, nearest first, as many as fit: for a reader with little room. */
+export function declareToolFirst(tool: Tool, maxLength: number): string {
+  const types = createNamedTypes(namespaceOf(tool));
+  const member = `declare const ${namespaceOf(tool)}: {\n${declareMember(tool, "types", types)}\n};`;
+  return [member, ...types.declareWithin(maxLength - member.length, member)].join("\n");
+}
+
 /** A global object with these methods, after the types that they name. */
 export function declareNamespace(name: string, members: readonly string[], types: NamedTypes): string {
   return [...types.declare(), `declare const ${name}: {\n${members.join("\n")}\n};`].join("\n");

@@ -19,6 +19,8 @@ export interface NamedTypes {
   cut(count: number): void;
   /** The namespace that holds them, or nothing. */
   declare(): readonly string[];
+  /** The same with at most so many characters: those that `text` names come first, then what they name. */
+  declareWithin(room: number, text: string): readonly string[];
 }
 
 const MAX_NAME = 60;
@@ -52,12 +54,41 @@ export function createNamedTypes(namespace: string): NamedTypes {
     cut: (count) => {
       for (const name of [...types.keys()].slice(count)) types.delete(name);
     },
-    declare: () => {
-      if (types.size === 0) return [];
-      const lines = [...types].map(([name, text]) => `  type ${name} = ${text.replaceAll("\n", "\n  ")};`);
-      return [`declare namespace ${prefix} {\n${lines.join("\n")}\n}`];
+    declare: () => wrap(prefix, [...types].map(toLine)),
+    declareWithin: (room, text) => {
+      let left = room - `\ndeclare namespace ${prefix} {\n}`.length;
+      const lines = orderByUse(types, prefix, text).map((name) => toLine([name, types.get(name) ?? "unknown"]));
+      const fitting = lines.filter((line) => {
+        const fits = line.length < left;
+        left -= fits ? line.length + 1 : 0;
+        return fits;
+      });
+      return wrap(prefix, fitting);
     },
   };
+}
+
+function toLine([name, text]: readonly [string, string]): string {
+  return `  type ${name} = ${text.replaceAll("\n", "\n  ")};`;
+}
+
+function wrap(prefix: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [`declare namespace ${prefix} {\n${lines.join("\n")}\n}`];
+}
+
+/** Breadth first from what the text names. */
+function orderByUse(types: ReadonlyMap<string, string>, prefix: string, text: string): readonly string[] {
+  const found = new Set<string>();
+  const read = (part: string): void => {
+    for (const [name] of part.matchAll(/[\w$]+\.\w+/gu)) {
+      const own = name.startsWith(`${prefix}.`) ? name.slice(prefix.length + 1) : "";
+      if (types.has(own)) found.add(own);
+    }
+  };
+  read(text);
+  // A set may grow while it is read.
+  for (const name of found) read(types.get(name) ?? "");
+  return [...found];
 }
 
 /** Without names: a type that is used twice is written twice, a recursion ends in the open type. */

@@ -67,7 +67,8 @@ function toMistake(origin: Origin, missing: Pick<Mistake, "start" | "name" | "do
     }
     case "value": {
       const tool = origin.address === "" ? {} : { tool: origin.address };
-      return { kind: "unknown-field", ...missing, detail: receiver, ...tool };
+      const type = origin.type === undefined ? {} : { type: origin.type };
+      return { kind: "unknown-field", ...missing, detail: receiver, ...tool, ...type };
     }
     default:
       return origin.kind satisfies never;

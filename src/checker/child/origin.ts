@@ -1,17 +1,25 @@
 /** Whether a type or a name comes from the API's declarations, and from which tool of it. */
 
 import type { Node } from "typescript/unstable/ast";
-import { isClassDeclaration, isMethodSignatureDeclaration, isVariableDeclaration } from "typescript/unstable/ast/is";
+import {
+  isClassDeclaration,
+  isMethodSignatureDeclaration,
+  isTypeAliasDeclaration,
+  isVariableDeclaration,
+} from "typescript/unstable/ast/is";
 import { TypeFlags } from "typescript/unstable/sync";
 import type { NodeHandle, Symbol as Named, Type } from "typescript/unstable/sync";
 
 import type { Compiled } from "./compiler.ts";
+import { textOf } from "./tree.ts";
 
 /** `namespace` is the global object itself, `tool` a method of it, `value` something that a tool takes or gives. */
 export interface Origin {
   readonly kind: "namespace" | "tool" | "value";
   /** `inventory`, `inventory.getProduct`, or empty where a declaration belongs to no single tool. */
   readonly address: string;
+  /** The declaration of the named type that a value has; tools share those, so it stands instead of an address. */
+  readonly type?: string;
 }
 
 export interface Origins {
@@ -71,7 +79,9 @@ function unite(parts: readonly (Origin | undefined)[]): Origin | undefined {
   const known = parts.filter((part) => part !== undefined);
   const [first] = known;
   if (!first || known.length < parts.length) return undefined;
-  if (known.every(({ kind, address }) => kind === first.kind && address === first.address)) return first;
+  const isFirst = ({ kind, address, type }: Origin): boolean =>
+    kind === first.kind && address === first.address && type === first.type;
+  if (known.every((part) => isFirst(part))) return first;
   if (known.every(({ kind }) => kind === "namespace")) return first;
   return known.every(({ kind }) => kind === "value") ? { kind: "value", address: "" } : undefined;
 }
@@ -83,9 +93,17 @@ function toOrigin(declared: Node): Origin {
   for (let at: Node | undefined = declared; at; at = at.parent) {
     if (isMethodSignatureDeclaration(at)) method = "text" in at.name ? at.name.text : "";
     if (isVariableDeclaration(at) && "text" in at.name) return finish(at.name.text, method, { declared, depth });
+    if (isTypeAliasDeclaration(at)) return { kind: "value", address: "", type: toText(at) };
     depth += 1;
   }
   return { kind: "value", address: "" };
+}
+
+/** An answer has room for no more. */
+const TYPE_CHARS = 1_500;
+
+function toText(alias: Node): string {
+  return textOf(alias, alias.getSourceFile()).replaceAll("\n  ", "\n").slice(0, TYPE_CHARS).toWellFormed();
 }
 
 function finish(
