@@ -157,6 +157,18 @@ describe("a program that does not fit", () => {
     assert.deepEqual(await check(source, { blocks: false }), listed);
     assert.deepEqual(await check(source, { level: "off" }), { ok: true, program });
   });
+  it("is refused when it gives more than the one object, as the call would be", async () => {
+    for (const [source, column] of [
+      ['await shop.get({ id: "1" }, { timeout: 5 })', 29],
+      ['await shop.get("1", "l")', 21],
+      ["await shop.list(input, {})", 24],
+    ]) {
+      const words = "it takes one object of named arguments";
+      const tool = String(source).slice("await ".length).split("(")[0];
+      assert.deepEqual(await said(String(source)), [`error 1:${column} ${tool}: ${words}`]);
+    }
+    assert.deepEqual(await said("await shop.list(input)"), []);
+  });
   it("is only warned of a tool that it looks for before it calls it", async () => {
     assert.deepEqual(await said("if (shop.sell) await shop.sell({}); if (typeof shop.buy === 'function') shop.buy()"), [
       "warn 1:10 There is no tool shop.sell",

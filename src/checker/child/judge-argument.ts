@@ -8,7 +8,6 @@ import {
   isSpreadAssignment,
   isVariableDeclaration,
 } from "typescript/unstable/ast/is";
-import { TypeFlags } from "typescript/unstable/sync";
 import type { Diagnostic } from "typescript/unstable/sync";
 
 import type { Mistake } from "../wire.ts";
@@ -53,9 +52,7 @@ export function judgeArgument(complaint: Complaint): Mistake | undefined {
     tool: origin.address,
     doubtful: false,
   };
-  if (diagnostic.code === WRONG_COUNT) {
-    return { ...mistake, detail: "it takes one object of named arguments", doubtful: isHarmlessExtra(call, complaint) };
-  }
+  if (diagnostic.code === WRONG_COUNT) return { ...mistake, detail: "it takes one object of named arguments" };
   if (!isInArguments(node, call)) return undefined;
   if (MISSING.has(leaf.code)) {
     return isWrittenOut(node, complaint) ? { ...mistake, detail: nameMissing(leaf.text) } : undefined;
@@ -132,13 +129,6 @@ function valueAt(node: Node): Node | undefined {
 
 function isInArguments(node: Node, call: Call): boolean {
   return call.arguments?.some((argument) => node.pos >= argument.pos && node.end <= argument.end) ?? false;
-}
-
-/** A second argument after an object of arguments is ignored; after anything else the author thinks of positions. */
-function isHarmlessExtra(call: Call, { origins }: Complaint): boolean {
-  const [first] = call.arguments ?? [];
-  const type = first && origins.typeOf(first);
-  return type !== undefined && (type.flags & (TypeFlags.Object | TypeFlags.Any)) !== 0;
 }
 
 /** Whether everything that is given stands in one literal; an object that grows elsewhere may have the rest by then. */
