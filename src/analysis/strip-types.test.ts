@@ -38,6 +38,27 @@ test("blanks types and keeps every position", () => {
   assert.equal(strip("import type { A } from 'a'\nlet a: A"), `${" ".repeat(26)}\nlet a   `);
 });
 
+test("takes types out of a text that imports or exports and also returns", () => {
+  for (const [source, text] of [
+    [
+      "import { z } from 'zod';\nconst x: number = 1;\nreturn x",
+      "import { z } from 'zod';\nconst x         = 1;\nreturn x",
+    ],
+    ["import type { A } from 'a';\nreturn 1 as A", "                           \nreturn 1     "],
+    [
+      "export interface A { return(): 1 }\nreturn async () => 1",
+      "                                  \nreturn async () => 1",
+    ],
+    [
+      "export type A = 1\nif (f) return;\nreturn { return: 'return' as A }",
+      "                 \nif (f) return;\nreturn { return: 'return'      }",
+    ],
+    ["export type A = 1\nif (f) { return }\nreturn\n", "                 \nif (f) { return }\nreturn\n"],
+  ] as const) {
+    assert.equal(strip(source), text);
+  }
+});
+
 test("reads a generic call as TypeScript does, not as two comparisons", () => {
   assert.equal(strip("f<string>(1)"), "f        (1)");
   assert.equal(strip("return f<A, B>(c).d"), "return f      (c).d");
@@ -80,7 +101,7 @@ for (const [source, hint] of [
     "Write the namespace without `export` before it, or as a constant object",
   ],
   [
-    "import type { A } from 'a'; return 1 as A",
+    "import a = require('a'); let b: number; return b",
     "Leave imports and exports out: tools are globals here, and `return` gives the result",
   ],
 ] as const) {
