@@ -92,7 +92,7 @@ const analysisSchema = z
         "no-nested-loops": rule("A loop inside another one."),
         "no-tool-in-loop": rule("Tool calls that wait for each other in a loop without need."),
         "no-unhandled-async": rule("Async functions and promises that nobody waits for."),
-        "no-unawaited-call": rule("A tool call whose promise is dropped."),
+        "no-unawaited-call": rule("A tool call whose promise is dropped, or used as if it were the result."),
         "no-invisible-characters": rule("Bidirectional controls, characters that nobody can see, look-alikes."),
         "max-source-size": rule("A source above a quarter of the limit sourceBytes."),
       })

@@ -1,4 +1,4 @@
-/** A call whose promise is dropped may be cut off when the program ends, and its failure is lost. */
+/** A call whose promise is dropped may be cut off when the program ends, and its failure is lost; one that is read is no result. */
 
 import type { AnyNode, Identifier } from "acorn";
 import { findLastStatement } from "../find-entry.ts";
@@ -6,6 +6,7 @@ import { findResults } from "../normalize.ts";
 import { staticName } from "../read-tree.ts";
 import { isFunction } from "../resolve-scopes.ts";
 import { calledNamespace, withoutChain } from "./called-namespace.ts";
+import { isMisread } from "./is-misread.ts";
 import type { Objection, Rule, Subject } from "./rule.ts";
 
 /**
@@ -19,7 +20,12 @@ export const noUnawaitedCall: Rule = {
     const returned = new Set<AnyNode>(findResults(subject.tree.root).map(({ statement }) => statement));
     return subject.tree.nodes.flatMap((node): Objection[] => {
       const namespace = node.type === "CallExpression" ? calledNamespace(node, subject) : undefined;
-      if (namespace === undefined || !isDropped(node, subject, returned)) return [];
+      const fate = namespace === undefined ? undefined : followPromise(node, subject, returned);
+      if (fate === undefined) return [];
+      if (fate === "misread") {
+        const read = `the promise of this \`${namespace}\` call is used as if it were the result`;
+        return [{ offset: node.start, message: read, fix: "write `await` before the call" }];
+      }
       const message = `the result of this \`${namespace}\` call is dropped before it arrives`;
       const isAlone = subject.tree.parentOf(node)?.type === "ExpressionStatement";
       const fix = isAlone ? "write `await` before it" : "await it, or several with `await Promise.all([…])`";
@@ -37,20 +43,34 @@ const PASSING: ReadonlySet<string> = new Set([
   "ArrayExpression",
 ]);
 
-function isDropped(call: AnyNode, subject: Subject, returned: ReadonlySet<AnyNode>): boolean {
+type Fate = "dropped" | "misread" | undefined;
+
+/** `undefined` when something takes the promise that can. */
+function followPromise(call: AnyNode, subject: Subject, returned: ReadonlySet<AnyNode>): Fate {
   let node = call;
   for (;;) {
     const parent = subject.tree.parentOf(node);
-    if (!parent) return false;
-    if (parent.type === "ExpressionStatement") return !returned.has(parent) && !isLabeled(parent, subject);
-    if (parent.type === "VariableDeclarator") return parent.id.type === "Identifier" && isUnused(parent.id, subject);
-    if (parent.type === "SequenceExpression" && parent.expressions.at(-1) !== node) return true;
+    if (!parent) return undefined;
+    if (isMisread(node, subject)) return "misread";
+    if (parent.type === "ExpressionStatement") {
+      return returned.has(parent) || isLabeled(parent, subject) ? undefined : "dropped";
+    }
+    if (parent.type === "VariableDeclarator") return followName(parent.id, subject);
+    if (parent.type === "SequenceExpression" && parent.expressions.at(-1) !== node) return "dropped";
     const isTest = parent.type === "ConditionalExpression" && parent.test === node;
-    const next = isTest ? undefined : (passOn(node, parent, subject) ?? undefined);
-    if (next === "dropped") return true;
-    if (!next) return false;
+    const next = isTest ? undefined : passOn(node, parent, subject);
+    if (next === "dropped" || !next) return next;
     node = next;
   }
+}
+
+/** A name that is given another value later may hold the result by then. */
+function followName(id: AnyNode, subject: Subject): Fate {
+  if (id.type !== "Identifier") return undefined;
+  if (isUnused(id, subject)) return "dropped";
+  const binding = subject.globals.bindingOf(id);
+  if (!binding || !subject.folder.isSteady(binding)) return undefined;
+  return binding.mentions.some((mention) => isMisread(mention, subject)) ? "misread" : undefined;
 }
 
 /** `{ total: … }` at the end of a program is its value. */
