@@ -85,13 +85,18 @@ describe("a tool of a well-known server", () => {
     assert.deepEqual(labelsOf({ package: name, tool: "frobnicate" }), ["private", "untrusted", "external"]);
   });
 
-  it("is read as a resource or prompt with what the server returns, and listed as names only", () => {
-    const name = "@modelcontextprotocol/server-slack";
+  it("is asked for a resource or prompt as for a tool that nobody knows, and listed as names only", () => {
     const names = ["resources/read", "prompts/get", "resources/list", "prompts/list"];
-    assert.deepEqual(
-      names.map((tool) => labelsOf({ package: name, tool, synthetic: true })),
-      [["private"], ["private"], [], []],
-    );
+    const ask = (name: string) => names.map((tool) => labelsOf({ package: name, tool, synthetic: true }));
+    const name = "@modelcontextprotocol/server-slack";
+    const [both, web] = [
+      ["private", "external"],
+      ["untrusted", "external"],
+    ];
+    assert.deepEqual(ask(name), [both, both, [], []]);
+    // What is asked for leaves: the prompt of this one takes an address to fetch.
+    assert.deepEqual(ask("mcp-server-fetch"), [web, web, [], []]);
+    assert.deepEqual(ask("@modelcontextprotocol/server-filesystem"), [["private"], ["private"], [], []]);
     // A tool of its own that only has such a name is a tool that nobody knows.
     assert.deepEqual(labelsOf({ package: name, tool: "resources/list" }), ["private", "external"]);
   });

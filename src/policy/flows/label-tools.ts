@@ -51,10 +51,13 @@ export function createLabeler({ places, rules }: LabelerOptions): Labeler {
   };
 }
 
-/** A tool that the catalogue does not know has every label that its server's tools can have. */
+/**
+ * A tool that the catalogue does not know has every label that its server's tools can have. So has what reads a
+ * resource or a prompt: the address and the arguments that it is asked with leave as those of a tool do.
+ */
 function serverLabels(server: KnownServer | undefined, { remoteName, synthetic }: LabelQuestion): readonly Label[] {
   if (!server) return [];
-  if (synthetic) return LISTS.includes(remoteName) ? [] : withoutExternal(server);
+  if (synthetic) return LISTS.includes(remoteName) ? [] : server.usual;
   const found = server.tools.find(([patterns]) => patterns.some((pattern) => matchesName(pattern, remoteName)));
   return found ? found[1] : server.usual;
 }
