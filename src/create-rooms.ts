@@ -105,9 +105,9 @@ function createBridges(
         search: async (request) => createSearch(snapshot)(request),
         describe: async (names, detail) => (await describe(principal, names, detail)).declarations,
         read: async (handle, query) => {
-          const { value, summary } = await results.read(principal.id, handle, query);
-          await flows.takeIn(principal, summary.labels);
-          return value;
+          // First: an error names fields of what is kept, too.
+          await flows.takeIn(principal, (await results.summarize(principal.id, handle)).labels);
+          return (await results.read(principal.id, handle, query)).value;
         },
         send: network.sendFor(asked),
       }),
