@@ -65,6 +65,18 @@ describe("a learned shape", () => {
       await observe(shapes, ["b"]);
       assert.deepEqual(find(shapes), { type: ["string"], description: "learned from 2 results" });
     }));
+  it("is neither kept nor shown of a tool whose results are private or written by strangers", () =>
+    withShapes(async ({ store, shapes }) => {
+      for (const label of ["private", "untrusted"] as const) {
+        await observe(shapes, [{ id: 1 }], { ...TOOL, labels: [label] });
+        assert.deepEqual([find(shapes), await store.shapes.list()], [undefined, []]);
+      }
+      const labelled: Tool = { ...TOOL, labels: ["external"] };
+      await observe(shapes, [{ id: 1 }], labelled);
+      assert.equal(find(shapes, labelled)?.["description"], "learned from 1 result");
+      // What was learned before the tool got its label is not shown any more.
+      assert.equal(find(shapes, { ...TOOL, labels: ["private", "external"] }), undefined);
+    }));
   it("is there again in the next session", () =>
     withShapes(async ({ store, shapes }) => {
       await observe(shapes, [{ id: 1 }]);

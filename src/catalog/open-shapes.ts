@@ -1,7 +1,7 @@
 /**
  * Learns what tools return where their servers do not say. Shapes hold field names and types, never values; they belong
- * to a tool's definition and are shared by all principals. Learning waits until the reply has gone, looks at a bounded
- * part of it, and cannot fail a call.
+ * to a tool's definition and are shared by all principals, so nothing is learned of tools that are private or
+ * untrusted. Learning waits until the reply has gone, looks at a bounded part of it, and cannot fail a call.
  */
 
 import type {
@@ -123,7 +123,7 @@ export async function openShapes({ store, now, record }: ShapesOptions): Promise
       return snapshot;
     },
     observe: (tool, value) => {
-      if (tool.output || waiting.length >= MAX_WAITING || !isWorthLearning(learned, tool)) return;
+      if (!isLearnable(tool) || waiting.length >= MAX_WAITING || !isWorthLearning(learned, tool)) return;
       waiting.push([tool, value]);
       setImmediate(learnNext);
     },
@@ -135,11 +135,16 @@ export async function openShapes({ store, now, record }: ShapesOptions): Promise
 
 function addShapes(snapshot: CatalogSnapshot, shapes: ReadonlyMap<string, Learned>): CatalogSnapshot {
   const tools = [...snapshot.tools].map(([address, tool]) => {
-    const known = tool.output ? undefined : shapes.get(keyOf(tool.origin));
+    const known = isLearnable(tool) ? shapes.get(keyOf(tool.origin)) : undefined;
     const learned = known?.definition === tool.digest ? known.published : undefined;
     return [address, learned ? Object.freeze({ ...tool, learned }) : tool] as const;
   });
   return Object.freeze({ ...snapshot, tools: new Map(tools) });
+}
+
+/** Names of fields are data: shown to a session that has read nothing, they would come without their label. */
+function isLearnable({ output, labels = [] }: Tool): boolean {
+  return !output && labels.every((label) => label === "external");
 }
 
 function keyOf({ connector, remoteName }: { readonly connector: string; readonly remoteName: string }): string {
