@@ -121,6 +121,22 @@ test("a failed call brings its labels, one that its arguments stopped does not",
   }
 });
 
+test("a call that a quota refused brings no labels, one that it let through does", async () => {
+  for (const [isFull, expected] of [
+    [true, "ok"],
+    [false, "POLICY_APPROVAL_PENDING"],
+  ] as const) {
+    const take = async (tool: Tool): Promise<void> => {
+      if (isFull && tool.address === SECRET.address) throw new GloveboxError("LIMIT_QUOTA", "no more today");
+    };
+    const { bridge } = await open("ask", { take });
+    assert.equal((await bridge.call(SECRET.address, "{}")).ok, !isFull);
+    await bridge.call(STRANGE.address, "{}");
+    const reply = await bridge.call(SEND.address, "{}");
+    assert.equal(reply.ok ? "ok" : reply.error.code, expected);
+  }
+});
+
 test("what the product itself offers is guarded by its labels like any tool", async () => {
   const fetch = labelled("glovebox.fetch", "untrusted", "external");
   const builtins = new Map([[fetch.address, { tool: fetch, answer: async () => "page" }]]);

@@ -138,7 +138,7 @@ export function openBridge(options: BridgeOptions): Bridge {
     onEvent({ kind: "answered", record: closed });
     const ending = { ...describeOutcome(options, closed, reply), ...entry.note };
     void record("soon", "call.ended", entry.tool, ending); // 7 record
-    await arrival?.deliver(reply);
+    await arrival?.deliver(reply, entry.isSent);
     return reply;
   };
 

@@ -27,10 +27,10 @@ const judge = (arrival: Arrival, tool: Tool) => {
   seq += 1;
   return arrival.judge({ execution: EXECUTION, seq, principal: AGENT.id, address: tool.address, args: {} }, tool)?.kind;
 };
-const read = async (flow: Flow, tool: Tool, reply: Reply = OK): Promise<void> => {
+const read = async (flow: Flow, tool: Tool, reply: Reply = OK, isSent = true): Promise<void> => {
   const arrival = flow.arrive();
   judge(arrival, tool);
-  await arrival.deliver(reply);
+  await arrival.deliver(reply, isSent);
 };
 const readLabels = ({ labels = [] }: Tool) => labels.filter((label) => label !== "external");
 const send = (flow: Flow) => judge(flow.arrive(), SEND);
@@ -70,7 +70,7 @@ describe("a call", () => {
           } else if (call) {
             assert.equal(judge(call.arrival, call.tool), call.due ? "ask" : undefined);
             if (kind !== "deliver") continue;
-            await call.arrival.deliver(OK);
+            await call.arrival.deliver(OK, true);
             for (const label of readLabels(call.tool)) delivered.add(label);
           }
         }
@@ -81,19 +81,25 @@ describe("a call", () => {
 
   it("brings its labels when it fails, and none when it was refused or never judged", async () => {
     const failed = (code: ErrorCode): Reply => ({ ok: false, error: { code, message: "", retry: ERRORS[code].retry } });
-    for (const [code, expected] of [
-      ["UPSTREAM_FAILED", "ask"],
-      ["UPSTREAM_TIMEOUT", "ask"],
-      ["POLICY_DENIED", undefined],
-      ["POLICY_APPROVAL_PENDING", undefined],
+    for (const [code, isSent, expected] of [
+      ["UPSTREAM_FAILED", true, "ask"],
+      ["UPSTREAM_FAILED", false, "ask"],
+      ["UPSTREAM_TIMEOUT", true, "ask"],
+      ["POLICY_DENIED", false, undefined],
+      ["POLICY_APPROVAL_PENDING", false, undefined],
+      ["LIMIT_QUOTA", false, undefined],
+      ["LIMIT_QUOTA", true, "ask"],
+      ["EGRESS_DENIED", false, undefined],
+      // A host that was asked named the next one, which may not be reached.
+      ["EGRESS_DENIED", true, "ask"],
     ] as const) {
       const flow = (await openWorld()).open();
       await read(flow, SECRET);
-      await read(flow, STRANGE, failed(code));
-      assert.equal(send(flow), expected, code);
+      await read(flow, STRANGE, failed(code), isSent);
+      assert.equal(send(flow), expected, `${code} ${isSent}`);
     }
     const flow = (await openWorld()).open();
-    await flow.arrive().deliver(OK);
+    await flow.arrive().deliver(OK, true);
     assert.deepEqual(flow.sources(), []);
   });
 

@@ -34,8 +34,11 @@ export interface Flow {
 export interface Arrival {
   /** `undefined` when the guard has nothing to say. */
   judge(call: ToolCall, tool: Tool): Decision | undefined;
-  /** To be awaited before the answer is handed to the program. What failed is data too; what was refused brings none. */
-  deliver(reply: Reply): Promise<void>;
+  /**
+   * To be awaited before the answer is handed to the program. What failed is data too; what was refused brings none.
+   * `isSent` says whether anybody may have received the call.
+   */
+  deliver(reply: Reply, isSent: boolean): Promise<void>;
 }
 
 export interface Flows {
@@ -144,6 +147,13 @@ function keyOf({ id, session }: Pick<Principal, "id" | "session">): string {
   return session === undefined ? id : `${id}\0${session}`;
 }
 
+/** Whether it was stopped on our side, so that nothing in the answer is anybody's data. */
+function isRefused(reply: Reply, isSent: boolean): boolean {
+  if (reply.ok) return false;
+  const { code } = reply.error;
+  return code.startsWith("POLICY_") || (!isSent && (code === "LIMIT_QUOTA" || code === "EGRESS_DENIED"));
+}
+
 interface FlowContext {
   readonly mode: Decision["kind"];
   readonly session: Session;
@@ -169,8 +179,8 @@ function createFlow({ execution, snapshot, plan }: FlowSubject, { mode, session,
           session.hasSpoken = true;
           return undefined;
         },
-        async deliver(reply) {
-          if (reply.ok || !reply.error.code.startsWith("POLICY_")) await take(session, brings);
+        async deliver(reply, isSent) {
+          if (!isRefused(reply, isSent)) await take(session, brings);
         },
       };
     },
