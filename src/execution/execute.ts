@@ -23,7 +23,7 @@ import { keepLarge } from "./results/keep-large.ts";
 import type { ResultOwner } from "./results/create-results.ts";
 import { cleanLine, settleFailure, settleRefusal, settleResult } from "./settle.ts";
 import type { SettleContext } from "./settle.ts";
-import { withinQuotas } from "./within-quotas.ts";
+import { blameQuota, withinQuotas } from "./within-quotas.ts";
 import type { Admit } from "./within-quotas.ts";
 
 export interface ExecutionRequest {
@@ -75,7 +75,8 @@ export async function execute(request: ExecutionRequest, rooms: Rooms): Promise<
   opened.catch(() => unrecorded.abort());
   const signal = AbortSignal.any([request.signal, unrecorded.signal]);
   const result = await withinQuotas(request, rooms.admit, {
-    run: (limits) => attempt(opening, { ...request, limits, signal }, rooms),
+    run: async (limits, shortenedBy) =>
+      blameQuota(await attempt(opening, { ...request, limits, signal }, rooms), limits, shortenedBy),
     wallMsOf: ({ stats }) => stats.wallMs,
   }).catch((thrown: unknown) => settleFailure(execution, thrown, rooms));
   await opened;

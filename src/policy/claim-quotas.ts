@@ -22,6 +22,9 @@ export const COST_UNITS = 1_000_000;
 /** An execution may wait for its turn before its own time begins. */
 const WAITING_MS = 10 * MINUTE_MS;
 
+/** With less than this left hardly any program gets to its end, so none is begun. */
+const LEAST_MS = 1_000;
+
 /** Each scope with the quotas that hold in it; 0 stands for none. */
 function scopesOf(settings: QuotaSettings, principal: Principal) {
   return [
@@ -48,7 +51,8 @@ export function claimExecution(
     if (executionMsPerHour > 0) {
       const { key, ...words } = name("executionMsPerHour");
       const timed = { kind: "window", key, windowMs: HOUR_MS, limit: executionMsPerHour } as const;
-      claims.push({ ...words, unit: "ms", claim: { ...timed, amount: wallMs, least: 1 } });
+      const least = Math.min(wallMs, LEAST_MS, executionMsPerHour);
+      claims.push({ ...words, unit: "ms", claim: { ...timed, amount: wallMs, least } });
     }
     if (concurrentExecutions > 0) {
       const { key, ...words } = name("concurrentExecutions");

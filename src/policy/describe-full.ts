@@ -7,23 +7,34 @@ import type { NamedClaim } from "./claim-quotas.ts";
 /** As the store found it. */
 export interface FullState {
   readonly used: number;
+  /** The part of it that is held by programs that run now. */
+  readonly reserved: number;
   readonly freeAt: Instant;
   readonly now: Instant;
 }
 
 const SECOND_MS = 1000;
 
-export function describeFull(named: NamedClaim, { used, freeAt, now }: FullState): { message: string; hint: string } {
+export function describeFull(named: NamedClaim, state: FullState): { message: string; hint: string } {
   const { claim, setting, principal } = named;
-  const left = Math.max(0, claim.limit - used);
+  const { used, reserved, freeAt, now } = state;
   const who = principal === null ? "all principals together" : principal;
   const seconds = Math.max(1, Math.ceil((freeAt - now) / SECOND_MS));
-  const amounts = `${show(named, used)} of ${show(named, claim.limit)} ${describeUnit(named)}`;
+  const limit = `${show(named, claim.limit)} ${describeUnit(named)} by ${who}`;
+  if (reserved > 0) {
+    const held = `${used - reserved} are used and ${reserved} reserved by programs that run now`;
+    const back = `what they do not use comes back when they end, and all of it in ${seconds} s`;
+    return {
+      message: `The quota ${setting} has too little left: of ${limit} ${held}; ${back} (${toTime(freeAt)})`,
+      hint: `Try again when one of them has ended, or ask the operator to raise ${setting}`,
+    };
+  }
+  const left = show(named, Math.max(0, claim.limit - used));
   const reset = claim.kind === "place" ? "the next is free when one ends" : `it resets in ${seconds} s`;
   const asked =
     named.unit === "cost" && claim.kind === "window" ? `, and this call costs ${show(named, claim.amount)}` : "";
   return {
-    message: `The quota ${setting} is used up: ${amounts} by ${who}, ${show(named, left)} left${asked}; ${reset} (${toTime(freeAt)})`,
+    message: `The quota ${setting} is used up: ${show(named, used)} of ${limit}, ${left} left${asked}; ${reset} (${toTime(freeAt)})`,
     hint: `Wait and try again, or ask the operator to raise ${setting}`,
   };
 }

@@ -92,25 +92,65 @@ describe("executions per minute", () => {
 });
 
 describe("execution time per hour", () => {
-  it("is reserved before and settled after", async () => {
-    const { quotas } = await open({ executionMsPerHour: 250 });
-    const [one, two, three] = [await begin(quotas), await begin(quotas), await begin(quotas)];
-    assert.deepEqual([one.wallMs, two.wallMs, three.wallMs], [100, 100, 50]);
-    assert.match(String(await refusalOf(begin(quotas))), /250 of 250 ms of execution time in an hour by ada, 0 left/);
-    await one.settle(30.2);
-    assert.equal((await begin(quotas)).wallMs, 69);
-    await two.settle(5_000);
+  it("is reserved before and settled after, and a shorter grant names the quota that made it so", async () => {
+    const { quotas } = await open({ executionMsPerHour: 25_000 });
+    const start = () => begin(quotas, ADA, 10_000);
+    const [one, two, three] = [await start(), await start(), await start()];
+    assert.deepEqual(
+      [one, two, three].map(({ wallMs, shortenedBy }) => [wallMs, shortenedBy]),
+      [
+        [10_000, undefined],
+        [10_000, undefined],
+        [5_000, "quotas.executionMsPerHour"],
+      ],
+    );
+    await one.settle(3_000.2);
+    assert.equal((await start()).wallMs, 6_999);
+    await two.settle(50_000);
     await three.settle(-1);
+    assert.equal((await start()).wallMs, 5_000);
+    assert.equal(await countGranted([start()]), 0);
+  });
+  it("that only runs out because programs run says so, and when it comes back", async () => {
+    const { quotas } = await open({ executionMsPerHour: 25_000 });
+    const [one, two] = [await begin(quotas, ADA, 10_000), await begin(quotas, ADA, 15_000)];
+    await one.settle(9_500);
+    assert.deepEqual(await refusalOf(begin(quotas, ADA, 10_000)), [
+      "LIMIT_QUOTA",
+      "The quota quotas.executionMsPerHour has too little left: of 25000 ms of execution time in an hour by ada 9500 are used and 15000 reserved by programs that run now; what they do not use comes back when they end, and all of it in 3600 s (at the latest 1970-01-01T01:00:00.000Z)",
+      "Try again when one of them has ended, or ask the operator to raise quotas.executionMsPerHour",
+    ]);
+    await two.settle(15_000);
+    assert.deepEqual(await refusalOf(begin(quotas, ADA, 10_000)), [
+      "LIMIT_QUOTA",
+      "The quota quotas.executionMsPerHour is used up: 24500 of 25000 ms of execution time in an hour by ada, 500 left; it resets in 3600 s (at the latest 1970-01-01T01:00:00.000Z)",
+      "Wait and try again, or ask the operator to raise quotas.executionMsPerHour",
+    ]);
+  });
+  it("is granted at a second or the whole wish, and refused just below", async () => {
+    for (const [left, wallMs, expected] of [
+      [1_000, 5_000, 1_000],
+      [999, 5_000, undefined],
+      [300, 300, 300],
+      [299, 300, undefined],
+    ] as const) {
+      const { quotas } = await open({ executionMsPerHour: 10_000 });
+      await begin(quotas, ADA, 10_000 - left);
+      const grant = await begin(quotas, ADA, wallMs).catch(() => undefined);
+      assert.equal(grant?.wallMs, expected, `${left} ${wallMs}`);
+    }
+  });
+  it("of less than a second can be used, too", async () => {
+    const { quotas } = await open({ executionMsPerHour: 50 });
     assert.equal((await begin(quotas)).wallMs, 50);
-    assert.equal(await countGranted([begin(quotas)]), 0);
   });
   it("gives nothing back to another hour", async () => {
-    const { quotas, clock } = await open({ executionMsPerHour: 100 });
-    const old = await begin(quotas);
+    const { quotas, clock } = await open({ executionMsPerHour: 10_000 });
+    const old = await begin(quotas, ADA, 10_000);
     clock.at = 3_600_000;
-    assert.equal((await begin(quotas, ADA, 60)).wallMs, 60);
+    assert.equal((await begin(quotas, ADA, 6_000)).wallMs, 6_000);
     await old.settle(0);
-    assert.equal((await begin(quotas)).wallMs, 40);
+    assert.equal((await begin(quotas, ADA, 10_000)).wallMs, 4_000);
   });
 });
 
@@ -175,20 +215,20 @@ describe("whatever happens at the same time", () => {
   });
   it("no unit is lost and none is given twice, in any order of beginnings, endings and time", async () => {
     const step = fc.oneof(
-      fc.record({ kind: fc.constant("begin" as const), wallMs: fc.integer({ min: 1, max: 60 }) }),
-      fc.record({ kind: fc.constant("end" as const), usedMs: fc.nat(80), which: fc.nat(5) }),
+      fc.record({ kind: fc.constant("begin" as const), wallMs: fc.integer({ min: 100, max: 6_000 }) }),
+      fc.record({ kind: fc.constant("end" as const), usedMs: fc.nat(8_000), which: fc.nat(5) }),
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
-        const { quotas, close } = await open({ executionMsPerHour: 100 });
+        const { quotas, close } = await open({ executionMsPerHour: 10_000 });
         const running: { readonly grant: QuotaGrant }[] = [];
         let used = 0;
         for (const one of steps) {
           const reserved = running.reduce((sum, { grant }) => sum + grant.wallMs, 0);
           if (one.kind === "begin") {
-            const left = 100 - used - reserved;
+            const left = 10_000 - used - reserved;
             const grant = await begin(quotas, ADA, one.wallMs).catch(() => undefined);
-            assert.equal(grant?.wallMs ?? 0, Math.min(one.wallMs, left));
+            assert.equal(grant?.wallMs ?? 0, left < Math.min(one.wallMs, 1_000) ? 0 : Math.min(one.wallMs, left));
             if (grant) running.push({ grant });
             continue;
           }
@@ -208,13 +248,13 @@ describe("a restart", () => {
     const folder = mkdtempSync(join(tmpdir(), "glovebox-quotas-"));
     context.after(() => rmSync(folder, { recursive: true, force: true }));
     const options = { clock: { at: 0 }, path: join(folder, "store.db") };
-    const settings = { executionsPerMinute: 4, executionMsPerHour: 300 };
+    const settings = { executionsPerMinute: 4, executionMsPerHour: 30_000 };
     const first = await open(settings, options);
-    await (await begin(first.quotas)).settle(10);
-    await begin(first.quotas);
+    await (await begin(first.quotas, ADA, 10_000)).settle(1_000);
+    await begin(first.quotas, ADA, 10_000);
     const second = await open(settings, options);
-    assert.equal((await begin(second.quotas, ADA, 150)).wallMs, 150);
-    assert.equal((await begin(first.quotas)).wallMs, 40);
+    assert.equal((await begin(second.quotas, ADA, 15_000)).wallMs, 15_000);
+    assert.equal((await begin(first.quotas, ADA, 10_000)).wallMs, 4_000);
     await first.close();
     await second.close();
     const third = await open(settings, options);

@@ -19,6 +19,8 @@ export type QuotaRequest =
 export interface QuotaGrant {
   /** How long an execution may take, which is less than it asked for when only less is left. */
   readonly wallMs: number;
+  /** The setting of the quota that left it less than it asked for. */
+  readonly shortenedBy?: string;
   /** Gives back what an execution did not use. A grant that is never settled counts as used whole. */
   settle(usedMs: number): Promise<void>;
 }
@@ -37,6 +39,8 @@ export interface QuotasOptions {
   readonly createLease: () => string;
 }
 
+type Times = Extract<Awaited<ReturnType<QuotaStore["take"]>>, { kind: "taken" }>["units"];
+
 const NOTHING_TAKEN = { settle: async () => undefined };
 
 export function openQuotas({ settings, store, now, createLease }: QuotasOptions): Quotas {
@@ -46,6 +50,8 @@ export function openQuotas({ settings, store, now, createLease }: QuotasOptions)
       ? claimCall(settings, request)
       : claimExecution(settings, request, { lease, now: now() });
   };
+  /** Of executions that this process runs. */
+  const held = new Set<Times>();
   return {
     async take(request) {
       const wallMs = request.kind === "execution" ? request.wallMs : 0;
@@ -57,19 +63,29 @@ export function openQuotas({ settings, store, now, createLease }: QuotasOptions)
         named.map(({ claim }) => claim),
         at,
       );
-      if (outcome.kind === "full") throw refuse(named, outcome, at);
+      if (outcome.kind === "full") throw refuse(named, { ...outcome, reserved: sumHeld(held, outcome) }, at);
       if (request.kind === "call") return { wallMs, ...NOTHING_TAKEN };
       const timed = new Set(named.filter(({ unit }) => unit === "ms").map(({ claim }) => claim.key));
       const times = outcome.units.filter(({ key }) => timed.has(key));
       const granted = Math.min(wallMs, ...times.map(({ amount }) => amount));
       const leases = named.some(({ claim }) => claim.kind === "place") ? [lease] : [];
-      return { wallMs: granted, settle: (usedMs) => settle(store, { times, leases, usedMs, granted }) };
+      const shortest = times.find(({ amount }) => amount === granted && amount < wallMs)?.key;
+      const shortenedBy = named.find(({ claim }) => claim.key === shortest)?.setting;
+      held.add(times);
+      return {
+        wallMs: granted,
+        ...(shortenedBy !== undefined && { shortenedBy }),
+        settle: async (usedMs) => {
+          held.delete(times);
+          await settle(store, { times, leases, usedMs, granted });
+        },
+      };
     },
   };
 }
 
 interface Taken {
-  readonly times: Extract<Awaited<ReturnType<QuotaStore["take"]>>, { kind: "taken" }>["units"];
+  readonly times: Times;
   readonly leases: readonly string[];
   readonly usedMs: number;
   readonly granted: number;
@@ -85,9 +101,17 @@ async function settle(store: QuotaStore, { times, leases, usedMs, granted }: Tak
 
 type Full = Extract<Awaited<ReturnType<QuotaStore["take"]>>, { kind: "full" }>;
 
-function refuse(named: readonly NamedClaim[], full: Full, now: Instant): GloveboxError {
+/** How much of a window that is full executions of this process hold. */
+function sumHeld(held: ReadonlySet<Times>, { claim, freeAt }: Full): number {
+  if (claim.kind !== "window") return 0;
+  const startedAt = freeAt - claim.windowMs;
+  const own = [...held].flat().filter((one) => one.key === claim.key && one.startedAt === startedAt);
+  return own.reduce((sum, { amount }) => sum + amount, 0);
+}
+
+function refuse(named: readonly NamedClaim[], full: Full & { readonly reserved: number }, now: Instant): GloveboxError {
   const claimed = named.find(({ claim }) => claim.key === full.claim.key);
   if (!claimed) throw new TypeError("The store refused a claim that nobody made");
-  const { message, hint } = describeFull(claimed, { used: full.used, freeAt: full.freeAt, now });
+  const { message, hint } = describeFull(claimed, { ...full, now });
   return new GloveboxError("LIMIT_QUOTA", message, { hint });
 }
