@@ -89,6 +89,19 @@ describe("a simulation", () => {
     assert.equal(run({ rules: [rule("r", "deny"), rule("s", "ask", { when })] }, past({ decision: "deny" })).same, 1);
     assert.equal(run({ rules: [rule("r", "allow", { when })], profile: "strict" }, past()).cannotTell.length, 1);
   });
+  it("takes nothing back that the data-flow guard decided, which no rule loosens", () => {
+    const guarded = (decision: PastCall["decision"]) => past({ decision, byGuard: true });
+    assert.equal(run({}, guarded("deny"), guarded("ask"), guarded("allow")).same, 3);
+    const rules = [rule("r", "ask")];
+    assert.deepEqual(run({ rules }, guarded("deny"), guarded("ask"), guarded("allow")), {
+      calls: 3,
+      same: 2,
+      changed: [{ principal: "agent", tool: "shop.pay", from: "allow", to: "ask", rule: "r", calls: 1 }],
+      cannotTell: [],
+    });
+    assert.equal(run({ rules: [rule("r", "ask", { when })] }, guarded("deny")).same, 1);
+    assert.equal(run({}, past({ decision: "deny" })).changed.length, 1);
+  });
   it("cannot tell about an upstream that the record does not name", () => {
     const rules = [rule("r", "deny", { servers: ["shop-server"] })];
     assert.equal(run({ rules }, past({ server: null })).cannotTell.length, 1);

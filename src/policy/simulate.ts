@@ -7,6 +7,7 @@ import type { Decision, Effect, RuleId } from "../domain/index.ts";
 import { matchSubject } from "./compile-policy.ts";
 import type { CompiledPolicy, Subject } from "./compile-policy.ts";
 import { decideByProfile, toProfileRule } from "./decide.ts";
+import { isStricter } from "./flows/judge-flow.ts";
 
 type DecisionKind = Decision["kind"];
 
@@ -18,6 +19,8 @@ export interface PastCall {
   readonly server: string | null;
   readonly effect: Effect;
   readonly decision: DecisionKind;
+  /** The data-flow guard made the decision: what the session had read is not known here, and no rule loosens it. */
+  readonly byGuard?: boolean;
 }
 
 /** Calls that would meet the same change. */
@@ -53,7 +56,7 @@ export function simulate(policy: CompiledPolicy, past: Iterable<PastCall>): Simu
   const totals = { calls: 0, same: 0 };
   for (const call of past) {
     totals.calls += 1;
-    const possible = decideWithoutArguments(policy, toSubject(call));
+    const possible = decideWithoutArguments(policy, toSubject(call)).map((one) => atLeast(one, call));
     const [first] = possible;
     const { principal, tool, decision: from } = call;
     if (!first || possible.some(({ kind }) => kind !== first.kind)) {
@@ -65,6 +68,15 @@ export function simulate(policy: CompiledPolicy, past: Iterable<PastCall>): Simu
   return { ...totals, changed: [...changed.values()], cannotTell: [...cannotTell.values()] };
 }
 
+interface Possible {
+  readonly kind: DecisionKind;
+  readonly rule: RuleId;
+}
+
+function atLeast(possible: Possible, { byGuard = false, decision }: PastCall): Possible {
+  return byGuard && isStricter(decision, possible.kind) ? { ...possible, kind: decision } : possible;
+}
+
 function toSubject({ principal, tool, server, effect }: PastCall): Subject {
   return { principal: { id: principal, groups: [] }, address: tool, server, effect };
 }
@@ -73,8 +85,8 @@ function toSubject({ principal, tool, server, effect }: PastCall): Subject {
 function decideWithoutArguments(
   { rules, settings: { profile } }: CompiledPolicy,
   subject: Subject,
-): readonly { readonly kind: DecisionKind; readonly rule: RuleId }[] {
-  const possible: { readonly kind: DecisionKind; readonly rule: RuleId }[] = [];
+): readonly Possible[] {
+  const possible: Possible[] = [];
   for (const compiled of rules) {
     const { id: rule, decision: kind, when = [] } = compiled.rule;
     const fits = matchSubject(compiled, subject);

@@ -27,7 +27,7 @@ export interface FlowQuestion {
 const FLOW_RULE = "flow:private+untrusted>external";
 
 /** Whether the guard made a decision, which no rule of the policy can loosen. */
-export function isFlowRule(rule: RuleId): boolean {
+export function isFlowRule(rule: string): boolean {
   return rule === FLOW_RULE;
 }
 
@@ -66,6 +66,11 @@ export function isLiteralCall(call: ToolCall, plan: CallPlan | undefined, { tool
 }
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
+
+/** Whether the first lets less through than the second. */
+export function isStricter(one: Decision["kind"], other: Decision["kind"]): boolean {
+  return STRICTNESS[one] > STRICTNESS[other];
+}
 
 /** The stricter of two; of two that are equally strict the guard's, which says more. */
 export function stricter(usual: Decision, guard: Decision | undefined): Decision {

@@ -3,6 +3,7 @@
 import type { LedgerReader } from "../../audit/index.ts";
 import { isJsonObject } from "../../domain/index.ts";
 import type { Effect, Instant, JsonObject, PolicySettings } from "../../domain/index.ts";
+import { isFlowRule } from "../../policy/index.ts";
 import type { PastCall } from "../../policy/index.ts";
 
 const EFFECTS: readonly Effect[] = ["read", "write", "destroy", "unknown"];
@@ -31,9 +32,11 @@ function parseCall({ actor, subject, detail }: JsonObject): PastCall | undefined
   if (typeof actor !== "string" || typeof subject !== "string" || !isJsonObject(detail)) return undefined;
   const effect = EFFECTS.find((known) => known === detail["effect"]);
   const decision = KINDS.find((known) => known === detail["decision"]);
-  if (!effect || !decision || detail["rule"] === OWN_RULE) return undefined;
-  const { server } = detail;
-  return { principal: actor, tool: subject, server: typeof server === "string" ? server : null, effect, decision };
+  const { server: named, rule } = detail;
+  if (!effect || !decision || rule === OWN_RULE) return undefined;
+  const server = typeof named === "string" ? named : null;
+  const byGuard = typeof rule === "string" && isFlowRule(rule);
+  return { principal: actor, tool: subject, server, effect, decision, byGuard };
 }
 
 function stateEffect(effects: PolicySettings["effects"], { tool, effect }: PastCall): Effect {

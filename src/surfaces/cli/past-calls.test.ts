@@ -1,0 +1,26 @@
+/** Which records of the ledger are calls that rules could have decided, and what is read out of them. */
+
+import assert from "node:assert/strict";
+import { it } from "node:test";
+
+import type { JsonObject } from "../../domain/index.ts";
+import { readPastCalls } from "./past-calls.ts";
+
+const record = (rule: string, decision: string): JsonObject => {
+  const detail = { effect: "write", server: "shop-server", decision, rule };
+  return { at: 5, actor: "agent", action: "call.intended", subject: "shop.pay", detail };
+};
+
+it("keeps apart what a rule decided and what the data-flow guard decided, and leaves out what nobody is asked about", async () => {
+  async function* records() {
+    yield record("flow:private+untrusted>external", "deny");
+    yield record("house", "deny");
+    yield record("builtin", "allow");
+  }
+  const call = { principal: "agent", tool: "shop.pay", server: "shop-server", effect: "write", decision: "deny" };
+  assert.deepEqual(await readPastCalls({ records }, { since: 5, effects: new Map() }), [
+    { ...call, byGuard: true },
+    { ...call, byGuard: false },
+  ]);
+  assert.deepEqual(await readPastCalls({ records }, { since: 6, effects: new Map() }), []);
+});
