@@ -31,6 +31,7 @@ const WRITING = words(`
   create* add* update* edit* delete* remove* set* move* push* merge* fork* assign* request* submit*
   dismiss* mark* manage* rerun* run* cancel* star* unstar*
   *create* *update* *delete* *write* *fork* *push* *reply* *addcomment* *addissuecomment*
+  *trigger* *dispatch* *publish* *upload*
 `);
 
 /** A code host: what strangers file is untrusted, what is in repositories may be private, what is written others read. */
@@ -63,7 +64,10 @@ export const KNOWN_SERVERS: readonly KnownServer[] = [
     hosts: ["mcp.slack.com", "slack.com"],
     tools: [
       [
-        ["*post*", "*reply*", "*send*", "*addreaction*", "*addmessage*", "*create*", "*update*", "*schedule*"],
+        words(`
+          *post* *reply* *send* *addreaction* *addmessage* *create* *update* *schedule*
+          *invite* *settopic* *setpurpose* *rename* *upload* *edit*
+        `),
         EXTERNAL,
       ],
       [["slackget*", "slacklist*", "slacksearch*", "slackread*", "conversations*", "channels*", ...READING], PRIVATE],
@@ -78,7 +82,18 @@ export const KNOWN_SERVERS: readonly KnownServer[] = [
     `),
     hosts: ["gmail.googleapis.com", "gmailmcp.googleapis.com", "calendar.googleapis.com", "*.mcp.googleapis.com"],
     tools: [
-      [["*send*", "*reply*", "*forward*", "*share*", "*permission*", "*create*event*", "*update*event*"], EXTERNAL],
+      [["list*filter*", "get*filter*", "list*rule*", "get*rule*"], PRIVATE],
+      [
+        // A filter forwards mail, a formula in a sheet and a file by its address are fetched from anywhere.
+        words(`
+          *send* *reply* *forward* *share* *permission* *create*event* *update*event* *manage*event* *modify*event*
+          *respond*event* *filter* *rule* *vacation* *autoreply* *publish* *create*comment* *manage*comment*
+          *modify*sheet* *update*sheet* *append*sheet* *write*sheet* *insert*image* *createdrivefile* *importto*
+        `),
+        EXTERNAL,
+      ],
+      [["*script*"], ALL],
+      [["*searchcustom*"], WEB],
       [["*draft*"], NONE],
       [["*label*", "*delete*", "*archive*", "*trash*", "*listcalendars*", "*currenttime*"], NONE],
       [["*drive*", "*doc*", "*sheet*", "*slide*", "*contact*", "*task*"], PRIVATE],
@@ -90,7 +105,14 @@ export const KNOWN_SERVERS: readonly KnownServer[] = [
     packages: ["@softeria/ms-365-mcp-server", "ms-365-mcp-server"],
     hosts: ["graph.microsoft.com", "mcp.svc.cloud.microsoft"],
     tools: [
-      [["*send*", "*reply*", "*forward*", "*share*", "create*event*", "*post*"], EXTERNAL],
+      [["list*rule*", "get*rule*"], PRIVATE],
+      [
+        words(`
+          *send* *reply* *forward* *share* *create*event* *update*event* *manage*event* *post* *filter* *rule*
+          accept* decline* tentatively* *invite* *permission* *createlink* create*subscription* update*mailbox*
+        `),
+        EXTERNAL,
+      ],
       [["*draft*"], NONE],
       [["*mail*", "*message*", "*event*", "*calendar*"], MAIL],
       [READING, PRIVATE],
@@ -115,7 +137,10 @@ export const KNOWN_SERVERS: readonly KnownServer[] = [
     tools: [
       [["*atlassianuserinfo", "*accessibleatlassianresources", "*metadata*", "*linktype*", "*lookup*"], NONE],
       [
-        ["*addcomment*", "*createissue*", "createjira*", "editjira*", "*updateissue*", "*transition*", "*comment"],
+        words(`
+          *addcomment* *createissue* createjira* editjira* *updateissue* *transition* *comment *addworklog* *upload*
+          *create*link*
+        `),
         EXTERNAL,
       ],
       [["*confluence*"], PRIVATE],
@@ -134,7 +159,8 @@ export const KNOWN_SERVERS: readonly KnownServer[] = [
     packages: ["mcp-server-git", "mcp/git", "@cyanheads/git-mcp-server"],
     hosts: [],
     tools: [
-      [["gitpush", "push"], EXTERNAL],
+      [["gitpush", "push", "gitsendemail"], EXTERNAL],
+      [["gitclone", "clone", "gitfetch", "gitpull"], WEB],
       [["gitadd", "gitcommit", "gitreset", "gitcheckout", "gitcreatebranch", "gitinit"], NONE],
     ],
     usual: PRIVATE,
@@ -167,8 +193,18 @@ export const KNOWN_SERVERS: readonly KnownServer[] = [
     `),
     hosts: ["mcp.browserbase.com"],
     tools: [
-      [["browserclose", "browserresize", "browserinstall", "browserwaitfor"], NONE],
-      [["browsersnapshot", "browsertakescreenshot", "browserconsolemessages", "browsernetworkrequests"], UNTRUSTED],
+      [["browserclose", "browserinstall"], NONE],
+      [
+        [
+          "browserresize",
+          "browserwaitfor",
+          "browsersnapshot",
+          "browsertakescreenshot",
+          "browserconsolemessages",
+          "browsernetworkrequests",
+        ],
+        UNTRUSTED,
+      ],
       [["puppeteerscreenshot", "takesnapshot", "takescreenshot", "list*"], UNTRUSTED],
     ],
     usual: WEB,
@@ -177,17 +213,28 @@ export const KNOWN_SERVERS: readonly KnownServer[] = [
     packages: words(`
       @modelcontextprotocol/server-postgres mcp/postgres postgres-mcp mcp-server-sqlite mcp/sqlite
       @modelcontextprotocol/server-redis mongodb-mcp-server mcp-server-mysql @benborla29/mcp-server-mysql
-      @bytebase/dbhub mcp-alchemy mcp-clickhouse snowflake-labs-mcp mcp-server-motherduck
+      @bytebase/dbhub mcp-alchemy snowflake-labs-mcp
     `),
     hosts: [],
     tools: [[["createtable", "writequery", "insert*", "update*", "delete*"], NONE]],
     usual: PRIVATE,
   },
   {
+    // Their queries read from any address on the web.
+    packages: ["mcp-clickhouse", "mcp-server-motherduck"],
+    hosts: [],
+    tools: [[["list*"], PRIVATE]],
+    usual: ["private", "external"],
+  },
+  {
     packages: ["@supabase/mcp-server-supabase"],
     hosts: ["mcp.supabase.com"],
-    tools: [[["searchdocs", "listorganizations", "getcost", "confirmcost"], NONE]],
-    usual: MAIL,
+    tools: [
+      [["searchdocs", "listorganizations", "getcost", "confirmcost", "generate*"], NONE],
+      [["executesql", "deploy*", "apply*"], ALL],
+      [READING, MAIL],
+    ],
+    usual: ALL,
   },
   {
     packages: ["@sentry/mcp-server", "mcp-server-sentry", "mcp/sentry"],
@@ -205,21 +252,25 @@ export const KNOWN_SERVERS: readonly KnownServer[] = [
     hosts: ["mcp.stripe.com", "api.stripe.com"],
     tools: [
       [["searchstripedocumentation", "createproduct", "createprice", "createcoupon"], NONE],
-      [["create*", "finalize*", "update*", "cancel*"], EXTERNAL],
+      [["create*", "finalize*", "update*", "cancel*", "send*"], EXTERNAL],
+      [READING, PRIVATE],
     ],
-    usual: PRIVATE,
+    usual: ["private", "external"],
   },
   {
     packages: ["@hubspot/mcp-server", "@intercom/mcp-server", "@salesforce/mcp", "@twilio-alpha/mcp", "mcp-hubspot"],
     hosts: ["mcp.hubspot.com", "mcp.intercom.com", "mcp.asana.com", "mcp.paypal.com", "mcp.zapier.com"],
-    tools: [[["*get*", "*list*", "*search*", "*read*", "*find*"], MAIL]],
+    tools: [
+      [words("*send* *create* *update* *reply* *post* *add* *write* *delete* *forward* *publish* *invite*"), ALL],
+      [["*get*", "*list*", "*search*", "*read*", "*find*"], MAIL],
+    ],
     usual: ALL,
   },
   {
     packages: ["mcp-discord", "discord-mcp", "telegram-mcp", "whatsapp-mcp", "whatsapp-mcp-server", "mcp-twitter"],
     hosts: [],
     tools: [
-      [["*send*", "*post*", "*reply*", "*create*", "*forward*"], EXTERNAL],
+      [words("*send* *post* *reply* *create* *forward* *edit* *publish* *upload*"), EXTERNAL],
       [["*read*", "*get*", "*list*", "*search*"], MAIL],
     ],
     usual: ALL,

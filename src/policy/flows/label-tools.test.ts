@@ -76,6 +76,36 @@ describe("a tool of a well-known server", () => {
     ["@modelcontextprotocol/server-memory", "read_graph", ["private"]],
     ["mcp-server-git", "git_log", ["private"]],
     ["whatsapp-mcp", "list_messages", ["private", "untrusted"]],
+    ["github-mcp-server", "actions_run_trigger", ["external"]],
+    ["github-mcp-server", "actions_list", ["private"]],
+    ["@zereight/mcp-gitlab", "bulk_publish_draft_notes", ["external"]],
+    ["slack-mcp-server", "conversations_invite", ["external"]],
+    ["slack-mcp-server", "conversations_history", ["private"]],
+    ["workspace-mcp", "manage_event", ["external"]],
+    ["workspace-mcp", "modify_event", ["external"]],
+    ["workspace-mcp", "get_events", ["private", "untrusted"]],
+    ["workspace-mcp", "manage_gmail_filter", ["external"]],
+    ["workspace-mcp", "list_gmail_filters", ["private"]],
+    ["workspace-mcp", "modify_sheet_values", ["external"]],
+    ["workspace-mcp", "read_sheet_values", ["private"]],
+    ["@cocal/google-calendar-mcp", "respond-to-event", ["external"]],
+    ["ms-365-mcp-server", "update-calendar-event", ["external"]],
+    ["ms-365-mcp-server", "create-mail-rule", ["external"]],
+    ["ms-365-mcp-server", "list-mail-rules", ["private"]],
+    ["ms-365-mcp-server", "list-calendar-events", ["private", "untrusted"]],
+    ["mcp-atlassian", "jira_add_worklog", ["external"]],
+    ["mcp-atlassian", "jira_get_worklog", ["untrusted"]],
+    ["@cyanheads/git-mcp-server", "git_clone", ["untrusted", "external"]],
+    ["@supabase/mcp-server-supabase", "execute_sql", ["private", "untrusted", "external"]],
+    ["@supabase/mcp-server-supabase", "deploy_edge_function", ["private", "untrusted", "external"]],
+    ["@supabase/mcp-server-supabase", "list_tables", ["private", "untrusted"]],
+    ["mcp-server-motherduck", "query", ["private", "external"]],
+    ["@hubspot/mcp-server", "reply_to_thread", ["private", "untrusted", "external"]],
+    ["@hubspot/mcp-server", "list_threads", ["private", "untrusted"]],
+    ["discord-mcp", "edit_thread", ["external"]],
+    ["telegram-mcp", "get_updates", ["private", "untrusted"]],
+    ["mcp-twitter", "search_tweets", ["private", "untrusted"]],
+    ["@stripe/mcp", "frobnicate", ["private", "external"]],
   ] as const) {
     it(`${name} ${tool}: ${labels.join(", ")}`, () => assert.deepEqual(labelsOf({ package: name, tool }), labels));
   }
@@ -129,6 +159,8 @@ it("an operation of an API has what its host returns, and sends out unless it on
   };
   assert.deepEqual(ask("https://api.github.com", "read"), ["private", "untrusted"]);
   assert.deepEqual(ask("https://api.github.com", "write"), ["private", "untrusted", "external"]);
+  assert.deepEqual(ask("https://api.stripe.com", "read"), ["private"]);
+  assert.deepEqual(ask("https://api.stripe.com", "write"), ["private", "external"]);
   assert.deepEqual(ask("https://api.search.brave.com", "read"), ["untrusted", "external"]);
   assert.deepEqual(ask("https://api.example.com", "write"), []);
 });
