@@ -1,14 +1,17 @@
 /** The ledger: append-only, hash-chained, written before anything happens. */
 
-import { GloveboxError, canonicalJson, depthOf, parseDigest } from "../domain/index.ts";
+import { GloveboxError, canonicalJson, depthOf } from "../domain/index.ts";
 import type { Instant, Json, JsonObject } from "../domain/index.ts";
-import type { Store, StoredRecord } from "../store/index.ts";
+import type { Store } from "../store/index.ts";
 
+import { SUSPECT } from "./chain-check.ts";
 import { cleanText } from "./clean-text.ts";
 import { digestOf } from "./digest-of.ts";
+import { followChain, readHead } from "./follow-chain.ts";
 import { createGroup } from "./group-commit.ts";
 import type { Pace } from "./group-commit.ts";
-import { DETAIL_DEPTH, GENESIS, sealRecord, toJsonRecord } from "./record.ts";
+import { readRecords } from "./read-records.ts";
+import { DETAIL_DEPTH, sealRecord } from "./record.ts";
 import type { AuditEntry, AuditRecord, DigestText, Draft, LedgerHead } from "./record.ts";
 
 const BATCH = 256;
@@ -17,7 +20,6 @@ const SOON_MS = 5;
 /** How often another process may be faster before we give up. */
 const ATTEMPTS = 100;
 const NAME_BYTES = 1_024;
-const PAGE = 500;
 
 /** What a ledger is made of. */
 export interface LedgerOptions {
@@ -27,6 +29,8 @@ export interface LedgerOptions {
   readonly digest?: DigestText;
   /** Hears where the chain ends after every batch that is durable. Must not throw, and must not take long. */
   readonly onAppended?: (head: LedgerHead) => void;
+  /** Up to where records were dropped on purpose, if it is certain. */
+  readonly findCut?: () => Promise<LedgerHead>;
 }
 
 /** The only way to write things down. It does not own the store. */
@@ -75,23 +79,39 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   };
 }
 
-/** The head moves only after a commit, so a failed one burns no number and breaks no chain. */
-function createAppend({ store, digest = digestOf, onAppended }: LedgerOptions, start: LedgerHead) {
+/**
+ * The head moves only after a commit, so a failed one burns no number and breaks no chain. Where somebody else took the
+ * next number, what we left must still be there: if not, that is the next record, and only then come the others.
+ */
+function createAppend(options: LedgerOptions, start: LedgerHead) {
+  const { store, now, digest = digestOf, onAppended } = options;
   let head = start;
+  let warnings: readonly Draft[] = [];
+  const append = async (drafts: readonly Draft[]): Promise<readonly AuditRecord[] | "taken"> => {
+    const sealed = chain(head, [...warnings, ...drafts], digest);
+    if ((await store.ledger.append(sealed.map(({ stored }) => stored))) === "taken") return "taken";
+    const known = warnings.length;
+    head = sealed.at(-1)?.record ?? head;
+    warnings = [];
+    onAppended?.({ seq: head.seq, digest: head.digest });
+    return sealed.slice(known).map(({ record }) => record);
+  };
   return async (drafts: readonly Draft[]): Promise<readonly AuditRecord[]> => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      const sealed = chain(head, drafts, digest);
-      if ((await store.ledger.append(sealed.map(({ stored }) => stored))) === "appended") {
-        head = sealed.at(-1)?.record ?? head;
-        onAppended?.({ seq: head.seq, digest: head.digest });
-        return sealed.map(({ record }) => record);
-      }
-      head = await readHead(store);
+      const written = await append(drafts);
+      if (written !== "taken") return written;
+      const { end, suspicion } = await followChain(options, head);
+      if (suspicion !== undefined) warnings = [...warnings, warn(suspicion, head, now())];
+      head = end;
     }
     throw new GloveboxError("STORE_UNAVAILABLE", `Other processes took the next ledger number ${ATTEMPTS} times`, {
       hint: "Let fewer processes share one store",
     });
   };
+}
+
+function warn(subject: string, { seq, digest }: LedgerHead, at: Instant): Draft {
+  return { ...copyEntry({ actor: "gateway", action: SUSPECT, subject, detail: { head: { seq, digest } } }), at };
 }
 
 function chain(head: LedgerHead, drafts: readonly Draft[], digest: DigestText) {
@@ -124,30 +144,4 @@ function oneLine(text: string): string {
 
 function parseCopy(canonical: string): Json {
   return JSON.parse(canonical) as Json;
-}
-
-async function readHead(store: LedgerOptions["store"]): Promise<LedgerHead> {
-  const last = await store.ledger.last();
-  if (!last) return GENESIS;
-  const digest = parseDigest(last.digest);
-  if (digest) return { seq: last.seq, digest };
-  throw new GloveboxError("STORE_UNAVAILABLE", `The last record of the ledger, ${last.seq}, is damaged`, {
-    hint: "Restore a backup, or name another file in `store.url`",
-  });
-}
-
-/** Every record from `from` on as a JSON object, damaged ones too. */
-export async function* readRecords(store: LedgerOptions["store"], from: number): AsyncIterable<JsonObject> {
-  for await (const page of readPages(store, from)) yield* page.map(toJsonRecord);
-}
-
-/** Likewise as it is stored, many at a time. */
-export async function* readPages(store: LedgerOptions["store"], from: number): AsyncIterable<readonly StoredRecord[]> {
-  for (let next = from; ;) {
-    const page = await store.ledger.read({ from: next, limit: PAGE });
-    yield page;
-    const last = page.at(-1);
-    if (!last || page.length < PAGE) return;
-    next = last.seq + 1;
-  }
 }

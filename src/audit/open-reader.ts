@@ -3,7 +3,7 @@
 import type { Instant, JsonObject } from "../domain/index.ts";
 import type { ExportRow, LedgerQuery, Store } from "../store/index.ts";
 
-import { readRecords } from "./open-ledger.ts";
+import { readRecords } from "./read-records.ts";
 import { toJsonRecord, toLedgerLine } from "./record.ts";
 import type { LedgerVerdict } from "./verify-ledger.ts";
 import type { PublicKey } from "./signing/public-key.ts";

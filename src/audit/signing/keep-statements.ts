@@ -7,7 +7,9 @@ import type { Instant } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 
 import type { LedgerHead } from "../record.ts";
+import { findSuspicion } from "./find-suspicion.ts";
 import { readHeadFile, writeHeadFile } from "./head-file.ts";
+import type { FoundHead } from "./head-file.ts";
 import type { Signer } from "./signer.ts";
 import { toStatementText } from "./statement.ts";
 
@@ -25,6 +27,10 @@ export interface KeeperOptions {
   readonly headFile?: string;
   readonly now: () => Instant;
   readonly pace?: Pace;
+  /** True when a head was there at the start: then one that is missing later was taken away. */
+  readonly hasHead: boolean;
+  /** Writes down that the ledger is not as it was left. When it rejects, nothing is signed. */
+  readonly suspect: (suspicion: string, head: FoundHead | undefined) => Promise<void>;
 }
 
 /** Follows one writer of the ledger. */
@@ -33,6 +39,8 @@ export interface Keeper {
   note(head: LedgerHead): void;
   /** Signs what has come in so far, and writes a head in any case. Does not reject: what fails is tried again later. */
   sign(): Promise<void>;
+  /** Writes down what is wrong with the ledger, if anything is. Does not reject. */
+  check(): Promise<void>;
   /** Signs the end; later notes are forgotten. */
   close(): Promise<void>;
 }
@@ -47,10 +55,21 @@ export function keepStatements(options: KeeperOptions, start: LedgerHead): Keepe
   let [latest, headSeq, checkpointSeq] = [start, start.seq, start.seq];
   let checkpointAt = now();
   let timer: NodeJS.Timeout | undefined;
+  /** True while the timer only waits for the next checkpoint. */
+  let isIdle = false;
   let work = Promise.resolve();
   let isClosed = false;
+  let { hasHead } = options;
 
+  /** Whoever changed what is signed already must not get a signature for it. */
+  const check = async (): Promise<void> => {
+    const found = options.headFile === undefined ? undefined : await readHeadFile(options.headFile);
+    const suspicion = await findSuspicion({ ...options, isFirst: !hasHead }, found);
+    hasHead = typeof found === "object" && suspicion === undefined;
+    if (suspicion !== undefined) await options.suspect(suspicion, found);
+  };
   const sign = async (how: "due" | "end" | "anew"): Promise<void> => {
+    if (how === "anew" || latest.seq > Math.min(headSeq, checkpointSeq)) await check();
     const head = latest;
     const [records, ms] = [head.seq - checkpointSeq, now() - checkpointAt];
     const isDue = records > 0 && (how !== "due" || records >= pace.records || ms >= pace.checkpointMs);
@@ -58,31 +77,38 @@ export function keepStatements(options: KeeperOptions, start: LedgerHead): Keepe
       await writeCheckpoint(options, head);
       [checkpointSeq, checkpointAt] = [head.seq, now()];
     }
-    if (isDue || how === "anew" || head.seq > headSeq) await writeHead(options, head);
+    if (isDue || how === "anew" || head.seq > headSeq) hasHead = await writeHead(options, head);
     headSeq = head.seq;
   };
   /** One at a time. What fails stays undone, and the next turn does it. */
-  const turn = (how: "due" | "end" | "anew"): Promise<void> =>
-    (work = work.then(() => sign(how)).catch(() => undefined));
+  const turn = (act: () => Promise<void>): Promise<void> => (work = work.then(act).catch(() => undefined));
   const arm = (ms: number): void => {
+    clearTimeout(timer);
     timer = setTimeout(() => {
-      void turn("due").then(() => {
-        timer = undefined;
-        if (latest.seq > headSeq && !isClosed) arm(pace.headMs);
-      });
+      isIdle = false;
+      void turn(() => sign("due")).then(rearm);
     }, ms).unref();
+  };
+  const rearm = (): void => {
+    timer = undefined;
+    if (isClosed || latest.seq <= checkpointSeq) return;
+    isIdle = latest.seq <= headSeq;
+    arm(isIdle ? Math.max(pace.headMs, checkpointAt + pace.checkpointMs - now()) : pace.headMs);
   };
 
   return {
     note(head) {
       latest = head;
-      if (!timer && !isClosed) arm(pace.headMs);
+      if (isClosed || (timer && !isIdle)) return;
+      isIdle = false;
+      arm(pace.headMs);
     },
-    sign: () => turn("anew"),
+    sign: () => turn(() => sign("anew")),
+    check: () => turn(check),
     async close() {
       isClosed = true;
       clearTimeout(timer);
-      await turn("end");
+      await turn(() => sign("end"));
     },
   };
 }
@@ -98,10 +124,12 @@ async function writeCheckpoint({ store, signer, now }: KeeperOptions, { seq, dig
 }
 
 /** Of several processes the one that is further on has the last word: a head never goes back. */
-async function writeHead({ store, signer, headFile, now }: KeeperOptions, { seq, digest }: LedgerHead): Promise<void> {
-  if (headFile === undefined) return;
+async function writeHead(options: KeeperOptions, { seq, digest }: LedgerHead): Promise<boolean> {
+  const { store, signer, headFile, now } = options;
+  if (headFile === undefined) return false;
   const found = await readHeadFile(headFile);
-  if (typeof found === "object" && found.key === signer.key && found.seq > seq) return;
+  if (typeof found === "object" && found.key === signer.key && found.seq > seq) return true;
   const number = (await store.statements.last())?.number ?? 0;
   await writeHeadFile(headFile, await signer.sign({ kind: "head", number, seq, digest, at: now() }));
+  return true;
 }

@@ -134,7 +134,7 @@ describe("a ledger that was tampered with while nobody was looking", () => {
     [
       "whose last record is another one",
       (path) => tamper(path, (database) => database.exec("UPDATE ledger SET digest = previous WHERE seq = 6")),
-      "record 6 is not the one that was signed",
+      "record 6 is not the one that was written",
     ],
   ];
   for (const [name, act, noted] of attacks) {

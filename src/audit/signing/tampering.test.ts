@@ -8,9 +8,7 @@ import { after, before, test } from "node:test";
 
 import * as fc from "fast-check";
 
-import { canonicalJson } from "../../domain/index.ts";
-import type { JsonObject } from "../../domain/index.ts";
-import { digestOf } from "../index.ts";
+import { rechain } from "./fixtures/rechain.ts";
 import {
   SIGNER,
   copyStore,
@@ -108,18 +106,6 @@ const heads = fc.constantFrom<Attack>(
   { name: "lower the head", act: (path) => editHead(path, (text) => text.replace('"seq":21', '"seq":12')) },
   { name: "another number", act: (path) => editHead(path, (text) => text.replace('"number":3', '"number":2')) },
 );
-
-function rechain(database: DatabaseSync, from: number): void {
-  const update = database.prepare("UPDATE ledger SET previous = ?, digest = ? WHERE seq = ?");
-  let previous = String(database.prepare("SELECT digest FROM ledger WHERE seq = ?").get(from - 1)?.["digest"] ?? "");
-  if (previous === "") previous = `sha256:${"0".repeat(64)}`;
-  for (const row of database.prepare("SELECT * FROM ledger WHERE seq >= ? ORDER BY seq").all(from)) {
-    const { digest: _, ...rest } = row as unknown as JsonObject & { detail: string; seq: number };
-    const digest = digestOf(canonicalJson({ ...rest, previous, detail: JSON.parse(rest.detail) as JsonObject }));
-    update.run(previous, digest, rest.seq);
-    previous = digest;
-  }
-}
 
 /** The statements tell the new digests, under the old signatures. */
 function relabel(database: DatabaseSync): void {

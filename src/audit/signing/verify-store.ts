@@ -4,7 +4,7 @@ import type { Store, StoredRecord } from "../../store/index.ts";
 
 import { createChainCheck } from "../chain-check.ts";
 import type { ChainCheck, LedgerProblem } from "../chain-check.ts";
-import { readPages } from "../open-ledger.ts";
+import { readPages } from "../read-records.ts";
 import type { LedgerHead } from "../record.ts";
 import type { LedgerVerdict } from "../verify-ledger.ts";
 import { checkStatements, readStatements } from "./check-statements.ts";

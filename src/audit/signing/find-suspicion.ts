@@ -1,0 +1,58 @@
+/** What shows at once that a ledger is not as its signer left it; `verify` looks at everything. */
+
+import { GloveboxError } from "../../domain/index.ts";
+import type { StatementRow, Store } from "../../store/index.ts";
+
+import { findRemoval } from "../follow-chain.ts";
+import { GENESIS } from "../record.ts";
+import type { LedgerHead } from "../record.ts";
+import type { FoundHead } from "./head-file.ts";
+import { createSignatureCheck } from "./signer.ts";
+import type { Signer } from "./signer.ts";
+import { parseStatementText } from "./statement.ts";
+import type { Cut } from "./statement.ts";
+
+export interface SuspicionSources {
+  readonly store: Pick<Store, "ledger" | "statements">;
+  readonly signer: Signer;
+  /** False when a head must be there: then a missing one was taken away. */
+  readonly isFirst: boolean;
+}
+
+/** Rejects with CONFIG_INVALID when somebody else signed the store. */
+export async function findSuspicion(
+  sources: SuspicionSources,
+  head: FoundHead | undefined,
+): Promise<string | undefined> {
+  const { store, signer, isFirst } = sources;
+  const statement = await store.statements.last();
+  const signed = statement && parseStatementText(statement.text);
+  if (signed && signed.key !== signer.key) throw otherKey();
+  const last = await store.ledger.last();
+  if (statement && !signed) return `statement ${statement.number} was changed`;
+  if (statement && statement.seq > (last?.seq ?? statement.seq - 1))
+    return `records were removed up to ${statement.seq}`;
+  if (head === undefined) return undefined;
+  if (head === "missing") return isFirst ? undefined : "the signed head is missing";
+  if (head === "unreadable" || !(await createSignatureCheck(signer.key)(head))) return "the signed head was changed";
+  if (head.number > (statement?.number ?? 0)) return `statements were removed up to ${head.number}`;
+  return findRemoval({ store, findCut: () => findCut(sources) }, head);
+}
+
+/** The last cut, unless it is forged: a forged one must not excuse what is missing. */
+export async function findCut({ store, signer }: Omit<SuspicionSources, "isFirst">): Promise<LedgerHead> {
+  const cut = await parseCut(await store.statements.lastCut(), signer);
+  return cut ? { seq: cut.seq, digest: cut.digest } : GENESIS;
+}
+
+async function parseCut(row: StatementRow | undefined, signer: Signer): Promise<Cut | undefined> {
+  const statement = row && parseStatementText(row.text);
+  if (statement?.kind !== "cut" || !(await createSignatureCheck(signer.key)(statement))) return undefined;
+  return statement;
+}
+
+function otherKey(): GloveboxError {
+  return new GloveboxError("CONFIG_INVALID", "The ledger in this store is signed with another key", {
+    hint: "Nothing was changed. Put the former ledger.key back beside the store, or use another store",
+  });
+}
