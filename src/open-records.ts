@@ -10,7 +10,7 @@ import type { HeldDefinitions } from "./catalog/index.ts";
 import type { Settings } from "./config/index.ts";
 import { addRestart } from "./connectors/index.ts";
 import type { ConnectorId } from "./domain/index.ts";
-import { openStore } from "./store/index.ts";
+import { openStore, openStoreToRead } from "./store/index.ts";
 import type { Store } from "./store/index.ts";
 import { findSigningKey, loadSigningKey, openVault } from "./vault/index.ts";
 import type { Vault } from "./vault/index.ts";
@@ -64,11 +64,11 @@ export async function openLedgerOf(settings: Settings, store: Store, onAppended?
   return { ledger, signer, seed };
 }
 
-/** For the commands that look at the ledger: neither a key nor a record is made. Closing it closes the store. */
+/** For the commands that look at the ledger: neither a store nor a key nor a record is made. Closing it closes the store. */
 export async function openReaderAlone(settings: Settings): Promise<LedgerReader & AsyncDisposable> {
   const headFile = toHeadFile(settings);
   const seed = headFile === undefined ? undefined : findSigningKey(toKeyFile(settings));
-  const store = await openStore({ path: settings.store.path, now: Date.now });
+  const store = await openStoreToRead({ path: settings.store.path, now: Date.now });
   const reader = openReader({
     store,
     now: Date.now,

@@ -1,6 +1,6 @@
 /** The front door of `store`. */
 
-export { openStore } from "./sqlite/open-store.ts";
+export { openStore, openStoreToRead } from "./sqlite/open-store.ts";
 export type { StoreOptions } from "./sqlite/open-store.ts";
 export type {
   AppendOutcome,

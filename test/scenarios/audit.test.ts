@@ -1,7 +1,7 @@
 /** `glovebox audit` from outside: what was done is there to export, and whoever changes it is found out. */
 
 import assert from "node:assert/strict";
-import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
@@ -66,9 +66,27 @@ test("every execution and call is in the export, which verifies until one byte i
   );
 });
 
+test("a check makes no store, and one that was removed with its head is missed", async (context) => {
+  const folder = makeFolder(context, CONFIG);
+  const store = join(folder, ".glovebox", "glovebox.db");
+  const check = async (): Promise<unknown> => {
+    const { code, stdout, stderr } = await runGlovebox(["audit", "verify"], { folder });
+    return [code, /There is no store|the signed head is missing|noted by the gateway/.exec(stdout + stderr)?.[0]];
+  };
+  assert.deepEqual(await check(), [1, "There is no store"]);
+  assert.equal(existsSync(store), false);
+  await runGlovebox(["run", "-"], { folder, input: "return 1" });
+  for (const end of ["", "-wal", "-shm", ".head"]) rmSync(`${store}${end}`, { force: true });
+  assert.deepEqual(await check(), [1, "There is no store"]);
+  assert.equal(existsSync(store), false);
+  await runGlovebox(["run", "-"], { folder, input: "return 1" });
+  assert.deepEqual(await check(), [1, "noted by the gateway"]);
+});
+
 test("an export never overwrites a file", async (context) => {
   const folder = makeFolder(context, CONFIG);
   writeFileSync(join(folder, "precious.txt"), "keep me");
+  await runGlovebox(["run", "-"], { folder, input: "return 1" });
   const { code, stderr } = await runGlovebox(["audit", "export", "precious.txt"], { folder });
   assert.equal(code, 2);
   assert.match(stderr, /precious\.txt cannot be written/);

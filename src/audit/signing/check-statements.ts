@@ -28,7 +28,6 @@ export interface StatementSources {
   /** `undefined` for a store that has no place for one. */
   readonly head: FoundHead | undefined;
   readonly rows: readonly StatementRow[];
-  readonly hasRecords: boolean;
   /** Left out, the key of the statements themselves: then they must only agree with one another. */
   readonly key?: PublicKey;
 }
@@ -50,8 +49,8 @@ export async function readStatements(store: StatementStore): Promise<readonly St
 /** Numbers without gaps, rows that say what they hold, good signatures of one key, and a head that is not further on. */
 export async function checkStatements(sources: StatementSources): Promise<Promised | LedgerProblem> {
   const { head, rows, key } = sources;
-  const isSigned = rows.length > 0 || (key !== undefined && sources.hasRecords);
-  if (head === "missing" && isSigned) return problem(0, "the signed head is missing");
+  // The head is made together with the key, before the first record.
+  if (head === "missing" && (rows.length > 0 || key !== undefined)) return problem(0, "the signed head is missing");
   if (head === "unreadable") return problem(0, "the signed head was changed");
   const parsed = rows.map((row) => ({ row, statement: parseRow(row) }));
   const bad = parsed.find(({ statement }) => !statement);

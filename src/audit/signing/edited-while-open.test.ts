@@ -1,7 +1,7 @@
 /** Somebody edits the file of a ledger while a gateway writes to it: it must not sign what they put there. */
 
 import assert from "node:assert/strict";
-import { readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { after, describe, test } from "node:test";
@@ -15,7 +15,11 @@ const { folder, remove } = makeFolder();
 after(remove);
 let files = 0;
 const newPath = (): string => join(folder, `${(files += 1)}.db`);
-const seqOf = (path: string): number => (JSON.parse(readFileSync(`${path}.head`, "utf8")) as { seq: number }).seq;
+/** 0 in the moment between a head that was found wrong and the next one. */
+function seqOf(path: string): number {
+  if (!existsSync(`${path}.head`)) return 0;
+  return (JSON.parse(readFileSync(`${path}.head`, "utf8")) as { seq: number }).seq;
+}
 const QUICK = { ...BY_HAND, headMs: 1 };
 
 /** Other records from `from` on, chained without a flaw, up to `to`. */

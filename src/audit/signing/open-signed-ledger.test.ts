@@ -124,6 +124,19 @@ describe("a ledger that was tampered with while nobody was looking", () => {
       (path) => tamper(path, (database) => database.exec("DELETE FROM ledger WHERE seq > 4")),
       "records were removed up to 6",
     ],
+    [
+      "that was emptied together with its head",
+      (path) => {
+        tamper(path, (database) => database.exec("DELETE FROM ledger; DELETE FROM statements"));
+        rmSync(`${path}.head`);
+      },
+      "the signed head is missing",
+    ],
+    [
+      "that was deleted together with its head",
+      (path) => ["", "-wal", "-shm", ".head"].forEach((end) => rmSync(`${path}${end}`, { force: true })),
+      "the signed head is missing",
+    ],
     ["whose head is gone", (path) => rmSync(`${path}.head`), "the signed head is missing"],
     [
       "whose head was edited",
@@ -151,6 +164,15 @@ describe("a ledger that was tampered with while nobody was looking", () => {
       assert.deepEqual([found?.actor, found?.subject], ["gateway", noted]);
     });
   }
+
+  test("a process that begins just after the one that made the key waits for its head", async () => {
+    const path = newPath();
+    const late = useLedger(path, (ledger) => writeSome(ledger, 1), { isNewKey: false });
+    await wait(30);
+    await useLedger(path, (ledger) => writeSome(ledger, 1), { isNewKey: true });
+    await late;
+    assert.deepEqual(await judge(path), { ok: true, records: 2, signed: 2, key: SIGNER.key });
+  });
 
   test("a statement that is missing is found under a head that is older than the others", async () => {
     const path = newPath();

@@ -1,5 +1,7 @@
 /** The ledger together with its signatures: looks at what it finds before it goes on, and signs what it adds. */
 
+import { setTimeout as sleep } from "node:timers/promises";
+
 import type { Store } from "../../store/index.ts";
 
 import { SUSPECT } from "../chain-check.ts";
@@ -23,6 +25,10 @@ export interface SignedLedgerOptions extends LedgerOptions {
   readonly pace?: Pace;
 }
 
+/** How long another process, which began together with this one, may take from its key to its head. */
+const LOOKS = 50;
+const LOOK_MS = 20;
+
 /**
  * Rejects with CONFIG_INVALID when the store was signed with another key. Records that were removed, while nobody was
  * looking or while this process writes, do not stop it: they are written down in the ledger itself, signed, and `verify`
@@ -30,7 +36,7 @@ export interface SignedLedgerOptions extends LedgerOptions {
  */
 export async function openSignedLedger(options: SignedLedgerOptions): Promise<Ledger> {
   const { headFile, isNewKey, onAppended } = options;
-  const found = headFile === undefined ? undefined : await readHeadFile(headFile);
+  const found = await findHead(options);
   const suspicion = await findSuspicion({ ...options, isFirst: isNewKey }, found);
   const note = (head: LedgerHead): void => {
     keeper.note(head);
@@ -52,6 +58,17 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Le
     await keeper.close();
   };
   return { ...ledger, close, [Symbol.asyncDispose]: close };
+}
+
+/** The head is written before the first record; only a process that has just made the key may still be about to. */
+async function findHead({ store, headFile, isNewKey }: SignedLedgerOptions): Promise<FoundHead | undefined> {
+  if (headFile === undefined) return undefined;
+  for (let look = 1; ; look += 1) {
+    const isCertain = isNewKey || look === LOOKS || (await store.ledger.last()) !== undefined;
+    const found = await readHeadFile(headFile);
+    if (found !== "missing" || isCertain) return found;
+    await sleep(LOOK_MS);
+  }
 }
 
 /** What was lost, as far as the head tells: the record that should have been the last one. */

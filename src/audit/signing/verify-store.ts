@@ -47,8 +47,7 @@ export async function* walkStore(sources: StoreSources): AsyncGenerator<readonly
   // In this order: whatever was signed is there when the records are read, also while somebody writes.
   const head = headFile === undefined ? undefined : await readHeadFile(headFile);
   const rows = await readStatements(store.statements);
-  const hasRecords = (await store.ledger.last()) !== undefined;
-  const promised = await checkStatements({ head, rows, hasRecords, ...(key !== undefined && { key }) });
+  const promised = await checkStatements({ head, rows, ...(key !== undefined && { key }) });
   if (!promised.ok) {
     yield* readPages(store, 1);
     return { verdict: promised };

@@ -3,8 +3,10 @@
  * A lock is waited for without holding up the event loop; SQLite's own waiting would stop every execution.
  */
 
+import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
 
 import { GloveboxError } from "../../domain/index.ts";
 
@@ -90,6 +92,41 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
       await log?.close();
     },
   };
+}
+
+/** Opens the file without a way to change it; the file must exist. */
+export async function connectToRead(options: ConnectionOptions): Promise<Connection> {
+  const database = await whenFree(options, () => openAnyway(options.path));
+  const refuse = async (): Promise<never> => {
+    throw new GloveboxError("STORE_UNAVAILABLE", `The store was opened for reading only: ${options.path}`, {
+      hint: "Start Glovebox to write to it",
+    });
+  };
+  return {
+    database,
+    read: (work) => whenFree(options, work),
+    commit: refuse,
+    write: refuse,
+    async close() {
+      if (database.isOpen) database.close();
+    },
+  };
+}
+
+/** Where side files can be neither found nor made, and no log holds anything, the file is all there is. */
+function openAnyway(path: string): DatabaseSync {
+  const database = openReadOnly(path);
+  try {
+    database.prepare("PRAGMA user_version").get();
+    return database;
+  } catch (thrown) {
+    database.close();
+    const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
+    if (isBusy(thrown) || (log?.size ?? 0) > 0) throw thrown;
+  }
+  const url = pathToFileURL(path);
+  url.searchParams.set("immutable", "1");
+  return new DatabaseSync(url, { readOnly: true });
 }
 
 function openForWriting(options: ConnectionOptions): DatabaseSync {

@@ -28,6 +28,13 @@ export function readVersion(database: DatabaseSync, path: string): number {
   );
 }
 
+/** True when a file can be read as it is; otherwise it needs a migration. Its pages are looked at too. */
+export function isLatest(database: DatabaseSync, path: string): boolean {
+  const isCurrent = readVersion(database, path) === LATEST;
+  checkPages(database, path);
+  return isCurrent;
+}
+
 /** Looks at every page once. Cheaper than the full check, which compares the indexes too. */
 export function checkPages(database: DatabaseSync, path: string): void {
   const [finding] = database.prepare("PRAGMA quick_check(1)").all();

@@ -1,16 +1,19 @@
 /** Opens the SQLite store: makes, checks and migrates the file, and puts the nouns together. */
 
+import { existsSync } from "node:fs";
+
+import { GloveboxError } from "../../domain/index.ts";
 import type { Instant } from "../../domain/index.ts";
 import type { Store } from "../store.ts";
 
-import { connect, openReadOnly, whenFree } from "./connection.ts";
+import { connect, connectToRead, openReadOnly, whenFree } from "./connection.ts";
 import type { Connection, ConnectionOptions } from "./connection.ts";
 import { createExecutions } from "./executions.ts";
 import { createExports } from "./exports.ts";
 import { createLabels } from "./labels.ts";
 import { createLedger } from "./ledger.ts";
 import { createMeta } from "./meta.ts";
-import { checkPages, migrateOnce, readVersion } from "./migrate.ts";
+import { checkPages, isLatest, migrateOnce, readVersion } from "./migrate.ts";
 import { createPins } from "./pins.ts";
 import { prepareFile } from "./prepare-file.ts";
 import { createQuotas } from "./quotas.ts";
@@ -55,6 +58,28 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     await connection.close();
     throw thrown;
   }
+}
+
+/**
+ * For those who only look: nothing is made, and whatever would write is refused. A store of an older version is brought
+ * up to date first. Rejects with REQUEST_NOT_FOUND when there is none.
+ */
+export async function openStoreToRead(options: StoreOptions): Promise<Store> {
+  const { path } = options;
+  if (path === MEMORY) return openStore(options);
+  if (!existsSync(path))
+    throw new GloveboxError("REQUEST_NOT_FOUND", `There is no store at ${path}`, {
+      hint: "Glovebox makes it when it first starts. If it has, somebody removed the store, and the ledger with it",
+    });
+  const connection = await connectToRead({ path, busyMs: options.busyMs ?? BUSY_MS });
+  try {
+    if (isLatest(connection.database, path)) return assemble(connection);
+  } catch (thrown) {
+    await connection.close();
+    throw thrown;
+  }
+  await connection.close();
+  return openStore(options);
 }
 
 /** On a connection that cannot write: even closing a writable one may move pages from the log into the file. */

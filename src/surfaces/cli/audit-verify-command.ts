@@ -9,7 +9,7 @@ import type { LedgerVerdict, PublicKey } from "../../audit/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers } from "./powers.ts";
-import { printJson, printLine } from "./print.ts";
+import { formatFault, printJson, printLine } from "./print.ts";
 
 export interface VerifyFlags {
   readonly config?: string;
@@ -17,20 +17,34 @@ export interface VerifyFlags {
   readonly key?: string;
 }
 
-/** Exit 1 when a record was changed, removed, added, moved or cut off. */
+/** Exit 1 when a record was changed, removed, added, moved or cut off; 2 when that could not be looked at. */
 export async function verifyCommand(file: string | undefined, flags: VerifyFlags, powers: CliPowers): Promise<number> {
   const { stdout, cwd } = powers.terminal;
   const key = flags.key === undefined ? undefined : parseKey(flags.key);
   const verdict =
     file === undefined ? await verifyStore(flags, key, powers) : await verifyExport(readLines(resolve(cwd, file)), key);
+  if (verdict instanceof GloveboxError) {
+    printLine(powers.terminal.stderr, formatFault(verdict));
+    return EXIT.usage;
+  }
   if (flags.json) printJson(stdout, verdict);
   else printLine(stdout, describe(verdict, file !== undefined && key === undefined));
   return verdict.ok ? EXIT.done : EXIT.failed;
 }
 
-async function verifyStore(flags: VerifyFlags, key: PublicKey | undefined, powers: CliPowers): Promise<LedgerVerdict> {
-  await using reader = await powers.openReader(await powers.loadSettings(flags.config));
-  return await reader.verify(key); // before the store is closed
+/** An error is the reason why nobody could look: that says nothing about the ledger. */
+async function verifyStore(
+  flags: VerifyFlags,
+  key: PublicKey | undefined,
+  powers: CliPowers,
+): Promise<LedgerVerdict | GloveboxError> {
+  try {
+    await using reader = await powers.openReader(await powers.loadSettings(flags.config));
+    return await reader.verify(key); // before the store is closed
+  } catch (thrown) {
+    if (thrown instanceof GloveboxError && thrown.code === "STORE_UNAVAILABLE") return thrown;
+    throw thrown;
+  }
 }
 
 function parseKey(text: string): PublicKey {
