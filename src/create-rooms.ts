@@ -19,6 +19,7 @@ import type { Sandbox } from "./sandbox/index.ts";
 import type { Store } from "./store/index.ts";
 import type { Gateway } from "./surfaces/index.ts";
 import { declareApi } from "./typegen/index.ts";
+import type { Feed } from "./watching/index.ts";
 import { createProgramNetwork } from "./create-network.ts";
 import type { ProgramNetwork } from "./create-network.ts";
 import { createExecutionId, createPreview, reportIncident, timebox } from "./host-powers.ts";
@@ -40,6 +41,8 @@ export interface Parts {
   /** What every secret that was ever lent is taken out with. */
   readonly hide: (text: string) => string;
   readonly egress: Egress;
+  /** Absent when nobody watches. */
+  readonly feed?: Feed;
   close(): Promise<void>;
 }
 
@@ -57,8 +60,13 @@ export function createRooms(parts: Parts, describe: Gateway["describe"]): Corrid
   const report = reportIncident;
   const counters = { store: store.quotas, now: Date.now, createLease: createExecutionId };
   const quotas = openQuotas({ settings: settings.quotas, ...counters });
+  const record = createRecord({ store, ledger, now: Date.now, createId: createExecutionId, owner: nameProcess() });
   return {
-    ...createRecord({ store, ledger, now: Date.now, createId: createExecutionId, owner: nameProcess() }),
+    ...record,
+    close: async (execution, result) => {
+      await record.close(execution, result);
+      parts.feed?.ended(execution, result);
+    },
     admit: (principal, wallMs) => quotas.take({ kind: "execution", principal, wallMs }),
     engine,
     isolation,

@@ -34,6 +34,7 @@ import type { Parts } from "./create-rooms.ts";
 import { createUpstreams, findPlaces, startEagerly } from "./create-upstreams.ts";
 import { cleanDescription, createResultId, createSeed, reportIncident, warnOperator } from "./host-powers.ts";
 import { recordStart, startExports, startRetention } from "./keep-ledger.ts";
+import { openFeed, openMetrics } from "./open-watching.ts";
 import { APPROVALS, RESTARTS, createVault, openHeld, openLedgerOf } from "./open-records.ts";
 
 const MANIFEST = createRequire(import.meta.url)("../package.json") as { readonly version: string };
@@ -57,7 +58,9 @@ export async function openGateway(settings: Settings, flags: OpenFlags = {}): Pr
   const keeper = opened.use(openReaper());
   const store = opened.use(await openStore({ path: settings.store.path, now: Date.now }));
   let note = (): void => undefined;
-  const { ledger, signer, seed } = await openLedgerOf(settings, store, () => note());
+  const feed = await openFeed(settings);
+  const heard = { onAppended: () => note(), ...(feed && { onCommitted: feed.committed }) };
+  const { ledger, signer, seed } = await openLedgerOf(settings, store, heard);
   opened.use(ledger);
   opened.defer(() => recordEnd(ledger));
   await closeOrphans({ store, ledger, hasEnded });
@@ -97,10 +100,19 @@ export async function openGateway(settings: Settings, flags: OpenFlags = {}): Pr
     watchTools(catalog, connectors, { read: () => store.meta.get(APPROVALS), everyMs: LOOK_MS }),
   );
   const checker = opened.use(openChecker({ node: process.execPath, keeper, now: Date.now, measure: measureFamily }));
+  const { isolation } = engine;
+  const metrics = await openMetrics(settings, feed, {
+    build: { version: VERSION, engine: settings.sandbox.engine, isolation },
+    sandbox: () => sandbox.load(),
+    upstreams: () => catalog.statuses(),
+    checkerStarts: () => checker.starts,
+    others: () => ({}),
+  });
   const rooms = opened.move();
   const close = (): Promise<void> => rooms.disposeAsync();
-  const kept = { results, flows, watch, hide: followSecrets(lent), ...(shapes && { shapes }) };
-  return createGateway({ settings, store, ledger, catalog, policy, sandbox, checker, egress, close, ...kept });
+  const kept = { results, flows, watch, hide: followSecrets(lent), ...(shapes && { shapes }), ...(feed && { feed }) };
+  const whole = { settings, store, ledger, catalog, policy, sandbox, checker, egress, close, ...kept };
+  return { ...createGateway(whole), ...metrics };
 }
 
 /** The rules of the configuration and of its rule file, if it names one. */

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 
 import { createSigner, openReader, openSignedLedger } from "./audit/index.ts";
-import type { Ledger, LedgerReader, Signer } from "./audit/index.ts";
+import type { Ledger, LedgerReader, SignedLedgerOptions, Signer } from "./audit/index.ts";
 import { openHeldDefinitions } from "./catalog/index.ts";
 import type { HeldDefinitions } from "./catalog/index.ts";
 import type { Settings } from "./config/index.ts";
@@ -45,7 +45,11 @@ interface OpenedLedger {
 }
 
 /** The ledger of a store, signed with the key beside it, which is made on first use. The caller closes it first. */
-export async function openLedgerOf(settings: Settings, store: Store, onAppended?: () => void): Promise<OpenedLedger> {
+export async function openLedgerOf(
+  settings: Settings,
+  store: Store,
+  heard: Pick<SignedLedgerOptions, "onAppended" | "onCommitted"> = {},
+): Promise<OpenedLedger> {
   const headFile = toHeadFile(settings);
   const { seed, isNew } =
     headFile === undefined
@@ -53,14 +57,7 @@ export async function openLedgerOf(settings: Settings, store: Store, onAppended?
       : loadSigningKey(toKeyFile(settings), randomBytes);
   const signer = createSigner(seed);
   const where = headFile === undefined ? {} : { headFile };
-  const ledger = await openSignedLedger({
-    store,
-    now: Date.now,
-    signer,
-    isNewKey: isNew,
-    ...where,
-    ...(onAppended && { onAppended }),
-  });
+  const ledger = await openSignedLedger({ store, now: Date.now, signer, isNewKey: isNew, ...where, ...heard });
   return { ledger, signer, seed };
 }
 

@@ -88,6 +88,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     never: "contain a rule of its own",
     imports: ["domain", "store", "audit", "catalog", "typegen", "analysis", "sandbox", "bridge"],
   },
+  watching: {
+    does: "Counts, traces and looks out for what is unusual, when an operator turns that on; tells those who asked.",
+    never: "hold up an execution, or see an argument, a result or a source",
+    imports: ["domain", "audit"],
+  },
   surfaces: {
     does: "Three thin doors (MCP, admin, command line) that turn a protocol into a request and a result into a reply.",
     never: "build a room",

@@ -34,6 +34,7 @@ import { FLOW_OBSERVATIONS } from "./scenarios/observe-flows.ts";
 import { LEDGER_OBSERVATIONS } from "./scenarios/observe-ledger.ts";
 import { QUOTA_OBSERVATIONS, policyObservations } from "./scenarios/observe-policy.ts";
 import { NETWORK_OBSERVATIONS } from "./scenarios/observe-network.ts";
+import { WATCHING_OBSERVATIONS } from "./scenarios/observe-watching.ts";
 import { makeFolder, serveFor, startFor, waitForOutput } from "./scenarios/product.ts";
 
 const MIB = 1024 * 1024;
@@ -197,6 +198,7 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
   ...FLOW_OBSERVATIONS,
   ...LEDGER_OBSERVATIONS,
   ...NETWORK_OBSERVATIONS,
+  ...WATCHING_OBSERVATIONS,
 
   "mcpServers.*.args": compare(
     run("return (await probe.about({})).argv"),

@@ -31,6 +31,8 @@ export interface LedgerOptions {
   readonly onAppended?: (head: LedgerHead) => void;
   /** Up to where records were dropped on purpose, if it is certain. */
   readonly findCut?: () => Promise<LedgerHead>;
+  /** Hears every batch that is durable and how long that took. Must not throw, and must not take long. */
+  readonly onCommitted?: (records: readonly AuditRecord[], ms: number) => void;
 }
 
 /** The only way to write things down. It does not own the store. */
@@ -84,7 +86,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
  * next number, what we left must still be there: if not, that is the next record, and only then come the others.
  */
 function createAppend(options: LedgerOptions, start: LedgerHead) {
-  const { store, now, digest = digestOf, onAppended } = options;
+  const { store, now, digest = digestOf, onAppended, onCommitted } = options;
   let head = start;
   let warnings: readonly Draft[] = [];
   const append = async (drafts: readonly Draft[]): Promise<readonly AuditRecord[] | "taken"> => {
@@ -97,9 +99,13 @@ function createAppend(options: LedgerOptions, start: LedgerHead) {
     return sealed.slice(known).map(({ record }) => record);
   };
   return async (drafts: readonly Draft[]): Promise<readonly AuditRecord[]> => {
+    const startedAt = performance.now();
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const written = await append(drafts);
-      if (written !== "taken") return written;
+      if (written !== "taken") {
+        onCommitted?.(written, performance.now() - startedAt);
+        return written;
+      }
       const { end, suspicion } = await followChain(options, head);
       if (suspicion !== undefined) warnings = [...warnings, warn(suspicion, head, now())];
       head = end;

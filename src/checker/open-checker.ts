@@ -30,6 +30,8 @@ export interface Checker extends AsyncDisposable {
   check(request: CheckRequest): Promise<Checked>;
   /** Programs that reached the process; what the cache answers is not among them. */
   readonly asked: number;
+  /** How often a process was started. */
+  readonly starts: number;
   /** Of the process, or 0 while there is none. */
   readonly pid: number;
 }
@@ -63,6 +65,9 @@ export function openChecker(options: CheckerOptions): Checker {
   return {
     get asked() {
       return running.asked;
+    },
+    get starts() {
+      return running.starts;
     },
     get pid() {
       return running.pid;

@@ -36,6 +36,7 @@ export interface WarmProcess {
   /** One question at a time. After anything but an answer the process is gone. */
   ask(text: string, surface: ApiSurface): Promise<Outcome>;
   readonly asked: number;
+  readonly starts: number;
   /** 0 while there is none. */
   readonly pid: number;
   close(): Promise<void>;
@@ -49,6 +50,7 @@ interface State {
   isClosed: boolean;
   ids: number;
   asked: number;
+  starts: number;
   /** In a row. */
   failures: number;
   notBefore: Instant;
@@ -57,12 +59,13 @@ interface State {
 export function createWarmProcess(options: ProcessOptions): WarmProcess {
   const { limits, now } = options;
   const known = new Set<string>();
-  const state: State = { child: undefined, isClosed: false, ids: 0, asked: 0, failures: 0, notBefore: 0 };
+  const state: State = { child: undefined, isClosed: false, ids: 0, asked: 0, starts: 0, failures: 0, notBefore: 0 };
 
   function findChild(): Child | undefined {
     if (state.child && !state.child.isGone) return state.child;
     if (state.isClosed || now() < state.notBefore) return undefined;
     known.clear();
+    state.starts += 1;
     state.child = startChild({ ...options, script: options.script ?? CHILD });
     return state.child;
   }
@@ -100,6 +103,9 @@ export function createWarmProcess(options: ProcessOptions): WarmProcess {
   return {
     get asked() {
       return state.asked;
+    },
+    get starts() {
+      return state.starts;
     },
     get pid() {
       return state.child && !state.child.isGone ? state.child.pid : 0;

@@ -73,6 +73,7 @@ test("every setting is listed", () => {
     "mcpServers.*.startupTimeoutMs",
     "mcpServers.*.type",
     "mcpServers.*.url",
+    "metrics.enabled",
     "openapi.*.auth",
     "openapi.*.baseUrl",
     "openapi.*.disabled",

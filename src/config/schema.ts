@@ -11,6 +11,7 @@ import { isExportUrl, isHttpUrl, isLoopbackHost, isSqliteUrl } from "./formats.t
 import { egressSchema, networkPolicySchema } from "./network-schema.ts";
 import { policySchema } from "./policy-schema.ts";
 import { quotasSchema } from "./quotas-schema.ts";
+import { metricsSchema } from "./watching-schema.ts";
 import { whole } from "./whole.ts";
 
 const HOUR_MS = 3_600_000;
@@ -248,6 +249,7 @@ export const configSchema = z.strictObject({
   catalog: catalogSchema,
   audit: auditSchema,
   ledger: ledgerSchema,
+  metrics: metricsSchema,
   store: z
     .strictObject({
       url: z

@@ -63,6 +63,7 @@ export function toSettings(config: CheckedConfig, context: Context): Settings {
     catalog: config.catalog,
     audit: { previews: config.audit.previews, exports: config.audit.export.map((entry) => toExport(entry, context)) },
     ledger: { retention: toGiven(config.ledger.retention) },
+    metrics: config.metrics,
     store: { path: isMemoryLocation(location) ? location : resolve(context.folder, location) },
     expose: config.expose,
     results: config.results,

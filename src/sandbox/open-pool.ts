@@ -12,6 +12,7 @@ import { createPlaces } from "./places.ts";
 import type { Places } from "./places.ts";
 import { NOTHING_MEASURED, measureProcess } from "./measure.ts";
 import type { Measure } from "./measure.ts";
+import type { SandboxLoad } from "./sandbox.ts";
 import { startChild } from "./start-child.ts";
 import type { Child, ChildOptions } from "./start-child.ts";
 import { TO_HOST } from "./wire.ts";
@@ -45,6 +46,7 @@ export interface Lease {
 export interface Pool {
   /** Waits for a child. Rejects with LIMIT_BUSY when the queue is full, with REQUEST_CANCELLED when `signal` says so. */
   take(principal: string, signal: AbortSignal): Promise<Lease>;
+  load(): SandboxLoad;
   close(): Promise<void>;
 }
 
@@ -290,6 +292,13 @@ class ChildPool implements Pool {
     if (index >= 0) this.#idle.splice(index, 1);
     if (this.#closed && this.#all.size === 0) this.#closed.resolve();
     else this.#fill();
+  }
+
+  load(): SandboxLoad {
+    const measured = [...this.#all].map(({ child }) => measureProcess(child.pid) ?? NOTHING_MEASURED);
+    const residentBytes = measured.reduce((sum, one) => sum + one.residentBytes, 0);
+    const busy = this.#leased;
+    return { waiting: this.#queue.length, busy, idle: Math.max(0, this.#all.size - busy), residentBytes };
   }
 
   async close(): Promise<void> {

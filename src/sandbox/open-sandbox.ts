@@ -52,6 +52,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
     isolation: engine.isolation,
     layers: engine.layers,
     run,
+    load: () => pool.load(),
     close: () => pool.close(),
     [Symbol.asyncDispose]: () => pool.close(),
   };

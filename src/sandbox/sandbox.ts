@@ -58,11 +58,23 @@ export interface SandboxResult {
   readonly usage: SandboxUsage;
 }
 
+/** How busy a sandbox is now. */
+export interface SandboxLoad {
+  /** Executions in the queue. */
+  readonly waiting: number;
+  /** Children that run a program, and all others. */
+  readonly busy: number;
+  readonly idle: number;
+  /** Of all children together; 0 where the system does not tell. */
+  readonly residentBytes: number;
+}
+
 export interface Sandbox extends AsyncDisposable {
   readonly engine: EngineName;
   readonly isolation: IsolationLevel;
   readonly layers: readonly IsolationLayer[];
   /** Never rejects: whatever happens to the program, its process or the queue is an ending. */
   run(job: SandboxJob): Promise<SandboxResult>;
+  load(): SandboxLoad;
   close(): Promise<void>;
 }

@@ -107,6 +107,8 @@ export interface Gateway extends AsyncDisposable {
   onToolsChanged(listener: () => void): () => void;
   executions(limit: number): Promise<readonly ExecutionSummary[]>;
   health(): Health;
+  /** What Prometheus reads; absent when metrics are off. */
+  readonly metrics?: () => string;
   /** Every execution under way ends as cancelled, and none begins any more. Resolves when they have their results. */
   stop(): Promise<void>;
   /** Stops first. */

@@ -73,6 +73,7 @@ export function createApp(options: AppOptions): App {
 
   app.route("/", mcp.routes);
   app.get("/health", (c) => c.json(toHealth(gateway)));
+  if (gateway.metrics) mountMetrics(app, gateway.metrics);
   app.use("/api/*", async (c, next) => {
     checkToken(c.req.header("authorization"), options.token);
     c.header("cache-control", "no-store");
@@ -86,6 +87,12 @@ export function createApp(options: AppOptions): App {
     stop: () => gateway.stop(),
     close: () => mcp.close(),
   };
+}
+
+/** Without a credential, as `/health`: whoever turns metrics on lets everybody on this machine read them. */
+function mountMetrics(app: Hono, render: () => string): void {
+  const headers = { "content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store" };
+  app.get("/metrics", (c) => c.body(render(), 200, headers));
 }
 
 function mountPage(app: Hono, files: ReadonlyMap<string, WebFile>): void {

@@ -1,0 +1,69 @@
+/** What watchers hear, in which order, and that nobody waits for them. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { createFeed } from "./feed.ts";
+import type { Happening } from "./happening.ts";
+import { callEntries, endedExecution, executionId, openWatched } from "./fixtures/happenings.ts";
+
+test("a call is told once, with what was decided and what came of it", async () => {
+  await using watched = await openWatched();
+  const { feed, ledger } = watched;
+  const told: Happening[] = [];
+  feed.listen((happening) => void (happening.kind === "commit" || told.push(happening)));
+  for (const entry of callEntries({ effect: "write", outcome: "error", code: "UPSTREAM_FAILED" })) {
+    await ledger.write(entry);
+  }
+  feed.ended(...endedExecution({}));
+  feed.drain();
+  const who = { principal: "ann", execution: executionId(1) };
+  const tool = { address: "crm.read", server: "crm server", effect: "write", decision: "allow", isFlow: false };
+  const outcome = { outcome: "error", code: "UPSTREAM_FAILED", ms: 3, endedAt: 1_000_000 };
+  const { stats } = endedExecution({})[1];
+  const times = { startedAt: 1_000_000, endedAt: 1_000_000 };
+  assert.deepEqual(told, [
+    { kind: "call", ...who, seq: 1, tool, ...outcome },
+    { kind: "execution", ...who, ...times, state: "completed", code: undefined, stats },
+  ]);
+});
+
+test("a name that a program made up is no tool", async () => {
+  await using watched = await openWatched();
+  const { feed, ledger } = watched;
+  const told: Happening[] = [];
+  feed.listen((happening) => void (happening.kind === "call" && told.push(happening)));
+  await ledger.write(callEntries({ tool: "made.up", outcome: "error", code: "TOOL_NOT_FOUND" })[1]);
+  feed.drain();
+  assert.deepEqual(
+    told.map((happening) => happening.kind === "call" && [happening.tool, happening.code]),
+    [[undefined, "TOOL_NOT_FOUND"]],
+  );
+});
+
+test("listeners are called after the writer went on, and one that throws harms no other", async () => {
+  const reported: unknown[] = [];
+  const feed = createFeed({ now: () => 0, report: (thrown) => reported.push(thrown) });
+  const told: string[] = [];
+  const broken = new Error("broken");
+  feed.listen(() => {
+    throw broken;
+  });
+  feed.listen(({ kind }) => void told.push(kind));
+  feed.committed([], 1);
+  assert.deepEqual(told, []);
+  await new Promise(setImmediate);
+  assert.deepEqual([told, reported], [["commit"], [broken]]);
+});
+
+test("the line is bounded: one entry below, at and above its length", () => {
+  const feed = createFeed({ now: () => 0, report: () => undefined });
+  let told = 0;
+  feed.listen(() => void (told += 1));
+  for (let entry = 0; entry < 4_095; entry += 1) feed.committed([], 1);
+  feed.committed([], 1);
+  assert.equal(feed.dropped, 0);
+  feed.committed([], 1);
+  feed.drain();
+  assert.deepEqual([feed.dropped, told], [1, 4_096]);
+});

@@ -1,0 +1,48 @@
+/** What can be watched, without arguments, results or source. */
+
+import type { Decision, Effect, ExecutionStats, Instant } from "../domain/index.ts";
+
+/** A tool that exists; names that a program only made up are never here. */
+export interface SeenTool {
+  readonly address: string;
+  readonly server: string;
+  readonly effect: Effect;
+  readonly decision: Decision["kind"];
+  /** The data-flow guard had a say in the decision. */
+  readonly isFlow: boolean;
+}
+
+/** One call that has its answer. */
+export interface CallSeen {
+  readonly kind: "call";
+  readonly principal: string;
+  readonly execution: string;
+  readonly seq: number;
+  /** `undefined` for a call that never got as far as a decision. */
+  readonly tool: SeenTool | undefined;
+  readonly outcome: string;
+  readonly code: string | undefined;
+  readonly ms: number;
+  readonly endedAt: Instant;
+}
+
+/** One execution whose result is recorded. */
+export interface ExecutionSeen {
+  readonly kind: "execution";
+  readonly principal: string;
+  readonly execution: string;
+  readonly startedAt: Instant;
+  readonly endedAt: Instant;
+  readonly state: string;
+  readonly code: string | undefined;
+  readonly stats: ExecutionStats;
+}
+
+/** One commit of the ledger. */
+export interface CommitSeen {
+  readonly kind: "commit";
+  readonly records: number;
+  readonly ms: number;
+}
+
+export type Happening = CallSeen | ExecutionSeen | CommitSeen;

@@ -1,0 +1,131 @@
+/** Counts and measures, and writes them down in the text format 0.0.4 of Prometheus. */
+
+/** Names and values; the same metric always has the same names. */
+export type Labels = Readonly<Record<string, string>>;
+
+export interface Sample {
+  readonly labels: Labels;
+  readonly value: number;
+}
+
+export interface Registry {
+  counter(name: string, help: string): (labels: Labels, amount?: number) => void;
+  histogram(name: string, help: string, bounds: readonly number[]): (labels: Labels, value: number) => void;
+  /** Read at the moment somebody asks. */
+  read(name: string, help: string, source: ReadSource): void;
+  render(): string;
+}
+
+export interface ReadSource {
+  readonly type: "gauge" | "counter";
+  readonly samples: () => readonly Sample[];
+}
+
+/** The value that stands for all others once a metric has as many series as it may have. */
+export const OTHER = "other";
+
+interface Distribution {
+  readonly labels: Labels;
+  /** Not yet added up: each holds what fell between its bound and the one before. */
+  readonly counts: number[];
+  sum: number;
+  count: number;
+}
+
+/** `mostSeries` bounds what one metric can hold, whatever names upstreams come up with. */
+export function createRegistry(mostSeries: number): Registry {
+  const metrics: (() => readonly string[])[] = [];
+  return {
+    counter(name, help) {
+      const series = createSeries(mostSeries, (labels) => ({ labels, value: 0 }));
+      metrics.push(() =>
+        describe(
+          name,
+          help,
+          "counter",
+          series.all().map(({ labels, value }) => line(name, labels, value)),
+        ),
+      );
+      return (labels, amount = 1) => void (series.of(labels).value += amount);
+    },
+    histogram(name, help, bounds) {
+      const series = createSeries<Distribution>(mostSeries, (labels) => ({
+        labels,
+        counts: bounds.map(() => 0),
+        sum: 0,
+        count: 0,
+      }));
+      metrics.push(() =>
+        describe(
+          name,
+          help,
+          "histogram",
+          series.all().flatMap((one) => toLines(name, bounds, one)),
+        ),
+      );
+      return (labels, value) => observe(series.of(labels), bounds, value);
+    },
+    read(name, help, { type, samples }) {
+      metrics.push(() =>
+        describe(
+          name,
+          help,
+          type,
+          samples().map(({ labels, value }) => line(name, labels, value)),
+        ),
+      );
+    },
+    render: () =>
+      metrics
+        .flatMap((render) => render())
+        .map((text) => `${text}\n`)
+        .join(""),
+  };
+}
+
+function createSeries<One>(most: number, create: (labels: Labels) => One) {
+  const series = new Map<string, One>();
+  const of = (labels: Labels): One => {
+    const key = JSON.stringify(labels);
+    const found = series.get(key);
+    if (found) return found;
+    const other = Object.fromEntries(Object.keys(labels).map((name) => [name, OTHER]));
+    const otherKey = JSON.stringify(other);
+    if (series.size >= most - 1 && key !== otherKey) return of(other);
+    const created = create(labels);
+    series.set(key, created);
+    return created;
+  };
+  return { of, all: () => [...series.values()] };
+}
+
+function observe(one: Distribution, bounds: readonly number[], value: number): void {
+  one.sum += value;
+  one.count += 1;
+  const index = bounds.findIndex((bound) => value <= bound);
+  if (index >= 0) one.counts[index] = (one.counts[index] ?? 0) + 1;
+}
+
+function toLines(name: string, bounds: readonly number[], { labels, counts, sum, count }: Distribution): string[] {
+  let below = 0;
+  const buckets = bounds.map((bound, index) => {
+    below += counts[index] ?? 0;
+    return line(`${name}_bucket`, { ...labels, le: String(bound) }, below);
+  });
+  const last = line(`${name}_bucket`, { ...labels, le: "+Inf" }, count);
+  return [...buckets, last, line(`${name}_sum`, labels, sum), line(`${name}_count`, labels, count)];
+}
+
+function describe(name: string, help: string, type: string, lines: readonly string[]): readonly string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines];
+}
+
+function line(name: string, labels: Labels, value: number): string {
+  const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escapeLabel(text)}"`);
+  return `${name}${pairs.length === 0 ? "" : `{${pairs.join(",")}}`} ${value}`;
+}
+
+/** A name must not be able to write a line of its own. */
+function escapeLabel(text: string): string {
+  return text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+}
