@@ -34,7 +34,7 @@ import type { Parts } from "./create-rooms.ts";
 import { createUpstreams, findPlaces, startEagerly } from "./create-upstreams.ts";
 import { cleanDescription, createResultId, createSeed, reportIncident, warnOperator } from "./host-powers.ts";
 import { recordStart, startExports, startRetention } from "./keep-ledger.ts";
-import { openFeed, openMetrics } from "./open-watching.ts";
+import { openFeed, openMetrics, openWatchers } from "./open-watching.ts";
 import { APPROVALS, RESTARTS, createVault, openHeld, openLedgerOf } from "./open-records.ts";
 
 const MANIFEST = createRequire(import.meta.url)("../package.json") as { readonly version: string };
@@ -75,6 +75,7 @@ export async function openGateway(settings: Settings, flags: OpenFlags = {}): Pr
   const exporter = opened.use(startExports(settings, around));
   note = () => exporter.note();
   opened.use(startRetention(settings, around));
+  const watchers = opened.use(await openWatchers(settings, feed, around));
   const lent = new Set<string>();
   const parts = { keeper, egress, store, vault, ledger, lent };
   const { connectors, borrowers, pinModeOf } = await createUpstreams(settings, parts);
@@ -106,7 +107,7 @@ export async function openGateway(settings: Settings, flags: OpenFlags = {}): Pr
     sandbox: () => sandbox.load(),
     upstreams: () => catalog.statuses(),
     checkerStarts: () => checker.starts,
-    others: () => ({}),
+    others: () => watchers.counts(),
   });
   const rooms = opened.move();
   const close = (): Promise<void> => rooms.disposeAsync();

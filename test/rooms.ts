@@ -91,7 +91,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   watching: {
     does: "Counts, traces and looks out for what is unusual, when an operator turns that on; tells those who asked.",
     never: "hold up an execution, or see an argument, a result or a source",
-    imports: ["domain", "audit"],
+    imports: ["domain", "store", "audit", "egress"],
   },
   surfaces: {
     does: "Three thin doors (MCP, admin, command line) that turn a protocol into a request and a result into a reply.",
@@ -129,7 +129,7 @@ export const GATES: readonly { readonly match: RegExp; readonly rooms: readonly 
   { match: /^@modelcontextprotocol\/client/, rooms: ["connectors"] },
   { match: /^(@modelcontextprotocol\/server|hono|@hono\/.*)/, rooms: ["surfaces"] },
   { match: /^typescript(\/.*)?$/, rooms: ["checker"] },
-  { match: /^node:crypto$/, rooms: ["vault", "audit", "catalog", "analysis", "checker", "surfaces"] },
+  { match: /^node:crypto$/, rooms: ["vault", "audit", "catalog", "analysis", "checker", "watching", "surfaces"] },
   {
     match: /^node:fs(\/.*)?$/,
     rooms: [

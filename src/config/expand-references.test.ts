@@ -108,9 +108,11 @@ test("references work in every text of the configuration", () => {
   assert.deepEqual([settings.store.path, settings.server.host], ["/f/x.db", "::1"]);
 });
 
-test("a secret is allowed in env, headers and auth of an upstream, in headers of an export, and nowhere else", () => {
+test("a secret is allowed in env, headers and auth of an upstream, in headers of an export, for the webhook, and nowhere else", () => {
   const secret = "${secret:K}";
+  const places = "in env, headers and auth of an upstream, in headers of an export, and in anomalies.webhook.secret";
   const refused: readonly (readonly [string, object])[] = [
+    ["anomalies.webhook.url", { anomalies: { webhook: { url: `https://h/${secret}`, secret } } }],
     ["mcpServers.a.command", { mcpServers: { a: { command: secret } } }],
     ["mcpServers.a.args[0]", { mcpServers: { a: { command: "a", args: [secret] } } }],
     ["mcpServers.a.cwd", { mcpServers: { a: { command: "a", cwd: secret } } }],
@@ -126,7 +128,7 @@ test("a secret is allowed in env, headers and auth of an upstream, in headers of
   ];
   for (const [key, config] of refused) {
     assert.throws(() => parseSettings(config, { folder: "/" }, {}), {
-      message: `configuration ${key}: \${secret:NAME} is allowed only in env, headers and auth of an upstream, and in headers of an export`,
+      message: `configuration ${key}: \${secret:NAME} is allowed only ${places}`,
     });
   }
   const allowed = { a: { command: "a", env: { K: secret } }, b: { url: "https://h/", headers: { K: secret } } };
@@ -135,4 +137,9 @@ test("a secret is allowed in env, headers and auth of an upstream, in headers of
   assert.equal(parseSettings({ openapi: { api } }, { folder: "/" }, {}).apis.size, 1);
   const place = { kind: "otlp", url: "https://h/", headers: { K: secret } };
   assert.equal(parseSettings({ audit: { export: [place] } }, { folder: "/" }, {}).audit.exports.length, 1);
+  const webhook = { url: "https://h/", secret };
+  assert.deepEqual(parseSettings({ anomalies: { webhook } }, { folder: "/" }, {}).anomalies, {
+    enabled: false,
+    webhook: { url: "https://h/", secret: [{ secret: "K" }] },
+  });
 });

@@ -76,8 +76,8 @@ function joinTexts(parts: readonly Part[]): Template {
 }
 
 /**
- * The configuration with variables filled in everywhere but in `env`, `headers` and `auth` of an upstream. Those are
- * checked here, and stay as they were written until they become templates.
+ * The configuration with variables filled in everywhere but where a secret may stand. Those places are checked here,
+ * and stay as they were written until they become templates.
  */
 export function expandReferences(config: Json, environment: Environment, problems: Problems): Json {
   const walk = (value: Json, path: KeyPath): Json => {
@@ -99,11 +99,12 @@ export function expandReferences(config: Json, environment: Environment, problem
 }
 
 const SECRET_MISPLACED =
-  "${secret:NAME} is allowed only in env, headers and auth of an upstream, and in headers of an export";
+  "${secret:NAME} is allowed only in env, headers and auth of an upstream, in headers of an export, and in anomalies.webhook.secret";
 
 function isTemplatePath(path: KeyPath): boolean {
   const [map, second, key, fourth] = path;
   if (map === "audit" && second === "export") return path.length === 5 && fourth === "headers";
+  if (path.length === 3 && map === "anomalies" && second === "webhook") return key === "secret";
   if (path.length !== 4) return false;
   return (map === "mcpServers" && (key === "env" || key === "headers")) || (map === "openapi" && isApiTemplate(key));
 }

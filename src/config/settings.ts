@@ -136,6 +136,10 @@ export interface Settings {
   /** Which records are dropped; without any limit, none. */
   readonly ledger: { readonly retention: { readonly days?: number; readonly records?: number } };
   readonly metrics: { readonly enabled: boolean };
+  readonly anomalies: {
+    readonly enabled: boolean;
+    readonly webhook?: { readonly url: string; readonly secret: Template };
+  };
   /** An absolute path, or `:memory:` for a store that ends with the process. */
   readonly store: { readonly path: string };
   /** What MCP clients see: programs over tools, the tools themselves, or both. */

@@ -64,6 +64,7 @@ export function toSettings(config: CheckedConfig, context: Context): Settings {
     audit: { previews: config.audit.previews, exports: config.audit.export.map((entry) => toExport(entry, context)) },
     ledger: { retention: toGiven(config.ledger.retention) },
     metrics: config.metrics,
+    anomalies: toAnomalies(config.anomalies, context.environment),
     store: { path: isMemoryLocation(location) ? location : resolve(context.folder, location) },
     expose: config.expose,
     results: config.results,
@@ -164,6 +165,15 @@ function toPolicy(policy: CheckedConfig["policy"], folder: string): Settings["po
     labels: labels.map(({ tools, add = [], remove = [] }) => ({ tools, add, remove })),
     ...(file !== undefined && { file: resolve(folder, file) }),
   };
+}
+
+function toAnomalies(
+  { enabled, webhook }: CheckedConfig["anomalies"],
+  environment: Environment,
+): Settings["anomalies"] {
+  if (!webhook) return { enabled };
+  const { url, secret } = webhook;
+  return { enabled, webhook: { url, secret: expandText(secret, environment).parts } };
 }
 
 function toPrincipal(name: string): PrincipalId {

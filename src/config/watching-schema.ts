@@ -2,6 +2,8 @@
 
 import { z } from "zod";
 
+import { isHttpUrl } from "./formats.ts";
+
 /** Numbers for Prometheus. */
 export const metricsSchema = z
   .strictObject({
@@ -12,3 +14,26 @@ export const metricsSchema = z
   })
   .prefault({})
   .meta({ description: "Numbers for Prometheus." });
+
+const webhookSchema = z
+  .strictObject({
+    url: z
+      .string()
+      .refine(isHttpUrl, "expected an http or https URL without user name and password")
+      .meta({ description: "Where every anomaly is sent, as a signed POST." }),
+    secret: z.string().min(1).meta({ description: "What signs it, as ${secret:NAME}." }),
+  })
+  .optional()
+  .meta({ description: "Who is told." });
+
+/** What is unusual. */
+export const anomaliesSchema = z
+  .strictObject({
+    enabled: z
+      .boolean()
+      .default(false)
+      .meta({ description: "Compare what principals do with what they usually do, and record what is unusual." }),
+    webhook: webhookSchema,
+  })
+  .prefault({})
+  .meta({ description: "What is unusual." });

@@ -22,7 +22,8 @@ export interface Feed {
   readonly committed: (records: readonly AuditRecord[], ms: number) => void;
   /** Every execution once its result is recorded. */
   ended(execution: Execution, result: ExecutionResult): void;
-  listen(listener: (happening: Happening) => void): void;
+  /** Returns the way to stop listening. */
+  listen(listener: (happening: Happening) => void): () => void;
   /** Tells what waits now instead of a moment later. */
   drain(): void;
   /** What came in while the line was full. */
@@ -32,7 +33,7 @@ export interface Feed {
 type Entry = ExecutionSeen | { readonly kind: "batch"; readonly records: readonly AuditRecord[]; readonly ms: number };
 
 export function createFeed({ now, report }: FeedOptions): Feed {
-  const listeners: ((happening: Happening) => void)[] = [];
+  const listeners = new Set<(happening: Happening) => void>();
   const join = createJoinCalls();
   let waiting: Entry[] = [];
   let dropped = 0;
@@ -70,7 +71,10 @@ export function createFeed({ now, report }: FeedOptions): Feed {
   return {
     committed: (records, ms) => add({ kind: "batch", records, ms }),
     ended: (execution, result) => add(toSeen(execution, result, now())),
-    listen: (listener) => void listeners.push(listener),
+    listen(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
     drain,
     get dropped() {
       return dropped;
