@@ -19,10 +19,10 @@ import type { Sandbox } from "./sandbox/index.ts";
 import type { Store } from "./store/index.ts";
 import type { Gateway } from "./surfaces/index.ts";
 import { declareApi } from "./typegen/index.ts";
-import type { Feed } from "./watching/index.ts";
 import { createProgramNetwork } from "./create-network.ts";
 import type { ProgramNetwork } from "./create-network.ts";
 import { createExecutionId, createPreview, reportIncident, timebox } from "./host-powers.ts";
+import type { Watchers } from "./open-watching.ts";
 
 /** The rooms of one gateway, once they are open. */
 export interface Parts {
@@ -41,8 +41,7 @@ export interface Parts {
   /** What every secret that was ever lent is taken out with. */
   readonly hide: (text: string) => string;
   readonly egress: Egress;
-  /** Absent when nobody watches. */
-  readonly feed?: Feed;
+  readonly watchers: Pick<Watchers, "feed" | "traces">;
   close(): Promise<void>;
 }
 
@@ -57,15 +56,26 @@ export function createRooms(parts: Parts, describe: Gateway["describe"]): Corrid
       hasNetwork: network.has(),
       reached: planCalls(calls, snapshot).calls.map(({ tool }) => tool),
     });
+  const { feed, traces } = parts.watchers;
   const report = reportIncident;
   const counters = { store: store.quotas, now: Date.now, createLease: createExecutionId };
   const quotas = openQuotas({ settings: settings.quotas, ...counters });
   const record = createRecord({ store, ledger, now: Date.now, createId: createExecutionId, owner: nameProcess() });
   return {
     ...record,
+    open: (request) => {
+      const opening = record.open(request);
+      traces?.begin(opening.execution.id, request.trace);
+      return opening;
+    },
+    claim: async (request, key) => {
+      const claimed = await record.claim(request, key);
+      if ("opening" in claimed) traces?.begin(claimed.opening.execution.id, request.trace);
+      return claimed;
+    },
     close: async (execution, result) => {
       await record.close(execution, result);
-      parts.feed?.ended(execution, result);
+      feed?.ended(execution, result);
     },
     admit: (principal, wallMs) => quotas.take({ kind: "execution", principal, wallMs }),
     engine,
@@ -133,7 +143,9 @@ function createBridges(
       take: (tool) => quotas.take({ kind: "call", principal, tool }),
       decide: (call, tool) => policy.decide({ call, tool, principal }),
       invoke: async (tool, args, { seq, ...options }) => {
-        const called = await catalog.connectorOf(tool).call(tool.origin.remoteName, args, options);
+        const trace = parts.watchers.traces?.contextOf(execution.id, seq);
+        const traced = { ...options, ...(trace && { trace }) };
+        const called = await catalog.connectorOf(tool).call(tool.origin.remoteName, args, traced);
         shapes?.observe(tool, called.value);
         const owner = { principal: principal.id, execution: execution.id, labels: flow.sourcesWith(tool, seq) };
         return keepAttachments(called, limits.resultBytes, (file) => results.keepFile(owner, file));

@@ -101,17 +101,10 @@ export async function openGateway(settings: Settings, flags: OpenFlags = {}): Pr
     watchTools(catalog, connectors, { read: () => store.meta.get(APPROVALS), everyMs: LOOK_MS }),
   );
   const checker = opened.use(openChecker({ node: process.execPath, keeper, now: Date.now, measure: measureFamily }));
-  const { isolation } = engine;
-  const metrics = await openMetrics(settings, feed, {
-    build: { version: VERSION, engine: settings.sandbox.engine, isolation },
-    sandbox: () => sandbox.load(),
-    upstreams: () => catalog.statuses(),
-    checkerStarts: () => checker.starts,
-    others: () => watchers.counts(),
-  });
+  const metrics = await openMetrics(settings, { version: VERSION, watchers, sandbox, catalog, checker });
   const rooms = opened.move();
   const close = (): Promise<void> => rooms.disposeAsync();
-  const kept = { results, flows, watch, hide: followSecrets(lent), ...(shapes && { shapes }), ...(feed && { feed }) };
+  const kept = { results, flows, watch, watchers, hide: followSecrets(lent), ...(shapes && { shapes }) };
   const whole = { settings, store, ledger, catalog, policy, sandbox, checker, egress, close, ...kept };
   return { ...createGateway(whole), ...metrics };
 }

@@ -1,15 +1,21 @@
 /** Loads and opens what watches the gateway, and nothing of it while it is off. */
 
+import { randomBytes } from "node:crypto";
+
 import type { Ledger } from "./audit/index.ts";
+import type { Catalog } from "./catalog/index.ts";
+import type { Checker } from "./checker/index.ts";
 import type { Settings } from "./config/index.ts";
+import { GloveboxError } from "./domain/index.ts";
 import type { Egress } from "./egress/index.ts";
+import type { Sandbox } from "./sandbox/index.ts";
 import type { Store } from "./store/index.ts";
 import type { Gateway } from "./surfaces/index.ts";
-import { fillTemplates } from "./vault/index.ts";
+import { fillTexts } from "./fill-texts.ts";
 import type { Vault } from "./vault/index.ts";
 import type { Feed } from "./watching/index.ts";
 import type { Webhook, WebhookOptions } from "./watching/anomalies/index.ts";
-import type { MetricsSources } from "./watching/metrics/index.ts";
+import type { Traces } from "./watching/traces/index.ts";
 import { reportIncident, warnOperator } from "./host-powers.ts";
 
 /** Of an answer that nobody reads. */
@@ -21,24 +27,28 @@ export interface WatchedParts {
   readonly ledger: Ledger;
   readonly vault: Vault;
   readonly egress: Egress;
+  readonly version: string;
 }
 
 /** What watches, beside the metrics; closed before the rooms that it uses. */
 export interface Watchers extends AsyncDisposable {
   /** For the metrics, by the rest of their names. */
   counts(): Readonly<Record<string, number>>;
+  /** Absent when nobody watches. */
+  readonly feed?: Feed;
+  readonly traces?: Traces;
 }
 
 /** `undefined` when nothing is watched: then nobody listens to the ledger. */
-export async function openFeed({ metrics, anomalies }: Settings): Promise<Feed | undefined> {
-  if (!metrics.enabled && !anomalies.enabled) return undefined;
+export async function openFeed({ metrics, traces, anomalies }: Settings): Promise<Feed | undefined> {
+  if (!metrics.enabled && !traces.enabled && !anomalies.enabled) return undefined;
   const { createFeed } = await import("./watching/index.ts");
   return createFeed({ now: Date.now, report: reportIncident });
 }
 
-/** Anomalies and their webhook, as far as they are on. */
+/** Traces, and anomalies with their webhook, as far as they are on. */
 export async function openWatchers(
-  { anomalies }: Settings,
+  { anomalies, traces: wanted }: Settings,
   feed: Feed | undefined,
   parts: WatchedParts,
 ): Promise<Watchers> {
@@ -54,11 +64,39 @@ export async function openWatchers(
     counts.push(() => ({ anomalies: watch.seen }));
     if (webhook) counts.push(() => ({ alerts_delivered: webhook.delivered, alert_failures: webhook.failures }));
   }
+  const traces = feed && wanted.enabled ? opened.use(await openTracesOf(wanted, feed, parts)) : undefined;
+  if (traces) counts.push(() => ({ spans_exported: traces.exported, spans_dropped: traces.dropped }));
   const watchers = opened.move();
   return {
+    ...(feed && { feed }),
+    ...(traces && { traces }),
     counts: () => Object.assign({}, ...counts.map((count) => count())),
     [Symbol.asyncDispose]: () => watchers.disposeAsync(),
   };
+}
+
+/** Where collectors listen unless they are told otherwise. */
+const USUAL_COLLECTOR = "http://127.0.0.1:4318";
+
+/** The configuration counts before the environment. */
+async function openTracesOf(wanted: Settings["traces"], feed: Feed, { egress, vault, version }: WatchedParts) {
+  const { openTraces } = await import("./watching/traces/index.ts");
+  const base = wanted.endpoint ?? process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] ?? USUAL_COLLECTOR;
+  const url = `${base.replace(/\/+$/, "")}/v1/traces`;
+  if (!URL.canParse(url)) {
+    throw new GloveboxError("CONFIG_INVALID", "OTEL_EXPORTER_OTLP_ENDPOINT is no URL", {
+      hint: "Correct it, or write traces.endpoint into the configuration",
+    });
+  }
+  return openTraces({
+    feed,
+    version,
+    url,
+    send: egress.fetchFrom(new URL(url).origin, { maxBytes: ANSWER_BYTES, mayBePrivate: true }),
+    resolveHeaders: () => fillTexts(wanted.headers, vault, "traces"),
+    createTraceId: () => randomBytes(16).toString("hex"),
+    warn: warnOperator,
+  });
 }
 
 /** The operator wrote the address, so it may lie in a private network. */
@@ -68,18 +106,33 @@ function toWebhook(
 ): WebhookOptions {
   const send = egress.fetchFrom(new URL(url).origin, { maxBytes: ANSWER_BYTES, mayBePrivate: true });
   const resolveSecret = async (): Promise<string> =>
-    (await fillTemplates({ secret }, vault, "webhook for anomalies"))["secret"] ?? "";
+    (await fillTexts({ secret }, vault, "webhook for anomalies"))["secret"] ?? "";
   return { url, send, resolveSecret, store, now: Date.now, warn: warnOperator };
 }
 
+/** What metrics are read from. */
+export interface MeasuredParts {
+  readonly version: string;
+  readonly watchers: Watchers;
+  readonly sandbox: Sandbox;
+  readonly catalog: Catalog;
+  readonly checker: Checker;
+}
+
 /** The part of a gateway that answers `/metrics`; empty when it is off. */
-export async function openMetrics(
-  { metrics }: Settings,
-  feed: Feed | undefined,
-  sources: Omit<MetricsSources, "feed">,
-): Promise<Pick<Gateway, "metrics">> {
+export async function openMetrics({ metrics }: Settings, parts: MeasuredParts): Promise<Pick<Gateway, "metrics">> {
+  const { version, watchers, sandbox, catalog, checker } = parts;
+  const { feed } = watchers;
   if (!feed || !metrics.enabled) return {};
   const { createMetrics } = await import("./watching/metrics/index.ts");
-  const created = createMetrics({ ...sources, feed });
+  const { engine, isolation } = sandbox;
+  const created = createMetrics({
+    feed,
+    build: { version, engine, isolation },
+    sandbox: () => sandbox.load(),
+    upstreams: () => catalog.statuses(),
+    checkerStarts: () => checker.starts,
+    others: () => watchers.counts(),
+  });
   return { metrics: () => created.render() };
 }

@@ -21,7 +21,7 @@ const URL_KEYS = ["headers"] as const;
 /** Works on a configuration that may still break the schema, so that all problems come out at once. */
 export function checkRelations(config: Json, environment: Environment, problems: Problems): void {
   if (!isJsonObject(config)) return;
-  const { audit, mcpServers, openapi, policy, quotas, sandbox } = config;
+  const { audit, mcpServers, openapi, policy, quotas, sandbox, traces } = config;
   const servers = isJsonObject(mcpServers) ? mcpServers : {};
   for (const [name, server] of Object.entries(servers)) {
     checkName(["mcpServers", name], problems);
@@ -33,6 +33,10 @@ export function checkRelations(config: Json, environment: Environment, problems:
     if (isJsonObject(api)) checkApi(api, ["openapi", name], { environment, problems });
   }
   if (isJsonObject(audit) && Array.isArray(audit["export"])) checkExports(audit["export"], { environment, problems });
+  if (isJsonObject(traces)) {
+    const rules = { environment, problems, name: HEADER_NAME, bad: BAD_IN_HEADER };
+    checkEntries(traces["headers"], ["traces", "headers"], rules);
+  }
   if (isJsonObject(policy)) checkPolicy(policy, problems);
   const prices = isJsonObject(quotas) ? quotas["prices"] : undefined;
   if (isJsonObject(prices)) checkPatterns(prices, ["quotas", "prices"], problems);

@@ -110,9 +110,11 @@ test("references work in every text of the configuration", () => {
 
 test("a secret is allowed in env, headers and auth of an upstream, in headers of an export, for the webhook, and nowhere else", () => {
   const secret = "${secret:K}";
-  const places = "in env, headers and auth of an upstream, in headers of an export, and in anomalies.webhook.secret";
+  const places =
+    "in env, headers and auth of an upstream, in headers of an export, in traces.headers and in anomalies.webhook.secret";
   const refused: readonly (readonly [string, object])[] = [
     ["anomalies.webhook.url", { anomalies: { webhook: { url: `https://h/${secret}`, secret } } }],
+    ["traces.endpoint", { traces: { endpoint: `https://h/${secret}` } }],
     ["mcpServers.a.command", { mcpServers: { a: { command: secret } } }],
     ["mcpServers.a.args[0]", { mcpServers: { a: { command: "a", args: [secret] } } }],
     ["mcpServers.a.cwd", { mcpServers: { a: { command: "a", cwd: secret } } }],
@@ -137,6 +139,8 @@ test("a secret is allowed in env, headers and auth of an upstream, in headers of
   assert.equal(parseSettings({ openapi: { api } }, { folder: "/" }, {}).apis.size, 1);
   const place = { kind: "otlp", url: "https://h/", headers: { K: secret } };
   assert.equal(parseSettings({ audit: { export: [place] } }, { folder: "/" }, {}).audit.exports.length, 1);
+  const headers = parseSettings({ traces: { headers: { K: `a ${secret}` } } }, { folder: "/" }, {}).traces.headers;
+  assert.deepEqual(headers, { K: ["a ", { secret: "K" }] });
   const webhook = { url: "https://h/", secret };
   assert.deepEqual(parseSettings({ anomalies: { webhook } }, { folder: "/" }, {}).anomalies, {
     enabled: false,

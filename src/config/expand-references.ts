@@ -99,11 +99,12 @@ export function expandReferences(config: Json, environment: Environment, problem
 }
 
 const SECRET_MISPLACED =
-  "${secret:NAME} is allowed only in env, headers and auth of an upstream, in headers of an export, and in anomalies.webhook.secret";
+  "${secret:NAME} is allowed only in env, headers and auth of an upstream, in headers of an export, in traces.headers and in anomalies.webhook.secret";
 
 function isTemplatePath(path: KeyPath): boolean {
   const [map, second, key, fourth] = path;
   if (map === "audit" && second === "export") return path.length === 5 && fourth === "headers";
+  if (path.length === 3 && map === "traces" && second === "headers") return true;
   if (path.length === 3 && map === "anomalies" && second === "webhook") return key === "secret";
   if (path.length !== 4) return false;
   return (map === "mcpServers" && (key === "env" || key === "headers")) || (map === "openapi" && isApiTemplate(key));

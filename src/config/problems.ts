@@ -1,7 +1,7 @@
 /**
  * Everything that is wrong with a configuration, in one error that a person can act on.
- * Values below `mcpServers`, `openapi`, `audit`, `store` and `anomalies` are never shown: tokens and passwords stand
- * there.
+ * Values below `mcpServers`, `openapi`, `audit`, `store`, `traces` and `anomalies` are never shown: tokens and passwords
+ * stand there.
  */
 
 import { GloveboxError, isJsonObject } from "../domain/index.ts";
@@ -113,5 +113,5 @@ function getChild(value: Json | undefined, segment: string | number): Json | und
 function mayHoldSecret(path: KeyPath): boolean {
   const [section, , key] = path;
   if (section === "mcpServers" || section === "openapi") return key !== "type" && key !== "startupTimeoutMs";
-  return section === "store" || section === "audit" || section === "anomalies";
+  return ["store", "audit", "traces", "anomalies"].includes(String(section));
 }

@@ -148,6 +148,9 @@ test("every setting is listed", () => {
     "server.host",
     "server.port",
     "store.url",
+    "traces.enabled",
+    "traces.endpoint",
+    "traces.headers",
   ]);
 });
 

@@ -11,7 +11,7 @@ import { isExportUrl, isHttpUrl, isLoopbackHost, isSqliteUrl } from "./formats.t
 import { egressSchema, networkPolicySchema } from "./network-schema.ts";
 import { policySchema } from "./policy-schema.ts";
 import { quotasSchema } from "./quotas-schema.ts";
-import { anomaliesSchema, metricsSchema } from "./watching-schema.ts";
+import { anomaliesSchema, metricsSchema, tracesSchema } from "./watching-schema.ts";
 import { whole } from "./whole.ts";
 
 const HOUR_MS = 3_600_000;
@@ -250,6 +250,7 @@ export const configSchema = z.strictObject({
   audit: auditSchema,
   ledger: ledgerSchema,
   metrics: metricsSchema,
+  traces: tracesSchema,
   anomalies: anomaliesSchema,
   store: z
     .strictObject({

@@ -136,6 +136,12 @@ export interface Settings {
   /** Which records are dropped; without any limit, none. */
   readonly ledger: { readonly retention: { readonly days?: number; readonly records?: number } };
   readonly metrics: { readonly enabled: boolean };
+  readonly traces: {
+    readonly enabled: boolean;
+    /** `undefined` for the environment's, or the usual one. */
+    readonly endpoint: string | undefined;
+    readonly headers: Readonly<Record<string, Template>>;
+  };
   readonly anomalies: {
     readonly enabled: boolean;
     readonly webhook?: { readonly url: string; readonly secret: Template };

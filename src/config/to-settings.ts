@@ -64,6 +64,7 @@ export function toSettings(config: CheckedConfig, context: Context): Settings {
     audit: { previews: config.audit.previews, exports: config.audit.export.map((entry) => toExport(entry, context)) },
     ledger: { retention: toGiven(config.ledger.retention) },
     metrics: config.metrics,
+    traces: toTraces(config.traces, context.environment),
     anomalies: toAnomalies(config.anomalies, context.environment),
     store: { path: isMemoryLocation(location) ? location : resolve(context.folder, location) },
     expose: config.expose,
@@ -165,6 +166,11 @@ function toPolicy(policy: CheckedConfig["policy"], folder: string): Settings["po
     labels: labels.map(({ tools, add = [], remove = [] }) => ({ tools, add, remove })),
     ...(file !== undefined && { file: resolve(folder, file) }),
   };
+}
+
+function toTraces(traces: CheckedConfig["traces"], environment: Environment): Settings["traces"] {
+  const { enabled, endpoint, headers = {} } = traces;
+  return { enabled, endpoint, headers: toTemplates(headers, environment) };
 }
 
 function toAnomalies(

@@ -15,6 +15,23 @@ export const metricsSchema = z
   .prefault({})
   .meta({ description: "Numbers for Prometheus." });
 
+/** Spans for a collector that speaks OTLP. */
+export const tracesSchema = z
+  .strictObject({
+    enabled: z.boolean().default(false).meta({ description: "Send a span for every execution and every call." }),
+    endpoint: z
+      .string()
+      .refine(isHttpUrl, "expected an http or https URL without user name and password (use headers for those)")
+      .optional()
+      .meta({ description: "Where a collector takes OTLP over HTTP; `/v1/traces` is added." }),
+    headers: z
+      .record(z.string(), z.string())
+      .optional()
+      .meta({ description: "Sent to endpoint; may hold ${secret:NAME}." }),
+  })
+  .prefault({})
+  .meta({ description: "Spans for a collector that speaks OTLP." });
+
 const webhookSchema = z
   .strictObject({
     url: z

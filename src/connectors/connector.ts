@@ -1,6 +1,14 @@
 /** What every upstream looks like to the rest of the product, whatever protocol it speaks. */
 
-import type { CallProgress, ConnectorId, Json, JsonObject, JsonSchema, UpstreamStatus } from "../domain/index.ts";
+import type {
+  CallProgress,
+  ConnectorId,
+  Json,
+  JsonObject,
+  JsonSchema,
+  TraceContext,
+  UpstreamStatus,
+} from "../domain/index.ts";
 
 /** What a server claims about a tool. Claims inform defaults; they are never proof. */
 export interface RemoteAnnotations {
@@ -43,6 +51,8 @@ export interface CallOptions {
   /** The only time limit of a call. */
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: CallProgress) => void;
+  /** What an upstream that speaks MCP is told of the trace that the call belongs to. */
+  readonly trace?: TraceContext;
   /** Hears of the moment from which on the upstream may have received the request: what follows may be an effect. */
   readonly onSent?: () => void;
 }

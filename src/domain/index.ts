@@ -70,6 +70,8 @@ export type { QuotaSettings, RateQuota, UsageQuotas } from "./quota.ts";
 export type { CallPlan, CallSite, Finding, Insertion, PlannedCall, Program, Severity } from "./program.ts";
 export { parseTextPattern } from "./text-pattern.ts";
 export type { PatternPart, TextPattern } from "./text-pattern.ts";
+export { parseTraceContext } from "./trace.ts";
+export type { TraceContext } from "./trace.ts";
 export { describeEffect } from "./tool.ts";
 export type { ApiSurface, CatalogSnapshot, Effect, EffectSource, Namespace, Tool } from "./tool.ts";
 export type { UpstreamState, UpstreamStatus, UpstreamTransport } from "./upstream.ts";

@@ -12,6 +12,7 @@ import type {
   Limits,
   NetworkPolicy,
   Principal,
+  TraceContext,
 } from "../domain/index.ts";
 
 import { callTools } from "./call-tools.ts";
@@ -35,6 +36,7 @@ import type { ResumeRooms } from "./resume.ts";
 interface Asked {
   readonly principal: Principal;
   readonly signal?: AbortSignal;
+  readonly trace?: TraceContext;
   readonly onEvent?: (event: ExecutionEvent) => void;
 }
 

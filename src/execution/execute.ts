@@ -14,6 +14,7 @@ import type {
   NetworkPolicy,
   Principal,
   Program,
+  TraceContext,
   Truncation,
 } from "../domain/index.ts";
 import type { SandboxJob, SandboxResult } from "../sandbox/index.ts";
@@ -40,6 +41,8 @@ export interface ExecutionRequest {
   /** Where its program may send requests at most; the operator's policy holds besides. */
   readonly networkPolicy?: NetworkPolicy;
   readonly signal: AbortSignal;
+  /** The client's own trace, if it has one. */
+  readonly trace?: TraceContext;
   /** Hears what goes on while it runs. Must not throw. */
   readonly onEvent?: (event: ExecutionEvent) => void;
 }

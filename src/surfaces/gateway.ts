@@ -19,6 +19,7 @@ import type {
   NetworkPolicy,
   Principal,
   PublicError,
+  TraceContext,
   UpstreamStatus,
 } from "../domain/index.ts";
 import type { Called, Media, PlainCall, ReadResult, ResultQuery } from "../execution/index.ts";
@@ -39,12 +40,14 @@ export interface ExecuteRequest {
   /** Where its program may send requests at most; can only tighten what the operator set. */
   readonly networkPolicy?: NetworkPolicy;
   readonly signal?: AbortSignal;
+  /** The trace that the request belongs to; it goes on there when traces are on. */
+  readonly trace?: TraceContext;
   /** Hears what goes on while it runs. Must not throw. */
   readonly onEvent?: (event: ExecutionEvent) => void;
 }
 
 /** Tools that a client calls by themselves, all at once, as one execution without a program. */
-export interface CallToolsRequest extends Pick<ExecuteRequest, "principal" | "signal" | "onEvent"> {
+export interface CallToolsRequest extends Pick<ExecuteRequest, "principal" | "signal" | "trace" | "onEvent"> {
   readonly calls: readonly PlainCall[];
 }
 

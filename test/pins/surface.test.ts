@@ -98,6 +98,7 @@ test("these environment variables are read, each in one place", () => {
     'main.ts "XDG_CONFIG_HOME"',
     'open-records.ts "GLOVEBOX_ENCRYPTION_KEY"',
     'open-records.ts "GLOVEBOX_NEW_ENCRYPTION_KEY"',
+    'open-watching.ts "OTEL_EXPORTER_OTLP_ENDPOINT"',
   ]);
 });
 
@@ -105,7 +106,7 @@ test("the environment as a whole is touched by the composition root only", () =>
   const touching = shipped
     .filter(({ text }) => /\bprocess\.env\b|["']node:process["']/.test(text))
     .map(({ file }) => file);
-  assert.deepEqual(touching.toSorted(), ["create-upstreams.ts", "main.ts", "open-records.ts"]);
+  assert.deepEqual(touching.toSorted(), ["create-upstreams.ts", "main.ts", "open-records.ts", "open-watching.ts"]);
 });
 
 test("a secret becomes plain text in these files only, and no front door of the vault gives one out", () => {

@@ -5,7 +5,7 @@ import { createHmac } from "node:crypto";
 import type { TestContext } from "node:test";
 
 import { startReceiver } from "../../src/watching/fixtures/receiver.ts";
-import { probeWith } from "./observe.ts";
+import { probeWith, withGlovebox } from "./observe.ts";
 import { makeFolder, runGlovebox, serveFor } from "./product.ts";
 
 async function readMetrics(context: TestContext, metrics: object): Promise<readonly [number, boolean]> {
@@ -24,6 +24,11 @@ async function destroyOnce(context: TestContext, anomalies: object, secret = "s"
   assert.equal(ran.code, 0, ran.stderr);
   const { stdout } = await runGlovebox(["audit", "--action", "anomaly", "--json"], { folder });
   return stdout;
+}
+
+/** What is left is sent when the gateway closes. */
+function traceOnce(traces: object): Promise<unknown> {
+  return withGlovebox({ traces }, (glovebox) => glovebox.execute({ code: "return 1" }));
 }
 
 export const WATCHING_OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<void>>> = {
@@ -49,6 +54,31 @@ export const WATCHING_OBSERVATIONS: Readonly<Record<string, (context: TestContex
       return signature === `v1,${signed.digest("base64")}`;
     };
     assert.deepEqual([await observe("one"), await observe("other")], [true, false]);
+  },
+  "traces.enabled": async () => {
+    await using collector = await startReceiver();
+    const observe = async (enabled: boolean): Promise<unknown> => {
+      await traceOnce({ enabled, endpoint: collector.url });
+      return collector.received.length;
+    };
+    assert.deepEqual([await observe(false), await observe(true)], [0, 1]);
+  },
+  "traces.endpoint": async () => {
+    await using one = await startReceiver();
+    await using other = await startReceiver();
+    await traceOnce({ enabled: true, endpoint: one.url });
+    await traceOnce({ enabled: true, endpoint: `${other.url}/deep` });
+    const paths = [one, other].map(({ received }) => received.map(({ path }) => path));
+    assert.deepEqual(paths, [["/v1/traces"], ["/deep/v1/traces"]]);
+  },
+  "traces.headers": async () => {
+    await using collector = await startReceiver();
+    await traceOnce({ enabled: true, endpoint: collector.url });
+    await traceOnce({ enabled: true, endpoint: collector.url, headers: { "X-Key": "k" } });
+    assert.deepEqual(
+      collector.received.map(({ headers }) => headers["x-key"]),
+      [undefined, "k"],
+    );
   },
   "metrics.enabled": async (context) => {
     assert.deepEqual(await readMetrics(context, { enabled: true }), [200, true]);

@@ -31,5 +31,6 @@ test("nothing that watches is loaded when it is off", async () => {
 
 test("of what watches, only that is loaded which is on", async () => {
   assert.deepEqual(await listLoaded({ metrics: { enabled: true } }), [true, ["metrics"]]);
+  assert.deepEqual(await listLoaded({ traces: { enabled: true, endpoint: "http://127.0.0.1:9" } }), [true, ["traces"]]);
   assert.deepEqual(await listLoaded({ anomalies: { enabled: true } }), [true, ["anomalies"]]);
 });

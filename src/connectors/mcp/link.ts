@@ -4,7 +4,7 @@ import { Client, isInputRequiredResult } from "@modelcontextprotocol/client";
 import type { StandardSchemaV1 } from "@modelcontextprotocol/client";
 
 import { isJsonObject } from "../../domain/index.ts";
-import type { JsonObject } from "../../domain/index.ts";
+import type { JsonObject, TraceContext } from "../../domain/index.ts";
 
 import type { RemoteTool } from "../connector.ts";
 import type { Wire } from "../wire/wire.ts";
@@ -46,6 +46,8 @@ export interface LinkOptions {
 export interface AskOptions {
   readonly signal: AbortSignal;
   readonly onProgress?: (raw: RawProgress) => void;
+  /** Goes along in `_meta` of a tool call. */
+  readonly trace?: TraceContext;
 }
 
 export interface Link {
@@ -120,7 +122,8 @@ function createLink(client: Client, { wire, tools, list, headers }: LinkParts): 
     ask: (method, params, options) => track(ask(client, { method, params }, options)),
     callTool: (name, args, options) => {
       const extra = toParamHeaders(headers.get(name) ?? [], args);
-      const request = { method: "tools/call", params: { name, arguments: args } };
+      const meta = options.trace && { _meta: { ...options.trace } };
+      const request = { method: "tools/call", params: { name, arguments: args, ...meta } };
       return track(ask(client, request, { ...options, headers: extra }));
     },
     async untilIdle() {

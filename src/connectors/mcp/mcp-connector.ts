@@ -122,9 +122,10 @@ class McpConnector implements Connector {
   }
 
   async #send(link: Link, { remoteName, args, options }: Sending): Promise<RemoteResult> {
-    const { signal, onProgress, onSent } = options;
+    const { signal, onProgress, onSent, trace } = options;
     onSent?.();
-    const askOptions = { signal, ...(onProgress && { onProgress: createProgressGate(onProgress, this.#options) }) };
+    const gate = onProgress && { onProgress: createProgressGate(onProgress, this.#options) };
+    const askOptions = { signal, ...gate, ...(trace && { trace }) };
     if (this.#tools.some(({ name, synthetic }) => synthetic && name === remoteName)) {
       return callSynthetic(remoteName, args, (method, params) => link.ask(method, params, askOptions));
     }

@@ -27,8 +27,9 @@ export async function callPlainTool(door: McpDoor, request: ToolRequest): Promis
   const tool = findPlainTool(await gateway.takeSnapshot(principal), request.name);
   if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${request.name}`);
   const calls = [{ address: tool.address, args: parseObject(request.rawArguments) }];
-  const { signal, onEvent } = request;
-  const called = await gateway.callTools({ principal, calls, signal, ...(onEvent && { onEvent }) });
+  const { signal, onEvent, trace } = request;
+  const watched = { ...(onEvent && { onEvent }), ...(trace && { trace }) };
+  const called = await gateway.callTools({ principal, calls, signal, ...watched });
   const value = valueOf(called);
   if (value === undefined) return toFailure(called);
   const media = await gateway.findMedia(principal, value);

@@ -6,7 +6,7 @@ import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 
 import { toPublicError } from "../../domain/index.ts";
-import type { ExecutionEvent, ExecutionView, Principal } from "../../domain/index.ts";
+import type { ExecutionEvent, ExecutionView, Principal, TraceContext } from "../../domain/index.ts";
 import type { Media } from "../../execution/index.ts";
 import type { Gateway } from "../gateway.ts";
 import { callPlainTool, isPlainName } from "./call-plain-tool.ts";
@@ -44,6 +44,7 @@ export interface ToolRequest {
   readonly signal: AbortSignal;
   /** Hears what goes on; present when the client asked for progress. */
   readonly onEvent?: (event: ExecutionEvent) => void;
+  readonly trace?: TraceContext;
 }
 
 type Answer = (door: McpDoor, request: ToolRequest) => Promise<CallToolResult>;
@@ -93,8 +94,9 @@ async function answerDescribe({ gateway, principal }: McpDoor, { rawArguments }:
 
 async function answerExecute({ gateway, principal }: McpDoor, request: ToolRequest): Promise<CallToolResult> {
   const program = parseExecuteArguments(request.rawArguments);
-  const { signal, onEvent } = request;
-  const result = await gateway.execute({ ...program, principal, signal, ...(onEvent && { onEvent }) });
+  const { signal, onEvent, trace } = request;
+  const watched = { ...(onEvent && { onEvent }), ...(trace && { trace }) };
+  const result = await gateway.execute({ ...program, principal, signal, ...watched });
   return toResult(result, await gateway.findMedia(principal, result.value));
 }
 

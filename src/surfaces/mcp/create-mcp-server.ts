@@ -11,7 +11,7 @@ import type {
   Tool,
 } from "@modelcontextprotocol/server";
 
-import { isJsonObject } from "../../domain/index.ts";
+import { isJsonObject, parseTraceContext } from "../../domain/index.ts";
 import type { JsonObject } from "../../domain/index.ts";
 import { callTool } from "./call-tool.ts";
 import type { McpDoor } from "./call-tool.ts";
@@ -56,6 +56,7 @@ export function createMcpServer(door: McpDoor, gone?: AbortSignal): Server {
       rawArguments: params.arguments,
       signal: gone ? AbortSignal.any([mcpReq.signal, gone]) : mcpReq.signal,
       ...watchProgress(mcpReq),
+      ...readTrace(mcpReq),
     }),
   );
   passThrough(server, door);
@@ -74,6 +75,12 @@ async function listTools({ gateway, principal }: McpDoor): Promise<Tool[]> {
   if (gateway.expose === "code") return [...own];
   const plain = namePlainTools(await gateway.takeSnapshot(principal));
   return [...own, ...[...plain].map(([name, tool]) => definePlainTool(name, tool))];
+}
+
+/** The keys that the protocol reserves for W3C Trace Context. */
+function readTrace({ _meta }: ServerContext["mcpReq"]) {
+  const trace = parseTraceContext(_meta);
+  return trace ? { trace } : {};
 }
 
 function watchProgress({ _meta, notify }: ServerContext["mcpReq"]) {

@@ -1,0 +1,54 @@
+/** A client's trace context: the right one is kept, anything else is as if there were none. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { parseTraceContext } from "./trace.ts";
+
+const IDS = `${"ab".repeat(16)}-${"cd".repeat(8)}`;
+const PARENT = `00-${IDS}-01`;
+
+test("a trace context is kept with its state", () => {
+  assert.deepEqual(parseTraceContext({ traceparent: PARENT, progressToken: 1 }), { traceparent: PARENT });
+  assert.deepEqual(parseTraceContext({ traceparent: PARENT, tracestate: "a=1,b=2" }), {
+    traceparent: PARENT,
+    tracestate: "a=1,b=2",
+  });
+});
+
+test("of a later version the known fields are kept", () => {
+  assert.deepEqual(parseTraceContext({ traceparent: `01-${IDS}-01-more` }), { traceparent: PARENT });
+});
+
+test("what is no trace context is ignored", () => {
+  const wrong: unknown[] = [
+    undefined,
+    null,
+    "text",
+    {},
+    { traceparent: 1 },
+    { traceparent: "" },
+    { traceparent: `ff-${IDS}-01` },
+    { traceparent: `${PARENT}-more` },
+    { traceparent: `${PARENT}x` },
+    { traceparent: PARENT.toUpperCase() },
+    { traceparent: `00-${"0".repeat(32)}-${"cd".repeat(8)}-01` },
+    { traceparent: `00-${"ab".repeat(16)}-${"0".repeat(16)}-01` },
+  ];
+  assert.deepEqual(
+    wrong.map((raw) => parseTraceContext(raw)),
+    wrong.map(() => undefined),
+  );
+});
+
+test("a state that is too long or not plain text is left out, one at the length is not", () => {
+  const kept = (tracestate: string): boolean =>
+    parseTraceContext({ traceparent: PARENT, tracestate })?.tracestate === tracestate;
+  assert.deepEqual(["a".repeat(511), "a".repeat(512), "a".repeat(513), "a\nb", ""].map(kept), [
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+});

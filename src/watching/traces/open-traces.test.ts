@@ -1,0 +1,108 @@
+/** Where executions and calls stand in a trace, and what is told to whom. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { openEgress } from "../../egress/index.ts";
+import { callEntries, endedExecution, executionId, openWatched } from "../fixtures/happenings.ts";
+import type { Watched } from "../fixtures/happenings.ts";
+import { startReceiver } from "../fixtures/receiver.ts";
+import type { Receiver } from "../fixtures/receiver.ts";
+import { openTraces } from "./open-traces.ts";
+import type { Traces } from "./open-traces.ts";
+
+const TRACE = "ab".repeat(16);
+const CLIENT = "cd".repeat(8);
+const OWN = "12".repeat(16);
+
+function open({ feed }: Watched, receiver: Receiver): Traces {
+  return openTraces({
+    feed,
+    version: "9",
+    url: `${receiver.url}/v1/traces`,
+    send: openEgress().fetchFrom(receiver.url, { maxBytes: 1_000, mayBePrivate: true }),
+    resolveHeaders: async () => ({}),
+    createTraceId: () => OWN,
+    warn: assert.ifError,
+  });
+}
+
+/** One execution with one call, told from its beginning to its end; answers what the collector got. */
+async function traceOne(trace: unknown): Promise<{ readonly context: unknown; readonly body: string | undefined }> {
+  await using watched = await openWatched();
+  await using receiver = await startReceiver();
+  const traces = open(watched, receiver);
+  traces.begin(executionId(1), trace);
+  const context = traces.contextOf(executionId(1), 1);
+  for (const entry of callEntries({ ms: 2.5 })) await watched.ledger.write(entry);
+  watched.clock.now += 20;
+  watched.feed.ended(...endedExecution({}));
+  watched.feed.drain();
+  assert.equal(traces.contextOf(executionId(1), 1), undefined);
+  await traces[Symbol.asyncDispose]();
+  return { context, body: receiver.received[0]?.body };
+}
+
+test("a trace of a client goes on, and the whole export is as OTLP writes it", async () => {
+  const { context, body } = await traceOne({ traceparent: `00-${TRACE}-${CLIENT}-01`, tracestate: "a=1" });
+  const { traceparent, ...rest } = context as { traceparent: string };
+  const [, , spanId] = traceparent.split("-");
+  assert.match(traceparent, new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`));
+  assert.deepEqual(rest, { tracestate: "a=1" });
+  const sent = JSON.parse(body ?? "") as { resourceSpans: { scopeSpans: { spans: { spanId: string }[] }[] }[] };
+  const own = sent.resourceSpans[0]?.scopeSpans[0]?.spans[1]?.spanId;
+  const text = (key: string, stringValue: string): object => ({ key, value: { stringValue } });
+  const call = {
+    traceId: TRACE,
+    spanId,
+    traceState: "a=1",
+    parentSpanId: own,
+    name: "crm.read",
+    kind: 3,
+    startTimeUnixNano: "999997500000",
+    endTimeUnixNano: "1000000000000",
+    attributes: [
+      text("glovebox.tool", "crm.read"),
+      text("glovebox.server", "crm server"),
+      text("glovebox.effect", "read"),
+      text("glovebox.decision", "allow"),
+      text("glovebox.outcome", "ok"),
+    ],
+    status: { code: 1 },
+  };
+  const whole = {
+    traceId: TRACE,
+    spanId: own,
+    traceState: "a=1",
+    parentSpanId: CLIENT,
+    name: "execute",
+    kind: 2,
+    startTimeUnixNano: "1000000000000",
+    endTimeUnixNano: "1000020000000",
+    attributes: [
+      text("glovebox.execution", executionId(1)),
+      text("glovebox.state", "completed"),
+      { key: "glovebox.calls", value: { intValue: "0" } },
+      { key: "glovebox.queue_ms", value: { doubleValue: 1 } },
+    ],
+    status: { code: 1 },
+  };
+  const resource = { attributes: [text("service.name", "glovebox"), text("service.version", "9")] };
+  const scopeSpans = [{ scope: { name: "glovebox", version: "9" }, spans: [call, whole] }];
+  assert.deepEqual(sent, { resourceSpans: [{ resource, scopeSpans }] });
+});
+
+test("without a client's trace, or with a wrong one, a new trace begins", async () => {
+  for (const wrong of [undefined, { traceparent: "nonsense" }, "text"]) {
+    const { context, body } = await traceOne(wrong);
+    assert.match(JSON.stringify(context), new RegExp(`"00-${OWN}-[0-9a-f]{16}-01"`));
+    assert.doesNotMatch(body ?? "", /"parentSpanId":"(cd)+"/);
+    assert.ok(body?.includes(OWN));
+  }
+});
+
+test("a trace that is not sampled is passed on and not exported", async () => {
+  const { context, body } = await traceOne({ traceparent: `00-${TRACE}-${CLIENT}-00` });
+  assert.match(JSON.stringify(context), new RegExp(`"00-${TRACE}-[0-9a-f]{16}-00"`));
+  assert.equal(body, undefined);
+});
