@@ -25,9 +25,10 @@ import type { ServerPlace } from "./policy/index.ts";
 import type { Egress } from "./egress/index.ts";
 import { watchFamily } from "./processes/index.ts";
 import type { Store } from "./store/index.ts";
-import type { Vault } from "./vault/index.ts";
+import type { Secret, Vault } from "./vault/index.ts";
 import { fillTexts } from "./fill-texts.ts";
 import { cleanCause, cleanServerText } from "./host-powers.ts";
+import { createTokens } from "./keep-logins.ts";
 
 export interface UpstreamParts {
   readonly keeper: ChildKeeper;
@@ -66,7 +67,12 @@ export async function createUpstreams(settings: Settings, parts: UpstreamParts):
   const borrowers = [
     ...[...settings.upstreams].map(([id, upstream]) =>
       withoutSecrets(parts, (lender, onState) =>
-        createMcpConnector({ ...shared, id, onState, settings: toConnectorSettings(id, upstream, lender) }),
+        createMcpConnector({
+          ...shared,
+          id,
+          onState,
+          settings: toConnectorSettings(id, upstream, { ...parts, lender }),
+        }),
       ),
     ),
     ...[...settings.apis].map(([id, api]) =>
@@ -90,7 +96,10 @@ export async function createUpstreams(settings: Settings, parts: UpstreamParts):
   return { connectors: [...borrowers, ...askers].map(({ connector }) => connector), borrowers, pinModeOf };
 }
 
-type Lender = Pick<Vault, "lend">;
+interface Lender extends Pick<Vault, "lend"> {
+  /** For what reaches an upstream on another way. */
+  readonly remember: (secret: Secret) => void;
+}
 
 /** What an upstream was lent is remembered as long as the upstream, to be taken out of everything that it says. */
 function withoutSecrets(
@@ -99,17 +108,20 @@ function withoutSecrets(
 ): Borrower {
   const lent = new Set<string>();
   const loans = createLoanBook(vault);
-  const lend: Vault["lend"] = async (name, purpose) => {
-    const secret = await loans.lend(name, purpose);
+  const remember = (secret: Secret): void => {
     lent.add(secret.reveal());
     everLent.add(secret.reveal());
+  };
+  const lend: Vault["lend"] = async (name, purpose) => {
+    const secret = await loans.lend(name, purpose);
+    remember(secret);
     return secret;
   };
   const onState = (state: UpstreamState): void => {
     if (state === "connecting") loans.clear();
     recordState(ledger, state, () => connector.status());
   };
-  const connector: Connector = hideSecrets(create({ lend }, onState), lent);
+  const connector: Connector = hideSecrets(create({ lend, remember }, onState), lent);
   return { connector, loans };
 }
 
@@ -161,15 +173,17 @@ function createVerdicts({ meta }: Store): EraVerdicts {
 function toConnectorSettings(
   id: ConnectorId,
   upstream: UpstreamSettings,
-  vault: Lender,
+  parts: UpstreamParts & { readonly lender: Lender },
 ): McpConnectorOptions["settings"] {
   const purpose = `upstream ${id}`;
+  const { lender } = parts;
   if (upstream.transport !== "stdio") {
     const { transport: kind, url, headers, startMs } = upstream;
-    return { kind, url, startMs, resolveHeaders: () => fillTexts(headers, vault, purpose) };
+    const tokens = createTokens(id, upstream, { ...parts, onToken: lender.remember });
+    return { kind, url, startMs, tokens, resolveHeaders: () => fillTexts(headers, lender, purpose) };
   }
   const { command, args, cwd, env, startMs } = upstream;
-  return { kind: "stdio", command, args, cwd, startMs, resolveEnv: () => fillTexts(env, vault, purpose) };
+  return { kind: "stdio", command, args, cwd, startMs, resolveEnv: () => fillTexts(env, lender, purpose) };
 }
 
 /** As for MCP servers: what the document and its API need is lent when the document is read. */

@@ -13,6 +13,8 @@ import type { GloveboxConfig, Settings } from "./config/index.ts";
 import { createLibrary, findDemoUpstreams } from "./surfaces/index.ts";
 import type { CliPowers, Gateway, Glovebox } from "./surfaces/index.ts";
 import { createPrincipal, reportIncident } from "./host-powers.ts";
+import { openLoginsAlone } from "./keep-logins.ts";
+import { openBrowser } from "./open-browser.ts";
 import { VERSION, openGateway } from "./open-gateway.ts";
 import type { OpenFlags } from "./open-gateway.ts";
 import { openHeldAlone, openReaderAlone, openVaultAlone, requestRestart } from "./open-records.ts";
@@ -51,6 +53,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     openVault: openVaultAlone,
     openReader: openReaderAlone,
     openHeld: openHeldAlone,
+    openLogins: openLoginsAlone,
+    openBrowser,
     requestRestart,
     report: reportIncident,
     now: Date.now,

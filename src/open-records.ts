@@ -21,14 +21,14 @@ export const RESTARTS = "restarts";
 /** Where it says that definitions were approved: another text each time. */
 export const APPROVALS = "approvals";
 
-interface Records {
+export interface Records {
   readonly store: Store;
   readonly ledger: Ledger;
   readonly close: () => Promise<void>;
 }
 
 /** For the commands that only look at what is kept: no upstream is started. */
-async function openRecords(settings: Settings): Promise<Records> {
+export async function openRecords(settings: Settings): Promise<Records> {
   const store = await openStore({ path: settings.store.path, now: Date.now });
   const { ledger } = await openLedgerOf(settings, store);
   const close = async (): Promise<void> => {
@@ -115,10 +115,15 @@ export async function requestRestart(settings: Settings, upstream: ConnectorId, 
   const { store, ledger, close } = await openRecords(settings);
   try {
     await ledger.write({ actor, action: "upstream.restart", subject: upstream, detail: {} });
-    await store.meta.set(RESTARTS, addRestart(await store.meta.get(RESTARTS), upstream, Date.now()));
+    await askRestart(store, upstream);
   } finally {
     await close();
   }
+}
+
+/** Every gateway on this store will see it. */
+export async function askRestart({ meta }: Pick<Store, "meta">, upstream: ConnectorId): Promise<void> {
+  await meta.set(RESTARTS, addRestart(await meta.get(RESTARTS), upstream, Date.now()));
 }
 
 /** Closing it closes the ledger and the store behind it. */

@@ -16,7 +16,7 @@ const BAD_IN_HEADER = /[\0\r\n]/;
 const BAD_IN_ENV = /\0/;
 
 const COMMAND_KEYS = ["args", "env", "cwd"] as const;
-const URL_KEYS = ["headers"] as const;
+const URL_KEYS = ["headers", "oauth"] as const;
 
 /** Works on a configuration that may still break the schema, so that all problems come out at once. */
 export function checkRelations(config: Json, environment: Environment, problems: Problems): void {
@@ -102,6 +102,11 @@ function checkServer(server: JsonObject, path: KeyPath, context: Context): void 
   for (const key of strangers) if (server[key] !== undefined) refuse(key, `has an effect only together with ${needed}`);
   checkEntries(server["env"], [...path, "env"], { ...context, name: ENV_NAME, bad: BAD_IN_ENV });
   checkEntries(server["headers"], [...path, "headers"], { ...context, name: HEADER_NAME, bad: BAD_IN_HEADER });
+  const { oauth } = server;
+  if (isJsonObject(oauth) && oauth["clientSecret"] !== undefined && oauth["clientId"] === undefined) {
+    const message = "has an effect only together with clientId";
+    context.problems.report({ path: [...path, "oauth", "clientSecret"], anchor: "key", message });
+  }
 }
 
 /** A line break in a header would start another header, so it is refused here, where it can be named. */

@@ -27,6 +27,12 @@ export function isHttpUrl(value: string): boolean {
   return url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "";
 }
 
+/** What a client ID metadata document may be called: an authorization server fetches it, so it is public and exact. */
+export function isClientMetadataUrl(value: string): boolean {
+  const url = isHttpUrl(value) ? URL.parse(value) : null;
+  return url !== null && url.protocol === "https:" && url.pathname !== "/" && url.search === "" && url.hash === "";
+}
+
 /** Scheme, host and port, and nothing else: a proxy has no path, and its credentials would end up in messages. */
 export function isProxyUrl(value: string): boolean {
   const url = isHttpUrl(value) ? URL.parse(value) : null;

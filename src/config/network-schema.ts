@@ -7,7 +7,7 @@ import type { NetworkPolicy, Read } from "../domain/index.ts";
 import { isProxyUrl } from "./formats.ts";
 
 /** A text that `read` understands; what is wrong with any other is said in its own words. */
-function readable(read: (text: string) => Read<unknown>) {
+export function readable(read: (text: string) => Read<unknown>) {
   return z.string().superRefine((text, context) => {
     const result = read(text);
     if (!result.ok) context.addIssue({ code: "custom", message: result.expected });
@@ -71,7 +71,8 @@ export function toNetworkPolicy(checked: z.output<typeof networkPolicySchema>): 
     : { mode, hosts: domains.map((text) => valueOf(readHostPattern(text))), grants };
 }
 
-function valueOf<Value>(result: Read<Value>): Value {
+/** What a text that the schema accepted means. */
+export function valueOf<Value>(result: Read<Value>): Value {
   if (!result.ok) throw new TypeError("A host of the configuration was not checked");
   return result.value;
 }

@@ -9,6 +9,7 @@ import { DEFAULT_LIMITS } from "../domain/index.ts";
 import type { JsonObject } from "../domain/index.ts";
 import { isExportUrl, isHttpUrl, isLoopbackHost, isSqliteUrl } from "./formats.ts";
 import { egressSchema, networkPolicySchema } from "./network-schema.ts";
+import { oauthSchema } from "./oauth-schema.ts";
 import { policySchema } from "./policy-schema.ts";
 import { quotasSchema } from "./quotas-schema.ts";
 import { anomaliesSchema, metricsSchema, tracesSchema } from "./watching-schema.ts";
@@ -130,6 +131,7 @@ const serverSchema = z
       .optional()
       .meta({ description: "The address of a server that speaks Streamable HTTP, or SSE if type says so." }),
     headers: z.record(z.string(), text).optional().meta({ description: "Sent to url; may hold ${secret:NAME}." }),
+    oauth: oauthSchema,
     pin: pinSchema.optional().meta({ description: "As the setting pin, for this server alone." }),
     start: z.enum(["eager", "lazy"]).default("eager").meta({
       description: "eager connects when Glovebox starts, lazy when somebody first asks for tools or runs a program.",

@@ -4,6 +4,7 @@ import type {
   ConnectorId,
   Decision,
   EngineName,
+  HostPort,
   LabelRule,
   Limits,
   NetworkPolicy,
@@ -38,9 +39,21 @@ export type UpstreamSettings =
       readonly transport: "http" | "sse";
       readonly url: string;
       readonly headers: Readonly<Record<string, Template>>;
+      readonly oauth: OauthSettings;
       readonly startMs: number;
       readonly start: UpstreamStart;
     };
+
+/** How an operator logs in to an upstream. */
+export interface OauthSettings {
+  readonly clientId?: string;
+  readonly clientSecret?: Template;
+  readonly clientMetadataUrl?: string;
+  /** Empty asks for what the server says it needs. */
+  readonly scopes: readonly string[];
+  /** Authorization servers that may lie in a private network. */
+  readonly grants: readonly HostPort[];
+}
 
 /** An API that an OpenAPI document describes. */
 export interface ApiSettings {

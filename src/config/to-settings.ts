@@ -9,6 +9,7 @@ import { expandText } from "./expand-references.ts";
 import type { Environment } from "./expand-references.ts";
 import { isHttpUrl, isMemoryLocation, toSqliteLocation } from "./formats.ts";
 import { toNetworkPolicy } from "./network-schema.ts";
+import { toOauth } from "./oauth-schema.ts";
 import { configSchema } from "./schema.ts";
 import type { CheckedAdapter, CheckedApi, CheckedConfig, CheckedExport, CheckedServer } from "./schema.ts";
 import { toRule } from "./to-rules.ts";
@@ -145,7 +146,10 @@ function toUpstream(server: CheckedServer, context: Context): UpstreamSettings {
   }
   if (url === undefined) throw new GloveboxError("INTERNAL_BUG", "An upstream without command and url was not refused");
   const transport = server.type === "sse" ? "sse" : "http";
-  return { transport, url, headers: toTemplates(headers, context.environment), startMs, start };
+  const { clientSecret } = server.oauth;
+  const secret = clientSecret === undefined ? undefined : expandText(clientSecret, context.environment).parts;
+  const oauth = toOauth(server.oauth, secret);
+  return { transport, url, headers: toTemplates(headers, context.environment), oauth, startMs, start };
 }
 
 /** Problems in the texts were reported before; what is left are good references. */

@@ -1,5 +1,7 @@
 /** How to reach one upstream. Secrets come in late, through functions, so that settings can be shown and logged. */
 
+import type { TokenSource } from "./auth/token-source.ts";
+
 type Texts = Readonly<Record<string, string>>;
 
 /** A server that is started as a child process and speaks over its standard streams. */
@@ -22,6 +24,8 @@ export interface HttpSettings {
   readonly url: string;
   /** Headers for every request, secrets resolved. Asked for again at every connect. */
   readonly resolveHeaders: () => Promise<Texts>;
+  /** Tokens of a login; headers that bring an authorization of their own come first. */
+  readonly tokens?: TokenSource;
   /** From the first request to the first list of tools. */
   readonly startMs: number;
   /** One response of the server, or one event of a stream that stays open; a larger one fails its call. */

@@ -75,5 +75,5 @@ export type { TraceContext } from "./trace.ts";
 export { describeEffect } from "./tool.ts";
 export type { ApiSurface, CatalogSnapshot, Effect, EffectSource, Namespace, Tool } from "./tool.ts";
 export type { UpstreamState, UpstreamStatus, UpstreamTransport } from "./upstream.ts";
-export { approveCommand, describeWithheld } from "./withheld.ts";
+export { approveCommand, describeWithheld, loginCommand } from "./withheld.ts";
 export type { PinMode, WithheldReason, WithheldTool } from "./withheld.ts";

@@ -2,8 +2,11 @@
 
 import type { ConnectorId, Instant } from "./ids.ts";
 
-/** `failed` is tried again by itself after a pause; `suspended` crashed too often and waits for a person. */
-export type UpstreamState = "idle" | "connecting" | "ready" | "failed" | "suspended" | "closed";
+/**
+ * `failed` is tried again by itself after a pause; `suspended` crashed too often and waits for a person, `needs-login`
+ * for a person to log in.
+ */
+export type UpstreamState = "idle" | "connecting" | "ready" | "failed" | "needs-login" | "suspended" | "closed";
 
 export type UpstreamTransport = "stdio" | "http" | "sse" | "openapi" | "adapter";
 

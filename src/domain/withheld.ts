@@ -36,5 +36,14 @@ export function describeWithheld(tool: WithheldTool): { readonly message: string
 
 /** The command that accepts what is held back of one server. */
 export function approveCommand(connector: ConnectorId): string {
-  return `glovebox servers approve ${PLAIN.test(connector) ? connector : JSON.stringify(connector)}`;
+  return `glovebox servers approve ${toWord(connector)}`;
+}
+
+/** The command that logs in to one server; only a person at a terminal can run it. */
+export function loginCommand(connector: ConnectorId): string {
+  return `glovebox servers login ${toWord(connector)}`;
+}
+
+function toWord(connector: ConnectorId): string {
+  return PLAIN.test(connector) ? connector : JSON.stringify(connector);
 }

@@ -62,6 +62,7 @@ const NEXT_STEPS: Readonly<Record<UpstreamStatus["state"], string>> = {
   connecting: "It is starting; ask again in a moment",
   ready: "Ask the operator which server has what you need, or use search",
   failed: "It is tried again after a pause; the operator sees more with glovebox servers",
+  "needs-login": "An operator can log in with glovebox servers login",
   suspended: "An operator can start it again with glovebox servers restart",
   closed: "Glovebox is shutting down",
 };

@@ -1,7 +1,6 @@
 /**
  * The client side of the official conformance suite, in both eras: our connector against the suite's own servers.
- * What is expected to fail is listed with its reason. Scenarios of authorization are left out: there is no OAuth
- * towards upstreams.
+ * What is expected to fail is listed with its reason.
  */
 
 import assert from "node:assert/strict";
@@ -13,6 +12,7 @@ const SUITE = fileURLToPath(
   new URL("../../node_modules/@modelcontextprotocol/conformance/dist/index.js", import.meta.url),
 );
 const CLIENT = fileURLToPath(new URL("client-command.ts", import.meta.url));
+const LOGGING_IN = fileURLToPath(new URL("auth-command.ts", import.meta.url));
 
 const NOBODY_TO_ASK = "a server that asks something while a tool runs is refused, because there is nobody to ask yet";
 
@@ -33,6 +33,37 @@ const SCENARIOS: readonly (readonly [name: string, revision: string, failure?: s
   ["sep-2322-client-request-state", "2026-07-28", NOBODY_TO_ASK],
 ];
 
+/** Logging in is the same in all revisions, so its scenarios run in the newest, which has the most. None may fail. */
+const AUTH_REVISION = "2026-07-28";
+const AUTH: typeof SCENARIOS = [
+  "metadata-default",
+  "metadata-var1",
+  "metadata-var2",
+  "metadata-var3",
+  "basic-cimd",
+  "scope-from-www-authenticate",
+  "scope-from-scopes-supported",
+  "scope-omitted-when-undefined",
+  "scope-step-up",
+  "scope-retry-limit",
+  "token-endpoint-auth-basic",
+  "token-endpoint-auth-post",
+  "token-endpoint-auth-none",
+  "pre-registration",
+  "resource-mismatch",
+  "offline-access-scope",
+  "offline-access-not-supported",
+  "authorization-server-migration",
+  "iss-supported",
+  "iss-not-advertised",
+  "iss-supported-missing",
+  "iss-wrong-issuer",
+  "iss-unexpected",
+  "iss-normalized",
+  "metadata-issuer-mismatch",
+].map((name) => [`auth/${name}`, AUTH_REVISION] as const);
+const ALL = [...SCENARIOS, ...AUTH];
+
 interface Ending {
   readonly passed: boolean;
   readonly output: string;
@@ -46,20 +77,24 @@ function runSuite(args: readonly string[]): Promise<Ending> {
   });
 }
 
-test("the list has every scenario of the suite for the two revisions, but for authorization", async () => {
+test("the list has every scenario of the suite for the two revisions", async () => {
   const { output } = await runSuite(["list"]);
   const clients = output.slice(output.indexOf("Client scenarios"), output.indexOf("Authorization server scenarios"));
   const found = [...clients.matchAll(/^ {2}- (\S+) \[([^\]]*)\]$/gm)]
     .map(([, name = "", revisions = ""]) => ({ name, revisions: revisions.split(",") }))
-    .filter(({ name, revisions }) => !name.startsWith("auth/") && !revisions.includes("extension"))
-    .flatMap(({ name, revisions }) => revisions.filter((one) => one >= "2025-11-25").map((one) => `${name} ${one}`));
-  assert.deepEqual(SCENARIOS.map(([name, revision]) => `${name} ${revision}`).toSorted(), found.toSorted());
+    .filter(({ revisions }) => !revisions.includes("extension"))
+    .flatMap(({ name, revisions }) =>
+      revisions
+        .filter((one) => one >= (name.startsWith("auth/") ? AUTH_REVISION : "2025-11-25"))
+        .map((one) => `${name} ${one}`),
+    );
+  assert.deepEqual(ALL.map(([name, revision]) => `${name} ${revision}`).toSorted(), found.toSorted());
 });
 
 describe("the connector in the official suite", { concurrency: 2 }, () => {
-  for (const [name, revision, failure] of SCENARIOS) {
+  for (const [name, revision, failure] of ALL) {
     test(`${name}, ${revision}${failure === undefined ? "" : `, fails: ${failure}`}`, async () => {
-      const command = `${process.execPath} ${CLIENT}`;
+      const command = `${process.execPath} ${name.startsWith("auth/") ? LOGGING_IN : CLIENT}`;
       const args = ["client", "--command", command, "--scenario", name, "--spec-version", revision];
       const { passed, output } = await runSuite(args);
       assert.equal(passed, failure === undefined, output);

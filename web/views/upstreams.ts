@@ -6,6 +6,7 @@ import { element } from "../element.ts";
 const TONES: Readonly<Record<UpstreamAnswer["state"], string>> = {
   ready: "good",
   failed: "bad",
+  "needs-login": "bad",
   suspended: "bad",
   connecting: "quiet",
   idle: "quiet",

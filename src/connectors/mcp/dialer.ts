@@ -1,7 +1,7 @@
 /** Makes connections to one server: finds out its era, keeps track of everything that may have a process behind it. */
 
 import { GloveboxError } from "../../domain/index.ts";
-import type { ConnectorId, Instant } from "../../domain/index.ts";
+import type { ConnectorId } from "../../domain/index.ts";
 
 import { closedError } from "../lifecycle.ts";
 import { untilAborted } from "../until-aborted.ts";
@@ -15,8 +15,6 @@ import type { Link, LinkOptions } from "./link.ts";
 import { speaksForOtherEra, toUpstreamError } from "./to-error.ts";
 
 export interface DialerOptions extends WireOptions {
-  readonly id: ConnectorId;
-  readonly now: () => Instant;
   /** Without it every start asks the server for its era. */
   readonly verdicts?: EraVerdicts;
 }

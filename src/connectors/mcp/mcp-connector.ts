@@ -2,6 +2,7 @@
 
 import type { ConnectorId, GloveboxError, JsonObject, UpstreamState, UpstreamStatus } from "../../domain/index.ts";
 
+import { LoginNeeded } from "../auth/login-errors.ts";
 import { Breaker } from "../breaker.ts";
 import type { CallOptions, Connector, RemoteResult, RemoteTool } from "../connector.ts";
 import { Lifecycle, closedError } from "../lifecycle.ts";
@@ -58,7 +59,7 @@ class McpConnector implements Connector {
     const stderr = this.#dialer.stderr();
     return {
       name: this.id,
-      state,
+      state: state === "failed" && error instanceof LoginNeeded ? "needs-login" : state,
       transport: this.#options.settings.kind,
       ...(this.#revision !== undefined && { era: this.#revision }),
       tools: this.#tools.length,
@@ -179,12 +180,12 @@ class McpConnector implements Connector {
     }
   }
 
-  /** A connection that cannot be reached is given up, so that the next call makes a new one. */
+  /** A connection that cannot be reached, or whose login has ended, is given up: the next call makes a new one. */
   #explain(thrown: unknown, link: Link): GloveboxError {
     if (this.#lifecycle.view().state === "closed") return closedError(this.id);
     const { clean } = this.#options;
     const error = toUpstreamError(thrown, { id: this.id, clean, trouble: link.wire.trouble() });
-    if (error.code === "UPSTREAM_UNREACHABLE") {
+    if (error.code === "UPSTREAM_UNREACHABLE" || error instanceof LoginNeeded) {
       this.#lifecycle.lose(link, error);
       void link.untilIdle().then(() => this.#dialer.discard(link.wire));
     } else if (error.code === "UPSTREAM_FAILED") {

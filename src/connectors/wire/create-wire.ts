@@ -1,9 +1,10 @@
 /** Chooses and furnishes the transport for an upstream's settings. Nothing is started or sent yet. */
 
 import { GloveboxError } from "../../domain/index.ts";
-import type { ChildKeeper, FamilyWatch, Instant } from "../../domain/index.ts";
+import type { ChildKeeper, ConnectorId, FamilyWatch, Instant } from "../../domain/index.ts";
 import type { Egress } from "../../egress/index.ts";
 
+import { authorizeFetch } from "../auth/authorize-fetch.ts";
 import type { Clean } from "../cap-text.ts";
 import { capStreams } from "./cap-events.ts";
 import { toChildEnvironment } from "./child-environment.ts";
@@ -15,6 +16,7 @@ import { StdioWire } from "./stdio-wire.ts";
 import type { Wire } from "./wire.ts";
 
 export interface WireOptions {
+  readonly id: ConnectorId;
   readonly settings: UpstreamSettings;
   /** The gateway's environment, of which a child server gets five variables. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -35,7 +37,7 @@ export async function createWire(options: WireOptions): Promise<Wire> {
       return createStdioWire(settings, options);
     case "http":
     case "sse":
-      return createHttpWire(settings, options.egress);
+      return createHttpWire(settings, options);
     default:
       return settings satisfies never;
   }
@@ -49,7 +51,7 @@ async function createStdioWire(settings: StdioSettings, options: WireOptions): P
   return new StdioWire({ command, args, env, messageBytes, keeper, clean, now, ...optional });
 }
 
-async function createHttpWire(settings: HttpSettings, egress: Egress): Promise<Wire> {
+async function createHttpWire(settings: HttpSettings, { id, egress }: WireOptions): Promise<Wire> {
   const url = URL.parse(settings.url);
   if (!url) {
     throw new GloveboxError("CONFIG_INVALID", "The url of this upstream is not a URL", {
@@ -60,7 +62,11 @@ async function createHttpWire(settings: HttpSettings, egress: Egress): Promise<W
   // The operator wrote this address, which makes it good also in a private network.
   const whole = egress.fetchFrom(url.origin, { maxBytes: messageBytes, mayBePrivate: true });
   const endless = egress.fetchFrom(url.origin, { maxBytes: Number.POSITIVE_INFINITY, mayBePrivate: true });
-  const fetch = capStreams(whole, endless, messageBytes);
-  const options = { url, fetch, headers: await settings.resolveHeaders() };
+  const plain = capStreams(whole, endless, messageBytes);
+  const headers = await settings.resolveHeaders();
+  const { tokens } = settings;
+  tokens?.forget(); // a login or logout since the last connect counts now
+  const fetch = tokens && !new Headers(headers).has("authorization") ? authorizeFetch(id, plain, tokens) : plain;
+  const options = { url, fetch, headers };
   return settings.kind === "sse" ? new SseWire(options) : new HttpWire(options);
 }

@@ -43,7 +43,7 @@ export function createApiRoutes(gateway: Gateway, principal: Principal): Hono {
 export function toHealth(gateway: Gateway): HealthAnswer {
   const { version, engine, isolation, upstreams } = gateway.health();
   const count = (state: string): number => upstreams.filter((upstream) => upstream.state === state).length;
-  const failed = count("failed") + count("suspended");
+  const failed = count("failed") + count("needs-login") + count("suspended");
   return { status: "ok", version, engine, isolation, upstreams: { ready: count("ready"), failed } };
 }
 

@@ -10,7 +10,7 @@ const list = <Item extends z.ZodMiniType>(item: Item) => z.readonly(z.array(item
 /** One server behind the gateway, with what an operator needs to repair it. */
 export const upstreamSchema = z.object({
   name: z.string(),
-  state: z.enum(["idle", "connecting", "ready", "failed", "suspended", "closed"]),
+  state: z.enum(["idle", "connecting", "ready", "failed", "needs-login", "suspended", "closed"]),
   transport: z.enum(["stdio", "http", "sse", "openapi", "adapter"]),
   era: z.optional(z.string()),
   tools: z.number(),

@@ -7,6 +7,7 @@ import type { HeldDefinitions } from "../../catalog/index.ts";
 import type { Settings } from "../../config/index.ts";
 import type { ConnectorId, Instant } from "../../domain/index.ts";
 import type { Vault } from "../../vault/index.ts";
+import type { BegunLogin, Login } from "../../connectors/index.ts";
 import type { Gateway } from "../gateway.ts";
 
 export interface Terminal {
@@ -16,6 +17,19 @@ export interface Terminal {
   readonly cwd: string;
   /** Calls back at the first Ctrl-C or request to end; a second one ends the process at once. */
   onInterrupt(listener: () => void): () => void;
+}
+
+/** What `servers login` and `servers logout` do with one upstream. */
+export interface LoginCommandPowers {
+  /** Discovers and registers; `scopes` are asked for beside what an earlier login had. */
+  begin(
+    id: ConnectorId,
+    request: { readonly scopes: readonly string[]; readonly redirectUri: string; readonly state: string },
+  ): Promise<BegunLogin>;
+  /** Written to the ledger first; running gateways use it within a few seconds. */
+  keep(login: Login, actor: string): Promise<void>;
+  /** False when there was no login. */
+  drop(id: ConnectorId, actor: string): Promise<boolean>;
 }
 
 export interface CliPowers {
@@ -32,6 +46,9 @@ export interface CliPowers {
   openReader(settings: Settings): Promise<LedgerReader & AsyncDisposable>;
   /** Definitions that wait for an operator; starts no upstream. */
   openHeld(settings: Settings): Promise<HeldDefinitions & AsyncDisposable>;
+  /** Logins to upstreams: only a person at a terminal has this. */
+  openLogins(settings: Settings): Promise<LoginCommandPowers & AsyncDisposable>;
+  openBrowser(url: URL): void;
   /** Asks every gateway that runs on these settings to restart one upstream; they look about once a second. */
   requestRestart(settings: Settings, upstream: ConnectorId, actor: string): Promise<void>;
   /** Unguessable; opens the admin page until this start ends. */

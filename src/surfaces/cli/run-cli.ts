@@ -12,6 +12,7 @@ import { doctorCommand } from "./doctor-command.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers } from "./powers.ts";
 import { formatFault, printLine } from "./print.ts";
+import { loginServerCommand, logoutServerCommand } from "./login-command.ts";
 import { runCommand } from "./run-command.ts";
 import { listSecrets, removeSecret, rotateKey, setSecret } from "./secrets-command.ts";
 import { mcpCommand, serveCommand } from "./serve-command.ts";
@@ -133,9 +134,24 @@ function addServers(program: Command, context: CliContext, end: (code: number) =
     .action(async (name: string, tools: string[], _flags, command: Command) =>
       end(await approveServerCommand([name, ...tools], command.optsWithGlobals(), context)),
     );
+  addLogins(servers, context, end);
   addCommand(servers, "restart <name>", "restarts an upstream in every gateway that runs on this store").action(
     async (name: string, _flags, command: Command) =>
       end(await restartServerCommand(name, command.optsWithGlobals(), context)),
+  );
+}
+
+function addLogins(servers: Command, context: CliContext, end: (code: number) => void): void {
+  addCommand(servers, "login <name>", "logs in to an upstream with OAuth: prints an address for your browser")
+    .option("--open", "also open the address in a browser")
+    .option("--scope <scopes>", "scopes to ask for beside the usual ones, separated by spaces")
+    .option("--port <number>", "the port for the answer on 127.0.0.1; left out, any free one", parsePort)
+    .action(async (name: string, _flags, command: Command) =>
+      end(await loginServerCommand(name, command.optsWithGlobals(), context)),
+    );
+  addCommand(servers, "logout <name>", "forgets the login of an upstream").action(
+    async (name: string, _flags, command: Command) =>
+      end(await logoutServerCommand(name, command.optsWithGlobals(), context)),
   );
 }
 

@@ -36,6 +36,8 @@ async function run(...flags: readonly string[]): Promise<readonly [string | unde
     now: () => 0,
     openReader: () => Promise.reject(new TypeError("not needed")),
     openHeld: () => Promise.reject(new TypeError("not needed")),
+    openLogins: () => Promise.reject(new TypeError("not needed")),
+    openBrowser: () => undefined,
     requestRestart: () => Promise.reject(new TypeError("not needed")),
     report: () => "in_1",
     createToken: () => "",

@@ -39,7 +39,7 @@ export async function serversCommand(flags: ServersFlags, { powers, principal }:
 
 /** Of no use for now: it is tried again after a pause, or waits for a person. */
 export function hasFailed({ state }: UpstreamStatus): boolean {
-  return state === "failed" || state === "suspended";
+  return state === "failed" || state === "needs-login" || state === "suspended";
 }
 
 export function describeServer(server: UpstreamStatus): string {
@@ -116,7 +116,8 @@ async function withHeld(
   return (await held.list(server)).length > 0;
 }
 
-function noServer(name: string): GloveboxError {
+/** The refusal for a name that the configuration does not have. */
+export function noServer(name: string): GloveboxError {
   return new GloveboxError("REQUEST_INVALID", `There is no server ${JSON.stringify(name)} in the configuration`, {
     hint: "glovebox servers lists them",
   });

@@ -1,0 +1,108 @@
+/**
+ * Finds out who gives out tokens for an upstream: protected resource metadata (RFC 9728), then the metadata of the
+ * authorization server (RFC 8414 or OpenID Connect), each checked against where it came from.
+ */
+
+import {
+  checkResourceAllowed,
+  discoverAuthorizationServerMetadata,
+  discoverOAuthProtectedResourceMetadata,
+  extractWWWAuthenticateParams,
+  resourceUrlFromServerUrl,
+} from "@modelcontextprotocol/client";
+import type { AuthorizationServerMetadata, OAuthProtectedResourceMetadata } from "@modelcontextprotocol/client";
+
+import type { ConnectorId } from "../../domain/index.ts";
+import type { FetchLike } from "../../egress/index.ts";
+
+import { loginRefused } from "./login-errors.ts";
+
+export interface Discovered {
+  readonly metadata: AuthorizationServerMetadata;
+  /** As the server spells it: what a token is asked for. */
+  readonly resource: string;
+  /** What the server says it needs. */
+  readonly scope: string | undefined;
+}
+
+export interface DiscoverOptions {
+  readonly id: ConnectorId;
+  readonly kind: "http" | "sse";
+  readonly url: string;
+  readonly fetch: FetchLike;
+}
+
+/** Asks the upstream without a credential, and follows what it answers. */
+export async function discoverLogin(options: DiscoverOptions): Promise<Discovered> {
+  const { id, url, fetch } = options;
+  const challenge = await askForChallenge(options);
+  const found = await findResource(url, challenge.resourceMetadataUrl, fetch);
+  checkResource(id, url, found);
+  const issuer = found?.authorization_servers?.[0] ?? new URL("/", url).href;
+  const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn: fetch });
+  if (!metadata) throw loginRefused(id, "no authorization server was found", "Set a credential in headers instead");
+  checkMetadata(id, metadata);
+  return {
+    metadata,
+    resource: found?.resource ?? resourceUrlFromServerUrl(url).href,
+    scope: challenge.scope ?? found?.scopes_supported?.join(" "),
+  };
+}
+
+type Challenge = ReturnType<typeof extractWWWAuthenticateParams>;
+
+/** Opens no session, and is refused also by servers that let anybody shake hands. */
+const QUESTION = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "tools/list", params: {} });
+
+/** A server that does not refuse may still need a login for some calls; it is then found by its well-known address. */
+async function askForChallenge({ kind, url, fetch }: DiscoverOptions): Promise<Challenge> {
+  const accept = "application/json, text/event-stream";
+  const response = await fetch(
+    url,
+    kind === "sse"
+      ? { headers: { accept: "text/event-stream" } }
+      : {
+          method: "POST",
+          headers: { accept, "content-type": "application/json" },
+          body: QUESTION,
+        },
+  );
+  await response.body?.cancel();
+  return response.status === 401 ? extractWWWAuthenticateParams(response) : {};
+}
+
+/** An address that the server named must answer; at the well-known ones there may be nothing. */
+async function findResource(
+  url: string,
+  named: URL | undefined,
+  fetch: FetchLike,
+): Promise<OAuthProtectedResourceMetadata | undefined> {
+  const options = named ? { resourceMetadataUrl: named } : {};
+  return discoverOAuthProtectedResourceMetadata(url, options, fetch).catch((thrown: unknown) => {
+    if (named === undefined && thrown instanceof Error && NOTHING_THERE.test(thrown.message)) return undefined;
+    throw thrown;
+  });
+}
+
+/** The client has no class of its own for these. */
+const NOTHING_THERE = /^(?:Resource server does not implement|HTTP 4\d\d trying to load)/;
+
+/** A token for another resource than the upstream would be good for somebody else (RFC 9728 §3.3). */
+function checkResource(id: ConnectorId, url: string, found: OAuthProtectedResourceMetadata | undefined): void {
+  if (!found || isForResource(url, found.resource)) return;
+  const hint = "Configure the upstream with the address that its metadata names, or report it to whoever runs it";
+  throw loginRefused(id, "its metadata describes another resource than this upstream", hint);
+}
+
+/** Whether a token for `resource` may be sent to `url`. */
+export function isForResource(url: string, resource: string): boolean {
+  if (!URL.canParse(resource)) return false;
+  return checkResourceAllowed({ requestedResource: resourceUrlFromServerUrl(url), configuredResource: resource });
+}
+
+/** Without PKCE a stolen code is a stolen login; a server that does not announce it does not have it. */
+function checkMetadata(id: ConnectorId, metadata: AuthorizationServerMetadata): void {
+  if (metadata.code_challenge_methods_supported?.includes("S256") === true) return;
+  const hint = "Set a credential in headers instead, or ask whoever runs the server to support it";
+  throw loginRefused(id, "its authorization server does not announce PKCE with S256", hint);
+}

@@ -1,0 +1,140 @@
+/** What a finished login consists of, and who keeps it. Tokens are plain text only inside this folder. */
+
+import type { OAuthMetadata, OAuthTokens } from "@modelcontextprotocol/client";
+
+import { isJsonObject } from "../../domain/index.ts";
+import type { ConnectorId, Instant, JsonObject } from "../../domain/index.ts";
+import { Secret } from "../../vault/index.ts";
+
+/** Whose login: a token of one issuer, for one resource, used by one upstream. Nothing of it is secret. */
+export interface LoginKey {
+  readonly upstream: ConnectorId;
+  readonly issuer: string;
+  /** The audience that the token was asked for (RFC 8707). */
+  readonly resource: string;
+}
+
+/** Where a refresh token goes: what was discovered at the login and never looked up again. */
+export interface TokenEndpoint {
+  readonly url: string;
+  readonly authMethods: readonly string[] | undefined;
+}
+
+/** Who Glovebox is for this issuer. */
+export interface LoginClient {
+  readonly id: string;
+  readonly secret?: Secret;
+  /** How it proves itself, where the registration said so. */
+  readonly authMethod?: string;
+}
+
+export interface Login extends LoginKey {
+  readonly client: LoginClient;
+  readonly tokenEndpoint: TokenEndpoint;
+  readonly access: Secret;
+  readonly refresh?: Secret;
+  /** Left out when the server did not say. */
+  readonly expiresAt?: Instant;
+  /** What was granted, or asked for where the server did not say; separated by spaces. */
+  readonly scope?: string;
+}
+
+/** Keeps one login for each upstream, sealed. Several processes share them. */
+export interface LoginKeeper {
+  find(upstream: ConnectorId): Promise<Login | undefined>;
+  /** Replaces the login of that upstream. */
+  keep(login: Login, actor: string): Promise<void>;
+  /** Runs `work` while no other process does so for this upstream. */
+  alone<Value>(upstream: ConnectorId, work: () => Promise<Value>): Promise<Value>;
+}
+
+/** From a successful answer of a token endpoint; `before` is what the answer may leave out. */
+export function withTokens(before: Omit<Login, "access">, tokens: OAuthTokens, now: Instant): Login {
+  const { refresh: _, expiresAt: __, scope: asked, ...rest } = before;
+  const refresh = tokens.refresh_token === undefined ? before.refresh : new Secret(tokens.refresh_token);
+  const scope = tokens.scope ?? asked;
+  return {
+    ...rest,
+    access: new Secret(tokens.access_token),
+    ...(refresh && { refresh }),
+    ...(tokens.expires_in !== undefined && { expiresAt: now + tokens.expires_in * 1000 }),
+    ...(scope !== undefined && { scope }),
+  };
+}
+
+/** The metadata that a token request needs, and nothing else. */
+export function toMetadata({ issuer, tokenEndpoint }: Pick<Login, "issuer" | "tokenEndpoint">): OAuthMetadata {
+  const { url, authMethods } = tokenEndpoint;
+  return {
+    issuer,
+    authorization_endpoint: url,
+    token_endpoint: url,
+    response_types_supported: ["code"],
+    ...(authMethods && { token_endpoint_auth_methods_supported: [...authMethods] }),
+  };
+}
+
+/** The client in the words of the protocol. */
+export function toClientInformation({ id, secret, authMethod }: LoginClient): {
+  client_id: string;
+  client_secret?: string;
+  token_endpoint_auth_method?: string;
+} {
+  return {
+    client_id: id,
+    ...(secret && { client_secret: secret.reveal() }),
+    ...(authMethod !== undefined && { token_endpoint_auth_method: authMethod }),
+  };
+}
+
+/** The one text that the vault seals. */
+export function toLoginText(login: Login): Secret {
+  const { client, access, refresh, ...rest } = login;
+  return new Secret(
+    JSON.stringify({
+      ...rest,
+      client: { ...client, ...(client.secret && { secret: client.secret.reveal() }) },
+      access: access.reveal(),
+      ...(refresh && { refresh: refresh.reveal() }),
+    }),
+  );
+}
+
+/** `undefined` for a text that is not the login of this very key. */
+export function parseLoginText(text: Secret, key: LoginKey): Login | undefined {
+  const raw: unknown = parseJson(text.reveal());
+  if (!isJsonObject(raw)) return undefined;
+  const { upstream, issuer, resource, client, tokenEndpoint, access, refresh, expiresAt, scope } = raw;
+  if (upstream !== key.upstream || issuer !== key.issuer || resource !== key.resource) return undefined;
+  if (!isJsonObject(client) || !isJsonObject(tokenEndpoint) || typeof access !== "string") return undefined;
+  return {
+    ...key,
+    client: parseClient(client),
+    tokenEndpoint: parseEndpoint(tokenEndpoint),
+    access: new Secret(access),
+    ...(typeof refresh === "string" && { refresh: new Secret(refresh) }),
+    ...(typeof expiresAt === "number" && { expiresAt }),
+    ...(typeof scope === "string" && { scope }),
+  };
+}
+
+function parseClient({ id, secret, authMethod }: JsonObject): LoginClient {
+  return {
+    id: typeof id === "string" ? id : "",
+    ...(typeof secret === "string" && { secret: new Secret(secret) }),
+    ...(typeof authMethod === "string" && { authMethod }),
+  };
+}
+
+function parseEndpoint({ url, authMethods }: JsonObject): TokenEndpoint {
+  const methods = Array.isArray(authMethods) ? authMethods.filter((one) => typeof one === "string") : undefined;
+  return { url: typeof url === "string" ? url : "", authMethods: methods };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

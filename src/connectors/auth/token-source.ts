@@ -1,0 +1,104 @@
+/**
+ * The token of one upstream at any moment: from the vault, renewed when it runs out. Renewing happens once, however
+ * many calls wait for it and in however many processes, because a refresh token may be good for a single use.
+ */
+
+import { OAuthError, refreshAuthorization } from "@modelcontextprotocol/client";
+
+import type { ConnectorId, Instant } from "../../domain/index.ts";
+import type { FetchLike } from "../../egress/index.ts";
+import type { Secret } from "../../vault/index.ts";
+
+import { isForResource } from "./discover.ts";
+import { toClientInformation, toMetadata, withTokens } from "./login.ts";
+import type { Login, LoginKeeper } from "./login.ts";
+import { explainLogin } from "./login-errors.ts";
+
+/** A token that ends this soon is renewed before it is used. */
+const EARLY_MS = 30_000;
+/** Answers to a refresh that no later attempt will change (RFC 6749 §5.2). */
+const FINAL: readonly string[] = ["invalid_grant", "invalid_client", "unauthorized_client"];
+
+export interface TokenSource {
+  /** `undefined` when nobody has logged in, or the login has ended. */
+  current(): Promise<Secret | undefined>;
+  /** After the server refused `stale`: another token, or `undefined` when there is none. */
+  renew(stale: Secret): Promise<Secret | undefined>;
+  /** The next use looks at what is kept. */
+  forget(): void;
+}
+
+export interface TokenSourceOptions {
+  readonly id: ConnectorId;
+  /** Where tokens will be sent; one for another resource is not used. */
+  readonly url: string;
+  readonly keeper: LoginKeeper;
+  /** For the token endpoint. */
+  readonly fetch: FetchLike;
+  readonly now: () => Instant;
+}
+
+export function createTokenSource(options: TokenSourceOptions): TokenSource {
+  let login: Login | undefined;
+  let renewing: Promise<Secret | undefined> | undefined;
+  const renew = (stale: Secret): Promise<Secret | undefined> => {
+    renewing ??= renewAlone(options, stale)
+      .then((renewed) => {
+        login = renewed;
+        return renewed?.access;
+      })
+      .finally(() => (renewing = undefined));
+    return renewing;
+  };
+  return {
+    async current() {
+      login ??= await findUsable(options);
+      if (!login || !endsSoon(login, options.now())) return login?.access;
+      return renew(login.access);
+    },
+    // Whoever was refused with a token that has been replaced meanwhile only needs the new one.
+    renew: (stale) =>
+      login && login.access.reveal() !== stale.reveal() ? Promise.resolve(login.access) : renew(stale),
+    forget: () => void (login = undefined),
+  };
+}
+
+function endsSoon({ expiresAt }: Login, now: Instant): boolean {
+  return expiresAt !== undefined && expiresAt - EARLY_MS <= now;
+}
+
+/** A login that was made for another address must not be sent to this one. */
+async function findUsable({ id, url, keeper }: TokenSourceOptions): Promise<Login | undefined> {
+  const login = await keeper.find(id);
+  return login && isForResource(url, login.resource) ? login : undefined;
+}
+
+function renewAlone(options: TokenSourceOptions, stale: Secret): Promise<Login | undefined> {
+  return options.keeper.alone(options.id, async () => {
+    const login = await findUsable(options);
+    if (!login || login.access.reveal() !== stale.reveal()) return login;
+    if (!login.refresh) return undefined;
+    return refresh(options, login, login.refresh);
+  });
+}
+
+async function refresh(options: TokenSourceOptions, login: Login, token: Secret): Promise<Login | undefined> {
+  const { id, keeper, fetch, now } = options;
+  try {
+    const tokens = await refreshAuthorization(login.issuer, {
+      metadata: toMetadata(login),
+      clientInformation: toClientInformation(login.client),
+      refreshToken: token.reveal(),
+      resource: login.resource,
+      fetchFn: fetch,
+    });
+    const renewed = withTokens(login, tokens, now());
+    await keeper.keep(renewed, "gateway");
+    return renewed;
+  } catch (thrown) {
+    if (!(thrown instanceof OAuthError) || !FINAL.includes(thrown.code)) throw explainLogin(thrown, id);
+    const { refresh: _, ...ended } = login;
+    await keeper.keep(ended, "gateway");
+    return undefined;
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * Waits on the loopback interface for the browser to come back from a login. It takes one answer, with the state that
+ * it was told, and nothing else; what anybody else sends changes nothing.
+ */
+
+import { createHash, timingSafeEqual } from "node:crypto";
+import { createServer } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+
+import { GloveboxError } from "../../domain/index.ts";
+
+const HOST = "127.0.0.1";
+const PATH = "/callback";
+const MAX_URL_CHARS = 8192;
+
+export interface AnswerOptions {
+  readonly state: string;
+  /** 0 takes any free one. */
+  readonly port: number;
+  readonly answerMs: number;
+}
+
+export interface AnswerListener extends AsyncDisposable {
+  readonly redirectUri: string;
+  /** The parameters of the first request with the right state. Rejects when time is up or `stop` was called. */
+  readonly answer: Promise<URLSearchParams>;
+  stop(): void;
+}
+
+/** Listens before anybody is sent away, so that the address for the answer is known and taken. */
+export async function listenForAnswer({ state, port, answerMs }: AnswerOptions): Promise<AnswerListener> {
+  const answered = Promise.withResolvers<URLSearchParams>();
+  answered.promise.catch(() => undefined); // nobody may be waiting yet
+  const server = createServer({ maxHeaderSize: 16 * 1024, requestTimeout: 10_000 });
+  const taken = await listen(server, port);
+  server.on("request", (request, response) => {
+    const answer = readAnswer(request, taken, state);
+    reply(response, answer ? 200 : 400, answer ? DONE : STRANGE);
+    if (answer) answered.resolve(answer);
+  });
+  const fail = (message: string) => (): void =>
+    answered.reject(new GloveboxError("REQUEST_CANCELLED", message, { hint: "Start the login again" }));
+  const timer = setTimeout(fail("Nobody has answered the login in time"), answerMs);
+  return {
+    redirectUri: `http://${HOST}:${taken}${PATH}`,
+    answer: answered.promise,
+    stop: fail("The login was interrupted"),
+    async [Symbol.asyncDispose]() {
+      clearTimeout(timer);
+      server.closeAllConnections();
+      await new Promise<void>((closed) => server.close(() => closed()));
+    },
+  };
+}
+
+const DONE = "Glovebox has received the answer. You can close this page and go back to the terminal.\n";
+const STRANGE = "This is not the answer that Glovebox waits for.\n";
+
+/** The Host header is checked against rebinding of names: a page elsewhere must not be able to speak to this. */
+function readAnswer(request: IncomingMessage, port: number, state: string): URLSearchParams | undefined {
+  const { url = "", method, headers } = request;
+  if (method !== "GET" || headers.host !== `${HOST}:${port}` || url.length > MAX_URL_CHARS) return undefined;
+  const parsed = URL.parse(url, `http://${HOST}:${port}`);
+  if (parsed?.pathname !== PATH) return undefined;
+  const states = parsed.searchParams.getAll("state");
+  return states.length === 1 && isSame(states[0] ?? "", state) ? parsed.searchParams : undefined;
+}
+
+function isSame(one: string, other: string): boolean {
+  const [left, right] = [one, other].map((text) => createHash("sha256").update(text).digest());
+  return left !== undefined && right !== undefined && timingSafeEqual(left, right);
+}
+
+/** The address of this page holds the code, so no other page may learn it and nothing is kept. */
+function reply(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, {
+    "content-type": "text/plain; charset=utf-8",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+    connection: "close",
+  });
+  response.end(text);
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  const listening = Promise.withResolvers<number>();
+  server.once("error", (cause) => {
+    const hint = "Choose another port with --port, or leave it out";
+    listening.reject(new GloveboxError("LISTEN_FAILED", `Port ${port} of ${HOST} cannot be used`, { cause, hint }));
+  });
+  server.listen(port, HOST, () => {
+    const address = server.address();
+    listening.resolve(typeof address === "object" && address ? address.port : port);
+  });
+  return listening.promise;
+}
