@@ -32,6 +32,7 @@ import type { Case } from "./scenarios/observe.ts";
 import { API_OBSERVATIONS } from "./scenarios/observe-apis.ts";
 import { FLOW_OBSERVATIONS } from "./scenarios/observe-flows.ts";
 import { LEDGER_OBSERVATIONS } from "./scenarios/observe-ledger.ts";
+import { LOGIN_OBSERVATIONS } from "./scenarios/observe-login.ts";
 import { QUOTA_OBSERVATIONS, policyObservations } from "./scenarios/observe-policy.ts";
 import { NETWORK_OBSERVATIONS } from "./scenarios/observe-network.ts";
 import { WATCHING_OBSERVATIONS } from "./scenarios/observe-watching.ts";
@@ -197,6 +198,7 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
   ...QUOTA_OBSERVATIONS,
   ...FLOW_OBSERVATIONS,
   ...LEDGER_OBSERVATIONS,
+  ...LOGIN_OBSERVATIONS,
   ...NETWORK_OBSERVATIONS,
   ...WATCHING_OBSERVATIONS,
 

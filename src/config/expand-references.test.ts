@@ -94,7 +94,14 @@ test("references work in every text of the configuration", () => {
     [...settings.upstreams.values()],
     [
       { transport: "stdio", command: "x", args: ["x"], env: {}, cwd: "/f/x", startMs: 30_000, start: "eager" },
-      { transport: "http", url: "https://x/", headers: {}, startMs: 30_000, start: "eager" },
+      {
+        transport: "http",
+        url: "https://x/",
+        headers: {},
+        oauth: { scopes: [], grants: [] },
+        startMs: 30_000,
+        start: "eager",
+      },
     ],
   );
   assert.deepEqual(settings.policy, {
@@ -111,7 +118,7 @@ test("references work in every text of the configuration", () => {
 test("a secret is allowed in env, headers and auth of an upstream, in headers of an export, for the webhook, and nowhere else", () => {
   const secret = "${secret:K}";
   const places =
-    "in env, headers and auth of an upstream, in headers of an export, in traces.headers and in anomalies.webhook.secret";
+    "in env, headers, auth and oauth.clientSecret of an upstream, in headers of an export, in traces.headers and in anomalies.webhook.secret";
   const refused: readonly (readonly [string, object])[] = [
     ["anomalies.webhook.url", { anomalies: { webhook: { url: `https://h/${secret}`, secret } } }],
     ["traces.endpoint", { traces: { endpoint: `https://h/${secret}` } }],

@@ -99,7 +99,7 @@ export function expandReferences(config: Json, environment: Environment, problem
 }
 
 const SECRET_MISPLACED =
-  "${secret:NAME} is allowed only in env, headers and auth of an upstream, in headers of an export, in traces.headers and in anomalies.webhook.secret";
+  "${secret:NAME} is allowed only in env, headers, auth and oauth.clientSecret of an upstream, in headers of an export, in traces.headers and in anomalies.webhook.secret";
 
 function isTemplatePath(path: KeyPath): boolean {
   const [map, second, key, fourth] = path;
@@ -107,6 +107,7 @@ function isTemplatePath(path: KeyPath): boolean {
   if (path.length === 3 && map === "traces" && second === "headers") return true;
   if (path.length === 3 && map === "anomalies" && second === "webhook") return key === "secret";
   if (path.length !== 4) return false;
+  if (map === "mcpServers" && key === "oauth") return fourth === "clientSecret";
   return (map === "mcpServers" && (key === "env" || key === "headers")) || (map === "openapi" && isApiTemplate(key));
 }
 
