@@ -36,8 +36,8 @@ export function createLoginKeeper({ store, vault, onToken }: KeeperParts): Login
     async find(upstream) {
       const key = parseKey(upstream, await store.meta.get(toMetaKey(upstream)));
       if (!key) return undefined;
-      const text = await vault.lend(toSecretName(key), `login of upstream ${upstream}`);
-      const login = parseLoginText(text, key);
+      const text = await lendIfThere(vault, toSecretName(key), `login of upstream ${upstream}`);
+      const login = text && parseLoginText(text, key);
       hear(login);
       return login;
     },
@@ -51,6 +51,16 @@ export function createLoginKeeper({ store, vault, onToken }: KeeperParts): Login
   };
 }
 
+/** A login that was removed as a secret, or does not open, is none: logging in again is the remedy. */
+async function lendIfThere(vault: Pick<Vault, "lend">, name: SecretName, purpose: string): Promise<Secret | undefined> {
+  try {
+    return await vault.lend(name, purpose);
+  } catch (thrown) {
+    if (thrown instanceof GloveboxError && thrown.code === "VAULT_SECRET_MISSING") return undefined;
+    throw thrown;
+  }
+}
+
 /** Removes the login of an upstream. False when there was none. */
 async function dropLogin(
   { store, vault }: { readonly store: Store; readonly vault: Vault },
@@ -59,7 +69,7 @@ async function dropLogin(
 ): Promise<boolean> {
   const key = parseKey(upstream, await store.meta.get(toMetaKey(upstream)));
   if (!key) return false;
-  await store.meta.set(toMetaKey(upstream), "");
+  await store.meta.erase(toMetaKey(upstream));
   return vault.remove(toSecretName(key), actor);
 }
 
@@ -100,7 +110,7 @@ function toSecretName({ upstream, issuer, resource }: LoginKey): SecretName {
 }
 
 function parseKey(upstream: ConnectorId, text: string | undefined): LoginKey | undefined {
-  if (text === undefined || text === "") return undefined;
+  if (text === undefined) return undefined;
   const raw: unknown = JSON.parse(text);
   if (!isJsonObject(raw)) return undefined;
   const { issuer, resource } = raw;

@@ -113,6 +113,9 @@ test("a secret becomes plain text in these files only, and no front door of the 
   const revealing = shipped.filter(({ text }) => text.includes(".reveal()")).map(({ file }) => file);
   assert.deepEqual(revealing.toSorted(), [
     "connectors/adapter/adapter-connector.ts",
+    "connectors/auth/authorize-fetch.ts",
+    "connectors/auth/login.ts",
+    "connectors/auth/token-source.ts",
     "create-upstreams.ts",
     "fill-texts.ts",
     "vault/fill-templates.ts",

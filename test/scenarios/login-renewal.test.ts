@@ -7,7 +7,14 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 
 import { openLedger } from "../../src/audit/index.ts";
-import { beginLogin, createLoginFetch, createMcpConnector, createTokenSource } from "../../src/connectors/index.ts";
+import {
+  beginLogin,
+  createLoginFetch,
+  createMcpConnector,
+  createTokenSource,
+  parseLoginText,
+  toLoginText,
+} from "../../src/connectors/index.ts";
 import type { Connector, Login, LoginKeeper } from "../../src/connectors/index.ts";
 import { GloveboxError, parseConnectorId, readHostPort } from "../../src/domain/index.ts";
 import { openEgress } from "../../src/egress/index.ts";
@@ -20,6 +27,8 @@ import { makeFolder } from "./product.ts";
 
 const id = parseConnectorId("notes");
 assert.ok(id);
+const otherId = parseConnectorId("other");
+assert.ok(otherId);
 const egress = openEgress();
 const KEY = randomBytes(32).toString("hex");
 
@@ -35,7 +44,7 @@ async function install(folder: string, world: World): Promise<Installation> {
   const store = await openStore({ path: join(folder, "store.db"), now: Date.now });
   const ledger = await openLedger({ store, now: Date.now });
   const keyFile = join(folder, "glovebox.key");
-  const vault = openVault({ store, ledger, keyFile, random: randomBytes, environmentKey: KEY });
+  const vault = openVault({ store, ledger, keyFile, random: randomBytes, now: Date.now, environmentKey: KEY });
   const keeper = createLoginKeeper({ store, vault, onToken: () => undefined });
   const connectors: Connector[] = [];
   const connect = (url = world.url): Connector => {
@@ -161,6 +170,19 @@ test("a login is for its own address: at another one, the server gets no token",
   assert.deepEqual([...other.shown, ...world.shown], []);
   await gateway.call(gateway.connect());
   assert.equal(world.shown.size, 1);
+});
+
+test("a login that was sealed for one upstream does not open under another key", async (context) => {
+  await using world = await openWorld();
+  const [gateway] = await prepare(context, world);
+  assert.ok(gateway);
+  const login = await logIn(world, gateway);
+  const { upstream, issuer, resource } = login;
+  const key = { upstream, issuer, resource };
+  assert.equal(parseLoginText(toLoginText(login), key)?.access.reveal(), login.access.reveal());
+  for (const other of [{ issuer: "https://evil.example" }, { resource: `${resource}/x` }, { upstream: otherId }]) {
+    assert.equal(parseLoginText(toLoginText(login), { ...key, ...other }), undefined);
+  }
 });
 
 test("a token for another audience is refused by the server, and nothing but a login helps", async (context) => {
