@@ -18,6 +18,7 @@ import { readNodes } from "./read-tree.ts";
 import { refuse } from "./refuse.ts";
 import { transformAccessors } from "./transform-accessors.ts";
 import { MAX_TRANSFORMS, hasManyTransforms, transformTypes } from "./transform-types.ts";
+import type { Enumeration } from "./transform-types.ts";
 
 /** Plain JavaScript and its tree. */
 export interface Stripped {
@@ -91,7 +92,7 @@ function eraseAll(text: string, bounds: StripBounds): Pending & { readonly erase
   const timebox: Timebox = bounds.timebox ?? ((work) => work());
   const additions: Edit[] = [];
   const bodies: NamespaceBody[] = [];
-  const enumerations: string[] = [];
+  const enumerations: Enumeration[] = [];
   if (bounds.visits > MAX_VISITS) return { erased: { kind: "broken" }, additions, bodies };
   if (hasManyTransforms(text)) throw refuseMany(text);
   const accessors = transformAccessors(replaceAliases(text));

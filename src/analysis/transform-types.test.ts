@@ -25,6 +25,12 @@ const VALUES: readonly (readonly [source: string, value: unknown])[] = [
   ["enum A { X = 1 }\nenum B { Y = A.X }\nreturn [A.X, B.Y]", [1, 1]],
   ["enum A { X = 1 }\nenum A { Y = 2 }\nreturn A.X + A.Y", 3],
   ["function f() { enum A { X = 'x' } return A.X }\nf()", "x"],
+  [
+    "function f() { enum A { X = 1 } return A.X }\nfunction g() { enum A { X = 'x', Z = 3 } return [A.X, A.Z] }\nreturn [f(), g()]",
+    [1, ["x", 3]],
+  ],
+  ["enum A { X = 1 }\nfunction f() { enum A { X = 2 } return A.X }\nreturn [f(), A.X]", [2, 1]],
+  ["function f() { enum A { X = 1 }\nenum A { Y = 2 } return A.X + A.Y }\nreturn f()", 3],
   ["enum A { 'a b' = 1 } A['a b']", 1],
   [
     "class P { constructor(private a: string, readonly b = 2, c: number = 3) {} get() { return [this.a, this.b] } }\nreturn new P('x').get()",

@@ -17,12 +17,18 @@ export interface Addition {
   readonly text: string;
 }
 
+/** An enum as it was written, without `const`; one of the same name adds to it only in the same scope. */
+export interface Enumeration {
+  readonly text: string;
+  /** Where the innermost bracket around it opens. */
+  readonly scope: number;
+}
+
 /** The text without the declaration, of the same length, and the JavaScript that takes its place. */
 export interface Transformed {
   readonly text: string;
   readonly additions: readonly Addition[];
-  /** An enum as it was written, without `const`. */
-  readonly enumeration?: string;
+  readonly enumeration?: Enumeration;
   /** A namespace whose meaning is still to be put in, when all types are gone. */
   readonly body?: NamespaceBody;
 }
@@ -63,7 +69,7 @@ function countUpTo(text: string, pattern: RegExp, most: number): number {
 export function transformTypes(
   text: string,
   refusal: Extract<Erased, { kind: "refused" }>,
-  enumerations: readonly string[],
+  enumerations: readonly Enumeration[],
 ): Transformed | undefined {
   if (refusal.message.startsWith("TypeScript enum")) return translateEnum(text, refusal, enumerations);
   if (refusal.message.startsWith("TypeScript namespace")) {
@@ -76,20 +82,30 @@ export function transformTypes(
 function translateEnum(
   text: string,
   { offset, end }: { readonly offset: number; readonly end: number },
-  known: readonly string[],
+  known: readonly Enumeration[],
 ): Transformed | undefined {
   const lead = ENUM.exec(text.slice(offset, end));
   if (!lead || end - offset > MAX_ENUM_CHARS) return undefined;
   const enumeration = text.slice(offset + lead[0].length, end);
   const name = nameOf(enumeration);
+  const tokens = [...scanTokens(text)];
+  const scope = findOpening(
+    tokens,
+    tokens.findIndex(({ start }) => start >= offset),
+  );
+  const earlier = known.filter((one) => one.scope === scope && nameOf(one.text) === name);
   const script = transformEnum(
     enumeration,
-    known.filter((one) => nameOf(one) === name),
+    earlier.map((one) => one.text),
   );
   if (script === undefined) return undefined;
   // The second part of an enum is a bare call; with the declaration it also stands in a scope of its own.
   const declared = script.startsWith(";var ") ? script : `;var ${name}=${name}||{}${script}`;
-  return { text: blank(text, offset, end), additions: [{ at: offset, text: declared }], enumeration };
+  return {
+    text: blank(text, offset, end),
+    additions: [{ at: offset, text: declared }],
+    enumeration: { text: enumeration, scope },
+  };
 }
 
 function nameOf(enumeration: string): string {
@@ -115,7 +131,7 @@ function translateConstructor(text: string, offset: number): Transformed | undef
   return { text: blanked, additions: [fields, addition] };
 }
 
-/** The offset behind the brace that a class body opens with. The properties are its first fields. */
+/** The offset behind the innermost bracket that is open there; of a class body, where its first fields belong. */
 function findOpening(tokens: readonly Token[], from: number): number {
   let depth = 0;
   for (let at = from - 1; at >= 0; at -= 1) {
