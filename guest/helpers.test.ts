@@ -42,6 +42,15 @@ test("sum refuses what is no number and says where it is", () => {
   }
 });
 
+test("sum refuses a field that no item has, and takes one that some have", () => {
+  const message = "sum: no item has the field prise";
+  assert.throws(() => sum(ROWS, "prise"), { name: "TypeError", message });
+  assert.deepEqual(
+    [sum([], "prise"), sum([{}, { a: 2 }], "a"), sum([{ a: null }], "a"), sum([{}], () => undefined)],
+    [0, 2, 0, 0],
+  );
+});
+
 test("a name with dots reads a field of a field, unless an item has it as it is", () => {
   const rows = [{ user: { login: "b" }, n: { x: 2 } }, { user: { login: "a" }, n: { x: 3 } }, { user: null }];
   assert.deepEqual(Object.keys(groupBy(rows, "user.login") as object), ["b", "a", "undefined"]);

@@ -98,14 +98,20 @@ function part(list: readonly unknown[], from: number, to: number): unknown[] {
   return out;
 }
 
-/** Texts that are numbers count; what has no value adds nothing; anything else is a mistake that a total would hide. */
+/**
+ * Texts that are numbers count; what has no value adds nothing; anything else is a mistake that a total would hide, and so
+ * is a field that no item has.
+ */
 function sum(value: unknown, by?: By): number {
   const list = listOf(value);
   let total = 0;
+  let isThere = list.length === 0 || typeof by !== "string";
   for (let at = 0; at < list.length; at += 1) {
     const item = valueBy(list[at], by);
+    if (item !== undefined) isThere = true;
     if (item !== undefined && item !== null) total += numberOf(item, at);
   }
+  if (!isThere) throw new TypeError("sum: no item has the field " + cell(by));
   return total;
 }
 
