@@ -8,11 +8,11 @@ import type { Catalog, Shapes, ToolsWatch } from "./catalog/index.ts";
 import { checkProgram } from "./checker/index.ts";
 import type { Checker } from "./checker/index.ts";
 import type { Settings } from "./config/index.ts";
-import type { CatalogSnapshot, Program } from "./domain/index.ts";
+import type { CatalogSnapshot, Program, Tool } from "./domain/index.ts";
 import type { Egress } from "./egress/index.ts";
 import { createBuiltins, createGuide, createRecord, keepAttachments } from "./execution/index.ts";
 import type { CorridorOptions, Results } from "./execution/index.ts";
-import { openQuotas } from "./policy/index.ts";
+import { openQuotas, stateEffect, stateLabels } from "./policy/index.ts";
 import type { Flows, Policy, Quotas } from "./policy/index.ts";
 import { nameProcess } from "./processes/index.ts";
 import type { Sandbox } from "./sandbox/index.ts";
@@ -128,6 +128,7 @@ function createBridges(
           return (await results.read(principal.id, handle, query)).value;
         },
         send: network.sendFor(asked),
+        state: (tool) => stateTool(parts, tool),
       }),
       execution: execution.id,
       opened,
@@ -152,4 +153,10 @@ function createBridges(
       },
     });
   };
+}
+
+/** What the operator says about a tool of our own, as it holds for those of upstreams. */
+function stateTool({ settings, policy }: Parts, tool: Tool): Tool {
+  const labels = stateLabels(settings.policy.labels, tool.address, tool.labels ?? []);
+  return { ...stateEffect(policy.current(), tool), labels };
 }

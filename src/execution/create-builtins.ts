@@ -18,6 +18,8 @@ export interface BuiltinPowers {
   read(handle: string, query: ResultQuery): Promise<Json>;
   /** Sends a request of `fetch` if the network policies allow it. */
   readonly send: SendRequest;
+  /** The tool with the effect and the labels that the operator gives it. */
+  readonly state?: (tool: Tool) => Tool;
 }
 
 const TEXT: JsonSchema = { type: "string", maxLength: 1_000 };
@@ -62,7 +64,7 @@ export function createBuiltins(powers: BuiltinPowers): ReadonlyMap<ToolAddress, 
     create("search", SEARCH, async (args) => toJson(await powers.search(parseSearch(args)))),
     create("describe", DESCRIBE, (args) => powers.describe(parseNames(args["names"]), parseDetail(args["detail"]))),
     create("results.read", READ, (args) => powers.read(parseText(args["handle"]) ?? "", parseQuery(args))),
-    createFetch(powers.send),
+    createFetch(powers.send, powers.state),
   ];
   return new Map(builtins.map((builtin) => [builtin.tool.address, builtin]));
 }

@@ -63,11 +63,16 @@ const WRITE: Tool = {
 };
 const READ: Tool = { ...WRITE, effect: "read" };
 
-/** Rules see it as `glovebox.fetch`, with the effect of its method. The record names the host and the status. */
-export function createFetch(send: SendRequest): Builtin {
+/** What a request is to rules: `glovebox.fetch`, with the effect of its method. */
+export function toFetchTool(args: JsonObject): Tool {
+  return /^(?:GET|HEAD)$/i.test(methodOf(args)) ? READ : WRITE;
+}
+
+/** `state` puts in what the operator says about its effect and labels. The record names the host and the status. */
+export function createFetch(send: SendRequest, state: (tool: Tool) => Tool = (tool) => tool): Builtin {
   return {
     tool: WRITE,
-    judge: (args) => (/^(?:GET|HEAD)$/i.test(methodOf(args)) ? READ : WRITE),
+    judge: (args) => state(toFetchTool(args)),
     noteCall: (args) => ({ host: hostOf(args["url"]), method: methodOf(args).toUpperCase() }),
     noteResult: (value) => noteResult(value),
     answer: async (args, options) => toJson(await send({ ...parseRequest(args), ...options })),

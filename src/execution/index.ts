@@ -4,6 +4,7 @@ export { closeOrphans } from "./close-orphans.ts";
 export type { Called, PlainCall } from "./call-tools.ts";
 export { createBuiltins } from "./create-builtins.ts";
 export { createDescribe } from "./create-describe.ts";
+export { toFetchTool } from "./create-fetch.ts";
 export type { SendRequest } from "./create-fetch.ts";
 export { createGuide } from "./create-guide.ts";
 export { createRecord } from "./create-record.ts";

@@ -87,6 +87,21 @@ describe("who decides", () => {
   const get = "return (await fetch(input)).status";
   const post = 'return (await fetch(input, { method: "POST", body: "x" })).status';
 
+  test("what the operator says about glovebox.fetch counts, and can be asked about", async (context) => {
+    const policy = { effects: { "glovebox.fetch": "destroy" } } as const;
+    await using glovebox = await open({ policy });
+    const code = "return (await fetch(input)).status";
+    const { error, calls } = await glovebox.execute({ code, input: `http://${place}/json` });
+    assert.deepEqual([error?.code, calls[0]?.effect], ["POLICY_APPROVAL_PENDING", "destroy"]);
+    const folder = makeFolder(context, { policy });
+    const asked = await runGlovebox(["policy", "explain", "glovebox.fetch", "--json"], { folder });
+    const { effect, decision } = JSON.parse(asked.stdout) as { effect: string; decision: string };
+    assert.deepEqual([asked.code, effect, decision], [3, "destroy", "ask"]);
+    const args = JSON.stringify({ url: "https://a.example", method: "POST" });
+    const plain = makeFolder(context, {});
+    const allowed = await runGlovebox(["policy", "explain", "glovebox.fetch", "--args", args], { folder: plain });
+    assert.deepEqual([allowed.code, allowed.stdout.split("\n")[0]], [0, "allow: glovebox.fetch (write) by local"]);
+  });
   test("rules see a request as glovebox.fetch, a read or a write by its method", async () => {
     await using glovebox = await open({
       policy: { rules: [{ decision: "deny", tools: ["glovebox.fetch"], effects: ["write"] }] },
@@ -148,6 +163,12 @@ test("what was read may not leave by fetch once it is private and strangers have
   const again = "await probe.about({}); await fetch(input); return (await fetch(input)).status";
   const { error, calls } = await glovebox.execute({ code: again, input });
   assert.deepEqual([error?.code, calls.at(-1)?.decision], ["POLICY_APPROVAL_PENDING", "ask"]);
+  const own = { tools: ["glovebox.fetch"], remove: ["external" as const] };
+  await using closed = await open({
+    mcpServers: { probe: probeWith() },
+    policy: { labels: [{ tools: ["probe.about"], add: ["private"] }, own] },
+  });
+  assert.equal(outcome(await closed.execute({ code: again, input })), 201);
 });
 
 test("a write whose answer was lost has an unknown outcome, one that never left has failed", async () => {

@@ -43,12 +43,22 @@ export function createLabeler({ places, rules }: LabelerOptions): Labeler {
     const { place, server } = servers.get(question.connector) ?? {};
     const known = place?.kind === "api" ? apiLabels(server, question) : serverLabels(server, question);
     for (const label of known) labels.add(label);
-    for (const rule of rules.filter(({ tools }) => tools.some((one) => matchesTool(one, question.address)))) {
-      for (const label of rule.add) labels.add(label);
-      for (const label of rule.remove) labels.delete(label);
-    }
-    return LABELS.filter((label) => labels.has(label));
+    return stateLabels(rules, question.address, [...labels]);
   };
+}
+
+/** The labels as the operator's rules leave them, in the order of `LABELS`. */
+export function stateLabels(
+  rules: readonly LabelRule[],
+  address: ToolAddress,
+  before: readonly Label[],
+): readonly Label[] {
+  const labels = new Set(before);
+  for (const rule of rules.filter(({ tools }) => tools.some((one) => matchesTool(one, address)))) {
+    for (const label of rule.add) labels.add(label);
+    for (const label of rule.remove) labels.delete(label);
+  }
+  return LABELS.filter((label) => labels.has(label));
 }
 
 /**

@@ -8,7 +8,8 @@ import type { Settings } from "../../config/index.ts";
 import { GloveboxError, describeEffect, isJsonObject, parsePrincipalId, parseToolAddress } from "../../domain/index.ts";
 import type { JsonObject, PolicyProfile, PolicyRule, PolicySettings, Principal, Tool } from "../../domain/index.ts";
 import { findNearest } from "../../catalog/index.ts";
-import { compilePolicy, describeCondition, explain, simulate } from "../../policy/index.ts";
+import { toFetchTool } from "../../execution/index.ts";
+import { compilePolicy, describeCondition, explain, simulate, stateEffect } from "../../policy/index.ts";
 import { parseMoment } from "./audit-command.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers } from "./powers.ts";
@@ -53,7 +54,9 @@ export async function explainCommand(name: string, flags: PolicyFlags, powers: C
   const settings = await powers.loadSettings(flags.config);
   const policy = compilePolicy(await loadPolicy(settings));
   await using gateway = await powers.openGateway(settings);
-  const tool = await findTool(await gateway.takeSnapshot(principal), name);
+  const own = toFetchTool(args);
+  const tool =
+    name === own.address ? stateEffect(policy, own) : await findTool(await gateway.takeSnapshot(principal), name);
   const call = { execution: NO_EXECUTION, seq: 1, principal: principal.id, address: tool.address, args };
   const explanation = explain(policy, { call, tool, principal });
   const { decision, rules } = explanation;
