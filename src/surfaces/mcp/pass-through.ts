@@ -19,6 +19,8 @@ type Method = (typeof PASSED_THROUGH)[number];
 
 /** No upstream can have this namespace: what it holds are kept results. */
 const KEPT = "glovebox";
+/** What is listed by the one is had by the other; where policy denies that, a list of it is no use. */
+const OPENED_BY = { "resources/list": "resources/read", "prompts/list": "prompts/get" } as const;
 const MAX_LISTED = 1_000;
 const TEXT_BYTES = 4_096;
 const TEXTS = ["name", "title", "description", "mimeType"] as const;
@@ -81,7 +83,7 @@ export async function getPrompt(
 }
 
 interface Listing {
-  readonly method: Method;
+  readonly method: keyof typeof OPENED_BY;
   /** The field of the answer that has the list. */
   readonly list: string;
   readonly signal: AbortSignal;
@@ -93,8 +95,11 @@ async function collect(
   { method, list, signal }: Listing,
   rename: (entry: JsonObject, namespace: string) => JsonObject | undefined,
 ): Promise<readonly JsonObject[]> {
-  const { tools } = await gateway.takeSnapshot(principal);
-  const offered = [...tools.values()].filter(({ origin }) => origin.remoteName === method);
+  const { tools, hidden = new Map<string, Tool>() } = await gateway.takeSnapshot(principal);
+  const closed = [...hidden.values()].filter(({ origin }) => origin.remoteName === OPENED_BY[method]).map(namespaceOf);
+  const offered = [...tools.values()].filter(
+    (tool) => tool.origin.remoteName === method && !closed.includes(namespaceOf(tool)),
+  );
   if (offered.length === 0) return [];
   const calls = offered.map(({ address }) => ({ address, args: {} }));
   const { replies } = await gateway.callTools({ principal, calls, signal });
@@ -106,9 +111,12 @@ async function collect(
   });
 }
 
+/** Also one that policy hides: the bridge refuses it, and the refusal is in the ledger. */
 async function findTool({ gateway, principal }: McpDoor, place: UpstreamPlace, method: Method) {
-  const { tools } = await gateway.takeSnapshot(principal);
-  return [...tools.values()].find((tool) => tool.origin.remoteName === method && namespaceOf(tool) === place.namespace);
+  const { tools, hidden = new Map<string, Tool>() } = await gateway.takeSnapshot(principal);
+  return [...tools.values(), ...hidden.values()].find(
+    (tool) => tool.origin.remoteName === method && namespaceOf(tool) === place.namespace,
+  );
 }
 
 async function callOne(
