@@ -25,6 +25,19 @@ function refusal(rules: unknown, taken = NONE): string {
 const when = (...conditions: readonly object[]): unknown => [{ decision: "deny", when: conditions }];
 
 describe("a rule file", () => {
+  test("that is empty is told what one without rules looks like, and that is accepted", () => {
+    for (const text of ["", " \n"]) {
+      assert.throws(
+        () => parseRules(text, PATH, NONE),
+        (thrown: unknown) => {
+          const { hint } = thrown instanceof GloveboxError ? thrown.details : {};
+          assert.equal(hint, 'Write { "rules": [] } for a file without rules');
+          return true;
+        },
+      );
+    }
+    assert.deepEqual(parseRules('{ "rules": [] }', PATH, NONE), []);
+  });
   test("gives rules with parsed paths and patterns, and names of their own", () => {
     const text = `{
       // comments are allowed

@@ -11,6 +11,7 @@ import { readTextFile } from "./read-text-file.ts";
 import { reportIssues } from "./report-issues.ts";
 import { toRule } from "./to-rules.ts";
 
+const EMPTY_RULES = 'Write { "rules": [] } for a file without rules';
 const FILE = { maxBytes: 1024 * 1024, kind: "a rule file" };
 
 /** A rule file that may change. */
@@ -45,7 +46,7 @@ export function followRules(path: string, taken: ReadonlySet<string>): RuleFile 
 /** The rules in the text of a rule file: `{ "rules": [ … ] }`, with comments if you like; variables are not filled in. */
 export function parseRules(text: string, path: string, taken: ReadonlySet<string>): readonly PolicyRule[] {
   const problems = createProblems();
-  const written = copyConfig(parseJsonc(text, path), problems);
+  const written = copyConfig(parseJsonc(text, path, EMPTY_RULES), problems);
   const checked = ruleFileSchema.safeParse(written);
   if (!checked.success) reportIssues(checked.error.issues, written, problems, createRuleFileSchema());
   const rules = isJsonObject(written) && Array.isArray(written["rules"]) ? written["rules"] : [];

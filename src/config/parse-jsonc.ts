@@ -10,21 +10,26 @@ import type { KeyPath, Locate, Position } from "./problems.ts";
 
 const BYTE_ORDER_MARK = "\ufeff";
 
-/** The value of the text, not yet checked in any way; throws at the first place that is not JSON. */
-export function parseJsonc(rawText: string, path: string): unknown {
+const EMPTY_CONFIG = "Write {} for a configuration that changes nothing";
+
+/**
+ * The value of the text, not yet checked in any way; throws at the first place that is not JSON. `whenEmpty` is the
+ * advice for a file that holds nothing.
+ */
+export function parseJsonc(rawText: string, path: string, whenEmpty = EMPTY_CONFIG): unknown {
   const text = withoutMark(rawText);
   const fail = (offset: number, message: string, hint: string): never => {
     const at = createPositionAt(text)(offset);
     throw new GloveboxError("CONFIG_INVALID", `${toPlace(path, at)} ${message}`, { hint, ...at });
   };
-  if (text.trim() === "") return fail(0, "the file is empty", "Write {} for a configuration that changes nothing");
+  if (text.trim() === "") return fail(0, "the file is empty", whenEmpty);
   const tooDeep = findTooDeep(text);
   if (tooDeep !== undefined) fail(tooDeep, `nested deeper than ${MAX_CONFIG_DEPTH} levels`, "Remove the nesting");
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { allowTrailingComma: true });
   const [first] = errors;
   if (first) fail(first.offset, `is not valid JSON: ${toWords(first)}`, "Correct the file at this place");
-  if (!tree) return fail(0, "holds no value", "Write {} for a configuration that changes nothing");
+  if (!tree) return fail(0, "holds no value", whenEmpty);
   return toValue(tree, (key) => {
     fail(key.offset, `the key ${quote(String(key.value))} is there twice`, "Keep one of the two");
   });
