@@ -8,7 +8,7 @@ import type { Catalog, Shapes, ToolsWatch } from "./catalog/index.ts";
 import { checkProgram } from "./checker/index.ts";
 import type { Checker } from "./checker/index.ts";
 import type { Settings } from "./config/index.ts";
-import type { CatalogSnapshot, Program, Tool } from "./domain/index.ts";
+import type { CatalogSnapshot, ExecutionEvent, Program, Tool } from "./domain/index.ts";
 import type { Egress } from "./egress/index.ts";
 import { createBuiltins, createGuide, createRecord, keepAttachments } from "./execution/index.ts";
 import type { CorridorOptions, Results } from "./execution/index.ts";
@@ -21,7 +21,7 @@ import type { Gateway } from "./surfaces/index.ts";
 import { declareApi } from "./typegen/index.ts";
 import { createProgramNetwork } from "./create-network.ts";
 import type { ProgramNetwork } from "./create-network.ts";
-import { createExecutionId, createPreview, reportIncident, timebox } from "./host-powers.ts";
+import { createExecutionId, createPreview, mask, reportIncident, timebox } from "./host-powers.ts";
 import type { Watchers } from "./open-watching.ts";
 
 /** The rooms of one gateway, once they are open. */
@@ -38,8 +38,6 @@ export interface Parts {
   readonly flows: Flows;
   readonly watch: ToolsWatch;
   readonly checker: Checker;
-  /** What every secret that was ever lent is taken out with. */
-  readonly hide: (text: string) => string;
   readonly egress: Egress;
   readonly watchers: Pick<Watchers, "feed" | "traces">;
   close(): Promise<void>;
@@ -57,12 +55,21 @@ export function createRooms(parts: Parts, describe: Gateway["describe"]): Corrid
       reached: planCalls(calls, snapshot).calls.map(({ tool }) => tool),
     });
   const { feed, traces } = parts.watchers;
+  const { hide } = mask;
   const report = reportIncident;
   const counters = { store: store.quotas, now: Date.now, createLease: createExecutionId };
   const quotas = openQuotas({ settings: settings.quotas, ...counters });
-  const record = createRecord({ store, ledger, now: Date.now, createId: createExecutionId, owner: nameProcess() });
+  const record = createRecord({
+    store,
+    ledger,
+    now: Date.now,
+    createId: createExecutionId,
+    owner: nameProcess(),
+    hide,
+  });
   return {
     ...record,
+    hide,
     open: (request) => {
       const opening = record.open(request);
       traces?.begin(opening.execution.id, request.trace);
@@ -104,6 +111,12 @@ export function createRooms(parts: Parts, describe: Gateway["describe"]): Corrid
   };
 }
 
+/** A program may call what does not exist by any name. */
+function hideInEvent(event: ExecutionEvent): ExecutionEvent {
+  if (event.kind !== "answered") return event;
+  return { ...event, record: { ...event.record, tool: mask.hide(event.record.tool) } };
+}
+
 /** One bridge for each execution. */
 function createBridges(
   parts: Parts,
@@ -118,7 +131,7 @@ function createBridges(
     const planned = plan ? { plan } : {};
     const flow = flows.open({ principal, execution: execution.id, snapshot, ...planned });
     return openBridge({
-      ...(onEvent && { onEvent }),
+      ...(onEvent && { onEvent: (event) => onEvent(hideInEvent(event)) }),
       builtins: createBuiltins({
         search: async (request) => createSearch(snapshot)(request),
         describe: async (names, detail) => (await describe(principal, names, detail)).declarations,
@@ -139,7 +152,7 @@ function createBridges(
       ledger,
       report,
       flow,
-      ...(settings.audit.previews && { preview: createPreview(parts.hide) }),
+      ...(settings.audit.previews && { preview: createPreview }),
       ...planned,
       take: (tool) => quotas.take({ kind: "call", principal, tool }),
       decide: (call, tool) => policy.decide({ call, tool, principal }),

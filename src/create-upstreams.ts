@@ -25,9 +25,11 @@ import type { ServerPlace } from "./policy/index.ts";
 import type { Egress } from "./egress/index.ts";
 import { watchFamily } from "./processes/index.ts";
 import type { Store } from "./store/index.ts";
+import { createMask } from "./vault/index.ts";
 import type { Secret, Vault } from "./vault/index.ts";
 import { fillTexts } from "./fill-texts.ts";
-import { cleanCause, cleanServerText } from "./host-powers.ts";
+import { findWritten, findWrittenInApi } from "./find-written.ts";
+import { cleanCause, cleanServerText, mask } from "./host-powers.ts";
 import { createTokens } from "./keep-logins.ts";
 
 export interface UpstreamParts {
@@ -36,8 +38,6 @@ export interface UpstreamParts {
   readonly store: Store;
   readonly vault: Vault;
   readonly ledger: Pick<Ledger, "write">;
-  /** Everything that was ever lent; what is kept or shown must not hold any of it. */
-  readonly lent: Set<string>;
 }
 
 /** All upstreams, and how tools of each are accepted that were never seen. */
@@ -66,7 +66,7 @@ export async function createUpstreams(settings: Settings, parts: UpstreamParts):
   const pinModeOf = (id: ConnectorId): PinMode => adapters.get(id)?.pin ?? byServer.get(id) ?? usual;
   const borrowers = [
     ...[...settings.upstreams].map(([id, upstream]) =>
-      withoutSecrets(parts, (lender, onState) =>
+      withoutSecrets(parts, findWritten(upstream), (lender, onState) =>
         createMcpConnector({
           ...shared,
           id,
@@ -76,7 +76,7 @@ export async function createUpstreams(settings: Settings, parts: UpstreamParts):
       ),
     ),
     ...[...settings.apis].map(([id, api]) =>
-      withoutSecrets(parts, (lender, onState) =>
+      withoutSecrets(parts, findWrittenInApi(api), (lender, onState) =>
         createOpenapiConnector({
           ...shared,
           id,
@@ -89,7 +89,7 @@ export async function createUpstreams(settings: Settings, parts: UpstreamParts):
   ];
   // An adapter asks for a secret at each call, and so has nothing old.
   const askers = [...adapters].map(([id, { adapter }]) =>
-    withoutSecrets(parts, (lender) =>
+    withoutSecrets(parts, [], (lender) =>
       createAdapterConnector({ ...shared, id, adapter, lend: (name) => lender.lend(name, `upstream ${id}`) }),
     ),
   );
@@ -101,16 +101,27 @@ interface Lender extends Pick<Vault, "lend"> {
   readonly remember: (secret: Secret) => void;
 }
 
-/** What an upstream was lent is remembered as long as the upstream, to be taken out of everything that it says. */
+/** An upstream says little but its own, so that also short secrets of its own can be told from ordinary words. */
+const SHORTEST_OWN = 4;
+
+/**
+ * What an upstream was lent, or has `written` in its settings, is remembered as long as the upstream, to be taken out of
+ * everything that it says; what anybody was lent is, too.
+ */
 function withoutSecrets(
-  { vault, ledger, lent: everLent }: UpstreamParts,
+  { vault, ledger }: UpstreamParts,
+  written: readonly string[],
   create: (lender: Lender, onState: (state: UpstreamState) => void) => Connector,
 ): Borrower {
-  const lent = new Set<string>();
+  const own = createMask({ shortest: SHORTEST_OWN });
+  for (const credential of written) {
+    own.add(credential);
+    mask.add(credential);
+  }
   const loans = createLoanBook(vault);
   const remember = (secret: Secret): void => {
-    lent.add(secret.reveal());
-    everLent.add(secret.reveal());
+    own.add(secret.reveal());
+    mask.add(secret.reveal());
   };
   const lend: Vault["lend"] = async (name, purpose) => {
     const secret = await loans.lend(name, purpose);
@@ -121,7 +132,8 @@ function withoutSecrets(
     if (state === "connecting") loans.clear();
     recordState(ledger, state, () => connector.status());
   };
-  const connector: Connector = hideSecrets(create({ lend, remember }, onState), lent);
+  const hide = (text: string): string => mask.hide(own.hide(text));
+  const connector: Connector = hideSecrets(create({ lend, remember }, onState), { hide, hideOwn: own.hide });
   return { connector, loans };
 }
 

@@ -6,6 +6,11 @@ import { Script, createContext } from "node:vm";
 import { cleanText } from "./audit/index.ts";
 import { GloveboxError, describeError, parseExecutionId, parsePrincipalId, parseResultId } from "./domain/index.ts";
 import type { ExecutionId, Principal, ResultId } from "./domain/index.ts";
+import { createMask } from "./vault/index.ts";
+
+/** Every secret that this process has opened, lent or read from its configuration, for everything that leaves it. */
+export const mask = createMask();
+const { hide } = mask;
 
 const TEXT_BYTES = 64 * 1024;
 const CAUSE_BYTES = 500;
@@ -31,7 +36,7 @@ export function timebox<R>(work: () => R): R {
 export function reportIncident(thrown: unknown): string {
   const incident = `in_${randomBytes(6).toString("hex")}`;
   const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
-  process.stderr.write(`incident ${incident}: ${cleanText(text, { maxBytes: TEXT_BYTES })}\n`);
+  process.stderr.write(`incident ${incident}: ${cleanText(text, { maxBytes: TEXT_BYTES, hide })}\n`);
   return incident;
 }
 
@@ -40,7 +45,7 @@ export function warnOperator(thrown: unknown): void {
   if (!(thrown instanceof GloveboxError)) return void reportIncident(thrown);
   const { message, hint } = describeError(thrown);
   const text = `warning: ${message}${hint === undefined ? "" : `\nhint: ${hint}`}`;
-  process.stderr.write(`${cleanText(text, { maxBytes: TEXT_BYTES })}\n`);
+  process.stderr.write(`${cleanText(text, { maxBytes: TEXT_BYTES, hide })}\n`);
 }
 
 /** For what a model reads. */
@@ -48,19 +53,19 @@ export function cleanDescription(text: string): string {
   return cleanText(text, { maxBytes: TEXT_BYTES });
 }
 
-/** What a server writes about its own troubles may hold paths of this machine. */
+/** What a server writes about its own troubles may hold paths of this machine and addresses of its network. */
 export function cleanServerText(text: string): string {
-  return cleanText(text, { maxBytes: TEXT_BYTES, paths: true });
+  return cleanText(text, { maxBytes: TEXT_BYTES, paths: true, addresses: true, hide });
 }
 
 /** As `cleanServerText`, short enough for a record. */
 export function cleanCause(text: string): string {
-  return cleanText(text, { maxBytes: CAUSE_BYTES, paths: true });
+  return cleanText(text, { maxBytes: CAUSE_BYTES, paths: true, addresses: true, hide });
 }
 
-/** The beginning of arguments or a result as the ledger may keep it; `hide` takes out what was ever lent. */
-export function createPreview(hide: (text: string) => string): (text: string) => string {
-  return (text) => cleanText(hide(text), { maxBytes: PREVIEW_BYTES });
+/** The beginning of arguments or a result as the ledger may keep it. */
+export function createPreview(text: string): string {
+  return cleanText(text, { maxBytes: PREVIEW_BYTES, hide });
 }
 
 /** Four 32-bit numbers, which is what the guest's generator takes. */

@@ -12,7 +12,7 @@ import { builtinSettings, findConfig, loadSettings, parseSettings } from "./conf
 import type { GloveboxConfig, Settings } from "./config/index.ts";
 import { createLibrary, findDemoUpstreams } from "./surfaces/index.ts";
 import type { CliPowers, Gateway, Glovebox } from "./surfaces/index.ts";
-import { createPrincipal, reportIncident } from "./host-powers.ts";
+import { createPrincipal, mask, reportIncident } from "./host-powers.ts";
 import { openLoginsAlone } from "./keep-logins.ts";
 import { openBrowser } from "./open-browser.ts";
 import { VERSION, openGateway } from "./open-gateway.ts";
@@ -58,7 +58,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     requestRestart,
     report: reportIncident,
     now: Date.now,
-    createToken: () => randomBytes(24).toString("base64url"),
+    createToken,
   };
   const principal = createPrincipal("operator", "operator");
   process.exitCode = await runCli(argv, { powers, principal, agent: createPrincipal("local", "agent") });
@@ -70,6 +70,13 @@ export async function main(argv: readonly string[]): Promise<void> {
 function openConfirmed(settings: Settings, flags: OpenFlags = {}): Promise<Gateway> {
   const isConfirmed = process.env["GLOVEBOX_UNRESTRICTED_NETWORK"] === "1";
   return openGateway(settings, isConfirmed ? { ...flags, unrestrictedNetwork: true } : flags);
+}
+
+/** Opens the admin API; whoever started this reads it once, and nobody else does. */
+function createToken(): string {
+  const token = randomBytes(24).toString("base64url");
+  mask.add(token);
+  return token;
 }
 
 /** An older Node starts us as its child; when that launcher is killed, nobody waits for us any more. */

@@ -5,11 +5,11 @@ import { createRequire } from "node:module";
 import { planCalls } from "./analysis/index.ts";
 import type { AuditEntry, Ledger } from "./audit/index.ts";
 import { createSearch, openCatalog, openShapes, watchTools } from "./catalog/index.ts";
-import type { Drift, Shapes } from "./catalog/index.ts";
+import type { Drift, SearchRequest, SearchResult, Shapes } from "./catalog/index.ts";
 import { openChecker } from "./checker/index.ts";
 import { followRules } from "./config/index.ts";
 import type { Settings } from "./config/index.ts";
-import { followSecrets, watchRestarts, watchSecrets } from "./connectors/index.ts";
+import { watchRestarts, watchSecrets } from "./connectors/index.ts";
 import { GloveboxError, tightenLimits } from "./domain/index.ts";
 import type { CatalogSnapshot, EngineName, Principal } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
@@ -32,7 +32,7 @@ import { watchKey } from "./vault/index.ts";
 import { createRooms } from "./create-rooms.ts";
 import type { Parts } from "./create-rooms.ts";
 import { createUpstreams, findPlaces, startEagerly } from "./create-upstreams.ts";
-import { cleanDescription, createResultId, createSeed, reportIncident, warnOperator } from "./host-powers.ts";
+import { cleanDescription, createResultId, createSeed, mask, reportIncident, warnOperator } from "./host-powers.ts";
 import { recordStart, startExports, startRetention } from "./keep-ledger.ts";
 import { openFeed, openMetrics, openWatchers } from "./open-watching.ts";
 import { APPROVALS, RESTARTS, createVault, openHeld, openLedgerOf } from "./open-records.ts";
@@ -68,6 +68,7 @@ export async function openGateway(settings: Settings, flags: OpenFlags = {}): Pr
   const policy = opened.use(await openPolicyOf(settings, store, ledger));
   const vault = opened.use(createVault(settings, store, ledger));
   await vault.ready();
+  for (const secret of await vault.known()) mask.add(secret.reveal());
   opened.use(watchKey({ vault, everyMs: LOOK_MS, warn: warnOperator }));
   const { proxy } = settings.egress;
   const egress = opened.use(openEgress({ ...(proxy !== undefined && { proxy }) }));
@@ -76,8 +77,7 @@ export async function openGateway(settings: Settings, flags: OpenFlags = {}): Pr
   note = () => exporter.note();
   opened.use(startRetention(settings, around));
   const watchers = opened.use(await openWatchers(settings, feed, around));
-  const lent = new Set<string>();
-  const parts = { keeper, egress, store, vault, ledger, lent };
+  const parts = { keeper, egress, store, vault, ledger };
   const { connectors, borrowers, pinModeOf } = await createUpstreams(settings, parts);
   for (const connector of connectors) opened.use(connector);
   const shapes = settings.catalog.learn ? opened.use(await learnShapes(store, ledger)) : undefined;
@@ -104,7 +104,7 @@ export async function openGateway(settings: Settings, flags: OpenFlags = {}): Pr
   const metrics = await openMetrics(settings, { version: VERSION, watchers, sandbox, catalog, checker });
   const rooms = opened.move();
   const close = (): Promise<void> => rooms.disposeAsync();
-  const kept = { results, flows, watch, watchers, hide: followSecrets(lent), ...(shapes && { shapes }) };
+  const kept = { results, flows, watch, watchers, ...(shapes && { shapes }) };
   const whole = { settings, store, ledger, catalog, policy, sandbox, checker, egress, close, ...kept };
   return { ...createGateway(whole), ...metrics };
 }
@@ -162,6 +162,11 @@ function chooseEngine(name: EngineName): Engine {
   }
 }
 
+function search(snapshot: CatalogSnapshot, query: SearchRequest): SearchResult {
+  const found = createSearch(snapshot)(query);
+  return { ...found, tools: found.tools.map((tool) => ({ ...tool, summary: mask.hide(tool.summary) })) };
+}
+
 function createGateway(parts: Parts): Gateway {
   const { settings, store, ledger, catalog, policy, sandbox, results, shapes, flows } = parts;
   const { engine, isolation, layers } = sandbox;
@@ -175,7 +180,7 @@ function createGateway(parts: Parts): Gateway {
   const takeIn: Flows["takeIn"] = (principal, sources) => flows.takeIn(principal, sources);
   const sourcesOf: Flows["sourcesOf"] = (execution) => flows.sourcesOf(execution);
   const known = { statuses: () => catalog.statuses(), hasNetwork: settings.sandbox.networkPolicy.mode !== "blocked" };
-  const describe = createDescribe({ takeSnapshot: takeShaped, results, takeIn, ...known });
+  const describe = createDescribe({ takeSnapshot: takeShaped, results, takeIn, ...known, hide: mask.hide });
   const rooms = createRooms(parts, describe);
   const { limits } = settings.sandbox;
   const kept = { store, hasEnded, results };
@@ -189,6 +194,7 @@ function createGateway(parts: Parts): Gateway {
   return {
     ...corridor,
     expose: settings.expose,
+    escapeHtml: settings.output.escapeHtml,
     onToolsChanged: (listener) => {
       const forgets = [parts.watch.onToolsChanged(listener), policy.onChange(listener)];
       return () => forgets.forEach((forget) => forget());
@@ -202,10 +208,7 @@ function createGateway(parts: Parts): Gateway {
       const { calls, findings } = analyzed.program;
       return { ok: true, plan: planCalls(calls, snapshot), findings };
     },
-    search: async (principal, query) => {
-      const found = createSearch(await takeView(principal))(query);
-      return { ...found, servers: catalog.statuses() };
-    },
+    search: async (principal, query) => ({ ...search(await takeView(principal), query), servers: catalog.statuses() }),
     describe,
     held: openHeld(store, ledger),
     executions: async (limit) =>

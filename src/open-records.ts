@@ -14,7 +14,7 @@ import { openStore, openStoreToRead } from "./store/index.ts";
 import type { Store } from "./store/index.ts";
 import { findSigningKey, loadSigningKey, openVault } from "./vault/index.ts";
 import type { Vault } from "./vault/index.ts";
-import { cleanDescription } from "./host-powers.ts";
+import { cleanDescription, mask } from "./host-powers.ts";
 
 /** Where the command line leaves word for running gateways. */
 export const RESTARTS = "restarts";
@@ -57,7 +57,15 @@ export async function openLedgerOf(
       : loadSigningKey(toKeyFile(settings), randomBytes);
   const signer = createSigner(seed);
   const where = headFile === undefined ? {} : { headFile };
-  const ledger = await openSignedLedger({ store, now: Date.now, signer, isNewKey: isNew, ...where, ...heard });
+  const ledger = await openSignedLedger({
+    store,
+    now: Date.now,
+    signer,
+    isNewKey: isNew,
+    hide: mask.hide,
+    ...where,
+    ...heard,
+  });
   return { ledger, signer, seed };
 }
 
@@ -134,13 +142,14 @@ export async function openVaultAlone(settings: Settings): Promise<Vault> {
   return { ...vault, close, [Symbol.asyncDispose]: close };
 }
 
-/** The key comes from the environment, or from a file beside the store. */
+/** The key comes from the environment, or from a file beside the store. What is set or lent is hidden from then on. */
 export function createVault({ store: { path } }: Settings, store: Store, ledger: Ledger): Vault {
   const given = process.env["GLOVEBOX_ENCRYPTION_KEY"];
   const nextEnvironmentKey = process.env["GLOVEBOX_NEW_ENCRYPTION_KEY"];
   // What is sealed in memory ends with the process, and so does its key.
   const environmentKey = given ?? (path === ":memory:" ? randomBytes(SEED_BYTES).toString("hex") : undefined);
-  return openVault({
+  for (const key of [environmentKey, nextEnvironmentKey]) if (key !== undefined) mask.add(key);
+  const vault = openVault({
     store,
     ledger,
     keyFile: join(dirname(path), "glovebox.key"),
@@ -149,4 +158,16 @@ export function createVault({ store: { path } }: Settings, store: Store, ledger:
     ...(environmentKey !== undefined && { environmentKey }),
     ...(nextEnvironmentKey !== undefined && { nextEnvironmentKey }),
   });
+  return {
+    ...vault,
+    set: (name, value, actor) => {
+      mask.add(value.reveal());
+      return vault.set(name, value, actor);
+    },
+    lend: async (name, purpose) => {
+      const secret = await vault.lend(name, purpose);
+      mask.add(secret.reveal());
+      return secret;
+    },
+  };
 }

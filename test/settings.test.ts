@@ -33,6 +33,7 @@ import { API_OBSERVATIONS } from "./scenarios/observe-apis.ts";
 import { FLOW_OBSERVATIONS } from "./scenarios/observe-flows.ts";
 import { LEDGER_OBSERVATIONS } from "./scenarios/observe-ledger.ts";
 import { LOGIN_OBSERVATIONS } from "./scenarios/observe-login.ts";
+import { OUTPUT_OBSERVATIONS } from "./scenarios/observe-output.ts";
 import { QUOTA_OBSERVATIONS, policyObservations } from "./scenarios/observe-policy.ts";
 import { NETWORK_OBSERVATIONS } from "./scenarios/observe-network.ts";
 import { WATCHING_OBSERVATIONS } from "./scenarios/observe-watching.ts";
@@ -201,6 +202,7 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
   ...LOGIN_OBSERVATIONS,
   ...NETWORK_OBSERVATIONS,
   ...WATCHING_OBSERVATIONS,
+  ...OUTPUT_OBSERVATIONS,
 
   "mcpServers.*.args": compare(
     run("return (await probe.about({})).argv"),

@@ -182,3 +182,10 @@ describe("digestOf", () => {
     assert.notEqual(digestOf({ a: 1 }), digestOf({ a: 2 }));
   });
 });
+
+test("secrets go before anything is cut, and also where invisible characters stand between their letters", () => {
+  const hide = (text: string): string => text.replaceAll("s3cret", "[secret]");
+  assert.equal(cleanText("a s3\u200bcr\u001b[0met z", { maxBytes: 100, hide }), "a [secret] z");
+  assert.equal(cleanText("xx s3cret", { maxBytes: 5, hide }), "xx [s… [cut: 6 bytes more]");
+  assert.equal(cleanText("xx s3cre", { maxBytes: 100, hide }), "xx s3cre");
+});

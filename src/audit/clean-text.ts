@@ -3,6 +3,7 @@
  * All patterns are linear: each starts at a character that its own repetition cannot contain.
  */
 
+import { redactAddresses } from "./redact-addresses.ts";
 import { redactPaths } from "./redact-paths.ts";
 
 /** How much is kept and what else is removed. */
@@ -11,6 +12,10 @@ export interface CleanOptions {
   readonly maxBytes: number;
   /** Also removes host paths and stack lines, as `redactPaths` does. */
   readonly paths?: boolean;
+  /** Also removes addresses of the inner network, as `redactAddresses` does. */
+  readonly addresses?: boolean;
+  /** Takes secrets out, before anything is cut and also where invisible characters stood between their letters. */
+  readonly hide?: (text: string) => string;
 }
 
 /** ECMA-48 §5.6: DCS, SOS, OSC, PM, APC with their payload, which may hide text or set the clipboard. */
@@ -34,10 +39,21 @@ const REMOVED = new RegExp(
 const PLAIN = /^[\t\n -~]*$/;
 
 /** Idempotent as long as nothing is cut. Lone surrogates become U+FFFD. */
-export function cleanText(text: string, { maxBytes, paths = false }: CleanOptions): string {
-  // Well-formed first: removing a character between two halves of a pair would join them to a new character.
-  const visible = PLAIN.test(text) ? text : text.toWellFormed().replace(LINE_BREAK, "\n").replace(REMOVED, "");
-  return cut(paths ? redactPaths(visible) : visible, maxBytes);
+export function cleanText(text: string, options: CleanOptions): string {
+  const { maxBytes, paths = false, addresses = false, hide = asItIs } = options;
+  const known = hide(text);
+  const visible = hide(PLAIN.test(known) ? known : toVisible(known));
+  const placeless = addresses ? redactAddresses(visible) : visible;
+  return cut(paths ? redactPaths(placeless) : placeless, maxBytes);
+}
+
+function asItIs(text: string): string {
+  return text;
+}
+
+/** Well-formed first: removing a character between two halves of a pair would join them to a new character. */
+function toVisible(text: string): string {
+  return text.toWellFormed().replace(LINE_BREAK, "\n").replace(REMOVED, "");
 }
 
 /** Cuts after the redaction, so that no half of a path or secret escapes it. */

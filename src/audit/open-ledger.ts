@@ -1,6 +1,6 @@
 /** The ledger: append-only, hash-chained, written before anything happens. */
 
-import { GloveboxError, canonicalJson, depthOf } from "../domain/index.ts";
+import { GloveboxError, canonicalJson, depthOf, mapTexts } from "../domain/index.ts";
 import type { Instant, Json, JsonObject } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 
@@ -33,6 +33,8 @@ export interface LedgerOptions {
   readonly findCut?: () => Promise<LedgerHead>;
   /** Hears every batch that is durable and how long that took. Must not throw, and must not take long. */
   readonly onCommitted?: (records: readonly AuditRecord[], ms: number) => void;
+  /** Takes secrets out of a text: what is written here cannot be taken back. */
+  readonly hide?: (text: string) => string;
 }
 
 /** The only way to write things down. It does not own the store. */
@@ -56,7 +58,7 @@ export interface Ledger extends AsyncDisposable {
 
 /** Reads the end of the chain, so it rejects with STORE_UNAVAILABLE when the store cannot be read. */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
-  const { store, now } = options;
+  const { store, now, hide = (text) => text } = options;
   const append = createAppend(options, await readHead(store));
   const group = createGroup<Draft, AuditRecord>({ size: BATCH, waitMs: SOON_MS, commit: append });
   let isClosed = false;
@@ -68,7 +70,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const write = async (entry: AuditEntry, pace: Pace = "now"): Promise<AuditRecord> => {
     if (isClosed)
       throw new GloveboxError("STORE_UNAVAILABLE", "The ledger is closed", { hint: "Start Glovebox again" });
-    return group.add({ ...copyEntry(entry), at: now() }, pace);
+    return group.add({ ...copyEntry(entry, hide), at: now() }, pace);
   };
 
   return {
@@ -117,7 +119,8 @@ function createAppend(options: LedgerOptions, start: LedgerHead) {
 }
 
 function warn(subject: string, { seq, digest }: LedgerHead, at: Instant): Draft {
-  return { ...copyEntry({ actor: "gateway", action: SUSPECT, subject, detail: { head: { seq, digest } } }), at };
+  const entry = { actor: "gateway", action: SUSPECT, subject, detail: { head: { seq, digest } } };
+  return { ...copyEntry(entry, (text) => text), at };
 }
 
 function chain(head: LedgerHead, drafts: readonly Draft[], digest: DigestText) {
@@ -130,22 +133,22 @@ function chain(head: LedgerHead, drafts: readonly Draft[], digest: DigestText) {
 }
 
 /** Copied at once: the caller may change its objects before the batch is written. */
-function copyEntry({ actor, action, subject, detail }: AuditEntry): Omit<Draft, "at"> {
+function copyEntry({ actor, action, subject, detail }: AuditEntry, hide: (text: string) => string): Omit<Draft, "at"> {
   if (depthOf(detail, DETAIL_DEPTH) > DETAIL_DEPTH)
     throw new TypeError("The detail of an audit entry nests too deeply");
-  const detailText = canonicalJson(detail);
+  const detailText = canonicalJson(mapTexts(detail, hide));
   return {
-    actor: oneLine(actor),
-    action: oneLine(action),
-    subject: oneLine(subject),
+    actor: oneLine(actor, hide),
+    action: oneLine(action, hide),
+    subject: oneLine(subject, hide),
     detail: parseCopy(detailText),
     detailText,
   };
 }
 
 /** A database stores neither lone surrogates nor, safely, controls; and a record must not write its own next line. */
-function oneLine(text: string): string {
-  return cleanText(text, { maxBytes: NAME_BYTES }).replaceAll(/[\n\t]+/g, " ");
+function oneLine(text: string, hide: (text: string) => string): string {
+  return cleanText(text, { maxBytes: NAME_BYTES, hide }).replaceAll(/[\n\t]+/g, " ");
 }
 
 function parseCopy(canonical: string): Json {

@@ -43,6 +43,7 @@ const DEFAULTS = {
   anomalies: { enabled: false },
   store: { path: "/srv/app/.glovebox/glovebox.db" },
   expose: "code",
+  output: { escapeHtml: false },
   results: { keepMs: 86_400_000, totalBytes: 268_435_456 },
   server: { host: "127.0.0.1", port: 4747 },
 };
@@ -128,6 +129,7 @@ test("every setting that is given arrives", () => {
     anomalies: { enabled: true, webhook: { url: "https://h/a", secret: "a${secret:K}" } },
     store: { url: "sqlite:data/records.db" },
     expose: "both",
+    output: { escapeHtml: true },
     results: { keepMs: 1, totalBytes: 2 },
     server: { host: "::1", port: 0 },
   });
@@ -184,6 +186,7 @@ test("every setting that is given arrives", () => {
     anomalies: { enabled: true, webhook: { url: "https://h/a", secret: ["a", { secret: "K" }] } },
     store: { path: "/srv/app/data/records.db" },
     expose: "both",
+    output: { escapeHtml: true },
     results: { keepMs: 1, totalBytes: 2 },
     server: { host: "::1", port: 0 },
   });

@@ -91,6 +91,7 @@ test("every setting is listed", () => {
     "openapi.*.include",
     "openapi.*.pin",
     "openapi.*.startupTimeoutMs",
+    "output.escapeHtml",
     "pin",
     "policy.effects",
     "policy.file",

@@ -267,6 +267,14 @@ export const configSchema = z.strictObject({
   expose: z.enum(["code", "tools", "both"]).default("code").meta({
     description: "What MCP clients see: search, describe and execute; every upstream tool under its own name; or both.",
   }),
+  output: z
+    .strictObject({
+      escapeHtml: z.boolean().default(false).meta({
+        description: "Escape HTML in the texts of results and prompts, for MCP clients that show them as HTML.",
+      }),
+    })
+    .prefault({})
+    .meta({ description: "How texts leave." }),
   results: z
     .strictObject({
       keepMs: whole({ min: 1, max: 30 * 24 * HOUR_MS, usual: 24 * HOUR_MS }, "How long a large result can be read."),

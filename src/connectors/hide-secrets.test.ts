@@ -5,6 +5,7 @@ import { describe, it } from "node:test";
 
 import { GloveboxError, parseConnectorId } from "../domain/index.ts";
 import type { CallProgress, Json } from "../domain/index.ts";
+import { createMask } from "../vault/index.ts";
 import type { Connector, RemoteResult } from "./connector.ts";
 import { hideSecrets } from "./hide-secrets.ts";
 
@@ -13,7 +14,7 @@ const id = parseConnectorId("up");
 assert.ok(id);
 
 /** An upstream that says `text` wherever it can. */
-function sayingOf(text: string, value: Json = text, file = ""): Connector {
+function sayingOf(text: string, value: Json = text, file = "", name = "t"): Connector {
   assert.ok(id);
   const result: RemoteResult = {
     value,
@@ -22,7 +23,7 @@ function sayingOf(text: string, value: Json = text, file = ""): Connector {
   return {
     id,
     status: () => ({ name: id, state: "failed", transport: "stdio", tools: 0, since: 0, cause: text, stderr: [text] }),
-    tools: async () => [{ name: "t", description: text, input: { description: text }, output: null, annotations: {} }],
+    tools: async () => [{ name, description: text, input: { description: text }, output: null, annotations: {} }],
     call: async (name, _args, { onProgress }) => {
       onProgress?.({ done: 1, message: text });
       if (name === "fail") throw new GloveboxError("UPSTREAM_FAILED", text, { hint: text });
@@ -34,7 +35,11 @@ function sayingOf(text: string, value: Json = text, file = ""): Connector {
   };
 }
 
-const hidden = (connector: Connector): Connector => hideSecrets(connector, new Set([SECRET]));
+function hidden(connector: Connector, secret = SECRET): Connector {
+  const { add, hide } = createMask({ shortest: 4 });
+  add(secret);
+  return hideSecrets(connector, { hide, hideOwn: hide });
+}
 const signal = new AbortController().signal;
 
 describe("a lent secret", () => {
@@ -81,8 +86,21 @@ describe("a lent secret", () => {
     const { attachments } = await hidden(sayingOf("", null, file("harmless"))).call("t", {}, { signal });
     assert.equal(attachments[0]?.base64, file("harmless"));
   });
+  it("is no name of a tool: one that has it is not offered, others are", async () => {
+    const names = async (name: string) => (await hidden(sayingOf("", null, "", name)).tools()).map((tool) => tool.name);
+    assert.deepEqual(await names(`get_${SECRET}`), []);
+    assert.deepEqual(await names("get"), ["get"]);
+  });
+  it("of somebody else is hidden in answers, and does not change a definition", async () => {
+    const { add, hide } = createMask();
+    add(SECRET);
+    const connector = hideSecrets(sayingOf(SECRET), { hide, hideOwn: (text) => text });
+    const [tool] = await connector.tools();
+    const { value } = await connector.call("t", {}, { signal });
+    assert.deepEqual([tool?.description, value], [SECRET, "[secret]"]);
+  });
   it("that is too short to be told from ordinary words is not looked for, and what is no secret stays", async () => {
-    const connector = hideSecrets(sayingOf("", "a cat sat"), new Set(["cat"]));
+    const connector = hidden(sayingOf("", "a cat sat"), "cat");
     assert.equal((await connector.call("t", {}, { signal })).value, "a cat sat");
     assert.equal((await hidden(sayingOf("", "plain")).call("t", {}, { signal })).value, "plain");
   });

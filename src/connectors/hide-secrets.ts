@@ -3,44 +3,22 @@
  * headers: what was lent to them must not come back to a program, a model, a log or a status line.
  */
 
-import { GloveboxError, isJsonObject } from "../domain/index.ts";
-import type { CallProgress, Json, JsonObject, UpstreamStatus } from "../domain/index.ts";
+import { GloveboxError, mapFields, mapTexts } from "../domain/index.ts";
+import type { CallProgress, UpstreamStatus } from "../domain/index.ts";
+import type { Hide } from "../vault/index.ts";
 
 import type { CallOptions, Connector, RemoteResult, RemoteTool } from "./connector.ts";
 
-/** Shorter values would be found in ordinary words. */
-const MIN_LENGTH = 4;
-const SHOWN = "[secret]";
-
-/** Replaces each secret, in the forms in which texts carry it. */
-export type Hide = (text: string) => string;
-
-/** Longest first, so that a part of a value is not replaced before the whole. */
-export function createHide(secrets: Iterable<string>): Hide {
-  const forms = [...secrets].flatMap((secret) => [
-    secret,
-    Buffer.from(secret).toString("base64"),
-    encodeURIComponent(secret.toWellFormed()),
-    JSON.stringify(secret).slice(1, -1),
-    secret.replaceAll("/", String.raw`\/`),
-  ]);
-  const hidden = [...new Set(forms)]
-    .filter((form) => form.length >= MIN_LENGTH)
-    .toSorted((a, b) => b.length - a.length);
-  return (text) => hidden.reduce((shown, form) => shown.replaceAll(form, SHOWN), text);
+/** What is hidden in everything, and what in definitions. */
+export interface Hides {
+  /** All secrets that are known by now. */
+  readonly hide: Hide;
+  /** Those of this upstream only: a definition must not change because somebody else was lent something. */
+  readonly hideOwn: Hide;
 }
 
-/** Keys too. The value came from JSON text of bounded depth or from a parser that bounds it. */
-export function hideInValue(value: Json, hide: Hide): Json {
-  if (typeof value === "string") return hide(value);
-  if (Array.isArray(value)) return value.map((item: Json) => hideInValue(item, hide));
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [hide(key), hideInValue(item, hide)]));
-}
-
-/** The same upstream, with `secrets` hidden in whatever it answers, lists, reports or fails with. */
-export function hideSecrets(connector: Connector, secrets: ReadonlySet<string>): Connector {
-  const hide = followSecrets(secrets);
+/** The same upstream, with secrets hidden in whatever it answers, lists, reports or fails with. */
+export function hideSecrets(connector: Connector, { hide, hideOwn }: Hides): Connector {
   const failing = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work;
@@ -51,26 +29,16 @@ export function hideSecrets(connector: Connector, secrets: ReadonlySet<string>):
   return {
     id: connector.id,
     status: () => hideInStatus(connector.status(), hide),
-    tools: (signal) => failing(connector.tools(signal)).then((tools) => tools.map((tool) => hideInTool(tool, hide))),
+    tools: async (signal) => {
+      const tools = await failing(connector.tools(signal));
+      return tools.filter(({ name }) => hideOwn(name) === name).map((tool) => hideInTool(tool, hideOwn));
+    },
     call: (name, args, options) =>
       failing(connector.call(name, args, hideInProgress(options, hide)).then((result) => hideInResult(result, hide))),
     onToolsChanged: (listener) => connector.onToolsChanged(listener),
     ...(connector.restart && { restart: () => failing(connector.restart?.() ?? Promise.resolve()) }),
     close: () => connector.close(),
     [Symbol.asyncDispose]: () => connector.close(),
-  };
-}
-
-/** The set only grows, while an upstream starts; the forms are made again when it has, and not for every text. */
-export function followSecrets(secrets: ReadonlySet<string>): Hide {
-  let size = 0;
-  let hide: Hide = (text) => text;
-  return (text) => {
-    if (size !== secrets.size) {
-      size = secrets.size;
-      hide = createHide(secrets);
-    }
-    return hide(text);
   };
 }
 
@@ -92,22 +60,16 @@ function hideInStatus(status: UpstreamStatus, hide: Hide): UpstreamStatus {
   };
 }
 
-/** Its own name is what it is called by, so that stays. */
+/** Its own name is what it is called by, so that stays; a tool with a secret for a name is not offered at all. */
 function hideInTool(tool: RemoteTool, hide: Hide): RemoteTool {
-  const input = hideInValue(tool.input, hide);
-  const output = tool.output && hideInValue(tool.output, hide);
   return {
     ...tool,
     description: hide(tool.description),
     ...(tool.title !== undefined && { title: hide(tool.title) }),
-    input: toSchema(input),
-    output: output === null ? null : toSchema(output),
-    ...(tool.request && { request: toSchema(hideInValue(tool.request, hide)) }),
+    input: mapFields(tool.input, hide),
+    output: tool.output && mapFields(tool.output, hide),
+    ...(tool.request && { request: mapFields(tool.request, hide) }),
   };
-}
-
-function toSchema(value: Json): JsonObject {
-  return isJsonObject(value) ? value : {};
 }
 
 function hideInProgress(options: CallOptions, hide: Hide): CallOptions {
@@ -120,13 +82,14 @@ function hideInProgress(options: CallOptions, hide: Hide): CallOptions {
 
 /** A file cannot be rewritten without breaking it, so one that holds a secret is refused. */
 function hideInResult({ value, attachments }: RemoteResult, hide: Hide): RemoteResult {
-  for (const { base64 } of attachments) {
-    const text = Buffer.from(base64, "base64").toString("latin1");
-    if (hide(text) !== text) {
+  for (const { base64, mimeType } of attachments) {
+    const bytes = Buffer.from(base64, "base64");
+    const texts = [bytes.toString("latin1"), bytes.toString("utf8"), mimeType];
+    if (texts.some((text) => hide(text) !== text)) {
       throw new GloveboxError("UPSTREAM_RESULT_INVALID", "The answer holds a file with a secret in it", {
         hint: "The server gives back a credential that it was lent; its operator should know",
       });
     }
   }
-  return { value: hideInValue(value, hide), attachments };
+  return { value: mapTexts(value, hide), attachments };
 }

@@ -14,7 +14,7 @@ export { parseAdapters } from "./adapter/parse-adapters.ts";
 export type { Attachment, CallOptions, Connector, RemoteAnnotations, RemoteResult, RemoteTool } from "./connector.ts";
 export { parseVerdictText, toVerdictText } from "./mcp/era.ts";
 export type { EraVerdict, EraVerdicts } from "./mcp/era.ts";
-export { followSecrets, hideSecrets } from "./hide-secrets.ts";
+export { hideSecrets } from "./hide-secrets.ts";
 export { createMcpConnector } from "./mcp/mcp-connector.ts";
 export type { McpConnectorOptions } from "./mcp/mcp-connector.ts";
 export { createOpenapiConnector } from "./openapi/openapi-connector.ts";

@@ -45,7 +45,7 @@ export type {
   SecretName,
   ToolAddress,
 } from "./ids.ts";
-export { canonicalJson, depthOf, isJsonObject } from "./json.ts";
+export { canonicalJson, depthOf, isJsonObject, mapFields, mapTexts } from "./json.ts";
 export type { Json, JsonObject, JsonSchema } from "./json.ts";
 export { parseJsonPath } from "./json-path.ts";
 export type { JsonPath, PathStep } from "./json-path.ts";

@@ -37,3 +37,15 @@ export function canonicalJson(value: Json): string {
     .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key] ?? null)}`);
   return `{${entries.join(",")}}`;
 }
+
+/** The same value with every text changed, keys too. For values of bounded depth. */
+export function mapTexts(value: Json, change: (text: string) => string): Json {
+  if (typeof value === "string") return change(value);
+  if (Array.isArray(value)) return value.map((item: Json) => mapTexts(item, change));
+  return isJsonObject(value) ? mapFields(value, change) : value;
+}
+
+/** As `mapTexts`, for an object, which stays one. */
+export function mapFields(value: JsonObject, change: (text: string) => string): JsonObject {
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [change(key), mapTexts(item, change)]));
+}

@@ -21,6 +21,7 @@ async function run(calls: readonly (readonly [string, JsonObject])[], options: T
     engine: "isolate",
     isolation: "process",
     report: () => "in_1",
+    hide: (text: string) => text,
     open: ({ source }) => {
       sources.push(source);
       const execution = { id: EXECUTION, principal: AGENT.id, source: digestOf(source), startedAt: 0 };

@@ -9,8 +9,9 @@ import type { ExecutionResult, Json, JsonObject, PublicError, Reply } from "../d
 import type { Opening } from "./create-record.ts";
 import { unlessCancelled } from "./execute.ts";
 import type { ExecutionRequest, Rooms } from "./execute.ts";
+import { hideInExecution } from "./hide-in-result.ts";
 import { keepLarge } from "./results/keep-large.ts";
-import { emptyResult, settleFailure } from "./settle.ts";
+import { cleanMessage, emptyResult, settleFailure } from "./settle.ts";
 import { withinQuotas } from "./within-quotas.ts";
 
 /** One tool and what it is given. */
@@ -64,13 +65,14 @@ async function attempt(request: CallRequest, rooms: Rooms, { opening, whole }: O
   const outputBytes = replies.reduce((sum, reply) => sum + (reply.ok ? Buffer.byteLength(reply.json) : 0), 0);
   const result: ExecutionResult = {
     ...emptyResult(execution, failed ? stateOf(failed.error) : "completed", rooms),
-    ...(failed ? { error: failed.error } : { value }),
+    ...(failed ? { error: { ...failed.error, message: cleanMessage(failed.error.message, rooms) } } : { value }),
     calls,
     ...(labels.length > 0 && { labels }),
     stats: { queueMs: 0, wallMs, cpuMs: 0, peakMemoryBytes: 0, calls: calls.length, outputBytes },
   };
   const owner = { principal: request.principal.id, execution: execution.id, labels };
-  return { result: await keepLarge(result, request.limits, (large) => rooms.keepValue(owner, large)), replies };
+  const shown = hideInExecution(result, rooms.hide);
+  return { result: await keepLarge(shown, request.limits, (large) => rooms.keepValue(owner, large)), replies };
 }
 
 function stateOf({ code }: PublicError): ExecutionResult["state"] {

@@ -23,6 +23,8 @@ export interface DescribePowers {
   readonly takeIn: (principal: Principal, sources: readonly LabelSource[]) => Promise<void>;
   /** Whether programs have `fetch`. */
   readonly hasNetwork?: boolean;
+  /** Takes known secrets out of a text. */
+  readonly hide: (text: string) => string;
 }
 
 /** Handles are described by what is kept under them, everything else by the snapshot of the moment. */
@@ -32,6 +34,7 @@ export function createDescribe({
   results,
   takeIn,
   hasNetwork = false,
+  hide,
 }: DescribePowers): Describe {
   return async (principal, names, detail) => {
     const handles = names.filter((name) => parseResultId(name) !== undefined);
@@ -44,7 +47,7 @@ export function createDescribe({
     const nearest = (name: string) => findNearest(snapshot, name, NEAREST);
     const explainEmpty = (id: ConnectorId) => describeEmpty(statuses().find(({ name }) => name === id));
     const description = describeTools(snapshot, others, { detail, findNearest: nearest, explainEmpty, hasNetwork });
-    return { ...description, declarations: described + description.declarations };
+    return { ...description, declarations: described + hide(description.declarations) };
   };
 }
 

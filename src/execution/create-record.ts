@@ -14,6 +14,8 @@ export interface RecordOptions {
   readonly createId: () => ExecutionId;
   /** The name of this process, by which others can tell that it has ended. */
   readonly owner: string;
+  /** Takes known secrets out of a program's text before it is kept; its digest is that of the text as it was sent. */
+  readonly hide: (text: string) => string;
 }
 
 export interface Opening {
@@ -33,7 +35,7 @@ export interface ExecutionRecord {
   close(execution: Execution, result: ExecutionResult): Promise<void>;
 }
 
-export function createRecord({ store, ledger, now, createId, owner }: RecordOptions): ExecutionRecord {
+export function createRecord({ store, ledger, now, createId, owner, hide }: RecordOptions): ExecutionRecord {
   const create = ({ principal, source }: ExecutionRequest): Execution => ({
     id: createId(),
     principal: principal.id,
@@ -48,14 +50,14 @@ export function createRecord({ store, ledger, now, createId, owner }: RecordOpti
       const execution = create(request);
       const opened = Promise.all([
         write(execution),
-        store.executions.open({ ...execution, sourceText: request.source }),
+        store.executions.open({ ...execution, sourceText: hide(request.source) }),
       ]);
       opened.catch(() => undefined); // whoever needs it sees the failure
       return { execution, opened };
     },
     async claim(request, key) {
       const execution = create(request);
-      const holder = await store.executions.claim({ ...execution, sourceText: request.source }, key);
+      const holder = await store.executions.claim({ ...execution, sourceText: hide(request.source) }, key);
       if (holder) return { holder };
       const opened = write(execution, { key: digestOf(key.key) });
       opened.catch(() => undefined);

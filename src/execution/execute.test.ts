@@ -84,6 +84,7 @@ function corridor(
     engine: "isolate",
     isolation: "process",
     report: () => "in_1",
+    hide: (text: string) => text,
     open: ({ principal }) => {
       const execution = { id: EXECUTION, principal: principal.id, source: digestOf("1"), startedAt: 0 };
       return visit("open", { execution, opened: Promise.resolve() });

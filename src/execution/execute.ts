@@ -137,7 +137,7 @@ async function runProgram(
       principal: principal.id,
       signal,
       ...(rooms.hasNetwork(request) && { network: true }),
-      ...(onEvent && { onLog: (line) => onEvent({ kind: "log", line: cleanLine(line) }) }),
+      ...(onEvent && { onLog: (line) => onEvent({ kind: "log", line: cleanLine(line, rooms) }) }),
       ...(input !== undefined && { input }),
     })
     .finally(() => ended.abort());

@@ -17,7 +17,12 @@ import { recoverAll } from "./recover.ts";
 import { resume } from "./resume.ts";
 import { emptyResult } from "./settle.ts";
 
-const CONTEXT = { engine: "isolate", isolation: "process", report: () => "in_1" } as const;
+const CONTEXT = {
+  engine: "isolate",
+  isolation: "process",
+  report: () => "in_1",
+  hide: (text: string) => text,
+} as const;
 
 /** One store, and processes on it. */
 async function openProcesses() {
@@ -29,7 +34,7 @@ async function openProcesses() {
 
   /** Sends a request; `act` is what its program comes to. */
   const start = (owner: string) => {
-    const record = createRecord({ store, ledger, now: () => 1, createId, owner });
+    const record = createRecord({ store, ledger, now: () => 1, createId, owner, hide: (text) => text });
     const rooms = {
       ...CONTEXT,
       ...record,

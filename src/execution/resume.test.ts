@@ -38,8 +38,20 @@ async function open(now = 200) {
   const store = await openStore({ path: ":memory:", now: () => 0 });
   const ledger = await openLedger({ store, now: () => 0 });
   const running = followRunning();
-  const context = { engine: "isolate", isolation: "process", report: () => "in_1" } as const;
-  const record = createRecord({ store, ledger, now: () => 1, createId: () => EXECUTION, owner: "here" });
+  const context = {
+    engine: "isolate",
+    isolation: "process",
+    report: () => "in_1",
+    hide: (text: string) => text,
+  } as const;
+  const record = createRecord({
+    store,
+    ledger,
+    now: () => 1,
+    createId: () => EXECUTION,
+    owner: "here",
+    hide: (text) => text,
+  });
   const hasEnded = (owner: string): boolean => owner === "dead";
   const rooms = { ...context, ...record, store, hasEnded, running, now: () => now, longestMs: 1_000 };
   const ask = (principal = AGENT.id, execution: unknown = EXECUTION, waitMs = 1) =>

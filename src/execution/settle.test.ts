@@ -53,7 +53,12 @@ const BRIDGE: Bridge = {
   labels: () => [],
   recorded: () => Promise.resolve(),
 };
-const CONTEXT = { engine: "isolate", isolation: "process", report: () => "in_1" } as const;
+const CONTEXT = {
+  engine: "isolate",
+  isolation: "process",
+  report: () => "in_1",
+  hide: (text: string) => text,
+} as const;
 
 function settle(ending: Ending, bridge: Bridge = BRIDGE): ExecutionResult {
   const usage = { queueMs: 0.06, wallMs: 12.34, cpuMs: 4.55001, peakMemoryBytes: 99, outputBytes: 7 };
@@ -186,5 +191,41 @@ describe("what never ran", () => {
       findings: [],
       stats: NO_STATS,
     });
+  });
+});
+
+describe("a known secret", () => {
+  const hiding = { ...CONTEXT, hide: (text: string) => text.replaceAll("s3cret", "[secret]") };
+  const usage = { queueMs: 0, wallMs: 0, cpuMs: 0, peakMemoryBytes: 0, outputBytes: 0 };
+  const hidden = (ending: Ending, text = "a s3cret"): ExecutionResult => {
+    const logs: readonly LogLine[] = [{ level: "log", text, atMs: 0 }];
+    return settleResult(OPENED, { program: PROGRAM, bridge: BRIDGE, ran: { ending, logs, usage } }, hiding);
+  };
+
+  it("is in no value, key or line of the log, and all else is as it was", () => {
+    const { value, logs } = hidden({ kind: "returned", value: { s3cret: ["of s3cret", 1, null], other: "s3" } });
+    assert.deepEqual(value, { "[secret]": ["of [secret]", 1, null], other: "s3" });
+    assert.deepEqual(logs, [{ level: "log", text: "a [secret]", atMs: 0 }]);
+  });
+  it("is found where invisible characters stand between its letters", () => {
+    const { logs } = hidden({ kind: "cancelled" }, "s3\u200bcr\u202eet");
+    assert.equal(logs[0]?.text, "[secret]");
+  });
+  it("is in no message, hint or line of the source, also where the message is cut", () => {
+    const error: PublicError = {
+      code: "PROGRAM_SYNTAX",
+      message: "s3cret",
+      hint: "s3cret",
+      frame: "s3cret",
+      retry: false,
+    };
+    const refused = settleRefusal(OPENED, { ok: false, error, findings: [] }, hiding);
+    const { message, hint, frame } = refused.error ?? {};
+    assert.deepEqual([message, hint, frame], ["[secret]", "[secret]", "[secret]"]);
+    const text = `${"x".repeat(1_998)}s3cret`;
+    const thrown: Thrown = { kind: "thrown", name: "", message: text, stack: "" };
+    assert.match(hidden({ kind: "threw", thrown }).error?.message ?? "", /^x{1998}\[s… \[cut: \d+ bytes more\]$/);
+    const failed = settleFailure(OPENED, new GloveboxError("LIMIT_SIZE", "s3cret"), hiding);
+    assert.equal(failed.error?.message, "[secret]");
   });
 });

@@ -18,11 +18,15 @@ import type {
 } from "../domain/index.ts";
 import type { Ending, SandboxResult } from "../sandbox/index.ts";
 
+import { hideInExecution } from "./hide-in-result.ts";
+
 export interface SettleContext {
   readonly engine: EngineName;
   readonly isolation: IsolationLevel;
   /** Keeps the details of an internal fault and returns the incident's id. */
   report(thrown: unknown): string;
+  /** Takes known secrets out of a text. */
+  readonly hide: (text: string) => string;
 }
 
 type Thrown = Extract<Ending, { kind: "threw" }>["thrown"];
@@ -49,20 +53,23 @@ export function settleResult(
   const settled = (
     state: ExecutionResult["state"],
     outcome: Pick<ExecutionResult, "value" | "error">,
-  ): ExecutionResult => ({
-    ...emptyResult(execution, state, context),
-    ...outcome,
-    logs: logs.map(cleanLine),
-    calls,
-    findings: program.findings,
-    ...(labels.length > 0 && { labels }),
-    stats: { ...roundStats(usage), calls: calls.length },
-  });
+  ): ExecutionResult => {
+    const whole = {
+      ...emptyResult(execution, state, context),
+      ...outcome,
+      logs: logs.map((line) => cleanLine(line, context)),
+      calls,
+      findings: program.findings,
+      ...(labels.length > 0 && { labels }),
+      stats: { ...roundStats(usage), calls: calls.length },
+    };
+    return hideInExecution(whole, context.hide);
+  };
   switch (ending.kind) {
     case "returned":
       return settled("completed", ending.value === undefined ? {} : { value: ending.value });
     case "threw":
-      return settled("failed", { error: toProgramError(ending.thrown, program, bridge) });
+      return settled("failed", { error: toProgramError(ending.thrown, { program, bridge }, context) });
     case "failed":
       return settled("failed", { error: toPublicError(ending.error, (thrown) => context.report(thrown)) });
     case "cancelled":
@@ -77,13 +84,15 @@ export function settleRefusal(
   refused: Extract<Analyzed, { ok: false }>,
   context: SettleContext,
 ): ExecutionResult {
-  return { ...emptyResult(execution, "failed", context), error: refused.error, findings: refused.findings };
+  const { error, findings } = refused;
+  return hideInExecution({ ...emptyResult(execution, "failed", context), error, findings }, context.hide);
 }
 
 /** For what broke on the way to the sandbox or after it. */
 export function settleFailure(execution: Execution, thrown: unknown, context: SettleContext): ExecutionResult {
   const error = toPublicError(thrown, (fault) => context.report(fault));
-  return { ...emptyResult(execution, error.code === "REQUEST_CANCELLED" ? "cancelled" : "failed", context), error };
+  const state = error.code === "REQUEST_CANCELLED" ? "cancelled" : "failed";
+  return hideInExecution({ ...emptyResult(execution, state, context), error }, context.hide);
 }
 
 /** What every result has, before anything is known. */
@@ -97,13 +106,17 @@ export function emptyResult(
 }
 
 /** A tool's failure that nobody caught is reported as the host knows it; anything else is the program's own error. */
-function toProgramError(thrown: Thrown, program: Program, bridge: Bridge): PublicError {
+function toProgramError(
+  thrown: Thrown,
+  { program, bridge }: Pick<Ran, "program" | "bridge">,
+  context: SettleContext,
+): PublicError {
   const place = findPlace(thrown, program);
   const failure = thrown.seq === undefined ? undefined : bridge.failureOf(thrown.seq);
-  if (failure) return { ...failure, message: cleanMessage(failure.message), ...place };
+  if (failure) return { ...failure, message: cleanMessage(failure.message, context), ...place };
   const claimed = CLAIMABLE.find((code) => code === thrown.code);
   const said = thrown.name === "" || claimed ? thrown.message : `${thrown.name}: ${thrown.message}`;
-  const message = cleanMessage(said);
+  const message = cleanMessage(said, context);
   const code = claimed ?? CODES[thrown.kind];
   const hint = claimed && CLAIMED_HINTS[claimed];
   return {
@@ -137,17 +150,17 @@ function findPlace(thrown: Thrown, program: Program): Pick<PublicError, "line" |
 }
 
 /** Names and values of the program are in it, and perhaps an upstream's words. */
-function cleanMessage(text: string): string {
-  return cleanText(text, { maxBytes: MESSAGE_BYTES, paths: true });
+export function cleanMessage(text: string, { hide }: Pick<SettleContext, "hide">): string {
+  return cleanText(text, { maxBytes: MESSAGE_BYTES, paths: true, hide });
 }
 
 function errorOf(code: ErrorCode, message: string): PublicError {
   return { code, message, retry: ERRORS[code].retry };
 }
 
-/** A line as it may be shown: terminal escapes and invisible characters are gone. */
-export function cleanLine(line: LogLine): LogLine {
-  return { ...line, text: cleanText(line.text, { maxBytes: Number.MAX_SAFE_INTEGER }) };
+/** A line as it may be shown: terminal escapes, invisible characters and secrets are gone. */
+export function cleanLine(line: LogLine, { hide }: Pick<SettleContext, "hide">): LogLine {
+  return { ...line, text: cleanText(line.text, { maxBytes: Number.MAX_SAFE_INTEGER, hide }) };
 }
 
 function roundStats(usage: SandboxResult["usage"]): Omit<ExecutionStats, "calls"> {

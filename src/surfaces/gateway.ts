@@ -103,6 +103,8 @@ export interface Gateway extends AsyncDisposable {
   findMedia(principal: Principal, value: Json | undefined): Promise<readonly Media[]>;
   /** What a client is to see beside, or instead of, `execute`. */
   readonly expose: "code" | "tools" | "both";
+  /** Whether texts for MCP clients have HTML escaped, for clients that show them as they are. */
+  readonly escapeHtml: boolean;
   takeSnapshot(principal: Principal): Promise<CatalogSnapshot>;
   /** Never rejects for what a call does, as `execute`. */
   callTools(request: CallToolsRequest): Promise<Called>;

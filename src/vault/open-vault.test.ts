@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { randomBytes } from "node:crypto";
 import { describe, test } from "node:test";
 import { inspect } from "node:util";
 import { serialize } from "node:v8";
@@ -24,6 +25,23 @@ describe("a vault", () => {
       { name: "B", version: 1, setAt: 1_234 },
       { name: "TOKEN", version: 2, setAt: 1_234 },
     ]);
+  });
+
+  test("tells what is to be hidden without lending it: all that its key opens, and nothing without that key", async () => {
+    await using fixture = await setUp();
+    const { vault, ledger, reopen } = fixture;
+    assert.deepEqual(await vault.known(), []);
+    await vault.set(name("TOKEN"), new Secret(CANARY), "ada");
+    await vault.set(name("B"), new Secret("b"), "ada");
+    const recorded = await history(ledger);
+    const known = await vault.known();
+    assert.deepEqual(
+      known.map((secret) => secret.reveal()),
+      ["b", CANARY],
+    );
+    const stranger = reopen({ environmentKey: randomBytes(32).toString("hex") });
+    assert.deepEqual(await stranger.known(), []);
+    assert.deepEqual(await history(ledger), recorded);
   });
 
   test("says how to set a secret that is missing or was removed", async () => {

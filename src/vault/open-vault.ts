@@ -39,6 +39,11 @@ export interface Vault extends AsyncDisposable {
   set(name: SecretName, value: Secret, actor: string): Promise<void>;
   /** For one use; do not keep it. VAULT_SECRET_MISSING when it was never set or cannot be opened. */
   lend(name: SecretName, purpose: string): Promise<Secret>;
+  /**
+   * Every secret that can be opened, to be hidden wherever it shows: nobody is lent anything, so nothing is recorded.
+   * Empty without a key that fits.
+   */
+  known(): Promise<readonly Secret[]>;
   /** Sorted by name. Needs no key. */
   list(): Promise<readonly SecretSummary[]>;
   /** False when there was none. Needs no key. */
@@ -70,6 +75,7 @@ export function openVault(options: VaultOptions): Vault {
   return {
     set: (name, value, actor) => setSecret(options, keyring, { name, value, actor }),
     lend: (name, purpose) => lendSecret(options, keyring, { name, purpose }),
+    known: () => openAll(options, keyring),
     list: async () => (await secrets.list()).map(toSummary),
     remove: async (name, actor) => {
       await options.ledger.write({ actor, action: "secret.removed", subject: name, detail: {} });
@@ -142,6 +148,12 @@ async function findValue({ store }: VaultOptions, keyring: Keyring, name: Secret
     // A row that does not open may have been wrapped with another key since that was loaded.
     if (value || (await secrets.keyCheck()) === key.check) return { row, value };
   }
+}
+
+async function openAll({ store }: VaultOptions, keyring: Keyring): Promise<readonly Secret[]> {
+  const rows = await store.secrets.list();
+  const key = rows.length === 0 ? undefined : await keyring.key().catch(() => undefined);
+  return key === undefined ? [] : rows.flatMap((row) => open(row, key) ?? []);
 }
 
 /** Why it failed is of no use to anybody but a forger. */

@@ -2,8 +2,7 @@
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { ConnectorId } from "../../domain/index.ts";
-
-import { createHide } from "../hide-secrets.ts";
+import { createMask } from "../../vault/index.ts";
 
 import type { Operation, Place, SecurityScheme } from "./operation.ts";
 
@@ -12,6 +11,9 @@ interface Credential {
   readonly name: string;
   readonly value: string;
 }
+
+/** An API echoes its own credentials only, so that also short ones can be told from ordinary words. */
+const SHORTEST = 4;
 
 /** The finished values, which live as long as the document they belong to. */
 export interface Credentials {
@@ -41,12 +43,13 @@ export function createCredentials(options: CredentialOptions): Credentials {
     Object.entries(auth).map(([name, value]) => [name, toCredential(value, schemes.get(name), { id, name, schemes })]),
   );
   const fixed = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  const hide = createHide(toHidden(options));
+  const mask = createMask({ shortest: SHORTEST });
+  for (const value of toHidden(options)) mask.add(value);
   return {
     headers: fixed,
     of: ({ security }) => chooseSchemes(security, byScheme),
     isReserved: createReserved(Object.keys(headers), Object.keys(auth), schemes),
-    hide,
+    hide: mask.hide,
   };
 }
 

@@ -1,12 +1,11 @@
 /** From a response to the one value that a program receives, or to the error that it meets. */
 
-import { GloveboxError } from "../../domain/index.ts";
+import { GloveboxError, mapTexts } from "../../domain/index.ts";
 import type { ConnectorId, Json } from "../../domain/index.ts";
 
 import { toShownText } from "../cap-text.ts";
 import type { Clean } from "../cap-text.ts";
 import type { Attachment, RemoteResult } from "../connector.ts";
-import { hideInValue } from "../hide-secrets.ts";
 import type { Credentials } from "./credentials.ts";
 import { isJsonType, isTextType } from "./media-type.ts";
 import type { Operation } from "./operation.ts";
@@ -46,7 +45,7 @@ function decode(bytes: Uint8Array): string | undefined {
 function parseJson(text: string, { id, operation, credentials }: ResponseContext): Json {
   try {
     // After parsing: escapes in the text could hide a credential from a look at it. Keys are looked at as well.
-    return hideInValue(JSON.parse(text) as Json, (one) => credentials.hide(one));
+    return mapTexts(JSON.parse(text) as Json, (one) => credentials.hide(one));
   } catch {
     const message = `${id}: the answer to ${toPlace(operation)} says that it is JSON and is not`;
     throw new GloveboxError("UPSTREAM_RESULT_INVALID", message, {

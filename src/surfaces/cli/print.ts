@@ -13,10 +13,23 @@ export function printLine(stream: Writable, text: string): void {
   stream.write(`${cleanText(text, { maxBytes: LINE_BYTES })}\n`);
 }
 
-/** One object on one line, for scripts. JSON escapes control characters, so nothing needs cleaning. */
+/** One object on one line, for scripts, exact. */
 export function printJson(stream: Writable, value: unknown): void {
-  stream.write(`${JSON.stringify(value)}\n`);
+  stream.write(`${toPlainJson(value)}\n`);
 }
+
+/** JSON escapes only some of what a terminal obeys and nobody sees; here the rest is escaped too, and parses to the same. */
+function toPlainJson(value: unknown, indent = 0): string {
+  return JSON.stringify(value, null, indent).replaceAll(UNPRINTABLE, (character) =>
+    character
+      .split("")
+      .map((unit) => String.raw`\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
+}
+
+/** Outside of strings JSON has none of them. */
+const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu;
 
 export function formatError(error: PublicError): string {
   const place = error.line === undefined ? "" : ` (line ${error.line}, column ${error.column ?? 1})`;
@@ -55,9 +68,7 @@ export function printFindings(findings: readonly Finding[], stderr: Writable): v
 }
 
 function formatValue(value: unknown): string {
-  return typeof value === "string"
-    ? cleanText(value, { maxBytes: Number.MAX_SAFE_INTEGER })
-    : JSON.stringify(value, null, 2);
+  return typeof value === "string" ? cleanText(value, { maxBytes: Number.MAX_SAFE_INTEGER }) : toPlainJson(value, 2);
 }
 
 function summarize({ state, calls, stats, engine, isolation }: ExecutionResult): string {

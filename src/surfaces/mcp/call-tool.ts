@@ -21,6 +21,7 @@ import { renderPart } from "./render-part.ts";
 import { renderError, renderExecution } from "./render-execution.ts";
 import { toBlock } from "./render-media.ts";
 import { renderSearch, toServerLine } from "./render-search.ts";
+import { showResult } from "./show-text.ts";
 
 /** Everything that the MCP surface needs from the rest of the product. */
 export interface McpDoor {
@@ -61,11 +62,12 @@ export async function callTool(door: McpDoor, request: ToolRequest): Promise<Cal
   const answer = findAnswer(door.gateway, request.name);
   if (!answer) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${request.name}`);
   try {
-    return await answer(door, request);
+    return showResult(await answer(door, request), door.gateway);
   } catch (thrown) {
     if (thrown instanceof ProtocolError) throw thrown;
     const error = toPublicError(thrown, door.report);
-    return { ...toText(renderError(error)), structuredContent: { error }, isError: true };
+    const result = { ...toText(renderError(error)), structuredContent: { error }, isError: true };
+    return showResult(result, door.gateway);
   }
 }
 

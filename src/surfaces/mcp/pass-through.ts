@@ -14,6 +14,7 @@ import type { McpDoor } from "./call-tool.ts";
 import type { PASSED_THROUGH } from "./plain-tools.ts";
 import { readKept } from "./read-kept.ts";
 import { restoreFiles } from "./restore-files.ts";
+import { showText } from "./show-text.ts";
 
 type Method = (typeof PASSED_THROUGH)[number];
 
@@ -64,7 +65,7 @@ export async function readResource(door: McpDoor, uri: string, signal: AbortSign
   if (!place || !tool) throw new ResourceNotFoundError(uri);
   const value = await callOne(door, tool, { args: { uri: place.own }, signal });
   const contents = await restoreFiles(door, listOf(value, "contents"));
-  return { contents: contents.map((entry) => ({ ...entry, uri: toOwnUri(entry, place, uri) })) };
+  return { contents: contents.map((entry) => ({ ...showContent(entry), uri: toOwnUri(entry, place, uri) })) };
 }
 
 /** Rejects with a protocol error when there is no such prompt or its server fails. */
@@ -78,8 +79,22 @@ export async function getPrompt(
   if (!place || !tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${name}`);
   const value = await callOne(door, tool, { args: { name: place.own, arguments: args }, signal });
   const { description } = isJsonObject(value) ? value : {};
-  const messages = await restoreFiles(door, listOf(value, "messages"));
+  const messages = (await restoreFiles(door, listOf(value, "messages"))).map((one) => showMessage(one, door));
   return { ...(typeof description === "string" && { description: clean(description) }), messages };
+}
+
+/** A model reads it; bytes are as they were. */
+function showContent(entry: JsonObject, gateway = { escapeHtml: false }): JsonObject {
+  const { text } = entry;
+  return typeof text === "string" ? { ...entry, text: showText(text, gateway) } : entry;
+}
+
+function showMessage(message: JsonObject, { gateway }: McpDoor): JsonObject {
+  const { content } = message;
+  if (!isJsonObject(content)) return message;
+  const { resource } = content;
+  const inner = isJsonObject(resource) && { resource: showContent(resource) };
+  return { ...message, content: { ...showContent(content, gateway), ...inner } };
 }
 
 interface Listing {
