@@ -66,6 +66,15 @@ describe("the answer of a login", () => {
     ["an issuer that only looks the same", (answer, { issuer }) => answer.set("iss", `${issuer}/`), OTHER_ISSUER],
     ["no issuer, though one was announced", (answer) => answer.delete("iss"), OTHER_ISSUER],
     [
+      "an error that another issuer wrote, which is not repeated",
+      (answer) => {
+        answer.delete("code");
+        answer.set("error", "call_this_number");
+        answer.set("iss", "http://evil.example");
+      },
+      OTHER_ISSUER,
+    ],
+    [
       "an error beside the code",
       (answer) => answer.set("error", "access_denied"),
       refusal("UPSTREAM_AUTH_REQUIRED", /answered access_denied/),
