@@ -11,12 +11,13 @@ const record = (rule: string, decision: string): JsonObject => {
   return { at: 5, actor: "agent", action: "call.intended", subject: "shop.pay", detail };
 };
 
+async function* records() {
+  yield record("flow:private+untrusted>external", "deny");
+  yield record("house", "deny");
+  yield record("builtin", "allow");
+}
+
 it("keeps apart what a rule decided and what the data-flow guard decided, and leaves out what nobody is asked about", async () => {
-  async function* records() {
-    yield record("flow:private+untrusted>external", "deny");
-    yield record("house", "deny");
-    yield record("builtin", "allow");
-  }
   const call = { principal: "agent", tool: "shop.pay", server: "shop-server", effect: "write", decision: "deny" };
   assert.deepEqual(await readPastCalls({ records }, { since: 5, effects: new Map() }), [
     { ...call, byGuard: true },
