@@ -59,7 +59,8 @@ export function createChainCheck(start: LedgerHead, { digest = digestOf, signed 
     },
     addStored(record) {
       const [previous, found] = [parseDigest(record.previous), parseDigest(record.digest)];
-      const parsed = previous && found && { ...record, previous, digest: found };
+      const isSafe = Number.isSafeInteger(record.seq) && Number.isSafeInteger(record.at);
+      const parsed = isSafe && previous && found ? { ...record, previous, digest: found } : undefined;
       return step(parsed, () => digest(toHashedText(record)) === found);
     },
     last: () => last,

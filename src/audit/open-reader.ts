@@ -47,11 +47,17 @@ export function openReader(options: ReaderOptions): LedgerReader {
     key: signer?.key,
     verify: (key) => verifyStore(sources(key)),
     export: () => exportLines(options, sources()),
-    records: ({ from = 1 } = {}) => readRecords(store, from),
+    records: ({ from = 1 } = {}) => readKept(store, from),
     search: async (query) => (await store.ledger.search(query)).map(toJsonRecord),
     last: async () => (await store.ledger.last())?.seq ?? 0,
     exports: () => store.exports.list(),
   };
+}
+
+/** Without what somebody put back below a cut. */
+async function* readKept(store: ReaderOptions["store"], from: number): AsyncIterable<JsonObject> {
+  const cut = await store.statements.lastCut();
+  yield* readRecords(store, Math.max(from, (cut?.seq ?? 0) + 1));
 }
 
 async function* exportLines(

@@ -19,6 +19,8 @@ export interface Promised {
   readonly start: LedgerHead;
   /** Records of these numbers exist and have these digests. */
   readonly signed: ReadonlyMap<number, Digest>;
+  /** True while records before `start` may still be there, because dropping them is not finished. */
+  readonly isDropping: boolean;
   /** `undefined` when nothing was ever signed. */
   readonly key: PublicKey | undefined;
 }
@@ -40,9 +42,10 @@ const AT_ONCE = 64;
 export async function readStatements(store: StatementStore): Promise<readonly StatementRow[]> {
   const rows: StatementRow[] = [];
   for (;;) {
-    const page = await store.read({ from: (rows.at(-1)?.number ?? 0) + 1, limit: PAGE });
+    // From below the first number: what was put there is not to be overlooked.
+    const page = await store.read({ from: (rows.at(-1)?.number ?? Number.MIN_SAFE_INTEGER) + 1, limit: PAGE });
     rows.push(...page);
-    if (page.length < PAGE) return rows;
+    if (page.length < PAGE || !Number.isSafeInteger(rows.at(-1)?.number)) return rows;
   }
 }
 
@@ -58,13 +61,15 @@ export async function checkStatements(sources: StatementSources): Promise<Promis
   const statements = parsed.flatMap(({ statement }) => statement ?? []);
   const all = typeof head === "object" ? [...statements, head] : statements;
   const signer = key ?? all.at(-1)?.key;
-  if (signer === undefined) return { ok: true, start: GENESIS, signed: new Map(), key: undefined };
+  if (signer === undefined) return { ok: true, start: GENESIS, signed: new Map(), isDropping: false, key: undefined };
   const forged = await findForged(all, signer);
   if (forged) return problem(forged.seq, `${nameOf(forged)} was changed, or is not signed by ${signer}`);
   const cut = statements.findLast((statement) => statement.kind === "cut");
   const gap = findGap(statements, cut, typeof head === "object" ? head.number : 0);
   if (gap !== undefined) return problem(cut?.seq ?? 0, `statement ${gap} is missing`);
-  return { ok: true, ...promise(all, cut), key: signer };
+  // The statements that a cut made useless go with the last of the records.
+  const isDropping = cut !== undefined && statements.some(({ number }) => number <= cut.checkpoint);
+  return { ok: true, ...promise(all, cut), isDropping, key: signer };
 }
 
 function promise(all: readonly Statement[], cut: Cut | undefined): Pick<Promised, "start" | "signed"> {

@@ -100,7 +100,11 @@ describe("what is dropped", () => {
         "INSERT INTO ledger SELECT 10, at, actor, action, subject, detail, previous, digest FROM ledger WHERE seq = 11",
       ),
     );
-    assert.equal((await judge(path)).ok, true);
+    assert.deepEqual(await judge(path), {
+      ok: false,
+      seq: 10,
+      problem: "a record was added where records were dropped",
+    });
     assert.equal(await cut(path, { records: 20 }), 1);
     assert.equal(await cut(path, { records: 1 }), 20);
     assert.deepEqual(await judge(path), { ok: true, records: 2, first: 31, signed: 32, key: SIGNER.key });
@@ -124,6 +128,30 @@ describe("a ledger with a cut", () => {
       assert.equal((await judge(copy)).ok, false, sql);
     }
     assert.equal((await judge(copyStore(path, newPath()))).ok, true);
+  });
+
+  test("verifies while it is being cut, unless somebody changes what is still to go", async () => {
+    const path = await makeLedger();
+    const before = copyStore(path, newPath());
+    await cut(path, { records: 20 });
+    const restore = `ATTACH '${before}' AS old; INSERT INTO ledger SELECT * FROM old.ledger WHERE seq BETWEEN 6 AND 10;
+      INSERT INTO statements SELECT * FROM old.statements WHERE number = 1;`;
+    for (const [sql, ok] of [
+      ["", true],
+      ["UPDATE ledger SET actor = 'nobody' WHERE seq = 8", false],
+      ["DELETE FROM ledger WHERE seq = 8", false],
+      ["INSERT INTO ledger SELECT 0, at, actor, action, subject, detail, previous, digest FROM ledger LIMIT 1", false],
+    ] as const) {
+      const copy = copyStore(path, newPath());
+      tamper(copy, (database) => database.exec(restore + sql));
+      assert.equal((await judge(copy)).ok, ok, sql);
+      await using store = await openStore({ path: copy, now: () => 7 });
+      const reader = openReader({ store, signer: SIGNER, headFile: `${copy}.head`, now: () => 7 });
+      assert.equal((await reader.search({ limit: 100 })).at(-1)?.["seq"], 11);
+      const seen: unknown[] = [];
+      for await (const { seq } of reader.records()) seen.push(seq);
+      assert.equal(seen[0], 11);
+    }
   });
 
   test("exports what is left, and the export says from where", async () => {

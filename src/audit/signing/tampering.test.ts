@@ -107,6 +107,36 @@ const heads = fc.constantFrom<Attack>(
   { name: "another number", act: (path) => editHead(path, (text) => text.replace('"number":3', '"number":2')) },
 );
 
+const strays = fc.tuple(fc.constantFrom(0, -1, -(2 ** 53), "-9223372036854775808"), seq).map(([place, n]) =>
+  inDatabase(`add ${place}`, (database) => {
+    const copy = `at, actor, action, subject, detail, previous, digest FROM ledger WHERE seq = ${n}`;
+    database.exec(`INSERT INTO ledger SELECT ${place}, ${copy}`);
+  }),
+);
+const hugeNumbers = fc
+  .tuple(fc.constantFrom("at", "seq"), fc.constantFrom("9223372036854775807", "9007199254740993"), seq)
+  .map(([column, value, n]) =>
+    inDatabase(`${column} of ${n} is ${value}`, (database) =>
+      database.exec(`UPDATE ledger SET ${column} = ${value} WHERE seq = ${n}`),
+    ),
+  );
+const strayStatements = fc
+  .tuple(fc.constantFrom(0, -1), statement)
+  .map(([place, number]) =>
+    inDatabase(`add statement ${place}`, (database) =>
+      database.exec(
+        `INSERT INTO statements SELECT ${place}, kind, seq, at, text FROM statements WHERE number = ${number}`,
+      ),
+    ),
+  );
+const wipes = fc.constant<Attack>({
+  name: "wipe everything but the key",
+  act: (path) => {
+    tamper(path, (database) => database.exec("DELETE FROM ledger; DELETE FROM statements"));
+    rmSync(`${path}.head`);
+  },
+});
+
 /** The statements tell the new digests, under the old signatures. */
 function relabel(database: DatabaseSync): void {
   for (const row of database.prepare("SELECT number, seq, text FROM statements").all()) {
@@ -126,6 +156,10 @@ const attacks = fc.oneof(
   checkpointRemovals,
   rechainings,
   heads,
+  strays,
+  hugeNumbers,
+  strayStatements,
+  wipes,
 );
 
 test("every one of a thousand random tamperings is found", async () => {

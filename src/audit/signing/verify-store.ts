@@ -3,12 +3,13 @@
 import type { Store, StoredRecord } from "../../store/index.ts";
 
 import { createChainCheck } from "../chain-check.ts";
-import type { ChainCheck, LedgerProblem } from "../chain-check.ts";
+import type { ChainCheck } from "../chain-check.ts";
 import { readPages } from "../read-records.ts";
 import type { LedgerHead } from "../record.ts";
 import type { LedgerVerdict } from "../verify-ledger.ts";
 import { checkStatements, readStatements } from "./check-statements.ts";
 import type { Promised } from "./check-statements.ts";
+import { findStray } from "./find-strays.ts";
 import { readHeadFile } from "./head-file.ts";
 import type { PublicKey } from "./public-key.ts";
 
@@ -53,7 +54,7 @@ export async function* walkStore(sources: StoreSources): AsyncGenerator<readonly
     return { verdict: promised };
   }
   const check = createChainCheck(promised.start, { signed: promised.signed });
-  let problem: LedgerProblem | undefined;
+  let problem = await findStray(store, promised);
   for await (const page of readPages(store, promised.start.seq + 1)) {
     for (const record of page) problem ??= check.addStored(record);
     yield page;

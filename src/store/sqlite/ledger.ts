@@ -3,7 +3,7 @@
 import type { LedgerStore, StoredRecord } from "../store.ts";
 
 import type { Connection } from "./connection.ts";
-import { integerOf, textOf } from "./row.ts";
+import { numberOf, textOf } from "./row.ts";
 import type { Row } from "./row.ts";
 import { searchLedger } from "./search-ledger.ts";
 import { isTaken } from "./to-store-error.ts";
@@ -13,6 +13,9 @@ export function createLedger({ database, read, write }: Connection): LedgerStore
   const insert = database.prepare("INSERT INTO ledger VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
   const last = database.prepare("SELECT * FROM ledger ORDER BY seq DESC LIMIT 1");
   const range = database.prepare("SELECT * FROM ledger WHERE seq >= ? ORDER BY seq LIMIT ?");
+
+  // A number that does not fit must not keep the damaged record, and those behind it, from being looked at.
+  for (const statement of [last, range]) statement.setReadBigInts(true);
 
   const insertAll = (records: readonly StoredRecord[]): void => {
     for (const { seq, at, actor, action, subject, detail, previous, digest } of records) {
@@ -42,8 +45,8 @@ export function createLedger({ database, read, write }: Connection): LedgerStore
 
 function toRecord(row: Row): StoredRecord {
   return {
-    seq: integerOf(row, "seq"),
-    at: integerOf(row, "at"),
+    seq: numberOf(row, "seq"),
+    at: numberOf(row, "at"),
     actor: textOf(row, "actor"),
     action: textOf(row, "action"),
     subject: textOf(row, "subject"),

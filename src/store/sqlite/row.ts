@@ -21,6 +21,12 @@ export function integerOf(row: Row, column: string): number {
   return value;
 }
 
+/** Likewise, but one that is too large comes as a number that is not safe: the caller shows that something is wrong. */
+export function numberOf(row: Row, column: string): number {
+  const value = row[column];
+  return typeof value === "bigint" ? Number(value) : integerOf(row, column);
+}
+
 /** A column that always has bytes. */
 export function bytesOf(row: Row, column: string): Uint8Array {
   const value = row[column];

@@ -17,14 +17,20 @@ interface Condition {
 /** Where a record says how something went: calls, executions, decisions and refusals each have their own word. */
 const OUTCOMES = ["$.outcome", "$.state", "$.decision", "$.code"];
 
+/** What a cut has dropped is not there, even if somebody put it back; nor is anything before the first number. */
+const KEPT: Condition = {
+  sql: "seq > coalesce((SELECT max(seq) FROM statements WHERE kind = 'cut'), 0)",
+  values: [],
+};
+
 /** Newest first. */
 export function searchLedger(database: DatabaseSync, query: LedgerQuery): Row[] {
-  const conditions = toConditions(query);
-  const where = conditions.length === 0 ? "" : `WHERE ${conditions.map(({ sql }) => `(${sql})`).join(" AND ")}`;
+  const conditions = [KEPT, ...toConditions(query)];
+  const where = `WHERE ${conditions.map(({ sql }) => `(${sql})`).join(" AND ")}`;
   const values = conditions.flatMap((condition) => condition.values);
-  return database
-    .prepare(`SELECT * FROM ledger ${where} ORDER BY seq DESC LIMIT ?`)
-    .all(...values, Math.max(0, query.limit));
+  const statement = database.prepare(`SELECT * FROM ledger ${where} ORDER BY seq DESC LIMIT ?`);
+  statement.setReadBigInts(true);
+  return statement.all(...values, Math.max(0, query.limit));
 }
 
 function toConditions(query: LedgerQuery): readonly Condition[] {

@@ -82,6 +82,8 @@ export function toStoreError(thrown: unknown, path: string): unknown {
   if (thrown instanceof Error && "code" in thrown && thrown.code === "ERR_INVALID_STATE") {
     return new GloveboxError("STORE_UNAVAILABLE", `The store is closed: ${path}`, { hint: "Start Glovebox again" });
   }
+  if (thrown instanceof RangeError && "code" in thrown && thrown.code === "ERR_OUT_OF_RANGE")
+    return damaged(`a number in ${path} is too large`);
   const problem = PROBLEMS.get((resultCode(thrown) ?? 0) & 0xff);
   if (!problem) return thrown;
   return new GloveboxError("STORE_UNAVAILABLE", problem.text(path), { cause: thrown, hint: problem.hint });
