@@ -10,7 +10,7 @@ import { GloveboxError, canonicalJson, isJsonObject } from "./domain/index.ts";
 import type { Json } from "./domain/index.ts";
 import { openMessageLine } from "./egress/index.ts";
 import type { Egress } from "./egress/index.ts";
-import { nameProcess } from "./processes/index.ts";
+import { hasEnded, nameProcess } from "./processes/index.ts";
 import type { Store } from "./store/index.ts";
 import type { Vault } from "./vault/index.ts";
 import { fillTexts } from "./fill-texts.ts";
@@ -33,13 +33,13 @@ const SETTINGS = "settings";
 export function startExports({ audit }: Settings, parts: LedgerParts): Exporter {
   const { store } = parts;
   const sinks = audit.exports.map((place) => createSink(place, parts));
-  return openExporter({ store, sinks, holder: nameProcess(), now: Date.now });
+  return openExporter({ store, sinks, holder: nameProcess(), hasEnded, now: Date.now });
 }
 
 function createSink(place: ExportSettings, parts: LedgerParts): Sink {
   switch (place.kind) {
     case "file":
-      return openFileSink({ ...place, signer: parts.signer, now: Date.now });
+      return openFileSink({ ...place, signer: parts.signer, store: parts.store, now: Date.now });
     case "syslog":
       return createSyslogSink({
         id: place.id,

@@ -100,6 +100,10 @@ export function describeStatements(open: () => Promise<Store>): void {
     assert.deepEqual(await claim("other", 15), sent);
     assert.equal(await claim("me", 16), undefined);
     assert.deepEqual(await store.exports.list(), [sent]);
+    await store.exports.release({ id: "a", holder: "me" });
+    assert.deepEqual([await store.exports.holder("a"), await claim("me", 16)], ["other", undefined]);
+    await store.exports.release({ id: "a", holder: "other" });
+    assert.deepEqual(await claim("me", 16), sent);
   });
 }
 

@@ -176,6 +176,10 @@ export interface ExportLease {
 export interface ExportStore {
   /** `undefined` while somebody else holds it. A new one begins before the first record. */
   claim(lease: ExportLease): Promise<ExportRow | undefined>;
+  /** Who holds it, or held it last. */
+  holder(id: string): Promise<string | undefined>;
+  /** Ends the lease, if it is still this holder's. */
+  release(lease: Pick<ExportLease, "id" | "holder">): Promise<void>;
   /** After a batch, or an attempt that failed. */
   note(row: ExportRow): Promise<void>;
   list(): Promise<readonly ExportRow[]>;

@@ -8,12 +8,14 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
-import type { JsonObject } from "../../domain/index.ts";
+import { parseDigest } from "../../domain/index.ts";
+import type { Digest, JsonObject } from "../../domain/index.ts";
 import { openMessageLine } from "../../egress/index.ts";
 import { openStore } from "../../store/index.ts";
 import type { Store } from "../../store/index.ts";
 import { openLedger, parseLedgerLine, verifyExport } from "../index.ts";
-import { SIGNER, makeFolder } from "../signing/fixtures/signed-store.ts";
+import { SIGNER, STRANGER, makeFolder } from "../signing/fixtures/signed-store.ts";
+import { toStatementText } from "../signing/statement.ts";
 import { openExporter } from "./open-exporter.ts";
 import type { Exporter, Sink } from "./open-exporter.ts";
 import { openFileSink } from "./open-file-sink.ts";
@@ -32,8 +34,8 @@ async function append(store: Store, count: number): Promise<void> {
   await Promise.all(Array.from({ length: count }, () => ledger.write(entry)));
 }
 
-const open = (store: Store, sink: Sink, holder = "me"): Exporter =>
-  openExporter({ store, sinks: [sink], holder, now: Date.now, times: TIMES });
+const open = (store: Store, sink: Sink, holder = "me", hasEnded = (_holder: string) => false): Exporter =>
+  openExporter({ store, sinks: [sink], holder, hasEnded, now: Date.now, times: TIMES });
 
 async function until(check: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await check())) await wait(2);
@@ -104,6 +106,21 @@ describe("an exporter", () => {
     assert.deepEqual([one.numbers, two.numbers], [upTo(6), []]);
   });
 
+  test("another process sends as soon as the one before is closed, or has ended without a word", async () => {
+    await using store = await openStore({ path: ":memory:", now: () => 7 });
+    const [one, two, three] = [createPlace(), createPlace(), createPlace()];
+    await append(store, 1);
+    await open(store, one.sink, "first")[Symbol.asyncDispose]();
+    await append(store, 1);
+    await open(store, two.sink, "second")[Symbol.asyncDispose]();
+    await store.exports.claim({ id: one.sink.id, holder: "killed", now: Date.now(), until: Date.now() + 60_000 });
+    await append(store, 1);
+    await open(store, three.sink, "third")[Symbol.asyncDispose]();
+    assert.deepEqual([one.numbers, two.numbers, three.numbers], [[1], [2], []]);
+    await open(store, three.sink, "fourth", (holder) => holder === "killed")[Symbol.asyncDispose]();
+    assert.deepEqual(three.numbers, [3]);
+  });
+
   test("a place that never answers holds up neither writers nor the end", async () => {
     await using store = await openStore({ path: ":memory:", now: () => 7 });
     let asked = 0;
@@ -132,26 +149,48 @@ describe("an exporter", () => {
 describe("a file", () => {
   const judge = (path: string) =>
     verifyExport(readFileSync(path, "utf8").trimEnd().split("\n").map(parseLedgerLine), SIGNER.key);
-  const sinkOf = (path: string): Sink => openFileSink({ id: `file:${path}`, path, signer: SIGNER, now: () => 7 });
+  const sinkOf = (path: string, store: Store): Sink =>
+    openFileSink({ id: `file:${path}`, path, signer: SIGNER, now: () => 7, store });
 
   test("grows by whole batches and verifies after each; a torn or repeated one is put right", async () => {
     await using store = await openStore({ path: ":memory:", now: () => 7 });
     const path = newPath();
     await append(store, 600);
-    await open(store, sinkOf(path))[Symbol.asyncDispose]();
+    await open(store, sinkOf(path, store))[Symbol.asyncDispose]();
     assert.deepEqual(await judge(path), { ok: true, records: 600, signed: 600, key: SIGNER.key });
     appendFileSync(path, `{"action":"${"torn".repeat(5_000)}`);
     await append(store, 5);
-    await open(store, sinkOf(path))[Symbol.asyncDispose]();
+    await open(store, sinkOf(path, store))[Symbol.asyncDispose]();
     assert.deepEqual(await judge(path), { ok: true, records: 605, signed: 605, key: SIGNER.key });
     const [row] = await store.exports.list();
     assert.ok(row);
     await store.exports.note({ ...row, cursor: 590 });
     await append(store, 1);
-    await open(store, sinkOf(path))[Symbol.asyncDispose]();
+    await open(store, sinkOf(path, store))[Symbol.asyncDispose]();
     assert.deepEqual(await judge(path), { ok: true, records: 606, signed: 606, key: SIGNER.key });
     truncateSync(path, readFileSync(path).length - 10);
     assert.equal((await judge(path)).ok, false);
+  });
+
+  test("that ends with a trailer which is not about what it holds is left alone, and nothing counts as sent", async () => {
+    const digest = `sha256:${"0".repeat(64)}` as Digest;
+    const span = { kind: "trailer", first: 1, previous: digest, count: 2, at: 7 } as const;
+    for (const [name, sign] of [
+      ["of another key", async (last: Digest) => STRANGER.sign({ ...span, seq: 2, digest: last })],
+      ["about another ledger", async () => SIGNER.sign({ ...span, seq: 2, digest })],
+      ["beyond the end", async (last: Digest) => SIGNER.sign({ ...span, seq: 900, digest: last })],
+      ["without the records", async (last: Digest) => SIGNER.sign({ ...span, seq: 2, digest: last })],
+    ] as const) {
+      await using store = await openStore({ path: ":memory:", now: () => 7 });
+      const path = newPath();
+      await append(store, 2);
+      const text = `${toStatementText(await sign(parseDigest((await store.ledger.last())?.digest) ?? digest))}\n`;
+      writeFileSync(path, text);
+      await open(store, sinkOf(path, store))[Symbol.asyncDispose]();
+      const [row] = await store.exports.list();
+      assert.deepEqual([row?.cursor, readFileSync(path, "utf8")], [0, text], name);
+      assert.match(row?.failure ?? "", /holds something else/, name);
+    }
   });
 
   test("that holds something else is left alone, and the failure says so", async () => {
@@ -159,7 +198,7 @@ describe("a file", () => {
     const path = newPath();
     writeFileSync(path, "precious\n");
     await append(store, 1);
-    await open(store, sinkOf(path))[Symbol.asyncDispose]();
+    await open(store, sinkOf(path, store))[Symbol.asyncDispose]();
     assert.equal(readFileSync(path, "utf8"), "precious\n");
     assert.match((await store.exports.list())[0]?.failure ?? "", /holds something else/);
   });

@@ -26,6 +26,8 @@ export interface ExporterOptions {
   readonly sinks: readonly Sink[];
   /** Names this process among those that share the store. */
   readonly holder: string;
+  /** True when a holder is certain to send no more. */
+  readonly hasEnded: (holder: string) => boolean;
   readonly now: () => Instant;
   readonly times?: ExportTimes;
 }
@@ -71,9 +73,17 @@ export function openExporter(options: ExporterOptions): Exporter {
       const late = setTimeout(() => ended.abort(), times.closeMs);
       await Promise.all(followers.map(({ done }) => done));
       clearTimeout(late);
+      await release(options);
       await Promise.all(options.sinks.map((sink) => sink.close().catch(() => undefined)));
     },
   };
+}
+
+/** Whoever comes next need not wait. A store that is away keeps the lease, which runs out. */
+async function release({ store, sinks, holder }: ExporterOptions): Promise<void> {
+  const held = (await store.exports.list().catch(() => [])).map(({ id }) => id);
+  const own = sinks.filter(({ id }) => held.includes(id));
+  await Promise.all(own.map(({ id }) => store.exports.release({ id, holder }).catch(() => undefined)));
 }
 
 interface Following extends Required<ExporterOptions> {
@@ -106,12 +116,12 @@ function follow(sink: Sink, options: Following): { readonly wake: () => void; re
 
 /** Asks for the lease only when there is something to send, so that an idle gateway writes nothing. */
 async function sendSome(sink: Sink, options: Following): Promise<"sent" | "none" | "failed"> {
-  const { store, holder, now, times } = options;
+  const { store, now, times } = options;
   let row: ExportRow | undefined;
   try {
     const cursor = (await store.exports.list()).find(({ id }) => id === sink.id)?.cursor ?? 0;
     if (((await store.ledger.last())?.seq ?? 0) <= cursor) return "none";
-    row = await store.exports.claim({ id: sink.id, holder, now: now(), until: now() + times.sendMs * 2 });
+    row = await claim(sink.id, options);
     if (!row) return "none";
     const records = await store.ledger.read({ from: row.cursor + 1, limit: BATCH });
     const last = records.at(-1);
@@ -124,6 +134,18 @@ async function sendSome(sink: Sink, options: Following): Promise<"sent" | "none"
     if (row) await store.exports.note({ ...row, failedAt: now(), failure: describe(thrown) }).catch(() => undefined);
     return "failed";
   }
+}
+
+/** A process that was killed keeps nobody waiting until its lease runs out. */
+async function claim(id: string, { store, holder, hasEnded, now, times }: Following): Promise<ExportRow | undefined> {
+  const ask = (): Promise<ExportRow | undefined> =>
+    store.exports.claim({ id, holder, now: now(), until: now() + times.sendMs * 2 });
+  const row = await ask();
+  if (row) return row;
+  const other = await store.exports.holder(id);
+  if (other === undefined || !hasEnded(other)) return undefined;
+  await store.exports.release({ id, holder: other });
+  return ask();
 }
 
 function describe(thrown: unknown): string {

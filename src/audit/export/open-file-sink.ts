@@ -8,11 +8,14 @@ import type { FileHandle } from "node:fs/promises";
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { Instant, JsonObject } from "../../domain/index.ts";
+import type { Store } from "../../store/index.ts";
 
 import { parseAuditRecord, toLedgerLine } from "../record.ts";
 import type { AuditRecord } from "../record.ts";
+import { createSignatureCheck } from "../signing/signer.ts";
 import type { Signer } from "../signing/signer.ts";
 import { parseStatementText, toStatementText } from "../signing/statement.ts";
+import type { Signed, Trailer } from "../signing/statement.ts";
 import type { Sink } from "./open-exporter.ts";
 
 export interface FileSinkOptions {
@@ -20,16 +23,21 @@ export interface FileSinkOptions {
   readonly path: string;
   readonly signer: Signer;
   readonly now: () => Instant;
+  /** Where the records are that a trailer in the file speaks of. */
+  readonly store: Pick<Store, "ledger">;
 }
 
 /** Where the file ends well: after a trailer that covers records up to `seq`. */
 interface Place {
   readonly bytes: number;
   readonly seq: number;
+  /** The end of the file up to there. */
+  readonly tail: string;
 }
 
 /** More than any batch, so that the trailer before a torn one is among them. */
 const TAIL_BYTES = 16 * 1024 * 1024;
+const EMPTY: Place = { bytes: 0, seq: 0, tail: "" };
 
 /** The file is opened anew for each batch, so that it may be moved away at any time. */
 export function openFileSink(options: FileSinkOptions): Sink {
@@ -40,16 +48,32 @@ export function openFileSink(options: FileSinkOptions): Sink {
   };
 }
 
-async function append({ path, signer, now }: FileSinkOptions, records: readonly JsonObject[]): Promise<void> {
+async function append(options: FileSinkOptions, records: readonly JsonObject[]): Promise<void> {
+  const { path, signer, now } = options;
   await using file = await openFile(path);
-  const place = await findEnd(file);
+  const place = await findEnd(file, options);
   if (!place) throw notOurs(path);
-  const fresh = records.filter(({ seq }) => typeof seq === "number" && seq > place.seq);
+  const isFresh = ({ seq }: JsonObject): boolean => typeof seq === "number" && seq > place.seq;
+  if (
+    !holdsAll(
+      place.tail,
+      records.filter((record) => !isFresh(record)),
+    )
+  )
+    throw notOurs(path);
+  const fresh = records.filter(isFresh);
   if (fresh.length === 0) return;
   const lines = [...fresh.map(toLedgerLine), ...(await toTrailer(fresh, signer, now()))];
   await file.truncate(place.bytes);
   await file.write(`${lines.join("\n")}\n`, place.bytes);
   await file.datasync();
+}
+
+/** A trailer alone proves nothing: what is not written again must really be there. */
+function holdsAll(tail: string, records: readonly JsonObject[]): boolean {
+  if (records.length === 0) return true;
+  const lines = new Set(tail.split("\n"));
+  return records.every((record) => lines.has(toLedgerLine(record)));
 }
 
 async function openFile(path: string): Promise<FileHandle> {
@@ -62,19 +86,29 @@ async function openFile(path: string): Promise<FileHandle> {
 }
 
 /** `undefined` for a file that has something in it, and no trailer of ours: it is not to be touched. */
-async function findEnd(file: FileHandle): Promise<Place | undefined> {
+async function findEnd(file: FileHandle, options: FileSinkOptions): Promise<Place | undefined> {
   const { size } = await file.stat();
-  if (size === 0) return { bytes: 0, seq: 0 };
+  if (size === 0) return EMPTY;
   const start = Math.max(0, size - TAIL_BYTES);
   const tail = Buffer.alloc(size - start);
   await file.read(tail, 0, tail.length, start);
   for (let end = tail.lastIndexOf(10); end >= 0; end = end === 0 ? -1 : tail.lastIndexOf(10, end - 1)) {
     const begin = end === 0 ? 0 : tail.lastIndexOf(10, end - 1) + 1;
     const statement = parseStatementText(tail.toString("utf8", begin, end));
-    if (statement?.kind === "trailer") return { bytes: start + end + 1, seq: statement.seq };
+    if (statement?.kind !== "trailer") continue;
+    if (!(await isOurs(statement, options))) return undefined;
+    return { bytes: start + end + 1, seq: statement.seq, tail: tail.toString("utf8", 0, begin) };
   }
   // The first batch of all may have been torn.
-  return start === 0 && isTorn(tail) ? { bytes: 0, seq: 0 } : undefined;
+  return start === 0 && isTorn(tail) ? EMPTY : undefined;
+}
+
+/** Signed by us, about a record as it is in the ledger; one that a cut has dropped cannot be compared any more. */
+async function isOurs(trailer: Signed<Trailer>, { signer, store }: FileSinkOptions): Promise<boolean> {
+  if (!(await createSignatureCheck(signer.key)(trailer))) return false;
+  const [record] = await store.ledger.read({ from: trailer.seq, limit: 1 });
+  if (!record) return false;
+  return record.seq > trailer.seq || record.digest === trailer.digest;
 }
 
 /** A text that begins like the first line of a ledger, cut anywhere. */

@@ -14,6 +14,7 @@ const NOTE = "UPDATE exports SET cursor = ?, sent_at = ?, failed_at = ?, failure
 /** Works on the connection's own file; the caller closes that. */
 export function createExports({ database, read, write }: Connection): ExportStore {
   const claim = database.prepare(CLAIM);
+  const release = database.prepare("UPDATE exports SET held_until = 0 WHERE id = ? AND holder = ?");
   const update = database.prepare(NOTE);
   const select = database.prepare("SELECT * FROM exports WHERE id = ?");
   const all = database.prepare("SELECT * FROM exports ORDER BY id");
@@ -24,6 +25,14 @@ export function createExports({ database, read, write }: Connection): ExportStor
         const row = select.get(id);
         return row && toExport(row);
       }),
+    holder: (id) =>
+      read(() => {
+        const row = select.get(id);
+        return row && textOf(row, "holder");
+      }),
+    release: async ({ id, holder }) => {
+      await write(() => release.run(id, holder));
+    },
     note: async ({ id, cursor, sentAt, failedAt, failure }) => {
       await write(() => update.run(cursor, sentAt, failedAt, failure, id));
     },

@@ -22,6 +22,8 @@ const SLOW_HINT = "It has not answered yet: start the same command by hand to se
 
 /** Checking more would take longer than anybody waits for a look. */
 const MOST_CHECKED = 200_000;
+/** What the look itself has just written may still be on its way for this long. */
+const BEHIND_MS = 10_000;
 const SUSPECT_HINT = "Compare it with an export or a backup that was kept elsewhere";
 const EXPORT_HINT = "It is tried again by itself; check `audit.export`";
 
@@ -59,13 +61,11 @@ async function examineLedger(settings: Settings, powers: CliPowers): Promise<rea
   const last = await reader.last();
   const ledger = last > MOST_CHECKED ? describeLong(last) : describeLedger(await reader.verify());
   const rows = await reader.exports();
-  const exports = settings.audit.exports.map(({ id }) =>
-    describeExport(
-      id,
-      rows.find((row) => row.id === id),
-      last,
-    ),
-  );
+  const place = { last, now: powers.now() };
+  const exports = settings.audit.exports.map(({ id }) => {
+    const row = rows.find((one) => one.id === id);
+    return describeExport(id, row, place);
+  });
   return [ledger, ...exports];
 }
 
@@ -78,9 +78,15 @@ function describeLong(last: number): Check {
   return { name: "ledger", state: "ok", message: `${last} records; \`glovebox audit verify\` checks them` };
 }
 
-function describeExport(id: string, row: ExportRow | undefined, last: number): Check {
-  const { cursor = 0, failure = null } = row ?? {};
+function describeExport(
+  id: string,
+  row: ExportRow | undefined,
+  { last, now }: { readonly last: number; readonly now: number },
+): Check {
+  const { cursor = 0, failure = null, sentAt = null } = row ?? {};
   const message = `${cursor} of ${last} records sent`;
+  if (failure === null && cursor < last && now - (sentAt ?? 0) > BEHIND_MS)
+    return { name: `export ${id}`, state: "warning", message: `${message}; it is behind`, hint: EXPORT_HINT };
   if (failure === null) return { name: `export ${id}`, state: "ok", message };
   return { name: `export ${id}`, state: "failed", message: `${message}; ${failure}`, hint: EXPORT_HINT };
 }
