@@ -8,6 +8,7 @@ import { after, before, test } from "node:test";
 
 import * as fc from "fast-check";
 
+import { GloveboxError } from "../../domain/index.ts";
 import { rechain } from "./fixtures/rechain.ts";
 import {
   SIGNER,
@@ -179,4 +180,17 @@ test("the untouched copy verifies, and says how far it is signed and by whom", a
   const copy = copyStore(original, join(folder, "untouched.db"));
   tamper(copy, () => undefined);
   assert.deepEqual(await judge(copy), { ok: true, records, signed: records, key: SIGNER.key });
+});
+
+test("a number that is too large stops a start only at the end of the chain, and with a remedy", async () => {
+  const huge = copyStore(original, join(folder, "huge.db"));
+  tamper(huge, (database) => database.exec("UPDATE ledger SET seq = 9007199254740993 WHERE seq = 21"));
+  await assert.rejects(
+    useLedger(huge, (ledger) => writeSome(ledger, 1)),
+    (thrown) => thrown instanceof GloveboxError && thrown.code === "STORE_UNAVAILABLE",
+  );
+  const late = copyStore(original, join(folder, "late.db"));
+  tamper(late, (database) => database.exec("UPDATE ledger SET at = 9223372036854775807 WHERE seq = 21"));
+  await useLedger(late, (ledger) => writeSome(ledger, 1));
+  assert.deepEqual(await judge(late), { ok: false, seq: 21, problem: "this is not a ledger record" });
 });
