@@ -11,7 +11,7 @@ import type { Settings } from "./config/index.ts";
 import type { CatalogSnapshot, ExecutionEvent, Program, Tool } from "./domain/index.ts";
 import type { Egress } from "./egress/index.ts";
 import { createBuiltins, createGuide, createRecord, keepAttachments } from "./execution/index.ts";
-import type { CorridorOptions, Results } from "./execution/index.ts";
+import type { CorridorOptions, ExecutionRecord, Results } from "./execution/index.ts";
 import { openQuotas, stateEffect, stateLabels } from "./policy/index.ts";
 import type { Flows, Policy, Quotas } from "./policy/index.ts";
 import { nameProcess } from "./processes/index.ts";
@@ -45,7 +45,7 @@ export interface Parts {
 
 /** The corridor's rooms, each with what it needs and nothing more. */
 export function createRooms(parts: Parts, describe: Gateway["describe"]): CorridorOptions["rooms"] {
-  const { settings, store, ledger, catalog, policy, sandbox, checker, results, egress } = parts;
+  const { settings, store, catalog, policy, sandbox, checker, results, egress } = parts;
   const { engine, isolation } = sandbox;
   const network = createProgramNetwork(settings, egress);
   const declare = (snapshot: CatalogSnapshot) => declareApi(snapshot, { hasNetwork: network.has() });
@@ -54,36 +54,13 @@ export function createRooms(parts: Parts, describe: Gateway["describe"]): Corrid
       hasNetwork: network.has(),
       reached: planCalls(calls, snapshot).calls.map(({ tool }) => tool),
     });
-  const { feed, traces } = parts.watchers;
   const { hide } = mask;
   const report = reportIncident;
   const counters = { store: store.quotas, now: Date.now, createLease: createExecutionId };
   const quotas = openQuotas({ settings: settings.quotas, ...counters });
-  const record = createRecord({
-    store,
-    ledger,
-    now: Date.now,
-    createId: createExecutionId,
-    owner: nameProcess(),
-    hide,
-  });
   return {
-    ...record,
+    ...createWatchedRecord(parts),
     hide,
-    open: (request) => {
-      const opening = record.open(request);
-      traces?.begin(opening.execution.id, request.trace);
-      return opening;
-    },
-    claim: async (request, key) => {
-      const claimed = await record.claim(request, key);
-      if ("opening" in claimed) traces?.begin(claimed.opening.execution.id, request.trace);
-      return claimed;
-    },
-    close: async (execution, result) => {
-      await record.close(execution, result);
-      feed?.ended(execution, result);
-    },
     admit: (principal, wallMs) => quotas.take({ kind: "execution", principal, wallMs }),
     engine,
     isolation,
@@ -115,6 +92,28 @@ export function createRooms(parts: Parts, describe: Gateway["describe"]): Corrid
 function hideInEvent(event: ExecutionEvent): ExecutionEvent {
   if (event.kind !== "answered") return event;
   return { ...event, record: { ...event.record, tool: mask.hide(event.record.tool) } };
+}
+
+/** The two ends of every execution, of which those who watch hear too. */
+function createWatchedRecord({ store, ledger, watchers: { feed, traces } }: Parts): ExecutionRecord {
+  const powers = { now: Date.now, createId: createExecutionId, owner: nameProcess(), hide: mask.hide };
+  const record = createRecord({ store, ledger, ...powers });
+  return {
+    open: (request) => {
+      const opening = record.open(request);
+      traces?.begin(opening.execution.id, request.trace);
+      return opening;
+    },
+    claim: async (request, key) => {
+      const claimed = await record.claim(request, key);
+      if ("opening" in claimed) traces?.begin(claimed.opening.execution.id, request.trace);
+      return claimed;
+    },
+    close: async (execution, result) => {
+      await record.close(execution, result);
+      feed?.ended(execution, result);
+    },
+  };
 }
 
 /** One bridge for each execution. */
