@@ -18,7 +18,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
 
-import { createKeyFile, readKeyFile } from "./key-file.ts";
+import { createKeyFile, readKeyFile, unusable } from "./key-file.ts";
 import { parseKey } from "./parse-key.ts";
 
 const KEY = "8f1d3a5c7e90b2d4f6081a3c5e7092b4d6f80a1c3e507294b6d8fa1c3e5f7091";
@@ -144,6 +144,13 @@ describe("createKeyFile", () => {
     const path = put(KEY, 0o600);
     assert.deepEqual(createKeyFile(path, randomBytes), BYTES);
     assert.equal(readFileSync(path, "utf8"), KEY);
+  });
+
+  test("says that a full disk is full", () => {
+    const full = Object.assign(new Error("write"), { code: "ENOSPC" });
+    const { code, message, details } = unusable("The key file x.key", full);
+    assert.deepEqual([code, message], ["STORE_UNAVAILABLE", "The disk is full: The key file x.key cannot be made"]);
+    assert.equal(details.hint, "Free some space");
   });
 
   test("says what to do when the place cannot be used", () => {

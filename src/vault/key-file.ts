@@ -142,7 +142,12 @@ function linkUnlessThere(draft: string, path: string): void {
 
 /** Names the reason by its code only: a message of the file system has paths in it. */
 export function unusable(source: string, thrown: unknown, remedies: KeyRemedies = MASTER_KEY): GloveboxError {
-  return new GloveboxError("CONFIG_INVALID", `${source} cannot be used (${codeOf(thrown) ?? "not a file"})`, {
+  const code = codeOf(thrown);
+  if (code === "ENOSPC") {
+    const message = `The disk is full: ${source} cannot be made`;
+    return new GloveboxError("STORE_UNAVAILABLE", message, { cause: thrown, hint: "Free some space" });
+  }
+  return new GloveboxError("CONFIG_INVALID", `${source} cannot be used (${code ?? "not a file"})`, {
     cause: thrown,
     hint: remedies.unusable,
   });

@@ -155,7 +155,7 @@ describe("a store that cannot be used", { concurrency: 2 }, () => {
     const folder = makeFolder(context, { mcpServers: {}, store: { url: "sqlite:./disk/glovebox.db" } });
     const disk = join(folder, "disk");
     mkdirSync(disk);
-    using mounted = mount(disk, "size=256k");
+    using mounted = mount(disk, "size=512k");
     if (!mounted) return context.skip("mounting is not possible here");
     const input = `return ${JSON.stringify("x".repeat(200_000))}.length`;
     const full = await runGlovebox(["run", "-"], { folder, input });
