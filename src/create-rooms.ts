@@ -52,7 +52,7 @@ export function createRooms(parts: Parts, describe: Gateway["describe"]): Corrid
   const declareFor = ({ calls }: Program, snapshot: CatalogSnapshot) =>
     declareApi(snapshot, {
       hasNetwork: network.has(),
-      reached: planCalls(calls, snapshot).calls.map(({ tool }) => tool),
+      reached: () => planCalls(calls, snapshot).calls.map(({ tool }) => tool),
     });
   const { hide } = mask;
   const report = reportIncident;

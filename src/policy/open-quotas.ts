@@ -44,19 +44,18 @@ type Times = Extract<Awaited<ReturnType<QuotaStore["take"]>>, { kind: "taken" }>
 const NOTHING_TAKEN = { settle: async () => undefined };
 
 export function openQuotas({ settings, store, now, createLease }: QuotasOptions): Quotas {
-  const claimsOf = (request: QuotaRequest, lease: string): readonly NamedClaim[] => {
+  const claimsOf = (request: QuotaRequest): readonly NamedClaim[] => {
     if (request.principal.kind === "operator") return [];
     return request.kind === "call"
       ? claimCall(settings, request)
-      : claimExecution(settings, request, { lease, now: now() });
+      : claimExecution(settings, request, { lease: createLease(), now: now() });
   };
   /** Of executions that this process runs. */
   const held = new Set<Times>();
   return {
     async take(request) {
       const wallMs = request.kind === "execution" ? request.wallMs : 0;
-      const lease = createLease();
-      const named = claimsOf(request, lease);
+      const named = claimsOf(request);
       if (named.length === 0) return { wallMs, ...NOTHING_TAKEN };
       const at = now();
       const outcome = await store.take(
@@ -68,7 +67,7 @@ export function openQuotas({ settings, store, now, createLease }: QuotasOptions)
       const timed = new Set(named.filter(({ unit }) => unit === "ms").map(({ claim }) => claim.key));
       const times = outcome.units.filter(({ key }) => timed.has(key));
       const granted = Math.min(wallMs, ...times.map(({ amount }) => amount));
-      const leases = named.some(({ claim }) => claim.kind === "place") ? [lease] : [];
+      const leases = new Set(named.flatMap(({ claim }) => (claim.kind === "place" ? [claim.lease] : [])));
       const shortest = times.find(({ amount }) => amount === granted && amount < wallMs)?.key;
       const shortenedBy = named.find(({ claim }) => claim.key === shortest)?.setting;
       held.add(times);
@@ -77,7 +76,7 @@ export function openQuotas({ settings, store, now, createLease }: QuotasOptions)
         ...(shortenedBy !== undefined && { shortenedBy }),
         settle: async (usedMs) => {
           held.delete(times);
-          await settle(store, { times, leases, usedMs, granted });
+          await settle(store, { times, leases: [...leases], usedMs, granted });
         },
       };
     },

@@ -49,19 +49,20 @@ const parts = new Map<string, Declared>();
 export interface ApiOptions {
   /** Declares `fetch` and what belongs to it. */
   readonly hasNetwork?: boolean;
-  /** Sees to it that these have their types, if need be instead of others. */
-  readonly reached?: readonly ToolAddress[];
+  /** Sees to it that these have their types, if need be instead of others. Asked only when some have found no room. */
+  readonly reached?: () => readonly ToolAddress[];
 }
 
 /** Equal digests mean equal tools, so a surface is made once and kept for the last few snapshots. */
 export function declareApi(
   snapshot: CatalogSnapshot,
-  { hasNetwork = false, reached = [] }: ApiOptions = {},
+  { hasNetwork = false, reached = () => [] }: ApiOptions = {},
 ): ApiSurface {
   const key = `${snapshot.digest} ${hasNetwork}`;
   const all = remember(whole, key, () => createSurface(snapshot, hasNetwork));
-  if (!reached.some((tool) => all.loose.has(tool))) return all.surface;
-  const wanted = new Set(reached);
+  if (all.loose.size === 0) return all.surface;
+  const wanted = new Set(reached());
+  if (wanted.isDisjointFrom(all.loose)) return all.surface;
   const part = snapshot.tools.size === wanted.size ? "" : [...wanted].toSorted().join(" ");
   const { surface, loose } =
     part === "" ? all : remember(parts, `${key} ${part}`, () => createSurface(snapshot, hasNetwork, wanted));
