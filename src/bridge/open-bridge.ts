@@ -3,10 +3,7 @@
  * Every crossing takes the same seven steps in the same order; nothing else hands a guest's request to an upstream.
  */
 
-import { cleanText, digestOf } from "../audit/index.ts";
-import type { Ledger, Pace } from "../audit/index.ts";
-import { findNearest } from "../catalog/index.ts";
-import { GloveboxError, describeWithheld, parseToolAddress, toPublicError } from "../domain/index.ts";
+import { GloveboxError, toPublicError } from "../domain/index.ts";
 import type {
   CallPlan,
   CallProgress,
@@ -14,12 +11,9 @@ import type {
   CatalogSnapshot,
   Decision,
   ExecutionEvent,
-  ExecutionId,
   Json,
   JsonObject,
   LabelSource,
-  Limits,
-  Principal,
   PublicError,
   Reply,
   Tool,
@@ -33,25 +27,20 @@ import { ALLOWED_BUILTIN, findBuiltin } from "./builtin.ts";
 import type { Builtin } from "./builtin.ts";
 import { createCallTrace } from "./call-trace.ts";
 import type { OpenCall } from "./call-trace.ts";
+import { findTool, nameOf, refuseUnplanned } from "./find-tool.ts";
 import { invokeWithin } from "./invoke.ts";
 import { parseArguments } from "./parse-arguments.ts";
 import { parseResult } from "./parse-result.ts";
+import { createRecorder, describeIntent, describeOutcome } from "./record-calls.ts";
+import type { RecorderOptions } from "./record-calls.ts";
 import { createSlots } from "./slots.ts";
 
-const SHOWN_NAME_CHARS = 128;
-const BYTES_PER_CHAR = 3;
-const NEAREST = 3;
-
-export interface BridgeOptions {
-  readonly execution: ExecutionId;
+export interface BridgeOptions extends RecorderOptions {
   /** Rejects when the execution itself could not be written down. */
   readonly opened: Promise<unknown>;
-  readonly principal: Principal;
   readonly snapshot: CatalogSnapshot;
-  readonly limits: Limits;
   /** Fires when the program has ended in any way. */
   readonly signal: AbortSignal;
-  readonly ledger: Ledger;
   readonly decide: (call: ToolCall, tool: Tool) => Decision;
   /** Counts a call that may be made against quotas over time; rejects with LIMIT_QUOTA when nothing is left. */
   readonly take?: (tool: Tool) => Promise<unknown>;
@@ -62,8 +51,6 @@ export interface BridgeOptions {
   readonly onEvent?: (event: ExecutionEvent) => void;
   /** Keeps the details of an internal fault and returns the incident's id. */
   readonly report: (thrown: unknown) => string;
-  /** Makes of arguments or a result what the ledger may keep beside their digest; left out, nothing of them is kept. */
-  readonly preview?: (text: string) => string;
   /** What the program can call, as its text tells. When it is exact, nothing else crosses. */
   readonly plan?: CallPlan;
   /** Follows what the program has read and speaks up before it can leave. */
@@ -208,68 +195,6 @@ async function invokeCall(
   );
 }
 
-function createRecorder({ execution, ledger, limits, principal }: BridgeOptions) {
-  let lost: { readonly thrown: unknown } | undefined;
-  const record = (pace: Pace, action: string, subject: string, detail: JsonObject): Promise<unknown> => {
-    const write = ledger.write({ actor: principal.id, action, subject, detail }, pace);
-    write.catch((thrown: unknown) => (lost ??= { thrown }));
-    return write;
-  };
-  const refuseLost = (): void => {
-    if (lost) throw lost.thrown;
-  };
-  /** Only the first is written down: a program could try as often as it likes before it is ended. */
-  const overrun = (seq: number, rawAddress: unknown): GloveboxError => {
-    if (seq === limits.calls + 1)
-      void record("soon", "call.refused", nameOf(rawAddress), { execution, seq, code: "LIMIT_CALLS" });
-    return callsOverrun(limits);
-  };
-  return { record, refuseLost, overrun };
-}
-
-/** Exact, in a map: what a guest names is never looked up as a property. */
-function findTool(snapshot: CatalogSnapshot, rawAddress: unknown): Tool {
-  const address = parseToolAddress(rawAddress);
-  const tool = address && (snapshot.tools.get(address) ?? snapshot.hidden?.get(address));
-  if (tool) return tool;
-  const withheld = address && snapshot.withheld?.get(address);
-  if (withheld) {
-    const { message, hint } = describeWithheld(withheld);
-    throw new GloveboxError("TOOL_WITHHELD", message, { hint });
-  }
-  const name = nameOf(rawAddress);
-  const silent = snapshot.namespaces.find(
-    (namespace) => namespace.tools.length === 0 && name.startsWith(`${namespace.name}.`),
-  );
-  if (silent) {
-    throw new GloveboxError("TOOL_NOT_FOUND", `${silent.name} offers no tools now`, {
-      hint: "Its server may have failed; search says which servers are ready, and why one is not",
-    });
-  }
-  const nearest = findNearest(snapshot, name, NEAREST);
-  throw new GloveboxError("TOOL_NOT_FOUND", `There is no tool ${JSON.stringify(name)}`, {
-    hint: nearest.length > 0 ? `Did you mean ${nearest.join(", ")}?` : "Look for it with search",
-  });
-}
-
-/**
- * A program that found a way to a tool which its text does not show is stopped here, whatever the policy says: nobody
- * has seen that call coming.
- */
-function refuseUnplanned(plan: CallPlan | undefined, tool: Tool): void {
-  if (!plan?.exact || plan.calls.some((call) => call.tool === tool.address)) return;
-  throw new GloveboxError("PROGRAM_FORBIDDEN", `${tool.address} is not in the program's call plan`, {
-    hint: `Name the tool where it is called: await ${tool.address}({ … })`,
-  });
-}
-
-/** What the guest asked for, short and harmless to show. */
-function nameOf(rawAddress: unknown): string {
-  if (typeof rawAddress !== "string") return `[${typeof rawAddress}]`;
-  const text = cleanText(rawAddress.slice(0, SHOWN_NAME_CHARS), { maxBytes: SHOWN_NAME_CHARS * BYTES_PER_CHAR });
-  return text.replaceAll(/[\n\t]/g, " ");
-}
-
 function refuseUnlessAllowed(decision: Decision, tool: Tool): void {
   switch (decision.kind) {
     case "allow":
@@ -288,41 +213,4 @@ function hintFor({ rule }: Decision, tool: Tool): string {
   return isFlowRule(rule)
     ? "An operator can change what counts as private, untrusted or external with policy.labels"
     : `An operator can allow it with a policy rule for ${tool.address}`;
-}
-
-function callsOverrun(limits: Limits): GloveboxError {
-  return new GloveboxError("LIMIT_CALLS", `The program made more than ${limits.calls} tool calls (calls)`, {
-    hint: "Use a tool that answers many at once, or split the work into several programs",
-  });
-}
-
-/** Digests instead of values: a record says what was sent without keeping it. */
-function describeIntent(
-  { preview }: BridgeOptions,
-  call: ToolCall,
-  { tool, decision, rawArgs }: { readonly tool: Tool; readonly decision: Decision; readonly rawArgs: unknown },
-): JsonObject {
-  const text = String(rawArgs);
-  return {
-    execution: call.execution,
-    seq: call.seq,
-    server: tool.origin.connector,
-    effect: tool.effect,
-    definition: tool.digest,
-    arguments: digestOf(text),
-    ...(preview && { preview: preview(text) }),
-    decision: decision.kind,
-    rule: decision.rule,
-    ...(decision.flow && { flow: decision.flow.map((source) => ({ ...source })) }),
-  };
-}
-
-function describeOutcome(
-  { execution, preview }: BridgeOptions,
-  { seq, outcome, ms }: CallRecord,
-  reply: Reply,
-): JsonObject {
-  const said = { execution, seq, outcome, ms };
-  if (!reply.ok) return { ...said, code: reply.error.code };
-  return { ...said, result: digestOf(reply.json), ...(preview && { preview: preview(reply.json) }) };
 }
