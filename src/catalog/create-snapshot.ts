@@ -4,9 +4,8 @@ import { parseToolAddress } from "../domain/index.ts";
 import type {
   CatalogSnapshot,
   ConnectorId,
-  Effect,
   Instant,
-  Label,
+  Labeler,
   Namespace,
   Tool,
   ToolAddress,
@@ -26,21 +25,11 @@ export interface Contribution {
   readonly withheld?: readonly Withheld[];
 }
 
-/** Gives a tool its labels; asked once for each tool of a snapshot. */
-export type LabelsOf = (question: {
-  readonly connector: ConnectorId;
-  readonly address: ToolAddress;
-  readonly remoteName: string;
-  readonly openWorld: boolean;
-  readonly synthetic: boolean;
-  readonly effect: Effect;
-}) => readonly Label[];
-
 /** Frozen: an execution that holds a snapshot sees the same tools to its end. */
 export function createSnapshot(
   contributions: readonly Contribution[],
   takenAt: Instant,
-  labelsOf: LabelsOf = () => [],
+  labelsOf: Labeler = () => [],
 ): CatalogSnapshot {
   const sorted = contributions.toSorted((a, b) => (a.namespace < b.namespace ? -1 : 1));
   const tools = new Map<ToolAddress, Tool>();
@@ -61,7 +50,7 @@ export function createSnapshot(
   return Object.freeze({ digest, takenAt, tools, namespaces: Object.freeze(namespaces), withheld });
 }
 
-function toTools({ connector, namespace, listing, withheld = [] }: Contribution, labelsOf: LabelsOf): readonly Tool[] {
+function toTools({ connector, namespace, listing, withheld = [] }: Contribution, labelsOf: Labeler): readonly Tool[] {
   // A tool that was accepted once keeps its part in the names of the others; one that is new has none yet:
   // otherwise a server could rename accepted tools by listing a name that collides.
   const changed = withheld.filter(({ why }) => why === "changed").map(({ tool }) => tool.remoteName);

@@ -2,11 +2,11 @@
 
 import type { Connector } from "../connectors/index.ts";
 import { approveCommand } from "../domain/index.ts";
-import type { CatalogSnapshot, ConnectorId, Digest, Instant, Tool, UpstreamStatus } from "../domain/index.ts";
+import type { CatalogSnapshot, ConnectorId, Digest, Instant, Labeler, Tool, UpstreamStatus } from "../domain/index.ts";
 import { createAdmitTools } from "./admit-tools.ts";
 import type { Admission, PinPowers } from "./admit-tools.ts";
 import { createSnapshot, describeLeftOut } from "./create-snapshot.ts";
-import type { Contribution, LabelsOf } from "./create-snapshot.ts";
+import type { Contribution } from "./create-snapshot.ts";
 import { followConnector } from "./follow-connector.ts";
 import type { Followed, Patience } from "./follow-connector.ts";
 import { nameNamespaces } from "./name-tools.ts";
@@ -39,7 +39,7 @@ export interface CatalogOptions {
   readonly pins: Omit<PinPowers, "now">;
   readonly patience?: Patience;
   /** The labels of a tool, from what its server lists and where its server is. */
-  readonly labelsOf?: LabelsOf;
+  readonly labelsOf?: Labeler;
 }
 
 /** Long enough for a server that npm has to fetch only when it is cached; a later snapshot has the others. */

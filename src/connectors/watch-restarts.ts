@@ -7,6 +7,7 @@ import { isJsonObject } from "../domain/index.ts";
 import type { Instant } from "../domain/index.ts";
 
 import type { Connector } from "./connector.ts";
+import { lookEvery } from "./look-every.ts";
 
 export interface RestartWatch extends AsyncDisposable {}
 
@@ -17,7 +18,7 @@ export interface RestartOptions {
   readonly everyMs: number;
 }
 
-/** Wishes from before it began are not its own: everything has just been started. The timer holds no process open. */
+/** Wishes from before it began are not its own: everything has just been started. */
 export function watchRestarts({ connectors, read, everyMs }: RestartOptions): RestartWatch {
   let seen: ReadonlyMap<string, Instant> | undefined;
   const look = async (): Promise<void> => {
@@ -26,18 +27,7 @@ export function watchRestarts({ connectors, read, everyMs }: RestartOptions): Re
     seen = asked;
     await Promise.all(due.map(async (connector) => connector.restart?.()));
   };
-  // A look that fails finds the same wishes at the next one.
-  let looking = look().catch(() => undefined);
-  const timer = setInterval(() => {
-    looking = looking.then(look).catch(() => undefined);
-  }, everyMs);
-  timer.unref();
-  return {
-    async [Symbol.asyncDispose]() {
-      clearInterval(timer);
-      await looking;
-    },
-  };
+  return lookEvery(everyMs, look, look());
 }
 
 /** The text of all wishes so far with one more. */

@@ -7,6 +7,7 @@ import type { SecretName } from "../domain/index.ts";
 import type { SecretSummary, Vault } from "../vault/index.ts";
 
 import type { Connector } from "./connector.ts";
+import { lookEvery } from "./look-every.ts";
 
 /** What one upstream was lent since it was last restarted. */
 export interface LoanBook {
@@ -50,7 +51,7 @@ export interface SecretWatchOptions {
   readonly everyMs: number;
 }
 
-/** The timer holds no process open. */
+/** Looks until it is disposed of; the first time after `everyMs`. */
 export function watchSecrets({ borrowers, list, everyMs }: SecretWatchOptions): SecretWatch {
   const look = async (): Promise<void> => {
     const secrets = await list();
@@ -60,18 +61,7 @@ export function watchSecrets({ borrowers, list, everyMs }: SecretWatchOptions): 
     );
     await Promise.all(due.map(restart));
   };
-  // A look that fails finds the same at the next one.
-  let looking = Promise.resolve();
-  const timer = setInterval(() => {
-    looking = looking.then(look).catch(() => undefined);
-  }, everyMs);
-  timer.unref();
-  return {
-    async [Symbol.asyncDispose]() {
-      clearInterval(timer);
-      await looking;
-    },
-  };
+  return lookEvery(everyMs, look);
 }
 
 /** Cleared first: from then on the upstream starts with what is stored now. */

@@ -50,7 +50,7 @@ export type { Json, JsonObject, JsonSchema } from "./json.ts";
 export { parseJsonPath } from "./json-path.ts";
 export type { JsonPath, PathStep } from "./json-path.ts";
 export { LABELS } from "./label.ts";
-export type { Label, LabelRule, LabelSource, TakenLabel } from "./label.ts";
+export type { Label, LabelQuestion, LabelRule, LabelSource, Labeler, TakenLabel } from "./label.ts";
 export { DEFAULT_LIMITS, tightenLimits } from "./limits.ts";
 export type { Limits } from "./limits.ts";
 export { isLocalName, matchesHost, readHostPattern, readHostPort, toPlace, usualPort } from "./network.ts";

@@ -1,6 +1,7 @@
 /** What is known about where a tool's data comes from and where it goes, and which calls brought it in. */
 
-import type { ExecutionId, ToolAddress } from "./ids.ts";
+import type { ConnectorId, ExecutionId, ToolAddress } from "./ids.ts";
+import type { Effect } from "./tool.ts";
 
 /**
  * `private`: what the tool returns is sensitive. `untrusted`: what it returns was written by strangers.
@@ -29,3 +30,19 @@ export interface LabelRule {
   readonly add: readonly Label[];
   readonly remove: readonly Label[];
 }
+
+/** What of a tool its labels depend on. */
+export interface LabelQuestion {
+  readonly connector: ConnectorId;
+  readonly address: ToolAddress;
+  /** The server's own name of the tool. */
+  readonly remoteName: string;
+  /** Whether the server says that the tool meets an open world; only a plain yes counts. */
+  readonly openWorld: boolean;
+  /** Whether the connector made it from the server's resources or prompts. */
+  readonly synthetic: boolean;
+  readonly effect: Effect;
+}
+
+/** Gives a tool its labels; asked once for each tool of a snapshot. */
+export type Labeler = (question: LabelQuestion) => readonly Label[];

@@ -8,7 +8,6 @@ export { describeCondition, explain } from "./explain.ts";
 export type { Explanation, RuleFinding } from "./explain.ts";
 export { isFlowRule, stricter } from "./flows/judge-flow.ts";
 export { createLabeler, stateLabels } from "./flows/label-tools.ts";
-export type { Labeler } from "./flows/label-tools.ts";
 export type { ServerPlace } from "./flows/find-server.ts";
 export { openFlows } from "./flows/open-flows.ts";
 export type { Arrival, Flow, Flows } from "./flows/open-flows.ts";

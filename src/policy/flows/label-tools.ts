@@ -4,24 +4,11 @@
  */
 
 import { LABELS } from "../../domain/index.ts";
-import type { ConnectorId, Effect, Label, LabelRule, ToolAddress } from "../../domain/index.ts";
+import type { ConnectorId, Label, LabelQuestion, LabelRule, Labeler, ToolAddress } from "../../domain/index.ts";
 import { matchesTool } from "../matches-tool.ts";
 import { findServer } from "./find-server.ts";
 import type { ServerPlace } from "./find-server.ts";
 import type { KnownServer } from "./known-servers.ts";
-
-/** What of a tool its labels depend on. */
-export interface LabelQuestion {
-  readonly connector: ConnectorId;
-  readonly address: ToolAddress;
-  /** The server's own name of the tool. */
-  readonly remoteName: string;
-  /** Whether the server says that the tool meets an open world; only a plain yes counts. */
-  readonly openWorld: boolean;
-  /** Whether the connector made it from the server's resources or prompts. */
-  readonly synthetic: boolean;
-  readonly effect: Effect;
-}
 
 export interface LabelerOptions {
   /** Where each upstream is. */
@@ -29,13 +16,11 @@ export interface LabelerOptions {
   readonly rules: readonly LabelRule[];
 }
 
-/** The labels of one tool in the order of `LABELS`; the same question has the same answer. */
-export type Labeler = (question: LabelQuestion) => readonly Label[];
-
 /** Of a server's resources and prompts these are names only, as a list of tools is. */
 const LISTS = ["resources/list", "prompts/list"];
 const OPEN_WORLD: readonly Label[] = ["untrusted", "external"];
 
+/** It gives the labels of a tool in the order of `LABELS`; the same question has the same answer. */
 export function createLabeler({ places, rules }: LabelerOptions): Labeler {
   const servers = new Map([...places].map(([id, place]) => [id, { place, server: findServer(place) }]));
   return (question) => {
