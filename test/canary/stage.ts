@@ -52,7 +52,11 @@ export const GRANTED: Readonly<Record<string, readonly string[]>> = {
     "passwordInUrl",
   ],
   other: ["vaultShared", "option", "otherServer"],
+  crasher: ["crashed"],
 };
+
+/** Dies as soon as it has started, again and again: whether it is seen alive is chance. */
+export const FLEETING = "crasher";
 
 /** Servers of this process that answer with what they were sent. */
 export interface Echoes extends AsyncDisposable {
