@@ -22,6 +22,8 @@ function sampleSecret(text: string, version = 1): SecretRow {
 
 /** Runs the suite against one implementation. */
 export function describeSecrets(open: () => Promise<Store>): void {
+  describeClaims(open);
+
   void test("puts, replaces, lists by name and removes", async () => {
     await using store = await open();
     await store.secrets.claimKey("k");
@@ -74,5 +76,18 @@ export function describeSecrets(open: () => Promise<Store>): void {
       store.secrets.whileKey("k", () => assert.fail("no")),
       { message: "no" },
     );
+  });
+}
+
+function describeClaims(open: () => Promise<Store>): void {
+  void test("claims a name once, for whoever comes first, and for the key only", async () => {
+    await using store = await open();
+    const { secrets } = store;
+    await secrets.claimKey("k");
+    assert.equal(await secrets.claim(sampleSecret("A"), "other"), undefined);
+    assert.deepEqual(await secrets.list(), []);
+    assert.deepEqual(await secrets.claim(sampleSecret("A"), "k"), sampleSecret("A"));
+    assert.deepEqual(await secrets.claim(sampleSecret("A", 2), "k"), sampleSecret("A"));
+    assert.deepEqual(await secrets.list(), [sampleSecret("A")]);
   });
 }

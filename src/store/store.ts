@@ -203,6 +203,8 @@ export interface SecretStore {
   claimKey(check: string): Promise<string>;
   /** Replaces the row of that name; false, and nothing is written, when the key is another one by now. */
   put(row: SecretRow, check: string): Promise<boolean>;
+  /** Puts it only if there is none of that name, and answers what is stored now; `undefined` when the key is another one. */
+  claim(row: SecretRow, check: string): Promise<SecretRow | undefined>;
   find(name: SecretName): Promise<SecretRow | undefined>;
   /** Sorted by name. */
   list(): Promise<readonly SecretRow[]>;

@@ -2,6 +2,7 @@
 
 export { openVault } from "./open-vault.ts";
 export type { SecretSummary, Vault, VaultOptions } from "./open-vault.ts";
+export type { Seal } from "./open-seal.ts";
 export type { Rotation, RotationRequest } from "./rotate-key.ts";
 export { watchKey } from "./watch-key.ts";
 export type { KeyWatch, KeyWatchOptions } from "./watch-key.ts";

@@ -26,6 +26,7 @@ function interrupt({ store }: Fixture, at: number, happen: () => Promise<unknown
     keyCheck: () => before().then(() => secrets.keyCheck()),
     claimKey: (check) => before().then(() => secrets.claimKey(check)),
     put: (row, check) => before().then(() => secrets.put(row, check)),
+    claim: (row, check) => before().then(() => secrets.claim(row, check)),
     find: (secret) => before().then(() => secrets.find(secret)),
     list: () => before().then(() => secrets.list()),
     remove: (secret) => before().then(() => secrets.remove(secret)),

@@ -9,6 +9,8 @@ import { createKeyring } from "./keyring.ts";
 import type { Keyring } from "./keyring.ts";
 import type { KeyOptions } from "./load-key.ts";
 import { withdrawKey } from "./hand-over.ts";
+import { isReservedName, openSeal } from "./open-seal.ts";
+import type { Seal } from "./open-seal.ts";
 import { finishRotation, rotateKey } from "./rotate-key.ts";
 import type { Rotation, RotationRequest } from "./rotate-key.ts";
 import { seal, unseal } from "./seal.ts";
@@ -56,6 +58,8 @@ export interface Vault extends AsyncDisposable {
   readonly isKeyOfEnvironment: boolean;
   /** True when a rotation has to be given the new key: the environment names the one in use and no other. */
   readonly needsNewKey: boolean;
+  /** For what records keep of programs. */
+  openSeal(): Promise<Seal>;
   /** Wraps every secret with another key. What others do meanwhile succeeds, with the one key or the other. */
   rotate(request: RotationRequest): Promise<Rotation>;
   /** Forgets the key; idempotent. A later use looks for the key again. */
@@ -76,8 +80,9 @@ export function openVault(options: VaultOptions): Vault {
     set: (name, value, actor) => setSecret(options, keyring, { name, value, actor }),
     lend: (name, purpose) => lendSecret(options, keyring, { name, purpose }),
     known: () => openAll(options, keyring),
-    list: async () => (await secrets.list()).map(toSummary),
+    list: async () => (await listOwn(options)).map(toSummary),
     remove: async (name, actor) => {
+      refuseReserved(name);
       await options.ledger.write({ actor, action: "secret.removed", subject: name, detail: {} });
       return secrets.remove(name);
     },
@@ -88,6 +93,7 @@ export function openVault(options: VaultOptions): Vault {
     refresh,
     isKeyOfEnvironment: options.environmentKey !== undefined,
     needsNewKey: options.environmentKey !== undefined && options.nextEnvironmentKey === undefined,
+    openSeal: () => openSeal(options, keyring),
     rotate: (request) => rotateKey(options, keyring, request),
     close,
     [Symbol.asyncDispose]: close,
@@ -104,6 +110,7 @@ async function setSecret(options: VaultOptions, keyring: Keyring, setting: Setti
   const { store, ledger, random } = options;
   const { name, value, actor } = setting;
   checkValue(value);
+  refuseReserved(name);
   await keyring.key();
   const version = ((await store.secrets.find(name))?.version ?? 0) + 1;
   const { at } = await ledger.write({ actor, action: "secret.set", subject: name, detail: { version } });
@@ -122,7 +129,7 @@ interface Loan {
 
 /** The value leaves only after the loan is written down. */
 async function lendSecret(options: VaultOptions, keyring: Keyring, loan: Loan): Promise<Secret> {
-  const found = await findValue(options, keyring, loan.name);
+  const found = isReservedName(loan.name) ? undefined : await findValue(options, keyring, loan.name);
   if (!found) throw await refuse(options, loan, "is not set");
   if (!found.value) throw await refuse(options, loan, "cannot be opened: its record was changed or moved");
   const detail = { purpose: loan.purpose, version: found.row.version };
@@ -150,8 +157,13 @@ async function findValue({ store }: VaultOptions, keyring: Keyring, name: Secret
   }
 }
 
-async function openAll({ store }: VaultOptions, keyring: Keyring): Promise<readonly Secret[]> {
-  const rows = await store.secrets.list();
+/** Those of people; the vault's own are nobody's business. */
+async function listOwn({ store }: VaultOptions): Promise<readonly SecretRow[]> {
+  return (await store.secrets.list()).filter(({ name }) => !isReservedName(name));
+}
+
+async function openAll(options: VaultOptions, keyring: Keyring): Promise<readonly Secret[]> {
+  const rows = await listOwn(options);
   const key = rows.length === 0 ? undefined : await keyring.key().catch(() => undefined);
   return key === undefined ? [] : rows.flatMap((row) => open(row, key) ?? []);
 }
@@ -183,6 +195,13 @@ function checkValue(value: Secret): void {
       hint: "Store longer values, or ones that are not text, in a file of their own",
     },
   );
+}
+
+function refuseReserved(name: SecretName): void {
+  if (!isReservedName(name)) return;
+  throw new GloveboxError("REQUEST_INVALID", `The name ${name} is kept for Glovebox itself`, {
+    hint: "Choose one that does not begin with glovebox_",
+  });
 }
 
 function toSummary({ name, version, createdAt }: SecretRow): SecretSummary {

@@ -15,6 +15,7 @@ import type { Keyring } from "./keyring.ts";
 import { NEXT_VARIABLE, VARIABLE, loadKey, promoteKey } from "./load-key.ts";
 import type { KeyOptions } from "./load-key.ts";
 import { findNextKey, prepareNextKey } from "./next-key-file.ts";
+import { isReservedName } from "./open-seal.ts";
 import { parseKey } from "./parse-key.ts";
 import { deriveMasterKey, rewrapKey } from "./seal.ts";
 import type { MasterKey } from "./seal.ts";
@@ -62,7 +63,7 @@ async function rotateFile(options: RotationOptions, keyring: Keyring, actor: str
     if (!to || (!rotation && (await store.secrets.keyCheck()) !== to.check)) continue;
     await promoteKey(options, to.check);
     keyring.adopt(to);
-    return rotation ?? { secrets: (await store.secrets.list()).length, damaged: [] };
+    return rotation ?? { secrets: await countSecrets(store), damaged: [] };
   }
 }
 
@@ -76,7 +77,7 @@ async function rotateEnvironment(
   environmentKey: string,
   { keyring, request }: EnvironmentRotation,
 ): Promise<Rotation> {
-  const { meta, secrets } = options.store;
+  const { meta } = options.store;
   const nextEnvironmentKey = request.key?.reveal() ?? options.nextEnvironmentKey ?? "";
   const to = deriveMasterKey(parseKey(nextEnvironmentKey, request.key ? "The new key" : NEXT_VARIABLE));
   if (to.check === deriveMasterKey(parseKey(environmentKey, VARIABLE)).check) throw sameKey();
@@ -91,7 +92,7 @@ async function rotateEnvironment(
     keyring.adopt(to);
     if (!isDone) await wait(request.handOverMs);
     await withdrawKey(meta);
-    return rotation ?? { secrets: (await secrets.list()).length, damaged: [] };
+    return rotation ?? { secrets: await countSecrets(options.store), damaged: [] };
   }
 }
 
@@ -107,7 +108,7 @@ async function switchKey(
   const isDone = await store.secrets.rewrap({ from: from.check, to: to.check }, ({ name, version, wrappedKey }) => {
     try {
       const rewrapped = rewrapKey(wrappedKey, { name, version }, { from, to, random });
-      wrapped.add(name);
+      if (!isReservedName(name)) wrapped.add(name);
       return rewrapped;
     } catch {
       // It opens with no key. That must not keep the others under a key that is to be given up.
@@ -116,6 +117,11 @@ async function switchKey(
     }
   });
   return isDone ? { secrets: wrapped.size, damaged: [...damaged].toSorted() } : undefined;
+}
+
+/** Those of people. */
+async function countSecrets({ secrets }: KeyOptions["store"]): Promise<number> {
+  return (await secrets.list()).filter(({ name }) => !isReservedName(name)).length;
 }
 
 function sameKey(): GloveboxError {

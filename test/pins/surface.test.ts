@@ -121,6 +121,7 @@ test("a secret becomes plain text in these files only, and no front door of the 
     "open-gateway.ts",
     "open-records.ts",
     "vault/fill-templates.ts",
+    "vault/open-seal.ts",
     "vault/open-vault.ts",
     "vault/rotate-key.ts",
     "vault/seal.ts",

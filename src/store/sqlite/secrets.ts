@@ -34,6 +34,14 @@ export function createSecrets(connection: Connection): SecretStore {
         put.run(name, version, wrappedKey, nonce, ciphertext, createdAt);
         return true;
       }),
+    claim: ({ name, version, wrappedKey, nonce, ciphertext, createdAt }, check) =>
+      write(() => {
+        if (findCheck() !== check) return undefined;
+        const row = select.get(name);
+        if (row) return toSecretRow(row);
+        put.run(name, version, wrappedKey, nonce, ciphertext, createdAt);
+        return { name, version, wrappedKey, nonce, ciphertext, createdAt };
+      }),
     find: (name) =>
       read(() => {
         const row = select.get(name);

@@ -1,0 +1,56 @@
+/** Sealed records on a real store: what opens them, what does not, and who may touch their key. */
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { name, setUp } from "./fixtures/set-up.ts";
+import { Secret } from "./secret.ts";
+
+describe("a seal", () => {
+  test("opens what it closed, in the same context, also from another process", async () => {
+    await using fixture = await setUp();
+    const [first, second] = await Promise.all([fixture.vault.openSeal(), fixture.reopen({}).openSeal()]);
+    const sealed = first.close("result 🧤", "ex_1:0");
+    assert.equal(second.open(sealed, "ex_1:0"), "result 🧤");
+    assert.equal(Buffer.from(sealed).includes("result"), false);
+    assert.notDeepEqual(first.close("result 🧤", "ex_1:0"), sealed);
+  });
+
+  test("does not open what was moved to another context or changed in one bit", async () => {
+    await using fixture = await setUp();
+    const seal = await fixture.vault.openSeal();
+    const sealed = seal.close("result", "ex_1:0");
+    const changed = Uint8Array.from(sealed);
+    changed[20] = (changed[20] ?? 0) ^ 1;
+    for (const [bytes, context] of [
+      [sealed, "ex_1:1"],
+      [changed, "ex_1:0"],
+      [sealed.subarray(0, 10), "ex_1:0"],
+    ] as const) {
+      assert.throws(() => seal.open(bytes, context), { code: "STORE_UNAVAILABLE" });
+    }
+    assert.equal(seal.open(sealed, "ex_1:0"), "result");
+  });
+
+  test("opens after the master key was changed", async () => {
+    await using fixture = await setUp();
+    const sealed = (await fixture.vault.openSeal()).close("result", "c");
+    assert.deepEqual(await fixture.vault.rotate({ actor: "ada", handOverMs: 0 }), { secrets: 0, damaged: [] });
+    const seal = await fixture.reopen({}).openSeal();
+    assert.equal(seal.open(sealed, "c"), "result");
+  });
+
+  test("has a key that nobody sets, lends, lists, hides or removes; any other name is free", async () => {
+    await using fixture = await setUp();
+    const { vault } = fixture;
+    const seal = await vault.openSeal();
+    const own = name("glovebox_records");
+    await assert.rejects(vault.set(own, new Secret("x"), "ada"), { code: "REQUEST_INVALID" });
+    await assert.rejects(vault.remove(own, "ada"), { code: "REQUEST_INVALID" });
+    await assert.rejects(vault.lend(own, "test"), { code: "VAULT_SECRET_MISSING" });
+    assert.deepEqual([await vault.list(), await vault.known()], [[], []]);
+    await vault.set(name("gloveboxes"), new Secret("x"), "ada");
+    assert.equal((await vault.lend(name("gloveboxes"), "test")).reveal(), "x");
+    assert.equal(seal.open(seal.close("still", "c"), "c"), "still");
+  });
+});

@@ -1,0 +1,84 @@
+/**
+ * Seals what records keep of programs: results and arguments of calls, inputs, sources. One data key for all of them
+ * lies among the secrets under a name of its own, so that a rotation of the master key covers it too.
+ */
+
+import { GloveboxError, parseSecretName } from "../domain/index.ts";
+import type { SecretName } from "../domain/index.ts";
+import type { SecretRow } from "../store/index.ts";
+
+import { KEY_BYTES, decryptWithNonce, encryptWithNonce } from "./cipher.ts";
+import type { Keyring } from "./keyring.ts";
+import type { KeyOptions } from "./load-key.ts";
+import { seal, unseal } from "./seal.ts";
+import type { MasterKey } from "./seal.ts";
+import { Secret } from "./secret.ts";
+
+/** Names that begin like this are the vault's own: nobody sets, lends, lists or removes them. */
+const RESERVED = /^glovebox_/i;
+const BINDING = { name: nameKey(), version: 1 } as const;
+
+/** Opens only what it closed, and only in the same context. */
+export interface Seal {
+  /** `context` says what the text belongs to; it is not kept, and opening needs it unchanged. */
+  close(plain: string, context: string): Uint8Array;
+  /** Throws STORE_UNAVAILABLE when any bit, the context or the key is another one. */
+  open(sealed: Uint8Array, context: string): string;
+}
+
+export function isReservedName(name: SecretName): boolean {
+  return RESERVED.test(name);
+}
+
+/** Makes the data key on first use; of two processes the first wins. */
+export async function openSeal(options: KeyOptions, keyring: Keyring): Promise<Seal> {
+  const { random } = options;
+  const key = await findDataKey(options, keyring);
+  return {
+    close: (plain, context) => encryptWithNonce(Buffer.from(plain, "utf8"), { key, data: bind(context), random }),
+    open: (sealed, context) => openSealed(sealed, { key, data: bind(context) }),
+  };
+}
+
+async function findDataKey({ store, random, now }: KeyOptions, keyring: Keyring): Promise<Uint8Array> {
+  for (;;) {
+    const key = await keyring.key();
+    const value = new Secret(Buffer.from(random(KEY_BYTES)).toString("hex"));
+    const made = { ...BINDING, createdAt: now(), ...seal(value, BINDING, { key, random }) };
+    const row = await store.secrets.claim(made, key.check);
+    const opened = row && tryOpen(row, key);
+    if (opened) return Buffer.from(opened.reveal(), "hex");
+    // A row that does not open may have been wrapped with another key since that was loaded.
+    if (row && (await store.secrets.keyCheck()) === key.check) throw damaged("The key of the records cannot be opened");
+  }
+}
+
+function nameKey(): SecretName {
+  const name = parseSecretName("glovebox_records");
+  if (!name) throw new TypeError("The key of the records has no proper name");
+  return name;
+}
+
+function tryOpen(row: SecretRow, key: MasterKey): Secret | undefined {
+  try {
+    return unseal(row, row, key);
+  } catch {
+    return undefined;
+  }
+}
+
+function openSealed(sealed: Uint8Array, parameters: { readonly key: Uint8Array; readonly data: Buffer }): string {
+  try {
+    return decryptWithNonce(sealed, parameters).toString("utf8");
+  } catch {
+    throw damaged("A sealed record cannot be opened: it was changed or moved");
+  }
+}
+
+function bind(context: string): Buffer {
+  return Buffer.from(`glovebox:records:1:${context}`);
+}
+
+function damaged(message: string): GloveboxError {
+  return new GloveboxError("STORE_UNAVAILABLE", message, { hint: "Restore the store from a backup" });
+}
