@@ -22,6 +22,7 @@ export type Instant = number;
 const ADDRESS = /^(?:[a-z][A-Za-z0-9]{0,127}|glovebox\.results)\.[a-z][A-Za-z0-9]{0,127}$/;
 const EXECUTION = /^ex_[0-9a-f]{24}$/;
 const RESULT = /^rs_[0-9a-f]{24}$/;
+const APPROVAL = /^ap_[0-9a-f]{24}$/;
 const SECRET = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const NAME = /^[^\u0000-\u001f\u007f]{1,256}$/u;
@@ -38,6 +39,11 @@ export function parseExecutionId(raw: unknown): ExecutionId | undefined {
 /** A program and a model name handles, so this sees hostile input; whether one may be read is decided elsewhere. */
 export function parseResultId(raw: unknown): ResultId | undefined {
   return typeof raw === "string" && RESULT.test(raw) ? (raw as ResultId) : undefined;
+}
+
+/** Whoever knows one can look nothing up with it: what may be done with an approval depends on who asks. */
+export function parseApprovalId(raw: unknown): ApprovalId | undefined {
+  return typeof raw === "string" && APPROVAL.test(raw) ? (raw as ApprovalId) : undefined;
 }
 
 export function parseSecretName(raw: unknown): SecretName | undefined {

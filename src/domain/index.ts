@@ -1,6 +1,8 @@
 /** The front door of `domain`: the things that travel between rooms. It imports nothing, not even Node. */
 
 export type { Adapter, AdapterContext, AdapterTool } from "./adapter.ts";
+export { APPROVAL_SCOPES, APPROVAL_STATES, parseApprovalScope } from "./approval.ts";
+export type { Approval, ApprovalScope, ApprovalState } from "./approval.ts";
 export { ERRORS, GloveboxError, describeError, isErrorCode, toPublicError } from "./errors.ts";
 export type { ErrorCode, ErrorDetails, Fault, PublicError } from "./errors.ts";
 export type {
@@ -23,6 +25,7 @@ export type {
   Truncation,
 } from "./execution.ts";
 export {
+  parseApprovalId,
   parseConnectorId,
   parseDigest,
   parseExecutionId,

@@ -1,5 +1,15 @@
 /** The front door of `store`. */
 
+export type {
+  ApprovalCall,
+  ApprovalChange,
+  ApprovalChanges,
+  ApprovalHead,
+  ApprovalPage,
+  ApprovalRow,
+  ApprovalSelection,
+  ApprovalStore,
+} from "./approvals.ts";
 export { openStore, openStoreToRead } from "./sqlite/open-store.ts";
 export type { StoreOptions } from "./sqlite/open-store.ts";
 export type {

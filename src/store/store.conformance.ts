@@ -5,6 +5,7 @@ import { describe, test } from "node:test";
 
 import { parseConnectorId, parseDigest, parseExecutionId, parsePrincipalId } from "../domain/index.ts";
 
+import { describeApprovals } from "./approvals.conformance.ts";
 import { describeLabels } from "./labels.conformance.ts";
 import { describeQuotas } from "./quotas.conformance.ts";
 import { describeResults } from "./results.conformance.ts";
@@ -27,6 +28,7 @@ export function describeStore(name: string, open: OpenStore): void {
   void describe(`${name}: results`, () => describeResults(open));
   void describe(`${name}: quotas`, () => describeQuotas(open));
   void describe(`${name}: labels`, () => describeLabels(open));
+  void describe(`${name}: approvals`, () => describeApprovals(open));
 }
 
 /** The execution number `n`, started at that millisecond unless told otherwise. */

@@ -17,6 +17,8 @@ import type {
   SecretName,
 } from "../domain/index.ts";
 
+import type { ApprovalStore } from "./approvals.ts";
+
 /** An execution as it is written down before its program starts. */
 export interface ExecutionOpening extends Execution {
   /** The author's own text. */
@@ -389,6 +391,7 @@ export interface Store extends AsyncDisposable {
   readonly results: ResultStore;
   readonly quotas: QuotaStore;
   readonly labels: LabelStore;
+  readonly approvals: ApprovalStore;
   /** Idempotent. Every later use rejects with STORE_UNAVAILABLE. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

@@ -172,5 +172,45 @@ const LABELS = `
   ALTER TABLE results ADD COLUMN labels TEXT NOT NULL DEFAULT '[]';
 `;
 
+/** Questions put to people. `change` grows with every change of any row. */
+const APPROVALS = `
+  CREATE TABLE approvals (
+    id TEXT PRIMARY KEY,
+    change INTEGER NOT NULL,
+    execution TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    principal TEXT NOT NULL,
+    session TEXT,
+    tool TEXT NOT NULL,
+    definition TEXT NOT NULL,
+    effect TEXT NOT NULL,
+    sealed_args BLOB NOT NULL,
+    args_digest TEXT NOT NULL,
+    rule TEXT NOT NULL,
+    reason TEXT NOT NULL,
+    labels TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    scope TEXT,
+    decided_by TEXT,
+    decided_at INTEGER,
+    note TEXT
+  ) STRICT;
+  CREATE UNIQUE INDEX approvals_by_change ON approvals (change);
+  CREATE INDEX approvals_by_execution ON approvals (execution, tool);
+  CREATE INDEX approvals_by_state ON approvals (state, expires_at);
+  CREATE INDEX approvals_remembered ON approvals (principal, tool, args_digest) WHERE scope = 'session';
+`;
+
 /** The script at index n leads from version n to version n + 1. */
-export const MIGRATIONS: readonly string[] = [TABLES, APPEND_ONLY, LEARNED, STATEMENTS, REQUESTS, QUOTAS, LABELS];
+export const MIGRATIONS: readonly string[] = [
+  TABLES,
+  APPEND_ONLY,
+  LEARNED,
+  STATEMENTS,
+  REQUESTS,
+  QUOTAS,
+  LABELS,
+  APPROVALS,
+];

@@ -6,6 +6,7 @@ import { GloveboxError } from "../../domain/index.ts";
 import type { Instant } from "../../domain/index.ts";
 import type { Store } from "../store.ts";
 
+import { createApprovals } from "./approvals.ts";
 import { connect, connectToRead, openReadOnly, whenFree } from "./connection.ts";
 import type { Connection, ConnectionOptions } from "./connection.ts";
 import { createExecutions } from "./executions.ts";
@@ -114,6 +115,7 @@ function assemble(connection: Connection): Store {
     results: createResults(connection),
     quotas: createQuotas(connection),
     labels: createLabels(connection),
+    approvals: createApprovals(connection),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -1,0 +1,74 @@
+/** How an approval lies in its table, and how it is read back. */
+
+import type { SQLInputValue } from "node:sqlite";
+
+import {
+  APPROVAL_STATES,
+  parseApprovalId,
+  parseApprovalScope,
+  parseDigest,
+  parseExecutionId,
+  parsePrincipalId,
+  parseRuleId,
+  parseToolAddress,
+} from "../../domain/index.ts";
+import type { ApprovalState, Effect } from "../../domain/index.ts";
+import type { ApprovalHead, ApprovalRow } from "../approvals.ts";
+
+import { parseSources } from "./labels.ts";
+import { bytesOf, idOf, integerOf, textOf } from "./row.ts";
+import type { Row } from "./row.ts";
+
+/** Everything but the arguments, which may be large. */
+export const HEAD =
+  "id, execution, seq, principal, session, tool, definition, effect, args_digest, rule, reason, labels, created_at, " +
+  "expires_at, state, scope, decided_by, decided_at, note";
+/** In the order of `toValues`. */
+export const COLUMNS = `${HEAD}, sealed_args`;
+
+const EFFECTS: readonly Effect[] = ["read", "write", "destroy", "unknown"];
+
+/** The values of a new row, column by column. */
+export function toValues(row: ApprovalRow): readonly SQLInputValue[] {
+  const { id, execution, seq, principal, session, tool, definition, effect, argsDigest, rule, reason } = row;
+  const { labels, createdAt, expiresAt, state, scope, decidedBy, decidedAt, note, sealedArgs } = row;
+  const asked = [id, execution, seq, principal, session ?? null, tool, definition, effect, argsDigest, rule, reason];
+  const settled = [state, scope ?? null, decidedBy ?? null, decidedAt ?? null, note ?? null];
+  return [...asked, JSON.stringify(labels), createdAt, expiresAt, ...settled, sealedArgs];
+}
+
+/** For rows that were read with `HEAD` or more. */
+export function toHead(row: Row): ApprovalHead {
+  return {
+    id: idOf(row, "id", parseApprovalId),
+    execution: idOf(row, "execution", parseExecutionId),
+    seq: integerOf(row, "seq"),
+    principal: idOf(row, "principal", parsePrincipalId),
+    ...(row["session"] !== null && { session: textOf(row, "session") }),
+    tool: idOf(row, "tool", parseToolAddress),
+    definition: idOf(row, "definition", parseDigest),
+    effect: idOf(row, "effect", (raw) => EFFECTS.find((effect) => effect === raw)),
+    argsDigest: idOf(row, "args_digest", parseDigest),
+    rule: idOf(row, "rule", parseRuleId),
+    reason: textOf(row, "reason"),
+    labels: parseSources(textOf(row, "labels")),
+    createdAt: integerOf(row, "created_at"),
+    expiresAt: integerOf(row, "expires_at"),
+    ...toSettled(row),
+  };
+}
+
+/** For whole rows. */
+export function toRow(row: Row): ApprovalRow {
+  return { ...toHead(row), sealedArgs: bytesOf(row, "sealed_args") };
+}
+
+function toSettled(row: Row): Pick<ApprovalHead, "state" | "scope" | "decidedBy" | "decidedAt" | "note"> {
+  return {
+    state: idOf(row, "state", (raw): ApprovalState | undefined => APPROVAL_STATES.find((state) => state === raw)),
+    ...(row["scope"] !== null && { scope: idOf(row, "scope", parseApprovalScope) }),
+    ...(row["decided_by"] !== null && { decidedBy: textOf(row, "decided_by") }),
+    ...(row["decided_at"] !== null && { decidedAt: integerOf(row, "decided_at") }),
+    ...(row["note"] !== null && { note: textOf(row, "note") }),
+  };
+}

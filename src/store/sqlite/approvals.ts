@@ -1,0 +1,152 @@
+/** The approvals' table. Every change gets the next number, so that other processes can ask what is new. */
+
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+
+import { GloveboxError } from "../../domain/index.ts";
+import type { PrincipalId } from "../../domain/index.ts";
+import type {
+  ApprovalCall,
+  ApprovalChange,
+  ApprovalHead,
+  ApprovalPage,
+  ApprovalRow,
+  ApprovalSelection,
+  ApprovalStore,
+} from "../approvals.ts";
+
+import { COLUMNS, HEAD, toHead, toRow, toValues } from "./approval-row.ts";
+import type { Connection } from "./connection.ts";
+import { integerOf } from "./row.ts";
+
+const NEXT = "(SELECT coalesce(max(change), 0) + 1 FROM approvals)";
+const INSERT = `INSERT INTO approvals (${COLUMNS}, change) VALUES (${COLUMNS.replaceAll(/\w+/g, "?")}, ${NEXT})`;
+const UPDATE = `UPDATE approvals SET state = ?, scope = ?, decided_by = ?, decided_at = ?, note = ?, change = ${NEXT}
+  WHERE id = ?`;
+const RELATED = `SELECT ${HEAD} FROM approvals WHERE execution = ? AND tool = ?
+  UNION SELECT ${HEAD} FROM approvals WHERE principal = ? AND tool = ? AND args_digest = ? AND scope = 'session'`;
+const PENDING =
+  "SELECT count(*) AS pending FROM approvals WHERE state = 'pending' AND principal = ? AND expires_at > ?";
+const ALIKE = `SELECT ${HEAD} FROM approvals WHERE id = ?1
+  UNION ALL SELECT * FROM (SELECT ${HEAD} FROM approvals WHERE state = 'pending' AND id <> ?1
+    AND (principal, tool) = (SELECT principal, tool FROM approvals WHERE id = ?1) ORDER BY created_at, id)`;
+const CHANGED = `SELECT ${HEAD}, change FROM approvals WHERE change > ? ORDER BY change`;
+/** The newest change stays whatever its age: the numbers go on from it. */
+const FORGET = `DELETE FROM approvals WHERE state <> 'pending' AND expires_at < ?
+  AND change < (SELECT max(change) FROM approvals)`;
+/** 0 for one that waits. */
+const RANK = "(state <> 'pending' OR expires_at <= :now)";
+
+/** Works on the connection's own file; the caller closes that. */
+export function createApprovals({ database, read, write }: Connection): ApprovalStore {
+  const insert = database.prepare(INSERT);
+  const update = database.prepare(UPDATE);
+  const related = database.prepare(RELATED);
+  const pending = database.prepare(PENDING);
+  const select = database.prepare("SELECT * FROM approvals WHERE id = ?");
+  const changed = database.prepare(CHANGED);
+  const newest = database.prepare("SELECT coalesce(max(change), 0) AS change FROM approvals");
+  const firstDue = database.prepare("SELECT min(expires_at) AS due FROM approvals WHERE state = 'pending'");
+  const forget = database.prepare(FORGET);
+  const selectFor = createSelections(database);
+
+  const findRelated = ({ execution, principal, tool, argsDigest }: ApprovalCall): readonly ApprovalHead[] =>
+    related.all(execution, tool, principal, tool, argsDigest).map(toHead);
+  const refuseTooMany = ({ principal, createdAt }: ApprovalRow, most: number): void => {
+    if (integerOf(pending.get(principal, createdAt) ?? {}, "pending") >= most) throw tooMany(principal, most);
+  };
+  const apply = (id: string, { state, scope, decidedBy, decidedAt, note }: ApprovalChange): void =>
+    void update.run(state, scope ?? null, decidedBy ?? null, decidedAt ?? null, note ?? null, id);
+
+  return {
+    related: (call) => read(() => findRelated(call)),
+    claim: (row, choose, most) =>
+      write(() => {
+        const known = choose(findRelated(row));
+        if (known) return known.id;
+        refuseTooMany(row, most);
+        insert.run(...toValues(row));
+        return row.id;
+      }),
+    find: (id) =>
+      read(() => {
+        const row = select.get(id);
+        return row && toRow(row);
+      }),
+    list: (page) => read(() => list(database, page)),
+    change: (selection, next) =>
+      write(() =>
+        selectFor(selection).flatMap((head) => {
+          const change = next(head);
+          if (!change) return [];
+          apply(head.id, change);
+          return [merge(head, change)];
+        }),
+      ),
+    changes: (after) =>
+      read(() => {
+        const rows = changed.all(after ?? Number.MAX_SAFE_INTEGER);
+        const last = integerOf(rows.at(-1) ?? newest.get() ?? {}, "change");
+        const due = firstDue.get() ?? {};
+        return { changed: rows.map(toHead), last, dueAt: due["due"] === null ? null : integerOf(due, "due") };
+      }),
+    forget: async (before) => {
+      await write(() => forget.run(before));
+    },
+  };
+}
+
+function createSelections(database: DatabaseSync): (selection: ApprovalSelection) => readonly ApprovalHead[] {
+  const one = database.prepare(`SELECT ${HEAD} FROM approvals WHERE id = ?`);
+  const alike = database.prepare(ALIKE);
+  const ofExecution = database.prepare(`SELECT ${HEAD} FROM approvals WHERE execution = ? ORDER BY created_at, id`);
+  const due = database.prepare(
+    `SELECT ${HEAD} FROM approvals WHERE state = 'pending' AND expires_at <= ? ORDER BY expires_at, id`,
+  );
+  return (selection) => {
+    switch (selection.kind) {
+      case "one":
+        return one.all(selection.id).map(toHead);
+      case "alike":
+        return alike.all(selection.id).map(toHead);
+      case "execution":
+        return ofExecution.all(selection.execution).map(toHead);
+      case "due":
+        return due.all(selection.now).map(toHead);
+      default:
+        return selection satisfies never;
+    }
+  };
+}
+
+function list(
+  database: DatabaseSync,
+  { limit, now, isPending, execution, after }: ApprovalPage,
+): readonly ApprovalRow[] {
+  const wanted = [
+    ...(isPending === true ? [`NOT ${RANK}`] : []),
+    ...(execution === undefined ? [] : ["execution = :execution"]),
+    ...(after === undefined
+      ? []
+      : [`(${RANK}, -created_at, id) > (SELECT ${RANK}, -created_at, id FROM approvals WHERE id = :after)`]),
+  ];
+  const where = wanted.length === 0 ? "" : `WHERE ${wanted.join(" AND ")}`;
+  const values: Record<string, SQLInputValue> = {
+    now,
+    limit,
+    ...(execution !== undefined && { execution }),
+    ...(after !== undefined && { after }),
+  };
+  const sql = `SELECT * FROM approvals ${where} ORDER BY ${RANK}, -created_at, id LIMIT :limit`;
+  return database.prepare(sql).all(values).map(toRow);
+}
+
+/** What the change leaves out is gone. */
+function merge(head: ApprovalHead, change: ApprovalChange): ApprovalHead {
+  const { scope: _scope, decidedBy: _by, decidedAt: _at, note: _note, ...asked } = head;
+  return { ...asked, ...change };
+}
+
+function tooMany(principal: PrincipalId, most: number): GloveboxError {
+  const message = `${most} approvals that ${principal} asked for wait for a person`;
+  return new GloveboxError("LIMIT_BUSY", message, { hint: "Decide some of them first: glovebox approvals" });
+}
