@@ -1,5 +1,8 @@
 /** The front door of `policy`: decides allow, ask or deny, and carries nothing out. */
 
+export type { ApprovalChoice, ApprovalQuery, ApprovalQuestion, Approvals } from "./approvals/approvals.ts";
+export { openApprovals } from "./approvals/open-approvals.ts";
+export type { ApprovalsOptions } from "./approvals/open-approvals.ts";
 export { compilePolicy } from "./compile-policy.ts";
 export type { CompiledPolicy } from "./compile-policy.ts";
 export { decide } from "./decide.ts";

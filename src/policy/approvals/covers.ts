@@ -1,0 +1,56 @@
+/** Which approval counts for a call, and which calls a decision reaches. Pure: the store and the clock are elsewhere. */
+
+import type { Approval, Instant } from "../../domain/index.ts";
+import type { ApprovalCall, ApprovalHead } from "../../store/index.ts";
+
+/** How long a decision for a session counts where the client has no sessions: all its requests would be one for days. */
+export const SESSIONLESS_MS = 8 * 60 * 60 * 1000;
+
+/** The one of this very call before any that is remembered, and of those a rejection before a yes. */
+export function chooseFor(
+  call: ApprovalCall,
+  related: readonly ApprovalHead[],
+  now: Instant,
+): ApprovalHead | undefined {
+  const own = related.filter((head) => isOwn(head, call));
+  if (own.length > 0) return own.toSorted((a, b) => b.createdAt - a.createdAt)[0];
+  const remembered = related.filter((head) => isRemembered(head, now) && reaches(head, call));
+  return remembered.find(({ state }) => state === "rejected") ?? remembered[0];
+}
+
+/** Whether a decision with this scope, given for one call, is also one for another. Never for another tool or rule. */
+export function reaches(decided: ApprovalHead, call: ApprovalCall): boolean {
+  if (!isAlike(decided, call)) return false;
+  switch (decided.scope) {
+    case "execution":
+      return decided.execution === call.execution;
+    case "session":
+      return decided.session === call.session && decided.argsDigest === call.argsDigest;
+    case "call":
+    case undefined:
+      return false;
+    default:
+      return decided.scope satisfies never;
+  }
+}
+
+/** Pending in the store though its time is over is expired for everybody who looks. */
+export function stateAt({ state, expiresAt }: Pick<Approval, "state" | "expiresAt">, now: Instant): Approval["state"] {
+  return state === "pending" && expiresAt <= now ? "expired" : state;
+}
+
+/** The same call of the same execution; what a replay does differently is another call. */
+function isOwn(head: ApprovalHead, call: ApprovalCall): boolean {
+  const isSame = head.execution === call.execution && head.seq === call.seq && head.argsDigest === call.argsDigest;
+  return isSame && isAlike(head, call);
+}
+
+function isAlike(head: ApprovalHead, call: ApprovalCall): boolean {
+  const isSameTool = head.tool === call.tool && head.definition === call.definition;
+  return isSameTool && head.principal === call.principal && head.rule === call.rule;
+}
+
+function isRemembered({ state, expiresAt, scope, session, decidedAt = 0 }: ApprovalHead, now: Instant): boolean {
+  if ((state !== "approved" && state !== "rejected") || expiresAt <= now) return false;
+  return scope !== "session" || session !== undefined || now - decidedAt < SESSIONLESS_MS;
+}

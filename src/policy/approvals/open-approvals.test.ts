@@ -1,0 +1,189 @@
+/** The queue of questions: asked once, decided once and by a person only, remembered no further than was said. */
+
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+
+import { digestOf } from "../../audit/index.ts";
+import { parseApprovalId } from "../../domain/index.ts";
+import type { Approval, ApprovalScope, Principal } from "../../domain/index.ts";
+import { AGENT, known } from "../fixtures/ask.ts";
+import {
+  EXPIRY_MS,
+  OPERATOR,
+  PLAIN_SEAL,
+  RULE,
+  TOOL,
+  executionOf,
+  openQueue,
+  questionOf,
+} from "./fixtures/open-queue.ts";
+import type { Queue } from "./fixtures/open-queue.ts";
+import { MAX_PENDING } from "./open-approvals.ts";
+import { sealArguments } from "./seal-arguments.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "glovebox-approvals-"));
+after(() => rmSync(folder, { recursive: true }));
+
+const NEVER = new AbortController().signal;
+const PENDING = {
+  execution: executionOf(1),
+  seq: 1,
+  principal: AGENT.id,
+  tool: TOOL.address,
+  definition: TOOL.digest,
+  effect: "write",
+  args: { amount: 5 },
+  argsDigest: digestOf({ amount: 5 }),
+  rule: RULE,
+  reason: "money leaves",
+  labels: questionOf().labels,
+  createdAt: 1,
+  expiresAt: 1 + EXPIRY_MS,
+  state: "pending",
+} as const;
+const APPROVED = { state: "approved", scope: "call", decidedBy: "operator", decidedAt: 1 } as const;
+
+const approve = ({ approvals }: Queue, { id }: Approval, scope?: ApprovalScope) =>
+  approvals.decide(id, { verdict: "approve", ...(scope && { scope }) }, OPERATOR);
+
+describe("a question", () => {
+  it("is whole in the queue, sealed in the store, and in the ledger without its arguments", async () => {
+    await using queue = await openQueue();
+    const asked = await queue.ask();
+    assert.deepEqual(asked, { id: asked.id, ...PENDING });
+    assert.deepEqual(await queue.approvals.find(asked.id), asked);
+    assert.deepEqual(await queue.approvals.list({}), [asked]);
+    const said = { execution: PENDING.execution, seq: 1, principal: "agent", tool: "shop.pay", rule: "rules[0]" };
+    const digests = { definition: TOOL.digest, arguments: PENDING.argsDigest };
+    const detail = { ...said, ...digests, effect: "write", reason: "money leaves", expiresAt: PENDING.expiresAt };
+    const requested = { actor: "agent", action: "approval.requested", subject: asked.id, detail };
+    assert.deepEqual(await queue.records(), [requested]);
+  });
+
+  it("is the same one when its call asks again, and another one for another call", async () => {
+    await using queue = await openQueue();
+    const asked = await queue.ask();
+    assert.deepEqual(await queue.ask(), asked);
+    assert.notEqual((await queue.ask({ seq: 2 })).id, asked.id);
+    assert.deepEqual(await Promise.all([queue.ask({ seq: 3 }), queue.ask({ seq: 3 })]).then(distinct), 1);
+  });
+
+  it("is refused when too many of one principal wait, and asked when one fewer does", async () => {
+    await using queue = await openQueue();
+    for (let seq = 1; seq <= MAX_PENDING; seq += 1) await queue.ask({ seq });
+    await assert.rejects(queue.ask({ seq: MAX_PENDING + 1 }), { code: "LIMIT_BUSY" });
+    await approve(queue, await queue.ask({ seq: 1 }));
+    assert.equal((await queue.ask({ seq: MAX_PENDING + 1 })).state, "pending");
+  });
+
+  it("is not shown when its arguments are another's, or not those that were asked about", async () => {
+    await using queue = await openQueue();
+    const { id } = await queue.ask();
+    const row = known(await queue.store.approvals.find(id));
+    const [moved, forged] = ["e", "f"].map((digit) => known(parseApprovalId(`ap_${digit.repeat(24)}`)));
+    const sealedArgs = sealArguments(PLAIN_SEAL, known(forged), { amount: 6 });
+    for (const other of [
+      { ...row, id: known(moved), seq: 2 },
+      { ...row, id: known(forged), seq: 3, sealedArgs },
+    ]) {
+      await queue.store.approvals.claim(other, () => undefined, 9);
+      await assert.rejects(queue.approvals.find(other.id), { code: "STORE_UNAVAILABLE" });
+      await assert.rejects(approve(queue, { ...PENDING, id: other.id }), { code: "STORE_UNAVAILABLE" });
+    }
+    assert.equal((await approve(queue, { ...PENDING, id })).state, "approved");
+  });
+});
+
+describe("a decision", () => {
+  for (const kind of ["agent", "service"] as const)
+    it(`is refused to a principal of kind ${kind}, also with the id, and a person may take it`, async () => {
+      await using queue = await openQueue();
+      const { id } = await queue.ask();
+      const by: Principal = { ...AGENT, kind };
+      await assert.rejects(queue.approvals.decide(id, { verdict: "approve" }, by), {
+        code: "POLICY_DENIED",
+        message: `agent is of kind ${kind}: only a person can decide about a call`,
+      });
+      await assert.rejects(queue.approvals.revoke(id, by), { code: "POLICY_DENIED" });
+      assert.equal((await queue.approvals.find(id))?.state, "pending");
+      assert.deepEqual(await queue.approvals.decide(id, { verdict: "approve" }, OPERATOR), {
+        id,
+        ...PENDING,
+        ...APPROVED,
+      });
+    });
+
+  it("is in the ledger with who, how far and why, and never with the arguments", async () => {
+    await using queue = await openQueue();
+    const { id } = await queue.ask();
+    const choice = { verdict: "reject", scope: "execution", note: " no\u202e \u001b[31mmoney " } as const;
+    const rejected = await queue.approvals.decide(id, choice, OPERATOR);
+    const { state, scope, note, decidedBy } = rejected;
+    assert.deepEqual([state, scope, note, decidedBy], ["rejected", "execution", "no money", "operator"]);
+    const [, decided] = await queue.records();
+    const said = { execution: PENDING.execution, seq: 1, principal: "agent", tool: "shop.pay", rule: "rules[0]" };
+    const digests = { definition: TOOL.digest, arguments: PENDING.argsDigest };
+    const detail = { ...said, ...digests, verdict: "rejected", scope: "execution", note: "no money" };
+    assert.deepEqual(decided, { actor: "operator", action: "approval.decided", subject: id, detail });
+  });
+
+  it("is final: the second hears what was decided by whom", async () => {
+    await using queue = await openQueue();
+    const { id } = await queue.ask();
+    await approve(queue, { ...PENDING, id });
+    await assert.rejects(queue.approvals.decide(id, { verdict: "reject" }, OPERATOR), {
+      code: "REQUEST_CONFLICT",
+      message: `${id} was approved by operator at 1970-01-01T00:00:00.001Z`,
+    });
+    const nowhere = known(parseApprovalId(`ap_${"e".repeat(24)}`));
+    await assert.rejects(approve(queue, { ...PENDING, id: nowhere }), { code: "REQUEST_NOT_FOUND" });
+  });
+
+  it("counts once when many come at the same time from several processes", async () => {
+    const path = join(folder, "race.db");
+    await using one = await openQueue(path);
+    await using two = await openQueue(path, one.clock);
+    const asked = await one.ask();
+    const queues = [one, two, one, two];
+    const all = await Promise.allSettled(queues.map((queue) => approve(queue, asked)));
+    assert.equal(all.filter(({ status }) => status === "fulfilled").length, 1);
+    for (const outcome of all) if (outcome.status === "rejected") assert.equal(outcome.reason.code, "REQUEST_CONFLICT");
+    const actions = (await one.records()).map(({ action }) => action);
+    const count = (action: string) => actions.filter((one) => one === action).length;
+    assert.equal(count("approval.decided") - count("approval.overtaken"), 1);
+  });
+
+  it("is heard by those who wait, in this process and in another, and not by those who gave up", async () => {
+    const path = join(folder, "heard.db");
+    await using one = await openQueue(path);
+    await using two = await openQueue(path, one.clock);
+    const asked = await one.ask();
+    const heard: Approval[] = [];
+    two.approvals.onDecided((approval) => void heard.push(approval));
+    const stop = new AbortController();
+    const given = one.approvals.settled(asked.id, stop.signal);
+    const waiting = [one, two].map(({ approvals }) => approvals.settled(asked.id, NEVER));
+    stop.abort();
+    await assert.rejects(given, { name: "AbortError" });
+    const decided = await approve(one, asked);
+    assert.deepEqual(await Promise.all(waiting), [decided, decided]);
+    assert.deepEqual(await two.approvals.settled(asked.id, NEVER), decided);
+    assert.deepEqual(heard, [decided]);
+  });
+
+  it("leaves nobody waiting for a queue that is closed", async () => {
+    const queue = await openQueue();
+    const { id } = await queue.ask();
+    const waiting = assert.rejects(queue.approvals.settled(id, NEVER), { code: "REQUEST_CANCELLED" });
+    await queue.approvals.settled((await approve(queue, await queue.ask({ seq: 2 }))).id, NEVER);
+    await queue[Symbol.asyncDispose]();
+    await waiting;
+  });
+});
+
+function distinct(approvals: readonly Approval[]): number {
+  return new Set(approvals.map(({ id }) => id)).size;
+}

@@ -1,0 +1,195 @@
+/** The queue of questions to people: kept in the store, written to the ledger first, decided once. */
+
+import { cleanText, digestOf } from "../../audit/index.ts";
+import type { Ledger } from "../../audit/index.ts";
+import { GloveboxError } from "../../domain/index.ts";
+import type { Approval, ApprovalId, Instant, Principal } from "../../domain/index.ts";
+import type { ApprovalChange, ApprovalHead, ApprovalRow, ApprovalStore } from "../../store/index.ts";
+
+import type { ApprovalChoice, ApprovalQuery, ApprovalQuestion, Approvals } from "./approvals.ts";
+import { chooseFor, reaches, stateAt } from "./covers.ts";
+import {
+  describeDecision,
+  describeExpiry,
+  describeOvertaken,
+  describeRequest,
+  describeRevocation,
+  describeUse,
+} from "./record-approval.ts";
+import { openArguments, sealArguments } from "./seal-arguments.ts";
+import type { ArgumentSeal } from "./seal-arguments.ts";
+import { notFound, watchApprovals } from "./watch-approvals.ts";
+
+export interface ApprovalsOptions {
+  readonly store: { readonly approvals: ApprovalStore };
+  readonly ledger: Pick<Ledger, "write">;
+  readonly seal: ArgumentSeal;
+  readonly now: () => Instant;
+  readonly createId: () => ApprovalId;
+  /** How long a question can be decided. */
+  readonly expiryMs: number;
+  /** How often it looks for what other processes decided; 500 ms when left out. */
+  readonly everyMs?: number;
+  /** Hears why a look failed; the next one tries again. */
+  readonly warn?: (thrown: unknown) => void;
+}
+
+/** Nobody can review more of one principal; beyond, its calls are refused instead of asked about. */
+export const MAX_PENDING = 200;
+const EVERY_MS = 500;
+const PAGE = 50;
+const MAX_PAGE = 200;
+const NOTE_BYTES = 2_000;
+
+/** Opens the queue that the store holds; the caller closes it before the ledger and the store. */
+export async function openApprovals(options: ApprovalsOptions): Promise<Approvals> {
+  const { ledger, seal, now, everyMs = EVERY_MS, warn = () => undefined } = options;
+  const store = options.store.approvals;
+  const show = (row: ApprovalRow): Approval => ({ ...openArguments(seal, row), state: stateAt(row, now()) });
+  const find = async (id: ApprovalId): Promise<Approval | undefined> => {
+    const row = await store.find(id);
+    return row && show(row);
+  };
+  const get = async (id: ApprovalId): Promise<Approval> => {
+    const found = await find(id);
+    if (!found) throw notFound(id);
+    return found;
+  };
+  const onExpired = (head: ApprovalHead) => ledger.write(describeExpiry(head));
+  const watch = await watchApprovals({ store, now, everyMs, find, onExpired, warn });
+  const settle = createSettle({ store, ledger, now, get });
+
+  return {
+    find,
+    onDecided: (listener) => watch.onDecided(listener),
+    settled: (id, signal) => watch.settled(id, signal),
+    request: createRequest(options, get),
+    async decide(id, choice, by) {
+      refuseUnlessOperator(by);
+      await settle.decide(id, toChange(choice, by, now()), by);
+      void watch.look();
+      return get(id);
+    },
+    async revoke(id, by) {
+      refuseUnlessOperator(by);
+      await settle.revoke(id, by);
+      void watch.look();
+      return get(id);
+    },
+    async withdraw(execution) {
+      const taken = { state: "revoked", decidedBy: "gateway", decidedAt: now() } as const;
+      const changed = await store.change({ kind: "execution", execution }, ({ state }) =>
+        state === "pending" ? taken : undefined,
+      );
+      for (const head of changed) await ledger.write(describeRevocation({ ...head, state: "pending" }, "gateway"));
+      void watch.look();
+    },
+    async list({ limit = PAGE, ...query }: ApprovalQuery) {
+      const rows = await store.list({ ...query, limit: Math.min(limit, MAX_PAGE), now: now() });
+      return rows.map(show);
+    },
+    [Symbol.asyncDispose]: () => watch[Symbol.asyncDispose](),
+  };
+}
+
+/** The record comes before the row: what can be decided has been written down. */
+function createRequest(options: ApprovalsOptions, get: (id: ApprovalId) => Promise<Approval>): Approvals["request"] {
+  const { ledger, now } = options;
+  const store = options.store.approvals;
+  return async (question) => {
+    const row = toRow(question, options);
+    const choose = (related: readonly ApprovalHead[]) => chooseFor(row, related, now());
+    const known = choose(await store.related(row));
+    if (!known) await ledger.write(describeRequest(row));
+    const counted = known?.id ?? (await store.claim(row, choose, MAX_PENDING));
+    const approval = await get(counted);
+    const isOwn = approval.execution === row.execution && approval.seq === row.seq;
+    if (!isOwn) await ledger.write(describeUse(approval, row));
+    return approval;
+  };
+}
+
+function toRow({ call, session, tool, decision, labels }: ApprovalQuestion, options: ApprovalsOptions): ApprovalRow {
+  const { execution, seq, principal, address, args } = call;
+  const [id, createdAt] = [options.createId(), options.now()];
+  return {
+    id,
+    execution,
+    seq,
+    principal,
+    ...(session !== undefined && { session }),
+    tool: address,
+    definition: tool.digest,
+    effect: tool.effect,
+    argsDigest: digestOf(args),
+    rule: decision.rule,
+    reason: decision.reason,
+    labels,
+    createdAt,
+    expiresAt: createdAt + options.expiryMs,
+    state: "pending",
+    sealedArgs: sealArguments(options.seal, id, args),
+  };
+}
+
+function toChange({ verdict, scope = "call", note }: ApprovalChoice, by: Principal, decidedAt: Instant) {
+  const said = note === undefined ? "" : cleanText(note, { maxBytes: NOTE_BYTES }).trim();
+  const state = verdict === "approve" ? ("approved" as const) : ("rejected" as const);
+  return { state, scope, decidedBy: by.id, decidedAt, ...(said !== "" && { note: said }) };
+}
+
+interface SettlePowers extends Pick<ApprovalsOptions, "ledger" | "now"> {
+  readonly store: ApprovalStore;
+  readonly get: (id: ApprovalId) => Promise<Approval>;
+}
+
+/** What people do. Written down first; of two that come at once the first counts, and the other hears of it. */
+function createSettle({ store, ledger, now, get }: SettlePowers) {
+  return {
+    async decide(id: ApprovalId, change: ApprovalChange, by: Principal): Promise<void> {
+      const before = await get(id);
+      if (before.state !== "pending") throw settledBefore(before);
+      await ledger.write(describeDecision(before, change, by.id));
+      const decided = { ...before, ...change };
+      const isWaiting = (head: ApprovalHead): boolean => stateAt(head, now()) === "pending";
+      const changed = await store.change({ kind: "alike", id }, (head) =>
+        isWaiting(head) && (head.id === id || reaches(decided, head)) ? change : undefined,
+      );
+      if (!changed.some((head) => head.id === id)) {
+        await ledger.write(describeOvertaken(before, by));
+        throw settledBefore(await get(id));
+      }
+      for (const head of changed) if (head.id !== id) await ledger.write(describeDecision(head, change, by.id, before));
+    },
+    async revoke(id: ApprovalId, by: Principal): Promise<void> {
+      const before = await get(id);
+      if (before.state === "expired" || before.state === "revoked") throw settledBefore(before);
+      await ledger.write(describeRevocation(before, by.id));
+      const taken = { state: "revoked", decidedBy: by.id, decidedAt: now() } as const;
+      const changed = await store.change({ kind: "one", id }, ({ state, scope, note }) => {
+        if (state === "expired" || state === "revoked") return undefined;
+        return { ...taken, ...(scope !== undefined && { scope }), ...(note !== undefined && { note }) };
+      });
+      if (changed.length === 0) throw settledBefore(await get(id));
+    },
+  };
+}
+
+/** A model that learned an id must not be able to use it: what an agent or a service says is never a person's word. */
+function refuseUnlessOperator({ id, kind }: Principal): void {
+  if (kind === "operator") return;
+  throw new GloveboxError("POLICY_DENIED", `${id} is of kind ${kind}: only a person can decide about a call`, {
+    hint: "An operator decides with glovebox approve or glovebox reject",
+  });
+}
+
+function settledBefore({ id, state, decidedBy, decidedAt, expiresAt }: Approval): GloveboxError {
+  if (state === "expired")
+    return new GloveboxError("REQUEST_CONFLICT", `${id} expired at ${new Date(expiresAt).toISOString()}`, {
+      hint: "Let the program ask again; approvals.expiryMs says how long a question waits",
+    });
+  const when = decidedAt === undefined ? "" : ` at ${new Date(decidedAt).toISOString()}`;
+  return new GloveboxError("REQUEST_CONFLICT", `${id} was ${state} by ${decidedBy ?? "somebody"}${when}`, {
+    hint: "The first decision counts; glovebox approvals revoke takes one back that is remembered",
+  });
+}
