@@ -11,9 +11,9 @@ import type { Settings } from "./config/index.ts";
 import type { CatalogSnapshot, ExecutionEvent, Program, Tool } from "./domain/index.ts";
 import type { Egress } from "./egress/index.ts";
 import { createBuiltins, createGuide, createRecord, keepAttachments } from "./execution/index.ts";
-import type { CorridorOptions, ExecutionRecord, Results } from "./execution/index.ts";
+import type { CorridorOptions, ExecutionRecord, Journals, Results } from "./execution/index.ts";
 import { openQuotas, stateEffect, stateLabels } from "./policy/index.ts";
-import type { Flows, Policy, Quotas } from "./policy/index.ts";
+import type { Approvals, Flows, Policy, Quotas } from "./policy/index.ts";
 import { nameProcess } from "./processes/index.ts";
 import type { Sandbox } from "./sandbox/index.ts";
 import type { Store } from "./store/index.ts";
@@ -35,6 +35,10 @@ export interface Parts {
   /** Absent when nothing is to be learned. */
   readonly shapes?: Shapes;
   readonly results: Results;
+  readonly approvals: Approvals;
+  readonly journals: Journals;
+  /** Whether this process goes on with what others left. */
+  readonly isLasting: boolean;
   readonly flows: Flows;
   readonly watch: ToolsWatch;
   readonly checker: Checker;
@@ -45,7 +49,7 @@ export interface Parts {
 
 /** The corridor's rooms, each with what it needs and nothing more. */
 export function createRooms(parts: Parts, describe: Gateway["describe"]): CorridorOptions["rooms"] {
-  const { settings, store, catalog, policy, sandbox, checker, results, egress } = parts;
+  const { settings, store, ledger, catalog, policy, sandbox, checker, results, egress, approvals, journals } = parts;
   const { engine, isolation } = sandbox;
   const network = createProgramNetwork(settings, egress);
   const declare = (snapshot: CatalogSnapshot) => declareApi(snapshot, { hasNetwork: network.has() });
@@ -85,6 +89,13 @@ export function createRooms(parts: Parts, describe: Gateway["describe"]): Corrid
     keepValue: (owner, value) => results.keepValue(owner, value),
     bridge: createBridges(parts, describe, { quotas, network }),
     run: (job) => sandbox.run(job),
+    people: approvals,
+    graceMs: settings.approvals.graceMs,
+    journals,
+    isLasting: parts.isLasting,
+    owner: nameProcess(),
+    recordRevival: ({ id, principal }, why) =>
+      ledger.write({ actor: principal, action: "execution.resumed", subject: id, detail: { why } }),
   };
 }
 
@@ -95,8 +106,8 @@ function hideInEvent(event: ExecutionEvent): ExecutionEvent {
 }
 
 /** The two ends of every execution, of which those who watch hear too. */
-function createWatchedRecord({ store, ledger, watchers: { feed, traces } }: Parts): ExecutionRecord {
-  const powers = { now: Date.now, createId: createExecutionId, owner: nameProcess(), hide: mask.hide };
+function createWatchedRecord({ store, ledger, journals, watchers: { feed, traces } }: Parts): ExecutionRecord {
+  const powers = { now: Date.now, createId: createExecutionId, owner: nameProcess(), hide: mask.hide, journals };
   const record = createRecord({ store, ledger, ...powers });
   return {
     open: (request) => {
@@ -124,7 +135,7 @@ function createBridges(
 ): CorridorOptions["rooms"]["bridge"] {
   const { settings, ledger, catalog, policy, results, shapes, flows } = parts;
   const report = reportIncident;
-  return ({ execution, opened }, snapshot, asked, signal) => {
+  return ({ execution, opened }, snapshot, asked, passage) => {
     const { principal, limits, program, analysis = true, onEvent } = asked;
     const plan = program && settings.analysis.enabled && analysis && planCalls(program.calls, snapshot);
     const planned = plan ? { plan } : {};
@@ -147,7 +158,7 @@ function createBridges(
       principal,
       snapshot,
       limits,
-      signal,
+      ...passage,
       ledger,
       report,
       flow,

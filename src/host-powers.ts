@@ -4,8 +4,15 @@ import { randomBytes } from "node:crypto";
 import { Script, createContext } from "node:vm";
 
 import { cleanText } from "./audit/index.ts";
-import { GloveboxError, describeError, parseExecutionId, parsePrincipalId, parseResultId } from "./domain/index.ts";
-import type { ExecutionId, Principal, ResultId } from "./domain/index.ts";
+import {
+  GloveboxError,
+  describeError,
+  parseApprovalId,
+  parseExecutionId,
+  parsePrincipalId,
+  parseResultId,
+} from "./domain/index.ts";
+import type { ApprovalId, ExecutionId, Principal, ResultId } from "./domain/index.ts";
 import { createMask } from "./vault/index.ts";
 
 /** Every secret that this process has opened, lent or read from its configuration, for everything that leaves it. */
@@ -77,6 +84,11 @@ export function createSeed(): readonly number[] {
 /** Cannot be guessed: whoever knows a handle still has to be its owner, but need not be tempted. */
 export function createResultId(): ResultId {
   return parseResultId(`rs_${randomBytes(12).toString("hex")}`) ?? unreachable();
+}
+
+/** Cannot be guessed, though knowing one is no right to decide it. */
+export function createApprovalId(): ApprovalId {
+  return parseApprovalId(`ap_${randomBytes(12).toString("hex")}`) ?? unreachable();
 }
 
 /** Unique without a counter, so that several gateways can share a store. */

@@ -34,7 +34,7 @@ export async function createGlovebox(config: GloveboxConfig | string): Promise<G
     typeof config === "string"
       ? await findSettings(config)
       : parseSettings(config, { folder: process.cwd() }, process.env);
-  return createLibrary(await openConfirmed(settings), createPrincipal("library", "service"));
+  return createLibrary(await openConfirmed(settings, { lasting: true }), createPrincipal("library", "service"));
 }
 
 /** The command line. Ends the process with the exit code of the command. */

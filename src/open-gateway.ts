@@ -13,8 +13,8 @@ import { watchRestarts, watchSecrets } from "./connectors/index.ts";
 import { GloveboxError, tightenLimits } from "./domain/index.ts";
 import type { CatalogSnapshot, EngineName, Principal } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
-import { closeOrphans, createCorridor, createDescribe, createResults } from "./execution/index.ts";
-import { createLabeler, openFlows, openPolicy } from "./policy/index.ts";
+import { closeOrphans, createCorridor, createDescribe } from "./execution/index.ts";
+import { createLabeler, openPolicy } from "./policy/index.ts";
 import type { Flows, Policy } from "./policy/index.ts";
 import { hasEnded, measureFamily, openReaper } from "./processes/index.ts";
 import {
@@ -32,8 +32,9 @@ import { watchKey } from "./vault/index.ts";
 import { createRooms } from "./create-rooms.ts";
 import type { Parts } from "./create-rooms.ts";
 import { createUpstreams, findPlaces, startEagerly } from "./create-upstreams.ts";
-import { cleanDescription, createResultId, createSeed, mask, reportIncident, warnOperator } from "./host-powers.ts";
+import { cleanDescription, createSeed, mask, reportIncident, warnOperator } from "./host-powers.ts";
 import { recordStart, startExports, startRetention } from "./keep-ledger.ts";
+import { openKept } from "./open-kept.ts";
 import { openFeed, openMetrics, openWatchers } from "./open-watching.ts";
 import { APPROVALS, RESTARTS, createVault, openHeld, openLedgerOf } from "./open-records.ts";
 
@@ -48,6 +49,8 @@ export const VERSION = MANIFEST.version;
 export interface OpenFlags {
   /** Must be true for a configuration that gives programs the whole network. */
   readonly unrestrictedNetwork?: boolean;
+  /** True for a process that stays: it goes on with executions that others left. */
+  readonly lasting?: boolean;
 }
 
 /** Opens every room in the order of who needs whom, and closes them in the other. */
@@ -95,8 +98,7 @@ export async function openGateway(settings: Settings, flags: OpenFlags = {}): Pr
   const sandbox = opened.use(
     openSandbox({ engine, keeper, concurrency, queue, limits, now: Date.now, seed: createSeed }),
   );
-  const results = createResults({ store: store.results, now: Date.now, createId: createResultId, ...settings.results });
-  const flows = await openFlows({ mode: settings.policy.flows, store: store.labels, now: Date.now });
+  const kept = await openKept(settings, parts, opened);
   const watch = opened.use(
     watchTools(catalog, connectors, { read: () => store.meta.get(APPROVALS), everyMs: LOOK_MS }),
   );
@@ -104,8 +106,8 @@ export async function openGateway(settings: Settings, flags: OpenFlags = {}): Pr
   const metrics = await openMetrics(settings, { version: VERSION, watchers, sandbox, catalog, checker });
   const rooms = opened.move();
   const close = (): Promise<void> => rooms.disposeAsync();
-  const kept = { results, flows, watch, watchers, ...(shapes && { shapes }) };
-  const whole = { settings, store, ledger, catalog, policy, sandbox, checker, egress, close, ...kept };
+  const more = { ...kept, isLasting: flags.lasting === true, watch, watchers, ...(shapes && { shapes }) };
+  const whole = { settings, store, ledger, catalog, policy, sandbox, checker, egress, close, ...more };
   return { ...createGateway(whole), ...metrics };
 }
 
@@ -186,7 +188,9 @@ function createGateway(parts: Parts): Gateway {
   const kept = { store, hasEnded, results };
   const corridor = createCorridor({ rooms, ...kept, limits, now: Date.now, takeIn, sourcesOf });
   const recovered = corridor.recover().catch(reportIncident);
+  const forget = parts.approvals.onDecided(({ execution }) => void (parts.isLasting && corridor.goOn(execution)));
   const close = async (): Promise<void> => {
+    forget();
     await corridor.stop();
     await recovered; // a command that is over in a moment gives lost executions their end, too
     await parts.close();

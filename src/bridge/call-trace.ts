@@ -5,6 +5,7 @@ import type {
   CallOutcome,
   CallRecord,
   Decision,
+  Digest,
   Effect,
   ErrorCode,
   JsonObject,
@@ -19,19 +20,34 @@ export interface OpenCall {
   effect: Effect;
   decision: Decision["kind"];
   /** The upstream may have received it. */
-  isSent: boolean;
+  readonly isSent: boolean;
+  send(): void;
   /** A second call would change nothing more, as its server says. */
   isRepeatable: boolean;
   /** Marks the outcome as unknown where the answer was lost, and says so to the program. */
   fail(thrown: unknown, error: PublicError): PublicError;
+  /** Of the tool, once it is known which. */
+  definition?: Digest;
   /** What the record of its end says beside the outcome. */
   note?: JsonObject;
   /** The line of the trace as it will stay. */
   close(reply: Reply): CallRecord;
+  /** It waits for a person beyond the end of this run. */
+  pend(): CallRecord;
+}
+
+/** One call as the trace has it, and what its tool was. */
+export interface TracedCall {
+  readonly record: CallRecord;
+  readonly definition?: Digest;
 }
 
 export interface CallTrace {
-  open(seq: number): OpenCall;
+  /** `tool` is what the guest calls it, until it is known which one it means. */
+  open(seq: number, tool: string): OpenCall;
+  /** A call that ended in an earlier run of the program. */
+  restore(call: TracedCall, failure?: PublicError): void;
+  find(seq: number): TracedCall | undefined;
   /** Calls that had no answer when the program ended are `unknown`: they may have taken effect. */
   records(): readonly CallRecord[];
   /** What the host answered to a failed call; a guest cannot forge it. */
@@ -43,16 +59,17 @@ const LOST_ANSWERS: readonly ErrorCode[] = ["UPSTREAM_TIMEOUT", "UPSTREAM_UNREAC
 const LOOK_FIRST = "It is not known whether it took effect: look before you call it again";
 
 export function createCallTrace(): CallTrace {
-  const calls: (OpenCall & { outcome: CallOutcome; startedAt: number; ms: number })[] = [];
+  const calls = new Map<number, CallRecord & { readonly definition?: Digest }>();
   const failures = new Map<number, PublicError>();
   return {
-    open(seq) {
+    open(seq, tool) {
       const call = {
         seq,
-        tool: "?",
+        tool,
         effect: "unknown" as Effect,
         decision: "deny" as Decision["kind"],
         isSent: false,
+        send: () => void (call.isSent = true),
         isRepeatable: false,
         outcome: "unknown" as CallOutcome,
         startedAt: performance.now(),
@@ -69,11 +86,24 @@ export function createCallTrace(): CallTrace {
           call.ms = Math.round((performance.now() - call.startedAt) * 10) / 10;
           return toRecord(call);
         },
+        pend: () => {
+          call.outcome = "pending";
+          return toRecord(call);
+        },
       };
-      calls.push(call);
+      calls.set(seq, call);
       return call;
     },
-    records: () => calls.map(toRecord),
+    restore({ record, definition }, failure) {
+      calls.set(record.seq, { ...record, ...(definition && { definition }) });
+      if (failure) failures.set(record.seq, failure);
+    },
+    find(seq) {
+      const call = calls.get(seq);
+      return call && { record: toRecord(call), ...(call.definition && { definition: call.definition }) };
+    },
+    // Those of an earlier run and those of this one do not come in their order.
+    records: () => [...calls.values()].toSorted((a, b) => a.seq - b.seq).map(toRecord),
     failureOf: (seq) => failures.get(seq),
   };
 }

@@ -20,19 +20,21 @@ import type {
   ToolAddress,
   ToolCall,
 } from "../domain/index.ts";
-import { isFlowRule, stricter } from "../policy/index.ts";
+import { stricter } from "../policy/index.ts";
 import type { Arrival, Flow } from "../policy/index.ts";
 
 import { ALLOWED_BUILTIN, findBuiltin } from "./builtin.ts";
 import type { Builtin } from "./builtin.ts";
 import { createCallTrace } from "./call-trace.ts";
-import type { OpenCall } from "./call-trace.ts";
+import type { OpenCall, TracedCall } from "./call-trace.ts";
 import { findTool, nameOf, refuseUnplanned } from "./find-tool.ts";
 import { invokeWithin } from "./invoke.ts";
 import { parseArguments } from "./parse-arguments.ts";
 import { parseResult } from "./parse-result.ts";
 import { createRecorder, describeIntent, describeOutcome } from "./record-calls.ts";
 import type { RecorderOptions } from "./record-calls.ts";
+import { SetAside, releaseCall } from "./release-call.ts";
+import type { ReleaseOptions } from "./release-call.ts";
 import { createSlots } from "./slots.ts";
 
 export interface BridgeOptions extends RecorderOptions {
@@ -42,6 +44,10 @@ export interface BridgeOptions extends RecorderOptions {
   /** Fires when the program has ended in any way. */
   readonly signal: AbortSignal;
   readonly decide: (call: ToolCall, tool: Tool) => Decision;
+  /** Rejects with POLICY_APPROVAL_REJECTED when a person says no, or with `SetAside`. */
+  readonly approve?: ReleaseOptions["approve"];
+  /** Resolves when everything that the program has seen so far is on disk. */
+  readonly seen?: () => Promise<unknown>;
   /** Counts a call that may be made against quotas over time; rejects with LIMIT_QUOTA when nothing is left. */
   readonly take?: (tool: Tool) => Promise<unknown>;
   readonly invoke: (tool: Tool, args: JsonObject, options: InvokeOptions) => Promise<Json>;
@@ -71,7 +77,10 @@ export interface Bridge {
    * Carries one call across. A failed or refused call is a `Reply`, so that a program can handle it but never reads an
    * internal fault. Rejects only when the execution must end: too many calls, or a record that cannot be written.
    */
-  call(rawAddress: unknown, rawArgs: unknown): Promise<Reply>;
+  call(rawAddress: unknown, rawArgs: unknown, seq?: number): Promise<Reply>;
+  /** A call that ended in an earlier run of the program: nothing is done, and the trace has it. */
+  restore(call: TracedCall, failure?: PublicError): void;
+  callOf(seq: number): TracedCall | undefined;
   records(): readonly CallRecord[];
   failureOf(seq: number): PublicError | undefined;
   /** What the program's session has read by now. */
@@ -84,45 +93,44 @@ export interface Bridge {
 }
 
 export function openBridge(options: BridgeOptions): Bridge {
-  const { execution, limits, principal, onEvent = () => undefined } = options;
+  const { execution, limits, principal } = options;
   const trace = createCallTrace();
   const slots = createSlots(limits.concurrentCalls);
   const { record, refuseLost, overrun } = createRecorder(options);
   const carries: Promise<unknown>[] = [];
-  let seq = 0;
 
   const cross = async (entry: OpenCall, crossing: Crossing): Promise<string> => {
     const { builtin, tool, args } = identify(options, entry, crossing); // 2 name, 3 parse
     const call = { execution, seq: entry.seq, principal: principal.id, address: tool.address, args };
-    const usual = builtin && !builtin.judge ? ALLOWED_BUILTIN : options.decide(call, tool);
-    const decision = stricter(usual, crossing.arrival?.judge(call, tool)); // 4 decide
+    const decide = createDecide(options, { builtin, tool, call, arrival: crossing.arrival });
+    const decision = decide(); // 4 decide
     entry.decision = decision.kind;
     const isRead = decision.kind === "allow" && tool.effect === "read";
-    const said = describeIntent(options, call, { tool, decision, rawArgs: crossing.rawArgs });
-    const intended = { ...said, ...builtin?.noteCall?.(args) };
+    const said = { tool, decision, rawArgs: crossing.rawArgs };
+    const intended = { ...describeIntent(options, call, said), ...builtin?.noteCall?.(args) };
+    const note: ReleaseOptions["note"] = ({ rule }, approval) =>
+      record("now", "call.intended", tool.address, { ...intended, decision: "allow", rule, approval });
     // What changes something is on disk before it leaves; the record of a read shares the next commit.
     const intent = record(isRead ? "soon" : "now", "call.intended", tool.address, intended);
-    await (isRead ? options.opened : intent);
-    refuseUnlessAllowed(decision, tool);
-    const onSent = (): void => void (entry.isSent = true);
-    const raw = await invokeCall({ ...options, onSent }, call, builtin ?? { tool }); // 5 invoke
+    await (isRead ? options.opened : Promise.all([intent, options.seen?.()]));
+    await releaseCall({ call, tool, decision, decide }, { ...options, slots, note });
+    const raw = await invokeCall({ ...options, onSent: () => entry.send() }, call, builtin ?? { tool }); // 5 invoke
     if (builtin?.noteResult) entry.note = builtin.noteResult(raw);
     return parseResult(tool, raw, limits); // 6 parse
   };
 
-  const carry = async (rawAddress: unknown, rawArgs: unknown): Promise<Reply> => {
-    seq += 1;
+  const carry = async (rawAddress: unknown, rawArgs: unknown, seq: number): Promise<Reply> => {
     if (seq > limits.calls) throw overrun(seq, rawAddress); // 1 limit: attempts count, refused or not
-    const entry = trace.open(seq);
-    entry.tool = nameOf(rawAddress);
+    const entry = trace.open(seq, nameOf(rawAddress));
     const arrival = options.flow?.arrive(); // before any waiting: what comes later cannot be in this call
     await slots.enter();
     const reply = await cross(entry, { rawAddress, rawArgs, arrival })
       .then((json): Reply => ({ ok: true, json }))
       .catch((thrown: unknown) => toFailure(entry, thrown, options.report))
       .finally(() => slots.leave());
+    if (!reply.ok && reply.error === PENDING) return reply; // it goes on with the execution
     const closed = entry.close(reply);
-    onEvent({ kind: "answered", record: closed });
+    options.onEvent?.({ kind: "answered", record: closed });
     const ending = { ...describeOutcome(options, closed, reply), ...entry.note };
     void record("soon", "call.ended", entry.tool, ending); // 7 record
     await arrival?.deliver(reply, entry.isSent);
@@ -130,11 +138,13 @@ export function openBridge(options: BridgeOptions): Bridge {
   };
 
   return {
-    call(rawAddress, rawArgs) {
-      const carried = carry(rawAddress, rawArgs);
+    call(rawAddress, rawArgs, seq = carries.length + 1) {
+      const carried = carry(rawAddress, rawArgs, seq);
       carries.push(carried.catch(() => undefined));
       return carried;
     },
+    restore: (past, failure) => trace.restore(past, failure),
+    callOf: (seq) => trace.find(seq),
     records: () => trace.records(),
     failureOf: (number) => trace.failureOf(number),
     labels: () => options.flow?.sources() ?? [],
@@ -144,6 +154,9 @@ export function openBridge(options: BridgeOptions): Bridge {
     },
   };
 }
+
+/** The answer to nobody: whoever asked is put away. */
+const PENDING: PublicError = { code: "POLICY_APPROVAL_PENDING", message: "It waits for a person", retry: true };
 
 /** What the guest sent, and what had been delivered to it until then. */
 interface Crossing {
@@ -155,6 +168,10 @@ interface Crossing {
 /** A failure is an answer, but nothing goes on unrecorded. */
 function toFailure(entry: OpenCall, thrown: unknown, report: BridgeOptions["report"]): Reply {
   if (thrown instanceof GloveboxError && thrown.code === "STORE_UNAVAILABLE") throw thrown;
+  if (thrown instanceof SetAside) {
+    entry.pend();
+    return { ok: false, error: PENDING };
+  }
   return { ok: false, error: entry.fail(thrown, toPublicError(thrown, report)) };
 }
 
@@ -167,11 +184,27 @@ function identify(
   const builtin = findBuiltin(builtins, rawAddress);
   const named = builtin?.tool ?? findTool(snapshot, rawAddress);
   Object.assign(entry, { tool: named.address, effect: named.effect, isRepeatable: named.idempotent ?? false });
+  entry.definition = named.digest;
   if (!builtin) refuseUnplanned(plan, named);
   const args = parseArguments(named, rawArgs, limits);
   const tool = builtin?.judge?.(args) ?? named;
   entry.effect = tool.effect;
   return { builtin, tool, args };
+}
+
+interface Subject {
+  readonly builtin: Builtin | undefined;
+  readonly tool: Tool;
+  readonly call: ToolCall;
+  readonly arrival: Arrival | undefined;
+}
+
+/** Rules first, then the data-flow guard; asked again, both look at what holds by then. */
+function createDecide({ decide }: BridgeOptions, { builtin, tool, call, arrival }: Subject): () => Decision {
+  return () => {
+    const usual = builtin && !builtin.judge ? ALLOWED_BUILTIN : decide(call, tool);
+    return stricter(usual, arrival?.judge(call, tool));
+  };
 }
 
 /** The call itself, once quotas over time have room for it: whoever watches hears of it first. */
@@ -193,24 +226,4 @@ async function invokeCall(
   return invokeWithin({ tool, callMs, signal: ended }, (signal) =>
     answer ? answer(args, { signal, onSent }) : invoke(tool, args, { seq, signal, onProgress, onSent }),
   );
-}
-
-function refuseUnlessAllowed(decision: Decision, tool: Tool): void {
-  switch (decision.kind) {
-    case "allow":
-      return;
-    case "ask":
-      throw new GloveboxError("POLICY_APPROVAL_PENDING", decision.reason, { hint: hintFor(decision, tool) });
-    case "deny":
-      throw new GloveboxError("POLICY_DENIED", decision.reason);
-    default:
-      decision satisfies never;
-  }
-}
-
-/** No rule loosens the data-flow guard: who disagrees with a label changes the label. */
-function hintFor({ rule }: Decision, tool: Tool): string {
-  return isFlowRule(rule)
-    ? "An operator can change what counts as private, untrusted or external with policy.labels"
-    : `An operator can allow it with a policy rule for ${tool.address}`;
 }

@@ -64,6 +64,7 @@ export function describeIntent(
     seq: call.seq,
     server: tool.origin.connector,
     effect: tool.effect,
+    ...(tool.idempotent && { idempotent: true }),
     definition: tool.digest,
     arguments: digestOf(text),
     ...(preview && { preview: preview(text) }),

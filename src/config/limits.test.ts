@@ -23,6 +23,11 @@ const BOUNDS: readonly (readonly [path: string, least: number, most: number])[] 
   ["sandbox.queue", 0, 10_000],
   ["results.keepMs", 1, 2_592_000_000],
   ["results.totalBytes", 1, 65_536 * MIB],
+  ["approvals.expiryMs", 1, 31_536_000_000],
+  ["approvals.graceMs", 0, 3_600_000],
+  ["journal.keepMs", 0, 31_536_000_000],
+  ["journal.totalBytes", 1, 65_536 * MIB],
+  ["journal.executionBytes", 1, 4_096 * MIB],
   ["server.port", 0, 65_535],
 ];
 

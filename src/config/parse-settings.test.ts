@@ -45,6 +45,8 @@ const DEFAULTS = {
   expose: "code",
   output: { escapeHtml: false },
   results: { keepMs: 86_400_000, totalBytes: 268_435_456 },
+  approvals: { expiryMs: 604_800_000, graceMs: 20_000 },
+  journal: { keepMs: 604_800_000, totalBytes: 1_073_741_824, executionBytes: 67_108_864 },
   server: { host: "127.0.0.1", port: 4747 },
 };
 
@@ -131,6 +133,8 @@ test("every setting that is given arrives", () => {
     expose: "both",
     output: { escapeHtml: true },
     results: { keepMs: 1, totalBytes: 2 },
+    approvals: { expiryMs: 3, graceMs: 4 },
+    journal: { keepMs: 5, totalBytes: 6, executionBytes: 7 },
     server: { host: "::1", port: 0 },
   });
   assert.deepEqual(parse(config), {
@@ -188,6 +192,8 @@ test("every setting that is given arrives", () => {
     expose: "both",
     output: { escapeHtml: true },
     results: { keepMs: 1, totalBytes: 2 },
+    approvals: { expiryMs: 3, graceMs: 4 },
+    journal: { keepMs: 5, totalBytes: 6, executionBytes: 7 },
     server: { host: "::1", port: 0 },
   });
 });

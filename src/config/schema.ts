@@ -9,6 +9,7 @@ import { DEFAULT_LIMITS } from "../domain/index.ts";
 import type { JsonObject } from "../domain/index.ts";
 import { isExportUrl, isHttpUrl, isLoopbackHost, isSqliteUrl } from "./formats.ts";
 import { egressSchema, networkPolicySchema } from "./network-schema.ts";
+import { journalSchema } from "./journal-schema.ts";
 import { oauthSchema } from "./oauth-schema.ts";
 import { policySchema } from "./policy-schema.ts";
 import { quotasSchema } from "./quotas-schema.ts";
@@ -285,6 +286,20 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .meta({ description: "Results that are too large to be given out, kept to be read in parts." }),
+  approvals: z
+    .strictObject({
+      expiryMs: whole(
+        { min: 1, max: 365 * 24 * HOUR_MS, usual: 7 * 24 * HOUR_MS },
+        "How long a call that a rule asks about waits for a person, and how long a remembered decision counts.",
+      ),
+      graceMs: whole(
+        { min: 0, max: HOUR_MS, usual: 20_000 },
+        "How long a program itself waits for a person before it is put away until the decision.",
+      ),
+    })
+    .prefault({})
+    .meta({ description: "Calls that wait for a person." }),
+  journal: journalSchema,
   server: z
     .strictObject({
       host: z

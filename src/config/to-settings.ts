@@ -71,6 +71,8 @@ export function toSettings(config: CheckedConfig, context: Context): Settings {
     expose: config.expose,
     output: config.output,
     results: config.results,
+    approvals: config.approvals,
+    journal: config.journal,
     server: config.server,
   });
 }

@@ -7,7 +7,7 @@ interface ErrorKind {
   readonly fault: Fault;
   readonly http: number;
   readonly retry: boolean;
-  /** What the outside reads when the fault is internal: the real message stays in the log. */
+  /** What the outside reads instead of the message, which stays in the log. */
   readonly text?: string;
 }
 
@@ -56,7 +56,7 @@ export const ERRORS = {
     retry: true,
     text: "The store cannot be read or written; nothing is executed unrecorded",
   },
-  REPLAY_DIVERGED: { fault: "internal", http: 409, retry: false, text: "The replay took another way than the record" },
+  REPLAY_DIVERGED: { fault: "internal", http: 409, retry: false },
   SANDBOX_CRASHED: {
     fault: "internal",
     http: 500,
@@ -119,7 +119,7 @@ export function isErrorCode(raw: unknown): raw is ErrorCode {
 export function toPublicError(thrown: unknown, report: (thrown: unknown) => string): PublicError {
   const code: ErrorCode = thrown instanceof GloveboxError ? thrown.code : "INTERNAL_BUG";
   const kind: ErrorKind = ERRORS[code];
-  if (thrown instanceof GloveboxError && kind.fault !== "internal") return describeError(thrown);
+  if (thrown instanceof GloveboxError && kind.text === undefined) return describeError(thrown);
   return { code, message: kind.text ?? "Internal error", retry: kind.retry, incident: report(thrown) };
 }
 

@@ -1,5 +1,6 @@
 /** One request to run a program: its calls, its states, and the answer that a client reads. */
 
+import type { Approval } from "./approval.ts";
 import type { PublicError } from "./errors.ts";
 import type { ApprovalId, Digest, ExecutionId, Instant, PrincipalId, ResultId, ToolAddress } from "./ids.ts";
 import type { Json } from "./json.ts";
@@ -81,6 +82,8 @@ export type ExecutionEvent =
   | { readonly kind: "log"; readonly line: LogLine }
   | { readonly kind: "called"; readonly seq: number; readonly tool: string }
   | { readonly kind: "answered"; readonly record: CallRecord }
+  /** A call waits for a person. */
+  | { readonly kind: "asked"; readonly approval: Approval }
   | { readonly kind: "progress"; readonly seq: number; readonly tool: string; readonly progress: CallProgress };
 
 /** How far an upstream says that one call has come. Its text is the server's, cleaned and capped. */
@@ -88,6 +91,15 @@ export interface CallProgress {
   readonly done: number;
   readonly total?: number;
   readonly message?: string;
+}
+
+/** One call that waits for a person, as the client that made it may see it. */
+export interface ApprovalNotice {
+  readonly approval: ApprovalId;
+  readonly seq: number;
+  readonly tool: ToolAddress;
+  readonly reason: string;
+  readonly expiresAt: Instant;
 }
 
 /** A result that was too large to be given out whole, and how to read it. */
@@ -109,7 +121,10 @@ export interface ExecutionResult {
   readonly calls: readonly CallRecord[];
   readonly error?: PublicError;
   readonly findings: readonly Finding[];
+  /** What it waits for while it is paused. */
   readonly approvals?: readonly ApprovalId[];
+  /** What each of them is about, in the same order. */
+  readonly questions?: readonly ApprovalNotice[];
   readonly truncated?: Truncation;
   /** What the session has read up to the end of this execution, and which calls brought it; left out when nothing. */
   readonly labels?: readonly LabelSource[];

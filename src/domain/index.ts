@@ -6,6 +6,7 @@ export type { Approval, ApprovalScope, ApprovalState } from "./approval.ts";
 export { ERRORS, GloveboxError, describeError, isErrorCode, toPublicError } from "./errors.ts";
 export type { ErrorCode, ErrorDetails, Fault, PublicError } from "./errors.ts";
 export type {
+  ApprovalNotice,
   CallOutcome,
   CallProgress,
   CallRecord,

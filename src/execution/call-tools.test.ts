@@ -8,6 +8,7 @@ import { AGENT, EXECUTION, TOOLS, openTestBridge, snapshotOf } from "../bridge/f
 import type { TestBridgeOptions } from "../bridge/fixtures/test-bridge.ts";
 import { DEFAULT_LIMITS } from "../domain/index.ts";
 import type { ExecutionResult, JsonObject } from "../domain/index.ts";
+import { NEVER_PAUSED, NO_JOURNAL } from "./fixtures/durable.ts";
 import { callTools } from "./call-tools.ts";
 import type { Rooms } from "./execute.ts";
 
@@ -25,7 +26,7 @@ async function run(calls: readonly (readonly [string, JsonObject])[], options: T
     open: ({ source }) => {
       sources.push(source);
       const execution = { id: EXECUTION, principal: AGENT.id, source: digestOf(source), startedAt: 0 };
-      return { execution, opened: Promise.resolve() };
+      return { execution, opened: Promise.resolve(), journal: NO_JOURNAL };
     },
     admit: async (_principal, wallMs) => ({ wallMs, settle: async () => undefined }),
     snapshot: async () => snapshotOf(TOOLS),
@@ -35,7 +36,8 @@ async function run(calls: readonly (readonly [string, JsonObject])[], options: T
     check: never,
     run: never,
     keepValue: never,
-    bridge: (_execution, _snapshot, _request, signal) => {
+    ...NEVER_PAUSED,
+    bridge: (_execution, _snapshot, _request, { signal }) => {
       signal.addEventListener("abort", () => ended.abort());
       return bridge;
     },

@@ -53,7 +53,8 @@ async function attempt(request: CallRequest, rooms: Rooms, { opening, whole }: O
   const startedAt = performance.now();
   const snapshot = await unlessCancelled(rooms.snapshot(request.principal), request.signal);
   const ended = new AbortController();
-  const bridge = rooms.bridge(opening, snapshot, whole, AbortSignal.any([request.signal, ended.signal]));
+  const signal = AbortSignal.any([request.signal, ended.signal]);
+  const bridge = rooms.bridge(opening, snapshot, whole, { signal });
   const made = request.calls.map(({ address, args }) => bridge.call(address, JSON.stringify(args)));
   const replies = await Promise.all(made).finally(() => ended.abort());
   await bridge.recorded();

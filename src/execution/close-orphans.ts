@@ -26,7 +26,7 @@ export async function closeOrphans(options: OrphanOptions): Promise<number> {
   let closed = 0;
   for (const id of await findOpen(store)) {
     const row = await store.executions.find(id);
-    if (row && (!row.ending || isRunning(row, options))) continue;
+    if (row && (!row.ending || row.ending.state === "paused" || isRunning(row, options))) continue;
     const end = row?.ending ? describeStored(row.ending.result) : { state: "failed", code: "SANDBOX_CRASHED" };
     await ledger.write({ actor: "gateway", action: "execution.closed", subject: id, detail: { ...end, late: true } });
     closed += 1;

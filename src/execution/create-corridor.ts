@@ -18,13 +18,16 @@ import type {
 import { callTools } from "./call-tools.ts";
 import type { Called, PlainCall } from "./call-tools.ts";
 import type { ExecutionRecord } from "./create-record.ts";
+import { createReturns } from "./create-returns.ts";
 import { createEndings } from "./end-with.ts";
 import { execute } from "./execute.ts";
-import type { ExecutionRequest, Rooms } from "./execute.ts";
+import type { ExecutionRequest } from "./execute.ts";
 import { followRunning } from "./follow-running.ts";
 import { createKeyed } from "./keyed.ts";
 import type { KeyRooms, KeyedRequest } from "./keyed.ts";
-import { recoverAll } from "./recover.ts";
+
+import type { BringBackRooms } from "./bring-back.ts";
+import type { ReviveRooms } from "./revive.ts";
 import { findMedia } from "./results/find-media.ts";
 import type { Media } from "./results/find-media.ts";
 import type { ReadResult, Results } from "./results/create-results.ts";
@@ -41,8 +44,10 @@ interface Asked {
 }
 
 export interface CorridorOptions {
-  readonly rooms: Rooms & Pick<ExecutionRecord, "claim">;
-  readonly store: ResumeRooms["store"];
+  readonly rooms: Omit<ReviveRooms, "leaving" | "store" | "takeIn"> &
+    Pick<ExecutionRecord, "claim"> &
+    Pick<BringBackRooms, "journals" | "isLasting">;
+  readonly store: ResumeRooms["store"] & ReviveRooms["store"] & BringBackRooms["store"];
   /** True when the process of this name has certainly ended. */
   readonly hasEnded: (owner: string) => boolean;
   readonly results: Results;
@@ -72,8 +77,10 @@ export interface Corridor {
   resume(request: Asked & { readonly execution: string; readonly waitMs?: number }): Promise<ExecutionView>;
   readResult(principal: Principal, handle: string, query: ResultQuery): Promise<ReadResult>;
   findMedia(principal: Principal, value: Json | undefined): Promise<readonly Media[]>;
-  /** Brings what earlier processes left open to its end. */
+  /** Brings what earlier processes left open to its end, or goes on with it. */
   recover(): Promise<void>;
+  /** Somebody decided about a call of this execution: if it was put away, it goes on. */
+  goOn(execution: ExecutionId): Promise<void>;
   /** Every execution under way ends as cancelled, and none begins any more; what was kept can still be read. */
   stop(): Promise<void>;
 }
@@ -86,19 +93,25 @@ const NEVER = new AbortController().signal;
 /** How long executions may take to end; a sandbox is killed and a call given up in a fraction of it. */
 const STOP_MS = 3_000;
 
-export function createCorridor({ rooms, store, hasEnded, results, limits, now, ...flows }: CorridorOptions): Corridor {
-  const { takeIn, sourcesOf } = flows;
+export function createCorridor(options: CorridorOptions): Corridor {
+  const { store, hasEnded, results, limits, now, takeIn, sourcesOf } = options;
+  const leaving = new AbortController();
+  const rooms = { ...options.rooms, store, hasEnded, takeIn, leaving: leaving.signal };
   const running = followRunning();
   const endings = createEndings();
+  const { recover, goOn, bringBack } = createReturns({ rooms, running, endings });
   const longestMs = limits.wallMs * 2 + QUEUE_MS;
-  const resumeRooms = { ...rooms, store, hasEnded, running, now, longestMs };
+  const resumeRooms = { ...rooms, running, now, longestMs, bringBack };
   const view: KeyRooms["view"] = (principal, { execution }, signal) =>
     resume({ principal, execution, waitMs: RESUME_MS, signal }, resumeRooms);
   const keyed = createKeyed({ claim: (request, key) => rooms.claim(request, key), view });
-  const run = ({ onEvent, ...request }: ExecutionRequest): Promise<ExecutionResult> =>
-    running.follow({ principal: request.principal.id, onEvent }, (follow) =>
+  const run = async ({ onEvent, ...request }: ExecutionRequest): Promise<ExecutionResult> => {
+    const result = await running.follow({ principal: request.principal.id, onEvent }, (follow) =>
       execute({ ...request, onEvent: follow }, rooms),
     );
+    if (result.state === "paused") void goOn(result.execution);
+    return result;
+  };
   /** Another session may have asked first: its result is given out to this one too. */
   const runKeyed = async (request: KeyedRequest): Promise<ExecutionResult> => {
     const result = await keyed.once(request, run);
@@ -113,7 +126,8 @@ export function createCorridor({ rooms, store, hasEnded, results, limits, now, .
         return idempotencyKey === undefined ? run(request) : runKeyed({ ...request, idempotencyKey, wanted });
       });
     },
-    recover: () => recoverAll(resumeRooms),
+    recover,
+    goOn,
     callTools: ({ signal = NEVER, ...request }) =>
       endings.guard(signal, (until) => callTools({ ...request, signal: until, limits }, rooms)),
     async resume({ principal, execution, waitMs = RESUME_MS, signal = NEVER }) {
@@ -131,6 +145,9 @@ export function createCorridor({ rooms, store, hasEnded, results, limits, now, .
       for (const { labels } of media) await takeIn(principal, labels);
       return media;
     },
-    stop: () => endings.end(STOP_MS),
+    stop: () => {
+      leaving.abort();
+      return endings.end(STOP_MS);
+    },
   };
 }

@@ -6,6 +6,8 @@ import type { Execution, ExecutionId, ExecutionResult, Instant, JsonObject } fro
 import type { KeyHolder, RequestKey, Store } from "../store/index.ts";
 
 import type { ExecutionRequest } from "./execute.ts";
+import type { JournaledRequest } from "./journal/events.ts";
+import type { Journal, Journals } from "./journal/open-journals.ts";
 
 export interface RecordOptions {
   readonly store: Pick<Store, "executions">;
@@ -16,12 +18,14 @@ export interface RecordOptions {
   readonly owner: string;
   /** Takes known secrets out of a program's text before it is kept; its digest is that of the text as it was sent. */
   readonly hide: (text: string) => string;
+  readonly journals: Pick<Journals, "begin">;
 }
 
 export interface Opening {
   readonly execution: Execution;
   /** Settles once it is on disk, or rejects: then no call may leave and no result be given out. */
   readonly opened: Promise<unknown>;
+  readonly journal: Journal;
 }
 
 export interface ExecutionRecord {
@@ -35,7 +39,8 @@ export interface ExecutionRecord {
   close(execution: Execution, result: ExecutionResult): Promise<void>;
 }
 
-export function createRecord({ store, ledger, now, createId, owner, hide }: RecordOptions): ExecutionRecord {
+export function createRecord(options: RecordOptions): ExecutionRecord {
+  const { store, ledger, now, createId, owner, hide, journals } = options;
   const create = ({ principal, source }: ExecutionRequest): Execution => ({
     id: createId(),
     principal: principal.id,
@@ -45,34 +50,57 @@ export function createRecord({ store, ledger, now, createId, owner, hide }: Reco
   });
   const write = ({ id, principal, source }: Execution, more: JsonObject = {}): Promise<unknown> =>
     ledger.write({ actor: principal, action: "execution.opened", subject: id, detail: { source, ...more } });
+  const begin = ({ id }: Execution, request: ExecutionRequest): Journal => {
+    const journal = journals.begin(id);
+    journal.note({ kind: "asked", ...toJournaled(request) });
+    return journal;
+  };
   return {
     open(request) {
       const execution = create(request);
+      const journal = begin(execution, request);
       const opened = Promise.all([
         write(execution),
         store.executions.open({ ...execution, sourceText: hide(request.source) }),
+        journal.flush(),
       ]);
       opened.catch(() => undefined); // whoever needs it sees the failure
-      return { execution, opened };
+      return { execution, opened, journal };
     },
     async claim(request, key) {
       const execution = create(request);
       const holder = await store.executions.claim({ ...execution, sourceText: hide(request.source) }, key);
       if (holder) return { holder };
-      const opened = write(execution, { key: digestOf(key.key) });
+      const journal = begin(execution, request);
+      const opened = Promise.all([write(execution, { key: digestOf(key.key) }), journal.flush()]);
       opened.catch(() => undefined);
-      return { opening: { execution, opened } };
+      return { opening: { execution, opened, journal } };
     },
     async close(execution, result) {
       const { state, error } = result;
       const text = JSON.stringify(result);
       const detail = describeEnd(result, text);
       const ending = { endedAt: now(), state, result: text, ...(error && { errorCode: error.code }) };
+      const action = state === "paused" ? "execution.paused" : "execution.closed";
       await Promise.all([
-        ledger.write({ actor: execution.principal, action: "execution.closed", subject: execution.id, detail }),
+        ledger.write({ actor: execution.principal, action, subject: execution.id, detail }),
         store.executions.close(execution.id, ending),
       ]);
     },
+  };
+}
+
+/** What can be asked again. Who listens, and how to stop it, is another matter each time. */
+function toJournaled(request: ExecutionRequest): JournaledRequest {
+  const { principal, source, limits, input, analysis, types, networkPolicy } = request;
+  return {
+    principal,
+    source,
+    limits,
+    ...(input !== undefined && { input }),
+    ...(analysis !== undefined && { analysis }),
+    ...(types !== undefined && { types }),
+    ...(networkPolicy && { networkPolicy }),
   };
 }
 

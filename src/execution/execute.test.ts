@@ -16,6 +16,7 @@ import type { ExecutionResult, Program } from "../domain/index.ts";
 import { openTestSandbox } from "../sandbox/fixtures/test-sandbox.ts";
 import type { SandboxResult } from "../sandbox/index.ts";
 import { declareApi } from "../typegen/index.ts";
+import { NEVER_PAUSED, NO_JOURNAL } from "./fixtures/durable.ts";
 import { execute } from "./execute.ts";
 import type { ExecutionRequest, Rooms } from "./execute.ts";
 
@@ -75,6 +76,8 @@ function corridor(
   };
   const bridge: Bridge = {
     call: () => assert.fail("nobody calls"),
+    restore: () => assert.fail("nothing was called before"),
+    callOf: () => undefined,
     records: () => [],
     failureOf: () => undefined,
     labels: () => [],
@@ -87,7 +90,7 @@ function corridor(
     hide: (text: string) => text,
     open: ({ principal }) => {
       const execution = { id: EXECUTION, principal: principal.id, source: digestOf("1"), startedAt: 0 };
-      return visit("open", { execution, opened: Promise.resolve() });
+      return visit("open", { execution, opened: Promise.resolve(), journal: NO_JOURNAL });
     },
     admit: async (_principal, wallMs) => ({ wallMs, settle: async () => undefined }),
     snapshot: async () => visit("snapshot", snapshotOf(TOOLS)),
@@ -96,7 +99,8 @@ function corridor(
       visit("declare", { snapshot: snapshot.digest, declarations: "", namespaces: snapshot.namespaces }),
     analyze: () => visit("analyze", analyzed),
     check: async (program) => visit("check", checked ?? { ok: true, program }),
-    bridge: (_execution, _snapshot, _request, signal) => {
+    ...NEVER_PAUSED,
+    bridge: (_execution, _snapshot, _request, { signal }) => {
       signals.push(signal);
       return visit("bridge", bridge);
     },

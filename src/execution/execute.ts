@@ -1,7 +1,7 @@
 /** Leads one request through the rooms in order. It contains no rule of its own. */
 
 import type { Analyzed } from "../analysis/index.ts";
-import type { Bridge } from "../bridge/index.ts";
+import type { Bridge, BridgeOptions } from "../bridge/index.ts";
 import { GloveboxError, depthOf } from "../domain/index.ts";
 import type {
   ApiSurface,
@@ -20,10 +20,10 @@ import type {
 import type { SandboxJob, SandboxResult } from "../sandbox/index.ts";
 
 import type { Opening } from "./create-record.ts";
-import { keepLarge } from "./results/keep-large.ts";
 import type { ResultOwner } from "./results/create-results.ts";
-import { cleanLine, settleFailure, settleRefusal, settleResult } from "./settle.ts";
-import type { SettleContext } from "./settle.ts";
+import { runProgram } from "./run-program.ts";
+import type { RunRooms } from "./run-program.ts";
+import { settleFailure, settleRefusal } from "./settle.ts";
 import { blameQuota, withinQuotas } from "./within-quotas.ts";
 import type { Admit } from "./within-quotas.ts";
 
@@ -52,8 +52,11 @@ export interface AnalyzedRequest extends ExecutionRequest {
   readonly program?: Program;
 }
 
+/** What a bridge has to do with beside the request: when it ends, whom it asks, and what must be kept first. */
+export type Passage = Pick<BridgeOptions, "signal" | "approve" | "seen">;
+
 /** The rooms this corridor leads through, in the order it visits them. */
-export interface Rooms extends SettleContext {
+export interface Rooms extends RunRooms {
   open(request: ExecutionRequest): Opening; // store, audit
   readonly admit: Admit; // policy
   snapshot(principal: Principal): Promise<CatalogSnapshot>; // catalog
@@ -61,7 +64,7 @@ export interface Rooms extends SettleContext {
   analyze(request: ExecutionRequest, surface: ApiSurface): Analyzed; // analysis
   /** A program that fits, with what was noticed, or the reason why not. It never holds up what it cannot check. */
   check(program: Program, request: ExecutionRequest, snapshot: CatalogSnapshot): Promise<Analyzed>; // checker
-  bridge(opening: Opening, snapshot: CatalogSnapshot, request: AnalyzedRequest, signal: AbortSignal): Bridge; // bridge
+  bridge(opening: Opening, snapshot: CatalogSnapshot, request: AnalyzedRequest, passage: Passage): Bridge; // bridge
   /** Whether the program gets a `fetch` at all. Each request is decided by itself. */
   hasNetwork(request: ExecutionRequest): boolean;
   run(job: SandboxJob): Promise<SandboxResult>; // sandbox
@@ -83,11 +86,22 @@ export async function execute(request: ExecutionRequest, rooms: Rooms): Promise<
     wallMsOf: ({ stats }) => stats.wallMs,
   }).catch((thrown: unknown) => settleFailure(execution, thrown, rooms));
   await opened;
-  await rooms.close(execution, result);
+  return finish(opening, result, rooms);
+}
+
+/** What the program saw is kept before it is put away; for one that has ended the journal is of use, but not needed. */
+export async function finish(
+  { execution, journal }: Opening,
+  result: ExecutionResult,
+  rooms: Pick<Rooms, "close">,
+): Promise<ExecutionResult> {
+  if (result.state === "paused") await journal.flush();
+  await Promise.all([journal.flush().catch(() => undefined), rooms.close(execution, result)]);
   return result;
 }
 
-async function attempt(opening: Opening, request: ExecutionRequest, rooms: Rooms): Promise<ExecutionResult> {
+/** From the source to the result. */
+export async function attempt(opening: Opening, request: ExecutionRequest, rooms: Rooms): Promise<ExecutionResult> {
   refuseDeepInput(request);
   const snapshot = await unlessCancelled(rooms.snapshot(request.principal), request.signal);
   const surface = rooms.declare(snapshot);
@@ -117,34 +131,4 @@ export async function unlessCancelled<T>(work: Promise<T>, signal: AbortSignal):
   } finally {
     signal.removeEventListener("abort", cancel);
   }
-}
-
-async function runProgram(
-  opening: Opening,
-  request: ExecutionRequest,
-  { rooms, snapshot, program }: { rooms: Rooms; snapshot: CatalogSnapshot; program: Program },
-): Promise<ExecutionResult> {
-  const ended = new AbortController();
-  const bridge = rooms.bridge(opening, snapshot, { ...request, program }, ended.signal);
-  const { principal, limits, input, signal, onEvent } = request;
-  // Calls that nobody waits for any more are given up before the result is written, also when the sandbox breaks.
-  const ran = await rooms
-    .run({
-      program,
-      namespaces: snapshot.namespaces,
-      limits,
-      host: bridge,
-      principal: principal.id,
-      signal,
-      ...(rooms.hasNetwork(request) && { network: true }),
-      ...(onEvent && { onLog: (line) => onEvent({ kind: "log", line: cleanLine(line, rooms) }) }),
-      ...(input !== undefined && { input }),
-    })
-    .finally(() => ended.abort());
-  await bridge.recorded();
-  const { execution } = opening;
-  const settled = settleResult(execution, { program, bridge, ran }, rooms);
-  return keepLarge(settled, limits, (value) =>
-    rooms.keepValue({ principal: principal.id, execution: execution.id, labels: bridge.labels() }, value),
-  );
 }

@@ -26,10 +26,10 @@ export interface Asker {
 
 export interface Running {
   /** Runs `work` and can be asked about it from the moment it is opened until it ends. */
-  follow(
+  follow<Result extends ExecutionResult | undefined>(
     asker: Asker,
-    work: (onEvent: (event: ExecutionEvent) => void) => Promise<ExecutionResult>,
-  ): Promise<ExecutionResult>;
+    work: (onEvent: (event: ExecutionEvent) => void) => Promise<Result>,
+  ): Promise<Result>;
   find(id: ExecutionId): RunningExecution | undefined;
 }
 
@@ -50,7 +50,7 @@ export function followRunning(): Running {
       };
       try {
         const result = await work(onEvent);
-        resolve(result);
+        if (result) resolve(result);
         return result;
       } catch (thrown) {
         reject(thrown);

@@ -17,3 +17,5 @@ export { keepAttachments } from "./results/keep-attachments.ts";
 export { createResults } from "./results/create-results.ts";
 export type { ReadResult, Results } from "./results/create-results.ts";
 export type { ResultQuery } from "./results/read-part.ts";
+export { openJournals } from "./journal/open-journals.ts";
+export type { Journals } from "./journal/open-journals.ts";

@@ -8,12 +8,15 @@ import { openLedger } from "../audit/index.ts";
 import { DEFAULT_LIMITS, parseExecutionId } from "../domain/index.ts";
 import type { ExecutionResult } from "../domain/index.ts";
 import { openStore } from "../store/index.ts";
+import type { StoredExecution } from "../store/index.ts";
+import { bringBack, bringBackOne } from "./bring-back.ts";
+import type { BringBackRooms } from "./bring-back.ts";
+import { NOBODY, NO_JOURNALS } from "./fixtures/durable.ts";
 import { createRecord } from "./create-record.ts";
 import type { ExecutionRequest } from "./execute.ts";
 import { followRunning } from "./follow-running.ts";
 import { createKeyed } from "./keyed.ts";
 import type { KeyedRequest } from "./keyed.ts";
-import { recoverAll } from "./recover.ts";
 import { resume } from "./resume.ts";
 import { emptyResult } from "./settle.ts";
 
@@ -34,7 +37,15 @@ async function openProcesses() {
 
   /** Sends a request; `act` is what its program comes to. */
   const start = (owner: string) => {
-    const record = createRecord({ store, ledger, now: () => 1, createId, owner, hide: (text) => text });
+    const record = createRecord({
+      store,
+      ledger,
+      now: () => 1,
+      createId,
+      owner,
+      hide: (text) => text,
+      journals: NO_JOURNALS,
+    });
     const rooms = {
       ...CONTEXT,
       ...record,
@@ -43,7 +54,11 @@ async function openProcesses() {
       running: followRunning(),
       now: () => 2,
       longestMs: 1_000,
+      people: NOBODY,
+      bringBack: (stored: StoredExecution) => bringBackOne(stored, backRooms),
     };
+    const revive = () => assert.fail("there is no journal");
+    const backRooms: BringBackRooms = { ...rooms, journals: NO_JOURNALS, isLasting: true, revive };
     const keyed = createKeyed({
       ...record,
       view: (principal, { execution }, signal) => resume({ principal, execution, waitMs: 1, signal }, rooms),
@@ -55,7 +70,7 @@ async function openProcesses() {
         await record.close(execution, result);
         return result;
       });
-    return { send, recover: () => recoverAll(rooms) };
+    return { send, recover: () => bringBack(backRooms) };
   };
   const end = (owner: string): void => void dead.add(owner);
   return { start, end, store, ledger };

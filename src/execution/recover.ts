@@ -1,44 +1,59 @@
 /** Brings an execution to its end whose process died: from the ledger, which has every call before it left. */
 
 import { ERRORS, isJsonObject } from "../domain/index.ts";
-import type { CallOutcome, CallRecord, Decision, Effect, Execution, ExecutionResult, Json } from "../domain/index.ts";
-import type { ExecutionStore, LedgerStore, StoredRecord } from "../store/index.ts";
+import type {
+  CallOutcome,
+  CallRecord,
+  Decision,
+  Effect,
+  Execution,
+  ExecutionId,
+  ExecutionResult,
+  Json,
+} from "../domain/index.ts";
+import type { LedgerStore, StoredRecord } from "../store/index.ts";
 
 import { emptyResult } from "./settle.ts";
 import type { SettleContext } from "./settle.ts";
+import type { People } from "./wait-for-people.ts";
 
 /** More than any execution can have: two records for each call, and its own. */
 const MOST_RECORDS = 1_000_000;
 const NAMED_CALLS = 10;
 
 export interface RecoverRooms extends SettleContext {
-  readonly store: {
-    readonly executions: Pick<ExecutionStore, "listUnfinished">;
-    readonly ledger: Pick<LedgerStore, "search">;
-  };
+  readonly store: { readonly ledger: Pick<LedgerStore, "search"> };
   /** True when the process of this name has certainly ended. */
   hasEnded(owner: string): boolean;
+  readonly people: Pick<People, "withdraw">;
   close(execution: Execution, result: ExecutionResult): Promise<void>;
 }
 
-/** Closes what earlier processes left open; what another process still runs stays as it is. */
-export async function recoverAll(rooms: RecoverRooms): Promise<void> {
-  for (const execution of await rooms.store.executions.listUnfinished()) {
-    if (execution.owner === undefined || !rooms.hasEnded(execution.owner)) continue;
-    // Another process that started at the same time may have been faster.
-    await recover(execution, rooms).catch((thrown: unknown) => void rooms.report(thrown));
-  }
+/** A call as the ledger has it. */
+export interface KnownCall extends CallRecord {
+  /** Its server says that a second call would change nothing more. */
+  readonly isRepeatable: boolean;
+}
+
+/** The calls of an execution, in their order. */
+export async function readCalls(
+  id: ExecutionId,
+  { store }: Pick<RecoverRooms, "store">,
+): Promise<readonly KnownCall[]> {
+  const found = await store.ledger.search({ execution: id, action: "call", limit: MOST_RECORDS });
+  return toCalls(found.toReversed());
 }
 
 /** What its calls came to stands in the ledger; one that was sent and not answered has an unknown outcome. */
 export async function recover(execution: Execution, rooms: RecoverRooms): Promise<ExecutionResult> {
-  const found = await rooms.store.ledger.search({ execution: execution.id, action: "call", limit: MOST_RECORDS });
-  const calls = toCalls(found.toReversed());
+  const known = await readCalls(execution.id, rooms);
+  const calls = known.map(({ isRepeatable: _, ...call }): CallRecord => call);
   const result: ExecutionResult = {
     ...emptyResult(execution, "failed", rooms),
     calls,
     error: toError(calls.filter(({ outcome }) => outcome === "unknown")),
   };
+  await rooms.people.withdraw(execution.id);
   await rooms.close(execution, result);
   return result;
 }
@@ -60,8 +75,8 @@ function toError(unknown: readonly CallRecord[]): NonNullable<ExecutionResult["e
   };
 }
 
-function toCalls(records: readonly StoredRecord[]): readonly CallRecord[] {
-  const calls = new Map<number, CallRecord>();
+function toCalls(records: readonly StoredRecord[]): readonly KnownCall[] {
+  const calls = new Map<number, KnownCall>();
   for (const { action, subject, detail: text } of records) {
     const detail = parseDetail(text);
     const seq = detail["seq"];
@@ -73,6 +88,7 @@ function toCalls(records: readonly StoredRecord[]): readonly CallRecord[] {
       decision: "deny",
       outcome: "error",
       ms: 0,
+      isRepeatable: false,
     };
     calls.set(
       seq,
@@ -94,10 +110,10 @@ function parseDetail(text: string): Detail {
 }
 
 /** Until its end is read. A read changes nothing, so nothing about it can be unknown. */
-function parseIntent({ effect: rawEffect, decision: rawDecision }: Detail) {
+function parseIntent({ effect: rawEffect, decision: rawDecision, idempotent }: Detail) {
   const effect = EFFECTS.find((known) => known === rawEffect) ?? "unknown";
   const decision = DECISIONS.find((known) => known === rawDecision) ?? "deny";
-  return { effect, decision, outcome: OUTCOMES_BEFORE_THE_END[decision](effect) };
+  return { effect, decision, outcome: OUTCOMES_BEFORE_THE_END[decision](effect), isRepeatable: idempotent === true };
 }
 
 function parseEnd({ outcome: rawOutcome, ms }: Detail) {

@@ -8,6 +8,9 @@ import { digestOf, openLedger } from "../audit/index.ts";
 import { GloveboxError, parsePrincipalId } from "../domain/index.ts";
 import type { ExecutionEvent, ExecutionResult } from "../domain/index.ts";
 import { openStore } from "../store/index.ts";
+import type { StoredExecution } from "../store/index.ts";
+import { NOBODY, NO_JOURNALS } from "./fixtures/durable.ts";
+import { recover } from "./recover.ts";
 import { createRecord } from "./create-record.ts";
 import { followRunning } from "./follow-running.ts";
 import { resume } from "./resume.ts";
@@ -51,9 +54,11 @@ async function open(now = 200) {
     createId: () => EXECUTION,
     owner: "here",
     hide: (text) => text,
+    journals: NO_JOURNALS,
   });
   const hasEnded = (owner: string): boolean => owner === "dead";
-  const rooms = { ...context, ...record, store, hasEnded, running, now: () => now, longestMs: 1_000 };
+  const base = { ...context, ...record, store, hasEnded, running, now: () => now, longestMs: 1_000, people: NOBODY };
+  const rooms = { ...base, bringBack: (stored: StoredExecution) => recover(stored, base) };
   const ask = (principal = AGENT.id, execution: unknown = EXECUTION, waitMs = 1) =>
     resume({ principal, execution, waitMs, signal: new AbortController().signal }, rooms);
   return { store, running, ask };

@@ -7,7 +7,6 @@ import type { Execution, ExecutionId, ExecutionResult, ExecutionView, Instant, P
 import type { ExecutionStore, StoredExecution } from "../store/index.ts";
 
 import type { Running, RunningExecution } from "./follow-running.ts";
-import { recover } from "./recover.ts";
 import type { RecoverRooms } from "./recover.ts";
 import { emptyResult } from "./settle.ts";
 
@@ -21,6 +20,8 @@ export interface ResumeRequest {
 
 export interface ResumeRooms extends RecoverRooms {
   readonly store: RecoverRooms["store"] & { readonly executions: Pick<ExecutionStore, "find"> };
+  /** Ends what a dead process left open, or goes on with it: then there is no result yet. */
+  bringBack(stored: StoredExecution): Promise<ExecutionResult | undefined>;
   readonly running: Running;
   readonly now: () => Instant;
   /** No execution goes on longer than this. */
@@ -58,7 +59,8 @@ async function waitFor(
 async function viewOpen(stored: StoredExecution, rooms: ResumeRooms): Promise<ExecutionView> {
   const { owner } = stored;
   const isLost = (owner !== undefined && rooms.hasEnded(owner)) || rooms.now() - stored.startedAt > rooms.longestMs;
-  if (isLost) return recover(stored, rooms);
+  const ended = isLost ? await rooms.bringBack(stored) : undefined;
+  if (ended) return ended;
   return { ...emptyResult(stored, "completed", rooms), state: "running" };
 }
 

@@ -6,6 +6,8 @@ import { cleanText } from "../audit/index.ts";
 import type { Bridge } from "../bridge/index.ts";
 import { ERRORS, toPublicError } from "../domain/index.ts";
 import type {
+  Approval,
+  ApprovalNotice,
   EngineName,
   ErrorCode,
   Execution,
@@ -35,6 +37,8 @@ interface Ran {
   readonly program: Program;
   readonly bridge: Bridge;
   readonly ran: SandboxResult;
+  /** What it waited for when it was put away. */
+  readonly pending?: readonly Approval[];
 }
 
 const MESSAGE_BYTES = 2_000;
@@ -44,7 +48,7 @@ const PROGRAM_FRAME = /program\.ts:(\d{1,7}):(\d{1,7})/;
 
 export function settleResult(
   execution: Execution,
-  { program, bridge, ran }: Ran,
+  { program, bridge, ran, pending = [] }: Ran,
   context: SettleContext,
 ): ExecutionResult {
   const { ending, logs, usage } = ran;
@@ -52,7 +56,7 @@ export function settleResult(
   const labels = bridge.labels();
   const settled = (
     state: ExecutionResult["state"],
-    outcome: Pick<ExecutionResult, "value" | "error">,
+    outcome: Pick<ExecutionResult, "value" | "error" | "approvals" | "questions">,
   ): ExecutionResult => {
     const whole = {
       ...emptyResult(execution, state, context),
@@ -74,9 +78,15 @@ export function settleResult(
       return settled("failed", { error: toPublicError(ending.error, (thrown) => context.report(thrown)) });
     case "cancelled":
       return settled("cancelled", { error: errorOf("REQUEST_CANCELLED", "The execution was cancelled") });
+    case "paused":
+      return settled("paused", { approvals: pending.map(({ id }) => id), questions: pending.map(toNotice) });
     default:
       return ending satisfies never;
   }
+}
+
+function toNotice({ id, seq, tool, reason, expiresAt }: Approval): ApprovalNotice {
+  return { approval: id, seq, tool, reason, expiresAt };
 }
 
 export function settleRefusal(

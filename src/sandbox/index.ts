@@ -8,4 +8,5 @@ export type { ConfinedEngine } from "./confinement/confine-engine.ts";
 export type { Engine } from "./engine.ts";
 export { openSandbox } from "./open-sandbox.ts";
 export type { SandboxOptions } from "./open-sandbox.ts";
+export type { Delivery, Tape, TapeStart } from "./tape.ts";
 export type { Ending, GuestHost, Sandbox, SandboxJob, SandboxLoad, SandboxResult, SandboxUsage } from "./sandbox.ts";

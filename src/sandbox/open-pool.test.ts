@@ -165,7 +165,7 @@ describe("cancelling", () => {
       await reached;
       const abort = new AbortController();
       const calls: unknown[] = [];
-      const counting: GuestHost = { call: (address) => (calls.push(address), host.call(address, "")) };
+      const counting: GuestHost = { call: (address, _args, seq) => (calls.push(address), host.call(address, "", seq)) };
       const second = end("return files.read()", { host: counting, signal: abort.signal });
       abort.abort();
       assert.deepEqual(await second, { kind: "cancelled" });

@@ -23,6 +23,8 @@ import {
 import { isOutOfMemory, parseOverrun, parseThrown, parseUsage, parseValue, toDeath, toFatal } from "./parse-reports.ts";
 import type { Ending, SandboxJob, SandboxResult } from "./sandbox.ts";
 import type { Child } from "./start-child.ts";
+import { endedEarly, playTape } from "./tape.ts";
+import type { Delivery, Player } from "./tape.ts";
 import { LOG_LEVELS, TO_GUEST, TO_HOST } from "./wire.ts";
 import type { StartMessage, ThrownMessage } from "./wire.ts";
 
@@ -61,6 +63,8 @@ export class RunningProgram {
   readonly #watch: NodeJS.Timeout;
   readonly #outcome = Promise.withResolvers<SandboxResult>();
   readonly #cancel = (): void => this.#end({ kind: "cancelled" });
+  readonly #putAway = (): void => this.#end({ kind: "paused" });
+  readonly #player: Player;
   #open = true;
   #calls = 0;
   #outputBytes = 0;
@@ -71,20 +75,29 @@ export class RunningProgram {
   constructor(options: RunOptions) {
     this.#options = options;
     const { child, job } = options;
+    this.#player = playTape(job.tape?.past ?? [], (delivery) => this.#give(delivery));
     this.#wall = setTimeout(() => this.#fail(wallOverrun(job.limits)), job.limits.wallMs + WALL_GRACE_MS);
     this.#watch = setInterval(() => this.#look(), WATCH_MS);
     job.signal.addEventListener("abort", this.#cancel, { once: true });
+    job.setAside?.addEventListener("abort", this.#putAway, { once: true });
     child.listener = {
       frame: (frame) => this.#receive(frame),
       gone: (reason) => this.#fail(toDeath(reason, job.limits, this.#peakBytes)),
     };
-    child.send(TO_GUEST.START, 0, JSON.stringify(createStart(options)), options.now());
+    this.#start();
     if (job.signal.aborted) this.#cancel(); // between its turn in the queue and now
   }
 
   /** Resolves when the program has ended. */
   get outcome(): Promise<SandboxResult> {
     return this.#outcome.promise;
+  }
+
+  #start(): void {
+    const { child, job, now } = this.#options;
+    const start = job.tape?.start ?? { seed: this.#options.seed, atMs: now() };
+    job.tape?.began(start);
+    child.send(TO_GUEST.START, 0, JSON.stringify(createStart(job, start.seed)), start.atMs);
   }
 
   #receive(frame: Frame): void {
@@ -123,12 +136,13 @@ export class RunningProgram {
 
   #log(line: LogLine): void {
     this.#logs.push(line);
-    this.#options.job.onLog?.(line);
+    if (this.#player.isOver()) this.#options.job.onLog?.(line);
   }
 
   /** A program that leaves a refused allocation uncaught has met its memory limit, not a mistake of its own. */
   #endThrown(thrown: ThrownMessage): void {
     if (isOutOfMemory(thrown)) throw memoryOverrun(this.#options.job.limits);
+    if (!this.#player.isOver()) throw endedEarly();
     this.#end({ kind: "threw", thrown });
   }
 
@@ -140,28 +154,44 @@ export class RunningProgram {
     }
     const cut = text.indexOf("\n");
     if (cut < 0) throw new GloveboxError("SANDBOX_CRASHED", `Call ${id} has no arguments`);
-    this.#options.job.host.call(text.slice(0, cut), text.slice(cut + 1)).then(
-      (reply) => {
-        if (reply.ok) this.#answer(TO_GUEST.REPLY, id, reply.json);
-        else this.#answer(TO_GUEST.FAILURE, id, JSON.stringify(reply.error));
-      },
-      (thrown: unknown) => this.#fail(toFatal(thrown)),
-    );
+    const { host, tape } = this.#options.job;
+    const isPast = this.#player.knows("call", id);
+    if (isPast) tape?.repeat(id, text);
+    if (isPast) return this.#player.ask("call", id);
+    this.#player.whenOver(() => {
+      host.call(text.slice(0, cut), text.slice(cut + 1), id).then(
+        (reply) => {
+          if (reply.ok) this.#answer("reply", id, reply.json);
+          else this.#answer("failure", id, JSON.stringify(reply.error));
+        },
+        (thrown: unknown) => this.#fail(toFatal(thrown)),
+      );
+    });
   }
 
   #startTimer(id: number, wantedMs: number): void {
     if (this.#timers.size >= MOST_TIMERS) throw timerOverrun(MOST_TIMERS);
     // A timer past the wall limit never fires, so there is no need to wait longer.
     const delayMs = Math.min(Math.max(wantedMs || 0, 0), this.#options.job.limits.wallMs + WALL_GRACE_MS);
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      this.#answer(TO_GUEST.TICK, id, "");
-    }, delayMs);
-    this.#timers.add(timer);
+    if (this.#player.knows("timer", id)) return this.#player.ask("timer", id);
+    this.#player.whenOver(() => {
+      const timer = setTimeout(() => {
+        this.#timers.delete(timer);
+        this.#answer("tick", id, "");
+      }, delayMs);
+      this.#timers.add(timer);
+    });
   }
 
-  #answer(kind: number, id: number, text: string): void {
-    if (this.#open) this.#options.child.send(kind, id, text, this.#options.now());
+  #answer(kind: Delivery["kind"], id: number, text: string): void {
+    if (!this.#open) return;
+    const delivery = { kind, id, atMs: this.#options.now(), text };
+    this.#options.job.tape?.keep(delivery);
+    this.#give(delivery);
+  }
+
+  #give({ kind, id, atMs, text }: Delivery): void {
+    if (this.#open) this.#options.child.send(FRAMES[kind], id, text, atMs);
   }
 
   /** The value has a limit of its own, counted here again; whoever settles sees by `outputBytes` if it is large. */
@@ -172,6 +202,7 @@ export class RunningProgram {
     if (bytes > mostValueBytes(limits)) throw resultOverrun(limits);
     const value = text === "" ? undefined : parseValue(text);
     if (value !== undefined && depthOf(value, limits.depth) > limits.depth) throw depthOverrun(limits);
+    if (!this.#player.isOver()) throw endedEarly();
     this.#end({ kind: "returned", value });
   }
 
@@ -215,6 +246,7 @@ export class RunningProgram {
     for (const timer of this.#timers) clearTimeout(timer);
     const { job, queueMs, release } = this.#options;
     job.signal.removeEventListener("abort", this.#cancel);
+    job.setAside?.removeEventListener("abort", this.#putAway);
     release(ending.kind === "returned" || ending.kind === "threw");
     const usage = {
       queueMs,
@@ -231,7 +263,13 @@ export class RunningProgram {
   }
 }
 
-function createStart({ job, seed }: RunOptions): StartMessage {
+const FRAMES: Readonly<Record<Delivery["kind"], number>> = {
+  reply: TO_GUEST.REPLY,
+  failure: TO_GUEST.FAILURE,
+  tick: TO_GUEST.TICK,
+};
+
+function createStart(job: SandboxJob, seed: readonly number[]): StartMessage {
   const { limits, program, namespaces, input, network } = job;
   return {
     javascript: program.javascript,

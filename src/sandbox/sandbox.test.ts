@@ -98,8 +98,8 @@ for (const engine of ENGINES) {
       it("that fail uncaught end the program and name the call", async () => {
         const error = { code: "UPSTREAM_FAILED", message: "Broken", retry: false } as const;
         const host: GuestHost = {
-          call: (address, args) =>
-            address === "files.write" ? hostOf({ ok: false, error }).call(address, args) : ECHO.call(address, args),
+          call: (...request) =>
+            request[0] === "files.write" ? hostOf({ ok: false, error }).call(...request) : ECHO.call(...request),
         };
         const ending = await end("await files.read();\n  await files.write()", { host });
         assert.ok(ending.kind === "threw");

@@ -14,11 +14,13 @@ import type {
   Reply,
 } from "../domain/index.ts";
 
+import type { Tape } from "./tape.ts";
 import type { ThrownMessage } from "./wire.ts";
 
 /** The one door that a program has. A rejection ends the execution with that error; a refusal is a `Reply`. */
 export interface GuestHost {
-  call(rawAddress: unknown, rawArgs: unknown): Promise<Reply>;
+  /** `seq` is the number of the call, from 1. */
+  call(rawAddress: unknown, rawArgs: unknown, seq: number): Promise<Reply>;
 }
 
 export interface SandboxJob {
@@ -32,7 +34,10 @@ export interface SandboxJob {
   /** Whose turn in the queue it takes. */
   readonly principal: PrincipalId;
   readonly signal: AbortSignal;
-  /** Hears each console line as it comes. Must not throw. */
+  /** Fires when the program is to be put away, to go on later from its tape. */
+  readonly setAside?: AbortSignal;
+  readonly tape?: Tape;
+  /** Hears each console line as it comes, but none that an earlier run brought. Must not throw. */
   readonly onLog?: (line: LogLine) => void;
 }
 
@@ -41,7 +46,8 @@ export type Ending =
   /** The program's own error: its words, not ours. */
   | { readonly kind: "threw"; readonly thrown: ThrownMessage }
   | { readonly kind: "failed"; readonly error: GloveboxError }
-  | { readonly kind: "cancelled" };
+  | { readonly kind: "cancelled" }
+  | { readonly kind: "paused" };
 
 export interface SandboxUsage {
   readonly queueMs: number;

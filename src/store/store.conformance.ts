@@ -10,7 +10,8 @@ import { describeLabels } from "./labels.conformance.ts";
 import { describeQuotas } from "./quotas.conformance.ts";
 import { describeResults } from "./results.conformance.ts";
 import { describeSecrets } from "./secrets.conformance.ts";
-import type { ExecutionEnding, ExecutionOpening, HeldRow, PinRow, ShapeRow, Store, StoredRecord } from "./store.ts";
+import type { ExecutionEnding, ExecutionOpening } from "./executions.ts";
+import type { HeldRow, PinRow, ShapeRow, Store, StoredRecord } from "./store.ts";
 
 /** Makes an empty store; the suite closes it. */
 export type OpenStore = () => Promise<Store>;

@@ -6,10 +6,7 @@
 import type {
   ConnectorId,
   Digest,
-  ErrorCode,
-  Execution,
   ExecutionId,
-  ExecutionStateName,
   Instant,
   LabelSource,
   PrincipalId,
@@ -18,72 +15,7 @@ import type {
 } from "../domain/index.ts";
 
 import type { ApprovalStore } from "./approvals.ts";
-
-/** An execution as it is written down before its program starts. */
-export interface ExecutionOpening extends Execution {
-  /** The author's own text. */
-  readonly sourceText: string;
-}
-
-/** What a client calls a request that it may send twice. */
-export interface RequestKey {
-  readonly key: string;
-  /** Of everything that makes the request what it is. */
-  readonly request: Digest;
-  /** An execution that held the key and did nothing; this one takes its place. */
-  readonly insteadOf?: ExecutionId;
-}
-
-/** Who holds a key. */
-export interface KeyHolder {
-  readonly execution: ExecutionId;
-  readonly request: Digest;
-}
-
-/** How an execution ended, without its result. */
-export interface ExecutionOutcome {
-  readonly endedAt: Instant;
-  readonly state: ExecutionStateName;
-  readonly errorCode?: ErrorCode;
-}
-
-/** How an execution ended, with the `ExecutionResult` as JSON text. */
-export interface ExecutionEnding extends ExecutionOutcome {
-  readonly result: string;
-}
-
-/** One line of a list; the texts are left out, because a page of them could be hundreds of megabytes. */
-export interface ExecutionSummary extends Execution {
-  /** `null` while it runs, and after a crash until somebody closes it. */
-  readonly ending: ExecutionOutcome | null;
-}
-
-/** Everything that is known about one execution. */
-export interface StoredExecution extends ExecutionOpening {
-  /** `null` while it runs, and after a crash until somebody closes it. */
-  readonly ending: ExecutionEnding | null;
-}
-
-/** A page of a list, newest first. */
-export interface Page {
-  readonly limit: number;
-  /** Go on after this one; an id that is not stored gives an empty page. */
-  readonly before?: ExecutionId;
-}
-
-/** The executions that were started here, and how they ended. */
-export interface ExecutionStore {
-  /** Rejects with REQUEST_CONFLICT when the id is taken. */
-  open(opening: ExecutionOpening): Promise<void>;
-  /** As `open`, but only for the first request of a principal with this key; otherwise says whose it is. */
-  claim(opening: ExecutionOpening, key: RequestKey): Promise<KeyHolder | undefined>;
-  /** Closes one that runs or is paused; REQUEST_NOT_FOUND or REQUEST_CONFLICT otherwise: an ending is final. */
-  close(id: ExecutionId, ending: ExecutionEnding): Promise<void>;
-  find(id: ExecutionId): Promise<StoredExecution | undefined>;
-  list(page: Page): Promise<readonly ExecutionSummary[]>;
-  /** Oldest first; paused ones are not among them. Another process may still be running some of these. */
-  listUnfinished(): Promise<readonly ExecutionSummary[]>;
-}
+import type { ExecutionStore, JournalStore } from "./executions.ts";
 
 /** One ledger record as text. The store does not look inside, so that a damaged record can still be read and shown. */
 export interface StoredRecord {
@@ -381,6 +313,7 @@ export interface LabelStore {
 /** Owned by whoever opened it. Several processes may have the same one open. */
 export interface Store extends AsyncDisposable {
   readonly executions: ExecutionStore;
+  readonly journals: JournalStore;
   readonly ledger: LedgerStore;
   readonly statements: StatementStore;
   readonly exports: ExportStore;

@@ -5,7 +5,7 @@ import type { SQLInputValue } from "node:sqlite";
 import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 
 import type { ExecutionId } from "../../domain/index.ts";
-import type { Page } from "../store.ts";
+import type { Page } from "../executions.ts";
 
 interface Tables {
   readonly executions: {

@@ -9,7 +9,7 @@ import type {
   ExecutionStore,
   ExecutionSummary,
   StoredExecution,
-} from "../store.ts";
+} from "../executions.ts";
 
 import type { Connection } from "./connection.ts";
 import { createRequestKeys } from "./request-keys.ts";
@@ -22,6 +22,10 @@ const CLOSE = `UPDATE executions SET ended_at = ?, state = ?, error_code = ?, re
   WHERE id = ? AND (state IS NULL OR state = 'paused')`;
 const UNFINISHED = `SELECT id, principal, source, started_at, owner, ended_at, state, error_code FROM executions
   WHERE state IS NULL ORDER BY started_at, id`;
+const PAUSED = `SELECT id, principal, source, started_at, owner, ended_at, state, error_code FROM executions
+  WHERE state = 'paused' ORDER BY started_at, id`;
+const ADOPT = `UPDATE executions SET owner = ?, state = NULL, ended_at = NULL, error_code = NULL
+  WHERE id = ? AND (state = 'paused' OR (state IS NULL AND owner IS ?))`;
 
 const STATES: ReadonlySet<string> = new Set<ExecutionStateName>(["completed", "failed", "paused", "cancelled"]);
 
@@ -31,6 +35,8 @@ export function createExecutions({ database, read, write }: Connection): Executi
   const update = database.prepare(CLOSE);
   const select = database.prepare("SELECT * FROM executions WHERE id = ?");
   const unfinished = database.prepare(UNFINISHED);
+  const paused = database.prepare(PAUSED);
+  const adopt = database.prepare(ADOPT);
 
   const keys = createRequestKeys(database);
 
@@ -75,6 +81,8 @@ export function createExecutions({ database, read, write }: Connection): Executi
       );
     },
     listUnfinished: () => read(() => unfinished.all().map(toSummary)),
+    listPaused: () => read(() => paused.all().map(toSummary)),
+    adopt: (id, { from, by }) => write(() => Number(adopt.run(by, id, from ?? null).changes) > 0),
   };
 }
 

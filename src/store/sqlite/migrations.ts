@@ -203,6 +203,17 @@ const APPROVALS = `
   CREATE INDEX approvals_remembered ON approvals (principal, tool, args_digest) WHERE scope = 'session';
 `;
 
+/** What entered programs, sealed; dropped some time after the execution ended. */
+const JOURNALS = `
+  CREATE TABLE journals (
+    execution TEXT NOT NULL,
+    piece INTEGER NOT NULL,
+    sealed BLOB NOT NULL,
+    UNIQUE (execution, piece)
+  ) STRICT;
+  CREATE INDEX executions_by_end ON executions (ended_at) WHERE state IS NOT NULL AND state <> 'paused';
+`;
+
 /** The script at index n leads from version n to version n + 1. */
 export const MIGRATIONS: readonly string[] = [
   TABLES,
@@ -213,4 +224,5 @@ export const MIGRATIONS: readonly string[] = [
   QUOTAS,
   LABELS,
   APPROVALS,
+  JOURNALS,
 ];

@@ -11,6 +11,7 @@ import { connect, connectToRead, openReadOnly, whenFree } from "./connection.ts"
 import type { Connection, ConnectionOptions } from "./connection.ts";
 import { createExecutions } from "./executions.ts";
 import { createExports } from "./exports.ts";
+import { createJournals } from "./journals.ts";
 import { createLabels } from "./labels.ts";
 import { createLedger } from "./ledger.ts";
 import { createMeta } from "./meta.ts";
@@ -105,6 +106,7 @@ function assemble(connection: Connection): Store {
   const close = (): Promise<void> => connection.close();
   return {
     executions: createExecutions(connection),
+    journals: createJournals(connection),
     ledger: createLedger(connection),
     statements: createStatements(connection),
     exports: createExports(connection),

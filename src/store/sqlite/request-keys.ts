@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 
 import { parseDigest, parseExecutionId } from "../../domain/index.ts";
 import type { Execution } from "../../domain/index.ts";
-import type { KeyHolder, RequestKey } from "../store.ts";
+import type { KeyHolder, RequestKey } from "../executions.ts";
 
 import { idOf } from "./row.ts";
 

@@ -40,7 +40,10 @@ export interface CliPowers {
   /** The settings of the named file, of the one that is found, or the built-in ones. */
   loadSettings(explicit: string | undefined): Promise<Settings>;
   /** `unrestrictedNetwork` confirms a configuration that gives programs the whole network. */
-  openGateway(settings: Settings, flags?: { readonly unrestrictedNetwork?: boolean }): Promise<Gateway>;
+  openGateway(
+    settings: Settings,
+    flags?: { readonly unrestrictedNetwork?: boolean; readonly lasting?: boolean },
+  ): Promise<Gateway>;
   openVault(settings: Settings): Promise<Vault>;
   /** To look only: leaves the ledger as it is. */
   openReader(settings: Settings): Promise<LedgerReader & AsyncDisposable>;

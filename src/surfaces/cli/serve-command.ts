@@ -31,7 +31,7 @@ export async function serveCommand(
   const settings = await powers.loadSettings(flags.config);
   const { host = settings.server.host, port = settings.server.port } = flags;
   const ended = waitForInterrupt(powers.terminal);
-  await using gateway = await powers.openGateway(settings, flags);
+  await using gateway = await powers.openGateway(settings, { ...flags, lasting: true });
   const { webFolder, report } = powers;
   const token = powers.createToken();
   const server = await listen({
@@ -60,7 +60,7 @@ export async function mcpCommand(
   const { serveMcpOverStdio } = await import("../mcp/index.ts");
   const { stdin, stdout } = powers.terminal;
   const settings = await powers.loadSettings(flags.config);
-  await using gateway = await powers.openGateway(settings, flags);
+  await using gateway = await powers.openGateway(settings, { ...flags, lasting: true });
   await Promise.race([
     serveMcpOverStdio({ gateway, principal: agent, report: powers.report }, { input: stdin, output: stdout }),
     waitForInterrupt(powers.terminal),

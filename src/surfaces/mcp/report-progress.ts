@@ -74,6 +74,8 @@ function describe(event: ExecutionEvent, counters: string): string {
       const share = total === undefined ? String(done) : `${done}/${total}`;
       return `${event.tool} ${share} ${message}`.trimEnd();
     }
+    case "asked":
+      return `${event.approval.tool} waits for a person (${event.approval.id})`;
     case "log":
       return `[${event.line.level}] ${event.line.text}`;
     default:

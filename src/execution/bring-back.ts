@@ -1,0 +1,70 @@
+/** Finds what goes on: executions that people decided about, and those that died with their process. */
+
+import type { ApprovalId, Execution, ExecutionId, ExecutionResult } from "../domain/index.ts";
+import type { ExecutionStore, LedgerStore, StoredExecution } from "../store/index.ts";
+
+import type { Journals } from "./journal/open-journals.ts";
+import { readCalls, recover } from "./recover.ts";
+import type { RecoverRooms } from "./recover.ts";
+import type { Revival } from "./revive.ts";
+import type { People } from "./wait-for-people.ts";
+
+export interface BringBackRooms extends RecoverRooms {
+  readonly store: {
+    readonly executions: Pick<ExecutionStore, "find" | "listPaused" | "listUnfinished">;
+    readonly ledger: Pick<LedgerStore, "search">;
+  };
+  readonly journals: Pick<Journals, "read">;
+  readonly people: Pick<People, "list" | "withdraw">;
+  /** Goes on with it in this process; resolves when that has ended. */
+  revive(stored: StoredExecution, why: Revival): Promise<ExecutionResult | undefined>;
+  /** Whether this process lives long enough to go on with what others left; if not, it only ends what cannot go on. */
+  readonly isLasting: boolean;
+}
+
+/** At a start. Resolves when what cannot go on has ended; what can goes on by itself. */
+export async function bringBack(rooms: BringBackRooms): Promise<void> {
+  for (const execution of await rooms.store.executions.listUnfinished()) {
+    if (execution.owner === undefined || !rooms.hasEnded(execution.owner)) continue;
+    // Another process that started at the same time may have been faster.
+    await bringBackOne(execution, rooms).catch((thrown: unknown) => void rooms.report(thrown));
+  }
+  if (!rooms.isLasting) return;
+  for (const { id } of await rooms.store.executions.listPaused()) void goOnIfDecided(id, rooms);
+}
+
+/** Its process is dead. Answers how it ended, or nothing when it goes on. */
+export async function bringBackOne(execution: Execution, rooms: BringBackRooms): Promise<ExecutionResult | undefined> {
+  if (!(await canGoOn(execution, rooms))) return recover(execution, rooms);
+  const stored = rooms.isLasting ? await rooms.store.executions.find(execution.id) : undefined;
+  if (stored) void rooms.revive(stored, "restarted").catch((thrown: unknown) => void rooms.report(thrown));
+  return undefined;
+}
+
+/** Everything that left and changes something has been answered, or would change nothing more when it is asked again. */
+async function canGoOn({ id }: Pick<Execution, "id">, rooms: BringBackRooms): Promise<boolean> {
+  const recording = await rooms.journals.read(id);
+  if (!recording?.isWhole) return false;
+  const answered = new Set(recording.given.map(({ call }) => call?.record.seq));
+  const calls = await readCalls(id, rooms);
+  return calls.every((call) => {
+    const isSafe =
+      call.effect === "read" || call.isRepeatable || call.decision !== "allow" || call.outcome === "denied";
+    return isSafe || answered.has(call.seq);
+  });
+}
+
+/** A decision that came before the execution was put away finds nobody who waits for it. */
+export async function goOnIfDecided(id: ExecutionId, rooms: BringBackRooms): Promise<void> {
+  const stored = await rooms.store.executions.find(id);
+  if (stored?.ending?.state !== "paused") return;
+  const awaited = parseApprovals(stored.ending.result);
+  const asked = await rooms.people.list({ execution: id });
+  const isDecided = asked.some((approval) => awaited.includes(approval.id) && approval.state !== "pending");
+  if (isDecided) await rooms.revive(stored, "decided");
+}
+
+/** Written by `createRecord`: what it waited for when it was put away. */
+function parseApprovals(text: string): readonly ApprovalId[] {
+  return (JSON.parse(text) as ExecutionResult).approvals ?? [];
+}

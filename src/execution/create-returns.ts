@@ -1,0 +1,50 @@
+/** How executions come back in this process: after a decision, after a restart, and when somebody asks for one. */
+
+import type { ExecutionId, ExecutionResult } from "../domain/index.ts";
+import type { StoredExecution } from "../store/index.ts";
+
+import { bringBack, bringBackOne, goOnIfDecided } from "./bring-back.ts";
+import type { BringBackRooms } from "./bring-back.ts";
+import type { Endings } from "./end-with.ts";
+import type { Running } from "./follow-running.ts";
+import { revive } from "./revive.ts";
+import type { ReviveRooms } from "./revive.ts";
+
+export interface ReturnsOptions {
+  readonly rooms: ReviveRooms & Omit<BringBackRooms, "revive">;
+  readonly running: Running;
+  readonly endings: Endings;
+}
+
+export interface Returns {
+  /** At a start: what earlier processes left open ends, or goes on. */
+  readonly recover: () => Promise<void>;
+  /** If it was put away and somebody has decided, it goes on. Never rejects. */
+  readonly goOn: (execution: ExecutionId) => Promise<void>;
+  /** For one whose process is dead: how it ended, or nothing when it goes on. */
+  readonly bringBack: (stored: StoredExecution) => Promise<ExecutionResult | undefined>;
+}
+
+/** Nobody who could cancel them is there. */
+const NEVER = new AbortController().signal;
+
+export function createReturns({ rooms, running, endings }: ReturnsOptions): Returns {
+  const backRooms: BringBackRooms = {
+    ...rooms,
+    async revive(stored, why) {
+      const result = await endings.guard(NEVER, (signal) =>
+        running.follow({ principal: stored.principal }, (onEvent) => revive(stored, { why, signal, onEvent }, rooms)),
+      );
+      if (result?.state === "paused") void goOn(stored.id);
+      return result;
+    },
+  };
+  const goOn = async (id: ExecutionId): Promise<void> => {
+    if (rooms.isLasting) await goOnIfDecided(id, backRooms).catch((thrown: unknown) => void rooms.report(thrown));
+  };
+  return {
+    recover: () => bringBack(backRooms),
+    goOn,
+    bringBack: (stored) => bringBackOne(stored, backRooms),
+  };
+}

@@ -1,0 +1,83 @@
+/** Between the sandbox and a journal: what a program is given is noted, and what it was given before comes again. */
+
+import { digestOf } from "../../audit/index.ts";
+import type { Bridge } from "../../bridge/index.ts";
+import { GloveboxError } from "../../domain/index.ts";
+import type { Digest, PublicError } from "../../domain/index.ts";
+import type { GuestHost, SandboxJob, Tape } from "../../sandbox/index.ts";
+
+import type { Given, JournaledCall, JournaledStart, Recording } from "./events.ts";
+import type { Journal } from "./open-journals.ts";
+
+export interface TapeOptions {
+  readonly journal: Journal;
+  readonly bridge: Bridge;
+  readonly begun: Omit<JournaledStart, "start">;
+  /** What an earlier run left, if there was one that began. */
+  readonly recording?: Recording;
+  /** Hears that the program begins now. */
+  readonly onStart: () => void;
+}
+
+/** Both see every call, so they are made together. */
+export function createTape(options: TapeOptions): Required<Pick<SandboxJob, "tape" | "host">> {
+  const { journal, bridge, begun, recording, onStart } = options;
+  const requests = new Map<number, Digest>();
+  const past = recording?.given ?? [];
+  const answers = new Map(past.flatMap(({ call }) => (call ? [[call.record.seq, call] as const] : [])));
+  const host: GuestHost = {
+    call(rawAddress, rawArgs, seq) {
+      requests.set(seq, digestOf(`${String(rawAddress)}\n${String(rawArgs)}`));
+      return bridge.call(rawAddress, rawArgs, seq);
+    },
+  };
+  const describe = (seq: number): JournaledCall | undefined => {
+    const request = requests.get(seq);
+    const found = bridge.callOf(seq);
+    if (!request || !found) return undefined;
+    requests.delete(seq);
+    const labels = bridge.labels();
+    return { ...found, request, ...(labels.length > 0 && { labels }) };
+  };
+  const tape: Tape = {
+    ...(recording?.begun && { start: recording.begun.start }),
+    past: past.map(({ delivery }) => delivery),
+    began(start) {
+      onStart();
+      if (!recording?.begun) journal.note({ kind: "began", ...begun, start });
+    },
+    repeat(seq, text) {
+      const call = answers.get(seq);
+      if (call?.request !== digestOf(text)) throw diverged(seq, text, call);
+      bridge.restore(call, failureOf(past, seq));
+    },
+    keep(delivery) {
+      const call = delivery.kind === "tick" ? undefined : describe(delivery.id);
+      journal.note({ kind: "given", delivery, ...(call && { call }) });
+      // What changed something must not be asked for again: its answer is worth a commit of its own.
+      if (call && call.record.effect !== "read") void journal.flush().catch(() => undefined);
+    },
+  };
+  return { tape, host };
+}
+
+/** A failed call is told as it was told then. */
+function failureOf(past: readonly Given[], seq: number): PublicError | undefined {
+  const failure = past.find(({ delivery }) => delivery.kind === "failure" && delivery.id === seq);
+  return failure && parseFailure(failure.delivery.text);
+}
+
+/** The bridge made it. */
+function parseFailure(text: string): PublicError {
+  return JSON.parse(text) as PublicError;
+}
+
+function diverged(seq: number, text: string, call: JournaledCall | undefined): GloveboxError {
+  const asked = text.slice(0, text.indexOf("\n"));
+  const was = call?.record.tool ?? "another one";
+  const what =
+    asked === was ? `${asked} with other arguments than the first time` : `${asked}, the first time it was ${was}`;
+  return new GloveboxError("REPLAY_DIVERGED", `Call ${seq} is ${what}`, {
+    hint: "Run the program again from the start; what its calls changed stays changed",
+  });
+}

@@ -1,0 +1,102 @@
+/** What a journal holds: the request, how its program began, and everything that the program was given, in order. */
+
+import { GloveboxError, isJsonObject } from "../../domain/index.ts";
+import type {
+  CallRecord,
+  Digest,
+  EngineName,
+  Json,
+  LabelSource,
+  Limits,
+  Namespace,
+  NetworkPolicy,
+  Principal,
+  Program,
+} from "../../domain/index.ts";
+import type { Delivery, TapeStart } from "../../sandbox/index.ts";
+
+/** Everything that makes an execution what it is, but for the program's answers. */
+export interface JournaledRequest {
+  readonly principal: Principal;
+  readonly source: string;
+  readonly limits: Limits;
+  readonly input?: Json;
+  readonly analysis?: boolean;
+  readonly types?: boolean;
+  readonly networkPolicy?: NetworkPolicy;
+}
+
+/** A program as it runs: what it was made into, the names it sees, and where chance and time begin. */
+export interface JournaledStart {
+  readonly start: TapeStart;
+  readonly program: Program;
+  readonly namespaces: readonly Namespace[];
+  readonly network: boolean;
+  readonly engine: EngineName;
+}
+
+/** The call that a delivery answers. */
+export interface JournaledCall {
+  readonly record: CallRecord;
+  /** Of the tool's address and the arguments as the program wrote them. */
+  readonly request: Digest;
+  /** Of the tool as it was defined then; left out when there was none of that name. */
+  readonly definition?: Digest;
+  /** What the session had read once this was delivered. */
+  readonly labels?: readonly LabelSource[];
+}
+
+export interface Given {
+  readonly delivery: Delivery;
+  readonly call?: JournaledCall;
+}
+
+export type JournalEvent =
+  | ({ readonly kind: "asked" } & JournaledRequest)
+  | ({ readonly kind: "began" } & JournaledStart)
+  | ({ readonly kind: "given" } & Given)
+  /** It grew too large; from here on nothing is known. */
+  | { readonly kind: "broke" };
+
+/** A whole journal, read back. */
+export interface Recording {
+  readonly request: JournaledRequest;
+  /** Absent when the program never began. */
+  readonly begun?: JournaledStart;
+  readonly given: readonly Given[];
+  /** False when it does not reach to the end: such an execution can neither go on nor be shown again. */
+  readonly isWhole: boolean;
+}
+
+/** `undefined` without a request: then nothing was ever written. */
+export function toRecording(events: readonly JournalEvent[]): Recording | undefined {
+  const request = events.find((event) => event.kind === "asked");
+  if (!request) return undefined;
+  const begun = events.find((event) => event.kind === "began");
+  return {
+    request,
+    ...(begun && { begun }),
+    given: events.filter((event) => event.kind === "given"),
+    isWhole: !events.some((event) => event.kind === "broke"),
+  };
+}
+
+export function toLine(event: JournalEvent): string {
+  return JSON.stringify(event);
+}
+
+/** Lines were written by `toLine` and sealed: nobody else can have. */
+export function parseLines(text: string): readonly JournalEvent[] {
+  return text.split("\n").map((line) => parseEvent(JSON.parse(line)));
+}
+
+function parseEvent(raw: unknown): JournalEvent {
+  if (!isJsonObject(raw) || !KINDS.has(raw["kind"] as JournalEvent["kind"])) {
+    throw new GloveboxError("STORE_UNAVAILABLE", "A journal holds something that this version does not know", {
+      hint: "Use the version of Glovebox that wrote it, or a newer one",
+    });
+  }
+  return raw as unknown as JournalEvent;
+}
+
+const KINDS: ReadonlySet<JournalEvent["kind"]> = new Set(["asked", "began", "given", "broke"]);

@@ -1,0 +1,115 @@
+/**
+ * Writes what enters programs, sealed, while they run. What a program has seen is on disk before anything that depends
+ * on it leaves: a call that changes something, or the result. Reads in between share a commit a few milliseconds later.
+ */
+
+import type { ExecutionId, Instant } from "../../domain/index.ts";
+import type { JournalPiece, JournalStore } from "../../store/index.ts";
+
+import { parseLines, toLine, toRecording } from "./events.ts";
+import type { JournalEvent, Recording } from "./events.ts";
+
+/** How long something new waits for company. */
+const SOON_MS = 5;
+
+/** As the vault makes one. */
+export interface JournalSeal {
+  close(plain: string, context: string): Uint8Array;
+  open(sealed: Uint8Array, context: string): string;
+}
+
+export interface JournalsOptions {
+  readonly store: JournalStore;
+  readonly seal: JournalSeal;
+  readonly now: () => Instant;
+  /** How long a journal is kept after its execution ended. */
+  readonly keepMs: number;
+  /** The most that journals of ended executions take up together. */
+  readonly totalBytes: number;
+  /** The most that one execution writes; beyond, it can no longer be set aside or shown again. */
+  readonly executionBytes: number;
+}
+
+/** The journal of one execution under way. */
+export interface Journal {
+  note(event: JournalEvent): void;
+  /** Resolves when all that was noted is on disk; rejects when something of it was lost. */
+  flush(): Promise<void>;
+  /** False once it has become too large. */
+  isWhole(): boolean;
+}
+
+export interface Journals {
+  begin(execution: ExecutionId): Journal;
+  /** To be read, and to be written on. `undefined` when there is none, or none any more. */
+  reopen(execution: ExecutionId): Promise<{ readonly recording: Recording; readonly journal: Journal } | undefined>;
+  read(execution: ExecutionId): Promise<Recording | undefined>;
+  /** Lets go of what was kept long enough. */
+  drop(): Promise<number>;
+}
+
+export function openJournals(options: JournalsOptions): Journals {
+  const { store, seal, now, keepMs, totalBytes } = options;
+  const readAll = async (execution: ExecutionId) => {
+    const pieces = await store.read(execution);
+    const texts = pieces.map((one) => seal.open(one.sealed, contextOf(one)));
+    const recording = toRecording(texts.flatMap((text) => parseLines(text)));
+    return { recording, pieces: pieces.length, bytes: texts.reduce((sum, text) => sum + text.length, 0) };
+  };
+  return {
+    begin: (execution) => createJournal(execution, options, { pieces: 0, bytes: 0 }),
+    async reopen(execution) {
+      const { recording, ...size } = await readAll(execution);
+      return recording && { recording, journal: createJournal(execution, options, size) };
+    },
+    read: async (execution) => (await readAll(execution)).recording,
+    drop: () => store.drop({ endedBefore: now() - keepMs, totalBytes }),
+  };
+}
+
+interface Size {
+  readonly pieces: number;
+  readonly bytes: number;
+}
+
+function createJournal(execution: ExecutionId, options: JournalsOptions, size: Size): Journal {
+  const { store, seal, executionBytes } = options;
+  let { pieces, bytes } = size;
+  let waiting: string[] = [];
+  let isBroken = false;
+  let timer: NodeJS.Timeout | undefined;
+  let written: Promise<void> = Promise.resolve();
+
+  const write = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (waiting.length === 0) return;
+    const place = { execution, piece: pieces };
+    const sealed = seal.close(waiting.join("\n"), contextOf(place));
+    waiting = [];
+    pieces += 1;
+    // One that was lost stays lost: whoever flushes later hears of it too.
+    written = Promise.all([written, store.append([{ ...place, sealed }])]).then(() => undefined);
+    written.catch(() => undefined);
+  };
+  return {
+    note(event) {
+      if (isBroken) return;
+      const line = toLine(event);
+      bytes += line.length;
+      isBroken = bytes > executionBytes && event.kind === "given";
+      waiting.push(isBroken ? toLine({ kind: "broke" }) : line);
+      timer ??= setTimeout(write, SOON_MS);
+    },
+    flush() {
+      write();
+      return written;
+    },
+    isWhole: () => !isBroken,
+  };
+}
+
+/** A piece that was moved to another execution or another place does not open. */
+function contextOf({ execution, piece }: Pick<JournalPiece, "execution" | "piece">): string {
+  return `journal:${execution}:${piece}`;
+}

@@ -1,0 +1,105 @@
+/** Runs a program that is ready to run, from its start or from where an earlier run of it was put away. */
+
+import type { Bridge } from "../bridge/index.ts";
+import type { CatalogSnapshot, EngineName, ExecutionResult, Json, Program, Truncation } from "../domain/index.ts";
+import type { SandboxJob, SandboxResult } from "../sandbox/index.ts";
+
+import type { Opening } from "./create-record.ts";
+import type { AnalyzedRequest, ExecutionRequest, Passage } from "./execute.ts";
+import { createTape } from "./journal/create-tape.ts";
+import type { JournaledStart, Recording } from "./journal/events.ts";
+import type { ResultOwner } from "./results/create-results.ts";
+import { keepLarge } from "./results/keep-large.ts";
+import { cleanLine, settleResult } from "./settle.ts";
+import type { SettleContext } from "./settle.ts";
+import { watchForPause } from "./put-away.ts";
+import { openWaiting } from "./wait-for-people.ts";
+import type { People } from "./wait-for-people.ts";
+
+/** What running a program needs of the rooms. */
+export interface RunRooms extends SettleContext {
+  bridge(opening: Opening, snapshot: CatalogSnapshot, request: AnalyzedRequest, passage: Passage): Bridge;
+  hasNetwork(request: ExecutionRequest): boolean;
+  run(job: SandboxJob): Promise<SandboxResult>;
+  keepValue(owner: ResultOwner, value: Json): Promise<Truncation>;
+  readonly people: People;
+  /** How long a program itself waits for a person before it is put away. */
+  readonly graceMs: number;
+  /** Fires when the gateway is about to end. */
+  readonly leaving: AbortSignal;
+}
+
+export interface Ready {
+  readonly rooms: RunRooms;
+  readonly snapshot: CatalogSnapshot;
+  readonly program: Program;
+  /** What an earlier run of it left. */
+  readonly recording?: Recording;
+}
+
+export async function runProgram(
+  opening: Opening,
+  request: ExecutionRequest,
+  { rooms, snapshot, program, recording }: Ready,
+): Promise<ExecutionResult> {
+  const { execution, journal } = opening;
+  const { principal, limits, input, signal, onEvent } = request;
+  const ended = new AbortController();
+  const { people, graceMs, leaving } = rooms;
+  const putAway = watchForPause({ graceMs, limits, leaving, ended: ended.signal, canPause: () => journal.isWhole() });
+  const waiting = openWaiting({
+    people,
+    putAway,
+    ended: ended.signal,
+    labels: () => bridge.labels(),
+    ...(principal.session !== undefined && { session: principal.session }),
+    ...(onEvent && { onEvent }),
+  });
+  const passage = { signal: ended.signal, approve: waiting.approve, seen: () => journal.flush() };
+  const bridge = rooms.bridge(opening, snapshot, { ...request, program }, passage);
+  const begun = recording?.begun ?? toBegun(program, snapshot, rooms.engine, rooms.hasNetwork(request));
+  const { tape, host } = createTape({
+    journal,
+    bridge,
+    begun,
+    onStart: putAway.start,
+    ...(recording && { recording }),
+  });
+  // Calls that nobody waits for any more are given up before the result is written, also when the sandbox breaks.
+  const ran = await rooms
+    .run({
+      program,
+      namespaces: begun.namespaces,
+      limits,
+      host: putAway.watch(host),
+      tape,
+      setAside: putAway.signal,
+      principal: principal.id,
+      signal,
+      ...(begun.network && { network: true }),
+      ...(onEvent && { onLog: (line) => onEvent({ kind: "log", line: cleanLine(line, rooms) }) }),
+      ...(input !== undefined && { input }),
+    })
+    .finally(() => ended.abort());
+  await bridge.recorded();
+  const settled = settleResult(execution, { program, bridge, ran, pending: waiting.pending() }, rooms);
+  if (settled.state !== "paused" && waiting.hasAsked()) await people.withdraw(execution.id);
+  return keepLarge(settled, limits, (value) =>
+    rooms.keepValue({ principal: principal.id, execution: execution.id, labels: bridge.labels() }, value),
+  );
+}
+
+/** The texts of the source are in the request already. */
+function toBegun(
+  program: Program,
+  { namespaces }: CatalogSnapshot,
+  engine: EngineName,
+  network: boolean,
+): Omit<JournaledStart, "start"> {
+  return { program: { ...program, source: "", checkable: "" }, namespaces, network, engine };
+}
+
+/** The program of a recording, as it was before it was kept. */
+export function programOf({ request, begun }: Recording): Program | undefined {
+  return begun && { ...begun.program, source: request.source, checkable: request.source };
+}

@@ -1,0 +1,52 @@
+/** Journals of executions: pieces in order, kept for some time after the execution ended. */
+
+import { GloveboxError, parseExecutionId } from "../../domain/index.ts";
+import type { JournalStore } from "../executions.ts";
+
+import type { Connection } from "./connection.ts";
+import { bytesOf, idOf, integerOf } from "./row.ts";
+import { isTaken } from "./to-store-error.ts";
+
+/** Ended ones, the oldest first, each with what it and all that ended after it take up. */
+const DROPPABLE = `SELECT execution FROM (
+    SELECT execution, ended_at, sum(bytes) OVER (ORDER BY ended_at DESC, execution DESC) AS upto FROM (
+      SELECT journals.execution, executions.ended_at, sum(length(sealed)) AS bytes
+      FROM journals JOIN executions ON executions.id = journals.execution
+      WHERE executions.state IS NOT NULL AND executions.state <> 'paused'
+      GROUP BY journals.execution))
+  WHERE ended_at < ? OR upto > ?`;
+
+/** Works on the connection's own file; the caller closes that. */
+export function createJournals({ database, read, write }: Connection): JournalStore {
+  const insert = database.prepare("INSERT INTO journals VALUES (?, ?, ?)");
+  const select = database.prepare("SELECT * FROM journals WHERE execution = ? ORDER BY piece");
+  const droppable = database.prepare(DROPPABLE);
+  const remove = database.prepare("DELETE FROM journals WHERE execution = ?");
+
+  return {
+    append: async (pieces) => {
+      try {
+        await write(() => {
+          for (const { execution, piece, sealed } of pieces) insert.run(execution, piece, sealed);
+        });
+      } catch (thrown) {
+        if (!isTaken(thrown)) throw thrown;
+        throw new GloveboxError("REQUEST_CONFLICT", "Another process goes on with this execution");
+      }
+    },
+    read: (execution) =>
+      read(() =>
+        select.all(execution).map((row) => ({
+          execution: idOf(row, "execution", parseExecutionId),
+          piece: integerOf(row, "piece"),
+          sealed: bytesOf(row, "sealed"),
+        })),
+      ),
+    drop: ({ endedBefore, totalBytes }) =>
+      write(() => {
+        const gone = droppable.all(endedBefore, totalBytes);
+        for (const row of gone) remove.run(idOf(row, "execution", parseExecutionId));
+        return gone.length;
+      }),
+  };
+}
