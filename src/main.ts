@@ -13,6 +13,7 @@ import type { GloveboxConfig, Settings } from "./config/index.ts";
 import { createLibrary, findDemoUpstreams } from "./surfaces/index.ts";
 import type { CliPowers, Gateway, Glovebox } from "./surfaces/index.ts";
 import { createPrincipal, mask, reportIncident } from "./host-powers.ts";
+import { openDeskAlone } from "./open-approvals.ts";
 import { openLoginsAlone } from "./keep-logins.ts";
 import { openBrowser } from "./open-browser.ts";
 import { VERSION, openGateway } from "./open-gateway.ts";
@@ -53,6 +54,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     openVault: openVaultAlone,
     openReader: openReaderAlone,
     openHeld: openHeldAlone,
+    openDesk: openDeskAlone,
     openLogins: openLoginsAlone,
     openBrowser,
     requestRestart,

@@ -11,9 +11,10 @@ import { followRules } from "./config/index.ts";
 import type { Settings } from "./config/index.ts";
 import { watchRestarts, watchSecrets } from "./connectors/index.ts";
 import { GloveboxError, tightenLimits } from "./domain/index.ts";
-import type { CatalogSnapshot, EngineName, Principal } from "./domain/index.ts";
+import type { CatalogSnapshot, EngineName, Limits, Principal } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
 import { closeOrphans, createCorridor, createDescribe } from "./execution/index.ts";
+import type { CorridorOptions } from "./execution/index.ts";
 import { createLabeler, openPolicy } from "./policy/index.ts";
 import type { Flows, Policy } from "./policy/index.ts";
 import { hasEnded, measureFamily, openReaper } from "./processes/index.ts";
@@ -34,9 +35,10 @@ import type { Parts } from "./create-rooms.ts";
 import { createUpstreams, findPlaces, startEagerly } from "./create-upstreams.ts";
 import { cleanDescription, createSeed, mask, reportIncident, warnOperator } from "./host-powers.ts";
 import { recordStart, startExports, startRetention } from "./keep-ledger.ts";
+import { openDesk } from "./open-approvals.ts";
 import { openKept } from "./open-kept.ts";
 import { openFeed, openMetrics, openWatchers } from "./open-watching.ts";
-import { APPROVALS, RESTARTS, createVault, openHeld, openLedgerOf } from "./open-records.ts";
+import { APPROVALS, RESTARTS, createVault, hideSecrets, openHeld, openLedgerOf } from "./open-records.ts";
 
 const MANIFEST = createRequire(import.meta.url)("../package.json") as { readonly version: string };
 /** How often a running gateway looks for word from the command line, and at its rule file. */
@@ -71,7 +73,7 @@ export async function openGateway(settings: Settings, flags: OpenFlags = {}): Pr
   const policy = opened.use(await openPolicyOf(settings, store, ledger));
   const vault = opened.use(createVault(settings, store, ledger));
   await vault.ready();
-  for (const secret of await vault.known()) mask.add(secret.reveal());
+  await hideSecrets(vault);
   opened.use(watchKey({ vault, everyMs: LOOK_MS, warn: warnOperator }));
   const { proxy } = settings.egress;
   const egress = opened.use(openEgress({ ...(proxy !== undefined && { proxy }) }));
@@ -188,7 +190,7 @@ function createGateway(parts: Parts): Gateway {
   const kept = { store, hasEnded, results };
   const corridor = createCorridor({ rooms, ...kept, limits, now: Date.now, takeIn, sourcesOf });
   const recovered = corridor.recover().catch(reportIncident);
-  const forget = parts.approvals.onDecided(({ execution }) => void (parts.isLasting && corridor.goOn(execution)));
+  const forget = parts.approvals.onDecided(({ execution }) => void corridor.goOn(execution));
   const close = async (): Promise<void> => {
     forget();
     await corridor.stop();
@@ -204,17 +206,11 @@ function createGateway(parts: Parts): Gateway {
       return () => forgets.forEach((forget) => forget());
     },
     takeSnapshot: takeView,
-    plan: async ({ code, limits: wanted = {}, signal = new AbortController().signal, ...request }) => {
-      const snapshot = await takeView(request.principal);
-      const asked = { ...request, signal, source: code, limits: tightenLimits(limits, wanted) };
-      const analyzed = rooms.analyze(asked, rooms.declare(snapshot));
-      if (!analyzed.ok) return analyzed;
-      const { calls, findings } = analyzed.program;
-      return { ok: true, plan: planCalls(calls, snapshot), findings };
-    },
+    plan: createPlan(rooms, takeView, limits),
     search: async (principal, query) => ({ ...search(await takeView(principal), query), servers: catalog.statuses() }),
     describe,
     held: openHeld(store, ledger),
+    approvals: openDesk(parts.approvals, store),
     executions: async (limit) =>
       (await store.executions.list({ limit })).map(({ id, principal, startedAt: began, ending }) => ({
         id,
@@ -227,5 +223,21 @@ function createGateway(parts: Parts): Gateway {
     health: () => ({ version: VERSION, engine, isolation, layers, upstreams: catalog.statuses(), startedAt }),
     close,
     [Symbol.asyncDispose]: close,
+  };
+}
+
+/** What a program can call, told from its text alone. */
+function createPlan(
+  rooms: Pick<CorridorOptions["rooms"], "analyze" | "declare">,
+  takeView: (principal: Principal) => Promise<CatalogSnapshot>,
+  limits: Limits,
+): Gateway["plan"] {
+  return async ({ code, limits: wanted = {}, signal = new AbortController().signal, ...request }) => {
+    const snapshot = await takeView(request.principal);
+    const asked = { ...request, signal, source: code, limits: tightenLimits(limits, wanted) };
+    const analyzed = rooms.analyze(asked, rooms.declare(snapshot));
+    if (!analyzed.ok) return analyzed;
+    const { calls, findings } = analyzed.program;
+    return { ok: true, plan: planCalls(calls, snapshot), findings };
   };
 }

@@ -142,6 +142,11 @@ export async function openVaultAlone(settings: Settings): Promise<Vault> {
   return { ...vault, close, [Symbol.asyncDispose]: close };
 }
 
+/** Those that are set are hidden from now on, also from those who do not use them. */
+export async function hideSecrets(vault: Vault): Promise<void> {
+  for (const secret of await vault.known()) mask.add(secret.reveal());
+}
+
 /** The key comes from the environment, or from a file beside the store. What is set or lent is hidden from then on. */
 export function createVault({ store: { path } }: Settings, store: Store, ledger: Ledger): Vault {
   const given = process.env["GLOVEBOX_ENCRYPTION_KEY"];

@@ -30,6 +30,7 @@ import {
 } from "./scenarios/observe.ts";
 import type { Case } from "./scenarios/observe.ts";
 import { API_OBSERVATIONS } from "./scenarios/observe-apis.ts";
+import { APPROVAL_OBSERVATIONS } from "./scenarios/observe-approvals.ts";
 import { FLOW_OBSERVATIONS } from "./scenarios/observe-flows.ts";
 import { LEDGER_OBSERVATIONS } from "./scenarios/observe-ledger.ts";
 import { LOGIN_OBSERVATIONS } from "./scenarios/observe-login.ts";
@@ -197,6 +198,7 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
   ...API_OBSERVATIONS,
   ...policyObservations(folder),
   ...QUOTA_OBSERVATIONS,
+  ...APPROVAL_OBSERVATIONS,
   ...FLOW_OBSERVATIONS,
   ...LEDGER_OBSERVATIONS,
   ...LOGIN_OBSERVATIONS,

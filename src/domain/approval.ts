@@ -3,6 +3,7 @@
 import type { ApprovalId, Digest, ExecutionId, Instant, PrincipalId, RuleId, ToolAddress } from "./ids.ts";
 import type { Json } from "./json.ts";
 import type { LabelSource } from "./label.ts";
+import type { CallPlan } from "./program.ts";
 import type { Effect } from "./tool.ts";
 
 /**
@@ -40,6 +41,8 @@ export interface Approval {
   readonly effect: Effect;
   readonly args: Json;
   readonly argsDigest: Digest;
+  /** What the program could call, as its text told; left out when that is not known or too long. */
+  readonly plan?: CallPlan;
   readonly rule: RuleId;
   readonly reason: string;
   /** What the session had read when the call was made. */

@@ -1,6 +1,9 @@
 /** The front door of `policy`: decides allow, ask or deny, and carries nothing out. */
 
 export type { ApprovalChoice, ApprovalQuery, ApprovalQuestion, Approvals } from "./approvals/approvals.ts";
+export { createDesk } from "./approvals/create-desk.ts";
+export type { ApprovalDesk } from "./approvals/create-desk.ts";
+export type { ApprovalReview, ReviewedCall } from "./approvals/review.ts";
 export { openApprovals } from "./approvals/open-approvals.ts";
 export type { ApprovalsOptions } from "./approvals/open-approvals.ts";
 export { compilePolicy } from "./compile-policy.ts";

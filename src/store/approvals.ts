@@ -2,10 +2,10 @@
 
 import type { Approval, ApprovalId, ExecutionId, Instant } from "../domain/index.ts";
 
-/** An approval without its arguments, which may be large. */
-export type ApprovalHead = Omit<Approval, "args">;
+/** An approval without what it is about, which may be large. */
+export type ApprovalHead = Omit<Approval, "args" | "plan">;
 
-/** An approval with its arguments as the vault sealed them. */
+/** An approval with its arguments and plan as the vault sealed them. */
 export interface ApprovalRow extends ApprovalHead {
   readonly sealedArgs: Uint8Array;
 }

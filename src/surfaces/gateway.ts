@@ -23,6 +23,7 @@ import type {
   UpstreamStatus,
 } from "../domain/index.ts";
 import type { Called, Media, PlainCall, ReadResult, ResultQuery } from "../execution/index.ts";
+import type { ApprovalDesk } from "../policy/index.ts";
 import type { Description, Detail } from "../typegen/index.ts";
 
 export interface ExecuteRequest {
@@ -95,6 +96,8 @@ export interface Gateway extends AsyncDisposable {
   describe(principal: Principal, names: readonly string[], detail: Detail): Promise<Description>;
   /** Definitions that wait for an operator. For operators' surfaces only: nothing that speaks MCP may touch it. */
   readonly held: HeldDefinitions;
+  /** Calls that wait for an operator; likewise. */
+  readonly approvals: ApprovalDesk;
   /** Rejects with REQUEST_NOT_FOUND for what does not exist or is another principal's. */
   resume(request: ResumeRequest): Promise<ExecutionView>;
   /** A part of a kept result. Rejects as `resume` does. */

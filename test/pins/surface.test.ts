@@ -118,7 +118,6 @@ test("a secret becomes plain text in these files only, and no front door of the 
     "connectors/auth/token-source.ts",
     "create-upstreams.ts",
     "fill-texts.ts",
-    "open-gateway.ts",
     "open-records.ts",
     "vault/fill-templates.ts",
     "vault/open-seal.ts",

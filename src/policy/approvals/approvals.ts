@@ -4,6 +4,7 @@ import type {
   Approval,
   ApprovalId,
   ApprovalScope,
+  CallPlan,
   Decision,
   ExecutionId,
   LabelSource,
@@ -21,6 +22,8 @@ export interface ApprovalQuestion {
   readonly decision: Pick<Extract<Decision, { readonly kind: "ask" }>, "rule" | "reason">;
   /** What the session had read when the call was made. */
   readonly labels: readonly LabelSource[];
+  /** What the text of the program tells about its calls; absent without analysis. */
+  readonly plan?: CallPlan;
 }
 
 /** What a person says. Without a scope it counts for the one call. */

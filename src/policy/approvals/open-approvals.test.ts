@@ -8,7 +8,7 @@ import { after, describe, it } from "node:test";
 
 import { digestOf } from "../../audit/index.ts";
 import { parseApprovalId } from "../../domain/index.ts";
-import type { Approval, ApprovalScope, Principal } from "../../domain/index.ts";
+import type { Approval, ApprovalScope, CallPlan, PlannedCall, Principal } from "../../domain/index.ts";
 import { AGENT, known } from "../fixtures/ask.ts";
 import {
   EXPIRY_MS,
@@ -22,7 +22,7 @@ import {
 } from "./fixtures/open-queue.ts";
 import type { Queue } from "./fixtures/open-queue.ts";
 import { MAX_PENDING } from "./open-approvals.ts";
-import { sealArguments } from "./seal-arguments.ts";
+import { PLAN_CHARS, sealArguments } from "./seal-arguments.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "glovebox-approvals-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -44,6 +44,13 @@ const PENDING = {
   expiresAt: 1 + EXPIRY_MS,
   state: "pending",
 } as const;
+const PLANNED: Omit<PlannedCall, "at"> = {
+  tool: TOOL.address,
+  effect: "write",
+  access: "literal",
+  times: "once",
+  when: "always",
+};
 const APPROVED = { state: "approved", scope: "call", decidedBy: "operator", decidedAt: 1 } as const;
 
 const approve = ({ approvals }: Queue, { id }: Approval, scope?: ApprovalScope) =>
@@ -71,6 +78,19 @@ describe("a question", () => {
     assert.deepEqual(await Promise.all([queue.ask({ seq: 3 }), queue.ask({ seq: 3 })]).then(distinct), 1);
   });
 
+  it("keeps the plan of its program, unless that is too long to be read", async () => {
+    await using queue = await openQueue();
+    const place = { line: 1, column: 1 };
+    const planOf = (places: number): CallPlan => ({
+      exact: true,
+      calls: [{ ...PLANNED, at: Array.from({ length: places }, () => place) }],
+    });
+    const asked = await queue.approvals.request({ ...questionOf(), plan: planOf(2) });
+    assert.deepEqual((await queue.approvals.find(asked.id))?.plan, planOf(2));
+    const long = await queue.approvals.request({ ...questionOf({ seq: 2 }), plan: planOf(PLAN_CHARS / 10) });
+    assert.deepEqual([long.plan, long.args], [undefined, { amount: 5 }]);
+  });
+
   it("is refused when too many of one principal wait, and asked when one fewer does", async () => {
     await using queue = await openQueue();
     for (let seq = 1; seq <= MAX_PENDING; seq += 1) await queue.ask({ seq });
@@ -84,7 +104,7 @@ describe("a question", () => {
     const { id } = await queue.ask();
     const row = known(await queue.store.approvals.find(id));
     const [moved, forged] = ["e", "f"].map((digit) => known(parseApprovalId(`ap_${digit.repeat(24)}`)));
-    const sealedArgs = sealArguments(PLAIN_SEAL, known(forged), { amount: 6 });
+    const sealedArgs = sealArguments(PLAIN_SEAL, known(forged), { args: { amount: 6 } });
     for (const other of [
       { ...row, id: known(moved), seq: 2 },
       { ...row, id: known(forged), seq: 3, sealedArgs },

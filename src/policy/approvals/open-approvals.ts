@@ -109,7 +109,8 @@ function createRequest(options: ApprovalsOptions, get: (id: ApprovalId) => Promi
   };
 }
 
-function toRow({ call, session, tool, decision, labels }: ApprovalQuestion, options: ApprovalsOptions): ApprovalRow {
+function toRow(question: ApprovalQuestion, options: ApprovalsOptions): ApprovalRow {
+  const { call, session, tool, decision, labels, plan } = question;
   const { execution, seq, principal, address, args } = call;
   const [id, createdAt] = [options.createId(), options.now()];
   return {
@@ -128,7 +129,7 @@ function toRow({ call, session, tool, decision, labels }: ApprovalQuestion, opti
     createdAt,
     expiresAt: createdAt + options.expiryMs,
     state: "pending",
-    sealedArgs: sealArguments(options.seal, id, args),
+    sealedArgs: sealArguments(options.seal, id, { args, ...(plan && { plan }) }),
   };
 }
 

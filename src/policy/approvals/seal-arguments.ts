@@ -1,8 +1,8 @@
-/** Arguments of calls that wait: only the vault's key opens them, and only for the approval that they belong to. */
+/** What a call that waits would do: only the vault's key opens it, and only for the approval that it belongs to. */
 
 import { digestOf } from "../../audit/index.ts";
 import { GloveboxError, canonicalJson } from "../../domain/index.ts";
-import type { Approval, ApprovalId, Json } from "../../domain/index.ts";
+import type { Approval, ApprovalId, CallPlan, Json } from "../../domain/index.ts";
 import type { ApprovalRow } from "../../store/index.ts";
 
 /** The vault's seal, as far as it is needed here. `context` is bound to the sealed bytes. */
@@ -12,19 +12,27 @@ export interface ArgumentSeal {
   open(sealed: Uint8Array, context: string): string;
 }
 
-/** What is asked about is what was sealed, whole. */
-export function sealArguments(seal: ArgumentSeal, id: ApprovalId, args: Json): Uint8Array {
-  return seal.close(canonicalJson(args), contextOf(id));
+/** The plan holds literal arguments, so it is sealed with them. */
+type Content = Pick<Approval, "args" | "plan">;
+
+/** A longer plan helps nobody to decide, and each question of its program would hold a copy. */
+export const PLAN_CHARS = 64 * 1024;
+
+/** The arguments whole; the plan if it is short enough to be read. */
+export function sealArguments(seal: ArgumentSeal, id: ApprovalId, { args, plan }: Content): Uint8Array {
+  const planText = plan && JSON.stringify(plan);
+  const kept = planText !== undefined && planText.length <= PLAN_CHARS ? `,"plan":${planText}` : "";
+  return seal.close(`{"args":${canonicalJson(args)}${kept}}`, contextOf(id));
 }
 
 /** Rejects what does not have the digest that was recorded: a person must not be shown another call than will be made. */
 export function openArguments(seal: ArgumentSeal, { sealedArgs, ...head }: ApprovalRow): Approval {
-  const args = parseArgs(seal.open(sealedArgs, contextOf(head.id)));
+  const { args, plan } = parseContent(seal.open(sealedArgs, contextOf(head.id)));
   if (digestOf(args) !== head.argsDigest)
     throw new GloveboxError("STORE_UNAVAILABLE", `The arguments of ${head.id} are not those that were asked about`, {
       hint: "Somebody changed the store. Restore a backup, and check it with glovebox audit verify",
     });
-  return { ...head, args };
+  return { ...head, args, ...(plan && { plan }) };
 }
 
 function contextOf(id: ApprovalId): string {
@@ -32,6 +40,6 @@ function contextOf(id: ApprovalId): string {
 }
 
 /** `sealArguments` wrote it. */
-function parseArgs(text: string): Json {
-  return JSON.parse(text) as Json;
+function parseContent(text: string): { readonly args: Json; readonly plan?: CallPlan } {
+  return JSON.parse(text) as { readonly args: Json; readonly plan?: CallPlan };
 }

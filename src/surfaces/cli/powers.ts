@@ -6,6 +6,7 @@ import type { LedgerReader } from "../../audit/index.ts";
 import type { HeldDefinitions } from "../../catalog/index.ts";
 import type { Settings } from "../../config/index.ts";
 import type { ConnectorId, Instant } from "../../domain/index.ts";
+import type { ApprovalDesk } from "../../policy/index.ts";
 import type { Vault } from "../../vault/index.ts";
 import type { BegunLogin, Login } from "../../connectors/index.ts";
 import type { Gateway } from "../gateway.ts";
@@ -49,6 +50,8 @@ export interface CliPowers {
   openReader(settings: Settings): Promise<LedgerReader & AsyncDisposable>;
   /** Definitions that wait for an operator; starts no upstream. */
   openHeld(settings: Settings): Promise<HeldDefinitions & AsyncDisposable>;
+  /** Calls that wait for an operator; starts no upstream, and works while gateways run. */
+  openDesk(settings: Settings): Promise<ApprovalDesk & AsyncDisposable>;
   /** Logins to upstreams: only a person at a terminal has this. */
   openLogins(settings: Settings): Promise<LoginCommandPowers & AsyncDisposable>;
   openBrowser(url: URL): void;

@@ -2,7 +2,7 @@
 
 import type { Writable } from "node:stream";
 
-import type { PlannedCall } from "../../domain/index.ts";
+import type { CallPlan, PlannedCall } from "../../domain/index.ts";
 import type { PlanAnswer } from "../gateway.ts";
 import { formatError, printFindings, printLine } from "./print.ts";
 
@@ -10,11 +10,15 @@ import { formatError, printFindings, printLine } from "./print.ts";
 export function printPlan(answer: PlanAnswer, stdout: Writable, stderr: Writable): void {
   printFindings(answer.findings, stderr);
   if (!answer.ok) return printLine(stderr, formatError(answer.error));
-  const { exact, calls } = answer.plan;
-  for (const call of calls) printLine(stdout, formatCall(call));
+  for (const line of formatPlan(answer.plan)) printLine(stdout, line);
+}
+
+/** One line for each tool, and one more when there may be others or none. */
+export function formatPlan({ exact, calls }: CallPlan): readonly string[] {
+  const lines = calls.map(formatCall);
   if (!exact)
-    printLine(stdout, "and perhaps any other tool: the program reaches tools in a way that its text does not fix");
-  else if (calls.length === 0) printLine(stdout, "no tool");
+    return [...lines, "and perhaps any other tool: the program reaches tools in a way that its text does not fix"];
+  return lines.length === 0 ? ["no tool"] : lines;
 }
 
 function formatCall({ tool, effect, access, times, when, args = [], at }: PlannedCall): string {

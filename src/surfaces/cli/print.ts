@@ -19,17 +19,27 @@ export function printJson(stream: Writable, value: unknown): void {
 }
 
 /** JSON escapes only some of what a terminal obeys and nobody sees; here the rest is escaped too, and parses to the same. */
-function toPlainJson(value: unknown, indent = 0): string {
-  return JSON.stringify(value, null, indent).replaceAll(UNPRINTABLE, (character) =>
-    character
-      .split("")
-      .map((unit) => String.raw`\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
-      .join(""),
-  );
+export function toPlainJson(value: unknown, indent = 0): string {
+  return JSON.stringify(value, null, indent).replaceAll(UNPRINTABLE, escapeUnits);
+}
+
+/** Text that a person is to judge: what a terminal obeys and what nobody sees is written out instead of dropped. */
+export function toVisible(text: string): string {
+  return text.toWellFormed().replaceAll(HIDDEN, escapeUnits);
+}
+
+function escapeUnits(character: string): string {
+  return character
+    .split("")
+    .map((unit) => String.raw`\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .join("");
 }
 
 /** Outside of strings JSON has none of them. */
 const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu;
+
+/** Likewise, with the controls that JSON escapes by itself; tabs and line breaks are what they look like. */
+const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu;
 
 export function formatError(error: PublicError): string {
   const place = error.line === undefined ? "" : ` (line ${error.line}, column ${error.column ?? 1})`;

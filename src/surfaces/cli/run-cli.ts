@@ -4,6 +4,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "commander
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { Principal } from "../../domain/index.ts";
+import { addApprovals } from "./add-approvals.ts";
 import { addAudit } from "./add-audit.ts";
 import { addCommand, parseCount } from "./add-command.ts";
 import { addPolicy } from "./add-policy.ts";
@@ -66,6 +67,7 @@ function createProgram(context: CliContext, end: (code: number) => void): Comman
   addLooking(program, context, end);
   addServers(program, context, end);
   addSecrets(program, context, end);
+  addApprovals(program, context, end);
   addPolicy(program, context, end);
   addAudit(program, context, end);
   return program;

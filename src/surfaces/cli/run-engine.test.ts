@@ -35,6 +35,7 @@ async function run(...flags: readonly string[]): Promise<readonly [string | unde
     openVault: () => Promise.reject(new TypeError("not needed")),
     now: () => 0,
     openReader: () => Promise.reject(new TypeError("not needed")),
+    openDesk: () => Promise.reject(new TypeError("not needed")),
     openHeld: () => Promise.reject(new TypeError("not needed")),
     openLogins: () => Promise.reject(new TypeError("not needed")),
     openBrowser: () => undefined,

@@ -1,0 +1,63 @@
+/** The queue as an operator's surface meets it: ids are text, what is shown has no secrets, and nothing can be asked. */
+
+import { mapTexts, parseApprovalId } from "../../domain/index.ts";
+import type { Approval, ApprovalId, Json, Principal } from "../../domain/index.ts";
+import type { Store } from "../../store/index.ts";
+
+import type { ApprovalChoice, ApprovalQuery, Approvals } from "./approvals.ts";
+import { reviewApproval } from "./review.ts";
+import type { ApprovalReview } from "./review.ts";
+import { notFound } from "./watch-approvals.ts";
+
+/** For operators' surfaces only; `decide` and `revoke` refuse everybody else all the same. */
+export interface ApprovalDesk {
+  list(query: ApprovalQuery): Promise<readonly Approval[]>;
+  /** Rejects with REQUEST_NOT_FOUND. */
+  show(id: string): Promise<ApprovalReview>;
+  /** Rejects as `Approvals.decide` does. */
+  decide(id: string, choice: ApprovalChoice, by: Principal): Promise<Approval>;
+  revoke(id: string, by: Principal): Promise<Approval>;
+}
+
+export interface DeskOptions {
+  readonly approvals: Pick<Approvals, "list" | "find" | "decide" | "revoke">;
+  readonly store: Pick<Store, "executions" | "ledger">;
+  /** Takes secrets out of a text. */
+  readonly hide: (text: string) => string;
+}
+
+/** It does not own the queue. */
+export function createDesk({ approvals, store, hide }: DeskOptions): ApprovalDesk {
+  const cover = (approval: Approval): Approval => {
+    const plan = approval.plan && parseCopy(mapTexts(parsePlain(approval.plan), hide));
+    return { ...approval, args: mapTexts(approval.args, hide), reason: hide(approval.reason), ...(plan && { plan }) };
+  };
+  return {
+    list: async (query) => (await approvals.list(query)).map(cover),
+    async show(raw) {
+      const id = parseId(raw);
+      const found = await approvals.find(id);
+      if (!found) throw notFound(id);
+      const { execution, ...review } = await reviewApproval(store, found);
+      const shown = execution && { ...execution, source: hide(execution.source) };
+      return { ...review, approval: cover(found), execution: shown };
+    },
+    decide: async (raw, choice, by) => cover(await approvals.decide(parseId(raw), choice, by)),
+    revoke: async (raw, by) => cover(await approvals.revoke(parseId(raw), by)),
+  };
+}
+
+function parseId(raw: string): ApprovalId {
+  const id = parseApprovalId(raw);
+  if (id === undefined) throw notFound(JSON.stringify(raw));
+  return id;
+}
+
+/** A plan is plain JSON by its type, which the compiler does not see. */
+function parsePlain(plan: NonNullable<Approval["plan"]>): Json {
+  return plan as unknown as Json;
+}
+
+function parseCopy(plain: Json): NonNullable<Approval["plan"]> {
+  return plain as unknown as NonNullable<Approval["plan"]>;
+}

@@ -1,0 +1,143 @@
+/** `glovebox approvals`, `approve` and `reject`: the operator's word on calls that wait, beside gateways that run. */
+
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { parseExecutionId } from "../../domain/index.ts";
+import type { Approval, ApprovalScope, ExecutionStateName, Principal } from "../../domain/index.ts";
+import type { ApprovalDesk } from "../../policy/index.ts";
+import { EXIT } from "./powers.ts";
+import type { CliPowers, Terminal } from "./powers.ts";
+import { formatReview, summarizeApproval } from "./print-approval.ts";
+import { printJson, printLine } from "./print.ts";
+
+interface Flags {
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+interface ListFlags extends Flags {
+  readonly all?: boolean;
+  readonly execution?: string;
+  readonly limit?: number;
+}
+
+interface DecideFlags extends Flags {
+  readonly verdict: "approve" | "reject";
+  readonly scope?: ApprovalScope;
+  readonly note?: string;
+  readonly yes?: boolean;
+}
+
+export interface ApprovalContext {
+  readonly powers: CliPowers;
+  /** The person at the terminal. */
+  readonly principal: Principal;
+}
+
+/** Gateways look about twice a second; this is time for a few looks. */
+const GO_ON_MS = 3_000;
+const LOOK_MS = 250;
+
+/** Those that wait first. Exit 0 also when none does. */
+export async function approvalsCommand(flags: ListFlags, { powers }: ApprovalContext): Promise<number> {
+  const { stdout, stderr } = powers.terminal;
+  await using desk = await openDesk(flags, powers);
+  const execution = flags.execution === undefined ? undefined : parseExecutionId(flags.execution);
+  const isUnknown = flags.execution !== undefined && execution === undefined;
+  const query = {
+    ...(flags.all !== true && { isPending: true }),
+    ...(flags.limit !== undefined && { limit: flags.limit }),
+    ...(execution !== undefined && { execution }),
+  };
+  const approvals = isUnknown ? [] : await desk.list(query);
+  if (flags.json) printJson(stdout, { approvals });
+  else for (const approval of approvals) printLine(stdout, summarizeApproval(approval, powers.now()));
+  if (!flags.json && approvals.length === 0) printLine(stderr, "Nothing waits for a person");
+  return EXIT.done;
+}
+
+export async function showApproval(id: string, flags: Flags, { powers }: ApprovalContext): Promise<number> {
+  await using desk = await openDesk(flags, powers);
+  const review = await desk.show(id);
+  if (flags.json) printJson(powers.terminal.stdout, review);
+  else for (const line of formatReview(review, powers.now())) printLine(powers.terminal.stdout, line);
+  return EXIT.done;
+}
+
+/** Asks at a terminal only, so that a script can use it. Exit 1 when the person says no to the question. */
+export async function decideCommand(id: string, flags: DecideFlags, context: ApprovalContext): Promise<number> {
+  const { powers, principal } = context;
+  const { verdict, scope, note } = flags;
+  await using desk = await openDesk(flags, powers);
+  if (flags.yes !== true && !(await isConfirmed(desk, id, flags, powers))) {
+    printLine(powers.terminal.stderr, "Nothing was decided");
+    return EXIT.failed;
+  }
+  const choice = { verdict, ...(scope && { scope }), ...(note !== undefined && { note }) };
+  const approval = await desk.decide(id, choice, principal);
+  await printOutcome(desk, approval, flags, powers);
+  return EXIT.done;
+}
+
+export async function revokeApproval(id: string, flags: Flags, context: ApprovalContext): Promise<number> {
+  await using desk = await openDesk(flags, context.powers);
+  await printOutcome(desk, await desk.revoke(id, context.principal), flags, context.powers);
+  return EXIT.done;
+}
+
+async function openDesk({ config }: Flags, powers: CliPowers): Promise<ApprovalDesk & AsyncDisposable> {
+  return powers.openDesk(await powers.loadSettings(config));
+}
+
+/** On standard error: standard output has the outcome alone. */
+async function isConfirmed(desk: ApprovalDesk, id: string, flags: DecideFlags, powers: CliPowers): Promise<boolean> {
+  const { stdin, stderr } = powers.terminal;
+  const review = await desk.show(id);
+  for (const line of formatReview(review, powers.now())) printLine(stderr, line);
+  if (stdin.isTTY !== true || review.approval.state !== "pending") return true;
+  stderr.write(`Approve, for ${DESCRIBED[flags.scope ?? "call"]}? [y/N] `);
+  return /^y(es)?$/i.test(await readAnswer(powers.terminal));
+}
+
+const DESCRIBED: Readonly<Record<ApprovalScope, string>> = {
+  call: "this call only",
+  execution: "every call of this tool under this rule in this execution",
+  session: "this tool with these arguments in this session",
+};
+
+async function readAnswer({ stdin }: Terminal): Promise<string> {
+  for await (const line of createInterface({ input: stdin })) return line.trim();
+  return "";
+}
+
+async function printOutcome(desk: ApprovalDesk, approval: Approval, flags: Flags, powers: CliPowers): Promise<void> {
+  const { stdout } = powers.terminal;
+  const state = await waitUntilTaken(desk, approval, powers);
+  const waiting = await desk.list({ execution: approval.execution, isPending: true });
+  if (flags.json) return printJson(stdout, { approval, execution: { id: approval.execution, state } });
+  const scope = approval.scope === undefined ? "" : ` for ${DESCRIBED[approval.scope]}`;
+  printLine(stdout, `${approval.id}: ${approval.state}${scope}`);
+  printLine(stdout, `${approval.execution}: ${describeState(state, waiting.length)}`);
+}
+
+type State = ExecutionStateName | "running" | "unknown";
+
+/** A gateway that runs goes on with a paused execution within a moment, if nothing else of it waits. */
+async function waitUntilTaken(desk: ApprovalDesk, { id, execution }: Approval, powers: CliPowers): Promise<State> {
+  const until = powers.now() + GO_ON_MS;
+  for (;;) {
+    const state = (await desk.show(id)).execution?.state ?? "unknown";
+    const waiting = await desk.list({ execution, isPending: true, limit: 1 });
+    if (state !== "paused" || waiting.length > 0 || powers.now() >= until) return state;
+    await sleep(LOOK_MS);
+  }
+}
+
+function describeState(state: State, waiting: number): string {
+  if (state === "running") return "goes on";
+  if (state === "unknown") return "is not known any more";
+  if (state !== "paused") return state;
+  if (waiting > 0) return `paused: ${waiting} more of its calls wait for a person`;
+  return "paused: no gateway has gone on with it yet; one that runs on this store does, or its client with resume";
+}

@@ -1,0 +1,151 @@
+/** What a reviewer sees of a call that waits, also when its program tries to look harmless. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import {
+  parseApprovalId,
+  parseDigest,
+  parseExecutionId,
+  parsePrincipalId,
+  parseRuleId,
+  parseToolAddress,
+} from "../../domain/index.ts";
+import type { Approval, PlannedCall } from "../../domain/index.ts";
+import type { ApprovalReview } from "../../policy/index.ts";
+import { formatReview, summarizeApproval } from "./print-approval.ts";
+
+const HOUR_MS = 3_600_000;
+const ID = known(parseApprovalId(`ap_${"0".repeat(24)}`));
+const EXECUTION = known(parseExecutionId(`ex_${"0".repeat(24)}`));
+const TOOL = known(parseToolAddress("shop.pay"));
+const DIGEST = known(parseDigest(`sha256:${"0".repeat(64)}`));
+const PLANNED: PlannedCall = {
+  tool: TOOL,
+  effect: "write",
+  access: "literal",
+  times: "once",
+  when: "always",
+  at: [{ line: 2, column: 7 }],
+};
+const APPROVAL: Approval = {
+  id: ID,
+  execution: EXECUTION,
+  seq: 3,
+  principal: known(parsePrincipalId("local")),
+  session: "s1",
+  tool: TOOL,
+  definition: DIGEST,
+  effect: "write",
+  args: { amount: 5, to: "ada" },
+  argsDigest: DIGEST,
+  plan: { exact: true, calls: [PLANNED] },
+  rule: known(parseRuleId("rules[0]")),
+  reason: "money leaves",
+  labels: [{ label: "private", tool: TOOL, execution: EXECUTION, seq: 1 }],
+  createdAt: 0,
+  expiresAt: 24 * HOUR_MS,
+  state: "pending",
+};
+const REVIEW: ApprovalReview = {
+  approval: APPROVAL,
+  execution: { state: "paused", startedAt: 0, source: "const sum = 5;\nawait shop.pay({ amount: sum })" },
+  places: [{ line: 2, column: 7 }],
+  calls: [{ seq: 1, tool: "shop.list", effect: "read", decision: "allow", outcome: "ok" }],
+};
+
+test("a reviewer sees the call, its rule, its program with the line marked, its plan and what was done", () => {
+  assert.deepEqual(formatReview(REVIEW, HOUR_MS), [
+    `${ID}: pending, expires in 23 h`,
+    `tool: shop.pay (write), definition ${DIGEST}`,
+    "rule: rules[0]: money leaves",
+    `asked by: local, session s1, execution ${EXECUTION} (paused), call 3`,
+    `has read: private (shop.pay, call 1 of ${EXECUTION})`,
+    "arguments:",
+    "  {",
+    '    "amount": 5,',
+    '    "to": "ada"',
+    "  }",
+    "program: the marked line makes this call",
+    "     1  const sum = 5;",
+    ">    2  await shop.pay({ amount: sum })",
+    "can call:",
+    "  shop.pay (write, once, always) at 2:7",
+    "did so far:",
+    "  1 shop.list (read): allow, ok",
+  ]);
+});
+
+test("what is not known is said, never left out", () => {
+  const { plan: _plan, session: _session, ...unknown } = APPROVAL;
+  const lines = formatReview({ approval: { ...unknown, labels: [] }, execution: null, places: [], calls: [] }, 0);
+  assert.deepEqual(lines.slice(3, 5), [
+    `asked by: local, execution ${EXECUTION} (not known any more), call 3`,
+    "has read: nothing labelled",
+  ]);
+  assert.deepEqual(lines.slice(-5), [
+    "program: none, or not known any more",
+    "can call:",
+    "  not known",
+    "did so far:",
+    "  nothing",
+  ]);
+});
+
+test("several places are all marked, and none when the text does not tell", () => {
+  const programOf = (places: ApprovalReview["places"]) =>
+    formatReview({ ...REVIEW, places }, 0).filter((line) => /^program|^[ >] +\d+ {2}/.test(line));
+  const place = (line: number) => ({ line, column: 1 });
+  assert.deepEqual(programOf([place(1), place(2)]), [
+    "program: one of the marked places makes this call",
+    ">    1  const sum = 5;",
+    ">    2  await shop.pay({ amount: sum })",
+  ]);
+  assert.deepEqual(programOf([]), [
+    "program: its text does not tell which line makes this call",
+    "     1  const sum = 5;",
+    "     2  await shop.pay({ amount: sum })",
+  ]);
+});
+
+test("a program of up to 120 lines is shown whole, a longer one around the marked line", () => {
+  const numbersOf = (lines: number, places = [{ line: 60, column: 1 }]) => {
+    const execution = { state: "paused", startedAt: 0, source: Array.from({ length: lines }, () => "x").join("\n") };
+    const shown = formatReview({ ...REVIEW, execution: execution as never, places }, 0);
+    const numbers = shown.flatMap((line) => /^[ >] +(\d+) {2}/.exec(line)?.[1] ?? []);
+    return [numbers.length, numbers.at(0), numbers.at(-1), shown.find((line) => line.includes("left out"))];
+  };
+  assert.deepEqual(numbersOf(119), [119, "1", "119", undefined]);
+  assert.deepEqual(numbersOf(120), [120, "1", "120", undefined]);
+  assert.deepEqual(numbersOf(121), [25, "48", "72", "  96 lines are left out; --json has them all"]);
+  assert.deepEqual(numbersOf(121, []), [120, "1", "120", "  1 lines are left out; --json has them all"]);
+});
+
+test("nothing can hide, turn around or overwrite: it is written out", () => {
+  const hostile = "a\u202eb\u200bc\u001b[2Jd\u{e0041}e\rf";
+  const approval = { ...APPROVAL, args: { [hostile]: hostile }, reason: `${hostile}\nrule: fake` };
+  const execution = { state: "paused", startedAt: 0, source: `await shop.pay() // ${hostile}` } as const;
+  const lines = [...formatReview({ ...REVIEW, approval, execution }, 0), summarizeApproval(approval, 0)];
+  for (const line of lines) assert.match(line, /^[ -~\n]*$/);
+  assert.ok(lines.includes(String.raw`rule: rules[0]: a\u202eb\u200bc\u001b[2Jd\udb40\udc41e\u000df\nrule: fake`));
+  assert.equal(lines.filter((line) => line.startsWith("rule:")).length, 1);
+  assert.ok(lines.includes(String.raw`     1  await shop.pay() // a\u202eb\u200bc\u001b[2Jd\udb40\udc41e`));
+});
+
+test("a list has what is asked, by whom and until when, and says how a settled one ended", () => {
+  const asked = `shop.pay (write) for local in ${EXECUTION}, call 3: money leaves\n  {"amount":5,"to":"ada"}`;
+  assert.equal(summarizeApproval(APPROVAL, 0), `${ID} pending, expires in 1 d: ${asked}`);
+  assert.equal(summarizeApproval(APPROVAL, 24 * HOUR_MS - 999), `${ID} pending, expires in less than 1 s: ${asked}`);
+  const decided = { state: "rejected", scope: "execution", decidedBy: "operator", decidedAt: 0, note: "no" } as const;
+  assert.equal(
+    summarizeApproval({ ...APPROVAL, ...decided }, 0),
+    `${ID} rejected for this execution by operator at 1970-01-01T00:00:00.000Z: no: ${asked}`,
+  );
+  const long = { ...APPROVAL, args: { text: "x".repeat(500) } };
+  assert.ok(summarizeApproval(long, 0).endsWith("bytes more]"));
+});
+
+function known<Value>(value: Value | undefined): Value {
+  assert.ok(value !== undefined);
+  return value;
+}

@@ -1,0 +1,106 @@
+/** A call that waits, for a person who is to judge it. Nothing of it can hide, overwrite or pretend on a terminal. */
+
+import { cleanText } from "../../audit/index.ts";
+import type { Approval, Instant, LabelSource } from "../../domain/index.ts";
+import type { ApprovalReview, ReviewedCall } from "../../policy/index.ts";
+import { formatPlan } from "./print-plan.ts";
+import { toPlainJson, toVisible } from "./print.ts";
+
+const SUMMARY_BYTES = 160;
+/** A longer program is shown around the places that matter. */
+const WHOLE_LINES = 120;
+const AROUND_LINES = 12;
+
+/** Two lines: what is asked, and with which arguments. */
+export function summarizeApproval(approval: Approval, now: Instant): string {
+  const { id, tool, effect, principal, execution, seq, reason } = approval;
+  const asked = `${tool} (${effect}) for ${principal} in ${execution}, call ${seq}`;
+  const args = cleanText(toPlainJson(approval.args), { maxBytes: SUMMARY_BYTES });
+  return `${id} ${describeState(approval, now)}: ${asked}: ${inLine(reason)}\n  ${args}`;
+}
+
+/** Everything a reviewer needs, from the call outward. */
+export function formatReview(review: ApprovalReview, now: Instant): readonly string[] {
+  const { approval, execution, calls } = review;
+  const { id, tool, effect, rule, reason, principal, session, seq } = approval;
+  const asker = session === undefined ? principal : `${principal}, session ${inLine(session)}`;
+  return [
+    `${id}: ${describeState(approval, now)}`,
+    `tool: ${tool} (${effect}), definition ${approval.definition}`,
+    `rule: ${inLine(`${rule}: ${reason}`)}`,
+    `asked by: ${asker}, execution ${approval.execution} (${execution?.state ?? "not known any more"}), call ${seq}`,
+    `has read: ${approval.labels.map(formatLabel).join(", ") || "nothing labelled"}`,
+    ...indent("arguments:", toPlainJson(approval.args, 2).split("\n")),
+    ...formatProgram(review),
+    ...indent("can call:", approval.plan ? formatPlan(approval.plan).map(inLine) : ["not known"]),
+    ...indent("did so far:", calls.length > 0 ? calls.map(formatCall) : ["nothing"]),
+  ];
+}
+
+function describeState({ state, expiresAt, scope, decidedBy, decidedAt, note }: Approval, now: Instant): string {
+  if (state === "pending") return `pending, expires in ${formatSpan(expiresAt - now)}`;
+  const who = decidedBy === undefined ? "" : ` by ${decidedBy}`;
+  const when = decidedAt === undefined ? "" : ` at ${new Date(decidedAt).toISOString()}`;
+  const how = scope === undefined || scope === "call" ? "" : ` for this ${scope}`;
+  return `${state}${how}${who}${when}${note === undefined ? "" : `: ${inLine(note)}`}`;
+}
+
+function formatLabel({ label, tool, execution, seq }: LabelSource): string {
+  return `${label} (${tool}, call ${seq} of ${execution})`;
+}
+
+function formatCall({ seq, tool, effect, decision, outcome }: ReviewedCall): string {
+  return inLine(`${seq} ${tool} (${effect}): ${decision}, ${outcome}`);
+}
+
+function formatProgram({ execution, places }: ApprovalReview): readonly string[] {
+  const source = execution?.source ?? "";
+  if (source === "") return ["program: none, or not known any more"];
+  const marked = new Set(places.map(({ line }) => line));
+  const lines = source.split(/\r\n|[\n\r\u2028\u2029]/);
+  const isShort = lines.length <= WHOLE_LINES || marked.size === 0;
+  const isShown = (line: number): boolean =>
+    isShort ? line <= WHOLE_LINES : [...marked].some((mark) => Math.abs(mark - line) <= AROUND_LINES);
+  const numbered = lines.map((text, index) => ({ line: index + 1, text }));
+  const shown = numbered.filter(({ line }) => isShown(line));
+  const left = lines.length - shown.length;
+  return [
+    `program: ${describeMarks(places.length)}`,
+    ...shown.map(({ line, text }) => `${marked.has(line) ? ">" : " "} ${String(line).padStart(4)}  ${toVisible(text)}`),
+    ...(left > 0 ? [`  ${left} lines are left out; --json has them all`] : []),
+  ];
+}
+
+function describeMarks(places: number): string {
+  if (places === 0) return "its text does not tell which line makes this call";
+  return places === 1 ? "the marked line makes this call" : "one of the marked places makes this call";
+}
+
+/** A text that brings its own line breaks must not look like another field. */
+function inLine(text: string): string {
+  return toVisible(text).replaceAll("\n", String.raw`\n`);
+}
+
+function indent(title: string, lines: readonly string[]): readonly string[] {
+  return [title, ...lines.map((line) => `  ${line}`)];
+}
+
+const UNITS = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["min", 60_000],
+  ["s", 1_000],
+] as const;
+
+/** The two largest units: `6 d 23 h`. */
+function formatSpan(ms: number): string {
+  const first = UNITS.findIndex(([, size]) => ms >= size);
+  if (first === -1) return "less than 1 s";
+  let rest = ms;
+  const parts = UNITS.slice(first, first + 2).map(([unit, size]) => {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    return count === 0 ? "" : `${count} ${unit}`;
+  });
+  return parts.filter((part) => part !== "").join(" ");
+}
