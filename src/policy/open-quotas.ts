@@ -21,7 +21,10 @@ export interface QuotaGrant {
   readonly wallMs: number;
   /** The setting of the quota that left it less than it asked for. */
   readonly shortenedBy?: string;
-  /** Gives back what an execution did not use. A grant that is never settled counts as used whole. */
+  /**
+   * Gives back what an execution did not use, with the next that is written: nobody waits for it, and whoever asks later
+   * finds it. A grant that is never settled, or whose settling is lost, counts as used whole.
+   */
   settle(usedMs: number): Promise<void>;
 }
 
@@ -76,7 +79,7 @@ export function openQuotas({ settings, store, now, createLease }: QuotasOptions)
         ...(shortenedBy !== undefined && { shortenedBy }),
         settle: async (usedMs) => {
           held.delete(times);
-          await settle(store, { times, leases: [...leases], usedMs, granted });
+          settle(store, { times, leases: [...leases], usedMs, granted });
         },
       };
     },
@@ -91,11 +94,11 @@ interface Taken {
 }
 
 /** A program is stopped a moment after its time is over; that moment is not charged, so no count goes over its limit. */
-async function settle(store: QuotaStore, { times, leases, usedMs, granted }: Taken): Promise<void> {
+function settle(store: QuotaStore, { times, leases, usedMs, granted }: Taken): void {
   if (times.length === 0 && leases.length === 0) return;
   const charged = Math.min(granted, Math.ceil(Math.max(0, usedMs)));
   const units = times.map((one) => ({ ...one, amount: one.amount - charged }));
-  await store.giveBack({ units, leases });
+  void store.giveBack({ units, leases }).catch(() => undefined);
 }
 
 type Full = Extract<Awaited<ReturnType<QuotaStore["take"]>>, { kind: "full" }>;

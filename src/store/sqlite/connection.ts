@@ -73,17 +73,13 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
       checkFile();
       return transaction();
     });
-  const joined = joinWrites(database, async (transaction) => {
-    const value = await attempt(transaction);
-    await log?.synced();
-    return value;
-  });
+  const joined = joinWrites(database, { commit: attempt, flush: async () => log?.synced() });
   return {
     database,
     read: (work) => whenFree(options, work),
-    commit: joinWrites(database, attempt),
+    commit: joined.commit,
     write: (work) =>
-      joined(work).catch((thrown: unknown) => {
+      joined.write(work).catch((thrown: unknown) => {
         throw toStoreError(thrown, options.path);
       }),
     async close() {

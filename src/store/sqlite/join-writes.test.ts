@@ -10,9 +10,16 @@ function open() {
   const database = new DatabaseSync(":memory:");
   database.exec("CREATE TABLE items (n INTEGER PRIMARY KEY)");
   let transactions = 0;
-  const write = joinWrites(database, async (transaction) => {
-    transactions += 1;
-    return transaction();
+  const flushes = { begun: 0, hold: Promise.resolve() };
+  const { write, commit } = joinWrites(database, {
+    commit: async (transaction) => {
+      transactions += 1;
+      return transaction();
+    },
+    flush: () => {
+      flushes.begun += 1;
+      return flushes.hold;
+    },
   });
   const insert = (n: number) => (): number => {
     database.prepare("INSERT INTO items VALUES (?)").run(n);
@@ -23,7 +30,7 @@ function open() {
       .prepare("SELECT n FROM items ORDER BY n")
       .all()
       .map(({ n }) => n);
-  return { database, write, insert, rows, count: () => transactions };
+  return { database, write, commit, flushes, insert, rows, count: () => transactions };
 }
 
 describe("writes of one moment", () => {
@@ -33,6 +40,43 @@ describe("writes of one moment", () => {
     assert.deepEqual([rows(), count()], [[1, 2], 1]);
     await write(insert(4));
     assert.deepEqual([rows(), count()], [[1, 2, 4], 2]);
+  });
+
+  it("share it also with what waits for no disk, which hears of it before the flush is over", async () => {
+    const { write, commit, flushes, insert, rows, count } = open();
+    const held = Promise.withResolvers<void>();
+    flushes.hold = held.promise;
+    const told: string[] = [];
+    const durable = write(insert(1)).then(() => told.push("durable"));
+    await commit(insert(2)).then(() => told.push("committed"));
+    assert.deepEqual([rows(), count(), flushes.begun, told], [[1, 2], 1, 1, ["committed"]]);
+    held.resolve();
+    await durable;
+    assert.deepEqual([flushes.begun, told], [1, ["committed", "durable"]]);
+    await commit(insert(3));
+    assert.deepEqual([rows(), count(), flushes.begun], [[1, 2, 3], 2, 1]);
+  });
+
+  it("fail when the flush does, except for those that wait for no disk", async () => {
+    const { write, commit, flushes, insert, rows } = open();
+    flushes.hold = Promise.reject(new Error("the disk is gone"));
+    flushes.hold.catch(() => undefined);
+    const outcomes = await Promise.allSettled([write(insert(1)), commit(insert(2))]);
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ["rejected", "fulfilled"],
+    );
+    assert.deepEqual(rows(), [1, 2]);
+  });
+
+  it("of one turn of the event loop are those of one moment, however many promises lie between them", async () => {
+    const { write, insert, rows, count } = open();
+    const later = async (): Promise<number> => {
+      for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
+      return write(insert(2));
+    };
+    await Promise.all([write(insert(1)), later()]);
+    assert.deepEqual([rows(), count()], [[1, 2], 1]);
   });
 
   it("fail alone, and take back what they did", async () => {

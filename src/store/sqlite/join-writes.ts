@@ -5,51 +5,72 @@
 
 import type { DatabaseSync } from "node:sqlite";
 
+import { isBusy } from "./to-store-error.ts";
 import { inTransaction } from "./transaction.ts";
 
 /** Tells whoever asked for a write how it went. */
 type Tell = () => void;
 
 interface Pending {
-  /** Does the work; the answer may be told once the transaction is committed. */
+  /** Does the work, perhaps again after it was taken back; the answer may be told once the transaction is committed, or durable where that is waited for. */
   readonly run: () => Tell;
   readonly reject: (thrown: unknown) => void;
+  readonly isDurable: boolean;
 }
 
-/** Carries a transaction out and makes it durable; it is run again when the file was locked. Rejects when it is lost. */
-export type Commit = <Value>(transaction: () => Value) => Promise<Value>;
+export interface Journal {
+  /** Carries a transaction out; it is run again when the file was locked. Rejects when it is lost. */
+  commit<Value>(transaction: () => Value): Promise<Value>;
+  /** Resolves when all that was committed before is on disk. */
+  flush(): Promise<void>;
+}
 
-/** What the returned function is given runs in a transaction; it resolves with what that returned, once it is durable. */
-export function joinWrites(database: DatabaseSync, commit: Commit): <Value>(work: () => Value) => Promise<Value> {
+/** What is given to these runs in a transaction; they resolve with what that returned. */
+export interface JoinedWrites {
+  /** Resolves once it is durable. */
+  readonly write: <Value>(work: () => Value) => Promise<Value>;
+  /** Waits for no disk: it is durable with the next `write`. */
+  readonly commit: <Value>(work: () => Value) => Promise<Value>;
+}
+
+export function joinWrites(database: DatabaseSync, journal: Journal): JoinedWrites {
   let waiting: Pending[] = [];
 
   const leave = async (): Promise<void> => {
     const batch = waiting;
     waiting = [];
     try {
-      const told = await commit(() => inTransaction(database, () => runAll(database, batch)));
-      for (const tell of told) tell();
+      const told = await journal.commit(() => runAll(database, batch));
+      const isDurable = (index: number): boolean => batch[index]?.isDurable ?? false;
+      for (const [index, tell] of told.entries()) if (!isDurable(index)) tell();
+      if (batch.some((pending) => pending.isDurable)) await journal.flush();
+      for (const [index, tell] of told.entries()) if (isDurable(index)) tell();
     } catch (thrown) {
       for (const { reject } of batch) reject(thrown);
     }
   };
-
-  return <Value>(work: () => Value): Promise<Value> => {
+  const join = <Value>(work: () => Value, isDurable: boolean): Promise<Value> => {
     const { promise, resolve, reject } = Promise.withResolvers<Value>();
     const run = (): Tell => {
       const value = work();
       return () => resolve(value);
     };
-    if (waiting.length === 0) queueMicrotask(() => void leave());
-    waiting.push({ run, reject });
+    // After everything that this turn of the event loop still has to say: the ends of several executions, for one.
+    if (waiting.length === 0) setImmediate(() => void leave());
+    waiting.push({ run, reject, isDurable });
     return promise;
   };
+  return { write: (work) => join(work, true), commit: (work) => join(work, false) };
 }
 
+/** First all together; when one of them fails, again with each held apart from the others. */
 function runAll(database: DatabaseSync, batch: readonly Pending[]): readonly Tell[] {
-  const [first, ...others] = batch;
-  if (first && others.length === 0) return [first.run()];
-  return batch.map((pending) => runApart(database, pending));
+  try {
+    return inTransaction(database, () => batch.map(({ run }) => run()));
+  } catch (thrown) {
+    if (batch.length === 1 || isBusy(thrown)) throw thrown;
+    return inTransaction(database, () => batch.map((pending) => runApart(database, pending)));
+  }
 }
 
 /** A write that fails takes back what it did, and leaves the others alone; a transaction that is over fails as a whole. */
