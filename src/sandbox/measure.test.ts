@@ -3,31 +3,27 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { measureProcess, parseCpuMs, parseResidentBytes } from "./measure.ts";
+import { measureProcess, parsePageBytes, parseStat } from "./measure.ts";
 
 function statOf(command: string): string {
   return `4242 (${command}) R 1 4242 4242 0 -1 4194304 100 0 3 0 137 25 7 9 20 0 7 0 12345 1000000 500 18446744073709551615\n`;
 }
 
-describe("parseCpuMs", () => {
+describe("parseStat", () => {
   for (const command of ["node", "my node", "a) R 1 2 3", "((", ") (", "x) R 9 9 9 9 9 9 9 9 9 9 999 999 (y", ""]) {
-    it(`adds user and system time for the command ${JSON.stringify(command)}`, () => {
-      assert.equal(parseCpuMs(statOf(command)), 1_620);
+    it(`finds times and pages behind the command ${JSON.stringify(command)}`, () => {
+      assert.deepEqual(parseStat(statOf(command), 4_096), { cpuMs: 1_620, residentBytes: 500 * 4_096 });
     });
   }
 });
 
-describe("parseResidentBytes", () => {
-  it("reads the resident kilobytes among the other lines", () => {
-    const status =
-      "Name:\tnode\nVmPeak:\t  999999 kB\nVmHWM:\t   77777 kB\nVmRSS:\t   54321 kB\nRssAnon:\t   11111 kB\n";
-    assert.equal(parseResidentBytes(status), 54_321 * 1_024);
+describe("parsePageBytes", () => {
+  const vectorOf = (...words: readonly bigint[]): Buffer => Buffer.from(new BigUint64Array(words).buffer);
+  it("finds the size among the other pairs", () => {
+    assert.equal(parsePageBytes(vectorOf(16n, 6n, 6n, 16_384n, 17n, 100n)), 16_384);
   });
-  it("is not fooled by a name that looks like the line", () => {
-    assert.equal(parseResidentBytes("Name:\tVmRSS: 1 kB\nVmRSS:\t2 kB\n"), 2_048);
-  });
-  it("is nothing for a process without memory, such as a zombie", () => {
-    assert.equal(parseResidentBytes("Name:\tnode\nState:\tZ (zombie)\n"), 0);
+  it("takes the usual one where it is not said", () => {
+    assert.deepEqual([parsePageBytes(vectorOf(17n, 6n)), parsePageBytes(Buffer.alloc(3))], [4_096, 4_096]);
   });
 });
 
@@ -35,6 +31,12 @@ describe("measureProcess", () => {
   it("measures this very process", { skip: process.platform !== "linux" }, () => {
     const measure = measureProcess(process.pid);
     assert.ok(measure && measure.cpuMs >= 0 && measure.residentBytes > 10 * 1024 * 1024);
+  });
+  it("sees as much memory as the platform does", { skip: process.platform !== "linux" }, () => {
+    const before = process.memoryUsage.rss();
+    const held = Buffer.alloc(64 * 1024 * 1024, 1);
+    const seen = (measureProcess(process.pid)?.residentBytes ?? 0) - before;
+    assert.ok(seen > held.length / 2 && seen < held.length * 2, `${seen}`);
   });
   it("knows nothing of a process that is gone", () => {
     assert.deepEqual(

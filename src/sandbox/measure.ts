@@ -1,6 +1,6 @@
 /** What the kernel says of a child while it runs: processor time and resident memory, which a guest cannot lie about. */
 
-import { readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 
 export interface Measure {
   readonly cpuMs: number;
@@ -14,24 +14,51 @@ const TICK_MS = 10;
 /** Fields after the command's closing parenthesis, counted from the process state as 0. */
 const USER_TICKS = 11;
 const SYSTEM_TICKS = 12;
+const RESIDENT_PAGES = 21;
+const USUAL_PAGE_BYTES = 4_096;
+/** In the list of pairs of words that the kernel hands to each process. */
+const PAGE_SIZE_KEY = 6n;
 
-/** `undefined` where there is no /proc, or the process is gone. */
+/** More than the line has: some fifty numbers and a short name. */
+const line = Buffer.alloc(2_048);
+let pageBytes: number | undefined;
+
+/** `undefined` where there is no /proc, or the process is gone. It is asked for every program: one small read. */
 export function measureProcess(pid: number): Measure | undefined {
   try {
-    const cpuMs = parseCpuMs(readFileSync(`/proc/${pid}/stat`, "latin1"));
-    const residentBytes = parseResidentBytes(readFileSync(`/proc/${pid}/status`, "latin1"));
-    return { cpuMs, residentBytes };
+    pageBytes ??= readPageBytes();
+    return parseStat(readLine(`/proc/${pid}/stat`), pageBytes);
   } catch {
     return undefined;
   }
 }
 
 /** The command may contain spaces and parentheses, so fields are counted from its last parenthesis. */
-export function parseCpuMs(stat: string): number {
+export function parseStat(stat: string, bytesOfPage: number): Measure {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[USER_TICKS]) + Number(fields[SYSTEM_TICKS])) * TICK_MS;
+  return {
+    cpuMs: (Number(fields[USER_TICKS]) + Number(fields[SYSTEM_TICKS])) * TICK_MS,
+    residentBytes: Number(fields[RESIDENT_PAGES]) * bytesOfPage,
+  };
 }
 
-export function parseResidentBytes(status: string): number {
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024;
+/** The size of a page in the auxiliary vector of a 64-bit process. */
+export function parsePageBytes(vector: Buffer): number {
+  for (let at = 0; at + 16 <= vector.length; at += 16) {
+    if (vector.readBigUInt64LE(at) === PAGE_SIZE_KEY) return Number(vector.readBigUInt64LE(at + 8));
+  }
+  return USUAL_PAGE_BYTES;
+}
+
+function readPageBytes(): number {
+  return parsePageBytes(readFileSync("/proc/self/auxv"));
+}
+
+function readLine(path: string): string {
+  const descriptor = openSync(path, "r");
+  try {
+    return line.toString("latin1", 0, readSync(descriptor, line, 0, line.length, 0));
+  } finally {
+    closeSync(descriptor);
+  }
 }
