@@ -9,9 +9,16 @@ import { CHILD_AT, NODE_AT, findChild, listFiles } from "../engine-files.ts";
 
 /**
  * isolated-vm needs a process without Node's own start-up snapshot. Node's heap is small because programs do not live
- * in it. SIGUSR1 would open the inspector, a way in for whoever can send a signal.
+ * in it. SIGUSR1 would open the inspector, a way in for whoever can send a signal. A hash seed of its own takes a tenth
+ * of the making of an isolate and would only keep data from slowing down the program that reads it, within its limits.
  */
-const FLAGS = ["--no-node-snapshot", "--no-warnings", "--max-old-space-size=64", "--disable-sigusr1"];
+const FLAGS = [
+  "--no-node-snapshot",
+  "--no-rehash-snapshot",
+  "--no-warnings",
+  "--max-old-space-size=64",
+  "--disable-sigusr1",
+];
 
 const NATIVE_AT = "/engine/isolated-vm.node";
 
