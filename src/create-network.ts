@@ -3,7 +3,7 @@
 import type { Settings } from "./config/index.ts";
 import type { NetworkPolicy } from "./domain/index.ts";
 import type { Egress } from "./egress/index.ts";
-import type { ExecutionRequest, SendRequest } from "./execution/index.ts";
+import type { CheckRequest, ExecutionRequest, SendRequest } from "./execution/index.ts";
 
 /** How long a response may pause. The time of the whole request is the limit of a call. */
 const IDLE_MS = 15_000;
@@ -15,6 +15,8 @@ export interface ProgramNetwork {
   has(request?: Pick<ExecutionRequest, "networkPolicy">): boolean;
   /** What the `fetch` of one execution leads to. */
   sendFor(request: Asked): SendRequest;
+  /** Whether it might, for a `fetch` that is only rehearsed. */
+  checkFor(request: Asked): CheckRequest;
 }
 
 /** It decides nothing: policies go along with each request, and egress holds every one of them. */
@@ -31,5 +33,9 @@ export function createProgramNetwork({ sandbox }: Settings, egress: Egress): Pro
           totalMs: limits.callMs,
           idleMs: IDLE_MS,
         }),
+    checkFor:
+      ({ networkPolicy }) =>
+      (request) =>
+        egress.checkFor(policiesOf(networkPolicy), request),
   };
 }

@@ -136,7 +136,7 @@ function createBridges(
   const { settings, ledger, catalog, policy, results, shapes, flows } = parts;
   const report = reportIncident;
   return ({ execution, opened }, snapshot, asked, passage) => {
-    const { principal, limits, program, analysis = true, onEvent } = asked;
+    const { principal, limits, program, analysis = true, dryRun = false, onEvent } = asked;
     const plan = program && settings.analysis.enabled && analysis && planCalls(program.calls, snapshot);
     const planned = plan ? { plan } : {};
     const flow = flows.open({ principal, execution: execution.id, snapshot, ...planned });
@@ -151,6 +151,7 @@ function createBridges(
           return (await results.read(principal.id, handle, query)).value;
         },
         send: network.sendFor(asked),
+        check: network.checkFor(asked),
         state: (tool) => stateTool(parts, tool),
       }),
       execution: execution.id,
@@ -164,6 +165,7 @@ function createBridges(
       flow,
       ...(settings.audit.previews && { preview: createPreview }),
       ...planned,
+      ...(dryRun && { dryRun: { hide: mask.hide } }),
       take: (tool) => quotas.take({ kind: "call", principal, tool }),
       decide: (call, tool) => policy.decide({ call, tool, principal }),
       invoke: async (tool, args, { seq, ...options }) => {

@@ -28,6 +28,8 @@ export interface OpenCall {
   fail(thrown: unknown, error: PublicError): PublicError;
   /** Of the tool, once it is known which. */
   definition?: Digest;
+  /** It was answered from its schema and never made. */
+  isSpared: boolean;
   /** What the record of its end says beside the outcome. */
   note?: JsonObject;
   /** The line of the trace as it will stay. */
@@ -71,6 +73,7 @@ export function createCallTrace(): CallTrace {
         isSent: false,
         send: () => void (call.isSent = true),
         isRepeatable: false,
+        isSpared: false,
         outcome: "unknown" as CallOutcome,
         startedAt: performance.now(),
         ms: 0,
@@ -114,8 +117,16 @@ function isLost({ isSent, effect }: OpenCall, thrown: unknown, code: ErrorCode):
   return mayHaveArrived && effect !== "read" && LOST_ANSWERS.includes(code);
 }
 
-function toRecord({ seq, tool, effect, decision, outcome, ms }: CallRecord): CallRecord {
-  return { seq, tool, effect, decision, outcome, ms };
+function toRecord({
+  seq,
+  tool,
+  effect,
+  decision,
+  outcome,
+  ms,
+  isSpared,
+}: CallRecord & Partial<Pick<OpenCall, "isSpared">>): CallRecord {
+  return { seq, tool, effect, decision, outcome, ms, ...(isSpared && { dryRun: true as const }) };
 }
 
 function outcomeOf({ code }: PublicError): CallOutcome {

@@ -10,6 +10,7 @@ import type {
   CallRecord,
   CatalogSnapshot,
   Decision,
+  DryRun,
   ExecutionEvent,
   Json,
   JsonObject,
@@ -27,6 +28,8 @@ import { ALLOWED_BUILTIN, findBuiltin } from "./builtin.ts";
 import type { Builtin } from "./builtin.ts";
 import { createCallTrace } from "./call-trace.ts";
 import type { OpenCall, TracedCall } from "./call-trace.ts";
+import { createRehearsal } from "./dry-run.ts";
+import type { Rehearsal } from "./dry-run.ts";
 import { findTool, nameOf, refuseUnplanned } from "./find-tool.ts";
 import { invokeWithin } from "./invoke.ts";
 import { parseArguments } from "./parse-arguments.ts";
@@ -36,6 +39,7 @@ import type { RecorderOptions } from "./record-calls.ts";
 import { SetAside, releaseCall } from "./release-call.ts";
 import type { ReleaseOptions } from "./release-call.ts";
 import { createSlots } from "./slots.ts";
+import type { Slots } from "./slots.ts";
 
 export interface BridgeOptions extends RecorderOptions {
   /** Rejects when the execution itself could not be written down. */
@@ -61,6 +65,8 @@ export interface BridgeOptions extends RecorderOptions {
   readonly plan?: CallPlan;
   /** Follows what the program has read and speaks up before it can leave. */
   readonly flow?: Flow;
+  /** For a dry run: takes known secrets out of a text, because arguments are shown. Nothing but reads is then made. */
+  readonly dryRun?: { readonly hide: (text: string) => string };
 }
 
 /** What goes along with one upstream call. */
@@ -83,6 +89,8 @@ export interface Bridge {
   callOf(seq: number): TracedCall | undefined;
   records(): readonly CallRecord[];
   failureOf(seq: number): PublicError | undefined;
+  /** The calls that were not made; `undefined` unless this is a dry run. */
+  dryRun(): DryRun | undefined;
   /** What the program's session has read by now. */
   labels(): readonly LabelSource[];
   /**
@@ -93,44 +101,26 @@ export interface Bridge {
 }
 
 export function openBridge(options: BridgeOptions): Bridge {
-  const { execution, limits, principal } = options;
+  const { limits, onEvent = () => undefined } = options;
   const trace = createCallTrace();
   const slots = createSlots(limits.concurrentCalls);
   const { record, refuseLost, overrun } = createRecorder(options);
+  const rehearsal = options.dryRun && createRehearsal({ ...options.dryRun, onEvent });
+  const door = { options, slots, record, rehearsal };
   const carries: Promise<unknown>[] = [];
-
-  const cross = async (entry: OpenCall, crossing: Crossing): Promise<string> => {
-    const { builtin, tool, args } = identify(options, entry, crossing); // 2 name, 3 parse
-    const call = { execution, seq: entry.seq, principal: principal.id, address: tool.address, args };
-    const decide = createDecide(options, { builtin, tool, call, arrival: crossing.arrival });
-    const decision = decide(); // 4 decide
-    entry.decision = decision.kind;
-    const isRead = decision.kind === "allow" && tool.effect === "read";
-    const said = { tool, decision, rawArgs: crossing.rawArgs };
-    const intended = { ...describeIntent(options, call, said), ...builtin?.noteCall?.(args) };
-    const note: ReleaseOptions["note"] = ({ rule }, approval) =>
-      record("now", "call.intended", tool.address, { ...intended, decision: "allow", rule, approval });
-    // What changes something is on disk before it leaves; the record of a read shares the next commit.
-    const intent = record(isRead ? "soon" : "now", "call.intended", tool.address, intended);
-    await (isRead ? options.opened : Promise.all([intent, options.seen?.()]));
-    await releaseCall({ call, tool, decision, decide }, { ...options, slots, note });
-    const raw = await invokeCall({ ...options, onSent: () => entry.send() }, call, builtin ?? { tool }); // 5 invoke
-    if (builtin?.noteResult) entry.note = builtin.noteResult(raw);
-    return parseResult(tool, raw, limits); // 6 parse
-  };
 
   const carry = async (rawAddress: unknown, rawArgs: unknown, seq: number): Promise<Reply> => {
     if (seq > limits.calls) throw overrun(seq, rawAddress); // 1 limit: attempts count, refused or not
     const entry = trace.open(seq, nameOf(rawAddress));
     const arrival = options.flow?.arrive(); // before any waiting: what comes later cannot be in this call
     await slots.enter();
-    const reply = await cross(entry, { rawAddress, rawArgs, arrival })
+    const reply = await cross(door, entry, { rawAddress, rawArgs, arrival })
       .then((json): Reply => ({ ok: true, json }))
       .catch((thrown: unknown) => toFailure(entry, thrown, options.report))
       .finally(() => slots.leave());
     if (!reply.ok && reply.error === PENDING) return reply; // it goes on with the execution
     const closed = entry.close(reply);
-    options.onEvent?.({ kind: "answered", record: closed });
+    onEvent({ kind: "answered", record: closed });
     const ending = { ...describeOutcome(options, closed, reply), ...entry.note };
     void record("soon", "call.ended", entry.tool, ending); // 7 record
     await arrival?.deliver(reply, entry.isSent);
@@ -147,12 +137,47 @@ export function openBridge(options: BridgeOptions): Bridge {
     callOf: (seq) => trace.find(seq),
     records: () => trace.records(),
     failureOf: (number) => trace.failureOf(number),
+    dryRun: () => rehearsal?.listed(),
     labels: () => options.flow?.sources() ?? [],
     async recorded() {
       await Promise.all(carries); // those under way end with the program and still write how
       refuseLost();
     },
   };
+}
+
+/** What the steps of one crossing share. */
+interface Door {
+  readonly options: BridgeOptions;
+  readonly slots: Slots;
+  readonly record: ReturnType<typeof createRecorder>["record"];
+  readonly rehearsal: Rehearsal | undefined;
+}
+
+/** Steps 2 to 6. */
+async function cross(door: Door, entry: OpenCall, crossing: Crossing): Promise<string> {
+  const { options, slots, record, rehearsal } = door;
+  const { execution, principal, limits } = options;
+  const { builtin, tool, args } = identify(options, entry, crossing); // 2 name, 3 parse
+  const call = { execution, seq: entry.seq, principal: principal.id, address: tool.address, args };
+  const decide = createDecide(options, { builtin, tool, call, arrival: crossing.arrival });
+  const decision = decide(); // 4 decide
+  entry.decision = decision.kind;
+  const isRead = decision.kind === "allow" && tool.effect === "read";
+  const isSpared = (entry.isSpared = rehearsal?.spares(tool, decision) ?? false);
+  const said = { tool, decision, rawArgs: crossing.rawArgs, isSpared };
+  const intended = { ...describeIntent(options, call, said), ...builtin?.noteCall?.(args) };
+  // What changes something is on disk before it leaves; the record of a read shares the next commit.
+  const intent = record(isRead ? "soon" : "now", "call.intended", tool.address, intended);
+  await (isRead ? options.opened : Promise.all([intent, options.seen?.()]));
+  const target = builtin ?? { tool };
+  if (rehearsal && isSpared) return parseResult(tool, rehearsal.answer(call, decision, target), limits);
+  const note: ReleaseOptions["note"] = ({ rule }, approval) =>
+    record("now", "call.intended", tool.address, { ...intended, decision: "allow", rule, approval });
+  await releaseCall({ call, tool, decision, decide }, { ...options, slots, note });
+  const raw = await invokeCall({ ...options, onSent: () => entry.send() }, call, target); // 5 invoke
+  if (builtin?.noteResult) entry.note = builtin.noteResult(raw);
+  return parseResult(tool, raw, limits); // 6 parse
 }
 
 /** The answer to nobody: whoever asked is put away. */

@@ -52,11 +52,19 @@ function callsOverrun(limits: Limits): GloveboxError {
   });
 }
 
+export interface Intended {
+  readonly tool: Tool;
+  readonly decision: Decision;
+  readonly rawArgs: unknown;
+  /** It is only rehearsed. */
+  readonly isSpared: boolean;
+}
+
 /** Digests instead of values: a record says what was sent without keeping it. */
 export function describeIntent(
   { preview }: Pick<RecorderOptions, "preview">,
   call: ToolCall,
-  { tool, decision, rawArgs }: { readonly tool: Tool; readonly decision: Decision; readonly rawArgs: unknown },
+  { tool, decision, rawArgs, isSpared }: Intended,
 ): JsonObject {
   const text = String(rawArgs);
   return {
@@ -70,6 +78,7 @@ export function describeIntent(
     ...(preview && { preview: preview(text) }),
     decision: decision.kind,
     rule: decision.rule,
+    ...(isSpared && { dryRun: true }),
     ...(decision.flow && { flow: decision.flow.map((source) => ({ ...source })) }),
   };
 }
@@ -77,10 +86,10 @@ export function describeIntent(
 /** What came of it, likewise. */
 export function describeOutcome(
   { execution, preview }: Pick<RecorderOptions, "execution" | "preview">,
-  { seq, outcome, ms }: CallRecord,
+  { seq, outcome, ms, dryRun }: CallRecord,
   reply: Reply,
 ): JsonObject {
-  const said = { execution, seq, outcome, ms };
+  const said = { execution, seq, outcome, ms, ...(dryRun && { dryRun }) };
   if (!reply.ok) return { ...said, code: reply.error.code };
   return { ...said, result: digestOf(reply.json), ...(preview && { preview: preview(reply.json) }) };
 }

@@ -55,6 +55,25 @@ export interface CallRecord {
   readonly decision: Decision["kind"];
   readonly outcome: CallOutcome;
   readonly ms: number;
+  /** Present when it was answered from its schema and never made. */
+  readonly dryRun?: true;
+}
+
+/** A call that a dry run did not make. */
+export interface SparedCall {
+  readonly seq: number;
+  readonly tool: ToolAddress;
+  readonly effect: Effect;
+  /** `ask` when a person would have had to allow it. */
+  readonly decision: Exclude<Decision["kind"], "deny">;
+  /** With long texts cut and secrets taken out; left out when they are too large to show. */
+  readonly args?: Json;
+}
+
+/** What a dry run would have done. */
+export interface DryRun {
+  /** Everything that may change something, and reads that a person would have had to allow. */
+  readonly writes: readonly SparedCall[];
 }
 
 export type LogLevel = "log" | "info" | "warn" | "error" | "debug";
@@ -126,6 +145,8 @@ export interface ExecutionResult {
   /** What each of them is about, in the same order. */
   readonly questions?: readonly ApprovalNotice[];
   readonly truncated?: Truncation;
+  /** Present when it was a dry run, also when nothing was spared. */
+  readonly dryRun?: DryRun;
   /** What the session has read up to the end of this execution, and which calls brought it; left out when nothing. */
   readonly labels?: readonly LabelSource[];
   readonly stats: ExecutionStats;

@@ -10,6 +10,7 @@ export type {
   CallOutcome,
   CallProgress,
   CallRecord,
+  DryRun,
   EngineName,
   Execution,
   ExecutionEvent,
@@ -22,6 +23,7 @@ export type {
   LogLevel,
   LogLine,
   Reply,
+  SparedCall,
   ToolCall,
   Truncation,
 } from "./execution.ts";

@@ -12,8 +12,8 @@ import type { NetworkPolicy } from "../domain/index.ts";
 import { parseOrigin, parseUrl } from "./check-url.ts";
 import { capBody, decodeBody } from "./decode-body.ts";
 import type { Outgoing } from "./exchange.ts";
-import { fetchForGuest } from "./fetch-for-guest.ts";
-import type { GuestAnswer, GuestLimits, GuestRequest } from "./fetch-for-guest.ts";
+import { checkForGuest, fetchForGuest } from "./fetch-for-guest.ts";
+import type { GuestAnswer, GuestLimits, GuestRequest, Unsent } from "./fetch-for-guest.ts";
 import { follow } from "./follow.ts";
 import type { Road } from "./follow.ts";
 import { createNetwork } from "./network.ts";
@@ -49,6 +49,8 @@ export interface Egress extends AsyncDisposable {
   fetchFrom(origin: string, limits: FetchLimits): FetchLike;
   /** One request of a program. Every policy must allow it, so the strictest decides. */
   fetchFor(policies: readonly NetworkPolicy[], request: GuestRequest, limits: GuestLimits): Promise<GuestAnswer>;
+  /** Throws what `fetchFor` would be refused with by name. Nothing is sent; addresses are not looked up. */
+  checkFor(policies: readonly NetworkPolicy[], request: Unsent): void;
 }
 
 /** Makes the way out. It opens no connection by itself. */
@@ -70,6 +72,7 @@ export function openEgress({ network = createNetwork(), proxy }: EgressOptions =
     },
     fetchFor: (policies, request, limits) =>
       fetchForGuest(road, policies, { ...request, signal: within(request.signal) }, limits),
+    checkFor: (policies, request) => checkForGuest(policies, request),
     async [Symbol.asyncDispose]() {
       closing.abort(new GloveboxError("EGRESS_DENIED", "Glovebox is shutting down", { hint: "Start it again" }));
       road.agent.destroy();

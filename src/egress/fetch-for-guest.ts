@@ -11,6 +11,7 @@ import { decodeBody, tooLarge } from "./decode-body.ts";
 import { follow } from "./follow.ts";
 import type { Road } from "./follow.ts";
 import { parseGuestHeaders } from "./headers.ts";
+import { admit } from "./reach.ts";
 
 /** TRACE and CONNECT are no requests for a resource; others do not exist. */
 const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
@@ -79,7 +80,18 @@ export async function fetchForGuest(
   }
 }
 
-function parseMethod({ method, body }: GuestRequest): string {
+/** What can be told of a request without sending anything, not even a question for its address. */
+export function checkForGuest(policies: readonly NetworkPolicy[], request: Unsent): void {
+  const url = parseUrl(request.url);
+  parseMethod(request);
+  parseGuestHeaders(request.headers);
+  admit({ kind: "policies", policies }, url);
+}
+
+/** A request that nobody is going to send. */
+export type Unsent = Pick<GuestRequest, "url" | "method" | "headers" | "body">;
+
+function parseMethod({ method, body }: Pick<GuestRequest, "method" | "body">): string {
   const upper = method.toUpperCase();
   if (!METHODS.includes(upper)) throw denied("The method is not allowed", `Use one of ${METHODS.join(", ")}`);
   if (body && (upper === "GET" || upper === "HEAD")) throw denied(`A ${upper} request has no body`, "Use POST");

@@ -8,18 +8,14 @@ import type { Json, JsonObject, JsonSchema, Tool, ToolAddress } from "../domain/
 import type { Detail } from "../typegen/index.ts";
 
 import { createFetch } from "./create-fetch.ts";
-import type { SendRequest } from "./create-fetch.ts";
+import type { FetchPowers } from "./create-fetch.ts";
 import type { ResultQuery } from "./results/read-part.ts";
 
 /** The host's side of each; already bound to one principal. Arguments have passed their schema. */
-export interface BuiltinPowers {
+export interface BuiltinPowers extends FetchPowers {
   search(request: SearchRequest): Promise<SearchResult>;
   describe(names: readonly string[], detail: Detail): Promise<string>;
   read(handle: string, query: ResultQuery): Promise<Json>;
-  /** Sends a request of `fetch` if the network policies allow it. */
-  readonly send: SendRequest;
-  /** The tool with the effect and the labels that the operator gives it. */
-  readonly state?: (tool: Tool) => Tool;
 }
 
 const TEXT: JsonSchema = { type: "string", maxLength: 1_000 };
@@ -64,7 +60,7 @@ export function createBuiltins(powers: BuiltinPowers): ReadonlyMap<ToolAddress, 
     create("search", SEARCH, async (args) => toJson(await powers.search(parseSearch(args)))),
     create("describe", DESCRIBE, (args) => powers.describe(parseNames(args["names"]), parseDetail(args["detail"]))),
     create("results.read", READ, (args) => powers.read(parseText(args["handle"]) ?? "", parseQuery(args))),
-    createFetch(powers.send, powers.state),
+    createFetch(powers),
   ];
   return new Map(builtins.map((builtin) => [builtin.tool.address, builtin]));
 }

@@ -68,6 +68,7 @@ export interface Corridor {
       readonly limits?: Partial<Limits>;
       readonly analysis?: boolean;
       readonly types?: boolean;
+      readonly dryRun?: boolean;
       /** Requests with the same one are one execution. */
       readonly idempotencyKey?: string;
       readonly networkPolicy?: NetworkPolicy;

@@ -31,6 +31,9 @@ export interface FetchAnswer {
 /** Sends it if the network policy allows it; rejects otherwise. */
 export type SendRequest = (request: FetchRequest) => Promise<FetchAnswer>;
 
+/** Throws what it would be refused with. Sends nothing. */
+export type CheckRequest = (request: Omit<FetchRequest, "signal" | "onSent">) => void;
+
 const TEXT: JsonSchema = { type: "string" };
 const INPUT: JsonSchema = {
   type: "object",
@@ -68,16 +71,31 @@ export function toFetchTool(args: JsonObject): Tool {
   return /^(?:GET|HEAD)$/i.test(methodOf(args)) ? READ : WRITE;
 }
 
-/** `state` puts in what the operator says about its effect and labels. The record names the host and the status. */
-export function createFetch(send: SendRequest, state: (tool: Tool) => Tool = (tool) => tool): Builtin {
+export interface FetchPowers {
+  readonly send: SendRequest;
+  readonly check: CheckRequest;
+  /** Puts in what the operator says about its effect and labels. */
+  readonly state?: (tool: Tool) => Tool;
+}
+
+/** The record names the host and the status. */
+export function createFetch({ send, check, state = (tool) => tool }: FetchPowers): Builtin {
   return {
     tool: WRITE,
+    rehearse: (args) => {
+      const request = parseRequest(args);
+      check(request);
+      return toJson({ ...EMPTY_ANSWER, url: request.url });
+    },
     judge: (args) => state(toFetchTool(args)),
     noteCall: (args) => ({ host: hostOf(args["url"]), method: methodOf(args).toUpperCase() }),
     noteResult: (value) => noteResult(value),
     answer: async (args, options) => toJson(await send({ ...parseRequest(args), ...options })),
   };
 }
+
+/** What a request is told that was not sent. */
+const EMPTY_ANSWER = { status: 200, statusText: "OK", redirected: false, headers: [], body: new Uint8Array() };
 
 function methodOf({ method }: JsonObject): string {
   return typeof method === "string" ? method : "GET";

@@ -60,7 +60,7 @@ export function createRecord(options: RecordOptions): ExecutionRecord {
       const execution = create(request);
       const journal = begin(execution, request);
       const opened = Promise.all([
-        write(execution),
+        write(execution, describeStart(request)),
         store.executions.open({ ...execution, sourceText: hide(request.source) }),
         journal.flush(),
       ]);
@@ -72,7 +72,8 @@ export function createRecord(options: RecordOptions): ExecutionRecord {
       const holder = await store.executions.claim({ ...execution, sourceText: hide(request.source) }, key);
       if (holder) return { holder };
       const journal = begin(execution, request);
-      const opened = Promise.all([write(execution, { key: digestOf(key.key) }), journal.flush()]);
+      const detail = { key: digestOf(key.key), ...describeStart(request) };
+      const opened = Promise.all([write(execution, detail), journal.flush()]);
       opened.catch(() => undefined);
       return { opening: { execution, opened, journal } };
     },
@@ -92,7 +93,7 @@ export function createRecord(options: RecordOptions): ExecutionRecord {
 
 /** What can be asked again. Who listens, and how to stop it, is another matter each time. */
 function toJournaled(request: ExecutionRequest): JournaledRequest {
-  const { principal, source, limits, input, analysis, types, networkPolicy } = request;
+  const { principal, source, limits, input, analysis, types, networkPolicy, dryRun } = request;
   return {
     principal,
     source,
@@ -101,7 +102,13 @@ function toJournaled(request: ExecutionRequest): JournaledRequest {
     ...(analysis !== undefined && { analysis }),
     ...(types !== undefined && { types }),
     ...(networkPolicy && { networkPolicy }),
+    ...(dryRun && { dryRun }),
   };
+}
+
+/** What its calls may do is part of what was asked for. */
+function describeStart({ dryRun = false }: ExecutionRequest): JsonObject {
+  return dryRun ? { dryRun } : {};
 }
 
 /** The digest is that of the stored result, so that a change of that would show too. */

@@ -81,6 +81,7 @@ function corridor(
     records: () => [],
     failureOf: () => undefined,
     labels: () => [],
+    dryRun: () => undefined,
     recorded: async () => visit("recorded", undefined),
   };
   const rooms: Rooms = {

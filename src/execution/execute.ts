@@ -36,6 +36,8 @@ export interface ExecutionRequest {
   readonly analysis?: boolean;
   /** Likewise, for the type check alone. */
   readonly types?: boolean;
+  /** Reads are made; whatever may change something is answered from its schema and listed. */
+  readonly dryRun?: boolean;
   /** Opened already, under a key. */
   readonly opening?: Opening;
   /** Where its program may send requests at most; the operator's policy holds besides. */
@@ -85,8 +87,9 @@ export async function execute(request: ExecutionRequest, rooms: Rooms): Promise<
       blameQuota(await attempt(opening, { ...request, limits, signal }, rooms), limits, shortenedBy),
     wallMsOf: ({ stats }) => stats.wallMs,
   }).catch((thrown: unknown) => settleFailure(execution, thrown, rooms));
+  const marked = request.dryRun ? { ...result, dryRun: result.dryRun ?? { writes: [] } } : result;
   await opened;
-  return finish(opening, result, rooms);
+  return finish(opening, marked, rooms);
 }
 
 /** What the program saw is kept before it is put away; for one that has ended the journal is of use, but not needed. */

@@ -5,7 +5,7 @@ export type { Called, PlainCall } from "./call-tools.ts";
 export { createBuiltins } from "./create-builtins.ts";
 export { createDescribe } from "./create-describe.ts";
 export { toFetchTool } from "./create-fetch.ts";
-export type { SendRequest } from "./create-fetch.ts";
+export type { CheckRequest, SendRequest } from "./create-fetch.ts";
 export { createGuide } from "./create-guide.ts";
 export { createRecord } from "./create-record.ts";
 export type { ExecutionRecord, RecordOptions } from "./create-record.ts";

@@ -117,6 +117,7 @@ describe("a request with a key", () => {
     await assert.rejects(send(act, { source: "2" }), conflict);
     await assert.rejects(send(act, { input: 1 }), conflict);
     await assert.rejects(send(act, { networkPolicy: { mode: "blocked" } }), conflict);
+    await assert.rejects(send(act, { dryRun: true }), conflict);
     await assert.rejects(start("there").send(act, { wanted: { calls: 1 } }), conflict);
     const first = send(act, { idempotencyKey: "third" });
     await assert.rejects(send(act, { idempotencyKey: "third", source: "2" }), conflict);
@@ -185,6 +186,10 @@ describe("an execution whose process died", () => {
     subject: `a.${effect}`,
     detail: { execution: `ex_${"1".padStart(24, "0")}`, seq, effect, decision },
   });
+  const rehearse = (seq: number) => {
+    const intended = intend(seq, "write");
+    return { ...intended, detail: { ...intended.detail, dryRun: true } };
+  };
   const answer = (seq: number) => ({
     ...intend(seq, "x"),
     action: "call.ended",
@@ -201,6 +206,7 @@ describe("an execution whose process died", () => {
       intend(2, "read"),
       intend(3, "write"),
       intend(4, "destroy", "ask"),
+      rehearse(5),
     ])
       await ledger.write(record);
     const { send, recover } = start("second");
@@ -223,6 +229,7 @@ describe("an execution whose process died", () => {
           [2, "error"],
           [3, "unknown"],
           [4, "pending"],
+          [5, "error"],
         ],
       ],
     );

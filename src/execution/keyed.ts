@@ -92,9 +92,9 @@ function isHarmless({ state, calls, error }: ExecutionResult): boolean {
 }
 
 function digestRequest(request: KeyedRequest): Digest {
-  const { source, input = null, wanted, analysis = true, types = true, networkPolicy } = request;
+  const { source, input = null, wanted, analysis = true, types = true, networkPolicy, dryRun = false } = request;
   const network = networkPolicy === undefined ? {} : { network: JSON.stringify(networkPolicy) };
-  return digestOf({ source, input, limits: { ...wanted }, analysis, types, ...network });
+  return digestOf({ source, input, limits: { ...wanted }, analysis, types, ...network, ...(dryRun && { dryRun }) });
 }
 
 function refuseBadKey(key: string): void {
@@ -104,6 +104,6 @@ function refuseBadKey(key: string): void {
 
 function conflict(): GloveboxError {
   return new GloveboxError("REQUEST_CONFLICT", "This idempotencyKey belongs to another request", {
-    hint: "Send the same code, input and limits with it, or take a new key",
+    hint: "Send the same code, input, limits and dryRun with it, or take a new key",
   });
 }

@@ -109,11 +109,13 @@ function parseDetail(text: string): Detail {
   }
 }
 
-/** Until its end is read. A read changes nothing, so nothing about it can be unknown. */
-function parseIntent({ effect: rawEffect, decision: rawDecision, idempotent }: Detail) {
+/** Until its end is read. A read changes nothing, and neither does a dry run: nothing about them can be unknown. */
+function parseIntent({ effect: rawEffect, decision: rawDecision, idempotent, dryRun }: Detail) {
   const effect = EFFECTS.find((known) => known === rawEffect) ?? "unknown";
   const decision = DECISIONS.find((known) => known === rawDecision) ?? "deny";
-  return { effect, decision, outcome: OUTCOMES_BEFORE_THE_END[decision](effect), isRepeatable: idempotent === true };
+  const isRepeatable = idempotent === true || dryRun === true;
+  if (dryRun === true) return { effect, decision, outcome: "error" as const, isRepeatable, dryRun };
+  return { effect, decision, outcome: OUTCOMES_BEFORE_THE_END[decision](effect), isRepeatable };
 }
 
 function parseEnd({ outcome: rawOutcome, ms }: Detail) {

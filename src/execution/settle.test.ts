@@ -53,6 +53,7 @@ const BRIDGE: Bridge = {
   records: () => [CALL],
   failureOf: (seq) => (seq === 2 ? FAILURE : undefined),
   labels: () => [],
+  dryRun: () => undefined,
   recorded: () => Promise.resolve(),
 };
 const CONTEXT = {

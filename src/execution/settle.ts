@@ -54,6 +54,7 @@ export function settleResult(
   const { ending, logs, usage } = ran;
   const calls = bridge.records();
   const labels = bridge.labels();
+  const dryRun = bridge.dryRun();
   const settled = (
     state: ExecutionResult["state"],
     outcome: Pick<ExecutionResult, "value" | "error" | "approvals" | "questions">,
@@ -64,6 +65,7 @@ export function settleResult(
       logs: logs.map((line) => cleanLine(line, context)),
       calls,
       findings: program.findings,
+      ...(dryRun && { dryRun }),
       ...(labels.length > 0 && { labels }),
       stats: { ...roundStats(usage), calls: calls.length },
     };

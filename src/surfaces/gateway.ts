@@ -36,6 +36,8 @@ export interface ExecuteRequest {
   readonly analysis?: boolean;
   /** `false` skips the type check alone. For the command line only. */
   readonly types?: boolean;
+  /** Reads are made; whatever may change something is answered from its schema and listed in the result. */
+  readonly dryRun?: boolean;
   /** Requests of one principal with the same one are one execution: the second gets what came of the first. */
   readonly idempotencyKey?: string;
   /** Where its program may send requests at most; can only tighten what the operator set. */

@@ -24,10 +24,8 @@ export interface LibraryRequest extends Omit<Taken, "networkPolicy"> {
 
 /** A copy with `input` as plain JSON. Throws `REQUEST_INVALID`. */
 export function parseExecuteRequest(raw: unknown): Taken {
-  const { code, input, limits, signal, onEvent, idempotencyKey, session, networkPolicy, ...others } = parseObject(
-    raw,
-    "execute",
-  );
+  const { code, input, limits, signal, onEvent, idempotencyKey, session, networkPolicy, dryRun, ...others } =
+    parseObject(raw, "execute");
   if (typeof code !== "string") throw invalid("execute", "code must be a text", 'execute({ code: "return 1" })');
   if (limits !== undefined && !isJsonObject(limits)) {
     throw invalid("execute", "limits must be an object", "limits: { wallMs: 5000 }");
@@ -41,9 +39,13 @@ export function parseExecuteRequest(raw: unknown): Taken {
   if (session !== undefined && typeof session !== "string") {
     throw invalid("execute", "session must be a text", 'session: "conversation-7"');
   }
+  if (dryRun !== undefined && typeof dryRun !== "boolean") {
+    throw invalid("execute", "dryRun must be true or false", "dryRun: true");
+  }
   return {
     ...others,
     code,
+    ...(dryRun !== undefined && { dryRun }),
     ...(session !== undefined && { session }),
     ...(input !== undefined && { input: parseInput(input) }),
     ...(limits !== undefined && { limits }),

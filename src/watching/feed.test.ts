@@ -28,6 +28,22 @@ test("a call is told once, with what was decided and what came of it", async () 
   ]);
 });
 
+test("a call that was only rehearsed is no use of its tool", async () => {
+  await using watched = await openWatched();
+  const { feed, ledger } = watched;
+  const told: Happening[] = [];
+  feed.listen((happening) => void (happening.kind === "call" && told.push(happening)));
+  const [intended, ended] = callEntries({ effect: "write" });
+  for (const entry of [intended, ended]) {
+    await ledger.write({ ...entry, detail: { ...Object(entry.detail), dryRun: true } });
+  }
+  feed.drain();
+  assert.deepEqual(told, []);
+  for (const entry of [intended, ended]) await ledger.write(entry);
+  feed.drain();
+  assert.equal(told.length, 1);
+});
+
 test("a name that a program made up is no tool", async () => {
   await using watched = await openWatched();
   const { feed, ledger } = watched;

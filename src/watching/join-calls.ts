@@ -15,8 +15,9 @@ export function createJoinCalls(): JoinCalls {
   const pending = new Map<string, SeenTool>();
   return ({ actor: principal, action, subject, detail, at: endedAt }) => {
     if (!isJsonObject(detail)) return undefined;
-    const { execution, seq, outcome, code, ms } = detail;
-    if (typeof execution !== "string" || typeof seq !== "number") return undefined;
+    const { execution, seq, outcome, code, ms, dryRun } = detail;
+    // A call that was only rehearsed is no use of its tool.
+    if (typeof execution !== "string" || typeof seq !== "number" || dryRun === true) return undefined;
     const key = `${execution} ${seq}`;
     if (action === "call.intended") {
       pending.set(key, toTool(subject, detail));

@@ -107,6 +107,7 @@ describe("the library", () => {
       [{ code: "1", input: circle }, /input must be JSON: it is circular/],
       [{ code: "1", limits: 5 }, /limits must be an object/],
       [{ code: "1", session: 5 }, /session must be a text/],
+      [{ code: "1", dryRun: "yes" }, /dryRun must be true or false/],
       [{ code: "1", signal: {} }, /signal must be an AbortSignal/],
     ];
     for (const [request, message] of wrong) {

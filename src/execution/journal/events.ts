@@ -24,6 +24,7 @@ export interface JournaledRequest {
   readonly analysis?: boolean;
   readonly types?: boolean;
   readonly networkPolicy?: NetworkPolicy;
+  readonly dryRun?: boolean;
 }
 
 /** A program as it runs: what it was made into, the names it sees, and where chance and time begin. */

@@ -4,7 +4,7 @@ import type { Writable } from "node:stream";
 
 import { cleanText } from "../../audit/index.ts";
 import { describeError } from "../../domain/index.ts";
-import type { ExecutionResult, Finding, GloveboxError, PublicError, Truncation } from "../../domain/index.ts";
+import type { DryRun, ExecutionResult, Finding, GloveboxError, PublicError, Truncation } from "../../domain/index.ts";
 
 const LINE_BYTES = 64 * 1024;
 
@@ -61,8 +61,18 @@ export function printResult(result: ExecutionResult, stdout: Writable, stderr: W
   printFindings(result.findings, stderr);
   if (result.error) printLine(stderr, formatError(result.error));
   if (result.truncated) printLine(stderr, formatTruncation(result.truncated));
+  if (result.dryRun) printDryRun(result.dryRun, stderr);
   printLine(stderr, summarize(result));
   if (result.value !== undefined) stdout.write(`${formatValue(result.value)}\n`);
+}
+
+/** What would have been done, one line each. */
+function printDryRun({ writes }: DryRun, stderr: Writable): void {
+  printLine(stderr, writes.length === 0 ? "dry run: it would change nothing" : "dry run: it would have called");
+  for (const { seq, tool, effect, decision, args } of writes) {
+    const asked = decision === "ask" ? ", after an approval" : "";
+    printLine(stderr, `  ${seq} ${tool}(${args === undefined ? "…" : toPlainJson(args)}) (${effect}${asked})`);
+  }
 }
 
 function formatTruncation({ handle, bytes, shape }: Truncation): string {

@@ -103,6 +103,7 @@ function addRunning(program: Command, context: CliContext, end: (code: number) =
     .option("--calls <number>", "limit of tool calls", parseCount)
     .addOption(new Option("--engine <name>", "the sandbox engine").choices(["isolate", "quickjs", "workerd"]))
     .option("--plan", "print which tools the program can call, without running it")
+    .option("--dry-run", "make reads only; list what else the program would do")
     .option("--no-analysis", "skip the rules and the type check; the sandbox holds without them")
     .option("--no-types", "skip the type check; wrong arguments are then found at the call")
     .option(...UNRESTRICTED)

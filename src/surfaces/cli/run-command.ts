@@ -31,6 +31,7 @@ export interface RunFlags {
   readonly engine?: EngineName;
   readonly analysis: boolean;
   readonly plan?: boolean;
+  readonly dryRun?: boolean;
   readonly types: boolean;
   readonly network: boolean;
   readonly unrestrictedNetwork?: boolean;
@@ -115,9 +116,9 @@ function toRequest(
   { code, limits }: Pick<ExecuteRequest, "code" | "limits">,
   { principal, signal, flags }: Session,
 ): ExecuteRequest {
-  const { analysis, types, network } = flags;
+  const { analysis, types, network, dryRun = false } = flags;
   const narrowed = network ? {} : { networkPolicy: { mode: "blocked" } as const };
-  return { code, principal, signal, analysis, types, ...narrowed, ...(limits && { limits }) };
+  return { code, principal, signal, analysis, types, dryRun, ...narrowed, ...(limits && { limits }) };
 }
 
 /** How the process ends after one program. */

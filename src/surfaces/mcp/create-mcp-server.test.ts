@@ -29,7 +29,7 @@ test("wrong arguments are a tool result with a clear message, and nothing runs",
     code: "REQUEST_INVALID",
     message: "Wrong arguments for execute: code: expected string, received number",
     retry: false,
-    hint: "execute takes code, language, input, limits, idempotencyKey",
+    hint: "execute takes code, language, input, limits, dryRun, idempotencyKey",
   };
   assert.equal(refused.isError, true);
   assert.deepEqual(refused.structuredContent, { error });

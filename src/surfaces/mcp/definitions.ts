@@ -92,6 +92,7 @@ const EXECUTE: Tool = {
         description: "Tighter limits, such as wallMs, cpuMs, memoryBytes, calls",
         additionalProperties: { type: "integer", minimum: 1 },
       },
+      dryRun: { type: "boolean", description: "Writes are listed, not made" },
       idempotencyKey: { type: "string", description: "The same for a retry: nothing happens twice" },
     },
     required: ["code"],

@@ -34,15 +34,20 @@ test("execute takes both languages, any JSON as input, and limits", () => {
 test("execute without code says what is missing", () => {
   assert.equal(
     refusal(() => parseExecuteArguments(undefined)),
-    "Wrong arguments for execute: code: expected string, received undefined | execute takes code, language, input, limits, idempotencyKey",
+    "Wrong arguments for execute: code: expected string, received undefined | execute takes code, language, input, limits, dryRun, idempotencyKey",
   );
 });
 
 test("an argument that nobody would honor is refused by name", () => {
   assert.match(
-    refusal(() => parseExecuteArguments({ code: "1", dryRun: true })),
-    /Unrecognized key: "dryRun"/,
+    refusal(() => parseExecuteArguments({ code: "1", dryrun: true })),
+    /Unrecognized key: "dryrun"/,
   );
+  assert.match(
+    refusal(() => parseExecuteArguments({ code: "1", dryRun: "yes" })),
+    /dryRun: expected boolean/,
+  );
+  assert.deepEqual(parseExecuteArguments({ code: "1", dryRun: true }), { code: "1", dryRun: true });
 });
 
 test("another language is refused", () => {

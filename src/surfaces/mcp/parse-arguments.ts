@@ -23,6 +23,7 @@ export interface ExecuteArguments {
   readonly code: string;
   readonly input?: Json;
   readonly limits?: Partial<Limits>;
+  readonly dryRun?: boolean;
   readonly idempotencyKey?: string;
 }
 
@@ -44,12 +45,13 @@ const DESCRIBE = z.strictObject({
   detail: z.enum(["brief", "types", "full"]).default("types"),
 });
 
-/** Strict, because an argument that is silently ignored (`dryRun: true`) would be a promise that nobody keeps. */
+/** Strict, because an argument that is silently ignored (`dryrun: true`) would be a promise that nobody keeps. */
 const EXECUTE = z.strictObject({
   code: z.string(),
   language: z.enum(["typescript", "javascript"]).optional(),
   input: z.unknown().optional(),
   limits: z.partialRecord(z.enum(Object.keys(DEFAULT_LIMITS)), z.int().min(1)).optional(),
+  dryRun: z.boolean().optional(),
   idempotencyKey: z.string().min(1).max(MAX_KEY_CHARS).optional(),
 });
 
@@ -74,11 +76,12 @@ export function parseDescribeArguments(raw: unknown): DescribeArguments {
 
 /** Throws `REQUEST_INVALID` for anything that the definition of `execute` does not allow. */
 export function parseExecuteArguments(raw: unknown): ExecuteArguments {
-  const { code, input, limits, idempotencyKey } = parseWith(EXECUTE, "execute", raw);
+  const { code, input, limits, dryRun, idempotencyKey } = parseWith(EXECUTE, "execute", raw);
   return {
     code,
     ...(input !== undefined && { input: input as Json }), // it came out of a JSON parser
     ...(limits !== undefined && { limits }),
+    ...(dryRun !== undefined && { dryRun }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
   };
 }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { parseResultId } from "../../domain/index.ts";
+import { parseResultId, parseToolAddress } from "../../domain/index.ts";
 import { capText } from "./cap-text.ts";
 import { createResult } from "./fixtures/memory-gateway.ts";
 import { MAX_TEXT_BYTES, renderExecution } from "./render-execution.ts";
@@ -51,6 +51,28 @@ test("value, logs, findings and error come in that order with all that is known"
       "Incident: in_1",
     ].join("\n"),
   );
+});
+
+test("a dry run tells what was not done, on one line each, and leaves room for the error", () => {
+  const tool = parseToolAddress("a.b");
+  assert.ok(tool);
+  const spared = { seq: 1, tool, effect: "write", decision: "allow" } as const;
+  const writes = [
+    { ...spared, args: { a: "x\ny" } },
+    { ...spared, seq: 2, decision: "ask" as const },
+  ];
+  assert.equal(
+    renderExecution(createResult({ value: 1, dryRun: { writes } })),
+    '1\n\nDry run, these calls were not made:\na.b({"a":"x\\ny"})\na.b(…) (needs approval)',
+  );
+  assert.equal(
+    renderExecution(createResult({ value: 1, dryRun: { writes: [] } })),
+    "1\n\nDry run: it would change nothing.",
+  );
+  const many = Array.from({ length: 1_000 }, () => ({ ...spared, args: { a: "x".repeat(400) } }));
+  const error = { code: "PROGRAM_THREW", message: "it threw", retry: false } as const;
+  const text = renderExecution(createResult({ state: "failed", error, dryRun: { writes: many } }));
+  assert.match(text, /\n\nError PROGRAM_THREW: it threw$/);
 });
 
 test("a state without an error is named", () => {

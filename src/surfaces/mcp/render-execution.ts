@@ -1,6 +1,14 @@
 /** An execution's result as a text for a model: value, logs, findings, error, in that order. */
 
-import type { ErrorCode, ExecutionView, Finding, LogLine, PublicError, Truncation } from "../../domain/index.ts";
+import type {
+  DryRun,
+  ErrorCode,
+  ExecutionView,
+  Finding,
+  LogLine,
+  PublicError,
+  Truncation,
+} from "../../domain/index.ts";
 import { capText } from "./cap-text.ts";
 
 /** A model pays for every byte; the whole result is in `structuredContent`. */
@@ -10,12 +18,15 @@ export const MAX_TEXT_BYTES = 20_000;
 const MAX_TAIL_BYTES = 8_000;
 
 const MAX_SHAPE_BYTES = 1_000;
+/** Less than the tail, so that the error after it has room. */
+const MAX_DRY_RUN_BYTES = 4_000;
 
 /** Never longer than `MAX_TEXT_BYTES`. A client without programs is told only of what it can do. */
 export function renderExecution(result: ExecutionView, { hasPrograms = true } = {}): string {
   const parts = [
     renderTruncation(result.truncated, hasPrograms),
     renderFindings(result.findings),
+    renderDryRun(result.dryRun),
     renderFailure(result),
   ];
   const tail = capText(joinParts(parts), MAX_TAIL_BYTES);
@@ -75,6 +86,17 @@ function renderFindings(findings: readonly Finding[]): string {
     (found) => `${found.severity} ${found.rule} (line ${found.line}:${found.column}): ${found.message}`,
   );
   return ["Findings:", ...lines].join("\n");
+}
+
+/** One line each, so that no argument can add a line that looks like ours. */
+function renderDryRun(dryRun: DryRun | undefined): string {
+  if (!dryRun) return "";
+  if (dryRun.writes.length === 0) return "Dry run: it would change nothing.";
+  const lines = dryRun.writes.map(({ tool, args, decision }) => {
+    const asked = decision === "ask" ? " (needs approval)" : "";
+    return `${tool}(${args === undefined ? "…" : JSON.stringify(args)})${asked}`;
+  });
+  return capText(["Dry run, these calls were not made:", ...lines].join("\n"), MAX_DRY_RUN_BYTES);
 }
 
 function renderFailure({ state, error, execution }: ExecutionView): string {

@@ -1,0 +1,161 @@
+/** A dry run at the bridge: what is made, what is only listed, and that nothing of the latter reaches anybody. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { isJsonObject, parseRuleId } from "../domain/index.ts";
+import type { Json, JsonSchema, PolicyRule, Tool } from "../domain/index.ts";
+import { createTool, known, openTestBridge } from "./fixtures/test-bridge.ts";
+import type { TestBridgeOptions } from "./fixtures/test-bridge.ts";
+
+const rule = (decision: PolicyRule["decision"], tool: string): PolicyRule => ({
+  id: known(parseRuleId(decision)),
+  decision,
+  tools: [tool],
+  effects: [],
+  reason: "so",
+});
+const FALSE: JsonSchema = { enum: [false] };
+
+/** `hide` stands for what takes secrets out. */
+function openDry(options: TestBridgeOptions = {}) {
+  const taken: string[] = [];
+  const dryRun = { hide: (text: string) => text.replaceAll("s3cret", "[hidden]") };
+  const take = async ({ address }: Tool): Promise<unknown> => taken.push(address);
+  return openTestBridge({ dryRun, take, ...options }).then((test) => ({ ...test, taken }));
+}
+
+describe("a dry run", () => {
+  it("makes reads and counts them against quotas", async () => {
+    const { bridge, steps, taken } = await openDry();
+    assert.deepEqual(await bridge.call("files.read", "{}"), { ok: true, json: '{"ok":true}' });
+    assert.deepEqual([steps.includes("invoke"), taken, bridge.dryRun()], [true, ["files.read"], { writes: [] }]);
+  });
+  it("lists whatever may change something, and neither makes nor counts it", async () => {
+    const tools = (["write", "destroy", "unknown"] as const).map((effect) => createTool(`files.${effect}`, { effect }));
+    const { bridge, steps, taken } = await openDry({ tools });
+    for (const { address } of tools) {
+      const reply = await bridge.call(address, '{"path":"/a"}');
+      assert.deepEqual(reply, { ok: true, json: `"dry run: ${address} was not called"` });
+    }
+    assert.deepEqual([steps.includes("invoke"), taken], [false, []]);
+    assert.deepEqual(bridge.dryRun()?.writes, [
+      { seq: 1, tool: "files.write", effect: "write", decision: "allow", args: { path: "/a" } },
+      { seq: 2, tool: "files.destroy", effect: "destroy", decision: "ask", args: { path: "/a" } },
+      { seq: 3, tool: "files.unknown", effect: "unknown", decision: "allow", args: { path: "/a" } },
+    ]);
+    const traced = bridge.records().map(({ outcome, decision, dryRun }) => [outcome, decision, dryRun]);
+    assert.deepEqual(traced, [
+      ["ok", "allow", true],
+      ["ok", "ask", true],
+      ["ok", "allow", true],
+    ]);
+  });
+  it("makes the same calls when it is none", async () => {
+    const { bridge, steps } = await openTestBridge();
+    assert.deepEqual(await bridge.call("files.write", "{}"), { ok: true, json: '{"ok":true}' });
+    assert.deepEqual([steps.includes("invoke"), bridge.dryRun()], [true, undefined]);
+    assert.equal(bridge.records()[0]?.dryRun, undefined);
+  });
+  it("refuses what policy denies, and does not list it", async () => {
+    const { bridge, steps } = await openDry({ rules: [rule("deny", "files.write")] });
+    const reply = await bridge.call("files.write", "{}");
+    assert.equal(reply.ok ? "" : reply.error.code, "POLICY_DENIED");
+    assert.deepEqual([steps.includes("invoke"), bridge.dryRun()], [false, { writes: [] }]);
+  });
+  it("does not make a read that a person would have to allow", async () => {
+    const { bridge, steps } = await openDry({ rules: [rule("ask", "files.read")] });
+    assert.equal((await bridge.call("files.read", "{}")).ok, true);
+    assert.equal(steps.includes("invoke"), false);
+    const [listed] = bridge.dryRun()?.writes ?? [];
+    assert.deepEqual(listed, { seq: 1, tool: "files.read", effect: "read", decision: "ask", args: {} });
+  });
+  it("refuses wrong arguments as ever", async () => {
+    const input = { type: "object", required: ["path"] };
+    const { bridge } = await openDry({ tools: [createTool("files.write", { effect: "write", input })] });
+    const reply = await bridge.call("files.write", "{}");
+    assert.equal(reply.ok ? "" : reply.error.code, "TOOL_ARGUMENTS_INVALID");
+    assert.deepEqual(bridge.dryRun(), { writes: [] });
+  });
+  it("is in the records of its calls", async () => {
+    const test = await openDry();
+    await test.bridge.call("files.read", "{}");
+    await test.bridge.call("files.write", "{}");
+    test.ended.abort();
+    await test.bridge.recorded();
+    const marks = (await test.ledger()).map(({ action, subject, detail }) => [
+      action,
+      subject,
+      isJsonObject(detail) ? detail["dryRun"] : undefined,
+    ]);
+    assert.deepEqual(marks, [
+      ["call.intended", "files.read", undefined],
+      ["call.ended", "files.read", undefined],
+      ["call.intended", "files.write", true],
+      ["call.ended", "files.write", true],
+    ]);
+  });
+});
+
+describe("the answer to a call that was not made", () => {
+  const answerOf = async (change: Partial<Tool>): Promise<Json> => {
+    const { bridge, steps } = await openDry({ tools: [createTool("files.write", { effect: "write", ...change })] });
+    const reply = await bridge.call("files.write", "{}");
+    assert.equal(steps.includes("invoke"), false);
+    return reply.ok ? JSON.parse(reply.json) : reply.error.code;
+  };
+  it("fits the output schema, also where that allows only false or null", async () => {
+    const output = { type: "object", properties: { id: { type: "integer" } }, required: ["id"] };
+    assert.deepEqual(await answerOf({ output }), { id: 1 });
+    assert.deepEqual(await answerOf({ output: FALSE }), false);
+    assert.deepEqual(await answerOf({ output: { type: "null" } }), null);
+  });
+  it("has the shape that was learned where the server declares none", async () => {
+    assert.deepEqual(await answerOf({ learned: { type: "object", properties: { n: { type: "number" } } } }), { n: 1 });
+  });
+  it("is a failure when no value fits; the call is listed all the same", async () => {
+    const tools = [createTool("files.write", { effect: "write", output: { allOf: [{ type: "null" }, FALSE] } })];
+    const { bridge } = await openDry({ tools });
+    const reply = await bridge.call("files.write", "{}");
+    assert.equal(reply.ok ? "" : reply.error.code, "UPSTREAM_RESULT_INVALID");
+    assert.equal(bridge.dryRun()?.writes.length, 1);
+  });
+  it("is the builtin's own where it has one, unless that refuses", async () => {
+    const tool = createTool("glovebox.send", { effect: "write" });
+    const never = (): never => assert.fail("sent");
+    const builtin = { tool, judge: () => tool, answer: never, rehearse: () => ({ status: 200 }) };
+    const { bridge, taken } = await openDry({ builtins: new Map([[tool.address, builtin]]) });
+    assert.deepEqual(await bridge.call("glovebox.send", "{}"), { ok: true, json: '{"status":200}' });
+    assert.deepEqual(taken, []);
+    const refusing = { ...builtin, rehearse: never };
+    const other = await openDry({ builtins: new Map([[tool.address, refusing]]) });
+    assert.equal((await other.bridge.call("glovebox.send", "{}")).ok, false);
+    assert.deepEqual(other.bridge.dryRun(), { writes: [] });
+  });
+});
+
+describe("the arguments in the list", () => {
+  const listed = async (args: Json): Promise<Json | undefined> => {
+    const { bridge } = await openDry();
+    await bridge.call("files.write", JSON.stringify(args));
+    return bridge.dryRun()?.writes[0]?.args;
+  };
+  it("hold no secret, also not one that is cut in half", async () => {
+    assert.deepEqual(await listed({ a: `${"x".repeat(497)}s3cret` }), { a: `${"x".repeat(497)}[hi…` });
+    assert.deepEqual(await listed({ s3cret: ["s3cret"] }), { "[hidden]": ["[hidden]"] });
+  });
+  it("have texts of up to 500 characters whole", async () => {
+    assert.deepEqual(await listed({ a: "x".repeat(500) }), { a: "x".repeat(500) });
+    assert.deepEqual(await listed({ a: "x".repeat(501) }), { a: `${"x".repeat(500)}…` });
+  });
+  it("are left out when they are too long, by themselves or together", async () => {
+    const many = (count: number): Json => ({ ab: Array.from({ length: count }, () => 1) });
+    const long = "x".repeat(400);
+    assert.notEqual(await listed(many(1_996)), undefined);
+    assert.equal(await listed(many(1_997)), undefined);
+    const { bridge } = await openDry({ limits: { calls: 1_000 } });
+    for (let call = 0; call < 200; call += 1) await bridge.call("files.write", JSON.stringify({ long }));
+    const shown = bridge.dryRun()?.writes.filter(({ args }) => args !== undefined) ?? [];
+    assert.deepEqual([bridge.dryRun()?.writes.length, shown.length], [200, Math.floor(64_000 / 411)]);
+  });
+});

@@ -1,0 +1,85 @@
+/** Calls that a dry run does not make: which they are, what the program gets instead, and how they are listed. */
+
+import { GloveboxError, mapTexts } from "../domain/index.ts";
+import type {
+  Decision,
+  DryRun,
+  ExecutionEvent,
+  Json,
+  JsonObject,
+  SparedCall,
+  Tool,
+  ToolCall,
+} from "../domain/index.ts";
+
+import type { Builtin } from "./builtin.ts";
+import { createSample } from "./sample/create-sample.ts";
+
+/** One execution that only rehearses. */
+export interface Rehearsal {
+  /** True for whatever may change something. A read that a person would have to allow is not made either: nobody did. */
+  spares(tool: Tool, decision: Decision): boolean;
+  /** Lists a call and answers it as its tool might. Throws where the tool itself would refuse it. */
+  answer(call: SpareableCall, decision: Decision, target: Target): Json;
+  listed(): DryRun;
+}
+
+type SpareableCall = ToolCall & { readonly args: JsonObject };
+type Target = Pick<Builtin, "tool"> & Partial<Builtin>;
+
+/** A reader wants to know what would have been written, not all of it. */
+const MOST_TEXT_CHARS = 500;
+/** Of the arguments of one call, as JSON. */
+const MOST_CALL_CHARS = 4_000;
+/** Of all of them: the list is part of a result that a model may read. */
+const MOST_CHARS = 64_000;
+
+export interface RehearsalOptions {
+  /** Takes known secrets out of a text; it sees whole texts, before they are cut. */
+  readonly hide: (text: string) => string;
+  /** Hears of each call, as of one that is made. */
+  readonly onEvent: (event: ExecutionEvent) => void;
+}
+
+export function createRehearsal({ hide, onEvent }: RehearsalOptions): Rehearsal {
+  const writes: SparedCall[] = [];
+  let left = MOST_CHARS;
+  return {
+    spares: ({ effect }, { kind }) => kind !== "deny" && (effect !== "read" || kind === "ask"),
+    answer({ seq, args }, { kind }, target) {
+      const { tool, judge, rehearse } = target;
+      onEvent({ kind: "called", seq, tool: tool.address });
+      const rehearsed = rehearse?.(args); // first: what is refused would not have been done either
+      const shown = toShown(args, hide);
+      const size = JSON.stringify(shown).length;
+      const isShown = size <= Math.min(MOST_CALL_CHARS, left);
+      if (isShown) left -= size;
+      const { effect } = judge?.(args) ?? tool;
+      const decision = kind === "ask" ? "ask" : "allow";
+      writes.push({ seq, tool: tool.address, effect, decision, ...(isShown && { args: shown }) });
+      return rehearsed ?? sampleOf(tool);
+    },
+    listed: () => ({ writes: writes.toSorted((a, b) => a.seq - b.seq) }),
+  };
+}
+
+/**
+ * What the tool declares, or else what was learned of its results. A server that declares nothing usually answers with
+ * a text, so that is what a program gets then.
+ */
+function sampleOf({ address, output, learned }: Tool): Json {
+  const learnt = output ? undefined : learned && createSample(learned);
+  if (!output) return learnt ?? `dry run: ${address} was not called`;
+  const value = createSample(output);
+  if (value !== undefined) return value;
+  throw new GloveboxError("UPSTREAM_RESULT_INVALID", `No value was found that fits the output schema of ${address}`, {
+    hint: "A dry run cannot answer this call; leave it out, or catch this error",
+  });
+}
+
+function toShown(args: JsonObject, hide: (text: string) => string): Json {
+  return mapTexts(args, (text) => {
+    const hidden = hide(text);
+    return hidden.length <= MOST_TEXT_CHARS ? hidden : `${hidden.slice(0, MOST_TEXT_CHARS).toWellFormed()}…`;
+  });
+}
