@@ -24,7 +24,16 @@ export { defineConfig } from "./config/index.ts";
 export { defineAdapter } from "./connectors/index.ts";
 export type { GloveboxConfig } from "./config/index.ts";
 export { GloveboxError } from "./domain/index.ts";
-export type { Adapter, AdapterContext, ErrorCode, ExecutionResult, Json, Limits, PublicError } from "./domain/index.ts";
+export type {
+  Adapter,
+  AdapterContext,
+  ErrorCode,
+  ExecutionResult,
+  ExecutionView,
+  Json,
+  Limits,
+  PublicError,
+} from "./domain/index.ts";
 export type { Glovebox } from "./surfaces/index.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));

@@ -201,6 +201,7 @@ function createGateway(parts: Parts): Gateway {
     ...corridor,
     expose: settings.expose,
     escapeHtml: settings.output.escapeHtml,
+    patienceMs: settings.clients.patienceMs,
     onToolsChanged: (listener) => {
       const forgets = [parts.watch.onToolsChanged(listener), policy.onChange(listener)];
       return () => forgets.forEach((forget) => forget());

@@ -31,6 +31,7 @@ import {
 import type { Case } from "./scenarios/observe.ts";
 import { API_OBSERVATIONS } from "./scenarios/observe-apis.ts";
 import { APPROVAL_OBSERVATIONS } from "./scenarios/observe-approvals.ts";
+import { CLIENT_OBSERVATIONS } from "./scenarios/observe-clients.ts";
 import { FLOW_OBSERVATIONS } from "./scenarios/observe-flows.ts";
 import { LEDGER_OBSERVATIONS } from "./scenarios/observe-ledger.ts";
 import { LOGIN_OBSERVATIONS } from "./scenarios/observe-login.ts";
@@ -205,6 +206,7 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
   ...NETWORK_OBSERVATIONS,
   ...WATCHING_OBSERVATIONS,
   ...OUTPUT_OBSERVATIONS,
+  ...CLIENT_OBSERVATIONS,
 
   "mcpServers.*.args": compare(
     run("return (await probe.about({})).argv"),

@@ -71,7 +71,7 @@ test("an unknown key names the nearest one of its own object, or all of them", (
     ],
   );
   assert.deepEqual(lines('{ "webhooks": {} }'), [
-    `${PATH}:1:3 webhooks: unknown key; known keys here: $schema, mcpServers, pin, openapi, adapters, sandbox, egress, analysis, policy, quotas, catalog, audit, ledger, metrics, traces, anomalies, store, expose, output, results, approvals, journal, server`,
+    `${PATH}:1:3 webhooks: unknown key; known keys here: $schema, mcpServers, pin, openapi, adapters, sandbox, egress, analysis, policy, quotas, catalog, audit, ledger, metrics, traces, anomalies, store, expose, clients, output, results, approvals, journal, server`,
   ]);
 });
 

@@ -63,6 +63,7 @@ test("every setting is listed", () => {
     "audit.export[].url",
     "audit.previews",
     "catalog.learn",
+    "clients.patienceMs",
     "egress.proxy",
     "expose",
     "journal.executionBytes",

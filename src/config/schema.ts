@@ -268,6 +268,15 @@ export const configSchema = z.strictObject({
   expose: z.enum(["code", "tools", "both"]).default("code").meta({
     description: "What MCP clients see: search, describe and execute; every upstream tool under its own name; or both.",
   }),
+  clients: z
+    .strictObject({
+      patienceMs: whole(
+        { min: 1, max: HOUR_MS, usual: 45_000 },
+        "How long execute keeps an MCP client waiting before it answers running, to be asked on with resume.",
+      ),
+    })
+    .prefault({})
+    .meta({ description: "What MCP clients can take." }),
   output: z
     .strictObject({
       escapeHtml: z.boolean().default(false).meta({

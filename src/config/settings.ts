@@ -163,6 +163,8 @@ export interface Settings {
   readonly store: { readonly path: string };
   /** What MCP clients see: programs over tools, the tools themselves, or both. */
   readonly expose: "code" | "tools" | "both";
+  /** How long an MCP client is kept waiting for an execution before it is told to ask again. */
+  readonly clients: { readonly patienceMs: number };
   /** Whether HTML is escaped in texts for MCP clients. */
   readonly output: { readonly escapeHtml: boolean };
   /** How long large results are kept, and how many bytes of them in all. */

@@ -69,6 +69,7 @@ export function toSettings(config: CheckedConfig, context: Context): Settings {
     anomalies: toAnomalies(config.anomalies, context.environment),
     store: { path: isMemoryLocation(location) ? location : resolve(context.folder, location) },
     expose: config.expose,
+    clients: config.clients,
     output: config.output,
     results: config.results,
     approvals: config.approvals,

@@ -34,6 +34,7 @@ import type { ReadResult, Results } from "./results/create-results.ts";
 import type { ResultQuery } from "./results/read-part.ts";
 import { resume } from "./resume.ts";
 import type { ResumeRooms } from "./resume.ts";
+import { withinPatience } from "./within-patience.ts";
 
 /** Who asks; who watches; and how to stop it. */
 interface Asked {
@@ -60,20 +61,23 @@ export interface CorridorOptions {
   readonly sourcesOf: (execution: ExecutionId) => readonly LabelSource[];
 }
 
+/** What an execution is asked for with. */
+interface AskedExecution extends Asked {
+  readonly code: string;
+  readonly input?: Json;
+  readonly limits?: Partial<Limits>;
+  readonly analysis?: boolean;
+  readonly types?: boolean;
+  readonly dryRun?: boolean;
+  /** Requests with the same one are one execution. */
+  readonly idempotencyKey?: string;
+  readonly networkPolicy?: NetworkPolicy;
+}
+
 export interface Corridor {
-  execute(
-    request: Asked & {
-      readonly code: string;
-      readonly input?: Json;
-      readonly limits?: Partial<Limits>;
-      readonly analysis?: boolean;
-      readonly types?: boolean;
-      readonly dryRun?: boolean;
-      /** Requests with the same one are one execution. */
-      readonly idempotencyKey?: string;
-      readonly networkPolicy?: NetworkPolicy;
-    },
-  ): Promise<ExecutionResult>;
+  execute(request: AskedExecution): Promise<ExecutionResult>;
+  /** As `execute`, but answers `running` once patience is over; from then on `signal` ends nothing. */
+  begin(request: AskedExecution & { readonly patienceMs: number }): Promise<ExecutionView>;
   callTools(request: Asked & { readonly calls: readonly PlainCall[] }): Promise<Called>;
   resume(request: Asked & { readonly execution: string; readonly waitMs?: number }): Promise<ExecutionView>;
   readResult(principal: Principal, handle: string, query: ResultQuery): Promise<ReadResult>;
@@ -119,13 +123,19 @@ export function createCorridor(options: CorridorOptions): Corridor {
     await takeIn(request.principal, result.labels ?? []);
     return result;
   };
-  return {
+  const corridor: Corridor = {
     async execute({ code, limits: wanted = {}, signal = NEVER, idempotencyKey, ...asked }) {
       const tightened = tightenLimits(limits, wanted);
       return endings.guard(signal, (until) => {
         const request = { ...asked, signal: until, source: code, limits: tightened };
         return idempotencyKey === undefined ? run(request) : runKeyed({ ...request, idempotencyKey, wanted });
       });
+    },
+    async begin({ patienceMs, signal = NEVER, onEvent, ...asked }) {
+      const patience = { patienceMs, signal, onEvent, report: (thrown: unknown) => void rooms.report(thrown) };
+      const answer = await withinPatience(patience, (watched) => corridor.execute({ ...asked, ...watched }));
+      if (answer.kind === "done") return answer.done;
+      return corridor.resume({ principal: asked.principal, execution: answer.execution, waitMs: 0 });
     },
     recover,
     goOn,
@@ -151,4 +161,5 @@ export function createCorridor(options: CorridorOptions): Corridor {
       return endings.end(STOP_MS);
     },
   };
+  return corridor;
 }

@@ -7,7 +7,15 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { digestOf } from "../audit/index.ts";
 import { GloveboxError } from "../domain/index.ts";
-import type { Digest, ExecutionResult, ExecutionView, Limits, PrincipalId } from "../domain/index.ts";
+import type {
+  Digest,
+  ExecutionEvent,
+  ExecutionId,
+  ExecutionResult,
+  ExecutionView,
+  Limits,
+  PrincipalId,
+} from "../domain/index.ts";
 import type { KeyHolder } from "../store/index.ts";
 
 import type { ExecutionRecord } from "./create-record.ts";
@@ -37,8 +45,16 @@ export interface Keyed {
 
 type Work = (opened: ExecutionRequest) => Promise<ExecutionResult>;
 
+/** The first of several requests with one key. */
+interface Leader {
+  readonly request: Digest;
+  /** Settles when it has one, which may be another process's. */
+  readonly execution: Promise<ExecutionId>;
+  readonly result: Promise<ExecutionResult>;
+}
+
 export function createKeyed(rooms: KeyRooms): Keyed {
-  const underWay = new Map<string, { readonly request: string; readonly result: Promise<ExecutionResult> }>();
+  const underWay = new Map<string, Leader>();
 
   const lead = async (request: KeyedRequest, digest: Digest, work: Work): Promise<ExecutionResult> => {
     const key = { key: request.idempotencyKey, request: digest };
@@ -47,6 +63,7 @@ export function createKeyed(rooms: KeyRooms): Keyed {
       if ("opening" in claimed) return work({ ...request, opening: claimed.opening });
       const { holder } = claimed;
       if (holder.request !== digest) throw conflict();
+      request.onEvent?.({ kind: "opened", execution: holder.execution });
       const result = await untilEnded(request, holder, rooms);
       if (!isHarmless(result)) return result;
       claimed = await rooms.claim(request, { ...key, insteadOf: holder.execution });
@@ -60,11 +77,17 @@ export function createKeyed(rooms: KeyRooms): Keyed {
       const name = `${request.principal.id}\n${request.idempotencyKey}`;
       for (let first = underWay.get(name); first; first = underWay.get(name)) {
         if (first.request !== digest) throw conflict();
+        void first.execution.then((execution) => request.onEvent?.({ kind: "opened", execution }));
         const result = await unlessCancelled(first.result, request.signal);
         if (!isHarmless(result)) return result;
       }
-      const result = lead(request, digest, work);
-      underWay.set(name, { request: digest, result });
+      const { promise: execution, resolve } = Promise.withResolvers<ExecutionId>();
+      const onEvent = (event: ExecutionEvent): void => {
+        if (event.kind === "opened") resolve(event.execution);
+        request.onEvent?.(event);
+      };
+      const result = lead({ ...request, onEvent }, digest, work);
+      underWay.set(name, { request: digest, execution, result });
       try {
         return await result;
       } finally {

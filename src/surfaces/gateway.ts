@@ -49,6 +49,11 @@ export interface ExecuteRequest {
   readonly onEvent?: (event: ExecutionEvent) => void;
 }
 
+/** An execution whose client does not wait for ever. */
+export interface BeginRequest extends ExecuteRequest {
+  readonly patienceMs: number;
+}
+
 /** Tools that a client calls by themselves, all at once, as one execution without a program. */
 export interface CallToolsRequest extends Pick<ExecuteRequest, "principal" | "signal" | "trace" | "onEvent"> {
   readonly calls: readonly PlainCall[];
@@ -88,6 +93,13 @@ export interface Health {
 export interface Gateway extends AsyncDisposable {
   /** Never rejects for what a program does; rejects for a request that is wrong in itself or cannot be recorded. */
   execute(request: ExecuteRequest): Promise<ExecutionResult>;
+  /**
+   * As `execute`, but answers with state `running` when it takes longer than `patienceMs`; it goes on then, whatever
+   * becomes of `signal`, and `resume` tells what came of it.
+   */
+  begin(request: BeginRequest): Promise<ExecutionView>;
+  /** How long MCP clients are kept waiting for `execute`. */
+  readonly patienceMs: number;
   /** Leads a program through analysis only. Nothing runs and nothing is recorded. */
   plan(request: ExecuteRequest): Promise<PlanAnswer>;
   search(

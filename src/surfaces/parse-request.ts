@@ -8,7 +8,7 @@ import type { WrittenNetworkPolicy } from "../config/index.ts";
 import { GloveboxError, isJsonObject } from "../domain/index.ts";
 import type { Json } from "../domain/index.ts";
 import type { Detail } from "../typegen/index.ts";
-import type { ExecuteRequest } from "./gateway.ts";
+import type { ExecuteRequest, ResumeRequest } from "./gateway.ts";
 
 /** What the library takes of an execution: nothing that only the command line may say. */
 interface Taken extends Omit<ExecuteRequest, "principal" | "analysis" | "types"> {
@@ -30,9 +30,6 @@ export function parseExecuteRequest(raw: unknown): Taken {
   if (limits !== undefined && !isJsonObject(limits)) {
     throw invalid("execute", "limits must be an object", "limits: { wallMs: 5000 }");
   }
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw invalid("execute", "signal must be an AbortSignal", "signal: AbortSignal.timeout(5000)");
-  }
   if (idempotencyKey !== undefined && typeof idempotencyKey !== "string") {
     throw invalid("execute", "idempotencyKey must be a text", 'idempotencyKey: "order-7"');
   }
@@ -51,9 +48,36 @@ export function parseExecuteRequest(raw: unknown): Taken {
     ...(limits !== undefined && { limits }),
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     ...(networkPolicy !== undefined && { networkPolicy: parseNetworkPolicy(networkPolicy) }),
-    ...(signal !== undefined && { signal }),
+    ...(signal !== undefined && { signal: parseSignal(signal, "execute") }),
     ...(onEvent !== undefined && { onEvent: parseListener(onEvent) }),
   };
+}
+
+/** Throws `REQUEST_INVALID` for what names no execution or waits for no time. */
+export function parseResumeRequest(raw: unknown): Omit<ResumeRequest, "principal"> {
+  const { execution, waitMs, signal } = parseObject(raw, "resume");
+  if (typeof execution !== "string") {
+    throw invalid("resume", "execution must be a text", 'resume({ execution: "ex_…" })');
+  }
+  return {
+    execution,
+    ...(waitMs !== undefined && { waitMs: parseMs(waitMs, "resume", "waitMs") }),
+    ...(signal !== undefined && { signal: parseSignal(signal, "resume") }),
+  };
+}
+
+/** Throws `REQUEST_INVALID` for what is no time that can be waited for. */
+export function parseMs(raw: unknown, method: string, name: string): number {
+  if (typeof raw === "number" && raw >= 0 && raw <= MOST_MS) return raw;
+  throw invalid(method, `${name} must be a number of milliseconds from 0 to ${MOST_MS}`, `${name}: 5000`);
+}
+
+/** The longest that a timer of the platform takes. */
+const MOST_MS = 2_147_483_647;
+
+function parseSignal(raw: unknown, method: string): AbortSignal {
+  if (raw instanceof AbortSignal) return raw;
+  throw invalid(method, "signal must be an AbortSignal", "signal: AbortSignal.timeout(5000)");
 }
 
 /** Throws `REQUEST_INVALID` for anything that is no list of texts. */

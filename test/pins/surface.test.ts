@@ -43,6 +43,7 @@ test("the package exports these names and no others", () => {
     "type AdapterContext",
     "type ErrorCode",
     "type ExecutionResult",
+    "type ExecutionView",
     "type Glovebox",
     "type GloveboxConfig",
     "type Json",

@@ -98,7 +98,8 @@ async function answerExecute({ gateway, principal }: McpDoor, request: ToolReque
   const program = parseExecuteArguments(request.rawArguments);
   const { signal, onEvent, trace } = request;
   const watched = { ...(onEvent && { onEvent }), ...(trace && { trace }) };
-  const result = await gateway.execute({ ...program, principal, signal, ...watched });
+  const { patienceMs } = gateway;
+  const result = await gateway.begin({ ...program, principal, signal, patienceMs, ...watched });
   return toResult(result, await gateway.findMedia(principal, result.value));
 }
 

@@ -97,7 +97,10 @@ test("a large result is a sample, and the text says where the rest is", () => {
 });
 
 test("an execution that goes on says so", () => {
-  assert.match(renderExecution({ ...createResult(), state: "running" }), /is running; ask again with resume\.$/);
+  assert.match(
+    renderExecution({ ...createResult(), state: "running" }),
+    /is running; wait for it with resume\(\{ execution: "ex_0{24}" \}\)\.$/,
+  );
 });
 
 test("a text at the cap is whole, one byte more is shortened to the cap with a note", () => {

@@ -101,7 +101,8 @@ function renderDryRun(dryRun: DryRun | undefined): string {
 
 function renderFailure({ state, error, execution }: ExecutionView): string {
   if (error) return renderError(error);
-  if (state === "running") return `The execution ${execution} is running; ask again with resume.`;
+  if (state === "running")
+    return `The execution ${execution} is running; wait for it with resume({ execution: "${execution}" }).`;
   return state === "completed" ? "" : `The execution ${execution} is ${state}.`;
 }
 

@@ -1,0 +1,37 @@
+/** What the settings of MCP clients change, for `test/settings.test.ts`. */
+
+import assert from "node:assert/strict";
+import type { TestContext } from "node:test";
+
+import type { CallToolResult } from "@modelcontextprotocol/client";
+
+import { ERAS } from "../../src/surfaces/mcp/fixtures/try-client.ts";
+import { connect } from "./connect.ts";
+import { makeFolder, probe, serveFor } from "./product.ts";
+
+const MEET = { name: "execute", arguments: { code: "return await probe.meet({ ms: 100_000 })" } };
+
+/** How a program is answered that only ends when another one comes, with that other one coming after `answered`. */
+async function observe(context: TestContext, patienceMs: number): Promise<unknown> {
+  const config = { mcpServers: { probe: probe() }, clients: { patienceMs } };
+  const { mcp } = await serveFor(context, makeFolder(context, config));
+  const client = await connect(context, mcp, ERAS[1]);
+  const begun = Promise.withResolvers<void>();
+  const onprogress = ({ message = "" }): void => void (message.startsWith("probe.meet called") && begun.resolve());
+  const asked = client.callTool(MEET, { onprogress });
+  const first = await Promise.race([begun.promise, asked]);
+  if (first) return stateOf(first); // answered before anybody came
+  await client.callTool(MEET);
+  return stateOf(await asked);
+}
+
+function stateOf({ structuredContent }: CallToolResult): unknown {
+  return (structuredContent as { readonly state: string }).state;
+}
+
+export const CLIENT_OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<void>>> = {
+  "clients.patienceMs": async (context) => {
+    assert.equal(await observe(context, 1), "running");
+    assert.equal(await observe(context, 60_000), "completed");
+  },
+};
