@@ -106,7 +106,14 @@ function readFacts(): Facts {
 /** Read from the text of the command line's own files, so that nothing has to be started. */
 export function readCommands(): Commands {
   const folder = join(ROOT, "src/surfaces/cli");
-  const text = ["add-command.ts", "run-cli.ts", "add-approvals.ts", "add-audit.ts", "add-policy.ts"]
+  const text = [
+    "add-command.ts",
+    "run-cli.ts",
+    "add-approvals.ts",
+    "add-audit.ts",
+    "add-executions.ts",
+    "add-policy.ts",
+  ]
     .map((file) => readFileSync(join(folder, file), "utf8"))
     .join("\n");
   const shared = flagsIn(/function addCommand\([\s\S]*?\n}/.exec(text)?.[0] ?? "");

@@ -14,6 +14,7 @@ import { createLibrary, findDemoUpstreams } from "./surfaces/index.ts";
 import type { CliPowers, Gateway, Glovebox } from "./surfaces/index.ts";
 import { createPrincipal, mask, reportIncident } from "./host-powers.ts";
 import { openDeskAlone } from "./open-approvals.ts";
+import { openControlAlone, openHistoryAlone } from "./open-history.ts";
 import { openLoginsAlone } from "./keep-logins.ts";
 import { openBrowser } from "./open-browser.ts";
 import { VERSION, openGateway } from "./open-gateway.ts";
@@ -64,6 +65,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     openReader: openReaderAlone,
     openHeld: openHeldAlone,
     openDesk: openDeskAlone,
+    openHistory: openHistoryAlone,
+    openControl: openControlAlone,
     openLogins: openLoginsAlone,
     openBrowser,
     requestRestart,

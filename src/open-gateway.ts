@@ -9,11 +9,11 @@ import type { Drift, SearchRequest, SearchResult, Shapes } from "./catalog/index
 import { openChecker } from "./checker/index.ts";
 import { followRules } from "./config/index.ts";
 import type { Settings } from "./config/index.ts";
-import { watchRestarts, watchSecrets } from "./connectors/index.ts";
+import { lookEvery, watchRestarts, watchSecrets } from "./connectors/index.ts";
 import { GloveboxError, tightenLimits } from "./domain/index.ts";
 import type { CatalogSnapshot, EngineName, Limits, Principal } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
-import { closeOrphans, createCorridor, createDescribe } from "./execution/index.ts";
+import { closeOrphans, createCorridor, createDescribe, createHistory } from "./execution/index.ts";
 import type { CorridorOptions } from "./execution/index.ts";
 import { createLabeler, openPolicy } from "./policy/index.ts";
 import type { Flows, Policy } from "./policy/index.ts";
@@ -189,10 +189,13 @@ function createGateway(parts: Parts): Gateway {
   const { limits } = settings.sandbox;
   const kept = { store, hasEnded, results };
   const corridor = createCorridor({ rooms, ...kept, limits, now: Date.now, takeIn, sourcesOf });
+  const history = createHistory({ store, engine, isolation, now: Date.now });
+  const watch = lookEvery(LOOK_MS, () => corridor.cancelAsked());
   const recovered = corridor.recover().catch(reportIncident);
   const forget = parts.approvals.onDecided(({ execution }) => void corridor.goOn(execution));
   const close = async (): Promise<void> => {
     forget();
+    await watch[Symbol.asyncDispose]();
     await corridor.stop();
     await recovered; // a command that is over in a moment gives lost executions their end, too
     await parts.close();
@@ -212,15 +215,7 @@ function createGateway(parts: Parts): Gateway {
     describe,
     held: openHeld(store, ledger),
     approvals: openDesk(parts.approvals, store),
-    executions: async (limit) =>
-      (await store.executions.list({ limit })).map(({ id, principal, startedAt: began, ending }) => ({
-        id,
-        principal,
-        startedAt: began,
-        endedAt: ending?.endedAt ?? null,
-        state: ending?.state ?? "running",
-        errorCode: ending?.errorCode ?? null,
-      })),
+    executions: async (limit) => history.list({ limit }),
     health: () => ({ version: VERSION, engine, isolation, layers, upstreams: catalog.statuses(), startedAt }),
     close,
     [Symbol.asyncDispose]: close,

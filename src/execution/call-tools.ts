@@ -10,6 +10,7 @@ import type { Opening } from "./create-record.ts";
 import { unlessCancelled } from "./execute.ts";
 import type { ExecutionRequest, Rooms } from "./execute.ts";
 import { hideInExecution } from "./hide-in-result.ts";
+import { nameCancel } from "./name-cancel.ts";
 import { keepLarge } from "./results/keep-large.ts";
 import { cleanMessage, emptyResult, settleFailure } from "./settle.ts";
 import { withinQuotas } from "./within-quotas.ts";
@@ -42,8 +43,9 @@ export async function callTools(request: CallRequest, rooms: Rooms): Promise<Cal
     wallMsOf: ({ result }) => result.stats.wallMs,
   }).catch((thrown: unknown): Called => ({ result: settleFailure(execution, thrown, rooms), replies: [] }));
   await opened;
-  await rooms.close(execution, called.result);
-  return called;
+  const result = nameCancel(called.result, request.signal);
+  await rooms.close(execution, result);
+  return { ...called, result };
 }
 
 type Opened = { readonly opening: Opening; readonly whole: ExecutionRequest };

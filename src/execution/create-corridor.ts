@@ -15,14 +15,16 @@ import type {
   TraceContext,
 } from "../domain/index.ts";
 
+import type { CancellationStore } from "../store/index.ts";
 import { callTools } from "./call-tools.ts";
-import type { Called, PlainCall } from "./call-tools.ts";
+import type { CallRequest, Called, PlainCall } from "./call-tools.ts";
 import type { ExecutionRecord } from "./create-record.ts";
 import { createReturns } from "./create-returns.ts";
 import { createEndings } from "./end-with.ts";
 import { execute } from "./execute.ts";
-import type { ExecutionRequest } from "./execute.ts";
+import type { ExecutionRequest, Rooms } from "./execute.ts";
 import { followRunning } from "./follow-running.ts";
+import type { Asker, Running } from "./follow-running.ts";
 import { createKeyed } from "./keyed.ts";
 import type { KeyRooms, KeyedRequest } from "./keyed.ts";
 
@@ -48,7 +50,9 @@ export interface CorridorOptions {
   readonly rooms: Omit<ReviveRooms, "leaving" | "store" | "takeIn"> &
     Pick<ExecutionRecord, "claim"> &
     Pick<BringBackRooms, "journals" | "isLasting">;
-  readonly store: ResumeRooms["store"] & ReviveRooms["store"] & BringBackRooms["store"];
+  readonly store: ResumeRooms["store"] &
+    ReviveRooms["store"] &
+    BringBackRooms["store"] & { readonly cancellations: Pick<CancellationStore, "list"> };
   /** True when the process of this name has certainly ended. */
   readonly hasEnded: (owner: string) => boolean;
   readonly results: Results;
@@ -82,10 +86,12 @@ export interface Corridor {
   resume(request: Asked & { readonly execution: string; readonly waitMs?: number }): Promise<ExecutionView>;
   readResult(principal: Principal, handle: string, query: ResultQuery): Promise<ReadResult>;
   findMedia(principal: Principal, value: Json | undefined): Promise<readonly Media[]>;
+  /** Ends those that run here and that somebody at another process wants to end. */
+  cancelAsked(): Promise<void>;
   /** Brings what earlier processes left open to its end, or goes on with it. */
   recover(): Promise<void>;
   /** Somebody decided about a call of this execution: if it was put away, it goes on. */
-  goOn(execution: ExecutionId): Promise<void>;
+  readonly goOn: (execution: ExecutionId) => Promise<void>;
   /** Every execution under way ends as cancelled, and none begins any more; what was kept can still be read. */
   stop(): Promise<void>;
 }
@@ -110,13 +116,7 @@ export function createCorridor(options: CorridorOptions): Corridor {
   const view: KeyRooms["view"] = (principal, { execution }, signal) =>
     resume({ principal, execution, waitMs: RESUME_MS, signal }, resumeRooms);
   const keyed = createKeyed({ claim: (request, key) => rooms.claim(request, key), view });
-  const run = async ({ onEvent, ...request }: ExecutionRequest): Promise<ExecutionResult> => {
-    const result = await running.follow({ principal: request.principal.id, onEvent }, (follow) =>
-      execute({ ...request, onEvent: follow }, rooms),
-    );
-    if (result.state === "paused") void goOn(result.execution);
-    return result;
-  };
+  const { run, runCalls } = createRunners(rooms, running, goOn);
   /** Another session may have asked first: its result is given out to this one too. */
   const runKeyed = async (request: KeyedRequest): Promise<ExecutionResult> => {
     const result = await keyed.once(request, run);
@@ -140,12 +140,31 @@ export function createCorridor(options: CorridorOptions): Corridor {
     recover,
     goOn,
     callTools: ({ signal = NEVER, ...request }) =>
-      endings.guard(signal, (until) => callTools({ ...request, signal: until, limits }, rooms)),
+      endings.guard(signal, (until) => runCalls({ ...request, signal: until, limits })),
+    async cancelAsked() {
+      if (running.isIdle()) return;
+      for (const { execution, askedBy } of await store.cancellations.list()) running.cancel(execution, askedBy);
+    },
     async resume({ principal, execution, waitMs = RESUME_MS, signal = NEVER }) {
       const view = await resume({ principal: principal.id, execution, waitMs, signal }, resumeRooms);
       await takeIn(principal, view.labels ?? sourcesOf(view.execution));
       return view;
     },
+    ...createReaders(results, takeIn),
+    stop: () => {
+      leaving.abort();
+      return endings.end(STOP_MS);
+    },
+  };
+  return corridor;
+}
+
+/** Whoever reads what is kept has read what its makers had. */
+function createReaders(
+  results: Results,
+  takeIn: CorridorOptions["takeIn"],
+): Pick<Corridor, "readResult" | "findMedia"> {
+  return {
     async readResult(principal, handle, query) {
       // First: an error names fields of what is kept, too.
       await takeIn(principal, (await results.summarize(principal.id, handle)).labels);
@@ -156,10 +175,28 @@ export function createCorridor(options: CorridorOptions): Corridor {
       for (const { labels } of media) await takeIn(principal, labels);
       return media;
     },
-    stop: () => {
-      leaving.abort();
-      return endings.end(STOP_MS);
-    },
   };
-  return corridor;
+}
+
+/** Whatever runs here is followed; what was decided before it was put away goes on at once. */
+function createRunners(rooms: Rooms, running: Running, goOn: Corridor["goOn"]) {
+  return {
+    run: async (request: ExecutionRequest): Promise<ExecutionResult> => {
+      const result = await running.follow(toAsker(request), {
+        run: (followed) => execute({ ...request, ...followed }, rooms),
+        resultOf: (whole) => whole,
+      });
+      if (result.state === "paused") void goOn(result.execution);
+      return result;
+    },
+    runCalls: (request: CallRequest): Promise<Called> =>
+      running.follow(toAsker(request), {
+        run: (followed) => callTools({ ...request, ...followed }, rooms),
+        resultOf: ({ result }) => result,
+      }),
+  };
+}
+
+function toAsker({ principal, signal, onEvent }: Pick<ExecutionRequest, "principal" | "signal" | "onEvent">): Asker {
+  return { principal: principal.id, signal, onEvent };
 }

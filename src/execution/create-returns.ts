@@ -33,7 +33,10 @@ export function createReturns({ rooms, running, endings }: ReturnsOptions): Retu
     ...rooms,
     async revive(stored, why) {
       const result = await endings.guard(NEVER, (signal) =>
-        running.follow({ principal: stored.principal }, (onEvent) => revive(stored, { why, signal, onEvent }, rooms)),
+        running.follow(
+          { principal: stored.principal, signal },
+          { run: (followed) => revive(stored, { why, ...followed }, rooms), resultOf: (revived) => revived },
+        ),
       );
       if (result?.state === "paused") void goOn(stored.id);
       return result;

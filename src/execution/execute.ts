@@ -20,6 +20,7 @@ import type {
 import type { SandboxJob, SandboxResult } from "../sandbox/index.ts";
 
 import type { Opening } from "./create-record.ts";
+import { nameCancel } from "./name-cancel.ts";
 import type { ResultOwner } from "./results/create-results.ts";
 import { runProgram } from "./run-program.ts";
 import type { RunRooms } from "./run-program.ts";
@@ -89,7 +90,7 @@ export async function execute(request: ExecutionRequest, rooms: Rooms): Promise<
   }).catch((thrown: unknown) => settleFailure(execution, thrown, rooms));
   const marked = request.dryRun ? { ...result, dryRun: result.dryRun ?? { writes: [] } } : result;
   await opened;
-  return finish(opening, marked, rooms);
+  return finish(opening, nameCancel(marked, request.signal), rooms);
 }
 
 /** What the program saw is kept before it is put away; for one that has ended the journal is of use, but not needed. */

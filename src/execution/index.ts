@@ -12,6 +12,8 @@ export type { ExecutionRecord, RecordOptions } from "./create-record.ts";
 export type { ExecutionRequest, Rooms } from "./execute.ts";
 export { createCorridor } from "./create-corridor.ts";
 export type { CorridorOptions } from "./create-corridor.ts";
+export { createControl, createHistory } from "./history/create-history.ts";
+export type { ExecutionControl, ExecutionDetails, ExecutionHistory, ExecutionLine } from "./history/create-history.ts";
 export type { Media } from "./results/find-media.ts";
 export { keepAttachments } from "./results/keep-attachments.ts";
 export { createResults } from "./results/create-results.ts";

@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 
 import { AGENT, EXECUTION, known } from "../bridge/fixtures/test-bridge.ts";
 import { digestOf, openLedger } from "../audit/index.ts";
-import { GloveboxError, parsePrincipalId } from "../domain/index.ts";
+import { GloveboxError, parseExecutionId, parsePrincipalId } from "../domain/index.ts";
 import type { ExecutionEvent, ExecutionResult } from "../domain/index.ts";
 import { openStore } from "../store/index.ts";
 import type { StoredExecution } from "../store/index.ts";
@@ -13,6 +13,7 @@ import { NOBODY, NO_JOURNALS } from "./fixtures/durable.ts";
 import { recover } from "./recover.ts";
 import { createRecord } from "./create-record.ts";
 import { followRunning } from "./follow-running.ts";
+import type { Followed } from "./follow-running.ts";
 import { resume } from "./resume.ts";
 
 const OTHER = known(parsePrincipalId("other"));
@@ -71,14 +72,22 @@ async function start() {
   const test = await open();
   const { promise, resolve } = Promise.withResolvers<ExecutionResult>();
   let tell: (event: ExecutionEvent) => void = () => undefined;
-  const followed = test.running.follow({ principal: AGENT.id }, (onEvent) => {
-    tell = onEvent;
-    return promise;
-  });
+  const cancel = new AbortController();
+  let told = cancel.signal;
+  const followed = test.running.follow(
+    { principal: AGENT.id, signal: cancel.signal },
+    {
+      run: ({ onEvent, signal }) => {
+        [tell, told] = [onEvent, signal];
+        return promise;
+      },
+      resultOf: (result) => result,
+    },
+  );
   tell({ kind: "opened", execution: EXECUTION });
   tell({ kind: "log", line: LINE });
   tell({ kind: "answered", record: RECORD });
-  return { ...test, followed, resolve };
+  return { ...test, followed, resolve, cancel, told };
 }
 
 describe("an execution that runs", () => {
@@ -92,17 +101,33 @@ describe("an execution that runs", () => {
     resolve(RESULT);
     assert.deepEqual([await asked, await followed], [RESULT, RESULT]);
   });
+  it("is told to end by whoever asked for it, or by its id with the one who wants it", async () => {
+    const byId = await start();
+    assert.deepEqual([byId.told.aborted, byId.running.isIdle()], [false, false]);
+    byId.running.cancel(known(parseExecutionId(`ex_${"9".repeat(24)}`)), "ada");
+    assert.equal(byId.told.aborted, false);
+    byId.running.cancel(EXECUTION, "ada");
+    assert.equal(byId.told.reason.message, "The execution was cancelled by ada");
+    byId.resolve(RESULT);
+    await byId.followed;
+    assert.equal(byId.running.isIdle(), true);
+    const byAsker = await start();
+    byAsker.cancel.abort("enough");
+    assert.equal(byAsker.told.reason, "enough");
+  });
   it("does not exist for another principal", async () => {
     const { ask } = await start();
     await assert.rejects(ask(OTHER), isNotFound);
   });
   it("that could not be recorded fails for whoever started it, and is forgotten", async () => {
     const { running, ask } = await open();
-    const work = async (onEvent: (event: ExecutionEvent) => void): Promise<never> => {
+    const run = async ({ onEvent }: Followed): Promise<ExecutionResult> => {
       onEvent({ kind: "opened", execution: EXECUTION });
       throw new GloveboxError("STORE_UNAVAILABLE", "gone");
     };
-    await assert.rejects(running.follow({ principal: AGENT.id }, work), { code: "STORE_UNAVAILABLE" });
+    const { signal } = new AbortController();
+    const followed = running.follow({ principal: AGENT.id, signal }, { run, resultOf: (result) => result });
+    await assert.rejects(followed, { code: "STORE_UNAVAILABLE" });
     await assert.rejects(ask(), isNotFound);
   });
 });

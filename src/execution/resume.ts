@@ -65,7 +65,7 @@ async function viewOpen(stored: StoredExecution, rooms: ResumeRooms): Promise<Ex
 }
 
 /** It was written by `createRecord`. */
-function parseResult(text: string): ExecutionResult {
+export function parseResult(text: string): ExecutionResult {
   return JSON.parse(text) as ExecutionResult;
 }
 

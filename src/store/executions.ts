@@ -52,6 +52,8 @@ export interface Page {
   readonly limit: number;
   /** Go on after this one; an id that is not stored gives an empty page. */
   readonly before?: ExecutionId;
+  /** Only those in this state. */
+  readonly state?: ExecutionStateName | "running";
 }
 
 /** The executions that were started here, and how they ended. */

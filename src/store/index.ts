@@ -12,6 +12,8 @@ export type {
 } from "./approvals.ts";
 export { openStore, openStoreToRead } from "./sqlite/open-store.ts";
 export type { StoreOptions } from "./sqlite/open-store.ts";
+export type { CancellationRow, CancellationStore } from "./cancellations.ts";
+export type { PlaceClaim, QuotaClaim, QuotaOutcome, QuotaStore, TakenUnits, WindowClaim } from "./quotas.ts";
 export type {
   JournalBounds,
   JournalPiece,
@@ -39,10 +41,6 @@ export type {
   MetaStore,
   PinRow,
   PinStore,
-  PlaceClaim,
-  QuotaClaim,
-  QuotaOutcome,
-  QuotaStore,
   ResultStore,
   ResultSummary,
   ResultView,
@@ -55,6 +53,4 @@ export type {
   Store,
   StoredRecord,
   StoredResult,
-  TakenUnits,
-  WindowClaim,
 } from "./store.ts";

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { PlaceClaim, Store, WindowClaim } from "./store.ts";
+import type { PlaceClaim, WindowClaim } from "./quotas.ts";
+import type { Store } from "./store.ts";
 
 const window = (key: string, more: Partial<WindowClaim> = {}): WindowClaim => ({
   kind: "window",

@@ -6,6 +6,7 @@ import { describe, test } from "node:test";
 import { parseConnectorId, parseDigest, parseExecutionId, parsePrincipalId } from "../domain/index.ts";
 
 import { describeApprovals } from "./approvals.conformance.ts";
+import { describeCancellations } from "./cancellations.conformance.ts";
 import { describeLabels } from "./labels.conformance.ts";
 import { describeQuotas } from "./quotas.conformance.ts";
 import { describeResults } from "./results.conformance.ts";
@@ -30,6 +31,7 @@ export function describeStore(name: string, open: OpenStore): void {
   void describe(`${name}: quotas`, () => describeQuotas(open));
   void describe(`${name}: labels`, () => describeLabels(open));
   void describe(`${name}: approvals`, () => describeApprovals(open));
+  void describe(`${name}: cancellations`, () => describeCancellations(open));
 }
 
 /** The execution number `n`, started at that millisecond unless told otherwise. */

@@ -15,7 +15,9 @@ import type {
 } from "../domain/index.ts";
 
 import type { ApprovalStore } from "./approvals.ts";
+import type { CancellationStore } from "./cancellations.ts";
 import type { ExecutionStore, JournalStore } from "./executions.ts";
+import type { QuotaStore } from "./quotas.ts";
 
 /** One ledger record as text. The store does not look inside, so that a damaged record can still be read and shown. */
 export interface StoredRecord {
@@ -253,47 +255,6 @@ export interface ShapeStore {
   list(): Promise<readonly ShapeRow[]>;
 }
 
-/** Units of one counter, wanted from the window that runs now. */
-export interface WindowClaim {
-  readonly kind: "window";
-  readonly key: string;
-  /** A window begins with the first unit that is taken after the last one ended. */
-  readonly windowMs: number;
-  readonly limit: number;
-  readonly amount: number;
-  /** What is at least needed; between this and `amount` it takes what is left. */
-  readonly least: number;
-}
-
-/** One of `limit` places, until it is given back or its time is over. */
-export interface PlaceClaim {
-  readonly kind: "place";
-  readonly key: string;
-  readonly limit: number;
-  readonly lease: string;
-  readonly until: Instant;
-}
-
-export type QuotaClaim = WindowClaim | PlaceClaim;
-
-/** What was taken from one window; only that window takes it back. */
-export interface TakenUnits {
-  readonly key: string;
-  readonly startedAt: Instant;
-  readonly amount: number;
-}
-
-export type QuotaOutcome =
-  | { readonly kind: "taken"; readonly units: readonly TakenUnits[] }
-  | { readonly kind: "full"; readonly claim: QuotaClaim; readonly used: number; readonly freeAt: Instant };
-
-/** Counters that many may draw from at once. What was answered survives the end of the process, `kill -9` included. */
-export interface QuotaStore {
-  /** All claims or none, in one step; `full` names the first that was not met. */
-  take(claims: readonly QuotaClaim[], now: Instant): Promise<QuotaOutcome>;
-  giveBack(unused: { readonly units: readonly TakenUnits[]; readonly leases: readonly string[] }): Promise<void>;
-}
-
 /** What the requests of one principal have read. */
 export interface LabelRow {
   readonly principal: PrincipalId;
@@ -325,6 +286,7 @@ export interface Store extends AsyncDisposable {
   readonly quotas: QuotaStore;
   readonly labels: LabelStore;
   readonly approvals: ApprovalStore;
+  readonly cancellations: CancellationStore;
   /** Idempotent. Every later use rejects with STORE_UNAVAILABLE. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

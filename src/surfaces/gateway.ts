@@ -6,9 +6,7 @@ import type {
   CallPlan,
   EngineName,
   ExecutionEvent,
-  ExecutionId,
   ExecutionResult,
-  ExecutionStateName,
   ExecutionView,
   Finding,
   Instant,
@@ -22,8 +20,8 @@ import type {
   TraceContext,
   UpstreamStatus,
 } from "../domain/index.ts";
-import type { Called, Media, PlainCall, ReadResult, ResultQuery } from "../execution/index.ts";
 import type { ApprovalDesk } from "../policy/index.ts";
+import type { Called, ExecutionLine, Media, PlainCall, ReadResult, ResultQuery } from "../execution/index.ts";
 import type { Description, Detail } from "../typegen/index.ts";
 
 export interface ExecuteRequest {
@@ -71,16 +69,6 @@ export type PlanAnswer =
   | { readonly ok: true; readonly plan: CallPlan; readonly findings: readonly Finding[] }
   | { readonly ok: false; readonly error: PublicError; readonly findings: readonly Finding[] };
 
-/** One line of the history. */
-export interface ExecutionSummary {
-  readonly id: ExecutionId;
-  readonly principal: string;
-  readonly startedAt: Instant;
-  readonly endedAt: Instant | null;
-  readonly state: ExecutionStateName | "running";
-  readonly errorCode: string | null;
-}
-
 export interface Health {
   readonly version: string;
   readonly engine: EngineName;
@@ -127,7 +115,7 @@ export interface Gateway extends AsyncDisposable {
   callTools(request: CallToolsRequest): Promise<Called>;
   /** The listener hears that some tool is another one. Returns the way to stop listening. */
   onToolsChanged(listener: () => void): () => void;
-  executions(limit: number): Promise<readonly ExecutionSummary[]>;
+  executions(limit: number): Promise<readonly ExecutionLine[]>;
   health(): Health;
   /** What Prometheus reads; absent when metrics are off. */
   readonly metrics?: () => string;

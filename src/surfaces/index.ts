@@ -4,4 +4,4 @@ export type { CliPowers, LoginCommandPowers } from "./cli/powers.ts";
 export { createLibrary } from "./create-library.ts";
 export type { Glovebox } from "./create-library.ts";
 export { findDemoUpstreams } from "./demo/find-demo-upstreams.ts";
-export type { CallToolsRequest, ExecuteRequest, ExecutionSummary, Gateway, Health, ResumeRequest } from "./gateway.ts";
+export type { CallToolsRequest, ExecuteRequest, Gateway, Health, ResumeRequest } from "./gateway.ts";

@@ -37,13 +37,14 @@ const builder = new Kysely<Tables>({
 });
 
 /** Newest first; ids break ties, so that a page never repeats or skips an execution of the same millisecond. */
-export function composeList({ limit, before }: Page): ComposedQuery {
-  const page = builder
+export function composeList({ limit, before, state }: Page): ComposedQuery {
+  const all = builder
     .selectFrom("executions")
     .select(["id", "principal", "source", "started_at", "owner", "ended_at", "state", "error_code"])
     .orderBy("started_at", "desc")
     .orderBy("id", "desc")
     .limit(Math.max(0, limit));
+  const page = state === undefined ? all : all.where("state", "is", state === "running" ? null : state);
   if (before === undefined) return parseQuery(page.compile());
   const older = page.where((build) => build(build.refTuple("started_at", "id"), "<", positionOf(before)));
   return parseQuery(older.compile());

@@ -214,6 +214,15 @@ const JOURNALS = `
   CREATE INDEX executions_by_end ON executions (ended_at) WHERE state IS NOT NULL AND state <> 'paused';
 `;
 
+/** Who wants an execution to end that another process runs. */
+const CANCELLATIONS = `
+  CREATE TABLE cancellations (
+    execution TEXT PRIMARY KEY,
+    asked_by TEXT NOT NULL,
+    asked_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+`;
+
 /** The script at index n leads from version n to version n + 1. */
 export const MIGRATIONS: readonly string[] = [
   TABLES,
@@ -225,4 +234,5 @@ export const MIGRATIONS: readonly string[] = [
   LABELS,
   APPROVALS,
   JOURNALS,
+  CANCELLATIONS,
 ];

@@ -7,6 +7,7 @@ import type { Instant } from "../../domain/index.ts";
 import type { Store } from "../store.ts";
 
 import { createApprovals } from "./approvals.ts";
+import { createCancellations } from "./cancellations.ts";
 import { connect, connectToRead, openReadOnly, whenFree } from "./connection.ts";
 import type { Connection, ConnectionOptions } from "./connection.ts";
 import { createExecutions } from "./executions.ts";
@@ -118,6 +119,7 @@ function assemble(connection: Connection): Store {
     quotas: createQuotas(connection),
     labels: createLabels(connection),
     approvals: createApprovals(connection),
+    cancellations: createCancellations(connection),
     close,
     [Symbol.asyncDispose]: close,
   };

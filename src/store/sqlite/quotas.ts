@@ -1,7 +1,7 @@
 /** Counters of quotas. Each take is one transaction of its own, so that processes that share a file share the counts. */
 
 import type { Instant } from "../../domain/index.ts";
-import type { PlaceClaim, QuotaClaim, QuotaOutcome, QuotaStore, TakenUnits, WindowClaim } from "../store.ts";
+import type { PlaceClaim, QuotaClaim, QuotaOutcome, QuotaStore, TakenUnits, WindowClaim } from "../quotas.ts";
 
 import type { Connection } from "./connection.ts";
 import { integerOf } from "./row.ts";

@@ -7,6 +7,7 @@ import type { HeldDefinitions } from "../../catalog/index.ts";
 import type { Settings } from "../../config/index.ts";
 import type { ConnectorId, Instant } from "../../domain/index.ts";
 import type { ApprovalDesk } from "../../policy/index.ts";
+import type { ExecutionControl, ExecutionHistory } from "../../execution/index.ts";
 import type { Vault } from "../../vault/index.ts";
 import type { BegunLogin, Login } from "../../connectors/index.ts";
 import type { Gateway } from "../gateway.ts";
@@ -52,6 +53,10 @@ export interface CliPowers {
   openHeld(settings: Settings): Promise<HeldDefinitions & AsyncDisposable>;
   /** Calls that wait for an operator; starts no upstream, and works while gateways run. */
   openDesk(settings: Settings): Promise<ApprovalDesk & AsyncDisposable>;
+  /** What was executed; to look only, and nothing is started. */
+  openHistory(settings: Settings): Promise<ExecutionHistory & AsyncDisposable>;
+  /** The same, and the way to end what another process runs: only a person at a terminal has this. */
+  openControl(settings: Settings): Promise<ExecutionControl & AsyncDisposable>;
   /** Logins to upstreams: only a person at a terminal has this. */
   openLogins(settings: Settings): Promise<LoginCommandPowers & AsyncDisposable>;
   openBrowser(url: URL): void;

@@ -7,6 +7,7 @@ import type { Principal } from "../../domain/index.ts";
 import { addApprovals } from "./add-approvals.ts";
 import { addAudit } from "./add-audit.ts";
 import { addCommand, parseCount } from "./add-command.ts";
+import { addExecutions } from "./add-executions.ts";
 import { addPolicy } from "./add-policy.ts";
 import { describeCommand, toolsCommand } from "./catalog-commands.ts";
 import { doctorCommand } from "./doctor-command.ts";
@@ -69,6 +70,7 @@ function createProgram(context: CliContext, end: (code: number) => void): Comman
   addSecrets(program, context, end);
   addApprovals(program, context, end);
   addPolicy(program, context, end);
+  addExecutions(program, context, end);
   addAudit(program, context, end);
   return program;
 }

@@ -37,6 +37,8 @@ async function run(...flags: readonly string[]): Promise<readonly [string | unde
     openReader: () => Promise.reject(new TypeError("not needed")),
     openDesk: () => Promise.reject(new TypeError("not needed")),
     openHeld: () => Promise.reject(new TypeError("not needed")),
+    openHistory: () => Promise.reject(new TypeError("not needed")),
+    openControl: () => Promise.reject(new TypeError("not needed")),
     openLogins: () => Promise.reject(new TypeError("not needed")),
     openBrowser: () => undefined,
     requestRestart: () => Promise.reject(new TypeError("not needed")),

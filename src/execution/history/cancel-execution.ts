@@ -1,0 +1,90 @@
+/**
+ * Ends an execution on an operator's word, from any process that has the store. The process that runs it hears of the
+ * wish; what nobody runs, because it is paused or its process died, is closed here.
+ */
+
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { Ledger } from "../../audit/index.ts";
+import { GloveboxError, describeError } from "../../domain/index.ts";
+import type { ExecutionId, ExecutionResult, Instant } from "../../domain/index.ts";
+import type { CancellationStore, ExecutionStore, StoredExecution } from "../../store/index.ts";
+
+import { describeEnd } from "../create-record.ts";
+import { cancelledBy } from "../name-cancel.ts";
+import { traceCalls } from "../recover.ts";
+import type { RecoverRooms } from "../recover.ts";
+import { parseResult } from "../resume.ts";
+import { emptyResult } from "../settle.ts";
+
+export interface CancelRooms extends Pick<RecoverRooms, "engine" | "isolation" | "hasEnded"> {
+  readonly store: Pick<RecoverRooms["store"], "ledger"> & {
+    readonly executions: Pick<ExecutionStore, "find" | "adopt" | "close">;
+    readonly cancellations: Pick<CancellationStore, "ask">;
+  };
+  readonly ledger: Pick<Ledger, "write">;
+  /** The name of this process. */
+  readonly owner: string;
+  /** Nobody is asked any more what an execution wanted that has ended. */
+  withdraw(execution: ExecutionId): Promise<void>;
+  readonly now: () => Instant;
+}
+
+/** Running gateways look once a second, and a call is given up in a fraction of that; on a busy machine it may take. */
+const WAIT_MS = 30_000;
+const LOOK_MS = 100;
+
+/** Written to the ledger first. Resolves when it has ended, or when its process does not answer. */
+export async function cancelExecution(stored: StoredExecution, by: string, rooms: CancelRooms): Promise<void> {
+  refuseEnded(stored);
+  const { id } = stored;
+  await rooms.ledger.write({ actor: by, action: "execution.cancelled", subject: id, detail: {} });
+  await rooms.store.cancellations.ask({ execution: id, askedBy: by, askedAt: rooms.now() });
+  const until = rooms.now() + WAIT_MS;
+  for (let one = await rooms.store.executions.find(id); one; one = await rooms.store.executions.find(id)) {
+    if (isOver(one) || rooms.now() > until) return;
+    if (isRunByNobody(one, rooms)) await closeCancelled(one, by, rooms);
+    else await sleep(LOOK_MS);
+  }
+}
+
+function isOver({ ending }: StoredExecution): boolean {
+  return ending !== null && ending.state !== "paused";
+}
+
+function isRunByNobody({ ending, owner }: StoredExecution, { hasEnded }: CancelRooms): boolean {
+  return ending !== null || (owner !== undefined && hasEnded(owner));
+}
+
+/** Of one that was paused everything stays but its state; of one that died with its process the ledger has the calls. */
+async function closeCancelled(stored: StoredExecution, by: string, rooms: CancelRooms): Promise<void> {
+  const {
+    approvals: _,
+    questions: __,
+    ...before
+  }: ExecutionResult = stored.ending
+    ? parseResult(stored.ending.result)
+    : { ...emptyResult(stored, "cancelled", rooms), calls: await traceCalls(stored.id, rooms) };
+  const { id, owner: from } = stored;
+  // Somebody may go on with it in this very moment: whoever is faster has it, and then hears of the wish.
+  if (!(await rooms.store.executions.adopt(id, { from, by: rooms.owner }))) return;
+  await rooms.withdraw(id);
+  await close(stored, { ...before, state: "cancelled", error: describeError(cancelledBy(by)) }, rooms);
+}
+
+async function close({ id, principal }: StoredExecution, result: ExecutionResult, rooms: CancelRooms): Promise<void> {
+  const text = JSON.stringify(result);
+  const ending = { endedAt: rooms.now(), state: result.state, result: text, errorCode: "REQUEST_CANCELLED" } as const;
+  const detail = describeEnd(result, text);
+  await Promise.all([
+    rooms.ledger.write({ actor: principal, action: "execution.closed", subject: id, detail }),
+    rooms.store.executions.close(id, ending),
+  ]);
+}
+
+function refuseEnded(stored: StoredExecution): void {
+  if (!isOver(stored)) return;
+  throw new GloveboxError("REQUEST_CONFLICT", `The execution ${stored.id} has ended already: ${stored.ending?.state}`, {
+    hint: `glovebox executions show ${stored.id} tells what came of it`,
+  });
+}

@@ -1,0 +1,165 @@
+/** What an operator reads of executions, and how one ends on an operator's word, on a real store and ledger. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+
+import { digestOf, openLedger } from "../../audit/index.ts";
+import { AGENT, known } from "../../bridge/fixtures/test-bridge.ts";
+import { describeError, parseExecutionId } from "../../domain/index.ts";
+import type { ExecutionId, ExecutionResult } from "../../domain/index.ts";
+import { openStore } from "../../store/index.ts";
+import { createRecord } from "../create-record.ts";
+import { NO_JOURNALS } from "../fixtures/durable.ts";
+import { cancelledBy } from "../name-cancel.ts";
+import { emptyResult } from "../settle.ts";
+import { createControl } from "./create-history.ts";
+
+const CONTEXT = { engine: "isolate", isolation: "process" } as const;
+const idOf = (n: number): ExecutionId => known(parseExecutionId(`ex_${n.toString().padStart(24, "0")}`));
+const BY_ADA = describeError(cancelledBy("ada"));
+
+async function open() {
+  const store = await openStore({ path: ":memory:", now: () => 0 });
+  const ledger = await openLedger({ store, now: () => 0 });
+  const withdrawn: string[] = [];
+  let clock = 1_000;
+  const now = (): number => (clock += 1);
+  const hide = (text: string): string => text;
+  let ids = 0;
+  const record = createRecord({
+    store,
+    ledger,
+    now,
+    createId: () => idOf((ids += 1)),
+    owner: "alive",
+    hide,
+    journals: NO_JOURNALS,
+  });
+  const control = createControl({
+    ...CONTEXT,
+    store,
+    ledger,
+    now,
+    owner: "ada's terminal",
+    hasEnded: (owner) => owner === "dead",
+    withdraw: async (id) => void withdrawn.push(id),
+  });
+  /** The next execution, of the process named. */
+  const start = async (owner: string): Promise<ExecutionId> => {
+    const opening = { id: idOf((ids += 1)), principal: AGENT.id, source: digestOf("1"), startedAt: ids, owner };
+    await store.executions.open({ ...opening, sourceText: "return 1" });
+    await ledger.write({ actor: AGENT.id, action: "execution.opened", subject: opening.id, detail: {} });
+    return opening.id;
+  };
+  const finish = async (id: ExecutionId, over: Partial<ExecutionResult>): Promise<void> =>
+    record.close(known(await store.executions.find(id)), { ...emptyResult({ id }, "completed", CONTEXT), ...over });
+  const intend = (execution: ExecutionId, seq: number, effect: string) => {
+    const detail = { execution, seq, effect, decision: "allow" };
+    return ledger.write({ actor: AGENT.id, action: "call.intended", subject: "files.write", detail });
+  };
+  const actions = async (subject: string): Promise<readonly string[]> =>
+    (await store.ledger.search({ subject, limit: 100 })).map(({ action, actor }) => `${action} ${actor}`).toReversed();
+  return { store, control, start, finish, intend, actions, withdrawn };
+}
+
+describe("the history", () => {
+  it("lists executions newest first, a page and a state at a time", async () => {
+    const { control, start, finish } = await open();
+    const [one, two, three] = [await start("alive"), await start("alive"), await start("alive")];
+    await finish(two, { state: "failed", error: { code: "LIMIT_TIME", message: "too long", retry: false } });
+    await finish(three, {});
+    const list = async (page: Parameters<typeof control.list>[0]) =>
+      (await control.list(page)).map(({ id, state, errorCode }) => [id, state, errorCode]);
+    const lines = [
+      [three, "completed", null],
+      [two, "failed", "LIMIT_TIME"],
+      [one, "running", null],
+    ];
+    assert.deepEqual(await list({ limit: 9 }), lines);
+    assert.deepEqual(await list({ limit: 2 }), lines.slice(0, 2));
+    assert.deepEqual(await list({ limit: 9, before: two }), lines.slice(2));
+    for (const line of lines) assert.deepEqual(await list({ limit: 9, state: line[1] as "failed" }), [line]);
+    assert.deepEqual(await list({ limit: 9, state: "paused" }), []);
+  });
+
+  it("shows one that ended with its result, and one that runs with its calls so far", async () => {
+    const { control, start, finish, intend } = await open();
+    const [ended, running] = [await start("alive"), await start("alive")];
+    await finish(ended, { value: 7 });
+    await intend(running, 1, "write");
+    const shown = await control.show(ended);
+    const { endedAt, ...rest } = shown;
+    assert.equal(typeof endedAt, "number");
+    assert.deepEqual(rest, {
+      id: ended,
+      principal: AGENT.id,
+      startedAt: 1,
+      state: "completed",
+      errorCode: null,
+      source: "return 1",
+      result: { ...emptyResult({ id: ended }, "completed", CONTEXT), value: 7 },
+      approvals: [],
+    });
+    const { state, result } = await control.show(running);
+    assert.deepEqual(
+      [state, result.state, result.calls.map(({ outcome }) => outcome)],
+      ["running", "running", ["pending"]],
+    );
+  });
+
+  it("does not find what does not exist or has no proper name", async () => {
+    const { control } = await open();
+    for (const name of [idOf(7), "", "ex_1", "x".repeat(100_000)]) {
+      await assert.rejects(control.show(name), { code: "REQUEST_NOT_FOUND" });
+      await assert.rejects(control.cancel(name, "ada"), { code: "REQUEST_NOT_FOUND" });
+    }
+  });
+});
+
+describe("cancelling", () => {
+  it("leaves word for the process that runs it, and answers when that has ended it", async () => {
+    const { store, control, start, finish, actions } = await open();
+    const id = await start("alive");
+    const cancelled = control.cancel(id, "ada");
+    while ((await store.cancellations.list()).length === 0) await wait(5);
+    const [{ execution, askedBy } = assert.fail()] = await store.cancellations.list();
+    assert.deepEqual([execution, askedBy], [id, "ada"]);
+    await finish(id, { state: "cancelled", error: BY_ADA });
+    assert.equal((await cancelled).state, "cancelled");
+    const told = ["execution.opened", "execution.cancelled ada", "execution.closed"];
+    assert.deepEqual(await actions(id), [`${told[0]} ${AGENT.id}`, told[1], `${told[2]} ${AGENT.id}`]);
+  });
+
+  it("closes one that died with its process, with what its calls came to", async () => {
+    const { control, start, intend, actions, withdrawn } = await open();
+    const id = await start("dead");
+    await intend(id, 1, "write");
+    const { state, result } = await control.cancel(id, "ada");
+    assert.deepEqual(
+      [state, result.error, result.calls.map(({ outcome }) => outcome)],
+      ["cancelled", BY_ADA, ["unknown"]],
+    );
+    assert.deepEqual((await actions(id)).slice(1), ["execution.cancelled ada", `execution.closed ${AGENT.id}`]);
+    assert.deepEqual(withdrawn, [id]);
+  });
+
+  it("closes one that is paused, keeps what it did and asks nobody any more", async () => {
+    const { store, control, start, withdrawn } = await open();
+    const id = await start("alive");
+    const line = { level: "log", text: "so far", atMs: 1 } as const;
+    const paused = { ...emptyResult({ id }, "paused", CONTEXT), logs: [line], approvals: [] };
+    await store.executions.close(id, { endedAt: 5, state: "paused", result: JSON.stringify(paused) });
+    const { result } = await control.cancel(id, "ada");
+    assert.deepEqual(result, { ...emptyResult({ id }, "cancelled", CONTEXT), logs: [line], error: BY_ADA });
+    assert.deepEqual(withdrawn, [id]);
+  });
+
+  it("is refused for one that has ended, and changes nothing", async () => {
+    const { control, start, finish, actions } = await open();
+    const id = await start("alive");
+    await finish(id, {});
+    await assert.rejects(control.cancel(id, "ada"), { code: "REQUEST_CONFLICT" });
+    assert.deepEqual(await actions(id), [`execution.opened ${AGENT.id}`, `execution.closed ${AGENT.id}`]);
+  });
+});

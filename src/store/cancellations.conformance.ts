@@ -1,0 +1,63 @@
+/** What every store promises about wishes that an execution should end. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { parseDigest, parseExecutionId, parsePrincipalId } from "../domain/index.ts";
+import type { CancellationRow } from "./cancellations.ts";
+import type { ExecutionEnding, ExecutionOpening } from "./executions.ts";
+import type { OpenStore } from "./store.conformance.ts";
+
+const ENDING: ExecutionEnding = { endedAt: 9, state: "completed", result: "{}" };
+
+function sampleOpening(n: number): ExecutionOpening {
+  return {
+    id: certain(parseExecutionId(`ex_${n.toString().padStart(24, "0")}`)),
+    principal: certain(parsePrincipalId("local")),
+    source: certain(parseDigest(`sha256:${"a".repeat(64)}`)),
+    sourceText: "1",
+    startedAt: n,
+  };
+}
+
+const wish = (n: number, askedAt: number, askedBy = "ada"): CancellationRow => ({
+  execution: sampleOpening(n).id,
+  askedBy,
+  askedAt,
+});
+
+/** Called from the suite of every store. */
+export function describeCancellations(open: OpenStore): void {
+  test("are kept for what runs or is paused, oldest first, and the first who asks counts", async () => {
+    await using store = await open();
+    assert.deepEqual(await store.cancellations.list(), []);
+    for (const n of [1, 2, 3]) await store.executions.open(sampleOpening(n));
+    await store.executions.close(sampleOpening(2).id, { ...ENDING, state: "paused" });
+    for (const row of [wish(2, 5), wish(1, 4), wish(2, 6, "grace")])
+      assert.equal(await store.cancellations.ask(row), true);
+    assert.deepEqual(await store.cancellations.list(), [wish(1, 4), wish(2, 5)]);
+  });
+
+  test("are refused for what has ended or never was", async () => {
+    await using store = await open();
+    await store.executions.open(sampleOpening(1));
+    await store.executions.close(sampleOpening(1).id, ENDING);
+    assert.equal(await store.cancellations.ask(wish(1, 1)), false);
+    assert.equal(await store.cancellations.ask(wish(2, 1)), false);
+    assert.deepEqual(await store.cancellations.list(), []);
+  });
+
+  test("are over when the execution has ended", async () => {
+    await using store = await open();
+    await store.executions.open(sampleOpening(1));
+    await store.cancellations.ask(wish(1, 1));
+    await store.executions.close(sampleOpening(1).id, ENDING);
+    assert.deepEqual(await store.cancellations.list(), []);
+    assert.equal(await store.cancellations.ask(wish(1, 2)), false);
+  });
+}
+
+function certain<Value>(value: Value | undefined): Value {
+  assert.ok(value !== undefined);
+  return value;
+}

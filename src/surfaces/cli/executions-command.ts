@@ -1,0 +1,70 @@
+/** `glovebox executions`, `executions show` and `executions cancel`: what was executed, and an end to what goes on. */
+
+import type { Principal } from "../../domain/index.ts";
+import type { ExecutionLine } from "../../execution/index.ts";
+import { EXIT } from "./powers.ts";
+import type { CliPowers } from "./powers.ts";
+import { describeExecution } from "./print-execution.ts";
+import { printJson, printLine } from "./print.ts";
+
+export interface ExecutionsFlags {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly limit?: number;
+  readonly state?: ExecutionLine["state"];
+}
+
+export interface ExecutionsContext {
+  readonly powers: CliPowers;
+  /** The person at the terminal. */
+  readonly principal: Principal;
+}
+
+const USUAL_LIMIT = 50;
+
+/** Starts nothing and changes nothing. */
+export async function executionsCommand(flags: ExecutionsFlags, { powers }: ExecutionsContext): Promise<number> {
+  const { stdout } = powers.terminal;
+  await using history = await powers.openHistory(await powers.loadSettings(flags.config));
+  const { limit = USUAL_LIMIT, state } = flags;
+  const executions = await history.list({ limit, ...(state !== undefined && { state }) });
+  if (flags.json) printJson(stdout, { executions });
+  for (const line of flags.json ? [] : executions) printLine(stdout, describeLine(line));
+  return EXIT.done;
+}
+
+/** Likewise. */
+export async function showExecutionCommand(
+  id: string,
+  flags: ExecutionsFlags,
+  { powers }: ExecutionsContext,
+): Promise<number> {
+  const { stdout } = powers.terminal;
+  await using history = await powers.openHistory(await powers.loadSettings(flags.config));
+  const details = await history.show(id);
+  if (flags.json) printJson(stdout, details);
+  for (const line of flags.json ? [] : describeExecution(details)) printLine(stdout, line);
+  return EXIT.done;
+}
+
+/** Exit 1 when it goes on because its process did not answer: the wish stays written down. */
+export async function cancelExecutionCommand(
+  id: string,
+  flags: ExecutionsFlags,
+  { powers, principal }: ExecutionsContext,
+): Promise<number> {
+  const { stdout, stderr } = powers.terminal;
+  await using control = await powers.openControl(await powers.loadSettings(flags.config));
+  const { source: _source, result: _result, approvals: _approvals, ...line } = await control.cancel(id, principal.id);
+  if (flags.json) printJson(stdout, line);
+  else printLine(stdout, describeLine(line));
+  if (line.endedAt !== null) return EXIT.done;
+  printLine(stderr, "The process that runs it has not answered; it ends the execution as soon as it looks");
+  return EXIT.failed;
+}
+
+function describeLine({ id, state, startedAt, endedAt, principal, errorCode }: ExecutionLine): string {
+  const took = endedAt === null ? "" : `, ${endedAt - startedAt} ms`;
+  const code = errorCode === null ? "" : ` [${errorCode}]`;
+  return `${id} ${state} ${new Date(startedAt).toISOString()}${took}, by ${principal}${code}`;
+}
