@@ -12,7 +12,7 @@ import type { Browser, Page } from "playwright-core";
 
 import { createApp, listen } from "../../src/surfaces/admin/index.ts";
 import type { Listener } from "../../src/surfaces/admin/index.ts";
-import { AGENT, createMemoryGateway } from "../../src/surfaces/mcp/fixtures/memory-gateway.ts";
+import { AGENT, OPERATOR, createMemoryGateway } from "../../src/surfaces/mcp/fixtures/memory-gateway.ts";
 import { buildWeb } from "../../web/build-web.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
@@ -59,7 +59,15 @@ async function visit(t: TestContext, fragment: string, colorScheme: "light" | "d
     host: "127.0.0.1",
     port: 0,
     createApp: (allowedHosts) =>
-      createApp({ gateway, principal: AGENT, token: TOKEN, webFolder, allowedHosts, report: () => "in_1" }),
+      createApp({
+        gateway,
+        principal: AGENT,
+        operator: OPERATOR,
+        token: TOKEN,
+        webFolder,
+        allowedHosts,
+        report: () => "in_1",
+      }),
   });
   const context = await browser.newContext({ colorScheme, viewport: { width: 1100, height: 800 } });
   t.after(() => context.close());

@@ -3,23 +3,16 @@
 import { Hono } from "hono";
 import * as z from "zod";
 
-import { GloveboxError } from "../../domain/index.ts";
 import type { Principal } from "../../domain/index.ts";
 import type { Gateway } from "../gateway.ts";
 import { MAX_EXECUTIONS } from "./contract.ts";
 import type { ExecutionsAnswer, HealthAnswer, StatusAnswer, ToolsAnswer } from "./contract.ts";
+import { parseRequest, wholeNumber } from "./parse-request.ts";
 
 const DEFAULT_EXECUTIONS = 50;
 const TOOLS_PER_PAGE = 20;
 
-const EXECUTIONS_QUERY = z.strictObject({
-  limit: z
-    .string()
-    .regex(/^\d{1,4}$/, "must be a whole number")
-    .transform(Number)
-    .pipe(z.int().min(1).max(MAX_EXECUTIONS))
-    .default(DEFAULT_EXECUTIONS),
-});
+const EXECUTIONS_QUERY = z.strictObject({ limit: wholeNumber({ most: MAX_EXECUTIONS, usual: DEFAULT_EXECUTIONS }) });
 const TOOLS_QUERY = z.strictObject({ query: z.string().default(""), cursor: z.string().optional() });
 
 /** To be mounted under `/api`, behind the token. */
@@ -27,11 +20,11 @@ export function createApiRoutes(gateway: Gateway, principal: Principal): Hono {
   const routes = new Hono();
   routes.get("/status", (c) => c.json(toStatus(gateway)));
   routes.get("/executions", async (c) => {
-    const { limit } = parseQuery(EXECUTIONS_QUERY, c.req.query());
+    const { limit } = parseRequest(EXECUTIONS_QUERY, c.req.query(), "query");
     return c.json({ executions: await gateway.executions(limit) } satisfies ExecutionsAnswer);
   });
   routes.get("/tools", async (c) => {
-    const { query, cursor } = parseQuery(TOOLS_QUERY, c.req.query());
+    const { query, cursor } = parseRequest(TOOLS_QUERY, c.req.query(), "query");
     const request = { query, limit: TOOLS_PER_PAGE, ...(cursor !== undefined && { cursor }) };
     const { tools, cursor: next } = await gateway.search(principal, request);
     return c.json({ tools, ...(next !== undefined && { cursor: next }) } satisfies ToolsAnswer);
@@ -50,13 +43,4 @@ export function toHealth(gateway: Gateway): HealthAnswer {
 function toStatus(gateway: Gateway): StatusAnswer {
   const { version, engine, isolation, layers, startedAt, upstreams } = gateway.health();
   return { version, engine, isolation, layers, startedAt, upstreams };
-}
-
-function parseQuery<Schema extends z.ZodType>(schema: Schema, raw: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(raw);
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(({ path, message }) => [...path, message].join(": ")).join("; ");
-  throw new GloveboxError("REQUEST_INVALID", `Wrong query: ${problems}`, {
-    hint: "The admin API's contract lists what each address takes",
-  });
 }

@@ -67,6 +67,71 @@ export const toolsSchema = z.object({
   cursor: z.optional(z.string()),
 });
 
+const effect = z.enum(["read", "write", "destroy", "unknown"]);
+const place = z.object({ line: z.number(), column: z.number() });
+
+/** One call that waits for a person, or that one has decided about. Secrets are masked; texts are not cleaned. */
+export const approvalSchema = z.object({
+  id: z.string(),
+  execution: z.string(),
+  seq: z.number(),
+  principal: z.string(),
+  session: z.optional(z.string()),
+  tool: z.string(),
+  definition: z.string(),
+  effect,
+  args: z.unknown(),
+  argsDigest: z.string(),
+  plan: z.optional(
+    z.object({
+      exact: z.boolean(),
+      calls: list(
+        z.object({
+          tool: z.string(),
+          effect,
+          access: z.enum(["literal", "computed"]),
+          times: z.enum(["once", "many"]),
+          when: z.enum(["always", "maybe"]),
+          args: z.optional(list(z.record(z.string(), z.unknown()))),
+          at: list(place),
+        }),
+      ),
+    }),
+  ),
+  rule: z.string(),
+  reason: z.string(),
+  labels: list(z.object({ label: z.string(), tool: z.string(), execution: z.string(), seq: z.number() })),
+  createdAt: z.number(),
+  expiresAt: z.number(),
+  state: z.enum(["pending", "approved", "rejected", "expired", "revoked"]),
+  scope: z.optional(z.enum(["call", "execution", "session"])),
+  decidedBy: z.optional(z.string()),
+  decidedAt: z.optional(z.number()),
+  note: z.optional(z.string()),
+});
+
+/** `GET /api/approvals?all=&execution=&after=&limit=`: those that wait first; without `all=true` only those. */
+export const approvalsSchema = z.object({ approvals: list(approvalSchema) });
+
+/** `POST /api/approvals/:id` with `{ "verdict": "approve" | "reject" | "revoke", "scope"?, "note"? }`. */
+export const approvalAnswerSchema = z.object({ approval: approvalSchema });
+
+/** `GET /api/approvals/:id`: one with its program, the places of the call in it, and what was done so far. */
+export const approvalReviewSchema = z.object({
+  approval: approvalSchema,
+  execution: z.nullable(z.object({ state: z.string(), startedAt: z.number(), source: z.string() })),
+  places: list(place),
+  calls: list(
+    z.object({
+      seq: z.number(),
+      tool: z.string(),
+      effect,
+      decision: z.enum(["allow", "ask", "deny"]),
+      outcome: z.enum(["ok", "error", "denied", "pending", "unknown"]),
+    }),
+  ),
+});
+
 /** `GET /health`: the only answer besides the page that needs no token; it names no server. */
 export const healthSchema = z.object({
   status: z.literal("ok"),
@@ -91,8 +156,13 @@ export type UpstreamAnswer = z.infer<typeof upstreamSchema>;
 export type StatusAnswer = z.infer<typeof statusSchema>;
 export type ExecutionsAnswer = z.infer<typeof executionsSchema>;
 export type ToolsAnswer = z.infer<typeof toolsSchema>;
+export type ApprovalsAnswer = z.infer<typeof approvalsSchema>;
+export type ApprovalAnswer = z.infer<typeof approvalAnswerSchema>;
+export type ApprovalReviewAnswer = z.infer<typeof approvalReviewSchema>;
 export type HealthAnswer = z.infer<typeof healthSchema>;
 export type FailureAnswer = z.infer<typeof failureSchema>;
 
+/** How many approvals one answer lists. */
+export const MAX_APPROVALS = 200;
 /** How many executions one answer lists. */
 export const MAX_EXECUTIONS = 200;

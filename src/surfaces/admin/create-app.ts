@@ -7,6 +7,7 @@ import type { Instant, Principal } from "../../domain/index.ts";
 import type { Gateway } from "../gateway.ts";
 import { createMcpRoutes } from "../mcp/index.ts";
 import { createApiRoutes, toHealth } from "./api-routes.ts";
+import { createApprovalRoutes } from "./approval-routes.ts";
 import { checkToken } from "./check-token.ts";
 import { checkAddress, checkBodySize } from "./guard.ts";
 import { readWebFiles } from "./read-web-files.ts";
@@ -15,8 +16,10 @@ import type { WebFile } from "./read-web-files.ts";
 /** What the application is made of; it reads nothing from the environment. */
 export interface AppOptions {
   readonly gateway: Gateway;
-  /** In whose name MCP clients and the admin page ask. */
+  /** In whose name MCP clients ask, and the admin page looks. */
   readonly principal: Principal;
+  /** Whom the token stands for when something is decided. */
+  readonly operator: Principal;
   /** Opens `/api`; made anew at every start. */
   readonly token: string;
   /** Where the built admin page is; without it everything else still works. */
@@ -79,6 +82,7 @@ export function createApp(options: AppOptions): App {
     c.header("cache-control", "no-store");
     await next();
   });
+  app.route("/api/approvals", createApprovalRoutes(gateway.approvals, options.operator));
   app.route("/api", createApiRoutes(gateway, principal));
   mountPage(app, readWebFiles(options.webFolder));
 

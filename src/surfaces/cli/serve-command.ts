@@ -24,7 +24,7 @@ const LEVELS: Readonly<Record<IsolationLevel, string>> = {
 /** Serves until it is interrupted. */
 export async function serveCommand(
   flags: ServeFlags,
-  { powers, agent }: { powers: CliPowers; agent: Principal },
+  { powers, principal: operator, agent }: { powers: CliPowers; principal: Principal; agent: Principal },
 ): Promise<number> {
   // The servers are loaded by the commands that serve; every other command starts faster without them.
   const { createApp, listen } = await import("../admin/index.ts");
@@ -37,7 +37,8 @@ export async function serveCommand(
   const server = await listen({
     host,
     port,
-    createApp: (allowedHosts) => createApp({ gateway, principal: agent, token, webFolder, allowedHosts, report }),
+    createApp: (allowedHosts) =>
+      createApp({ gateway, principal: agent, operator, token, webFolder, allowedHosts, report }),
   });
   try {
     // Whoever interrupts while upstreams are still starting does not wait for them.

@@ -1,0 +1,111 @@
+/** At a terminal a person is asked; a script is not; and what was decided is told together with what came of it. */
+
+import assert from "node:assert/strict";
+import { PassThrough } from "node:stream";
+import { describe, test } from "node:test";
+
+import { digestOf } from "../../audit/index.ts";
+import { builtinSettings } from "../../config/index.ts";
+import { createDesk } from "../../policy/approvals/create-desk.ts";
+import { OPERATOR, executionOf, openQueue } from "../../policy/approvals/fixtures/open-queue.ts";
+import type { Queue } from "../../policy/approvals/fixtures/open-queue.ts";
+
+import { AGENT } from "../../policy/fixtures/ask.ts";
+import type { ApprovalContext } from "./approvals-command.ts";
+import { decideCommand } from "./approvals-command.ts";
+
+const never = () => Promise.reject(new TypeError("not needed"));
+
+/** What the command line has, with a person at it who types `answer`; without one it is a script. */
+function contextOf({ approvals, store, clock }: Queue, answer?: string) {
+  const stdin = Object.assign(new PassThrough(), answer === undefined ? {} : { isTTY: true });
+  stdin.end(answer === undefined ? "" : `${answer}\n`);
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const powers: ApprovalContext["powers"] = {
+    version: "0",
+    nodeVersion: "24",
+    terminal: { stdin, stdout, stderr, cwd: "/", onInterrupt: () => () => undefined },
+    webFolder: "/",
+    loadSettings: async () => builtinSettings(new Map(), "/"),
+    openDesk: async () => ({
+      ...createDesk({ approvals, store, hide: (text) => text }),
+      [Symbol.asyncDispose]: async () => undefined,
+    }),
+    openGateway: never,
+    openVault: never,
+    openReader: never,
+    openHeld: never,
+    openLogins: never,
+    openBrowser: () => undefined,
+    requestRestart: never,
+    report: () => "in_1",
+    createToken: () => "",
+    // Every look takes a second, so that nobody waits in earnest.
+    now: () => (clock.at += 1_000),
+  };
+  const read = (stream: PassThrough): string => String(stream.read() ?? "");
+  return { context: { powers, principal: OPERATOR }, stdout: () => read(stdout), stderr: () => read(stderr) };
+}
+
+async function openPaused() {
+  const queue = await openQueue(":memory:", { at: 1 }, 1e9);
+  const opening = { id: executionOf(1), principal: AGENT.id, source: digestOf("x"), sourceText: "x", startedAt: 1 };
+  await queue.store.executions.open(opening);
+  return { queue, asked: await queue.ask() };
+}
+
+describe("approve at a terminal", () => {
+  for (const [answer, state, code] of [
+    ["n", "pending", 1],
+    ["", "pending", 1],
+    ["yesterday", "pending", 1],
+    ["y", "approved", 0],
+    ["YES", "approved", 0],
+  ] as const)
+    test(`with the answer ${JSON.stringify(answer)} leaves it ${state}`, async () => {
+      const { queue, asked } = await openPaused();
+      await using _ = queue;
+      const { context, stderr } = contextOf(queue, answer);
+      assert.equal(await decideCommand(asked.id, { verdict: "approve" }, context), code);
+      assert.equal((await queue.approvals.find(asked.id))?.state, state);
+      assert.match(stderr(), /"amount": 5[^]*Approve, for this call only\? \[y\/N\] /);
+    });
+
+  test("asks nothing and shows nothing with --yes, and shows without asking in a script", async () => {
+    const { queue, asked } = await openPaused();
+    await using _ = queue;
+    const typed = contextOf(queue, "n");
+    assert.equal(await decideCommand(asked.id, { verdict: "approve", yes: true }, typed.context), 0);
+    assert.equal(typed.stderr(), "");
+    const second = await queue.ask({ seq: 2 });
+    const script = contextOf(queue);
+    assert.equal(await decideCommand(second.id, { verdict: "approve" }, script.context), 0);
+    assert.match(script.stderr(), /"amount": 5/);
+    assert.doesNotMatch(script.stderr(), /\[y\/N\]/);
+  });
+});
+
+describe("the outcome", () => {
+  test("says how the execution stands: it goes on, waits for others, for a gateway, has ended, is not known", async () => {
+    const { queue, asked } = await openPaused();
+    await using _ = queue;
+    const other = await queue.ask({ seq: 2 });
+    const unknown = await queue.ask({ execution: 2 });
+    const outcomeOf = async (id: string) => {
+      const { context, stdout } = contextOf(queue);
+      await decideCommand(id, { verdict: "reject", note: "no", yes: true }, context);
+      return stdout().split("\n")[1];
+    };
+    const end = (state: "paused" | "completed") =>
+      queue.store.executions.close(executionOf(1), { endedAt: 2, state, result: "{}" });
+    const third = await queue.ask({ seq: 3 });
+    assert.equal(await outcomeOf(third.id), `${executionOf(1)}: goes on`);
+    await end("paused");
+    assert.equal(await outcomeOf(asked.id), `${executionOf(1)}: paused: 1 more of its calls wait for a person`);
+    assert.match((await outcomeOf(other.id)) ?? "", /: paused: no gateway has gone on with it yet; /);
+    const last = await queue.ask({ seq: 4 });
+    await end("completed");
+    assert.equal(await outcomeOf(last.id), `${executionOf(1)}: completed`);
+    assert.equal(await outcomeOf(unknown.id), `${executionOf(2)}: is not known any more`);
+  });
+});
