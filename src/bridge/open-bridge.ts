@@ -91,6 +91,8 @@ export interface Bridge {
   failureOf(seq: number): PublicError | undefined;
   /** The calls that were not made; `undefined` unless this is a dry run. */
   dryRun(): DryRun | undefined;
+  /** What the program can call, as its text tells; absent when nobody looked. */
+  readonly plan?: CallPlan;
   /** What the program's session has read by now. */
   labels(): readonly LabelSource[];
   /**
@@ -135,6 +137,7 @@ export function openBridge(options: BridgeOptions): Bridge {
     },
     restore: (past, failure) => trace.restore(past, failure),
     callOf: (seq) => trace.find(seq),
+    ...(options.plan && { plan: options.plan }),
     records: () => trace.records(),
     failureOf: (number) => trace.failureOf(number),
     dryRun: () => rehearsal?.listed(),

@@ -52,6 +52,7 @@ export async function runProgram(
     putAway,
     ended: ended.signal,
     labels: () => bridge.labels(),
+    plan: () => bridge.plan,
     ...(principal.session !== undefined && { session: principal.session }),
     ...(onEvent && { onEvent }),
   });

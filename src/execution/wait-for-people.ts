@@ -6,6 +6,7 @@ import { GloveboxError } from "../domain/index.ts";
 import type {
   Approval,
   ApprovalId,
+  CallPlan,
   ExecutionEvent,
   ExecutionId,
   LabelSource,
@@ -33,6 +34,7 @@ interface Question {
   readonly tool: Tool;
   readonly decision: Asking;
   readonly labels: readonly LabelSource[];
+  readonly plan?: CallPlan;
 }
 
 export interface WaitingOptions {
@@ -40,6 +42,8 @@ export interface WaitingOptions {
   readonly session?: string;
   /** What the program's session has read. */
   readonly labels: () => readonly LabelSource[];
+  /** What the program can call, for those who review one of its calls. */
+  readonly plan: () => CallPlan | undefined;
   readonly putAway: PutAway;
   /** Fires when the program has ended in any way. */
   readonly ended: AbortSignal;
@@ -55,7 +59,7 @@ export interface Waiting {
   hasAsked(): boolean;
 }
 
-export function openWaiting({ people, session, labels, putAway, ended, onEvent }: WaitingOptions): Waiting {
+export function openWaiting({ people, session, putAway, ended, onEvent, ...told }: WaitingOptions): Waiting {
   const away = putAway.signal;
   const over = AbortSignal.any([away, ended]);
   const waiting = new Map<ApprovalId, Approval>();
@@ -75,8 +79,9 @@ export function openWaiting({ people, session, labels, putAway, ended, onEvent }
   return {
     async approve(call, tool, decision) {
       hasAsked = true;
-      const question = { call, tool, decision, labels: labels(), ...(session !== undefined && { session }) };
-      const asked = await people.request(question);
+      const plan = told.plan();
+      const known = { labels: told.labels(), ...(plan && { plan }), ...(session !== undefined && { session }) };
+      const asked = await people.request({ call, tool, decision, ...known });
       const settled = asked.state === "pending" ? await wait(asked) : asked;
       if (settled.state !== "approved") throw refusal(settled);
       return settled.id;

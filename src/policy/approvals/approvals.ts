@@ -35,7 +35,7 @@ export interface ApprovalChoice {
 
 /** A page of the queue: those that wait first, then newest first. */
 export interface ApprovalQuery {
-  /** 50 when left out, 200 at most. */
+  /** 200 at most; left out, 50, or all of one execution. */
   readonly limit?: number;
   /** Only those that wait; settled ones too when left out. */
   readonly isPending?: boolean;

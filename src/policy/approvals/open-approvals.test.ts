@@ -10,6 +10,7 @@ import { digestOf } from "../../audit/index.ts";
 import { parseApprovalId } from "../../domain/index.ts";
 import type { Approval, ApprovalScope, CallPlan, PlannedCall, Principal } from "../../domain/index.ts";
 import { AGENT, known } from "../fixtures/ask.ts";
+import type { ApprovalQuery } from "./approvals.ts";
 import {
   EXPIRY_MS,
   OPERATOR,
@@ -94,6 +95,9 @@ describe("a question", () => {
   it("is refused when too many of one principal wait, and asked when one fewer does", async () => {
     await using queue = await openQueue();
     for (let seq = 1; seq <= MAX_PENDING; seq += 1) await queue.ask({ seq });
+    const list = async (query: ApprovalQuery) => (await queue.approvals.list(query)).length;
+    const pages = [await list({}), await list({ limit: 1 }), await list({ limit: 201 })];
+    assert.deepEqual([...pages, await list({ execution: executionOf(1) })], [50, 1, 200, 200]);
     await assert.rejects(queue.ask({ seq: MAX_PENDING + 1 }), { code: "LIMIT_BUSY" });
     await approve(queue, await queue.ask({ seq: 1 }));
     assert.equal((await queue.ask({ seq: MAX_PENDING + 1 })).state, "pending");

@@ -84,12 +84,17 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
       for (const head of changed) await ledger.write(describeRevocation({ ...head, state: "pending" }, "gateway"));
       void watch.look();
     },
-    async list({ limit = PAGE, ...query }: ApprovalQuery) {
-      const rows = await store.list({ ...query, limit: Math.min(limit, MAX_PAGE), now: now() });
+    async list(query: ApprovalQuery) {
+      const rows = await store.list({ ...query, limit: limitOf(query), now: now() });
       return rows.map(show);
     },
     [Symbol.asyncDispose]: () => watch[Symbol.asyncDispose](),
   };
+}
+
+function limitOf({ limit, execution }: ApprovalQuery): number {
+  if (limit !== undefined) return Math.min(limit, MAX_PAGE);
+  return execution === undefined ? PAGE : Number.MAX_SAFE_INTEGER;
 }
 
 /** The record comes before the row: what can be decided has been written down. */
