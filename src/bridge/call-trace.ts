@@ -117,16 +117,11 @@ function isLost({ isSent, effect }: OpenCall, thrown: unknown, code: ErrorCode):
   return mayHaveArrived && effect !== "read" && LOST_ANSWERS.includes(code);
 }
 
-function toRecord({
-  seq,
-  tool,
-  effect,
-  decision,
-  outcome,
-  ms,
-  isSpared,
-}: CallRecord & Partial<Pick<OpenCall, "isSpared">>): CallRecord {
-  return { seq, tool, effect, decision, outcome, ms, ...(isSpared && { dryRun: true as const }) };
+type Known = CallRecord & Partial<Pick<OpenCall, "isSpared">>;
+
+function toRecord({ seq, tool, effect, decision, outcome, ms, ...known }: Known): CallRecord {
+  const dryRun = known.isSpared === true || known.dryRun === true;
+  return { seq, tool, effect, decision, outcome, ms, ...(dryRun && { dryRun }) };
 }
 
 function outcomeOf({ code }: PublicError): CallOutcome {

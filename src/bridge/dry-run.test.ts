@@ -70,6 +70,17 @@ describe("a dry run", () => {
     const [listed] = bridge.dryRun()?.writes ?? [];
     assert.deepEqual(listed, { seq: 1, tool: "files.read", effect: "read", decision: "ask", args: {} });
   });
+  it("lists what an earlier run of its program spared, without the arguments", async () => {
+    const { bridge } = await openDry();
+    const record = { seq: 1, tool: "files.write", effect: "write", decision: "allow", outcome: "ok", ms: 1 } as const;
+    bridge.restore({ record: { ...record, dryRun: true } });
+    bridge.restore({ record: { ...record, seq: 2, effect: "read" } });
+    await bridge.call("files.write", "{}", 3);
+    assert.deepEqual(bridge.dryRun()?.writes, [
+      { seq: 1, tool: "files.write", effect: "write", decision: "allow" },
+      { seq: 3, tool: "files.write", effect: "write", decision: "allow", args: {} },
+    ]);
+  });
   it("refuses wrong arguments as ever", async () => {
     const input = { type: "object", required: ["path"] };
     const { bridge } = await openDry({ tools: [createTool("files.write", { effect: "write", input })] });

@@ -1,7 +1,8 @@
 /** Calls that a dry run does not make: which they are, what the program gets instead, and how they are listed. */
 
-import { GloveboxError, mapTexts } from "../domain/index.ts";
+import { GloveboxError, mapTexts, parseToolAddress } from "../domain/index.ts";
 import type {
+  CallRecord,
   Decision,
   DryRun,
   ExecutionEvent,
@@ -21,7 +22,8 @@ export interface Rehearsal {
   spares(tool: Tool, decision: Decision): boolean;
   /** Lists a call and answers it as its tool might. Throws where the tool itself would refuse it. */
   answer(call: SpareableCall, decision: Decision, target: Target): Json;
-  listed(): DryRun;
+  /** With calls that an earlier run of the program spared; their arguments are not shown again. */
+  listed(records: readonly CallRecord[]): DryRun;
 }
 
 type SpareableCall = ToolCall & { readonly args: JsonObject };
@@ -34,21 +36,18 @@ const MOST_CALL_CHARS = 4_000;
 /** Of all of them: the list is part of a result that a model may read. */
 const MOST_CHARS = 64_000;
 
-export interface RehearsalOptions {
-  /** Takes known secrets out of a text; it sees whole texts, before they are cut. */
-  readonly hide: (text: string) => string;
-  /** Hears of each call, as of one that is made. */
-  readonly onEvent: (event: ExecutionEvent) => void;
-}
-
-export function createRehearsal({ hide, onEvent }: RehearsalOptions): Rehearsal {
+/** `hide` takes known secrets out of a text; it sees whole texts, before they are cut. */
+export function createRehearsal(
+  { hide }: { readonly hide: (text: string) => string },
+  onEvent?: (event: ExecutionEvent) => void,
+): Rehearsal {
   const writes: SparedCall[] = [];
   let left = MOST_CHARS;
   return {
     spares: ({ effect }, { kind }) => kind !== "deny" && (effect !== "read" || kind === "ask"),
     answer({ seq, args }, { kind }, target) {
       const { tool, judge, rehearse } = target;
-      onEvent({ kind: "called", seq, tool: tool.address });
+      onEvent?.({ kind: "called", seq, tool: tool.address });
       const rehearsed = rehearse?.(args); // first: what is refused would not have been done either
       const shown = toShown(args, hide);
       const size = JSON.stringify(shown).length;
@@ -59,8 +58,20 @@ export function createRehearsal({ hide, onEvent }: RehearsalOptions): Rehearsal 
       writes.push({ seq, tool: tool.address, effect, decision, ...(isShown && { args: shown }) });
       return rehearsed ?? sampleOf(tool);
     },
-    listed: () => ({ writes: writes.toSorted((a, b) => a.seq - b.seq) }),
+    listed(records) {
+      const earlier = records.flatMap((record) =>
+        writes.some(({ seq }) => seq === record.seq) ? [] : toSpared(record),
+      );
+      return { writes: [...writes, ...earlier].toSorted((a, b) => a.seq - b.seq) };
+    },
   };
+}
+
+function toSpared({ seq, tool, effect, decision, outcome, dryRun }: CallRecord): readonly SparedCall[] {
+  const address = parseToolAddress(tool);
+  return dryRun && outcome === "ok" && address
+    ? [{ seq, tool: address, effect, decision: decision === "ask" ? "ask" : "allow" }]
+    : [];
 }
 
 /**

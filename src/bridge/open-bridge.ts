@@ -107,7 +107,7 @@ export function openBridge(options: BridgeOptions): Bridge {
   const trace = createCallTrace();
   const slots = createSlots(limits.concurrentCalls);
   const { record, refuseLost, overrun } = createRecorder(options);
-  const rehearsal = options.dryRun && createRehearsal({ ...options.dryRun, onEvent });
+  const rehearsal = options.dryRun && createRehearsal(options.dryRun, onEvent);
   const door = { options, slots, record, rehearsal };
   const carries: Promise<unknown>[] = [];
 
@@ -140,7 +140,7 @@ export function openBridge(options: BridgeOptions): Bridge {
     ...(options.plan && { plan: options.plan }),
     records: () => trace.records(),
     failureOf: (number) => trace.failureOf(number),
-    dryRun: () => rehearsal?.listed(),
+    dryRun: () => rehearsal?.listed(trace.records()),
     labels: () => options.flow?.sources() ?? [],
     async recorded() {
       await Promise.all(carries); // those under way end with the program and still write how

@@ -88,9 +88,13 @@ export async function execute(request: ExecutionRequest, rooms: Rooms): Promise<
       blameQuota(await attempt(opening, { ...request, limits, signal }, rooms), limits, shortenedBy),
     wallMsOf: ({ stats }) => stats.wallMs,
   }).catch((thrown: unknown) => settleFailure(execution, thrown, rooms));
-  const marked = request.dryRun ? { ...result, dryRun: result.dryRun ?? { writes: [] } } : result;
   await opened;
-  return finish(opening, nameCancel(marked, request.signal), rooms);
+  return finish(opening, nameCancel(markDryRun(result, request), request.signal), rooms);
+}
+
+/** Also where nothing ran. */
+export function markDryRun(result: ExecutionResult, { dryRun = false }: ExecutionRequest): ExecutionResult {
+  return dryRun ? { ...result, dryRun: result.dryRun ?? { writes: [] } } : result;
 }
 
 /** What the program saw is kept before it is put away; for one that has ended the journal is of use, but not needed. */

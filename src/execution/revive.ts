@@ -17,7 +17,7 @@ import type {
 import type { ExecutionStore, StoredExecution } from "../store/index.ts";
 
 import type { Opening } from "./create-record.ts";
-import { attempt, finish, unlessCancelled } from "./execute.ts";
+import { attempt, finish, markDryRun, unlessCancelled } from "./execute.ts";
 import type { ExecutionRequest, Rooms } from "./execute.ts";
 import type { Recording } from "./journal/events.ts";
 import type { Journals } from "./journal/open-journals.ts";
@@ -66,7 +66,7 @@ export async function revive(
     settleFailure(execution, thrown, rooms),
   );
   if (result.state !== "paused") await rooms.people.withdraw(id);
-  return finish(opening, addStats(result, stored), rooms);
+  return finish(opening, markDryRun(addStats(result, stored), request), rooms);
 }
 
 async function goOn(
