@@ -37,7 +37,7 @@ export async function benchDoor(): Promise<void> {
     const policy = compilePolicy({ profile: "open", rules: parseRules(), groups: new Map(), effects: new Map() });
     const bridge: Bridge = openBridge({
       execution: EXECUTION,
-      opened: Promise.resolve(),
+      opened: () => Promise.resolve(),
       principal: AGENT,
       snapshot: snapshotOf(TOOLS),
       limits: { ...DEFAULT_LIMITS, calls: Number.MAX_SAFE_INTEGER },

@@ -135,8 +135,10 @@ function createBridges(
 ): CorridorOptions["rooms"]["bridge"] {
   const { settings, ledger, catalog, policy, results, shapes, flows } = parts;
   const report = reportIncident;
-  return ({ execution, opened }, snapshot, asked, passage) => {
+  return ({ execution, durable }, snapshot, asked, passage) => {
     const { principal, limits, program, analysis = true, dryRun = false, onEvent } = asked;
+    // While the program starts; one that calls nothing is flushed with its end.
+    if (program?.calls.length !== 0) void durable().catch(() => undefined);
     const plan = program && settings.analysis.enabled && analysis && planCalls(program.calls, snapshot);
     const planned = plan ? { plan } : {};
     const flow = flows.open({ principal, execution: execution.id, snapshot, ...planned });
@@ -155,7 +157,7 @@ function createBridges(
         state: (tool) => stateTool(parts, tool),
       }),
       execution: execution.id,
-      opened,
+      opened: durable,
       principal,
       snapshot,
       limits,

@@ -7,14 +7,18 @@ import { createGroup } from "./group-commit.ts";
 
 /** A group whose commits are lists of items, each ended by hand. */
 function openGroup(size = 3) {
-  const commits: { readonly items: readonly number[]; readonly end: (thrown?: Error) => void }[] = [];
+  const commits: {
+    readonly items: readonly number[];
+    readonly isFlushed: boolean;
+    readonly end: (thrown?: Error) => void;
+  }[] = [];
   const group = createGroup<number, string>({
     size,
     waitMs: 5,
-    commit: (items) => {
+    commit: (items, isFlushed) => {
       const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>();
       const kept = items.map((item) => `kept ${item}`);
-      commits.push({ items, end: (thrown) => (thrown ? reject(thrown) : resolve(kept)) });
+      commits.push({ items, isFlushed, end: (thrown) => (thrown ? reject(thrown) : resolve(kept)) });
       return promise;
     },
   });
@@ -31,6 +35,23 @@ describe("a group", () => {
     assert.deepEqual(seen(), [[1, 2]]);
     commits[0]?.end();
     assert.deepEqual(await Promise.all(kept), ["kept 1", "kept 2"]);
+  });
+
+  it("waits for no disk when all of a commit can do without, and for it when one cannot", async () => {
+    const { group, commits } = openGroup();
+    void group.add(1, "unflushed");
+    await turn();
+    void group.add(2, "unflushed");
+    void group.add(3, "soon");
+    commits[0]?.end();
+    await turn();
+    assert.deepEqual(
+      commits.map(({ items, isFlushed }) => [items, isFlushed]),
+      [
+        [[1], false],
+        [[2, 3], true],
+      ],
+    );
   });
 
   it("lets what is due soon wait for its time", async (t) => {

@@ -3,16 +3,19 @@
  * the item. Order is kept, and nothing is committed behind something that was lost.
  */
 
-/** `now` leaves at once and takes along what waits; `soon` waits a few milliseconds for company. */
-export type Pace = "now" | "soon";
+/**
+ * `now` leaves at once and takes along what waits; `soon` waits a few milliseconds for company. `unflushed` leaves at
+ * once too, but waits for no disk: it outlives this process, and a power cut only from the next that waits on.
+ */
+export type Pace = "now" | "soon" | "unflushed";
 
 export interface GroupOptions<Item, Kept> {
   /** The most items of one commit: bounds how long it holds up the event loop. */
   readonly size: number;
   /** How long an item that is only due soon waits at most. */
   readonly waitMs: number;
-  /** All or nothing; answers in the order of the items. */
-  readonly commit: (items: readonly Item[]) => Promise<readonly Kept[]>;
+  /** All or nothing; answers in the order of the items, and without waiting for the disk unless it `isFlushed`. */
+  readonly commit: (items: readonly Item[], isFlushed: boolean) => Promise<readonly Kept[]>;
 }
 
 export interface Group<Item, Kept> {
@@ -24,6 +27,7 @@ export interface Group<Item, Kept> {
 
 interface Pending<Item, Kept> {
   readonly item: Item;
+  readonly isFlushed: boolean;
   readonly resolve: (kept: Kept) => void;
   readonly reject: (thrown: unknown) => void;
 }
@@ -36,7 +40,9 @@ export function createGroup<Item, Kept>({ size, waitMs, commit }: GroupOptions<I
 
   const settle = async (batch: readonly Pending<Item, Kept>[]): Promise<void> => {
     try {
-      const kept = await commit(batch.map(({ item }) => item));
+      const isFlushed = batch.some((pending) => pending.isFlushed);
+      const items = batch.map(({ item }) => item);
+      const kept = await commit(items, isFlushed);
       for (const [index, one] of kept.entries()) batch[index]?.resolve(one);
     } catch (thrown) {
       for (const { reject } of [...batch, ...waiting.splice(0)]) reject(thrown);
@@ -66,9 +72,9 @@ export function createGroup<Item, Kept>({ size, waitMs, commit }: GroupOptions<I
   return {
     add(item, pace) {
       const { promise, resolve, reject } = Promise.withResolvers<Kept>();
-      waiting.push({ item, resolve, reject });
-      if (pace === "now") hasten();
-      else wait();
+      waiting.push({ item, isFlushed: pace !== "unflushed", resolve, reject });
+      if (pace === "soon") wait();
+      else hasten();
       return promise;
     },
     async settled() {

@@ -27,11 +27,11 @@ export interface LedgerOptions {
   readonly now: () => Instant;
   /** SHA-256 when left out. */
   readonly digest?: DigestText;
-  /** Hears where the chain ends after every batch that is durable. Must not throw, and must not take long. */
+  /** Hears where the chain ends after every batch that is durable, and of no other. Must not throw or take long. */
   readonly onAppended?: (head: LedgerHead) => void;
   /** Up to where records were dropped on purpose, if it is certain. */
   readonly findCut?: () => Promise<LedgerHead>;
-  /** Hears every batch that is durable and how long that took. Must not throw, and must not take long. */
+  /** Hears every batch that is written and how long that took. Must not throw, and must not take long. */
   readonly onCommitted?: (records: readonly AuditRecord[], ms: number) => void;
   /** Takes secrets out of a text: what is written here cannot be taken back. */
   readonly hide?: (text: string) => string;
@@ -40,16 +40,17 @@ export interface LedgerOptions {
 /** The only way to write things down. It does not own the store. */
 export interface Ledger extends AsyncDisposable {
   /**
-   * Resolves once the record is durable; rejects with STORE_UNAVAILABLE when it is not, and then the caller
-   * must not do what it wanted to have recorded. Records have the order of the calls, and none is durable before
-   * those in front of it: whoever waits for the last need not wait for the others. `soon` shares a commit.
+   * Resolves once the record is durable, or only committed if it is `unflushed`; rejects with STORE_UNAVAILABLE when it
+   * is not, and then the caller must not do what it wanted to have recorded. Records have the order of the calls, and
+   * none is durable before those in front of it: whoever waits for the last need not wait for the others. `soon`
+   * shares a commit.
    */
   write(entry: AuditEntry, pace?: Pace): Promise<AuditRecord>;
   /** Every record as a JSON object, in order, damaged ones too: for an export and for `verifyLedger`. */
   records(range?: { readonly from?: number }): AsyncIterable<JsonObject>;
   /** The last record that is stored now, by whichever process. */
   head(): Promise<LedgerHead>;
-  /** Resolves when everything that was handed in is durable or refused. */
+  /** Resolves when everything that was handed in is written, as durably as was asked for, or refused. */
   settled(): Promise<void>;
   /** Waits for the writes under way; later ones are refused. */
   close(): Promise<void>;
@@ -91,19 +92,21 @@ function createAppend(options: LedgerOptions, start: LedgerHead) {
   const { store, now, digest = digestOf, onAppended, onCommitted } = options;
   let head = start;
   let warnings: readonly Draft[] = [];
-  const append = async (drafts: readonly Draft[]): Promise<readonly AuditRecord[] | "taken"> => {
+  const append = async (drafts: readonly Draft[], isFlushed: boolean): Promise<readonly AuditRecord[] | "taken"> => {
     const sealed = chain(head, [...warnings, ...drafts], digest);
-    if ((await store.ledger.append(sealed.map(({ stored }) => stored))) === "taken") return "taken";
+    const records = sealed.map(({ stored }) => stored);
+    if ((await store.ledger.append(records, isFlushed)) === "taken") return "taken";
     const known = warnings.length;
     head = sealed.at(-1)?.record ?? head;
     warnings = [];
-    onAppended?.({ seq: head.seq, digest: head.digest });
+    // A power cut may take back what was not flushed: nobody may sign that it is there.
+    if (isFlushed) onAppended?.({ seq: head.seq, digest: head.digest });
     return sealed.slice(known).map(({ record }) => record);
   };
-  return async (drafts: readonly Draft[]): Promise<readonly AuditRecord[]> => {
+  return async (drafts: readonly Draft[], isFlushed: boolean): Promise<readonly AuditRecord[]> => {
     const startedAt = performance.now();
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-      const written = await append(drafts);
+      const written = await append(drafts, isFlushed);
       if (written !== "taken") {
         onCommitted?.(written, performance.now() - startedAt);
         return written;

@@ -42,8 +42,8 @@ import { createSlots } from "./slots.ts";
 import type { Slots } from "./slots.ts";
 
 export interface BridgeOptions extends RecorderOptions {
-  /** Rejects when the execution itself could not be written down. */
-  readonly opened: Promise<unknown>;
+  /** Resolves once the execution itself is on disk; rejects when it could not be written down. */
+  readonly opened: () => Promise<unknown>;
   readonly snapshot: CatalogSnapshot;
   /** Fires when the program has ended in any way. */
   readonly signal: AbortSignal;
@@ -172,7 +172,7 @@ async function cross(door: Door, entry: OpenCall, crossing: Crossing): Promise<s
   const intended = { ...describeIntent(options, call, said), ...builtin?.noteCall?.(args) };
   // What changes something is on disk before it leaves; the record of a read shares the next commit.
   const intent = record(isRead ? "soon" : "now", "call.intended", tool.address, intended);
-  await (isRead ? options.opened : Promise.all([intent, options.seen?.()]));
+  await (isRead ? options.opened() : Promise.all([intent, options.seen?.()]));
   const target = builtin ?? { tool };
   if (rehearsal && isSpared) return parseResult(tool, rehearsal.answer(call, decision, target), limits);
   const note: ReleaseOptions["note"] = ({ rule }, approval) =>

@@ -10,7 +10,7 @@ import type { JournaledRequest } from "./journal/events.ts";
 import type { Journal, Journals } from "./journal/open-journals.ts";
 
 export interface RecordOptions {
-  readonly store: Pick<Store, "executions">;
+  readonly store: Pick<Store, "executions" | "flush">;
   readonly ledger: Pick<Ledger, "write">;
   readonly now: () => Instant;
   readonly createId: () => ExecutionId;
@@ -23,13 +23,15 @@ export interface RecordOptions {
 
 export interface Opening {
   readonly execution: Execution;
-  /** Settles once it is on disk, or rejects: then no call may leave and no result be given out. */
+  /** Settles once it is written and outlives this process, or rejects: then no result may be given out. */
   readonly opened: Promise<unknown>;
+  /** Settles once it is on disk too, before which no call may leave; what is recorded later is not on disk before it. */
+  readonly durable: () => Promise<unknown>;
   readonly journal: Journal;
 }
 
 export interface ExecutionRecord {
-  /** Does not wait for the disk: a program may start meanwhile, as long as it reaches nothing. */
+  /** Does not wait: a program may start meanwhile, as long as it reaches nothing. */
   open(request: ExecutionRequest): Opening;
   /** As `open`, but only for the first request with its key; it is on disk then. */
   claim(
@@ -49,7 +51,15 @@ export function createRecord(options: RecordOptions): ExecutionRecord {
     owner,
   });
   const write = ({ id, principal, source }: Execution, more: JsonObject = {}): Promise<unknown> =>
-    ledger.write({ actor: principal, action: "execution.opened", subject: id, detail: { source, ...more } });
+    ledger.write(
+      { actor: principal, action: "execution.opened", subject: id, detail: { source, ...more } },
+      "unflushed",
+    );
+  const createOpening = (execution: Execution, journal: Journal, opened: Promise<unknown>): Opening => {
+    opened.catch(() => undefined); // whoever needs it sees the failure
+    let flushed: Promise<unknown> | undefined;
+    return { execution, opened, durable: () => (flushed ??= opened.then(() => store.flush())), journal };
+  };
   const begin = ({ id }: Execution, request: ExecutionRequest): Journal => {
     const journal = journals.begin(id);
     journal.note({ kind: "asked", ...toJournaled(request) });
@@ -62,10 +72,9 @@ export function createRecord(options: RecordOptions): ExecutionRecord {
       const opened = Promise.all([
         write(execution, describeStart(request)),
         store.executions.open({ ...execution, sourceText: hide(request.source) }),
-        journal.flush(),
+        journal.write(),
       ]);
-      opened.catch(() => undefined); // whoever needs it sees the failure
-      return { execution, opened, journal };
+      return createOpening(execution, journal, opened);
     },
     async claim(request, key) {
       const execution = create(request);
@@ -73,9 +82,8 @@ export function createRecord(options: RecordOptions): ExecutionRecord {
       if (holder) return { holder };
       const journal = begin(execution, request);
       const detail = { key: digestOf(key.key), ...describeStart(request) };
-      const opened = Promise.all([write(execution, detail), journal.flush()]);
-      opened.catch(() => undefined);
-      return { opening: { execution, opened, journal } };
+      const opened = Promise.all([write(execution, detail), journal.write()]);
+      return { opening: createOpening(execution, journal, opened) };
     },
     async close(execution, result) {
       const { state, error } = result;

@@ -91,7 +91,12 @@ function corridor(
     hide: (text: string) => text,
     open: ({ principal }) => {
       const execution = { id: EXECUTION, principal: principal.id, source: digestOf("1"), startedAt: 0 };
-      return visit("open", { execution, opened: Promise.resolve(), journal: NO_JOURNAL });
+      return visit("open", {
+        execution,
+        opened: Promise.resolve(),
+        durable: async () => undefined,
+        journal: NO_JOURNAL,
+      });
     },
     admit: async (_principal, wallMs) => ({ wallMs, settle: async () => undefined }),
     snapshot: async () => visit("snapshot", snapshotOf(TOOLS)),

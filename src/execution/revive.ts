@@ -59,7 +59,8 @@ export async function revive(
   await rooms.recordRevival(execution, options.why);
   options.onEvent({ kind: "opened", execution: id });
   if (!kept?.recording.isWhole) return giveUp(execution, rooms);
-  const opening: Opening = { execution, opened: Promise.resolve(), journal: kept.journal };
+  const isOpen = Promise.resolve();
+  const opening: Opening = { execution, opened: isOpen, durable: () => isOpen, journal: kept.journal };
   const { signal, onEvent } = options;
   const request: ExecutionRequest = { ...kept.recording.request, signal, onEvent };
   const result = await goOn(opening, request, { recording: kept.recording, rooms }).catch((thrown: unknown) =>

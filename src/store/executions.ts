@@ -58,7 +58,7 @@ export interface Page {
 
 /** The executions that were started here, and how they ended. */
 export interface ExecutionStore {
-  /** Rejects with REQUEST_CONFLICT when the id is taken. */
+  /** Rejects with REQUEST_CONFLICT when the id is taken. Waits for no disk: durable with the next flush. */
   open(opening: ExecutionOpening): Promise<void>;
   /** As `open`, but only for the first request of a principal with this key; otherwise says whose it is. */
   claim(opening: ExecutionOpening, key: RequestKey): Promise<KeyHolder | undefined>;
@@ -93,8 +93,11 @@ export interface JournalBounds {
 
 /** What entered programs, sealed. */
 export interface JournalStore {
-  /** REQUEST_CONFLICT when a piece of that number is there: somebody else writes this journal. */
-  append(pieces: readonly JournalPiece[]): Promise<void>;
+  /**
+   * REQUEST_CONFLICT when a piece of that number is there: somebody else writes this journal. Durable once it resolves,
+   * or with the next flush if that is not waited for.
+   */
+  append(pieces: readonly JournalPiece[], isFlushed?: boolean): Promise<void>;
   /** In order; empty when there is none, or none any more. */
   read(execution: ExecutionId): Promise<readonly JournalPiece[]>;
   /** Never touches those of executions that have not ended. Answers how many journals went. */

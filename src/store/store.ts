@@ -57,8 +57,8 @@ export interface LedgerQuery {
 export interface LedgerStore {
   /** Newest first. */
   search(query: LedgerQuery): Promise<readonly StoredRecord[]>;
-  /** All or nothing, durable once it resolves. */
-  append(records: readonly StoredRecord[]): Promise<AppendOutcome>;
+  /** All or nothing; durable once it resolves, or with the next flush if that is not waited for. */
+  append(records: readonly StoredRecord[], isFlushed?: boolean): Promise<AppendOutcome>;
   last(): Promise<StoredRecord | undefined>;
   /** Records from `from` on, in order. */
   read(range: { readonly from: number; readonly limit: number }): Promise<readonly StoredRecord[]>;
@@ -287,6 +287,8 @@ export interface Store extends AsyncDisposable {
   readonly labels: LabelStore;
   readonly approvals: ApprovalStore;
   readonly cancellations: CancellationStore;
+  /** Resolves when everything that was committed before is on disk. Whatever is durable takes it along. */
+  flush(): Promise<void>;
   /** Idempotent. Every later use rejects with STORE_UNAVAILABLE. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

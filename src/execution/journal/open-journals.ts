@@ -33,8 +33,10 @@ export interface JournalsOptions {
 /** The journal of one execution under way. */
 export interface Journal {
   note(event: JournalEvent): void;
+  /** Resolves when all that was noted is written and outlives this process; rejects when something of it was lost. */
+  readonly write: () => Promise<void>;
   /** Resolves when all that was noted is on disk; rejects when something of it was lost. */
-  flush(): Promise<void>;
+  readonly flush: () => Promise<void>;
   /** False once it has become too large. */
   isWhole(): boolean;
 }
@@ -79,18 +81,32 @@ function createJournal(execution: ExecutionId, options: JournalsOptions, size: S
   let isBroken = false;
   let timer: NodeJS.Timeout | undefined;
   let written: Promise<void> = Promise.resolve();
+  let isFlushed = true;
 
-  const write = (): void => {
+  const take = (): readonly JournalPiece[] => {
     clearTimeout(timer);
     timer = undefined;
-    if (waiting.length === 0) return;
+    if (waiting.length === 0) return [];
     const place = { execution, piece: pieces };
     const sealed = seal.close(waiting.join("\n"), contextOf(place));
     waiting = [];
     pieces += 1;
+    return [{ ...place, sealed }];
+  };
+  const append = (taken: readonly JournalPiece[], isDurable: boolean): Promise<void> => {
+    isFlushed = isDurable;
     // One that was lost stays lost: whoever flushes later hears of it too.
-    written = Promise.all([written, store.append([{ ...place, sealed }])]).then(() => undefined);
+    written = Promise.all([written, store.append(taken, isDurable)]).then(() => undefined);
     written.catch(() => undefined);
+    return written;
+  };
+  const write = (): Promise<void> => {
+    const taken = take();
+    return taken.length === 0 ? written : append(taken, false);
+  };
+  const flush = (): Promise<void> => {
+    const taken = take();
+    return taken.length === 0 && isFlushed ? written : append(taken, true);
   };
   return {
     note(event) {
@@ -101,10 +117,8 @@ function createJournal(execution: ExecutionId, options: JournalsOptions, size: S
       waiting.push(isBroken ? toLine({ kind: "broke" }) : line);
       timer ??= setTimeout(write, SOON_MS);
     },
-    flush() {
-      write();
-      return written;
-    },
+    write,
+    flush,
     isWhole: () => !isBroken,
   };
 }

@@ -42,6 +42,8 @@ export interface Connection {
   readonly write: <Value>(work: () => Value) => Promise<Value>;
   /** As `write`, but it waits for no disk: it outlives this process, and a power cut only from the next `write` on. */
   readonly commit: <Value>(work: () => Value) => Promise<Value>;
+  /** Resolves when all that was committed before is on disk. */
+  readonly flush: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -73,15 +75,17 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
       checkFile();
       return transaction();
     });
-  const joined = joinWrites(database, { commit: attempt, flush: async () => log?.synced() });
+  const fail = (thrown: unknown): never => {
+    throw toStoreError(thrown, options.path);
+  };
+  const flush = async (): Promise<void> => log?.synced();
+  const joined = joinWrites(database, { commit: attempt, flush });
   return {
     database,
     read: (work) => whenFree(options, work),
-    commit: joined.commit,
-    write: (work) =>
-      joined.write(work).catch((thrown: unknown) => {
-        throw toStoreError(thrown, options.path);
-      }),
+    commit: (work) => joined.commit(work).catch(fail),
+    write: (work) => joined.write(work).catch(fail),
+    flush: () => flush().catch(fail),
     async close() {
       if (!database.isOpen) return;
       database.close();
@@ -103,6 +107,7 @@ export async function connectToRead(options: ConnectionOptions): Promise<Connect
     read: (work) => whenFree(options, work),
     commit: refuse,
     write: refuse,
+    flush: async () => undefined,
     async close() {
       if (database.isOpen) database.close();
     },

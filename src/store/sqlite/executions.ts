@@ -30,7 +30,7 @@ const ADOPT = `UPDATE executions SET owner = ?, state = NULL, ended_at = NULL, e
 const STATES: ReadonlySet<string> = new Set<ExecutionStateName>(["completed", "failed", "paused", "cancelled"]);
 
 /** Works on the connection's own file; the caller closes that. */
-export function createExecutions({ database, read, write }: Connection): ExecutionStore {
+export function createExecutions({ database, read, write, commit }: Connection): ExecutionStore {
   const insert = database.prepare(OPEN);
   const update = database.prepare(CLOSE);
   const select = database.prepare("SELECT * FROM executions WHERE id = ?");
@@ -51,7 +51,7 @@ export function createExecutions({ database, read, write }: Connection): Executi
   return {
     open: async (opening) => {
       try {
-        await write(() => open(opening));
+        await commit(() => open(opening));
       } catch (thrown) {
         const message = `The execution ${opening.id} exists already`;
         throw isTaken(thrown) ? new GloveboxError("REQUEST_CONFLICT", message) : thrown;

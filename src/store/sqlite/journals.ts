@@ -17,16 +17,16 @@ const DROPPABLE = `SELECT execution FROM (
   WHERE ended_at < ? OR upto > ?`;
 
 /** Works on the connection's own file; the caller closes that. */
-export function createJournals({ database, read, write }: Connection): JournalStore {
+export function createJournals({ database, read, write, commit }: Connection): JournalStore {
   const insert = database.prepare("INSERT INTO journals VALUES (?, ?, ?)");
   const select = database.prepare("SELECT * FROM journals WHERE execution = ? ORDER BY piece");
   const droppable = database.prepare(DROPPABLE);
   const remove = database.prepare("DELETE FROM journals WHERE execution = ?");
 
   return {
-    append: async (pieces) => {
+    append: async (pieces, isFlushed = true) => {
       try {
-        await write(() => {
+        await (isFlushed ? write : commit)(() => {
           for (const { execution, piece, sealed } of pieces) insert.run(execution, piece, sealed);
         });
       } catch (thrown) {

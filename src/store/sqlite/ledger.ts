@@ -9,7 +9,7 @@ import { searchLedger } from "./search-ledger.ts";
 import { isTaken } from "./to-store-error.ts";
 
 /** Works on the connection's own file; the caller closes that. */
-export function createLedger({ database, read, write }: Connection): LedgerStore {
+export function createLedger({ database, read, write, commit }: Connection): LedgerStore {
   const insert = database.prepare("INSERT INTO ledger VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
   const last = database.prepare("SELECT * FROM ledger ORDER BY seq DESC LIMIT 1");
   const range = database.prepare("SELECT * FROM ledger WHERE seq >= ? ORDER BY seq LIMIT ?");
@@ -24,9 +24,9 @@ export function createLedger({ database, read, write }: Connection): LedgerStore
   };
 
   return {
-    append: async (records) => {
+    append: async (records, isFlushed = true) => {
       try {
-        await write(() => insertAll(records));
+        await (isFlushed ? write : commit)(() => insertAll(records));
         return "appended";
       } catch (thrown) {
         if (isTaken(thrown)) return "taken";

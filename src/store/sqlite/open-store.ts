@@ -120,6 +120,7 @@ function assemble(connection: Connection): Store {
     labels: createLabels(connection),
     approvals: createApprovals(connection),
     cancellations: createCancellations(connection),
+    flush: () => connection.flush(),
     close,
     [Symbol.asyncDispose]: close,
   };

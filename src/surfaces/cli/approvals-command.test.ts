@@ -35,6 +35,8 @@ function contextOf({ approvals, store, clock }: Queue, answer?: string) {
     openVault: never,
     openReader: never,
     openHeld: never,
+    openHistory: never,
+    openControl: never,
     openLogins: never,
     openBrowser: () => undefined,
     requestRestart: never,

@@ -1,0 +1,81 @@
+/** How the opening of an execution gets to the disk: written at once, flushed before anything can leave. */
+
+import assert from "node:assert/strict";
+import { it } from "node:test";
+
+import { openLedger } from "../audit/index.ts";
+import { DEFAULT_LIMITS, parseExecutionId, parsePrincipalId } from "../domain/index.ts";
+import { openStore } from "../store/index.ts";
+import { createRecord } from "./create-record.ts";
+import { openJournals } from "./journal/open-journals.ts";
+
+const id = parseExecutionId(`ex_${"0".repeat(24)}`) ?? assert.fail();
+const agent = parsePrincipalId("agent") ?? assert.fail();
+const REQUEST = {
+  principal: { id: agent, kind: "agent", groups: [] },
+  source: "return 1",
+  limits: DEFAULT_LIMITS,
+  signal: new AbortController().signal,
+} as const;
+
+async function openRecord() {
+  const store = await openStore({ path: ":memory:", now: () => 0 });
+  const heads: number[] = [];
+  const ledger = await openLedger({ store, now: () => 0, onAppended: ({ seq }) => heads.push(seq) });
+  let flushes = 0;
+  const counted = {
+    ...store,
+    flush: () => {
+      flushes += 1;
+      return store.flush();
+    },
+  };
+  const hide = (text: string): string => text;
+  const journals = openJournals({
+    store: store.journals,
+    seal: { close: (plain) => Buffer.from(plain), open: (sealed) => Buffer.from(sealed).toString() },
+    now: () => 0,
+    keepMs: 1,
+    totalBytes: 1_000,
+    executionBytes: 1_000,
+  });
+  const whole = { store: counted, ledger, now: () => 0, createId: () => id, owner: "me", hide, journals };
+  return { store, ledger, record: createRecord(whole), heads, count: () => flushes };
+}
+
+it("an opening is written before anybody waits for the disk, and nobody signs it yet", async () => {
+  const { store, record, heads, count } = await openRecord();
+  await record.open(REQUEST).opened;
+  assert.deepEqual([(await store.executions.find(id))?.ending, (await store.ledger.last())?.seq], [null, 1]);
+  assert.equal((await store.journals.read(id)).length, 1);
+  assert.deepEqual([heads, count()], [[], 0]);
+  await store.close();
+});
+
+it("an opening is flushed once, after it was written, for all who need it on disk", async () => {
+  const { store, record, count } = await openRecord();
+  const opening = record.open(REQUEST);
+  await Promise.all([opening.durable(), opening.durable()]);
+  assert.deepEqual([(await store.ledger.last())?.seq, count()], [1, 1]);
+  await store.close();
+});
+
+it("an opening that cannot be written is never on disk", async () => {
+  const { store, record, count } = await openRecord();
+  await store.close();
+  const opening = record.open(REQUEST);
+  await assert.rejects(opening.durable(), { code: "STORE_UNAVAILABLE" });
+  await assert.rejects(opening.opened, { code: "STORE_UNAVAILABLE" });
+  assert.equal(count(), 0);
+});
+
+it("the end of an execution is durable, and with it the opening", async () => {
+  const { store, ledger, record, heads } = await openRecord();
+  const { execution } = record.open(REQUEST);
+  const stats = { queueMs: 0, wallMs: 1, cpuMs: 1, peakMemoryBytes: 1, calls: 0, outputBytes: 0 };
+  const whole = { execution: id, state: "completed", logs: [], calls: [], findings: [], stats } as const;
+  await record.close(execution, { ...whole, engine: "isolate", isolation: "process" });
+  assert.deepEqual([(await store.executions.find(id))?.ending?.state, heads.at(-1)], ["completed", 2]);
+  await ledger.close();
+  await store.close();
+});
