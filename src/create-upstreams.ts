@@ -20,7 +20,7 @@ import type {
   McpConnectorOptions,
   OpenapiConnectorOptions,
 } from "./connectors/index.ts";
-import type { ChildKeeper, ConnectorId, PinMode, UpstreamState, UpstreamStatus } from "./domain/index.ts";
+import type { ChildKeeper, ConnectorId, PinMode, SecretName, UpstreamState, UpstreamStatus } from "./domain/index.ts";
 import type { ServerPlace } from "./policy/index.ts";
 import type { Egress } from "./egress/index.ts";
 import { watchFamily } from "./processes/index.ts";
@@ -88,10 +88,11 @@ export async function createUpstreams(settings: Settings, parts: UpstreamParts):
     ),
   ];
   // An adapter asks for a secret at each call, and so has nothing old.
-  const askers = [...adapters].map(([id, { adapter }]) =>
-    withoutSecrets(parts, [], (lender) =>
-      createAdapterConnector({ ...shared, id, adapter, lend: (name) => lender.lend(name, `upstream ${id}`) }),
-    ),
+  const askers = [...adapters].map(([id, { adapter, network }]) =>
+    withoutSecrets(parts, [], (lender) => {
+      const lend = (name: SecretName): Promise<Secret> => lender.lend(name, `upstream ${id}`);
+      return createAdapterConnector({ ...shared, id, adapter, network, lend });
+    }),
   );
   return { connectors: [...borrowers, ...askers].map(({ connector }) => connector), borrowers, pinModeOf };
 }
@@ -190,9 +191,9 @@ function toConnectorSettings(
   const purpose = `upstream ${id}`;
   const { lender } = parts;
   if (upstream.transport !== "stdio") {
-    const { transport: kind, url, headers, startMs } = upstream;
+    const { transport: kind, url, headers, network, startMs } = upstream;
     const tokens = createTokens(id, upstream, { ...parts, onToken: lender.remember });
-    return { kind, url, startMs, tokens, resolveHeaders: () => fillTexts(headers, lender, purpose) };
+    return { kind, url, startMs, network, tokens, resolveHeaders: () => fillTexts(headers, lender, purpose) };
   }
   const { command, args, cwd, env, startMs } = upstream;
   return { kind: "stdio", command, args, cwd, startMs, resolveEnv: () => fillTexts(env, lender, purpose) };

@@ -8,12 +8,12 @@ import { beginLogin, createLoginFetch, createTokenSource, parseLoginText, toLogi
 import type { BegunLogin, Login, LoginKeeper, LoginKey, TokenSource } from "./connectors/index.ts";
 import { GloveboxError, isJsonObject, parseSecretName } from "./domain/index.ts";
 import type { ConnectorId, SecretName } from "./domain/index.ts";
-import { openEgress } from "./egress/index.ts";
 import type { Egress } from "./egress/index.ts";
 import type { Store } from "./store/index.ts";
 import type { LoginCommandPowers } from "./surfaces/index.ts";
 import { fillTemplates } from "./vault/index.ts";
 import type { Secret, Vault } from "./vault/index.ts";
+import { openEgressOf } from "./create-network.ts";
 import { askRestart, createVault, openRecords } from "./open-records.ts";
 
 /** Longer than one request to a token endpoint may take. */
@@ -133,8 +133,7 @@ export function createTokens(
 export async function openLoginsAlone(settings: Settings): Promise<LoginCommandPowers & AsyncDisposable> {
   const { store, ledger, close } = await openRecords(settings);
   const vault = createVault(settings, store, ledger);
-  const { proxy } = settings.egress;
-  const egress = openEgress({ ...(proxy !== undefined && { proxy }) });
+  const egress = openEgressOf(settings, vault);
   const keeper = createLoginKeeper({ store, vault, onToken: () => undefined });
   return {
     begin: (id, request) => begin(settings, id, { ...request, egress, keeper, vault }),

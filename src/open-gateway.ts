@@ -10,9 +10,8 @@ import { openChecker } from "./checker/index.ts";
 import { followRules } from "./config/index.ts";
 import type { Settings } from "./config/index.ts";
 import { lookEvery, watchRestarts, watchSecrets } from "./connectors/index.ts";
-import { GloveboxError, tightenLimits } from "./domain/index.ts";
+import { tightenLimits } from "./domain/index.ts";
 import type { CatalogSnapshot, EngineName, Limits, Principal } from "./domain/index.ts";
-import { openEgress } from "./egress/index.ts";
 import { closeOrphans, createCorridor, createDescribe, createHistory } from "./execution/index.ts";
 import type { CorridorOptions } from "./execution/index.ts";
 import { createLabeler, openPolicy } from "./policy/index.ts";
@@ -30,6 +29,7 @@ import { openStore } from "./store/index.ts";
 import type { Store } from "./store/index.ts";
 import type { Gateway } from "./surfaces/index.ts";
 import { watchKey } from "./vault/index.ts";
+import { checkUnrestricted, openEgressOf } from "./create-network.ts";
 import { createRooms } from "./create-rooms.ts";
 import type { Parts } from "./create-rooms.ts";
 import { createUpstreams, findPlaces, startEagerly } from "./create-upstreams.ts";
@@ -57,7 +57,7 @@ export interface OpenFlags {
 
 /** Opens every room in the order of who needs whom, and closes them in the other. */
 export async function openGateway(settings: Settings, flags: OpenFlags = {}): Promise<Gateway> {
-  checkNetwork(settings, flags);
+  checkUnrestricted(settings, flags.unrestrictedNetwork === true, warnOperator);
   const engine = await confineEngine(chooseEngine(settings.sandbox.engine), settings.sandbox.isolation);
   await using opened = new AsyncDisposableStack();
   const keeper = opened.use(openReaper());
@@ -75,8 +75,7 @@ export async function openGateway(settings: Settings, flags: OpenFlags = {}): Pr
   await vault.ready();
   await hideSecrets(vault);
   opened.use(watchKey({ vault, everyMs: LOOK_MS, warn: warnOperator }));
-  const { proxy } = settings.egress;
-  const egress = opened.use(openEgress({ ...(proxy !== undefined && { proxy }) }));
+  const egress = opened.use(openEgressOf(settings, vault));
   const around = { store, ledger, signer, egress, vault, version: VERSION };
   const exporter = opened.use(startExports(settings, around));
   note = () => exporter.note();
@@ -132,19 +131,6 @@ async function recordEnd(ledger: Ledger): Promise<void> {
   await ledger
     .write({ actor: "gateway", action: "gateway.closed", subject: VERSION, detail: {} })
     .catch(() => undefined);
-}
-
-/** A configuration can be copied without being read, so the whole network needs a second word, and is told each time. */
-function checkNetwork({ sandbox: { networkPolicy } }: Settings, { unrestrictedNetwork = false }: OpenFlags): void {
-  if (networkPolicy.mode !== "unrestricted") return;
-  if (!unrestrictedNetwork) {
-    const message = "sandbox.networkPolicy is unrestricted, and nobody confirmed it";
-    const hint =
-      "Start with --unrestricted-network or GLOVEBOX_UNRESTRICTED_NETWORK=1, or name hosts with mode allowed";
-    throw new GloveboxError("CONFIG_INVALID", message, { hint });
-  }
-  const warning = "programs may send requests to every public host (sandbox.networkPolicy is unrestricted)";
-  warnOperator(new GloveboxError("CONFIG_INVALID", warning));
 }
 
 function learnShapes(store: Store, ledger: Ledger): Promise<Shapes> {

@@ -38,6 +38,7 @@ import { LOGIN_OBSERVATIONS } from "./scenarios/observe-login.ts";
 import { OUTPUT_OBSERVATIONS } from "./scenarios/observe-output.ts";
 import { QUOTA_OBSERVATIONS, policyObservations } from "./scenarios/observe-policy.ts";
 import { NETWORK_OBSERVATIONS } from "./scenarios/observe-network.ts";
+import { UPSTREAM_NETWORK_OBSERVATIONS } from "./scenarios/observe-upstream-network.ts";
 import { WATCHING_OBSERVATIONS } from "./scenarios/observe-watching.ts";
 import { makeFolder, serveFor, startFor, waitForOutput } from "./scenarios/product.ts";
 
@@ -204,6 +205,7 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
   ...LEDGER_OBSERVATIONS,
   ...LOGIN_OBSERVATIONS,
   ...NETWORK_OBSERVATIONS,
+  ...UPSTREAM_NETWORK_OBSERVATIONS,
   ...WATCHING_OBSERVATIONS,
   ...OUTPUT_OBSERVATIONS,
   ...CLIENT_OBSERVATIONS,

@@ -36,6 +36,7 @@ test("an entry of openapi becomes settings with absolute paths, filled variables
       auth: { key: [{ secret: "KEY" }] },
       include: ["list*"],
       exclude: ["DELETE *"],
+      network: { tools: [] },
       startMs: 5,
     },
     short: {
@@ -45,6 +46,7 @@ test("an entry of openapi becomes settings with absolute paths, filled variables
       auth: {},
       include: [],
       exclude: [],
+      network: { tools: [] },
       startMs: 30_000,
     },
   });

@@ -2,6 +2,7 @@
 
 import { isJsonObject, parseConnectorId } from "../domain/index.ts";
 import type { Json, JsonObject } from "../domain/index.ts";
+import { checkNetworkPolicies, checkProxy } from "./check-network.ts";
 import { checkPatterns, checkRules } from "./check-rules.ts";
 import { expandText } from "./expand-references.ts";
 import type { Environment } from "./expand-references.ts";
@@ -16,12 +17,12 @@ const BAD_IN_HEADER = /[\0\r\n]/;
 const BAD_IN_ENV = /\0/;
 
 const COMMAND_KEYS = ["args", "env", "cwd"] as const;
-const URL_KEYS = ["headers", "oauth"] as const;
+const URL_KEYS = ["headers", "oauth", "networkPolicy"] as const;
 
 /** Works on a configuration that may still break the schema, so that all problems come out at once. */
 export function checkRelations(config: Json, environment: Environment, problems: Problems): void {
   if (!isJsonObject(config)) return;
-  const { audit, mcpServers, openapi, policy, quotas, sandbox, traces } = config;
+  const { audit, mcpServers, openapi, policy, quotas, traces } = config;
   const servers = isJsonObject(mcpServers) ? mcpServers : {};
   for (const [name, server] of Object.entries(servers)) {
     checkName(["mcpServers", name], problems);
@@ -40,17 +41,8 @@ export function checkRelations(config: Json, environment: Environment, problems:
   if (isJsonObject(policy)) checkPolicy(policy, problems);
   const prices = isJsonObject(quotas) ? quotas["prices"] : undefined;
   if (isJsonObject(prices)) checkPatterns(prices, ["quotas", "prices"], problems);
-  if (isJsonObject(sandbox) && isJsonObject(sandbox["networkPolicy"])) checkNetwork(sandbox["networkPolicy"], problems);
-}
-
-/** A list that has no effect in its mode was meant to have one. */
-function checkNetwork({ mode = "blocked", domains, grants }: JsonObject, problems: Problems): void {
-  const refuse = (key: string, message: string): void =>
-    problems.report({ path: ["sandbox", "networkPolicy", key], anchor: "key", message });
-  if (domains !== undefined && mode !== "allowed") refuse("domains", 'has an effect only with mode "allowed"');
-  if (grants !== undefined && mode === "blocked") {
-    refuse("grants", 'has an effect only with mode "allowed" or "unrestricted"');
-  }
+  checkNetworkPolicies(config, problems);
+  checkProxy(config, problems);
 }
 
 function checkPolicy({ rules, effects }: JsonObject, problems: Problems): void {

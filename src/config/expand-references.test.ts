@@ -99,6 +99,7 @@ test("references work in every text of the configuration", () => {
         url: "https://x/",
         headers: {},
         oauth: { scopes: [], grants: [] },
+        network: { tools: [] },
         startMs: 30_000,
         start: "eager",
       },
@@ -118,7 +119,7 @@ test("references work in every text of the configuration", () => {
 test("a secret is allowed in env, headers and auth of an upstream, in headers of an export, for the webhook, and nowhere else", () => {
   const secret = "${secret:K}";
   const places =
-    "in env, headers, auth and oauth.clientSecret of an upstream, in headers of an export, in traces.headers and in anomalies.webhook.secret";
+    "in env, headers, auth and oauth.clientSecret of an upstream, in headers of an export, in traces.headers, in egress.proxyPassword and in anomalies.webhook.secret";
   const refused: readonly (readonly [string, object])[] = [
     ["anomalies.webhook.url", { anomalies: { webhook: { url: `https://h/${secret}`, secret } } }],
     ["traces.endpoint", { traces: { endpoint: `https://h/${secret}` } }],

@@ -99,11 +99,12 @@ export function expandReferences(config: Json, environment: Environment, problem
 }
 
 const SECRET_MISPLACED =
-  "${secret:NAME} is allowed only in env, headers, auth and oauth.clientSecret of an upstream, in headers of an export, in traces.headers and in anomalies.webhook.secret";
+  "${secret:NAME} is allowed only in env, headers, auth and oauth.clientSecret of an upstream, in headers of an export, in traces.headers, in egress.proxyPassword and in anomalies.webhook.secret";
 
 function isTemplatePath(path: KeyPath): boolean {
   const [map, second, key, fourth] = path;
   if (map === "audit" && second === "export") return path.length === 5 && fourth === "headers";
+  if (path.length === 2 && map === "egress") return second === "proxyPassword";
   if (path.length === 3 && map === "traces" && second === "headers") return true;
   if (path.length === 3 && map === "anomalies" && second === "webhook") return key === "secret";
   if (path.length !== 4) return false;

@@ -1,4 +1,4 @@
-/** `sandbox.networkPolicy` and `egress`: what they become, and what is refused. */
+/** `networkPolicy` wherever it may stand, and `egress`: what they become, and what is refused. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -59,4 +59,85 @@ test("a proxy is the origin of an http server", () => {
   ]) {
     assert.throws(() => settingsOf({ egress: { proxy } }), /egress\.proxy: expected the address of an http proxy/);
   }
+});
+
+const problemOf = (config: object): string => {
+  try {
+    settingsOf(config);
+    return "fine";
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown.message : String(thrown);
+  }
+};
+
+test("a proxy's user has a password, which is a reference and nothing else", () => {
+  const proxy = "http://proxy.lan:3128";
+  const withLogin = (more: object): object => ({ egress: { proxy, ...more } });
+  const proxyUser = "ada";
+  assert.deepEqual(settingsOf(withLogin({ proxyUser, proxyPassword: "${secret:PROXY}" })).egress, {
+    proxy,
+    proxyLogin: { user: "ada", password: [{ secret: "PROXY" }] },
+  });
+  assert.deepEqual(settingsOf(withLogin({ proxyUser, proxyPassword: "${HOST}" })).egress.proxyLogin, {
+    user: "ada",
+    password: ["api.example.com"],
+  });
+  const only = /egress\.proxyPassword: expected \$\{secret:NAME\} or \$\{VARIABLE\}, and nothing else/;
+  for (const proxyPassword of ["plain", "${HOST:-plain}", "x${secret:PROXY}", "${secret:PROXY}x", ""]) {
+    assert.match(problemOf(withLogin({ proxyUser, proxyPassword })), only, proxyPassword);
+  }
+  const proxyPassword = "${secret:PROXY}";
+  assert.match(problemOf(withLogin({ proxyUser })), /egress\.proxyUser: needs proxyPassword/);
+  assert.match(problemOf(withLogin({ proxyPassword })), /proxyPassword: has an effect only together with proxyUser/);
+  assert.match(
+    problemOf({ egress: { proxyUser, proxyPassword } }),
+    /proxyUser: has an effect only together with proxy/,
+  );
+  assert.match(problemOf(withLogin({ proxyUser: "a:b", proxyPassword })), /expected a user name without colon/);
+});
+
+test("upstreams, tools and the whole gateway have policies that know where they are written", () => {
+  const policy = { mode: "allowed", domains: ["a.example"] } as const;
+  const hosts = [{ name: "a.example", isBelow: false, port: null }];
+  const at = (setting: string): object => ({ mode: "allowed", hosts, grants: [], setting });
+  const settings = settingsOf({
+    egress: { networkPolicy: policy },
+    mcpServers: { web: { url: "https://a.example/mcp", networkPolicy: policy } },
+    openapi: { api: { document: "x.json", networkPolicy: policy, tools: { "get*": { networkPolicy: policy } } } },
+    adapters: [{ module: "x.mjs", networkPolicy: policy, tools: { go: { networkPolicy: { mode: "blocked" } } } }],
+  });
+  assert.deepEqual(settings.egress.networkPolicy, at("egress.networkPolicy"));
+  assert.deepEqual(
+    [...settings.upstreams.values(), ...settings.apis.values(), ...settings.adapters].map(
+      (entry) => Object(entry).network,
+    ),
+    [
+      { policy: at("mcpServers.web.networkPolicy"), tools: [] },
+      {
+        policy: at("openapi.api.networkPolicy"),
+        tools: [{ pattern: "get*", policy: at("openapi.api.tools.get*.networkPolicy") }],
+      },
+      {
+        policy: at("adapters[0].networkPolicy"),
+        tools: [{ pattern: "go", policy: { mode: "blocked", setting: "adapters[0].tools.go.networkPolicy" } }],
+      },
+    ],
+  );
+});
+
+test("a policy that could have no effect is refused wherever it stands", () => {
+  const networkPolicy = { domains: ["a.example"] };
+  const why = 'networkPolicy.domains: has an effect only with mode "allowed"';
+  for (const [config, place] of [
+    [{ egress: { networkPolicy } }, "egress"],
+    [{ mcpServers: { web: { url: "https://a.example/", networkPolicy } } }, "mcpServers.web"],
+    [{ openapi: { api: { document: "x.json", networkPolicy } } }, "openapi.api"],
+    [{ openapi: { api: { document: "x.json", tools: { go: { networkPolicy } } } } }, "openapi.api.tools.go"],
+    [{ adapters: [{ module: "x.mjs", networkPolicy }] }, "adapters[0]"],
+    [{ adapters: [{ module: "x.mjs", tools: { go: { networkPolicy } } }] }, "adapters[0].tools.go"],
+  ] as const) {
+    assert.ok(problemOf(config).includes(`${place}.${why}`), place);
+  }
+  const stdio = { mcpServers: { local: { command: "x", networkPolicy: { mode: "blocked" } } } };
+  assert.match(problemOf(stdio), /networkPolicy: has an effect only together with url/);
 });

@@ -226,7 +226,7 @@ test("a server with a url is reached over HTTP under every name that clients giv
   const url = "https://mcp.example.com/mcp";
   const headers = { "X-Key": [{ secret: "K" }] };
   const oauth = { scopes: [], grants: [] };
-  const expected = { transport: "http", url, headers, oauth, startMs: 1000, start: "lazy" };
+  const expected = { transport: "http", url, headers, oauth, network: { tools: [] }, startMs: 1000, start: "lazy" };
   for (const type of ["http", "streamable-http", "streamableHttp", undefined] as const) {
     const server = { type, url, headers: { "X-Key": "${secret:K}" }, startupTimeoutMs: 1000, start: "lazy" as const };
     assert.deepEqual([...parse({ mcpServers: { remote: server } }).upstreams.values()], [expected]);

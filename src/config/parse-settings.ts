@@ -70,6 +70,7 @@ function takeAdapterObjects(raw: unknown): { readonly rest: unknown; readonly ob
 
 /** True for what names a module or holds a mistake; an adapter, and a module that exports one, hold objects. */
 function isPlainEntry(entry: object): boolean {
+  if ("module" in entry && typeof entry.module === "string") return true;
   return Object.values(entry).every((value: unknown) => typeof value !== "object" && typeof value !== "function");
 }
 

@@ -8,8 +8,8 @@ import { z } from "zod";
 import { DEFAULT_LIMITS } from "../domain/index.ts";
 import type { JsonObject } from "../domain/index.ts";
 import { isExportUrl, isHttpUrl, isLoopbackHost, isSqliteUrl } from "./formats.ts";
-import { egressSchema, networkPolicySchema } from "./network-schema.ts";
 import { journalSchema } from "./journal-schema.ts";
+import { egressSchema, networkPolicySchema, serverPolicySchema, upstreamPolicySchemas } from "./network-schema.ts";
 import { oauthSchema } from "./oauth-schema.ts";
 import { policySchema } from "./policy-schema.ts";
 import { quotasSchema } from "./quotas-schema.ts";
@@ -133,6 +133,7 @@ const serverSchema = z
       .meta({ description: "The address of a server that speaks Streamable HTTP, or SSE if type says so." }),
     headers: z.record(z.string(), text).optional().meta({ description: "Sent to url; may hold ${secret:NAME}." }),
     oauth: oauthSchema,
+    networkPolicy: serverPolicySchema,
     pin: pinSchema.optional().meta({ description: "As the setting pin, for this server alone." }),
     start: z.enum(["eager", "lazy"]).default("eager").meta({
       description: "eager connects when Glovebox starts, lazy when somebody first asks for tools or runs a program.",
@@ -165,6 +166,7 @@ const openapiSchema = z
       .optional()
       .meta({ description: 'Operations to offer: "list*", or "GET /pets/*" with method and path. Left out, all.' }),
     exclude: z.array(nonEmptyText).min(1).optional().meta({ description: "Operations to leave out, as in include." }),
+    ...upstreamPolicySchemas,
     pin: pinSchema.optional().meta({ description: "As the setting pin, for this API alone." }),
     startupTimeoutMs: whole({ min: 1, max: 600_000, usual: 30_000 }, "How long reading the document may take."),
     disabled: z
@@ -178,6 +180,7 @@ const adapterSchema = z.union([
   nonEmptyText,
   z.strictObject({
     module: nonEmptyText.meta({ description: "The module, relative to this file's folder." }),
+    ...upstreamPolicySchemas,
     pin: pinSchema.optional().meta({ description: "As the setting pin, for the adapters of this module alone." }),
   }),
 ]);
@@ -327,6 +330,9 @@ export const configSchema = z.strictObject({
 
 /** A configuration as a person writes it, before it is checked. */
 export type WrittenConfig = z.input<typeof configSchema>;
+
+/** One entry of `adapters` as a person writes it. */
+export type WrittenAdapter = NonNullable<WrittenConfig["adapters"]>[number];
 
 /** A configuration that passed the schema, with defaults. */
 export type CheckedConfig = z.output<typeof configSchema>;

@@ -12,6 +12,7 @@ import type {
   PolicySettings,
   QuotaSettings,
   SecretName,
+  UpstreamNetwork,
 } from "../domain/index.ts";
 
 /** Where the settings came from, for messages and for the start-up line. */
@@ -40,6 +41,7 @@ export type UpstreamSettings =
       readonly url: string;
       readonly headers: Readonly<Record<string, Template>>;
       readonly oauth: OauthSettings;
+      readonly network: UpstreamNetwork;
       readonly startMs: number;
       readonly start: UpstreamStart;
     };
@@ -66,6 +68,7 @@ export interface ApiSettings {
   /** Empty offers every operation. */
   readonly include: readonly string[];
   readonly exclude: readonly string[];
+  readonly network: UpstreamNetwork;
   /** How long reading the document may take. */
   readonly startMs: number;
 }
@@ -78,6 +81,7 @@ export interface AdapterSource {
   readonly load: () => Promise<unknown>;
   /** `undefined` for the way of most upstreams. */
   readonly pin: PinMode | undefined;
+  readonly network: UpstreamNetwork;
 }
 
 /** `eager` connects when the gateway opens, `lazy` when somebody first asks for tools or runs a program. */
@@ -121,6 +125,9 @@ export interface Settings {
   readonly egress: {
     /** The origin of an http proxy; `undefined` for none. */
     readonly proxy: string | undefined;
+    readonly proxyLogin?: { readonly user: string; readonly password: Template };
+    /** Holds for every request of the gateway; left out, what whoever sends it may reach. */
+    readonly networkPolicy?: NetworkPolicy;
   };
   readonly analysis: {
     readonly enabled: boolean;

@@ -8,7 +8,7 @@ import type { ConnectorId, PinMode, PrincipalId } from "../domain/index.ts";
 import { expandText } from "./expand-references.ts";
 import type { Environment } from "./expand-references.ts";
 import { isHttpUrl, isMemoryLocation, toSqliteLocation } from "./formats.ts";
-import { toNetworkPolicy } from "./network-schema.ts";
+import { toNetworkPolicy, toUpstreamNetwork } from "./network-schema.ts";
 import { toOauth } from "./oauth-schema.ts";
 import { configSchema } from "./schema.ts";
 import type { CheckedAdapter, CheckedApi, CheckedConfig, CheckedExport, CheckedServer } from "./schema.ts";
@@ -47,7 +47,7 @@ export function toSettings(config: CheckedConfig, context: Context): Settings {
     folder: context.folder,
     upstreams: toUpstreams(config.mcpServers, context),
     pins: { usual: config.pin, byServer: toPins({ ...config.mcpServers, ...config.openapi }) },
-    apis: new Map(Object.entries(config.openapi).map(([name, api]) => [toId(name), toApi(api, context)])),
+    apis: new Map(Object.entries(config.openapi).map(([name, api]) => [toId(name), toApi(name, api, context)])),
     adapters: config.adapters.map((entry, index) => toAdapterSource(entry, index, context)),
     sandbox: {
       engine,
@@ -57,7 +57,7 @@ export function toSettings(config: CheckedConfig, context: Context): Settings {
       limits,
       networkPolicy: toNetworkPolicy(config.sandbox.networkPolicy),
     },
-    egress: { proxy: config.egress.proxy },
+    egress: toEgress(config.egress, context.environment),
     analysis: { ...config.analysis, rules: toGiven(config.analysis.rules) },
     policy: toPolicy(config.policy, context.folder),
     quotas: { ...config.quotas, prices: new Map(Object.entries(config.quotas.prices)) },
@@ -81,7 +81,7 @@ export function toSettings(config: CheckedConfig, context: Context): Settings {
 function toUpstreams(servers: CheckedConfig["mcpServers"], context: Context): Map<ConnectorId, UpstreamSettings> {
   const upstreams = new Map<ConnectorId, UpstreamSettings>();
   for (const [name, server] of Object.entries(servers)) {
-    upstreams.set(toId(name), toUpstream(server, context));
+    upstreams.set(toId(name), toUpstream(name, server, context));
   }
   return upstreams;
 }
@@ -101,7 +101,17 @@ function toId(name: string): ConnectorId {
   return id;
 }
 
-function toApi(api: CheckedApi, { folder, environment }: Context): ApiSettings {
+function toEgress(egress: CheckedConfig["egress"], environment: Environment): Settings["egress"] {
+  const { proxy, proxyUser: user, proxyPassword, networkPolicy } = egress;
+  const password = proxyPassword === undefined ? undefined : expandText(proxyPassword, environment).parts;
+  return {
+    proxy,
+    ...(user !== undefined && password && { proxyLogin: { user, password } }),
+    ...(networkPolicy && { networkPolicy: toNetworkPolicy(networkPolicy, "egress.networkPolicy") }),
+  };
+}
+
+function toApi(name: string, api: CheckedApi, { folder, environment }: Context): ApiSettings {
   const { document, baseUrl, headers = {}, auth = {}, include = [], exclude = [] } = api;
   return {
     document: isHttpUrl(document) ? { kind: "url", url: document } : { kind: "file", path: resolve(folder, document) },
@@ -110,6 +120,7 @@ function toApi(api: CheckedApi, { folder, environment }: Context): ApiSettings {
     auth: toTemplates(auth, environment),
     include,
     exclude,
+    network: toUpstreamNetwork(api, `openapi.${name}`),
     startMs: api.startupTimeoutMs,
   };
 }
@@ -135,13 +146,14 @@ function toExport({ kind, path = "", url = "", headers = {} }: CheckedExport, co
 /** An object of the configuration is handed on as it is, behind a function: it is not ours to freeze. */
 function toAdapterSource(entry: CheckedAdapter, index: number, { folder, objects }: Context): AdapterSource {
   const place = `adapters[${index}]`;
-  const { module, pin } = typeof entry === "string" ? { module: entry } : entry;
+  const { module, ...more }: Exclude<CheckedAdapter, string> = typeof entry === "string" ? { module: entry } : entry;
+  const own = { place, pin: more.pin, network: toUpstreamNetwork(more, place) };
   const object = objects?.get(index);
-  if (object !== undefined) return { place, pin, load: async () => object };
-  return { place, pin, load: () => import(pathToFileURL(resolve(folder, module)).href) };
+  if (object !== undefined) return { ...own, load: async () => object };
+  return { ...own, load: () => import(pathToFileURL(resolve(folder, module)).href) };
 }
 
-function toUpstream(server: CheckedServer, context: Context): UpstreamSettings {
+function toUpstream(name: string, server: CheckedServer, context: Context): UpstreamSettings {
   const { command, url, args = [], env = {}, headers = {}, cwd = "." } = server;
   const { start, startupTimeoutMs: startMs } = server;
   if (command !== undefined) {
@@ -153,7 +165,8 @@ function toUpstream(server: CheckedServer, context: Context): UpstreamSettings {
   const { clientSecret } = server.oauth;
   const secret = clientSecret === undefined ? undefined : expandText(clientSecret, context.environment).parts;
   const oauth = toOauth(server.oauth, secret);
-  return { transport, url, headers: toTemplates(headers, context.environment), oauth, startMs, start };
+  const network = toUpstreamNetwork({ networkPolicy: server.networkPolicy }, `mcpServers.${name}`);
+  return { transport, url, headers: toTemplates(headers, context.environment), oauth, network, startMs, start };
 }
 
 /** Problems in the texts were reported before; what is left are good references. */

@@ -1,5 +1,7 @@
 /** How to reach one upstream. Secrets come in late, through functions, so that settings can be shown and logged. */
 
+import type { UpstreamNetwork } from "../domain/index.ts";
+
 import type { TokenSource } from "./auth/token-source.ts";
 
 type Texts = Readonly<Record<string, string>>;
@@ -26,6 +28,8 @@ export interface HttpSettings {
   readonly resolveHeaders: () => Promise<Texts>;
   /** Tokens of a login; headers that bring an authorization of their own come first. */
   readonly tokens?: TokenSource;
+  /** Where its requests and their redirects may go; left out, to its own origin. */
+  readonly network?: UpstreamNetwork;
   /** From the first request to the first list of tools. */
   readonly startMs: number;
   /** One response of the server, or one event of a stream that stays open; a larger one fails its call. */

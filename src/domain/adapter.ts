@@ -9,6 +9,11 @@ export interface AdapterContext {
   readonly signal: AbortSignal;
   /** The value of a secret, for this call only. Rejects when a person has not set it. */
   readonly secret: (name: string) => Promise<string>;
+  /**
+   * Requests with the checks of every other way out, to hosts that `networkPolicy` of the adapter and of the tool allow.
+   * Rejects with `EGRESS_DENIED` for any other, and for all of them where the configuration names no policy.
+   */
+  readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
 }
 
 /** One tool of an adapter, ready to be called. */

@@ -60,7 +60,7 @@ export type { Label, LabelQuestion, LabelRule, LabelSource, Labeler, TakenLabel 
 export { DEFAULT_LIMITS, tightenLimits } from "./limits.ts";
 export type { Limits } from "./limits.ts";
 export { isLocalName, matchesHost, readHostPattern, readHostPort, toPlace, usualPort } from "./network.ts";
-export type { HostPattern, HostPort, NetworkPolicy, Read } from "./network.ts";
+export type { HostPattern, HostPort, NetworkPolicy, Read, UpstreamNetwork } from "./network.ts";
 export type {
   Condition,
   ConditionTest,

@@ -6,10 +6,21 @@ import { isPublicSuffix } from "./public-suffixes.ts";
  * `allowed` names hosts; `unrestricted` is every public host. What lies in a private network is reached only by a grant
  * of exactly that host and port, in either of them.
  */
-export type NetworkPolicy =
+export type NetworkPolicy = (
   | { readonly mode: "blocked" }
   | { readonly mode: "allowed"; readonly hosts: readonly HostPattern[]; readonly grants: readonly HostPort[] }
-  | { readonly mode: "unrestricted"; readonly grants: readonly HostPort[] };
+  | { readonly mode: "unrestricted"; readonly grants: readonly HostPort[] }
+) & {
+  /** Where an operator changes it, for remedies; left out, in `sandbox.networkPolicy`. */
+  readonly setting?: string;
+};
+
+/** Where the requests of one upstream may go. Without any policy that is its own origin, or nowhere if it has none. */
+export interface UpstreamNetwork {
+  readonly policy?: NetworkPolicy;
+  /** For tools whose names fit a pattern; each that fits has to allow a request, and so has `policy`. */
+  readonly tools: readonly { readonly pattern: string; readonly policy: NetworkPolicy }[];
+}
 
 /** Names in their canonical form: lower case, punycode, no dot at the end. */
 export interface HostPattern {

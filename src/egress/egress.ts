@@ -12,16 +12,20 @@ import type { NetworkPolicy } from "../domain/index.ts";
 import { parseOrigin, parseUrl } from "./check-url.ts";
 import { capBody, decodeBody } from "./decode-body.ts";
 import type { Outgoing } from "./exchange.ts";
-import { checkForGuest, fetchForGuest } from "./fetch-for-guest.ts";
+import { checkForGuest, explainFailure, fetchForGuest } from "./fetch-for-guest.ts";
 import type { GuestAnswer, GuestLimits, GuestRequest, Unsent } from "./fetch-for-guest.ts";
 import { follow } from "./follow.ts";
 import type { Road } from "./follow.ts";
 import { createNetwork } from "./network.ts";
 import type { Network } from "./network.ts";
 import type { Ways } from "./open-connection.ts";
+import { createProxyCredentials } from "./open-tunnel.ts";
+import type { ProxyLogin } from "./open-tunnel.ts";
 import { PinnedAgent } from "./pinned-agent.ts";
+import { admitOwn } from "./reach.ts";
 import type { Reach } from "./reach.ts";
 import { resolveHost } from "./resolve-host.ts";
+import type { Target } from "./resolve-host.ts";
 
 /** The part of `fetch` that upstream clients use. */
 export type FetchLike = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -34,6 +38,11 @@ export interface FetchLimits {
    * named, a document or a server, must not have it.
    */
   readonly mayBePrivate?: boolean;
+  /**
+   * Policies of the upstream's own. Each has to allow every step, the first one included; with them a redirect may lead
+   * to another origin, to which no credential goes along.
+   */
+  readonly policies?: readonly NetworkPolicy[];
 }
 
 export interface EgressOptions {
@@ -41,12 +50,18 @@ export interface EgressOptions {
   readonly network?: Network;
   /** An http proxy, as `http://host:port`, for everything that is not in a private network. */
   readonly proxy?: string;
+  /** Who the operator is to the proxy; asked for at first use, and again when the proxy did not take it. */
+  readonly proxyLogin?: () => Promise<ProxyLogin>;
+  /** Holds for every request, whoever sends it and whatever else allows it. */
+  readonly ceiling?: NetworkPolicy;
 }
 
 /** Disposing it ends every request under way and refuses new ones. */
 export interface Egress extends AsyncDisposable {
   /** A fetch for one origin, checked here once and again at each request and each redirect. */
   fetchFrom(origin: string, limits: FetchLimits): FetchLike;
+  /** A fetch for the operator's own code: to whatever every policy allows, and nowhere without one. */
+  fetchUnder(policies: readonly NetworkPolicy[], limits: Pick<FetchLimits, "maxBytes">): FetchLike;
   /** One request of a program. Every policy must allow it, so the strictest decides. */
   fetchFor(policies: readonly NetworkPolicy[], request: GuestRequest, limits: GuestLimits): Promise<GuestAnswer>;
   /** Throws what `fetchFor` would be refused with by name. Nothing is sent; addresses are not looked up. */
@@ -54,25 +69,43 @@ export interface Egress extends AsyncDisposable {
 }
 
 /** Makes the way out. It opens no connection by itself. */
-export function openEgress({ network = createNetwork(), proxy }: EgressOptions = {}): Egress {
+export function openEgress({ network = createNetwork(), proxy, proxyLogin, ceiling }: EgressOptions = {}): Egress {
   const closing = new AbortController();
-  const ways = { network, closing: closing.signal, ...(proxy !== undefined && { proxy: toProxy(proxy, network) }) };
+  const via = proxy !== undefined && {
+    proxy: { resolve: toProxy(proxy, network), credentials: createProxyCredentials(proxyLogin) },
+  };
+  const ways: Ways = { network, closing: closing.signal, ...via };
   const road: Road = { agent: new PinnedAgent(ways), ways };
   const within = (signal?: AbortSignal | null): AbortSignal =>
     signal ? AbortSignal.any([closing.signal, signal]) : closing.signal;
+  const under = ceiling && { ceiling };
+  const createFetch =
+    (reach: Reach, maxBytes: number): FetchLike =>
+    async (rawUrl, init = {}) => {
+      const url = parseUrl(rawUrl);
+      if (reach.kind === "origin") admitOwn(reach.origin, url);
+      const outgoing = await toOutgoing(url, init);
+      const { response } = await follow(road, reach, outgoing, within(init.signal));
+      return toResponse(response, outgoing.method, maxBytes);
+    };
   return {
-    fetchFrom(rawOrigin, { maxBytes, mayBePrivate = false }) {
-      const reach: Reach = { kind: "origin", origin: parseOrigin(rawOrigin), mayBePrivate };
-      return async (url, init = {}) => {
-        const signal = within(init.signal);
-        const outgoing = await toOutgoing(parseUrl(url), init);
-        const { response } = await follow(road, reach, outgoing, signal);
-        return toResponse(response, outgoing.method, maxBytes);
-      };
+    fetchFrom: (rawOrigin, { maxBytes, mayBePrivate = false, policies = [] }) =>
+      createFetch({ kind: "origin", origin: parseOrigin(rawOrigin), mayBePrivate, policies, ...under }, maxBytes),
+    fetchUnder: (policies, { maxBytes }) => {
+      const fetch = createFetch({ kind: "policies", policies, ...under }, maxBytes);
+      return (url, init = {}) =>
+        fetch(url, init).catch((thrown: unknown) => {
+          throw init.signal?.aborted === true ? init.signal.reason : explainFailure(thrown, parseUrl(url));
+        });
     },
     fetchFor: (policies, request, limits) =>
-      fetchForGuest(road, policies, { ...request, signal: within(request.signal) }, limits),
-    checkFor: (policies, request) => checkForGuest(policies, request),
+      fetchForGuest(
+        road,
+        { kind: "policies", policies, ...under },
+        { ...request, signal: within(request.signal) },
+        limits,
+      ),
+    checkFor: (policies, request) => checkForGuest({ kind: "policies", policies, ...under }, request),
     async [Symbol.asyncDispose]() {
       closing.abort(new GloveboxError("EGRESS_DENIED", "Glovebox is shutting down", { hint: "Start it again" }));
       road.agent.destroy();
@@ -81,7 +114,7 @@ export function openEgress({ network = createNetwork(), proxy }: EgressOptions =
 }
 
 /** The operator wrote it, so it may lie in a private network, where proxies usually are. */
-function toProxy(proxy: string, network: Network): NonNullable<Ways["proxy"]> {
+function toProxy(proxy: string, network: Network): () => Promise<Target> {
   const url = new URL(parseOrigin(proxy));
   return () => resolveHost(url, { mayBePrivate: true, remedy: "Check egress.proxy" }, network);
 }

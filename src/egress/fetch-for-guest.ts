@@ -4,7 +4,6 @@ import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 
 import { GloveboxError } from "../domain/index.ts";
-import type { NetworkPolicy } from "../domain/index.ts";
 
 import { denied, parseUrl } from "./check-url.ts";
 import { decodeBody, tooLarge } from "./decode-body.ts";
@@ -12,6 +11,7 @@ import { follow } from "./follow.ts";
 import type { Road } from "./follow.ts";
 import { parseGuestHeaders } from "./headers.ts";
 import { admit } from "./reach.ts";
+import type { Reach } from "./reach.ts";
 
 /** TRACE and CONNECT are no requests for a resource; others do not exist. */
 const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
@@ -47,7 +47,7 @@ export interface GuestAnswer {
 /** Refusals are `EGRESS_DENIED`; a host that does not answer is `UPSTREAM_UNREACHABLE` or `UPSTREAM_TIMEOUT`. */
 export async function fetchForGuest(
   road: Road,
-  policies: readonly NetworkPolicy[],
+  reach: Reach,
   request: GuestRequest,
   limits: GuestLimits,
 ): Promise<GuestAnswer> {
@@ -63,7 +63,7 @@ export async function fetchForGuest(
   try {
     const { body, onSent } = request;
     const outgoing = { url, method, headers, body, ...(onSent && { onSent }) };
-    const arrived = await follow(road, { kind: "policies", policies }, outgoing, signal);
+    const arrived = await follow(road, reach, outgoing, signal);
     const { response } = arrived;
     return {
       url: arrived.url.href,
@@ -74,18 +74,18 @@ export async function fetchForGuest(
       body: await readBody(response, method, limits),
     };
   } catch (thrown) {
-    throw signal.aborted ? signal.reason : explain(thrown, url);
+    throw signal.aborted ? signal.reason : explainFailure(thrown, url);
   } finally {
     clearTimeout(timer);
   }
 }
 
 /** What can be told of a request without sending anything, not even a question for its address. */
-export function checkForGuest(policies: readonly NetworkPolicy[], request: Unsent): void {
+export function checkForGuest(reach: Reach, request: Unsent): void {
   const url = parseUrl(request.url);
   parseMethod(request);
   parseGuestHeaders(request.headers);
-  admit({ kind: "policies", policies }, url);
+  admit(reach, url);
 }
 
 /** A request that nobody is going to send. */
@@ -139,7 +139,7 @@ function timeout(message: string): GloveboxError {
 }
 
 /** A connection's own words may hold addresses of this network; only the system's code is told. */
-function explain(thrown: unknown, { hostname }: URL): unknown {
+export function explainFailure(thrown: unknown, { hostname }: URL): unknown {
   if (thrown instanceof GloveboxError) return thrown;
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
   const shown = /^[A-Z_]{3,40}$/.test(code) ? code : "connection failed";

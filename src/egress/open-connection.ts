@@ -1,30 +1,32 @@
 /** Connects to a checked address and to nothing else: directly, or through the operator's proxy, which gets no name. */
 
-import { request as requestTunnel } from "node:http";
 import type { Socket } from "node:net";
 import { connect as startTls } from "node:tls";
 import type { TLSSocket } from "node:tls";
 
+import { GloveboxError } from "../domain/index.ts";
+
 import { classifyAddress, toCanonicalAddress } from "./address.ts";
 import { denied } from "./check-url.ts";
 import type { Connected, Network } from "./network.ts";
+import { openTunnel } from "./open-tunnel.ts";
+import type { ProxyCredentials } from "./open-tunnel.ts";
 import type { Target } from "./resolve-host.ts";
 
 /** For one address with the handshake; the next one is tried after it. */
 const CONNECT_MS = 10_000;
 const MAX_ATTEMPTS = 4;
-const MAX_PROXY_HEADER_BYTES = 8192;
 
 /** How connections are made. */
 export interface Ways {
   readonly network: Network;
-  /** An http proxy that speaks CONNECT, already resolved. Private addresses are reached without it. */
-  readonly proxy?: () => Promise<Target>;
+  /** An http proxy that speaks CONNECT. Private addresses are reached without it. */
+  readonly proxy?: { readonly resolve: () => Promise<Target>; readonly credentials: ProxyCredentials };
   /** Fires when nothing may be opened any more. */
   readonly closing: AbortSignal;
 }
 
-/** The first of the target's addresses that answers. Rejects with the failure of the last one tried. */
+/** The first of the target's addresses that answers. Rejects with the failure of the last one, or with a refusal. */
 export async function openConnection(target: Target, ways: Ways): Promise<Socket> {
   let failure: unknown;
   for (const address of target.addresses.slice(0, MAX_ATTEMPTS)) {
@@ -35,6 +37,7 @@ export async function openConnection(target: Target, ways: Ways): Promise<Socket
       const socket = await reach({ ...target, address }, ways, signal);
       return target.isSecure ? await secure(socket, target, { ways, signal }) : socket;
     } catch (thrown) {
+      if (thrown instanceof GloveboxError) throw thrown;
       failure = late.aborted ? Object.assign(new Error("No answer", { cause: thrown }), { code: "ETIMEDOUT" }) : thrown;
     }
   }
@@ -45,9 +48,10 @@ type Attempt = Target & { readonly address: string };
 
 async function reach({ address, port }: Attempt, { network, proxy }: Ways, signal: AbortSignal): Promise<Socket> {
   if (!proxy || classifyAddress(address) !== "public") return dial(network, address, { port, signal });
-  const via = await proxy();
+  const via = await proxy.resolve();
   const socket = await dial(network, via.addresses[0] ?? "", { port: via.port, signal });
-  return openTunnel(socket, `${address.includes(":") ? `[${address}]` : address}:${port}`, signal);
+  const authority = `${address.includes(":") ? `[${address}]` : address}:${port}`;
+  return openTunnel(socket, authority, { credentials: proxy.credentials, signal });
 }
 
 /** Whatever the system did on the way, the peer must be the address that was checked. */
@@ -60,34 +64,6 @@ async function dial(
   if (peer !== undefined && toCanonicalAddress(peer) === address) return socket;
   socket.destroy();
   throw denied("The connection leads to another address than the checked one", "Check the routing of this machine");
-}
-
-/** The proxy is told an address, so it has nothing to resolve and nothing to be fooled with. */
-function openTunnel(socket: Socket, authority: string, signal: AbortSignal): Promise<Socket> {
-  const opened = Promise.withResolvers<Socket>();
-  const request = requestTunnel({
-    method: "CONNECT",
-    path: authority,
-    headers: { host: authority },
-    createConnection: () => socket,
-    maxHeaderSize: MAX_PROXY_HEADER_BYTES,
-    signal,
-  });
-  const fail = (cause?: unknown): void => {
-    socket.destroy();
-    opened.reject(
-      Object.assign(new Error("The proxy does not let the connection through", { cause }), { code: "EPROXY" }),
-    );
-  };
-  request.once("connect", (response, tunnel: Socket, head: Buffer) => {
-    // Nobody has spoken to the other side yet, so bytes that are here already are the proxy's own.
-    if (response.statusCode !== 200 || head.length > 0) return fail();
-    opened.resolve(tunnel);
-  });
-  request.once("response", () => fail());
-  request.once("error", fail);
-  request.end();
-  return opened.promise;
 }
 
 /** The certificate must be for the name of the request, whatever address it was found at. */

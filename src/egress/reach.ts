@@ -6,12 +6,19 @@ import type { HostPort, NetworkPolicy } from "../domain/index.ts";
 import { denied } from "./check-url.ts";
 
 /**
- * What one kind of request may reach. An upstream has its own origin and nothing else; a program has whatever every
- * one of its policies allows, so the strictest of them decides.
+ * What one kind of request may reach. An upstream has its own origin and nothing else, unless policies of its own say
+ * where its requests may go; a program has whatever every one of its policies allows. The ceiling holds for all of
+ * them, so the strictest of everything that concerns a request decides.
  */
-export type Reach =
-  | { readonly kind: "origin"; readonly origin: string; readonly mayBePrivate: boolean }
-  | { readonly kind: "policies"; readonly policies: readonly NetworkPolicy[] };
+export type Reach = (
+  | {
+      readonly kind: "origin";
+      readonly origin: string;
+      readonly mayBePrivate: boolean;
+      readonly policies?: readonly NetworkPolicy[];
+    }
+  | { readonly kind: "policies"; readonly policies: readonly NetworkPolicy[] }
+) & { readonly ceiling?: NetworkPolicy };
 
 /** What is known of an admitted request: whether its address may lie in a private network, and else how to ask. */
 export interface Admission {
@@ -21,53 +28,65 @@ export interface Admission {
 
 /** Throws `EGRESS_DENIED` with the way to ask. Without any policy nothing is allowed. */
 export function admit(reach: Reach, url: URL): Admission {
-  switch (reach.kind) {
-    case "origin":
-      return admitOrigin(reach, url);
-    case "policies":
-      return admitByPolicies(reach.policies, url);
-    default:
-      return reach satisfies never;
-  }
+  const asked = reach.kind === "origin" ? admitOrigin(reach, url) : admitByPolicies(reach.policies, url);
+  if (!reach.ceiling) return asked;
+  const under = admitByPolicies([reach.ceiling], url);
+  return asked.mayBePrivate ? under : asked;
 }
 
-/** Comparing whole origins also forbids a downgrade from https to http. */
-function admitOrigin({ origin, mayBePrivate }: Extract<Reach, { kind: "origin" }>, url: URL): Admission {
-  if (url.origin === origin)
-    return { mayBePrivate, remedy: "Write its address in the configuration, as url or baseUrl" };
+/** Where a request of an upstream begins, whatever its policies say: what it carries is for that origin. */
+export function admitOwn(origin: string, url: URL): void {
+  if (url.origin === origin) return;
   throw denied(
     `A request for ${url.origin} is not allowed: this upstream is ${origin}`,
     "Configure the upstream with the address that it really has",
   );
 }
 
+/** Comparing whole origins also forbids a downgrade from https to http. */
+function admitOrigin({ origin, mayBePrivate, policies = [] }: Extract<Reach, { kind: "origin" }>, url: URL): Admission {
+  if (policies.length > 0) return admitByPolicies(policies, url);
+  admitOwn(origin, url);
+  return { mayBePrivate, remedy: "Write its address in the configuration, as url or baseUrl" };
+}
+
 function admitByPolicies(policies: readonly NetworkPolicy[], url: URL): Admission {
   if (policies.length === 0) throw blocked();
   const place = toPlace(url);
   const verdicts = policies.map((policy) => admitByPolicy(policy, place, url.protocol));
-  return { mayBePrivate: verdicts.every(Boolean), remedy: toGrantRemedy(place) };
+  const closed = policies[verdicts.indexOf(false)];
+  return { mayBePrivate: closed === undefined, remedy: toGrantRemedy(place, settingOf(closed)) };
 }
 
 /** Whether the policy also grants a private address. */
 function admitByPolicy(policy: NetworkPolicy, place: HostPort, scheme: string): boolean {
-  if (policy.mode === "blocked") throw blocked();
+  if (policy.mode === "blocked") throw blocked(policy.setting);
   if (policy.grants.some(({ host, port }) => host === place.host && port === place.port)) return true;
-  if (isLocalName(place.host)) throw privateHost(place, toGrantRemedy(place));
+  if (isLocalName(place.host)) throw privateHost(place, toGrantRemedy(place, settingOf(policy)));
   const isOpen = policy.mode === "unrestricted";
   if (isOpen ? place.port === usualPort(scheme) : policy.hosts.some((host) => matchesHost(host, place, scheme))) {
     return false;
   }
   const shown = showPlace(place, scheme);
-  const setting = isOpen ? "grants" : "domains";
-  const hint = `Ask the operator to add "${shown}" to sandbox.networkPolicy.${setting}, or call a tool instead`;
+  const setting = `${settingOf(policy)}.${isOpen ? "grants" : "domains"}`;
+  const hint = `Ask the operator to add "${shown}" to ${setting}, or call a tool instead`;
   throw denied(`The network policy does not allow ${shown}`, hint);
 }
 
-/** What a program with no network at all is told. */
-export function blocked(): Error {
+const USUAL_SETTING = "sandbox.networkPolicy";
+
+function settingOf(policy: NetworkPolicy | undefined): string {
+  return policy?.setting ?? USUAL_SETTING;
+}
+
+/** What a program with no network at all is told, and whoever has a policy of its own that blocks it. */
+export function blocked(setting?: string): Error {
+  if (setting !== undefined) {
+    return denied(`The network policy blocks this request`, `Ask the operator to allow the host in ${setting}`);
+  }
   return denied(
     "The sandbox has no network",
-    "Call a tool of an upstream instead, or ask the operator to allow the host in sandbox.networkPolicy",
+    `Call a tool of an upstream instead, or ask the operator to allow the host in ${USUAL_SETTING}`,
   );
 }
 
@@ -76,9 +95,9 @@ export function privateHost({ host }: HostPort, remedy: string): Error {
   return denied(`${host} is not on the public network`, remedy);
 }
 
-function toGrantRemedy(place: HostPort): string {
+function toGrantRemedy(place: HostPort, setting: string): string {
   const grant = showPlace(place, "");
-  return `Only an operator can allow it: by a grant of "${grant}" in sandbox.networkPolicy, or as an upstream of its own`;
+  return `Only an operator can allow it: by a grant of "${grant}" in ${setting}, or as an upstream of its own`;
 }
 
 function showPlace({ host, port }: HostPort, scheme: string): string {

@@ -19,10 +19,16 @@ interface World {
   /** Proxies that lead everything there, and one that refuses. */
   readonly proxy: string;
   readonly closedProxy: string;
+  readonly askingProxy: string;
 }
 
 const fetched = (url: string): string => `return (await fetch("${url}")).status`;
 const allowed = (more: object): unknown => ({ sandbox: { networkPolicy: { mode: "allowed", ...more } } });
+
+const through = (egress: object): unknown => ({
+  sandbox: { networkPolicy: { mode: "allowed", grants: [FAR] } },
+  egress,
+});
 
 async function listen(listener?: RequestListener): Promise<Server> {
   const server = createServer(listener);
@@ -32,11 +38,16 @@ async function listen(listener?: RequestListener): Promise<Server> {
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-async function openProxy(target: number | undefined): Promise<Server> {
+/** Who may pass the proxy that asks. */
+const ADA = `Basic ${Buffer.from("ada:open sesame").toString("base64")}`;
+
+async function openProxy(target: number | undefined, login?: string): Promise<Server> {
   const proxy = await listen();
-  return proxy.on("connect", (_, socket) => {
+  return proxy.on("connect", ({ headers }, socket) => {
     socket.on("error", () => undefined);
-    if (target === undefined) socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
+    const isKnown = login === undefined || headers["proxy-authorization"] === login;
+    if (!isKnown) socket.end("HTTP/1.1 407 Who?\r\nProxy-Authenticate: Basic\r\n\r\n");
+    else if (target === undefined) socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
     else socket.write("HTTP/1.1 200 OK\r\n\r\n", () => socket.pipe(connect(target, "127.0.0.1")).pipe(socket));
   });
 }
@@ -46,13 +57,19 @@ function compareIn(make: (world: World) => readonly [code: string, one: Case, tw
   return async () => {
     const server = await listen((_, response) => void response.writeHead(204).end());
     const [open, closed] = [await openProxy(portOf(server)), await openProxy(undefined)];
+    const asking = await openProxy(portOf(server), ADA);
     try {
       const toUrl = (one: Server): string => `http://127.0.0.1:${portOf(one)}`;
       const place = `127.0.0.1:${portOf(server)}`;
-      const [code, one, two] = make({ place, proxy: toUrl(open), closedProxy: toUrl(closed) });
+      const [code, one, two] = make({
+        place,
+        proxy: toUrl(open),
+        closedProxy: toUrl(closed),
+        askingProxy: toUrl(asking),
+      });
       await compare(run(code), one, two)();
     } finally {
-      for (const one of [server, open, closed]) one.close().closeAllConnections();
+      for (const one of [server, open, closed, asking]) one.close().closeAllConnections();
     }
   };
 }
@@ -74,11 +91,24 @@ export const NETWORK_OBSERVATIONS: Readonly<Record<string, () => Promise<void>>>
     [allowed({ domains: ["other.example"] }), "EGRESS_DENIED"],
     [allowed({ domains: [NOWHERE] }), "UPSTREAM_UNREACHABLE"],
   ),
-  "egress.proxy": compareIn(({ proxy, closedProxy }) => {
-    const through = (url: string): unknown => ({
-      sandbox: { networkPolicy: { mode: "allowed", grants: [FAR] } },
-      egress: { proxy: url },
-    });
-    return [fetched(`http://${FAR}/`), [through(closedProxy), "UPSTREAM_UNREACHABLE"], [through(proxy), 204]];
+  "egress.proxy": compareIn(({ proxy, closedProxy }) => [
+    fetched(`http://${FAR}/`),
+    [through({ proxy: closedProxy }), "UPSTREAM_UNREACHABLE"],
+    [through({ proxy }), 204],
+  ]),
+  "egress.proxyUser": compareIn(({ askingProxy: proxy }) => {
+    process.env["GLOVEBOX_TEST_PROXY"] = "open sesame";
+    const as = (proxyUser: string): unknown => through({ proxy, proxyUser, proxyPassword: "${GLOVEBOX_TEST_PROXY}" });
+    return [fetched(`http://${FAR}/`), [as("eve"), "UPSTREAM_UNREACHABLE"], [as("ada"), 204]];
+  }),
+  "egress.proxyPassword": compareIn(({ askingProxy: proxy }) => {
+    process.env["GLOVEBOX_TEST_PROXY"] = "open sesame";
+    process.env["GLOVEBOX_TEST_WRONG"] = "open barley";
+    const withPassword = (proxyPassword: string): unknown => through({ proxy, proxyUser: "ada", proxyPassword });
+    return [
+      fetched(`http://${FAR}/`),
+      [withPassword("${GLOVEBOX_TEST_WRONG}"), "UPSTREAM_UNREACHABLE"],
+      [withPassword("${GLOVEBOX_TEST_PROXY}"), 204],
+    ];
   }),
 };

@@ -2,7 +2,8 @@
 
 import { GloveboxError, parseSecretName } from "../../domain/index.ts";
 import type { Adapter, AdapterContext, AdapterTool, ConnectorId, Effect } from "../../domain/index.ts";
-import type { Instant, JsonObject, SecretName, UpstreamStatus } from "../../domain/index.ts";
+import type { Instant, JsonObject, SecretName, UpstreamNetwork, UpstreamStatus } from "../../domain/index.ts";
+import type { Egress, FetchLike } from "../../egress/index.ts";
 import type { Secret } from "../../vault/index.ts";
 
 import { toShownText } from "../cap-text.ts";
@@ -10,6 +11,8 @@ import type { Clean } from "../cap-text.ts";
 import type { CallOptions, Connector, RemoteAnnotations, RemoteResult, RemoteTool } from "../connector.ts";
 import { closedError } from "../lifecycle.ts";
 import { toAbortError } from "../mcp/to-error.ts";
+import { PLAIN_NETWORK, matchesText, policiesOf } from "../network-of.ts";
+import { DEFAULT_MESSAGE_BYTES } from "../settings.ts";
 import { untilAborted } from "../until-aborted.ts";
 import { toJson } from "./to-json.ts";
 
@@ -22,6 +25,9 @@ export interface AdapterConnectorOptions {
   /** Applied to what a tool throws before anyone reads it. */
   readonly clean: Clean;
   readonly lend: (name: SecretName) => Promise<Secret>;
+  readonly egress: Pick<Egress, "fetchUnder">;
+  /** Where the `fetch` of its tools leads; left out, nowhere. */
+  readonly network?: UpstreamNetwork;
 }
 
 /** Ready from the start: there is nothing to connect to. */
@@ -45,7 +51,8 @@ export function createAdapterConnector(options: AdapterConnectorOptions): Connec
     const secrets = createLoan(options);
     onSent?.();
     try {
-      const running = Promise.resolve().then(() => tool.run(args, { signal: both, secret: secrets.secret }));
+      const context = { signal: both, secret: secrets.secret, fetch: createFetch(options, remoteName, both) };
+      const running = Promise.resolve().then(() => tool.run(args, context));
       return { value: toJson(await untilAborted(running, both), id), attachments: [] };
     } catch (thrown) {
       if (signal.aborted) throw toAbortError(signal, id);
@@ -87,6 +94,16 @@ function toAnnotations(effect: Effect): RemoteAnnotations {
     default:
       return effect satisfies never;
   }
+}
+
+/** Ends with the call, also where the adapter brings no signal of its own. */
+function createFetch({ id, egress, network }: AdapterConnectorOptions, tool: string, call: AbortSignal): FetchLike {
+  const policies = policiesOf(network ?? PLAIN_NETWORK, (pattern) => matchesText(pattern, tool));
+  const setting = `networkPolicy of the adapter ${id}`;
+  const fetch = egress.fetchUnder(policies.length > 0 ? policies : [{ mode: "blocked", setting }], {
+    maxBytes: DEFAULT_MESSAGE_BYTES,
+  });
+  return (url, init = {}) => fetch(url, { ...init, signal: init.signal ? AbortSignal.any([call, init.signal]) : call });
 }
 
 /** Remembers what was lent during one call, so that an error cannot show it. */

@@ -7,6 +7,7 @@ import { z } from "zod";
 
 import { parseConnectorId } from "../../domain/index.ts";
 import type { Adapter, ConnectorId } from "../../domain/index.ts";
+import { openEgress } from "../../egress/index.ts";
 import { Secret } from "../../vault/index.ts";
 import type { Connector } from "../connector.ts";
 import { createAdapterConnector } from "./adapter-connector.ts";
@@ -28,6 +29,7 @@ function connect(adapter: Adapter): Connector {
     now: () => 5,
     clean: (text) => text.replaceAll("\x1b", ""),
     lend,
+    egress: openEgress(),
   });
 }
 
@@ -218,12 +220,16 @@ const source = (value: unknown, pin?: "approve"): AdapterSource => ({
   place: "adapters[0]",
   load: async () => value,
   pin,
+  network: { tools: [] },
 });
 const named = (name: string): Adapter => defineAdapter({ name, tools: {} });
 
 test("an adapter is found as itself, as a named and as a default export, each once", async () => {
   const [one, two] = [named("one"), named("two")];
-  assert.deepEqual([...(await parseAdapters([source(one)], []))], [["one", { adapter: one, pin: undefined }]]);
+  assert.deepEqual(
+    [...(await parseAdapters([source(one)], []))],
+    [["one", { adapter: one, pin: undefined, network: { tools: [] } }]],
+  );
   const module = { default: one, one, two, other: 5 };
   assert.deepEqual(
     [...(await parseAdapters([source(module, "approve")], []))].map(([name, { pin }]) => [name, pin]),

@@ -1,7 +1,9 @@
 /** Finds the adapters that a configuration names, and refuses what is none before anything starts. */
 
 import { GloveboxError, isJsonObject, parseConnectorId } from "../../domain/index.ts";
-import type { Adapter, AdapterTool, ConnectorId, PinMode } from "../../domain/index.ts";
+import type { Adapter, AdapterTool, ConnectorId, PinMode, UpstreamNetwork } from "../../domain/index.ts";
+
+import { matchesText } from "../network-of.ts";
 
 const MARK: Adapter["kind"] = "glovebox.adapter";
 const EFFECTS: readonly unknown[] = ["read", "write", "destroy", "unknown"];
@@ -11,12 +13,12 @@ export interface AdapterSource {
   readonly place: string;
   readonly load: () => Promise<unknown>;
   readonly pin: PinMode | undefined;
+  readonly network: UpstreamNetwork;
 }
 
-/** An adapter, and how its tools are accepted if the configuration says so. */
-export interface ParsedAdapter {
+/** An adapter, how its tools are accepted if the configuration says so, and where their requests may go. */
+export interface ParsedAdapter extends Pick<AdapterSource, "pin" | "network"> {
   readonly adapter: Adapter;
-  readonly pin: PinMode | undefined;
 }
 
 /**
@@ -30,15 +32,24 @@ export async function parseAdapters(
   const names = new Set<string>(taken);
   const adapters = new Map<ConnectorId, ParsedAdapter>();
   for (const source of sources) {
-    for (const adapter of parseExports(source.place, await load(source))) {
+    const found = parseExports(source.place, await load(source));
+    refuseUnfit(source, found);
+    for (const adapter of found) {
       const id = parseConnectorId(adapter.name);
       if (id === undefined) throw refuse(source.place, "the adapter has no name of 1 to 256 plain characters");
       if (names.has(id)) throw refuse(source.place, `another upstream is called ${JSON.stringify(id)} too`);
       names.add(id);
-      adapters.set(id, { adapter, pin: source.pin });
+      adapters.set(id, { adapter, pin: source.pin, network: source.network });
     }
   }
   return adapters;
+}
+
+/** A policy for a tool that does not exist was meant for one that does. */
+function refuseUnfit({ place, network }: AdapterSource, adapters: readonly Adapter[]): void {
+  const names = adapters.flatMap(({ tools }) => Object.keys(tools));
+  const unfit = network.tools.find(({ pattern }) => !names.some((name) => matchesText(pattern, name)));
+  if (unfit) throw refuse(place, `tools: no tool fits ${JSON.stringify(unfit.pattern)}`);
 }
 
 async function load({ place, load: loadOne }: AdapterSource): Promise<unknown> {

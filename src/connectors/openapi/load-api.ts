@@ -4,9 +4,10 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 import type { Egress, FetchLike } from "../../egress/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
-import type { ChildKeeper, ConnectorId } from "../../domain/index.ts";
+import type { ChildKeeper, ConnectorId, NetworkPolicy, UpstreamNetwork } from "../../domain/index.ts";
 
 import type { RemoteTool } from "../connector.ts";
+import { PLAIN_NETWORK, policiesOf } from "../network-of.ts";
 import { DEFAULT_MESSAGE_BYTES } from "../settings.ts";
 import { compileApi } from "./compile-api.ts";
 import type { CompileRequest, CompiledHead, CompiledTool } from "./compile-api.ts";
@@ -14,6 +15,7 @@ import { compileElsewhere } from "./compile-elsewhere.ts";
 import { createCredentials } from "./credentials.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Operation } from "./operation.ts";
+import { findUnfit, matchesOperation } from "./select-operations.ts";
 
 /** Larger than any public document that is known, small enough for memory. */
 export const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
@@ -37,6 +39,8 @@ export interface OpenapiSettings {
   readonly secretHeaders: readonly string[];
   /** Credentials by the names of the document's security schemes. */
   readonly resolveAuth: () => Promise<Texts>;
+  /** Where calls, the reading of the document and their redirects may go; left out, to their own origins. */
+  readonly network?: UpstreamNetwork;
   /** How long reading the document may take. */
   readonly startMs: number;
   /** One response of the API; a larger one fails its call. */
@@ -56,7 +60,8 @@ export interface LoadOptions {
 /** One document, loaded. */
 export interface Api {
   readonly base: URL;
-  readonly fetch: FetchLike;
+  /** For the requests of one operation. */
+  readonly fetchFor: (operation: Operation) => FetchLike;
   readonly tools: readonly RemoteTool[];
   readonly operations: ReadonlyMap<string, Operation>;
   readonly credentials: Credentials;
@@ -75,7 +80,8 @@ export const MAX_OWN_YAML = 8 * 1024;
 export async function loadApi(options: LoadOptions, signal: AbortSignal): Promise<Api> {
   const { id, settings, egress, readFile } = options;
   const [headers, auth] = await Promise.all([settings.resolveHeaders(), settings.resolveAuth()]);
-  const text = await readDocument(settings.document, { egress, readFile, signal });
+  const { network = PLAIN_NETWORK } = settings;
+  const text = await readDocument(settings.document, { egress, readFile, signal, policies: policiesOf(network) });
   const request = toRequest(id, settings, { headers, auth });
   const isShort = text.length <= (/^\s*\{/.test(text) ? MAX_OWN_JSON : MAX_OWN_YAML);
   const { head, tools } = isShort
@@ -83,17 +89,29 @@ export async function loadApi(options: LoadOptions, signal: AbortSignal): Promis
     : await compileElsewhere({ text, request }, { keeper: options.keeper, signal });
   const { schemes } = head;
   const base = new URL(head.base);
+  const operations = tools.map(({ operation }) => operation);
+  const unfit = [
+    ...head.unfit,
+    ...findUnfit(
+      operations,
+      network.tools.map(({ pattern }) => pattern),
+    ),
+  ];
+  const limits = {
+    maxBytes: settings.messageBytes ?? DEFAULT_MESSAGE_BYTES,
+    // What stands in a file may be somebody else's word; what stands in the configuration is the operator's.
+    mayBePrivate: settings.baseUrl !== undefined || request.documentUrl !== undefined,
+  };
   return {
     base,
-    fetch: egress.fetchFrom(base.origin, {
-      maxBytes: settings.messageBytes ?? DEFAULT_MESSAGE_BYTES,
-      // What stands in a file may be somebody else's word; what stands in the configuration is the operator's.
-      mayBePrivate: settings.baseUrl !== undefined || request.documentUrl !== undefined,
-    }),
+    fetchFor: (operation) => {
+      const policies = policiesOf(network, (pattern) => matchesOperation(pattern, operation));
+      return egress.fetchFrom(base.origin, { ...limits, policies });
+    },
     tools: tools.map(({ tool }) => tool),
-    operations: new Map(tools.map(({ operation }) => [operation.name, operation])),
+    operations: new Map(operations.map((operation) => [operation.name, operation])),
     credentials: createCredentials({ id, headers, auth, schemes, secretHeaders: settings.secretHeaders }),
-    hint: toHint(tools.filter(({ isIncomplete }) => isIncomplete).length, head, { headers, auth }),
+    hint: toHint(tools.filter(({ isIncomplete }) => isIncomplete).length, { ...head, unfit }, { headers, auth }),
   };
 }
 
@@ -120,15 +138,16 @@ interface Ways {
   readonly egress: Egress;
   readonly readFile: LoadOptions["readFile"];
   readonly signal: AbortSignal;
+  readonly policies: readonly NetworkPolicy[];
 }
 
 async function readDocument(
   document: OpenapiSettings["document"],
-  { egress, readFile, signal }: Ways,
+  { egress, readFile, signal, policies }: Ways,
 ): Promise<string> {
   if (document.kind === "file") return readFile(document.path, MAX_DOCUMENT_BYTES);
   const url = new URL(document.url);
-  const fetch = egress.fetchFrom(url.origin, { maxBytes: MAX_DOCUMENT_BYTES, mayBePrivate: true });
+  const fetch = egress.fetchFrom(url.origin, { maxBytes: MAX_DOCUMENT_BYTES, mayBePrivate: true, policies });
   const response = await fetch(url, { signal, headers: { accept: "application/json, application/yaml, */*;q=0.5" } });
   if (response.ok) return response.text();
   await response.body?.cancel();
@@ -148,7 +167,7 @@ function toHint(
   const names = tokens.map(([name]) => name.slice(0, 100)).join(", ");
   const sentences = [
     ...(unfit.length > 0
-      ? [`No operation fits ${listSome(unfit)}: correct include and exclude, or leave these out`]
+      ? [`No operation fits ${listSome(unfit)}: correct include, exclude and tools, or leave these out`]
       : []),
     ...(incomplete > 0
       ? [`${incomplete} operations refer to other documents, which are not read; bundle them into one document`]

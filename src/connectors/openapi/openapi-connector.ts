@@ -112,7 +112,10 @@ class OpenapiConnector implements Connector {
     if (!operation) throw unknownOperation(this.id);
     const { url, init } = buildRequest(operation, args, api);
     onSent?.();
-    const response = await api.fetch(url, { ...init, signal: AbortSignal.any([signal, this.#closing.signal]) });
+    const response = await api.fetchFor(operation)(url, {
+      ...init,
+      signal: AbortSignal.any([signal, this.#closing.signal]),
+    });
     const { credentials } = api;
     return readResponse(response, { id: this.id, operation, credentials, clean: this.#options.clean });
   }

@@ -189,7 +189,7 @@ test("include and exclude also take the name that programs use, and what fits no
   const both = ["issues/list-for-repo", "issues/create"];
   assert.deepEqual(await listWith({ include: ["issuesListForRepo", "issues/cre*"] }), [both, undefined]);
   assert.deepEqual(await listWith({ include: ["issues*"], exclude: ["issuesListForRepo"] }), [[both[1]], undefined]);
-  const hint = "No operation fits issuesDelete, PUT /issues: correct include and exclude, or leave these out";
+  const hint = "No operation fits issuesDelete, PUT /issues: correct include, exclude and tools, or leave these out";
   const unfit = { include: ["issues*", "issuesDelete"], exclude: ["PUT /issues"] };
   assert.deepEqual(await listWith(unfit), [both, hint]);
   const many = Array.from({ length: 12 }, (_, index) => `none${index}`);

@@ -1,5 +1,6 @@
 /** Which operations of a document an operator wants. */
 
+import { matchesText } from "../network-of.ts";
 import type { Operation } from "./operation.ts";
 
 /**
@@ -23,27 +24,13 @@ export function findUnfit(operations: readonly Operation[], patterns: readonly s
   return patterns.filter((pattern) => !operations.some((operation) => matchesOperation(pattern, operation)));
 }
 
-function matchesOperation(pattern: string, { name, method, path }: Operation): boolean {
+/** Also for other settings that name operations. */
+export function matchesOperation(pattern: string, { name, method, path }: Operation): boolean {
   const texts = pattern.includes(" ") ? [`${method} ${path}`] : [name, toShownName(name)];
-  return texts.some((text) => matchesText(pattern.toLowerCase(), text.toLowerCase()));
+  return texts.some((text) => matchesText(pattern, text));
 }
 
 /** `issues/list-for-repo` is `issuesListForRepo` to programs; but for case, that is the name without its separators. */
 function toShownName(name: string): string {
   return name.normalize("NFKC").replace(/[^A-Za-z0-9]+/g, "");
-}
-
-/** Each piece between stars is looked for behind the one before it, so no pattern takes long. */
-function matchesText(pattern: string, text: string): boolean {
-  const [first = "", ...rest] = pattern.split("*");
-  const last = rest.pop();
-  if (last === undefined) return text === pattern;
-  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length) return false;
-  let position = first.length;
-  for (const piece of rest) {
-    const found = text.indexOf(piece, position);
-    if (found < 0) return false;
-    position = found + piece.length;
-  }
-  return position <= text.length - last.length;
 }

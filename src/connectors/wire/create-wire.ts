@@ -6,6 +6,7 @@ import type { Egress } from "../../egress/index.ts";
 
 import { authorizeFetch } from "../auth/authorize-fetch.ts";
 import type { Clean } from "../cap-text.ts";
+import { PLAIN_NETWORK, policiesOf } from "../network-of.ts";
 import { capStreams } from "./cap-events.ts";
 import { toChildEnvironment } from "./child-environment.ts";
 import { HttpWire } from "./http-wire.ts";
@@ -58,10 +59,11 @@ async function createHttpWire(settings: HttpSettings, { id, egress }: WireOption
       hint: "Write it as https://host/path",
     });
   }
-  const { messageBytes = DEFAULT_MESSAGE_BYTES } = settings;
+  const { messageBytes = DEFAULT_MESSAGE_BYTES, network = PLAIN_NETWORK } = settings;
   // The operator wrote this address, which makes it good also in a private network.
-  const whole = egress.fetchFrom(url.origin, { maxBytes: messageBytes, mayBePrivate: true });
-  const endless = egress.fetchFrom(url.origin, { maxBytes: Number.POSITIVE_INFINITY, mayBePrivate: true });
+  const reach = { mayBePrivate: true, policies: policiesOf(network) };
+  const whole = egress.fetchFrom(url.origin, { maxBytes: messageBytes, ...reach });
+  const endless = egress.fetchFrom(url.origin, { maxBytes: Number.POSITIVE_INFINITY, ...reach });
   const plain = capStreams(whole, endless, messageBytes);
   const headers = await settings.resolveHeaders();
   const { tokens } = settings;
