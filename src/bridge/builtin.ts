@@ -11,7 +11,12 @@ export interface Builtin {
   readonly tool: Tool;
   readonly answer: (
     args: JsonObject,
-    options: { readonly signal: AbortSignal; readonly onSent: () => void },
+    options: {
+      readonly signal: AbortSignal;
+      readonly onSent: () => void;
+      /** What rules say of this call with other arguments, for what turns out only on the way. */
+      readonly decide: (args: JsonObject) => Decision;
+    },
   ) => Promise<Json>;
   /** For one that reaches further: the tool with the effect that this call has. Rules then decide about it. */
   readonly judge?: (args: JsonObject) => Tool;

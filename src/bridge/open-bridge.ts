@@ -243,15 +243,20 @@ async function invokeCall(
     limits: { callMs },
     signal: ended,
     invoke,
+    decide,
     onSent,
   }: BridgeOptions & Pick<InvokeOptions, "onSent">,
-  { seq, args }: ToolCall & { readonly args: JsonObject },
+  call: ToolCall & { readonly args: JsonObject },
   { tool, answer, judge }: Pick<Builtin, "tool"> & Partial<Builtin>,
 ): Promise<Json> {
   if (!answer || judge) await take?.(tool);
+  const { seq, args } = call;
   onEvent({ kind: "called", seq, tool: tool.address });
+  const decideAgain = (changed: JsonObject): Decision => decide({ ...call, args: changed }, judge?.(changed) ?? tool);
   const onProgress = (progress: CallProgress): void => onEvent({ kind: "progress", seq, tool: tool.address, progress });
   return invokeWithin({ tool, callMs, signal: ended }, (signal) =>
-    answer ? answer(args, { signal, onSent }) : invoke(tool, args, { seq, signal, onProgress, onSent }),
+    answer
+      ? answer(args, { signal, onSent, decide: decideAgain })
+      : invoke(tool, args, { seq, signal, onProgress, onSent }),
   );
 }

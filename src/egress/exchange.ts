@@ -19,6 +19,8 @@ export interface Outgoing {
   readonly body: Uint8Array | undefined;
   /** Called when there is a connection to write to. */
   readonly onSent?: () => void;
+  /** Hears of every step before anything is sent for it, in the one spelling that counts; what it throws ends the way. */
+  readonly onStep?: (step: { readonly url: string; readonly method: string; readonly redirects: number }) => void;
 }
 
 /** Rejects with the signal's reason when it fires; after that the response ends with it too. */

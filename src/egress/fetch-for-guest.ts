@@ -7,6 +7,7 @@ import { GloveboxError } from "../domain/index.ts";
 
 import { denied, parseUrl } from "./check-url.ts";
 import { decodeBody, tooLarge } from "./decode-body.ts";
+import type { Outgoing } from "./exchange.ts";
 import { follow } from "./follow.ts";
 import type { Road } from "./follow.ts";
 import { parseGuestHeaders } from "./headers.ts";
@@ -24,6 +25,8 @@ export interface GuestRequest {
   readonly signal: AbortSignal;
   /** Called when the other side may have received it: from then on a lost answer leaves its effect unknown. */
   readonly onSent?: () => void;
+  /** Hears where each step goes, the first one included, once the policies allow it; may throw to end the way there. */
+  readonly onStep?: Outgoing["onStep"];
 }
 
 export interface GuestLimits {
@@ -61,8 +64,8 @@ export async function fetchForGuest(
   );
   const signal = AbortSignal.any([request.signal, late.signal]);
   try {
-    const { body, onSent } = request;
-    const outgoing = { url, method, headers, body, ...(onSent && { onSent }) };
+    const { body, onSent, onStep } = request;
+    const outgoing = { url, method, headers, body, ...(onSent && { onSent }), ...(onStep && { onStep }) };
     const arrived = await follow(road, reach, outgoing, signal);
     const { response } = arrived;
     return {

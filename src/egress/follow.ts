@@ -33,7 +33,9 @@ export interface Arrived {
 export async function follow(road: Road, reach: Reach, start: Outgoing, signal: AbortSignal): Promise<Arrived> {
   let outgoing = start;
   for (let redirects = 0; ; redirects += 1) {
-    const target = await resolveHost(outgoing.url, admit(reach, outgoing.url), road.ways.network);
+    const admission = admit(reach, outgoing.url);
+    outgoing.onStep?.({ url: outgoing.url.href, method: outgoing.method, redirects });
+    const target = await resolveHost(outgoing.url, admission, road.ways.network);
     signal.throwIfAborted();
     const response = await exchange(road.agent, target, outgoing, signal);
     const { location } = response.headers;

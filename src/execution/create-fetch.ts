@@ -5,7 +5,7 @@ import { isUtf8 } from "node:buffer";
 import { digestOf } from "../audit/index.ts";
 import type { Builtin } from "../bridge/index.ts";
 import { GloveboxError, parseConnectorId, parseToolAddress } from "../domain/index.ts";
-import type { Json, JsonObject, JsonSchema, Tool } from "../domain/index.ts";
+import type { Decision, Json, JsonObject, JsonSchema, Tool } from "../domain/index.ts";
 
 /** One request as the network gets it. Nothing of it is checked yet but its shape. */
 export interface FetchRequest {
@@ -16,6 +16,16 @@ export interface FetchRequest {
   readonly signal: AbortSignal;
   /** To be called when the other side may have received it. */
   readonly onSent: () => void;
+  /** To be called before each step, with the one spelling of its address that counts; throws where it may not go on. */
+  readonly onStep: (step: FetchStep) => void;
+}
+
+/** One request on a way of redirects. */
+export interface FetchStep {
+  readonly url: string;
+  readonly method: string;
+  /** 0 for the request itself. */
+  readonly redirects: number;
 }
 
 /** A whole response. */
@@ -32,7 +42,7 @@ export interface FetchAnswer {
 export type SendRequest = (request: FetchRequest) => Promise<FetchAnswer>;
 
 /** Throws what it would be refused with. Sends nothing. */
-export type CheckRequest = (request: Omit<FetchRequest, "signal" | "onSent">) => void;
+export type CheckRequest = (request: Omit<FetchRequest, "signal" | "onSent" | "onStep">) => void;
 
 const TEXT: JsonSchema = { type: "string" };
 const INPUT: JsonSchema = {
@@ -90,12 +100,35 @@ export function createFetch({ send, check, state = (tool) => tool }: FetchPowers
     judge: (args) => state(toFetchTool(args)),
     noteCall: (args) => ({ host: hostOf(args["url"]), method: methodOf(args).toUpperCase() }),
     noteResult: (value) => noteResult(value),
-    answer: async (args, options) => toJson(await send({ ...parseRequest(args), ...options })),
+    answer: async (args, { decide, ...options }) => {
+      const onStep = (step: FetchStep): void => refuseStep(step, decide({ ...args, ...toAsked(step) }), decide(args));
+      return toJson(await send({ ...parseRequest(args), ...options, onStep }));
+    },
   };
 }
 
 /** What a request is told that was not sent. */
 const EMPTY_ANSWER = { status: 200, statusText: "OK", redirected: false, headers: [], body: new Uint8Array() };
+
+/** What rules with a condition on the address or the method are asked about. */
+function toAsked({ url, method }: FetchStep): JsonObject {
+  return { url, method };
+}
+
+const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
+
+/**
+ * An address has many spellings and may lead on to another one, so rules are asked again about each step. The request
+ * itself may be as questionable as the program's own spelling of it, about which a person was asked; nobody was asked
+ * about where a redirect leads.
+ */
+function refuseStep({ url, redirects }: FetchStep, said: Decision, before: Decision): void {
+  if (said.kind === "allow") return;
+  if (redirects === 0 && STRICTNESS[said.kind] <= STRICTNESS[before.kind]) return;
+  const leads = redirects === 0 ? "The request goes" : "A redirect leads";
+  const hint = redirects === 0 ? "Write the address in this spelling" : "Send a request to that address itself";
+  throw new GloveboxError("POLICY_DENIED", `${leads} to ${new URL(url).origin}: ${said.reason}`, { hint });
+}
 
 function methodOf({ method }: JsonObject): string {
   return typeof method === "string" ? method : "GET";
@@ -112,7 +145,7 @@ function noteResult(value: Json): JsonObject {
 }
 
 /** The schema has been checked; this only picks the fields. */
-function parseRequest(args: JsonObject): Omit<FetchRequest, "signal" | "onSent"> {
+function parseRequest(args: JsonObject): Omit<FetchRequest, "signal" | "onSent" | "onStep"> {
   const { url, headers = [], text, base64 } = args;
   if (text !== undefined && base64 !== undefined) {
     throw new GloveboxError("TOOL_ARGUMENTS_INVALID", "A request has one body: text or base64");

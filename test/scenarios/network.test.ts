@@ -118,6 +118,34 @@ describe("who decides", () => {
     ]);
   });
 
+  test("rules are asked again about each redirect, and about the one spelling of the address", async () => {
+    const denies = (prefix: string, decision: "deny" | "ask" = "deny"): Promise<Glovebox> =>
+      open({
+        policy: {
+          rules: [{ decision, tools: ["glovebox.fetch"], when: [{ path: "url", prefix: `http://${place}${prefix}` }] }],
+        },
+      });
+    const run = async (glovebox: Glovebox, input: string): Promise<unknown> =>
+      outcome(await glovebox.execute({ code: get, input }));
+    await using moved = await denies("/json?moved");
+    await using asks = await denies("/json?moved", "ask");
+    const there = `http://${place}/there`;
+    assert.deepEqual([await run(moved, there), await run(asks, there)], ["POLICY_DENIED", "POLICY_DENIED"]);
+    const { error } = await moved.execute({ code: get, input: there });
+    assert.match(error?.message ?? "", new RegExp(`A redirect leads to http://${place}: glovebox.fetch .* is denied`));
+    assert.deepEqual([await run(moved, `http://${place}/json`), await run(asks, `http://${place}/json`)], [201, 201]);
+    await using json = await denies("/json");
+    const port = place.split(":")[1];
+    for (const spelling of [
+      `127.1:${port}/json`,
+      `0x7f.1:${port}/./json`,
+      `2130706433:${port}\\json`,
+      `${place}/x/../json`,
+    ])
+      assert.equal(await run(json, `http://${spelling}`), "POLICY_DENIED", spelling);
+    assert.equal(await run(json, `http://127.1:${port}/other`), 201);
+  });
+
   test("a request may ask for less than the operator allows, never for more", async () => {
     await using glovebox = await open();
     const input = `http://${place}/json`;
