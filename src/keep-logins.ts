@@ -4,8 +4,15 @@ import { createHash, randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 
 import type { Settings, UpstreamSettings } from "./config/index.ts";
-import { beginLogin, createLoginFetch, createTokenSource, parseLoginText, toLoginText } from "./connectors/index.ts";
-import type { BegunLogin, Login, LoginKeeper, LoginKey, TokenSource } from "./connectors/index.ts";
+import {
+  beginLogin,
+  createLoginFetch,
+  createTokenSource,
+  parseLoginText,
+  revokeLogin,
+  toLoginText,
+} from "./connectors/index.ts";
+import type { BegunLogin, Login, LoginKeeper, LoginKey, LoginReach, TokenSource } from "./connectors/index.ts";
 import { GloveboxError, isJsonObject, parseSecretName } from "./domain/index.ts";
 import type { ConnectorId, SecretName } from "./domain/index.ts";
 import type { Egress } from "./egress/index.ts";
@@ -148,9 +155,17 @@ export async function openLoginsAlone(settings: Settings): Promise<LoginCommandP
     },
     drop: async (id, actor) => {
       await ledger.write({ actor, action: "upstream.logout", subject: id, detail: {} });
-      const wasThere = await keeper.alone(id, () => dropLogin({ store, vault }, id, actor));
+      // Forgotten first: what the authorization server does must not keep anybody logged in here.
+      const { login, wasThere } = await keeper.alone(id, async () => {
+        const found = await keeper.find(id).catch(() => undefined);
+        return { login: found, wasThere: await dropLogin({ store, vault }, id, actor) };
+      });
       await askRestart(store, id);
-      return wasThere;
+      if (!login) return wasThere ? { kind: "forgotten" } : { kind: "none" };
+      const revocation = await revokeLogin(login, createLoginFetch({ egress, ...findReach(settings, id) }));
+      const detail = { issuer: login.issuer, outcome: revocation.kind };
+      await ledger.write({ actor, action: "upstream.revoked", subject: id, detail });
+      return { kind: "forgotten", issuer: login.issuer, revocation };
     },
     async [Symbol.asyncDispose]() {
       await egress[Symbol.asyncDispose]();
@@ -158,6 +173,13 @@ export async function openLoginsAlone(settings: Settings): Promise<LoginCommandP
       await close();
     },
   };
+}
+
+/** What the operator wrote may be reached without encryption and in a private network, and nothing else. */
+function findReach({ upstreams }: Settings, id: ConnectorId): Omit<LoginReach, "egress"> {
+  const upstream = upstreams.get(id);
+  if (upstream === undefined || upstream.transport === "stdio") return { url: "", grants: [] };
+  return { url: upstream.url, grants: upstream.oauth.grants };
 }
 
 interface Beginning {

@@ -116,6 +116,7 @@ test("a secret becomes plain text in these files only, and no front door of the 
     "connectors/adapter/adapter-connector.ts",
     "connectors/auth/authorize-fetch.ts",
     "connectors/auth/login.ts",
+    "connectors/auth/revoke-login.ts",
     "connectors/auth/token-source.ts",
     "create-upstreams.ts",
     "fill-texts.ts",

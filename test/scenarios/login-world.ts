@@ -51,6 +51,11 @@ export interface World extends AsyncDisposable {
   ttlSeconds: number;
   /** The scope that a call needs. */
   needs: string;
+  isGood(token: string): Promise<boolean>;
+  /** How each request for a revocation was authorized. */
+  readonly revocations: string[];
+  /** What such a request is answered with instead of being carried out. */
+  revocationStatus: number | undefined;
   revoke(token: string): Promise<void>;
   revokeRefresh(token: string): Promise<void>;
   /** Goes through the pages of a login as a person would, and answers where the browser is sent back to. */
@@ -64,7 +69,7 @@ async function listen(): Promise<{ readonly server: ReturnType<typeof createServ
 }
 
 /** Both servers are on loopback and gone with it. */
-export async function openWorld(): Promise<World> {
+export async function openWorld({ revocation = false }: { readonly revocation?: boolean } = {}): Promise<World> {
   const [authority, mcp] = [await listen(), await listen()];
   const url = `${mcp.origin}/mcp`;
   const world: World = {
@@ -76,6 +81,9 @@ export async function openWorld(): Promise<World> {
     resource: { resource: url, authorization_servers: [authority.origin], scopes_supported: ["notes:read"] },
     ttlSeconds: 3600,
     needs: "notes:read",
+    isGood: async (token) => (await provider.AccessToken.find(token))?.isValid ?? false,
+    revocations: [],
+    revocationStatus: undefined,
     revoke: async (token) => (await provider.AccessToken.find(token))?.destroy(),
     revokeRefresh: async (token) => (await provider.RefreshToken.find(token))?.destroy(),
     agree,
@@ -83,17 +91,20 @@ export async function openWorld(): Promise<World> {
       for (const { server } of [authority, mcp]) server.close().closeAllConnections();
     },
   };
-  const provider = await createProvider(world);
+  const provider = await createProvider(world, revocation);
   const answer = provider.callback();
   authority.server.on("request", (request, response) => {
+    const isRevocation = request.url?.includes("/revocation") === true;
+    if (isRevocation) world.revocations.push(request.headers.authorization ?? "none");
     if (request.url?.startsWith("/interaction/") === true) void consent(provider, request, response);
+    else if (isRevocation && world.revocationStatus !== undefined) response.writeHead(world.revocationStatus).end("no");
     else answer(request, response);
   });
   mcp.server.on("request", (request, response) => void serve(world, provider, request, response));
   return world;
 }
 
-async function createProvider(world: World): Promise<Provider> {
+async function createProvider(world: World, revocation: boolean): Promise<Provider> {
   const name: string = "oidc-provider";
   const { default: Class } = (await import(name)) as { default: new (issuer: string, options: object) => Provider };
   const client = {
@@ -129,6 +140,7 @@ async function createProvider(world: World): Promise<Provider> {
       features: {
         devInteractions: { enabled: false },
         registration: { enabled: true },
+        revocation: { enabled: revocation },
         resourceIndicators: { enabled: true, getResourceServerInfo: info, useGrantedResource: () => true },
       },
     });

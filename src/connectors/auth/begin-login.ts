@@ -123,7 +123,19 @@ async function finish(request: LoginRequest, attempt: Attempt, answer: URLSearch
   const { issuer, token_endpoint: url, token_endpoint_auth_methods_supported: authMethods } = metadata;
   const tokenEndpoint = { url, authMethods };
   const key = { upstream: id, issuer, resource };
-  return withTokens({ ...key, client, tokenEndpoint, ...(scope !== undefined && { scope }) }, tokens, now());
+  const more = { ...findRevocation(metadata, authMethods), ...(scope !== undefined && { scope }) };
+  return withTokens({ ...key, client, tokenEndpoint, ...more }, tokens, now());
+}
+
+/** The client proves itself there as at the token endpoint, unless the server says otherwise (RFC 8414 §2). */
+function findRevocation(
+  metadata: AuthorizationServerMetadata,
+  usual: readonly string[] | undefined,
+): Pick<Login, "revocation"> {
+  if (!("revocation_endpoint" in metadata) || typeof metadata.revocation_endpoint !== "string") return {};
+  const { revocation_endpoint: url, revocation_endpoint_auth_methods_supported: own } = metadata;
+  const isList = Array.isArray(own) && own.every((method) => typeof method === "string");
+  return { revocation: { url, authMethods: isList ? own : usual } };
 }
 
 /** State and issuer come first: until both are right, nothing else in the answer is to be believed (RFC 9207 §2.4). */

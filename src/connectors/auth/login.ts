@@ -14,7 +14,7 @@ export interface LoginKey {
   readonly resource: string;
 }
 
-/** Where a refresh token goes: what was discovered at the login and never looked up again. */
+/** Where tokens go: what was discovered at the login and never looked up again. */
 export interface TokenEndpoint {
   readonly url: string;
   readonly authMethods: readonly string[] | undefined;
@@ -31,6 +31,8 @@ export interface LoginClient {
 export interface Login extends LoginKey {
   readonly client: LoginClient;
   readonly tokenEndpoint: TokenEndpoint;
+  /** Where tokens are given back; left out when the server announced no such place. */
+  readonly revocation?: TokenEndpoint;
   readonly access: Secret;
   readonly refresh?: Secret;
   /** Left out when the server did not say. */
@@ -104,13 +106,14 @@ export function toLoginText(login: Login): Secret {
 export function parseLoginText(text: Secret, key: LoginKey): Login | undefined {
   const raw: unknown = parseJson(text.reveal());
   if (!isJsonObject(raw)) return undefined;
-  const { upstream, issuer, resource, client, tokenEndpoint, access, refresh, expiresAt, scope } = raw;
+  const { upstream, issuer, resource, client, tokenEndpoint, revocation, access, refresh, expiresAt, scope } = raw;
   if (upstream !== key.upstream || issuer !== key.issuer || resource !== key.resource) return undefined;
   if (!isJsonObject(client) || !isJsonObject(tokenEndpoint) || typeof access !== "string") return undefined;
   return {
     ...key,
     client: parseClient(client),
     tokenEndpoint: parseEndpoint(tokenEndpoint),
+    ...(isJsonObject(revocation) && { revocation: parseEndpoint(revocation) }),
     access: new Secret(access),
     ...(typeof refresh === "string" && { refresh: new Secret(refresh) }),
     ...(typeof expiresAt === "number" && { expiresAt }),

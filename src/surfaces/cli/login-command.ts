@@ -4,7 +4,7 @@ import { parseConnectorId } from "../../domain/index.ts";
 import type { ConnectorId, Principal } from "../../domain/index.ts";
 import { listenForAnswer } from "./listen-for-answer.ts";
 import { EXIT } from "./powers.ts";
-import type { CliPowers } from "./powers.ts";
+import type { CliPowers, DroppedLogin } from "./powers.ts";
 import { printLine } from "./print.ts";
 import { noServer } from "./servers-command.ts";
 
@@ -48,15 +48,31 @@ export async function loginServerCommand(name: string, flags: LoginFlags, contex
   }
 }
 
-/** The authorization server is not told: a token that somebody else holds stays good until it ends. */
+/** Forgotten in any case; whether the tokens are good for anybody who has them still is said beside it. */
 export async function logoutServerCommand(name: string, flags: LoginFlags, context: Context): Promise<number> {
   const { powers, principal } = context;
   const settings = await powers.loadSettings(flags.config);
   const id = toServer(name, [...settings.upstreams.keys()]);
   await using logins = await powers.openLogins(settings);
-  const wasThere = await logins.drop(id, principal.id);
-  printLine(powers.terminal.stderr, wasThere ? `The login of ${id} is forgotten` : `${id} had no login`);
+  printLine(powers.terminal.stderr, describeLogout(id, await logins.drop(id, principal.id)));
   return EXIT.done;
+}
+
+function describeLogout(id: ConnectorId, dropped: DroppedLogin): string {
+  if (dropped.kind === "none") return `${id} had no login`;
+  const { issuer, revocation } = dropped;
+  const forgotten = `The login of ${id} is forgotten`;
+  if (!revocation) return forgotten;
+  switch (revocation.kind) {
+    case "revoked":
+      return `${forgotten}, and its tokens are revoked at ${issuer}`;
+    case "unsupported":
+      return `${forgotten}; ${issuer} offers no way to revoke its tokens, so they stay good until they end`;
+    case "failed":
+      return `${forgotten}, but its tokens could not be revoked at ${issuer} (${revocation.cause}): they stay good until they end, or until you end them there`;
+    default:
+      return revocation satisfies never;
+  }
 }
 
 function toServer(name: string, known: readonly ConnectorId[]): ConnectorId {

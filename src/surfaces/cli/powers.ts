@@ -9,7 +9,7 @@ import type { ConnectorId, Instant } from "../../domain/index.ts";
 import type { ApprovalDesk } from "../../policy/index.ts";
 import type { ExecutionControl, ExecutionHistory } from "../../execution/index.ts";
 import type { Vault } from "../../vault/index.ts";
-import type { BegunLogin, Login } from "../../connectors/index.ts";
+import type { BegunLogin, Login, Revocation } from "../../connectors/index.ts";
 import type { Gateway } from "../gateway.ts";
 
 export interface Terminal {
@@ -30,9 +30,14 @@ export interface LoginCommandPowers {
   ): Promise<BegunLogin>;
   /** Written to the ledger first; running gateways use it within a few seconds. */
   keep(login: Login, actor: string): Promise<void>;
-  /** False when there was no login. */
-  drop(id: ConnectorId, actor: string): Promise<boolean>;
+  /** Forgets the login, then gives its tokens back to the authorization server if that takes them. */
+  drop(id: ConnectorId, actor: string): Promise<DroppedLogin>;
 }
+
+/** What became of a login. Without an issuer it could not be read any more, so there was nothing to give back. */
+export type DroppedLogin =
+  | { readonly kind: "none" }
+  | { readonly kind: "forgotten"; readonly issuer?: string; readonly revocation?: Revocation };
 
 export interface CliPowers {
   readonly version: string;

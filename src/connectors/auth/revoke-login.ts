@@ -1,0 +1,60 @@
+/** Tells an authorization server that the tokens of a login are not to be good any more (RFC 7009). */
+
+import type { FetchLike } from "../../egress/index.ts";
+import { GloveboxError } from "../../domain/index.ts";
+import type { Secret } from "../../vault/index.ts";
+
+import type { Login, LoginClient } from "./login.ts";
+
+/** `unsupported`: the server announced no way when the login was made. `failed`: there is one, and it did not work. */
+export type Revocation =
+  | { readonly kind: "revoked" }
+  | { readonly kind: "unsupported" }
+  | { readonly kind: "failed"; readonly cause: string };
+
+/** Never rejects: whoever logs out wants to be out, whatever the server says. Texts of the server are left out. */
+export async function revokeLogin(login: Login, fetch: FetchLike): Promise<Revocation> {
+  const { revocation, refresh, access } = login;
+  if (!revocation) return { kind: "unsupported" };
+  try {
+    // The refresh token first: with it the server should end what came from it (RFC 7009 §2.1).
+    if (refresh) await revoke(login, fetch, [refresh, "refresh_token"]);
+    await revoke(login, fetch, [access, "access_token"]);
+    return { kind: "revoked" };
+  } catch (thrown) {
+    const cause = thrown instanceof GloveboxError ? thrown.message : "it cannot be reached";
+    return { kind: "failed", cause };
+  }
+}
+
+async function revoke(
+  { revocation, client }: Login,
+  fetch: FetchLike,
+  [token, kind]: readonly [Secret, string],
+): Promise<void> {
+  const { headers, fields } = authenticate(client, revocation?.authMethods);
+  const body = new URLSearchParams({ token: token.reveal(), token_type_hint: kind, ...fields });
+  const response = await fetch(revocation?.url ?? "", { method: "POST", headers, body });
+  const text = await response.text();
+  if (response.ok || (response.status === 400 && isOtherKind(text))) return;
+  throw new GloveboxError("UPSTREAM_FAILED", `it answered with status ${response.status}`);
+}
+
+/** A server that can end only refresh tokens has ended what it can. */
+function isOtherKind(text: string): boolean {
+  return /"error"\s*:\s*"unsupported_token_type"/.test(text);
+}
+
+/** As at the token endpoint: by the method of the registration, else by one that the server takes. */
+function authenticate(
+  { id, secret, authMethod }: LoginClient,
+  methods: readonly string[] | undefined,
+): { readonly headers: Record<string, string>; readonly fields: Record<string, string> } {
+  if (!secret || authMethod === "none") return { headers: {}, fields: { client_id: id } };
+  const isBasic = authMethod ? authMethod === "client_secret_basic" : (methods ?? [BASIC]).includes(BASIC);
+  if (!isBasic) return { headers: {}, fields: { client_id: id, client_secret: secret.reveal() } };
+  const pair = [id, secret.reveal()].map(encodeURIComponent).join(":"); // RFC 6749 §2.3.1
+  return { headers: { authorization: `Basic ${Buffer.from(pair).toString("base64")}` }, fields: {} };
+}
+
+const BASIC = "client_secret_basic";
