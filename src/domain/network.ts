@@ -44,11 +44,13 @@ export type Read<Value> =
 
 /** Names that mean something else on every machine or network; only a grant can name them. */
 const LOCAL = /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|corp|home|private|home\.arpa)$/;
+/** What clouds tell their own machines about themselves, under names that look public. */
+const METADATA = /^metadata\.(?:platformequinix\.com|packet\.net|tencentyun\.com)$/;
 const DIGITS = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 
-/** True for a name that no public resolver should have an answer for. */
+/** True for a name that no public resolver should have an answer for, or that is answered on the machine itself. */
 export function isLocalName(host: string): boolean {
-  return !host.includes(":") && (!host.includes(".") || LOCAL.test(host));
+  return !host.includes(":") && (!host.includes(".") || LOCAL.test(host) || METADATA.test(host));
 }
 
 /** Reads `host`, `host:port` or `*.domain`. */
@@ -95,7 +97,7 @@ function findPlace(text: string): { readonly host: string; readonly port: number
   const port = portText === undefined ? null : Number(portText);
   if (port !== null && (port < 1 || port > 65_535)) return undefined;
   const { host: name } = toPlace(url);
-  return name === "" || name.endsWith(".") ? undefined : { host: name, port };
+  return /^$|^\.|\.\.|\.$/.test(name) ? undefined : { host: name, port };
 }
 
 function isAddress(host: string): boolean {

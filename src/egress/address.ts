@@ -45,7 +45,10 @@ const V6_SPECIAL: readonly Subnet[] = [
   ["2001::", 23],
   ["2001:db8::", 32],
   ["2002::", 16],
-  ["3fff::", 20],
+  // Given to nobody, by IANA's registry of global unicast addresses: the former 6bone and documentation among them.
+  ["2d00::", 8],
+  ["2e00::", 7],
+  ["3000::", 4],
   ["2620:4f:8000::", 48],
   // Metadata of AWS and Google in ranges for local networks.
   ["fd00:ec2::", 32],
@@ -77,7 +80,16 @@ function classifyV4(address: string): AddressKind {
 
 function classifyV6(address: string): AddressKind {
   if (v6Private.check(address, "ipv6")) return "private";
-  return v6Global.check(address, "ipv6") ? "public" : "special";
+  return v6Global.check(address, "ipv6") && !isIsatap(address) ? "public" : "special";
+}
+
+/** An interface identifier that carries an IPv4 address below any prefix (RFC 5214 §6.1). */
+function isIsatap(address: string): boolean {
+  const [head = "", tail] = (toCanonicalAddress(address) ?? "").split("::");
+  const [left, right] = [head, tail ?? ""].map((part) => part.split(":").filter(Boolean));
+  const groups = [...(left ?? []), ...Array<string>(8 - (left?.length ?? 0) - (right?.length ?? 0)).fill("0")];
+  const [scope = "", mark] = [...groups, ...(right ?? [])].slice(4, 6);
+  return mark === "5efe" && /^(?:0|[123]00)$/.test(scope);
 }
 
 function toList(subnets: readonly Subnet[], family: "ipv4" | "ipv6"): BlockList {

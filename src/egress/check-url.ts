@@ -29,6 +29,7 @@ export function parseUrl(raw: string | URL, base?: URL): URL {
     throw denied("The URL carries credentials", "Put them in a header, from a secret");
   }
   if (url.hostname.endsWith(".")) url.hostname = toPlace(url).host;
+  if (/^\.|\.\.|\.$/.test(url.hostname)) throw denied("The host has an empty label", "Write it without extra dots");
   url.hash = "";
   return url;
 }

@@ -3,6 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import { Transform, pipeline } from "node:stream";
 import type { Readable } from "node:stream";
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 
 import { GloveboxError } from "../domain/index.ts";
@@ -19,23 +20,37 @@ export function decodeBody(response: IncomingMessage, maxBytes: number): Readabl
     response.destroy();
     throw tooLarge(maxBytes);
   }
-  const decoder = createDecoder(response);
-  if (!decoder) return response;
-  pipeline([response, decoder], () => undefined); // a failure of one reaches the reader through the other
+  const packed = createDecoder(response);
+  if (!packed) return response;
+  const { decoder, nothing } = packed;
+  // Packed bytes count too: a body can be packed so that it never unfolds to anything and never ends.
+  const maxPacked = maxBytes + Math.ceil(maxBytes * MAX_PACKING) + PACKING_BYTES;
+  const counter = createByteCounter({ maxBytes: maxPacked, shownBytes: maxBytes, nothing });
+  pipeline([response, counter, decoder], () => undefined); // a failure of one reaches the reader through the others
   return decoder;
 }
+
+/** A decoder that takes a body which ends too early for an error, and what it takes for an empty one. */
+interface Packed {
+  readonly decoder: Transform;
+  readonly nothing: Buffer;
+}
+
+/** What packing may add to bytes that cannot be made smaller. */
+const MAX_PACKING = 0.01;
+const PACKING_BYTES = 4096;
 
 /**
  * Ends a body that grows too large. Decoded bytes are counted, so a small compressed body cannot unfold into a large
  * one: the decoder stops at the first piece too many.
  */
 export function capBody(body: Readable, maxBytes: number): Readable {
-  const counter = createByteCounter(maxBytes);
+  const counter = createByteCounter({ maxBytes, shownBytes: maxBytes });
   pipeline([body, counter], () => undefined);
   return counter;
 }
 
-function createDecoder(response: IncomingMessage): Transform | undefined {
+function createDecoder(response: IncomingMessage): Packed | undefined {
   const coding = (response.headers["content-encoding"] ?? "identity").trim().toLowerCase();
   switch (coding) {
     case "identity":
@@ -43,13 +58,16 @@ function createDecoder(response: IncomingMessage): Transform | undefined {
       return undefined;
     case "gzip":
     case "x-gzip":
-      return createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
+      return { decoder: createGunzip(), nothing: gzipSync("") };
     case "deflate":
-      return createInflate({ finishFlush: constants.Z_SYNC_FLUSH });
+      return { decoder: createInflate(), nothing: deflateSync("") };
     case "br":
-      return createBrotliDecompress();
+      return { decoder: createBrotliDecompress(), nothing: brotliCompressSync("") };
     case "zstd":
-      return createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG } });
+      return {
+        decoder: createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG } }),
+        nothing: zstdCompressSync(""),
+      };
     default:
       response.destroy();
       throw new GloveboxError("UPSTREAM_RESULT_INVALID", "The response is encoded in a way that nobody asked for", {
@@ -58,12 +76,23 @@ function createDecoder(response: IncomingMessage): Transform | undefined {
   }
 }
 
-function createByteCounter(maxBytes: number): Transform {
+interface CounterOptions {
+  readonly maxBytes: number;
+  /** What the refusal calls the limit. */
+  readonly shownBytes: number;
+  /** What goes on in place of a body without a single byte: responses without one often name an encoding all the same. */
+  readonly nothing?: Buffer;
+}
+
+function createByteCounter({ maxBytes, shownBytes, nothing }: CounterOptions): Transform {
   let seen = 0;
   return new Transform({
+    flush(done) {
+      done(null, seen === 0 ? nothing : undefined);
+    },
     transform(chunk: Buffer, _encoding, done) {
       seen += chunk.byteLength;
-      if (seen > maxBytes) done(tooLarge(maxBytes));
+      if (seen > maxBytes) done(tooLarge(shownBytes));
       else done(null, chunk);
     },
   });

@@ -71,10 +71,11 @@ export interface Egress extends AsyncDisposable {
 /** Makes the way out. It opens no connection by itself. */
 export function openEgress({ network = createNetwork(), proxy, proxyLogin, ceiling }: EgressOptions = {}): Egress {
   const closing = new AbortController();
+  const plain: Ways = { network, closing: closing.signal };
   const via = proxy !== undefined && {
-    proxy: { resolve: toProxy(proxy, network), credentials: createProxyCredentials(proxyLogin) },
+    proxy: { resolve: toProxy(proxy, plain), credentials: createProxyCredentials(proxyLogin) },
   };
-  const ways: Ways = { network, closing: closing.signal, ...via };
+  const ways: Ways = { ...plain, ...via };
   const road: Road = { agent: new PinnedAgent(ways), ways };
   const within = (signal?: AbortSignal | null): AbortSignal =>
     signal ? AbortSignal.any([closing.signal, signal]) : closing.signal;
@@ -114,9 +115,10 @@ export function openEgress({ network = createNetwork(), proxy, proxyLogin, ceili
 }
 
 /** The operator wrote it, so it may lie in a private network, where proxies usually are. */
-function toProxy(proxy: string, network: Network): () => Promise<Target> {
+function toProxy(proxy: string, { network, closing }: Pick<Ways, "network" | "closing">): () => Promise<Target> {
   const url = new URL(parseOrigin(proxy));
-  return () => resolveHost(url, { mayBePrivate: true, remedy: "Check egress.proxy" }, network);
+  const admission = { mayBePrivate: true, remedy: "Check egress.proxy" };
+  return () => resolveHost(url, admission, { network, lane: "upstream", signal: closing });
 }
 
 /** The platform's own reading of `init`, which also gives a form its boundary. */

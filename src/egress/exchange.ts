@@ -9,6 +9,8 @@ import type { PinnedAgent } from "./pinned-agent.ts";
 import type { Target } from "./resolve-host.ts";
 
 const MAX_RESPONSE_HEADER_BYTES = 64 * 1024;
+/** Answers before the answer, of which an honest server has one or two (RFC 9110 §15.2). */
+const MAX_INFORMATIONAL = 16;
 const USER_AGENT = "glovebox";
 
 /** A request as it goes on the wire; the body is whole, so that its length is known and it can be sent again. */
@@ -58,6 +60,7 @@ function start(agent: PinnedAgent, key: string, { url, method, headers, body, on
     maxHeaderSize: MAX_RESPONSE_HEADER_BYTES,
     insecureHTTPParser: false,
   });
+  request.maxHeadersCount = 0; // their bytes are bounded; a bound on their number would drop the last ones unseen
   if (onSent) request.once("socket", onSent);
   request.end(body);
   return request;
@@ -71,6 +74,7 @@ function answerOf(request: ClientRequest, signal: AbortSignal): Promise<Incoming
     response?.destroy(signal.reason);
     request.destroy();
   };
+  countHints(request, answered.reject);
   request.once("response", (message: IncomingMessage) => {
     response = message;
     answered.resolve(message);
@@ -84,6 +88,19 @@ function answerOf(request: ClientRequest, signal: AbortSignal): Promise<Incoming
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
   return answered.promise;
+}
+
+/** Whoever floods us with hints keeps this thread busy; what follows in the same breath is not listened to either. */
+function countHints(request: ClientRequest, reject: (reason: Error) => void): void {
+  let hints = 0;
+  const count = (): void => {
+    hints += 1;
+    if (hints <= MAX_INFORMATIONAL) return;
+    const flood = Object.assign(new Error("Too many answers before the answer"), { code: "EPROTO" });
+    reject(flood);
+    request.destroy(flood);
+  };
+  request.on("information", count);
 }
 
 function asksOnly({ method, body }: Outgoing): boolean {

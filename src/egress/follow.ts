@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from "node:http";
 
+import { checkHead } from "./check-head.ts";
 import { denied, parseUrl } from "./check-url.ts";
 import { exchange } from "./exchange.ts";
 import type { Outgoing } from "./exchange.ts";
@@ -32,12 +33,15 @@ export interface Arrived {
 /** Nothing is sent anywhere before `reach` and every address of the host have been checked for that very step. */
 export async function follow(road: Road, reach: Reach, start: Outgoing, signal: AbortSignal): Promise<Arrived> {
   let outgoing = start;
+  const { network } = road.ways;
+  const lane = reach.kind === "origin" ? "upstream" : "program";
   for (let redirects = 0; ; redirects += 1) {
     const admission = admit(reach, outgoing.url);
     outgoing.onStep?.({ url: outgoing.url.href, method: outgoing.method, redirects });
-    const target = await resolveHost(outgoing.url, admission, road.ways.network);
+    const target = await resolveHost(outgoing.url, admission, { network, lane, signal });
     signal.throwIfAborted();
     const response = await exchange(road.agent, target, outgoing, signal);
+    checkHead(response);
     const { location } = response.headers;
     if (!REDIRECTS.includes(response.statusCode) || location === undefined) {
       return { response, url: outgoing.url, redirects };

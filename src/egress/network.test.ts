@@ -45,5 +45,5 @@ test("a socket knows its peer, and an abort or a refusal ends the attempt", asyn
   assert.equal(peer, "127.0.0.1");
   await assert.rejects(network.connect("127.0.0.1", port, AbortSignal.abort("no")), (reason) => reason === "no");
   await assert.rejects(network.connect("127.0.0.1", 1, AbortSignal.timeout(5000)), { code: "ECONNREFUSED" });
-  assert.deepEqual(await network.resolve("127.0.0.1"), ["127.0.0.1"]);
+  assert.deepEqual(await network.resolve("127.0.0.1", "program"), ["127.0.0.1"]);
 });

@@ -10,10 +10,13 @@ export interface Connected {
   readonly peer: string | undefined;
 }
 
+/** Whose name it is: names that programs choose wait for each other, and never hold up those of upstreams. */
+export type Lane = "program" | "upstream";
+
 /** Both are asked once for each step of a request. Neither decides anything. */
 export interface Network {
   /** Every address of a name. Rejects, or answers with none, when there is none. */
-  resolve(name: string): Promise<readonly string[]>;
+  resolve(name: string, lane: Lane): Promise<readonly string[]>;
   /** To an address, never to a name. Rejects when it fails or `signal` fires. */
   connect(address: string, port: number, signal: AbortSignal): Promise<Connected>;
   /** Authorities to trust instead of the usual ones, in PEM. */
@@ -24,11 +27,13 @@ export interface Network {
  * The system's resolver holds a thread of the platform's few while it waits. Whoever makes names slow to resolve must
  * not take all of them, which also read and write files.
  */
-const MAX_LOOKUPS = 2;
+const MAX_LOOKUPS = { program: 2, upstream: 1 } as const;
 
 /** The system's resolver, so that the hosts file and the names of a local network count as they do elsewhere. */
 export function createNetwork(): Network {
-  return { resolve: takeTurns(MAX_LOOKUPS, resolveName), connect: openSocket };
+  const program = takeTurns(MAX_LOOKUPS.program, resolveName);
+  const upstream = takeTurns(MAX_LOOKUPS.upstream, resolveName);
+  return { resolve: (name, lane) => (lane === "program" ? program(name) : upstream(name)), connect: openSocket };
 }
 
 /** At most so many at once, the others in the order of their coming. Who asks for the same meanwhile shares the answer. */

@@ -4,7 +4,7 @@ import { GloveboxError, toPlace } from "../domain/index.ts";
 import type { HostPort } from "../domain/index.ts";
 
 import { classifyAddress, toCanonicalAddress } from "./address.ts";
-import type { Network } from "./network.ts";
+import type { Lane, Network } from "./network.ts";
 import { privateHost } from "./reach.ts";
 import type { Admission } from "./reach.ts";
 
@@ -19,11 +19,18 @@ export interface Target extends HostPort {
   readonly addresses: readonly string[];
 }
 
-/** Throws `EGRESS_DENIED` when any answer lies where this request may not go. */
-export async function resolveHost(url: URL, { mayBePrivate, remedy }: Admission, network: Network): Promise<Target> {
+/** Whom to ask, for whom, and how long. */
+export interface Asking {
+  readonly network: Network;
+  readonly lane: Lane;
+  readonly signal: AbortSignal;
+}
+
+/** Throws `EGRESS_DENIED` when any answer lies where this request may not go. Nobody waits longer than `signal` lets. */
+export async function resolveHost(url: URL, { mayBePrivate, remedy }: Admission, asking: Asking): Promise<Target> {
   const place = toPlace(url);
   const literal = toCanonicalAddress(place.host);
-  const answers = literal === undefined ? await ask(place.host, network) : [literal];
+  const answers = literal === undefined ? await ask(place.host, asking) : [literal];
   const addresses = mayBePrivate ? keepGranted(answers, literal) : answers;
   if (addresses.length === 0 || (!mayBePrivate && !addresses.every(isPublic))) throw privateHost(place, remedy);
   const unique = [...new Set(addresses.map((address) => toCanonicalAddress(address) ?? refuseAnswer()))];
@@ -42,16 +49,20 @@ function keepGranted(answers: readonly string[], literal: string | undefined): r
   return literal === undefined ? answers.filter((address) => classifyAddress(address) !== "special") : answers;
 }
 
-async function ask(name: string, network: Network): Promise<readonly string[]> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(unresolved(name, "ETIMEOUT")), RESOLVE_MS);
+async function ask(name: string, { network, signal, lane }: Asking): Promise<readonly string[]> {
+  const ended = Promise.withResolvers<never>();
+  const timer = setTimeout(() => ended.reject(unresolved(name, "ETIMEOUT")), RESOLVE_MS);
+  const stop = (): void => ended.reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
   try {
-    const answers = await Promise.race([network.resolve(name), late.promise]);
+    signal.throwIfAborted();
+    const answers = await Promise.race([network.resolve(name, lane), ended.promise]);
     if (answers.length === 0) throw unresolved(name, "ENOTFOUND");
     if (answers.length > MAX_ANSWERS) refuseAnswer();
     return answers;
   } finally {
     clearTimeout(timer);
+    signal.removeEventListener("abort", stop);
   }
 }
 
