@@ -15,6 +15,7 @@ import { defineProperty, freeze, keys, parseJson, promiseThen, stringifyJson } f
 import { createGlovebox } from "./glovebox.ts";
 import { createNetwork, refuseNetwork } from "./network.ts";
 import { lockDown } from "./lockdown.ts";
+import { createSecrets } from "./secrets.ts";
 import { createTimers, fireTimer } from "./timers.ts";
 import { createNamespace, settleCall } from "./tools.ts";
 import type { Send } from "./tools.ts";
@@ -71,6 +72,7 @@ function start(program: () => Promise<unknown>, message: StartMessage, send: Sen
   }
   defineBinding("glovebox", createGlovebox(send, argumentLimits));
   if (message.network === true) defineGlobals(createNetwork(send, argumentLimits));
+  defineBinding("secrets", createSecrets(message.secrets ?? {}));
   defineBinding("input", message.input === null ? undefined : parseJson(message.input));
   promiseThen(
     program(),

@@ -72,7 +72,7 @@ export function createNamespace(name: string, joinedTools: string, send: Send, l
 }
 
 /** Names that the language itself looks for on any object; a stub under one of them would be called by accident. */
-function isProtocol(key: string): boolean {
+export function isProtocol(key: string): boolean {
   return key === "then" || key === "toJSON" || key in PROTOTYPES.object || isHandleMethod(key);
 }
 

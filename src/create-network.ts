@@ -4,7 +4,7 @@ import type { Settings } from "./config/index.ts";
 import { GloveboxError } from "./domain/index.ts";
 import type { NetworkPolicy } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
-import type { Egress } from "./egress/index.ts";
+import type { Egress, GuestRequest } from "./egress/index.ts";
 import type { CheckRequest, ExecutionRequest, SendRequest } from "./execution/index.ts";
 import type { Vault } from "./vault/index.ts";
 import { fillTexts } from "./fill-texts.ts";
@@ -19,7 +19,7 @@ export interface ProgramNetwork {
   /** Whether `fetch` exists; without a request, whether any program may have it. */
   has(request?: Pick<ExecutionRequest, "networkPolicy">): boolean;
   /** What the `fetch` of one execution leads to. */
-  sendFor(request: Asked): SendRequest;
+  sendFor(request: Asked, lender?: GuestRequest["lender"]): SendRequest;
   /** Whether it might, for a `fetch` that is only rehearsed. */
   checkFor(request: Asked): CheckRequest;
 }
@@ -31,9 +31,9 @@ export function createProgramNetwork({ sandbox }: Settings, egress: Egress): Pro
   return {
     has: (request) => policiesOf(request?.networkPolicy).every(({ mode }) => mode !== "blocked"),
     sendFor:
-      ({ limits, networkPolicy }) =>
+      ({ limits, networkPolicy }, lender) =>
       (request) =>
-        egress.fetchFor(policiesOf(networkPolicy), request, {
+        egress.fetchFor(policiesOf(networkPolicy), lender ? { ...request, lender } : request, {
           maxBytes: limits.resultBytes,
           totalMs: limits.callMs,
           idleMs: IDLE_MS,

@@ -8,7 +8,7 @@ import type { Catalog, Shapes, ToolsWatch } from "./catalog/index.ts";
 import { checkProgram } from "./checker/index.ts";
 import type { Checker } from "./checker/index.ts";
 import type { Settings } from "./config/index.ts";
-import type { CatalogSnapshot, ExecutionEvent, Program, Tool } from "./domain/index.ts";
+import type { CatalogSnapshot, ExecutionEvent, PrincipalId, Program, Tool } from "./domain/index.ts";
 import type { Egress } from "./egress/index.ts";
 import { createBuiltins, createGuide, createRecord, keepAttachments } from "./execution/index.ts";
 import type { CorridorOptions, ExecutionRecord, Journals, Results } from "./execution/index.ts";
@@ -22,6 +22,8 @@ import { declareApi } from "./typegen/index.ts";
 import { createProgramNetwork } from "./create-network.ts";
 import type { ProgramNetwork } from "./create-network.ts";
 import { createExecutionId, createPreview, mask, reportIncident, timebox } from "./host-powers.ts";
+import { leftBehind, noticeTokens } from "./lend-to-programs.ts";
+import type { ProgramSecrets } from "./lend-to-programs.ts";
 import type { Watchers } from "./open-watching.ts";
 
 /** The rooms of one gateway, once they are open. */
@@ -43,6 +45,7 @@ export interface Parts {
   readonly watch: ToolsWatch;
   readonly checker: Checker;
   readonly egress: Egress;
+  readonly secrets: ProgramSecrets;
   readonly watchers: Pick<Watchers, "feed" | "traces">;
   close(): Promise<void>;
 }
@@ -50,12 +53,14 @@ export interface Parts {
 /** The corridor's rooms, each with what it needs and nothing more. */
 export function createRooms(parts: Parts, describe: Gateway["describe"]): CorridorOptions["rooms"] {
   const { settings, store, ledger, catalog, policy, sandbox, checker, results, egress, approvals, journals } = parts;
+  const { secrets } = parts;
   const { engine, isolation } = sandbox;
   const network = createProgramNetwork(settings, egress);
   const declare = (snapshot: CatalogSnapshot) => declareApi(snapshot, { hasNetwork: network.has() });
-  const declareFor = ({ calls }: Program, snapshot: CatalogSnapshot) =>
+  const declareFor = ({ calls }: Program, snapshot: CatalogSnapshot, principal: PrincipalId) =>
     declareApi(snapshot, {
       hasNetwork: network.has(),
+      secrets: secrets.grantsOf(principal),
       reached: () => planCalls(calls, snapshot).calls.map(({ tool }) => tool),
     });
   const { hide } = mask;
@@ -79,14 +84,18 @@ export function createRooms(parts: Parts, describe: Gateway["describe"]): Corrid
         limits,
         timebox,
       }),
-    check: (program, { analysis = true, types = true }, snapshot) =>
-      checkProgram(program, declareFor(program, snapshot), {
+    tokensOf: (execution) => secrets.tokensOf(execution),
+    check: (program, { analysis = true, types = true, principal }, snapshot) =>
+      checkProgram(program, declareFor(program, snapshot, principal.id), {
         checker,
         guide: createGuide(snapshot),
         level: settings.analysis.enabled && analysis && types ? settings.analysis.types : "off",
         blocks: settings.analysis.blockOnError,
       }),
-    keepValue: (owner, value) => results.keepValue(owner, value),
+    keepValue: async (owner, value) => {
+      await secrets.noticeIn({ id: owner.execution, principal: owner.principal }, leftBehind(value));
+      return results.keepValue(owner, value);
+    },
     bridge: createBridges(parts, describe, { quotas, network }),
     run: (job) => sandbox.run(job),
     people: approvals,
@@ -106,7 +115,7 @@ function hideInEvent(event: ExecutionEvent): ExecutionEvent {
 }
 
 /** The two ends of every execution, of which those who watch hear too. */
-function createWatchedRecord({ store, ledger, journals, watchers: { feed, traces } }: Parts): ExecutionRecord {
+function createWatchedRecord({ store, ledger, journals, secrets, watchers: { feed, traces } }: Parts): ExecutionRecord {
   const powers = { now: Date.now, createId: createExecutionId, owner: nameProcess(), hide: mask.hide, journals };
   const record = createRecord({ store, ledger, ...powers });
   return {
@@ -121,6 +130,7 @@ function createWatchedRecord({ store, ledger, journals, watchers: { feed, traces
       return claimed;
     },
     close: async (execution, result) => {
+      await secrets.noticeIn(execution, result);
       await record.close(execution, result);
       feed?.ended(execution, result);
     },
@@ -133,16 +143,17 @@ function createBridges(
   describe: Gateway["describe"],
   { quotas, network }: { readonly quotas: Quotas; readonly network: ProgramNetwork },
 ): CorridorOptions["rooms"]["bridge"] {
-  const { settings, ledger, catalog, policy, results, shapes, flows } = parts;
+  const { settings, ledger, catalog, policy, results, shapes, flows, secrets } = parts;
   const report = reportIncident;
   return ({ execution, durable }, snapshot, asked, passage) => {
     const { principal, limits, program, analysis = true, dryRun = false, onEvent } = asked;
     // While the program starts; one that calls nothing is flushed with its end.
     if (program?.calls.length !== 0) void durable().catch(() => undefined);
+    const lending = secrets.open(execution);
     const plan = program && settings.analysis.enabled && analysis && planCalls(program.calls, snapshot);
     const planned = plan ? { plan } : {};
     const flow = flows.open({ principal, execution: execution.id, snapshot, ...planned });
-    return openBridge({
+    const bridge = openBridge({
       ...(onEvent && { onEvent: (event) => onEvent(hideInEvent(event)) }),
       builtins: createBuiltins({
         search: async (request) => createSearch(snapshot)(request),
@@ -152,7 +163,7 @@ function createBridges(
           await flows.takeIn(principal, (await results.summarize(principal.id, handle)).labels);
           return (await results.read(principal.id, handle, query)).value;
         },
-        send: network.sendFor(asked),
+        send: secrets.guard(network.sendFor(asked, lending)),
         check: network.checkFor(asked),
         state: (tool) => stateTool(parts, tool),
       }),
@@ -179,6 +190,7 @@ function createBridges(
         return keepAttachments(called, limits.resultBytes, (file) => results.keepFile(owner, file));
       },
     });
+    return lending ? noticeTokens(bridge, lending) : bridge;
   };
 }
 

@@ -35,6 +35,7 @@ import type { Parts } from "./create-rooms.ts";
 import { createUpstreams, findPlaces, startEagerly } from "./create-upstreams.ts";
 import { cleanDescription, createSeed, mask, reportIncident, warnOperator } from "./host-powers.ts";
 import { recordStart, startExports, startRetention } from "./keep-ledger.ts";
+import { createProgramSecrets } from "./lend-to-programs.ts";
 import { openDesk } from "./open-approvals.ts";
 import { openKept } from "./open-kept.ts";
 import { openFeed, openMetrics, openWatchers } from "./open-watching.ts";
@@ -107,7 +108,9 @@ export async function openGateway(settings: Settings, flags: OpenFlags = {}): Pr
   const metrics = await openMetrics(settings, { version: VERSION, watchers, sandbox, catalog, checker });
   const rooms = opened.move();
   const close = (): Promise<void> => rooms.disposeAsync();
-  const more = { ...kept, isLasting: flags.lasting === true, watch, watchers, ...(shapes && { shapes }) };
+  const tokenKey = (await vault.openSeal()).derive("tokens of programs");
+  const secrets = createProgramSecrets({ grants: settings.sandbox.secrets, vault, ledger, tokenKey });
+  const more = { ...kept, isLasting: flags.lasting === true, watch, watchers, secrets, ...(shapes && { shapes }) };
   const whole = { settings, store, ledger, catalog, policy, sandbox, checker, egress, close, ...more };
   return { ...createGateway(whole), ...metrics };
 }
@@ -169,7 +172,9 @@ function createGateway(parts: Parts): Gateway {
   };
   const takeIn: Flows["takeIn"] = (principal, sources) => flows.takeIn(principal, sources);
   const sourcesOf: Flows["sourcesOf"] = (execution) => flows.sourcesOf(execution);
-  const known = { statuses: () => catalog.statuses(), hasNetwork: settings.sandbox.networkPolicy.mode !== "blocked" };
+  const grantsOf: Parts["secrets"]["grantsOf"] = (principal) => parts.secrets.grantsOf(principal);
+  const hasNetwork = settings.sandbox.networkPolicy.mode !== "blocked";
+  const known = { statuses: () => catalog.statuses(), hasNetwork, grantsOf };
   const describe = createDescribe({ takeSnapshot: takeShaped, results, takeIn, ...known, hide: mask.hide });
   const rooms = createRooms(parts, describe);
   const { limits } = settings.sandbox;

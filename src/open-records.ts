@@ -169,8 +169,8 @@ export function createVault({ store: { path } }: Settings, store: Store, ledger:
       mask.add(value.reveal());
       return vault.set(name, value, actor);
     },
-    lend: async (name, purpose) => {
-      const secret = await vault.lend(name, purpose);
+    lend: async (name, purpose, borrower) => {
+      const secret = await vault.lend(name, purpose, borrower);
       mask.add(secret.reveal());
       return secret;
     },

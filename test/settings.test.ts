@@ -39,6 +39,7 @@ import { OUTPUT_OBSERVATIONS } from "./scenarios/observe-output.ts";
 import { QUOTA_OBSERVATIONS, policyObservations } from "./scenarios/observe-policy.ts";
 import { NETWORK_OBSERVATIONS } from "./scenarios/observe-network.ts";
 import { UPSTREAM_NETWORK_OBSERVATIONS } from "./scenarios/observe-upstream-network.ts";
+import { SECRET_OBSERVATIONS } from "./scenarios/observe-secrets.ts";
 import { WATCHING_OBSERVATIONS } from "./scenarios/observe-watching.ts";
 import { makeFolder, serveFor, startFor, waitForOutput } from "./scenarios/product.ts";
 
@@ -206,6 +207,7 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
   ...LOGIN_OBSERVATIONS,
   ...NETWORK_OBSERVATIONS,
   ...UPSTREAM_NETWORK_OBSERVATIONS,
+  ...SECRET_OBSERVATIONS,
   ...WATCHING_OBSERVATIONS,
   ...OUTPUT_OBSERVATIONS,
   ...CLIENT_OBSERVATIONS,

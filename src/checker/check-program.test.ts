@@ -81,6 +81,40 @@ async function said(source: string): Promise<readonly string[]> {
   return findings.map(({ severity, message, line, column }) => `${severity} ${line}:${column} ${message}`);
 }
 
+describe("secrets", () => {
+  const declared = (text: string, secrets: readonly string[] = []): ApiSurface => ({
+    ...SURFACE,
+    declarations: `${SURFACE.declarations}declare const secrets: { ${text} };\n`,
+    ...(secrets.length > 0 && { secrets }),
+  });
+  const refusal = async (source: string, surface: ApiSurface): Promise<unknown> => {
+    const checked = await checkProgram(programOf(source), surface, CONTEXT);
+    return checked.ok ? "fits" : [checked.error.message, checked.error.hint];
+  };
+  const two = declared("readonly KEY: string; readonly TOKEN: string;", ["KEY", "TOKEN"]);
+
+  it("that are not granted are found before the program runs, with those that are", async () => {
+    assert.deepEqual(await refusal("return secrets.KEX", two), [
+      "No secret KEX is granted to this program (line 1)",
+      "There are secrets.KEY, secrets.TOKEN; an operator grants one with sandbox.secrets",
+    ]);
+    assert.deepEqual(await refusal("const { KEX } = secrets; return KEX", declared("")), [
+      "No secret KEX is granted to this program (line 1)",
+      "There is none; an operator grants one with sandbox.secrets",
+    ]);
+  });
+  it("that are granted fit, and so does a name of the program's own", async () => {
+    assert.equal(await refusal("return secrets.KEY + secrets.TOKEN", two), "fits");
+    assert.equal(await refusal("const secrets = { KEX: 1 }; return secrets.KEX", two), "fits");
+  });
+  it("of one principal are not taken for those of another with the same tools", async () => {
+    const one = declared("readonly KEY: string;", ["KEY"]);
+    assert.equal(await refusal("return secrets.TOKEN", two), "fits");
+    assert.notEqual(await refusal("return secrets.TOKEN", one), "fits");
+    assert.equal(await refusal("return secrets.TOKEN", two), "fits");
+  });
+});
+
 describe("a program that does not fit", () => {
   it("is refused with the place, the frame, the nearest names and one signature", async () => {
     const source = "// über 😀\nconst s = '😀'; return await shop.gett({ id: s });";

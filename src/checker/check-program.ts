@@ -28,15 +28,16 @@ export async function checkProgram(program: Program, surface: ApiSurface, contex
   const mistakes = checked.mistakes.filter(
     (mistake) => !isAway(mistake, surface) && !(mistake.kind === "unknown-tool" && guide.isWithheld(mistake.name)),
   );
-  const { findings: found, error } = explain(program, mistakes, { guide, level });
+  const { findings: found, error } = explain(program, mistakes, { guide, level, secrets: surface.secrets ?? [] });
   const findings = [...found, ...toLooseFindings(surface)];
   if (error && blocks) return { ok: false, error, findings: [...program.findings, ...findings] };
   return withFindings(program, findings);
 }
 
-/** A name that nothing is called may have been meant as a server; a server may be used in a way that reaches no tool. */
+/** A name that nothing is called may have been meant as a server; a server may be used in a way that reaches no tool. Secrets are declared, too. */
 function reachesTools({ calls, unknownNames = [], checkable }: Program, { namespaces }: ApiSurface): boolean {
-  return calls.length > 0 || unknownNames.length > 0 || namespaces.some(({ name }) => checkable.includes(name));
+  if (calls.length > 0 || unknownNames.length > 0) return true;
+  return checkable.includes("secrets") || namespaces.some(({ name }) => checkable.includes(name));
 }
 
 /** A server that is down has no tools; that is not the program's fault, and the call says what is the matter. */

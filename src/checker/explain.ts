@@ -25,6 +25,17 @@ export interface Explained {
   readonly error?: PublicError;
 }
 
+/** Whom to ask, and how strict to be: `level` is the operator's, and with `warn` nothing is held back. */
+export interface ExplainContext {
+  readonly guide: ToolGuide;
+  readonly level: "error" | "warn";
+  /** The names of the secrets that the program has. */
+  readonly secrets?: readonly string[];
+}
+
+/** No server can be called so. */
+const SECRETS = "secrets.";
+
 interface Answer extends Finding {
   readonly hint: string;
 }
@@ -36,24 +47,35 @@ const FIXED_LINE_CHARS = 200;
 /** Message, hint and frame together: an answer must not cost more than the mistake. */
 const ANSWER_CHARS = 1_500;
 
-/** `level` is the operator's: with `warn` nothing is held back. */
+/** In the order of the mistakes. */
 export function explain(
   program: Pick<Program, "source" | "unknownNames">,
   mistakes: readonly Mistake[],
-  { guide, level }: { readonly guide: ToolGuide; readonly level: "error" | "warn" },
+  { guide, level, secrets = [] }: ExplainContext,
 ): Explained {
   const locate = createLocator(program.source);
+  const toHint = (mistake: Mistake): string =>
+    isSecret(mistake) ? listSecrets(secrets) : toToolHint(mistake, program.source, guide);
   const answers = mistakes
     .filter((mistake) => mistake.kind !== "unknown-name" || isOurs(mistake, program, guide))
     .map((mistake): Answer => {
       const isDoubtful = mistake.doubtful || (mistake.kind === "unknown-field" && guide.isGuessed(mistake.tool ?? ""));
       const severity = level === "warn" || isDoubtful ? "warn" : "error";
       const message = cut(toMessage(mistake), MESSAGE_CHARS);
-      return { rule: RULE, severity, message, ...locate(mistake.start), hint: toHint(mistake, program.source, guide) };
+      return { rule: RULE, severity, message, ...locate(mistake.start), hint: toHint(mistake) };
     });
   const findings = answers.map(({ hint: _hint, ...finding }) => finding);
   const first = answers.find(({ severity }) => severity === "error");
   return first ? { findings, error: toError(first, answers, program.source) } : { findings };
+}
+
+function isSecret({ kind, name }: Mistake): boolean {
+  return kind === "unknown-tool" && name.startsWith(SECRETS);
+}
+
+function listSecrets(names: readonly string[]): string {
+  const granted = names.map((name) => SECRETS + name).join(", ");
+  return `${granted === "" ? "There is none" : `There are ${granted}`}; an operator grants one with sandbox.secrets`;
 }
 
 /** A lone function that nobody declares is taken for a tool only if there is one of that name. */
@@ -86,7 +108,9 @@ function toError(first: Answer, answers: readonly Answer[], source: string): Pub
 function toMessage({ kind, name, detail, tool = "" }: Mistake): string {
   switch (kind) {
     case "unknown-tool":
-      return `There is no tool ${name}`;
+      return name.startsWith(SECRETS)
+        ? `No secret ${name.slice(SECRETS.length)} is granted to this program`
+        : `There is no tool ${name}`;
     case "unknown-name":
       return name === detail ? `There is no function ${name}` : `There is no global ${detail}, so no ${name}`;
     case "argument":
@@ -104,7 +128,7 @@ function toMessage({ kind, name, detail, tool = "" }: Mistake): string {
   }
 }
 
-function toHint({ kind, name, tool, type, fix }: Mistake, source: string, guide: ToolGuide): string {
+function toToolHint({ kind, name, tool, type, fix }: Mistake, source: string, guide: ToolGuide): string {
   if (kind === "missing-await") {
     return fix ? `Write: ${fixedLine(source, fix)}` : "Make the function around it async and await the promise";
   }

@@ -122,8 +122,8 @@ export function createWarmProcess(options: ProcessOptions): WarmProcess {
 }
 
 /** Equal names mean equal declarations. */
-export function nameApi({ snapshot, part = "" }: ApiSurface): string {
-  return part === "" ? snapshot : `${snapshot} ${part}`;
+export function nameApi({ snapshot, part = "", secrets = [] }: ApiSurface): string {
+  return [snapshot, part, secrets.map((name) => `secrets.${name}`).join(" ")].filter((text) => text !== "").join(" ");
 }
 
 /** Ends a process that takes too much before it has answered. */

@@ -8,6 +8,7 @@ import { expandText } from "./expand-references.ts";
 import type { Environment } from "./expand-references.ts";
 import { isHttpUrl, isSyslogUrl } from "./formats.ts";
 import { quote } from "./problems.ts";
+import { isGrantable } from "./secrets-schema.ts";
 import type { KeyPath, Problems } from "./problems.ts";
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/; // RFC 9110 §5.6.2
@@ -43,6 +44,18 @@ export function checkRelations(config: Json, environment: Environment, problems:
   if (isJsonObject(prices)) checkPatterns(prices, ["quotas", "prices"], problems);
   checkNetworkPolicies(config, problems);
   checkProxy(config, problems);
+  const { networkPolicy = {}, secrets } = isJsonObject(config["sandbox"]) ? config["sandbox"] : {};
+  if (isJsonObject(secrets) && isJsonObject(networkPolicy)) checkSecrets(secrets, networkPolicy, problems);
+}
+
+/** A secret can only leave in a request, so without a network nobody could use it. */
+function checkSecrets(secrets: JsonObject, { mode = "blocked" }: JsonObject, problems: Problems): void {
+  for (const name of Object.keys(secrets)) {
+    const refuse = (message: string): void =>
+      problems.report({ path: ["sandbox", "secrets", name], anchor: "key", message });
+    if (!isGrantable(name)) refuse("expected the name of a secret: letters, digits and _, no digit first");
+    if (mode === "blocked") refuse('has an effect only with sandbox.networkPolicy.mode "allowed" or "unrestricted"');
+  }
 }
 
 function checkPolicy({ rules, effects }: JsonObject, problems: Problems): void {

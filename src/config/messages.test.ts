@@ -66,7 +66,7 @@ test("an unknown key names the nearest one of its own object, or all of them", (
     lines('{ "mcpservers": {}, "sandbox": { "wallMs": 1 }, "analysis": { "rules": { "no-evil": "off" } } }'),
     [
       `${PATH}:1:3 mcpservers: unknown key; did you mean "mcpServers"?`,
-      `${PATH}:1:34 sandbox.wallMs: unknown key; known keys here: engine, isolation, concurrency, queue, limits, networkPolicy`,
+      `${PATH}:1:34 sandbox.wallMs: unknown key; known keys here: engine, isolation, concurrency, queue, limits, networkPolicy, secrets`,
       `${PATH}:1:74 analysis.rules.no-evil: unknown key; did you mean "no-eval"?`,
     ],
   );

@@ -22,6 +22,7 @@ const DEFAULTS = {
     queue: 100,
     limits: { ...DEFAULT_LIMITS },
     networkPolicy: { mode: "blocked" },
+    secrets: new Map(),
   },
   egress: { proxy: undefined },
   analysis: { enabled: true, blockOnError: true, types: "error", rules: {} },
@@ -148,6 +149,7 @@ test("every setting that is given arrives", () => {
       queue: 0,
       limits: { ...DEFAULT_LIMITS, wallMs: 5000, calls: 7 },
       networkPolicy: { mode: "allowed", hosts: [{ name: "a.example", isBelow: false, port: null }], grants: [] },
+      secrets: DEFAULTS.sandbox.secrets,
     },
     egress: { proxy: "http://proxy.lan:3128" },
     analysis: {

@@ -25,11 +25,16 @@ export function reportIssues(
       }
       continue;
     }
-    const found = describeFound(written, path);
+    const found = isGrant(path) ? "something else" : describeFound(written, path);
     // Zod's own messages never start so; those that do come from the schema's refinements.
     const expected = issue.message.startsWith("expected ") ? issue.message : `expected ${describeExpected(node)}`;
     problems.report({ path, anchor: "value", message: `${expected}; found ${found}` });
   }
+}
+
+/** Somebody may have written the secret itself where its grant should stand. */
+function isGrant(path: KeyPath): boolean {
+  return path.length === 3 && path[0] === "sandbox" && path[1] === "secrets";
 }
 
 /** Of a value that may be written in two ways, a text and an object, the issues of the way that was meant. */

@@ -13,6 +13,7 @@ import { egressSchema, networkPolicySchema, serverPolicySchema, upstreamPolicySc
 import { oauthSchema } from "./oauth-schema.ts";
 import { policySchema } from "./policy-schema.ts";
 import { quotasSchema } from "./quotas-schema.ts";
+import { secretGrantsSchema } from "./secrets-schema.ts";
 import { anomaliesSchema, metricsSchema, tracesSchema } from "./watching-schema.ts";
 import { whole } from "./whole.ts";
 
@@ -66,6 +67,7 @@ const sandboxSchema = z
     queue: whole({ min: 0, max: 10_000, usual: 100 }, "Executions that may wait; further ones are refused as busy."),
     limits: limitsSchema,
     networkPolicy: networkPolicySchema,
+    secrets: secretGrantsSchema,
   })
   .prefault({})
   .meta({ description: "How programs run." });

@@ -11,6 +11,7 @@ import type {
   PinMode,
   PolicySettings,
   QuotaSettings,
+  SecretGrants,
   SecretName,
   UpstreamNetwork,
 } from "../domain/index.ts";
@@ -121,6 +122,8 @@ export interface Settings {
     readonly limits: Limits;
     /** Where programs may send requests; a request can ask for less, never for more. */
     readonly networkPolicy: NetworkPolicy;
+    /** Secrets that programs may use without reading them. */
+    readonly secrets: SecretGrants;
   };
   readonly egress: {
     /** The origin of an http proxy; `undefined` for none. */

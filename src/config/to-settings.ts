@@ -11,6 +11,7 @@ import { isHttpUrl, isMemoryLocation, toSqliteLocation } from "./formats.ts";
 import { toNetworkPolicy, toUpstreamNetwork } from "./network-schema.ts";
 import { toOauth } from "./oauth-schema.ts";
 import { configSchema } from "./schema.ts";
+import { toSecretGrants } from "./secrets-schema.ts";
 import type { CheckedAdapter, CheckedApi, CheckedConfig, CheckedExport, CheckedServer } from "./schema.ts";
 import { toRule } from "./to-rules.ts";
 import type {
@@ -56,6 +57,7 @@ export function toSettings(config: CheckedConfig, context: Context): Settings {
       queue,
       limits,
       networkPolicy: toNetworkPolicy(config.sandbox.networkPolicy),
+      secrets: toSecretGrants(config.sandbox.secrets),
     },
     egress: toEgress(config.egress, context.environment),
     analysis: { ...config.analysis, rules: toGiven(config.analysis.rules) },

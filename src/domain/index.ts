@@ -79,6 +79,8 @@ export type { PatternPart, TextPattern } from "./text-pattern.ts";
 export { parseTraceContext } from "./trace.ts";
 export type { TraceContext } from "./trace.ts";
 export { describeEffect } from "./tool.ts";
+export { bindsTo, grantsFor, readSecretHost } from "./secret-grant.ts";
+export type { SecretGrant, SecretGrants, SecretHost, SecretPlace } from "./secret-grant.ts";
 export type { ApiSurface, CatalogSnapshot, Effect, EffectSource, Namespace, Tool } from "./tool.ts";
 export type { UpstreamState, UpstreamStatus, UpstreamTransport } from "./upstream.ts";
 export { approveCommand, describeWithheld, loginCommand } from "./withheld.ts";

@@ -64,6 +64,8 @@ export interface ApiSurface {
   readonly snapshot: Digest;
   readonly declarations: string;
   readonly namespaces: readonly Namespace[];
+  /** The names that are declared as `secrets`; left out for none. Surfaces of one snapshot differ in it. */
+  readonly secrets?: readonly string[];
   /** Which tools have types here, where not all of the snapshot's have: surfaces of one snapshot differ in it. */
   readonly part?: string;
   /** What the program reaches and is declared without types, for want of room. */

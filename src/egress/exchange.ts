@@ -23,6 +23,18 @@ export interface Outgoing {
   readonly onSent?: () => void;
   /** Hears of every step before anything is sent for it, in the one spelling that counts; what it throws ends the way. */
   readonly onStep?: (step: { readonly url: string; readonly method: string; readonly redirects: number }) => void;
+  readonly lender?: Lender;
+}
+
+/** What one step of a request says, and to whom. */
+export type Step = Pick<Outgoing, "url" | "headers" | "body">;
+
+/** Puts in what only the host of a step may see. It is asked again at every step, and what it gave is not kept. */
+export interface Lender {
+  /** Rejects a step that must not be tried; comes before its host is admitted or looked up. */
+  readonly check: (step: Step) => Promise<void>;
+  /** The step as it is sent; comes after the step was admitted and its addresses were checked. */
+  readonly fill: (step: Step) => Promise<Step>;
 }
 
 /** Rejects with the signal's reason when it fires; after that the response ends with it too. */

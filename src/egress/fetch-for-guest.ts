@@ -7,7 +7,7 @@ import { GloveboxError } from "../domain/index.ts";
 
 import { denied, parseUrl } from "./check-url.ts";
 import { decodeBody, tooLarge } from "./decode-body.ts";
-import type { Outgoing } from "./exchange.ts";
+import type { Lender, Outgoing } from "./exchange.ts";
 import { follow } from "./follow.ts";
 import type { Road } from "./follow.ts";
 import { parseGuestHeaders } from "./headers.ts";
@@ -27,6 +27,8 @@ export interface GuestRequest {
   readonly onSent?: () => void;
   /** Hears where each step goes, the first one included, once the policies allow it; may throw to end the way there. */
   readonly onStep?: Outgoing["onStep"];
+  /** For a request that may hold what stands for a secret. */
+  readonly lender?: Lender;
 }
 
 export interface GuestLimits {
@@ -64,9 +66,9 @@ export async function fetchForGuest(
   );
   const signal = AbortSignal.any([request.signal, late.signal]);
   try {
-    const { body, onSent, onStep } = request;
-    const outgoing = { url, method, headers, body, ...(onSent && { onSent }), ...(onStep && { onStep }) };
-    const arrived = await follow(road, reach, outgoing, signal);
+    const { body, onSent, onStep, lender } = request;
+    const heard = { ...(onSent && { onSent }), ...(onStep && { onStep }), ...(lender && { lender }) };
+    const arrived = await follow(road, reach, { url, method, headers, body, ...heard }, signal);
     const { response } = arrived;
     return {
       url: arrived.url.href,

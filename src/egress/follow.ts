@@ -36,11 +36,13 @@ export async function follow(road: Road, reach: Reach, start: Outgoing, signal: 
   const { network } = road.ways;
   const lane = reach.kind === "origin" ? "upstream" : "program";
   for (let redirects = 0; ; redirects += 1) {
+    await outgoing.lender?.check(outgoing);
     const admission = admit(reach, outgoing.url);
     outgoing.onStep?.({ url: outgoing.url.href, method: outgoing.method, redirects });
     const target = await resolveHost(outgoing.url, admission, { network, lane, signal });
     signal.throwIfAborted();
-    const response = await exchange(road.agent, target, outgoing, signal);
+    const filled = await outgoing.lender?.fill(outgoing);
+    const response = await exchange(road.agent, target, { ...outgoing, ...filled }, signal);
     checkHead(response);
     const { location } = response.headers;
     if (!REDIRECTS.includes(response.statusCode) || location === undefined) {

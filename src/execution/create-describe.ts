@@ -2,7 +2,15 @@
 
 import { findNearest } from "../catalog/index.ts";
 import { parseResultId } from "../domain/index.ts";
-import type { CatalogSnapshot, ConnectorId, LabelSource, Principal, UpstreamStatus } from "../domain/index.ts";
+import type {
+  CatalogSnapshot,
+  ConnectorId,
+  LabelSource,
+  Principal,
+  PrincipalId,
+  SecretGrants,
+  UpstreamStatus,
+} from "../domain/index.ts";
 import { describeTools } from "../typegen/index.ts";
 import type { Description, Detail } from "../typegen/index.ts";
 
@@ -23,6 +31,8 @@ export interface DescribePowers {
   readonly takeIn: (principal: Principal, sources: readonly LabelSource[]) => Promise<void>;
   /** Whether programs have `fetch`. */
   readonly hasNetwork?: boolean;
+  /** What the programs of one principal have as `secrets`. */
+  readonly grantsOf?: (principal: PrincipalId) => SecretGrants;
   /** Takes known secrets out of a text. */
   readonly hide: (text: string) => string;
 }
@@ -34,6 +44,7 @@ export function createDescribe({
   results,
   takeIn,
   hasNetwork = false,
+  grantsOf = () => new Map(),
   hide,
 }: DescribePowers): Describe {
   return async (principal, names, detail) => {
@@ -46,7 +57,8 @@ export function createDescribe({
     const snapshot = await takeSnapshot(principal);
     const nearest = (name: string) => findNearest(snapshot, name, NEAREST);
     const explainEmpty = (id: ConnectorId) => describeEmpty(statuses().find(({ name }) => name === id));
-    const description = describeTools(snapshot, others, { detail, findNearest: nearest, explainEmpty, hasNetwork });
+    const own = { hasNetwork, secrets: grantsOf(principal.id) };
+    const description = describeTools(snapshot, others, { detail, findNearest: nearest, explainEmpty, ...own });
     return { ...description, declarations: described + hide(description.declarations) };
   };
 }

@@ -1,7 +1,7 @@
 /** Runs a program that is ready to run, from its start or from where an earlier run of it was put away. */
 
 import type { Bridge } from "../bridge/index.ts";
-import type { CatalogSnapshot, EngineName, ExecutionResult, Json, Program, Truncation } from "../domain/index.ts";
+import type { CatalogSnapshot, Execution, ExecutionResult, Json, Program, Truncation } from "../domain/index.ts";
 import type { SandboxJob, SandboxResult } from "../sandbox/index.ts";
 
 import type { Opening } from "./create-record.ts";
@@ -20,6 +20,8 @@ import type { People } from "./wait-for-people.ts";
 export interface RunRooms extends SettleContext {
   bridge(opening: Opening, snapshot: CatalogSnapshot, request: AnalyzedRequest, passage: Passage): Bridge;
   hasNetwork(request: ExecutionRequest): boolean;
+  /** What its program holds in place of secrets, by name: the same for an execution whenever it is asked. */
+  tokensOf?(execution: Execution): Readonly<Record<string, string>> | undefined;
   run(job: SandboxJob): Promise<SandboxResult>;
   keepValue(owner: ResultOwner, value: Json): Promise<Truncation>;
   readonly people: People;
@@ -58,7 +60,7 @@ export async function runProgram(
   });
   const passage = { signal: ended.signal, approve: waiting.approve, seen: () => journal.flush() };
   const bridge = rooms.bridge(opening, snapshot, { ...request, program }, passage);
-  const begun = recording?.begun ?? toBegun(program, snapshot, rooms.engine, rooms.hasNetwork(request));
+  const begun = recording?.begun ?? toBegun(program, snapshot, toSurroundings(opening, request, rooms));
   const { tape, host } = createTape({
     journal,
     bridge,
@@ -78,6 +80,7 @@ export async function runProgram(
       principal: principal.id,
       signal,
       ...(begun.network && { network: true }),
+      ...(begun.secrets && { secrets: begun.secrets }),
       ...(onEvent && { onLog: (line) => onEvent({ kind: "log", line: cleanLine(line, rooms) }) }),
       ...(input !== undefined && { input }),
     })
@@ -94,10 +97,16 @@ export async function runProgram(
 function toBegun(
   program: Program,
   { namespaces }: CatalogSnapshot,
-  engine: EngineName,
-  network: boolean,
+  surroundings: Surroundings,
 ): Omit<JournaledStart, "start"> {
-  return { program: { ...program, source: "", checkable: "" }, namespaces, network, engine };
+  return { program: { ...program, source: "", checkable: "" }, namespaces, ...surroundings };
+}
+
+type Surroundings = Pick<JournaledStart, "network" | "engine" | "secrets">;
+
+function toSurroundings({ execution }: Opening, request: ExecutionRequest, rooms: RunRooms): Surroundings {
+  const secrets = rooms.tokensOf?.(execution);
+  return { engine: rooms.engine, network: rooms.hasNetwork(request), ...(secrets && { secrets }) };
 }
 
 /** The program of a recording, as it was before it was kept. */

@@ -270,13 +270,14 @@ const FRAMES: Readonly<Record<Delivery["kind"], number>> = {
 };
 
 function createStart(job: SandboxJob, seed: readonly number[]): StartMessage {
-  const { limits, program, namespaces, input, network } = job;
+  const { limits, program, namespaces, input, network, secrets } = job;
   return {
     javascript: program.javascript,
     namespaces: Object.fromEntries(namespaces.map(({ name, tools }) => [name, tools.join(",")])),
     input: input === undefined ? null : JSON.stringify(input),
     seed,
     ...(network === true && { network }),
+    ...(secrets && { secrets }),
     limits: {
       wallMs: limits.wallMs,
       memoryBytes: limits.memoryBytes,

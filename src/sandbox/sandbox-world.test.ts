@@ -17,7 +17,9 @@ const GLOBALS = [
   ..."SyntaxError TextDecoder TextEncoder ToolError TypeError URIError URL URLSearchParams".split(" "),
   ..."Uint16Array Uint32Array Uint8Array Uint8ClampedArray WeakMap WeakSet atob btoa clearTimeout".split(" "),
   ..."console crypto decodeURI decodeURIComponent encodeURI encodeURIComponent escape eval fetch".split(" "),
-  ..."files github globalThis glovebox input isFinite isNaN parseFloat parseInt setTimeout structuredClone".split(" "),
+  ..."files github globalThis glovebox input isFinite isNaN parseFloat parseInt secrets setTimeout structuredClone".split(
+    " ",
+  ),
   ..."undefined unescape".split(" "),
   ..."chunk count first groupBy last omit pick sortBy sum table unique".split(" "),
 ].toSorted();

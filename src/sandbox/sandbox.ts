@@ -30,6 +30,8 @@ export interface SandboxJob {
   readonly limits: Limits;
   /** Gives the program a `fetch` that asks `host`; without it, `fetch` only says that there is no network. */
   readonly network?: boolean;
+  /** Tokens by name, for the program to have as `secrets`. Never a value: whatever is in it can be read in there. */
+  readonly secrets?: Readonly<Record<string, string>>;
   readonly host: GuestHost;
   /** Whose turn in the queue it takes. */
   readonly principal: PrincipalId;

@@ -55,6 +55,8 @@ export interface StartMessage {
   readonly input: string | null;
   /** Whether the program gets a `fetch` that asks the host. What it may reach is decided there, at each request. */
   readonly network?: boolean;
+  /** What the program has as `secrets`: tokens by name, never values. Left out, it has none. */
+  readonly secrets?: Readonly<Record<string, string>>;
   /** Four 32-bit numbers that seed every random value of the program. */
   readonly seed: readonly number[];
   readonly limits: {

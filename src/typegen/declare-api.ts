@@ -1,11 +1,12 @@
 /** The whole typed API of a snapshot: what a program is checked against and what `describe` reads from. */
 
-import type { ApiSurface, CatalogSnapshot, Namespace, Tool, ToolAddress } from "../domain/index.ts";
+import type { ApiSurface, CatalogSnapshot, Namespace, SecretGrants, Tool, ToolAddress } from "../domain/index.ts";
 import { parseToolAddress } from "../domain/index.ts";
 import { declareLoosely, declareMember, declareNamespace } from "./declare-tool.ts";
 import { HELPER_GLOBALS } from "./helper-globals.ts";
 import { createNamedTypes } from "./named-types.ts";
 import { NETWORK_GLOBALS } from "./network-globals.ts";
+import { declareSecrets } from "./secret-globals.ts";
 
 /** What the product itself offers to every program. Looking and reading only; each is a call and counts as one. */
 export const DECLARED_GLOVEBOX = `/** Finds tools and reads results that were too large to be returned. */
@@ -49,6 +50,8 @@ const parts = new Map<string, Declared>();
 export interface ApiOptions {
   /** Declares `fetch` and what belongs to it. */
   readonly hasNetwork?: boolean;
+  /** What it has as `secrets`. */
+  readonly secrets?: SecretGrants;
   /** Sees to it that these have their types, if need be instead of others. Asked only when some have found no room. */
   readonly reached?: () => readonly ToolAddress[];
 }
@@ -56,16 +59,18 @@ export interface ApiOptions {
 /** Equal digests mean equal tools, so a surface is made once and kept for the last few snapshots. */
 export function declareApi(
   snapshot: CatalogSnapshot,
-  { hasNetwork = false, reached = () => [] }: ApiOptions = {},
+  { hasNetwork = false, secrets = NO_SECRETS, reached = () => [] }: ApiOptions = {},
 ): ApiSurface {
-  const key = `${snapshot.digest} ${hasNetwork}`;
-  const all = remember(whole, key, () => createSurface(snapshot, hasNetwork));
+  const own = [declareSecrets(secrets), ...(hasNetwork ? [NETWORK_GLOBALS] : [])];
+  const key = `${snapshot.digest} ${hasNetwork} ${[...secrets.keys()].join(" ")}`;
+  const globals = { own, secrets: [...secrets.keys()] };
+  const all = remember(whole, key, () => createSurface(snapshot, globals));
   if (all.loose.size === 0) return all.surface;
   const wanted = new Set(reached());
   if (wanted.isDisjointFrom(all.loose)) return all.surface;
   const part = snapshot.tools.size === wanted.size ? "" : [...wanted].toSorted().join(" ");
   const { surface, loose } =
-    part === "" ? all : remember(parts, `${key} ${part}`, () => createSurface(snapshot, hasNetwork, wanted));
+    part === "" ? all : remember(parts, `${key} ${part}`, () => createSurface(snapshot, globals, wanted));
   const missing = [...wanted].filter((tool) => loose.has(tool));
   return Object.freeze({ ...surface, ...(part !== "" && { part }), ...(missing.length > 0 && { loose: missing }) });
 }
@@ -79,10 +84,18 @@ function remember(kept: Map<string, Declared>, key: string, create: () => Declar
   return declared;
 }
 
+/** What a program has besides tools, and which names of secrets are in it. */
+interface OwnGlobals {
+  readonly own: readonly string[];
+  readonly secrets: readonly string[];
+}
+
+const NO_SECRETS: SecretGrants = new Map();
+
 /** Namespaces with few tools have their types first, so that one large server takes none from the others. */
 function createSurface(
   snapshot: CatalogSnapshot,
-  hasNetwork: boolean,
+  { own, secrets }: OwnGlobals,
   wanted: ReadonlySet<ToolAddress> = new Set(snapshot.tools.keys()),
 ): Declared {
   const budget = { left: MAX_API_CHARACTERS, loose: new Set<ToolAddress>() };
@@ -93,8 +106,9 @@ function createSurface(
   const namespaces = snapshot.namespaces.map((namespace) => texts.get(namespace) ?? "");
   const surface = Object.freeze({
     snapshot: snapshot.digest,
-    declarations: `${[FIXED_GLOBALS, HELPER_GLOBALS, ...(hasNetwork ? [NETWORK_GLOBALS] : []), ...namespaces].join("\n")}\n`,
+    declarations: `${[FIXED_GLOBALS, HELPER_GLOBALS, ...own, ...namespaces].join("\n")}\n`,
     namespaces: snapshot.namespaces,
+    ...(secrets.length > 0 && { secrets }),
   });
   return { surface, loose: budget.loose };
 }

@@ -1,7 +1,7 @@
 /** Answers "what is this and how do I call it" for names that a model asks about. */
 
 import { GloveboxError, describeWithheld, parseToolAddress } from "../domain/index.ts";
-import type { CatalogSnapshot, ConnectorId, Tool, ToolAddress } from "../domain/index.ts";
+import type { CatalogSnapshot, ConnectorId, SecretGrants, Tool, ToolAddress } from "../domain/index.ts";
 import { FIXED_GLOBALS, toolsOf } from "./declare-api.ts";
 import { declareBriefly, declareMember, declareNamespace, namespaceOf } from "./declare-tool.ts";
 import type { Detail } from "./declare-tool.ts";
@@ -10,6 +10,7 @@ import { HELPER_GLOBALS } from "./helper-globals.ts";
 import { createNamedTypes } from "./named-types.ts";
 import { NETWORK_GLOBALS } from "./network-globals.ts";
 import type { NamedTypes } from "./named-types.ts";
+import { declareSecrets } from "./secret-globals.ts";
 
 /** How to describe, and whom to ask about names that do not exist. */
 export interface DescribeOptions {
@@ -20,6 +21,8 @@ export interface DescribeOptions {
   readonly explainEmpty: (connector: ConnectorId) => string;
   /** Whether programs have `fetch`. */
   readonly hasNetwork?: boolean;
+  /** What they have as `secrets`. */
+  readonly secrets?: SecretGrants;
 }
 
 /** A name that is neither a tool nor a namespace with tools. */
@@ -57,11 +60,12 @@ ${HELPER_GLOBALS}
 declare const console: Record<"log" | "info" | "warn" | "error" | "debug", (...values: unknown[]) => void>;
 // Also there: setTimeout, URL, URLSearchParams, TextEncoder, TextDecoder, structuredClone, atob, btoa, crypto.randomUUID.`;
 const RESULT = "The result is what the program returns, or its last expression.";
-const OWN_GLOBALS = `${SHARED_GLOBALS}
-// Not there: network, files, modules. ${RESULT}`;
-const NETWORKED_GLOBALS = `${SHARED_GLOBALS}
-${NETWORK_GLOBALS}
-// Not there: files, modules. ${RESULT}`;
+
+function declareOwn({ hasNetwork = false, secrets }: DescribeOptions): string {
+  if (!hasNetwork) return `${SHARED_GLOBALS}\n// Not there: network, files, modules. ${RESULT}`;
+  const granted = secrets && secrets.size > 0 ? [declareSecrets(secrets)] : [];
+  return [SHARED_GLOBALS, NETWORK_GLOBALS, ...granted, `// Not there: files, modules. ${RESULT}`].join("\n");
+}
 
 /** A name is a tool's address, a namespace, which stands for all of its tools, or `glovebox` for the other globals. */
 export function describeTools(
@@ -77,7 +81,7 @@ export function describeTools(
   const tools = new Map<ToolAddress, Tool>();
   const unknown: UnknownName[] = [];
   const wanted = new Set(names);
-  const own = wanted.delete(OWN_NAME) ? [options.hasNetwork === true ? NETWORKED_GLOBALS : OWN_GLOBALS] : [];
+  const own = wanted.delete(OWN_NAME) ? [declareOwn(options)] : [];
   for (const name of wanted) {
     const found = findTools(snapshot, name);
     for (const tool of found) tools.set(tool.address, tool);

@@ -1,8 +1,14 @@
 /** The front door of `vault`. */
 
 export { openVault } from "./open-vault.ts";
-export type { SecretSummary, Vault, VaultOptions } from "./open-vault.ts";
+export type { Borrower, SecretSummary, Vault, VaultOptions } from "./open-vault.ts";
 export type { Seal } from "./open-seal.ts";
+export { createAnswerMask } from "./lending/answer-mask.ts";
+export type { AnswerMask } from "./lending/answer-mask.ts";
+export { createTokens } from "./lending/create-tokens.ts";
+export type { TokenOf } from "./lending/create-tokens.ts";
+export { openLending } from "./lending/open-lending.ts";
+export type { Lending, LendingOptions, LendingStep } from "./lending/open-lending.ts";
 export type { Rotation, RotationRequest } from "./rotate-key.ts";
 export { watchKey } from "./watch-key.ts";
 export type { KeyWatch, KeyWatchOptions } from "./watch-key.ts";

@@ -32,6 +32,16 @@ describe("a seal", () => {
     assert.equal(seal.open(sealed, "ex_1:0"), "result");
   });
 
+  test("derives keys that stay the same, one for each purpose", async () => {
+    await using fixture = await setUp();
+    const seal = await fixture.vault.openSeal();
+    const key = seal.derive("one use");
+    await fixture.vault.rotate({ actor: "ada", handOverMs: 0 });
+    assert.deepEqual((await fixture.reopen({}).openSeal()).derive("one use"), key);
+    assert.notDeepEqual(seal.derive("another use"), key);
+    assert.equal(key.length, 32);
+  });
+
   test("opens after the master key was changed", async () => {
     await using fixture = await setUp();
     const sealed = (await fixture.vault.openSeal()).close("result", "c");

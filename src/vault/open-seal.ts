@@ -3,6 +3,8 @@
  * lies among the secrets under a name of its own, so that a rotation of the master key covers it too.
  */
 
+import { hkdfSync } from "node:crypto";
+
 import { GloveboxError, parseSecretName } from "../domain/index.ts";
 import type { SecretName } from "../domain/index.ts";
 import type { SecretRow } from "../store/index.ts";
@@ -24,6 +26,8 @@ export interface Seal {
   close(plain: string, context: string): Uint8Array;
   /** Throws STORE_UNAVAILABLE when any bit, the context or the key is another one. */
   open(sealed: Uint8Array, context: string): string;
+  /** A key for another use, the same in every process on this store; it tells nothing about the one that seals. */
+  derive(purpose: string): Uint8Array;
 }
 
 export function isReservedName(name: SecretName): boolean {
@@ -37,6 +41,7 @@ export async function openSeal(options: KeyOptions, keyring: Keyring): Promise<S
   return {
     close: (plain, context) => encryptWithNonce(Buffer.from(plain, "utf8"), { key, data: bind(context), random }),
     open: (sealed, context) => openSealed(sealed, { key, data: bind(context) }),
+    derive: (purpose) => new Uint8Array(hkdfSync("sha256", key, "", `glovebox records ${purpose} 1`, KEY_BYTES)),
   };
 }
 

@@ -2,7 +2,7 @@
 
 import type { Ledger } from "../audit/index.ts";
 import { GloveboxError } from "../domain/index.ts";
-import type { Instant, SecretName } from "../domain/index.ts";
+import type { Instant, JsonObject, SecretName } from "../domain/index.ts";
 import type { SecretRow } from "../store/index.ts";
 
 import { createKeyring } from "./keyring.ts";
@@ -35,17 +35,24 @@ export interface SecretSummary {
   readonly setAt: Instant;
 }
 
+/** Who is lent a secret, where it is not the gateway itself that uses it. */
+export interface Borrower {
+  readonly actor: string;
+  /** What the record says besides. */
+  readonly detail: JsonObject;
+}
+
 /** It owns neither the store nor the ledger. */
 export interface Vault extends AsyncDisposable {
   /** Replaces an earlier value. REQUEST_INVALID for a value that is empty or above 64 KiB. */
   set(name: SecretName, value: Secret, actor: string): Promise<void>;
   /** For one use; do not keep it. VAULT_SECRET_MISSING when it was never set or cannot be opened. */
-  lend(name: SecretName, purpose: string): Promise<Secret>;
+  lend(name: SecretName, purpose: string, borrower?: Borrower): Promise<Secret>;
   /**
-   * Every secret that can be opened, to be hidden wherever it shows: nobody is lent anything, so nothing is recorded.
-   * Empty without a key that fits.
+   * Every secret that can be opened, or those with certain names, to be hidden wherever it shows: nobody is lent
+   * anything, so nothing is recorded. Empty without a key that fits.
    */
-  known(): Promise<readonly Secret[]>;
+  known(isMeant?: (name: SecretName) => boolean): Promise<readonly Secret[]>;
   /** Sorted by name. Needs no key. */
   list(): Promise<readonly SecretSummary[]>;
   /** False when there was none. Needs no key. */
@@ -78,8 +85,9 @@ export function openVault(options: VaultOptions): Vault {
   };
   return {
     set: (name, value, actor) => setSecret(options, keyring, { name, value, actor }),
-    lend: (name, purpose) => lendSecret(options, keyring, { name, purpose }),
-    known: () => openAll(options, keyring),
+    lend: (name, purpose, borrower = { actor: GATEWAY, detail: {} }) =>
+      lendSecret(options, keyring, { name, purpose, borrower }),
+    known: (isMeant = () => true) => openAll(options, keyring, isMeant),
     list: async () => (await listOwn(options)).map(toSummary),
     remove: async (name, actor) => {
       refuseReserved(name);
@@ -125,6 +133,7 @@ async function setSecret(options: VaultOptions, keyring: Keyring, setting: Setti
 interface Loan {
   readonly name: SecretName;
   readonly purpose: string;
+  readonly borrower: Borrower;
 }
 
 /** The value leaves only after the loan is written down. */
@@ -132,8 +141,9 @@ async function lendSecret(options: VaultOptions, keyring: Keyring, loan: Loan): 
   const found = isReservedName(loan.name) ? undefined : await findValue(options, keyring, loan.name);
   if (!found) throw await refuse(options, loan, "is not set");
   if (!found.value) throw await refuse(options, loan, "cannot be opened: its record was changed or moved");
-  const detail = { purpose: loan.purpose, version: found.row.version };
-  await options.ledger.write({ actor: GATEWAY, action: "secret.lent", subject: loan.name, detail });
+  const { actor, detail: said } = loan.borrower;
+  const detail = { purpose: loan.purpose, ...said, version: found.row.version };
+  await options.ledger.write({ actor, action: "secret.lent", subject: loan.name, detail });
   return found.value;
 }
 
@@ -162,8 +172,12 @@ async function listOwn({ store }: VaultOptions): Promise<readonly SecretRow[]> {
   return (await store.secrets.list()).filter(({ name }) => !isReservedName(name));
 }
 
-async function openAll(options: VaultOptions, keyring: Keyring): Promise<readonly Secret[]> {
-  const rows = await listOwn(options);
+async function openAll(
+  options: VaultOptions,
+  keyring: Keyring,
+  isMeant: (name: SecretName) => boolean,
+): Promise<readonly Secret[]> {
+  const rows = (await listOwn(options)).filter(({ name }) => isMeant(name));
   const key = rows.length === 0 ? undefined : await keyring.key().catch(() => undefined);
   return key === undefined ? [] : rows.flatMap((row) => open(row, key) ?? []);
 }
@@ -177,8 +191,10 @@ function open(row: SecretRow, key: MasterKey): Secret | undefined {
   }
 }
 
-async function refuse({ ledger }: VaultOptions, { name, purpose }: Loan, reason: string): Promise<GloveboxError> {
-  await ledger.write({ actor: GATEWAY, action: "secret.refused", subject: name, detail: { purpose, reason } });
+async function refuse({ ledger }: VaultOptions, loan: Loan, reason: string): Promise<GloveboxError> {
+  const { name, purpose, borrower } = loan;
+  const detail = { purpose, ...borrower.detail, reason };
+  await ledger.write({ actor: borrower.actor, action: "secret.refused", subject: name, detail });
   return new GloveboxError("VAULT_SECRET_MISSING", `The secret ${name} ${reason}`, {
     hint: `Set it with \`glovebox secrets set ${name}\``,
   });

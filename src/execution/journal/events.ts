@@ -33,6 +33,8 @@ export interface JournaledStart {
   readonly program: Program;
   readonly namespaces: readonly Namespace[];
   readonly network: boolean;
+  /** The tokens that it has as `secrets`. */
+  readonly secrets?: Readonly<Record<string, string>>;
   readonly engine: EngineName;
 }
 

@@ -1,0 +1,40 @@
+/** How a program reads which secrets it has, and where each is of use. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { parseSecretName, readSecretHost } from "../domain/index.ts";
+import type { SecretGrant, SecretGrants } from "../domain/index.ts";
+import { declareSecrets } from "./secret-globals.ts";
+
+function grantsOf(
+  grants: Readonly<Record<string, readonly [hosts: readonly string[], places: SecretGrant["places"]]>>,
+) {
+  const made: [NonNullable<ReturnType<typeof parseSecretName>>, SecretGrant][] = [];
+  for (const [text, [hosts, places]] of Object.entries(grants)) {
+    const name = parseSecretName(text);
+    const read = hosts.flatMap((host) => {
+      const result = readSecretHost(host);
+      return result.ok ? [result.value] : [];
+    });
+    if (name) made.push([name, { hosts: read, places, principals: [] }]);
+  }
+  const result: SecretGrants = new Map(made);
+  return result;
+}
+
+test("each secret is declared with its hosts and places, and an empty object where there is none", () => {
+  const grants = grantsOf({
+    KEY: [["api.example.com", "http://nas.local:80"], ["header"]],
+    TOKEN: [["*.example.org"], ["header", "body"]],
+  });
+  assert.deepEqual(declareSecrets(grants).split("\n").slice(1), [
+    "declare const secrets: {",
+    "  /** In the headers of a request to api.example.com, http://nas.local:80. */",
+    "  readonly KEY: string;",
+    "  /** In the headers or the body of a request to *.example.org. */",
+    "  readonly TOKEN: string;",
+    "};",
+  ]);
+  assert.equal(declareSecrets(new Map()), "declare const secrets: {};");
+});
