@@ -3,22 +3,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { parseDigest, parseExecutionId, parsePrincipalId } from "../domain/index.ts";
 import type { CancellationRow } from "./cancellations.ts";
-import type { ExecutionEnding, ExecutionOpening } from "./executions.ts";
+import type { ExecutionEnding } from "./executions.ts";
+import { sampleOpening } from "./fixtures/sample-opening.ts";
 import type { OpenStore } from "./store.conformance.ts";
 
 const ENDING: ExecutionEnding = { endedAt: 9, state: "completed", result: "{}" };
-
-function sampleOpening(n: number): ExecutionOpening {
-  return {
-    id: certain(parseExecutionId(`ex_${n.toString().padStart(24, "0")}`)),
-    principal: certain(parsePrincipalId("local")),
-    source: certain(parseDigest(`sha256:${"a".repeat(64)}`)),
-    sourceText: "1",
-    startedAt: n,
-  };
-}
 
 const wish = (n: number, askedAt: number, askedBy = "ada"): CancellationRow => ({
   execution: sampleOpening(n).id,
@@ -55,9 +45,4 @@ export function describeCancellations(open: OpenStore): void {
     assert.deepEqual(await store.cancellations.list(), []);
     assert.equal(await store.cancellations.ask(wish(1, 2)), false);
   });
-}
-
-function certain<Value>(value: Value | undefined): Value {
-  assert.ok(value !== undefined);
-  return value;
 }

@@ -3,15 +3,17 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { parseConnectorId, parseDigest, parseExecutionId, parsePrincipalId } from "../domain/index.ts";
+import { parseConnectorId, parseDigest, parsePrincipalId } from "../domain/index.ts";
 
 import { describeApprovals } from "./approvals.conformance.ts";
 import { describeCancellations } from "./cancellations.conformance.ts";
+import { sampleOpening } from "./fixtures/sample-opening.ts";
+import { describeJournals } from "./journals.conformance.ts";
 import { describeLabels } from "./labels.conformance.ts";
 import { describeQuotas } from "./quotas.conformance.ts";
 import { describeResults } from "./results.conformance.ts";
 import { describeSecrets } from "./secrets.conformance.ts";
-import type { ExecutionEnding, ExecutionOpening } from "./executions.ts";
+import type { ExecutionEnding } from "./executions.ts";
 import type { HeldRow, PinRow, ShapeRow, Store, StoredRecord } from "./store.ts";
 
 /** Makes an empty store; the suite closes it. */
@@ -22,6 +24,7 @@ export function describeStore(name: string, open: OpenStore): void {
   void describe(`${name}: executions`, () => describeExecutions(open));
   void describe(`${name}: keys of requests`, () => describeKeys(open));
   void describe(`${name}: lists of executions`, () => describeLists(open));
+  void describe(`${name}: journals`, () => describeJournals(open));
   void describe(`${name}: ledger`, () => describeLedger(open));
   void describe(`${name}: secrets`, () => describeSecrets(open));
   void describe(`${name}: pins`, () => describePins(open));
@@ -32,17 +35,6 @@ export function describeStore(name: string, open: OpenStore): void {
   void describe(`${name}: labels`, () => describeLabels(open));
   void describe(`${name}: approvals`, () => describeApprovals(open));
   void describe(`${name}: cancellations`, () => describeCancellations(open));
-}
-
-/** The execution number `n`, started at that millisecond unless told otherwise. */
-export function sampleOpening(n: number, startedAt: number = n): ExecutionOpening {
-  return {
-    id: certain(parseExecutionId(`ex_${n.toString(16).padStart(24, "0")}`)),
-    principal: certain(parsePrincipalId("local")),
-    source: certain(parseDigest(`sha256:${"a".repeat(64)}`)),
-    sourceText: `return ${n}; // ünïcode 🧤`,
-    startedAt,
-  };
 }
 
 /** The ledger record number `seq`; the store does not check the chain. */

@@ -9,7 +9,8 @@ import { after, describe, test } from "node:test";
 
 import { GloveboxError } from "../../domain/index.ts";
 import { describeSearch, describeStatements } from "../ledger.conformance.ts";
-import { describeStore, sampleOpening, sampleRecord } from "../store.conformance.ts";
+import { sampleOpening } from "../fixtures/sample-opening.ts";
+import { describeStore, sampleRecord } from "../store.conformance.ts";
 
 import { APPLICATION_ID, MIGRATIONS } from "./migrations.ts";
 import { openStore } from "./open-store.ts";

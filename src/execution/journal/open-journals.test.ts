@@ -1,0 +1,121 @@
+/** Journals on a real store: what comes back, what does not open, and what happens when there is too much or no disk. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { DEFAULT_LIMITS, GloveboxError, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
+import { openStore } from "../../store/index.ts";
+import type { JournalPiece } from "../../store/index.ts";
+import type { JournalEvent } from "./events.ts";
+import { openJournals } from "./open-journals.ts";
+import type { JournalSeal, JournalsOptions } from "./open-journals.ts";
+
+const EXECUTION = parseExecutionId(`ex_${"1".repeat(24)}`) ?? assert.fail();
+const OTHER = parseExecutionId(`ex_${"2".repeat(24)}`) ?? assert.fail();
+const principal = { id: parsePrincipalId("agent") ?? assert.fail(), kind: "agent", groups: [] } as const;
+const ASKED = { principal, source: "return 1\n\u2028", limits: DEFAULT_LIMITS, input: { a: ["ü\n"] } } as const;
+
+/** Binds a text to its place as the vault does, readable for the test. */
+const SEAL: JournalSeal = {
+  close: (plain, context) => Buffer.from(`${context}\u0000${plain}`),
+  open(sealed, context) {
+    const [bound, plain] = Buffer.from(sealed).toString().split("\u0000");
+    if (bound !== context || plain === undefined) throw new GloveboxError("STORE_UNAVAILABLE", "moved");
+    return plain;
+  },
+};
+
+function given(id: number, text = `"${id}"`): Extract<JournalEvent, { kind: "given" }> {
+  return { kind: "given", delivery: { kind: "reply", id, atMs: id, text } };
+}
+
+async function open(changes: Partial<JournalsOptions> = {}) {
+  const store = await openStore({ path: ":memory:", now: () => 0 });
+  const bounds = { keepMs: 10, totalBytes: 1_000_000, executionBytes: 10_000 };
+  return { store, journals: openJournals({ store: store.journals, seal: SEAL, now: () => 0, ...bounds, ...changes }) };
+}
+
+describe("a journal", () => {
+  it("is read back as it was noted, however often it was written meanwhile", async () => {
+    const { store, journals } = await open();
+    const journal = journals.begin(EXECUTION);
+    journal.note({ kind: "asked", ...ASKED });
+    await journal.write();
+    journal.note(given(2));
+    journal.note(given(1));
+    await journal.flush();
+    await journal.flush();
+    journal.note({ kind: "given", delivery: { kind: "tick", id: 1, atMs: 3, text: "" } });
+    await journal.flush();
+    const recording = await journals.read(EXECUTION);
+    assert.deepEqual(recording?.request.source, ASKED.source);
+    assert.deepEqual(recording.request.input, ASKED.input);
+    assert.deepEqual(
+      recording.given.map(({ delivery: { kind, id } }) => [kind, id]),
+      [
+        ["reply", 2],
+        ["reply", 1],
+        ["tick", 1],
+      ],
+    );
+    assert.deepEqual([recording.isWhole, recording.begun], [true, undefined]);
+    assert.equal((await store.journals.read(EXECUTION)).length, 3, "one piece for each flush that had something");
+    await store.close();
+  });
+
+  it("is written on where another process left it", async () => {
+    const { store, journals } = await open();
+    const first = journals.begin(EXECUTION);
+    first.note({ kind: "asked", ...ASKED });
+    first.note(given(1));
+    await first.flush();
+    const again = await journals.reopen(EXECUTION);
+    again?.journal.note(given(2));
+    await again?.journal.flush();
+    assert.equal((await journals.read(EXECUTION))?.given.length, 2);
+    first.note(given(3));
+    await assert.rejects(first.flush(), { code: "REQUEST_CONFLICT" }, "two cannot go on with one execution");
+    assert.equal((await journals.read(EXECUTION))?.given.length, 2);
+    await store.close();
+  });
+
+  it("does not open when a piece was moved, and is nothing when there is none", async () => {
+    const { store, journals } = await open();
+    const journal = journals.begin(EXECUTION);
+    journal.note({ kind: "asked", ...ASKED });
+    await journal.flush();
+    const [piece]: readonly JournalPiece[] = await store.journals.read(EXECUTION);
+    assert.ok(piece);
+    await store.journals.append([{ ...piece, execution: OTHER }], true);
+    await assert.rejects(journals.read(OTHER), { code: "STORE_UNAVAILABLE" });
+    assert.equal((await journals.read(EXECUTION))?.isWhole, true);
+    assert.equal(await journals.reopen(parseExecutionId(`ex_${"3".repeat(24)}`) ?? assert.fail()), undefined);
+    await store.close();
+  });
+
+  it("is whole up to its limit and broken beyond it, also for whoever reads it", async () => {
+    const size = JSON.stringify({ kind: "asked", ...ASKED }).length + JSON.stringify(given(1)).length;
+    for (const [executionBytes, isWhole] of [
+      [size - 1, false],
+      [size, true],
+      [size + 1, true],
+    ] as const) {
+      const { store, journals } = await open({ executionBytes });
+      const journal = journals.begin(EXECUTION);
+      journal.note({ kind: "asked", ...ASKED });
+      journal.note(given(1));
+      await journal.flush();
+      assert.deepEqual([journal.isWhole(), (await journals.read(EXECUTION))?.isWhole], [isWhole, isWhole]);
+      await store.close();
+    }
+  });
+
+  it("tells whoever needs it on disk that it was lost", async () => {
+    const { store, journals } = await open();
+    const journal = journals.begin(EXECUTION);
+    await store.close();
+    journal.note({ kind: "asked", ...ASKED });
+    await assert.rejects(journal.flush(), { code: "STORE_UNAVAILABLE" });
+    await assert.rejects(journal.flush(), { code: "STORE_UNAVAILABLE" }, "it stays lost");
+  });
+});

@@ -1,0 +1,162 @@
+/** Programs that are given what they were given before: the same again, on every engine, cut at every step. */
+
+import assert from "node:assert/strict";
+import { after, describe, it as plainIt } from "node:test";
+
+import { GloveboxError } from "../domain/index.ts";
+import { ENGINES, itOn } from "./fixtures/engines.ts";
+import { openTestSandbox } from "./fixtures/test-sandbox.ts";
+import type { GuestHost, SandboxResult } from "./sandbox.ts";
+import { playTape } from "./tape.ts";
+import type { Delivery, Tape, TapeStart } from "./tape.ts";
+
+/** Uses chance, time, timers, failures and answers out of order. */
+const PROGRAM = `
+  const seen = [Date.now(), Math.random(), crypto.randomUUID()];
+  const call = async (tool, n) => { const { n: got } = await files[tool]({ n }); seen.push([tool, got, Math.random()]); return got; };
+  const some = await Promise.all([call("read", 1), call("write", 2), call("read", 3)]);
+  const first = await Promise.race([call("read", 4), new Promise((tick) => setTimeout(() => tick("tick"), 1))]);
+  const failed = await files.read({ n: -1 }).catch((error) => [error.code, error.message]);
+  for (const n of [5, 6]) console.log("loop", await call("read", n), Date.now() >= seen[0]);
+  return { seen, some, first, failed, last: Math.random() };`;
+
+/** Answers later calls of one moment first. */
+function createHost(): GuestHost & { readonly made: string[] } {
+  const made: string[] = [];
+  return {
+    made,
+    async call(address, args, seq) {
+      made.push(`${seq} ${String(address)}`);
+      const { n } = JSON.parse(String(args)) as { readonly n: number };
+      for (let turns = (10 - (seq % 10)) * 2; turns > 0; turns -= 1) await new Promise(setImmediate);
+      if (n < 0) return { ok: false, error: { code: "UPSTREAM_FAILED", message: "no", retry: false } };
+      return { ok: true, json: JSON.stringify({ n }) };
+    },
+  };
+}
+
+interface Kept {
+  readonly start: TapeStart | undefined;
+  readonly past: readonly Delivery[];
+  readonly requests: ReadonlyMap<number, string>;
+}
+
+function createTape({ start, past, requests }: Kept) {
+  const kept = { start, past: [...past], requests: new Map(requests) };
+  const tape: Tape = {
+    ...(start && { start }),
+    past,
+    began: (from) => void (kept.start = from),
+    repeat(id, text) {
+      if (requests.get(id) !== text) throw new GloveboxError("REPLAY_DIVERGED", `call ${id}`);
+    },
+    keep: (delivery) => void kept.past.push(delivery),
+  };
+  const watch = (host: GuestHost): GuestHost => ({
+    call(address, args, seq) {
+      kept.requests.set(seq, `${String(address)}\n${String(args)}`);
+      return host.call(address, args, seq);
+    },
+  });
+  return { tape, watch, kept };
+}
+
+const NOTHING: Kept = { start: undefined, past: [], requests: new Map() };
+
+function outcomeOf({ ending, logs }: SandboxResult) {
+  return { ending, logs: logs.map(({ text }) => text) };
+}
+
+for (const engine of ENGINES) {
+  const it = itOn(engine);
+  const { sandbox, run } = await openTestSandbox({}, engine);
+  const play = async (from: Kept, host: GuestHost, program = PROGRAM) => {
+    const { tape, watch, kept } = createTape(from);
+    return { result: await run(program, { tape, host: watch(host) }), kept };
+  };
+
+  describe(`${engine}: a program with a tape`, () => {
+    after(() => sandbox.close());
+
+    it("does the same again without a single call", async () => {
+      const { result, kept } = await play(NOTHING, createHost());
+      assert.equal(result.ending.kind, "returned");
+      assert.equal(kept.past.length, 8);
+      const again = createHost();
+      const { result: second, kept: unchanged } = await play(kept, again);
+      assert.deepEqual(outcomeOf(second), outcomeOf(result));
+      assert.deepEqual([again.made, unchanged.past], [[], kept.past]);
+    });
+
+    it("goes on from wherever its tape ends, and makes only the calls that were not answered", async () => {
+      const { kept } = await play(NOTHING, createHost());
+      for (let cut = 0; cut <= kept.past.length; cut += 1) {
+        const past = kept.past.slice(0, cut);
+        const host = createHost();
+        const { result, kept: whole } = await play({ ...kept, past }, host);
+        assert.equal(result.ending.kind, "returned", `cut at ${cut}`);
+        assert.deepEqual(whole.past.slice(0, cut), past);
+        const answered = past.flatMap(({ kind, id }) => (kind === "tick" ? [] : [id]));
+        const repeated = host.made.map((call) => Number(call.split(" ")[0])).filter((id) => answered.includes(id));
+        assert.deepEqual(repeated, [], `cut at ${cut}`);
+      }
+    });
+
+    it("ends as diverged when it asks for something else, or ends too early", async () => {
+      const { kept } = await play(NOTHING, createHost());
+      const other = await play(kept, createHost(), PROGRAM.replace('call("read", 3)', 'call("read", 33)'));
+      const early = await play(kept, createHost(), "return 1");
+      for (const { result } of [other, early]) {
+        assert.equal(result.ending.kind, "failed");
+        assert.equal(result.ending.error.code, "REPLAY_DIVERGED");
+      }
+      const same = await play(kept, createHost(), PROGRAM.replace("last: Math.random()", "last: 0"));
+      assert.equal(same.result.ending.kind, "returned", "what it makes of its answers is its own business");
+    });
+
+    it("is put away when that is asked for, and its child is gone", async () => {
+      const away = new AbortController();
+      const { tape, watch } = createTape(NOTHING);
+      const host = watch({
+        call: () => {
+          setImmediate(() => away.abort());
+          return new Promise(() => undefined);
+        },
+      });
+      const { ending } = await run(PROGRAM, { tape, host, setAside: away.signal });
+      assert.deepEqual(ending, { kind: "paused" });
+      const { result } = await play(NOTHING, createHost());
+      assert.equal(result.ending.kind, "returned", "others run as before");
+    });
+  });
+}
+
+describe("a player", () => {
+  const reply = (id: number): Delivery => ({ kind: "reply", id, atMs: id, text: "" });
+  const tick = (id: number): Delivery => ({ kind: "tick", id, atMs: id, text: "" });
+
+  plainIt("gives deliveries in their order, each once it was asked for", () => {
+    const given: Delivery[] = [];
+    const player = playTape([reply(2), tick(1), reply(1)], (delivery) => void given.push(delivery));
+    player.ask("call", 1);
+    assert.deepEqual(given, []);
+    player.ask("timer", 1);
+    assert.deepEqual(given, []);
+    player.ask("call", 2);
+    assert.deepEqual(given, [reply(2), tick(1), reply(1)]);
+    assert.equal(player.isOver(), true);
+  });
+
+  plainIt("lets nothing new happen before the past is over", () => {
+    const done: string[] = [];
+    const player = playTape([reply(1)], () => void done.push("past"));
+    player.whenOver(() => void done.push("new"));
+    assert.deepEqual(
+      [player.knows("call", 1), player.knows("timer", 1), player.knows("call", 2)],
+      [true, false, false],
+    );
+    player.ask("call", 1);
+    player.whenOver(() => void done.push("newer"));
+    assert.deepEqual(done, ["past", "new", "newer"]);
+  });
+});

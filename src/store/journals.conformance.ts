@@ -1,0 +1,74 @@
+/** What every store promises about executions that are put away, and about what entered their programs. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import type { JournalPiece } from "./executions.ts";
+import { sampleOpening } from "./fixtures/sample-opening.ts";
+import type { OpenStore } from "./store.conformance.ts";
+
+function piece(n: number, number: number, bytes = 2): JournalPiece {
+  return { execution: sampleOpening(n).id, piece: number, sealed: new Uint8Array(bytes).fill(number + 1) };
+}
+
+const ENDED = { state: "completed", result: "{}" } as const;
+const PAUSED = { endedAt: 5, state: "paused", result: "{}" } as const;
+
+/** Called from the suite of every store. */
+export function describeJournals(open: OpenStore): void {
+  test("are read in order, and a piece is written once", async () => {
+    await using store = await open();
+    const { journals } = store;
+    assert.deepEqual(await journals.read(sampleOpening(1).id), []);
+    await journals.append([piece(1, 0), piece(2, 0)], true);
+    await journals.append([piece(1, 1)], false);
+    assert.deepEqual(await journals.read(sampleOpening(1).id), [piece(1, 0), piece(1, 1)]);
+    await assert.rejects(journals.append([piece(1, 1)], true), { code: "REQUEST_CONFLICT" });
+    assert.deepEqual(await journals.read(sampleOpening(1).id), [piece(1, 0), piece(1, 1)]);
+  });
+
+  test("go some time after the end, the oldest first when there are too many, and never before it", async () => {
+    await using store = await open();
+    const { executions, journals } = store;
+    for (const n of [1, 2, 3, 4, 5]) {
+      await executions.open(sampleOpening(n));
+      await journals.append([piece(n, 0, 10)], true);
+    }
+    for (const n of [1, 2, 3]) await executions.close(sampleOpening(n).id, { ...ENDED, endedAt: n * 10 });
+    await executions.close(sampleOpening(4).id, PAUSED);
+    const left = async (): Promise<readonly number[]> => {
+      const all = await Promise.all([1, 2, 3, 4, 5].map(async (n) => [n, await journals.read(sampleOpening(n).id)]));
+      return all.flatMap(([n, pieces]) => (Array.isArray(pieces) && pieces.length > 0 ? [Number(n)] : []));
+    };
+    assert.equal(await journals.drop({ endedBefore: 10, totalBytes: 30 }), 0);
+    assert.equal(await journals.drop({ endedBefore: 11, totalBytes: 30 }), 1);
+    assert.deepEqual(await left(), [2, 3, 4, 5]);
+    assert.equal(await journals.drop({ endedBefore: 0, totalBytes: 20 }), 0);
+    assert.equal(await journals.drop({ endedBefore: 0, totalBytes: 19 }), 1);
+    assert.deepEqual(await left(), [3, 4, 5]);
+    assert.equal(await journals.drop({ endedBefore: 1_000, totalBytes: 0 }), 1);
+    assert.deepEqual(await left(), [4, 5], "one is paused, one runs");
+  });
+
+  test("belong to executions that one process at a time goes on with", async () => {
+    await using store = await open();
+    const { executions } = store;
+    const { id } = sampleOpening(1);
+    await executions.open({ ...sampleOpening(1), owner: "first" });
+    assert.equal(await executions.adopt(id, { from: "other", by: "second" }), false, "it runs elsewhere");
+    assert.equal(await executions.adopt(id, { from: "first", by: "second" }), true);
+    assert.equal(await executions.adopt(id, { from: "first", by: "third" }), false, "the second was faster");
+    await executions.close(id, PAUSED);
+    assert.deepEqual(
+      (await executions.listPaused()).map((execution) => execution.id),
+      [id],
+    );
+    assert.deepEqual(await executions.listUnfinished(), []);
+    assert.equal(await executions.adopt(id, { from: "second", by: "third" }), true);
+    assert.equal(await executions.adopt(id, { from: "second", by: "fourth" }), false);
+    const stored = await executions.find(id);
+    assert.deepEqual([stored?.owner, stored?.ending], ["third", null]);
+    await executions.close(id, { ...ENDED, endedAt: 9 });
+    assert.equal(await executions.adopt(id, { from: "third", by: "fourth" }), false, "an end is final");
+  });
+}
