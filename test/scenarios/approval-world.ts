@@ -47,7 +47,8 @@ export async function withQueue<Value>(settings: Settings, use: (queue: Queue) =
   }
 }
 
-interface Queue extends Pick<Awaited<ReturnType<typeof openRecords>>, "store" | "ledger"> {
+/** Who asks and decides here. */
+export interface Queue extends Pick<Awaited<ReturnType<typeof openRecords>>, "store" | "ledger"> {
   readonly approvals: Approvals;
 }
 

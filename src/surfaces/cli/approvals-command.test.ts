@@ -14,34 +14,18 @@ import { AGENT } from "../../policy/fixtures/ask.ts";
 import type { ApprovalContext } from "./approvals-command.ts";
 import { decideCommand } from "./approvals-command.ts";
 
-const never = () => Promise.reject(new TypeError("not needed"));
-
 /** What the command line has, with a person at it who types `answer`; without one it is a script. */
 function contextOf({ approvals, store, clock }: Queue, answer?: string) {
   const stdin = Object.assign(new PassThrough(), answer === undefined ? {} : { isTTY: true });
   stdin.end(answer === undefined ? "" : `${answer}\n`);
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const powers: ApprovalContext["powers"] = {
-    version: "0",
-    nodeVersion: "24",
     terminal: { stdin, stdout, stderr, cwd: "/", onInterrupt: () => () => undefined },
-    webFolder: "/",
     loadSettings: async () => builtinSettings(new Map(), "/"),
     openDesk: async () => ({
       ...createDesk({ approvals, store, hide: (text) => text }),
       [Symbol.asyncDispose]: async () => undefined,
     }),
-    openGateway: never,
-    openVault: never,
-    openReader: never,
-    openHeld: never,
-    openHistory: never,
-    openControl: never,
-    openLogins: never,
-    openBrowser: () => undefined,
-    requestRestart: never,
-    report: () => "in_1",
-    createToken: () => "",
     // Every look takes a second, so that nobody waits in earnest.
     now: () => (clock.at += 1_000),
   };

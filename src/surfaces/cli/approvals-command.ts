@@ -29,8 +29,10 @@ interface DecideFlags extends Flags {
   readonly yes?: boolean;
 }
 
+type Powers = Pick<CliPowers, "terminal" | "loadSettings" | "openDesk" | "now">;
+
 export interface ApprovalContext {
-  readonly powers: CliPowers;
+  readonly powers: Powers;
   /** The person at the terminal. */
   readonly principal: Principal;
 }
@@ -86,12 +88,12 @@ export async function revokeApproval(id: string, flags: Flags, context: Approval
   return EXIT.done;
 }
 
-async function openDesk({ config }: Flags, powers: CliPowers): Promise<ApprovalDesk & AsyncDisposable> {
+async function openDesk({ config }: Flags, powers: Powers): Promise<ApprovalDesk & AsyncDisposable> {
   return powers.openDesk(await powers.loadSettings(config));
 }
 
 /** On standard error: standard output has the outcome alone. */
-async function isConfirmed(desk: ApprovalDesk, id: string, flags: DecideFlags, powers: CliPowers): Promise<boolean> {
+async function isConfirmed(desk: ApprovalDesk, id: string, flags: DecideFlags, powers: Powers): Promise<boolean> {
   const { stdin, stderr } = powers.terminal;
   const review = await desk.show(id);
   for (const line of formatReview(review, powers.now())) printLine(stderr, line);
@@ -111,7 +113,7 @@ async function readAnswer({ stdin }: Terminal): Promise<string> {
   return "";
 }
 
-async function printOutcome(desk: ApprovalDesk, approval: Approval, flags: Flags, powers: CliPowers): Promise<void> {
+async function printOutcome(desk: ApprovalDesk, approval: Approval, flags: Flags, powers: Powers): Promise<void> {
   const { stdout } = powers.terminal;
   const state = await waitUntilTaken(desk, approval, powers);
   const waiting = await desk.list({ execution: approval.execution, isPending: true });
@@ -124,7 +126,7 @@ async function printOutcome(desk: ApprovalDesk, approval: Approval, flags: Flags
 type State = ExecutionStateName | "running" | "unknown";
 
 /** A gateway that runs goes on with a paused execution within a moment, if nothing else of it waits. */
-async function waitUntilTaken(desk: ApprovalDesk, { id, execution }: Approval, powers: CliPowers): Promise<State> {
+async function waitUntilTaken(desk: ApprovalDesk, { id, execution }: Approval, powers: Powers): Promise<State> {
   const until = powers.now() + GO_ON_MS;
   for (;;) {
     const state = (await desk.show(id)).execution?.state ?? "unknown";
