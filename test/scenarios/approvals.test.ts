@@ -7,7 +7,7 @@ import { canonicalJson } from "../../src/domain/index.ts";
 import type { Approval, Json } from "../../src/domain/index.ts";
 import { askIn } from "./approval-world.ts";
 import { connect } from "./connect.ts";
-import { makeFolder, runGlovebox, serveFor } from "./product.ts";
+import { makeFolder, probe, runGlovebox, serveFor } from "./product.ts";
 
 const CONFIG = { mcpServers: {} };
 
@@ -155,5 +155,44 @@ describe("a gateway that runs", () => {
     assert.deepEqual(statesOf((await json(folder, "approvals"))["approvals"]), [[id, "pending"]]);
     assert.equal((await runGlovebox(["approve", id], { folder })).code, 0);
     assert.deepEqual(statesOf((await json(folder, "approvals", "--all"))["approvals"]), [[id, "approved"]]);
+  });
+
+  test("puts a program away that waits, shows it with its line and plan, and goes on once it is approved", async (context) => {
+    const rules = [{ id: "careful", decision: "ask", tools: ["probe.echo"], reason: "look first" }];
+    const config = { mcpServers: { probe: probe() }, approvals: { graceMs: 0 }, policy: { rules } };
+    const folder = makeFolder(context, config);
+    const { mcp } = await serveFor(context, folder);
+    const client = await connect(context, mcp, { era: "2025-11-25", mode: "legacy" });
+    const call = async (name: string, args: object): Promise<Record<string, unknown>> =>
+      ((await client.callTool({ name, arguments: { ...args } })) as { structuredContent: Record<string, unknown> })
+        .structuredContent;
+    const run = (code: string) => call("execute", { code });
+    const paused = await run("await probe.about({});\nreturn await probe.echo({ a: 1 });");
+    assert.equal(paused["state"], "paused");
+    const [id] = paused["approvals"] as readonly string[];
+    assert.ok(id !== undefined);
+    const shown = await runGlovebox(["approvals", "show", id], { folder });
+    assert.match(shown.stdout, /> {4}2 {2}return await probe\.echo\(\{ a: 1 \}\);/);
+    assert.match(
+      shown.stdout,
+      /can call:\n {2}probe\.about \(.*\n {2}probe\.echo \(.*\ndid so far:\n {2}1 probe\.about/,
+    );
+    const approved = await runGlovebox(["approve", id], { folder });
+    assert.match(approved.stdout, /approved for this call only\nex_[0-9a-f]{24}: /);
+    const { execution } = paused;
+    let resumed = await call("resume", { execution });
+    while (resumed["state"] === "paused" || resumed["state"] === "running")
+      resumed = await call("resume", { execution });
+    assert.deepEqual([resumed["state"], resumed["value"]], ["completed", { a: 1 }]);
+
+    const second = await run(`try { await probe.echo({ a: 2 }) } catch ({ code, message }) { return [code, message] }`);
+    const [other] = second["approvals"] as readonly string[];
+    assert.ok(other !== undefined);
+    assert.equal((await runGlovebox(["reject", other, "--reason", "not today"], { folder })).code, 0);
+    let refused = await call("resume", { execution: second["execution"] });
+    while (refused["state"] !== "completed") refused = await call("resume", { execution: second["execution"] });
+    const [code, message] = refused["value"] as readonly string[];
+    assert.equal(code, "POLICY_APPROVAL_REJECTED");
+    assert.match(message ?? "", /rejected by operator: not today/);
   });
 });

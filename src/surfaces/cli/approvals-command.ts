@@ -38,7 +38,7 @@ export interface ApprovalContext {
 }
 
 /** Gateways look about twice a second; this is time for a few looks. */
-const GO_ON_MS = 2_000;
+const GO_ON_MS = 1_200;
 const LOOK_MS = 250;
 
 /** Those that wait first. Exit 0 also when none does. */

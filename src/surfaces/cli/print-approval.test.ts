@@ -58,7 +58,8 @@ test("a reviewer sees the call, its rule, its program with the line marked, its 
   assert.deepEqual(formatReview(REVIEW, HOUR_MS), [
     `${ID}: pending, expires in 23 h`,
     `tool: shop.pay (write), definition ${DIGEST}`,
-    "rule: rules[0]: money leaves",
+    "rule: rules[0]",
+    "reason: money leaves",
     `asked by: local, session s1, execution ${EXECUTION} (paused), call 3`,
     `has read: private (shop.pay, call 1 of ${EXECUTION})`,
     "arguments:",
@@ -79,7 +80,7 @@ test("a reviewer sees the call, its rule, its program with the line marked, its 
 test("what is not known is said, never left out", () => {
   const { plan: _plan, session: _session, ...unknown } = APPROVAL;
   const lines = formatReview({ approval: { ...unknown, labels: [] }, execution: null, places: [], calls: [] }, 0);
-  assert.deepEqual(lines.slice(3, 5), [
+  assert.deepEqual(lines.slice(4, 6), [
     `asked by: local, execution ${EXECUTION} (not known any more), call 3`,
     "has read: nothing labelled",
   ]);
@@ -123,12 +124,12 @@ test("a program of up to 120 lines is shown whole, a longer one around the marke
 
 test("nothing can hide, turn around or overwrite: it is written out", () => {
   const hostile = "a\u202eb\u200bc\u001b[2Jd\u{e0041}e\rf";
-  const approval = { ...APPROVAL, args: { [hostile]: hostile }, reason: `${hostile}\nrule: fake` };
+  const approval = { ...APPROVAL, args: { [hostile]: hostile }, reason: `${hostile}\nreason: fake` };
   const execution = { state: "paused", startedAt: 0, source: `await shop.pay() // ${hostile}` } as const;
   const lines = [...formatReview({ ...REVIEW, approval, execution }, 0), summarizeApproval(approval, 0)];
   for (const line of lines) assert.match(line, /^[ -~\n]*$/);
-  assert.ok(lines.includes(String.raw`rule: rules[0]: a\u202eb\u200bc\u001b[2Jd\udb40\udc41e\u000df\nrule: fake`));
-  assert.equal(lines.filter((line) => line.startsWith("rule:")).length, 1);
+  assert.ok(lines.includes(String.raw`reason: a\u202eb\u200bc\u001b[2Jd\udb40\udc41e\u000df\nreason: fake`));
+  assert.equal(lines.filter((line) => line.startsWith("reason:")).length, 1);
   assert.ok(lines.includes(String.raw`     1  await shop.pay() // a\u202eb\u200bc\u001b[2Jd\udb40\udc41e`));
 });
 

@@ -27,7 +27,8 @@ export function formatReview(review: ApprovalReview, now: Instant): readonly str
   return [
     `${id}: ${describeState(approval, now)}`,
     `tool: ${tool} (${effect}), definition ${approval.definition}`,
-    `rule: ${inLine(`${rule}: ${reason}`)}`,
+    `rule: ${inLine(rule)}`,
+    `reason: ${inLine(reason)}`,
     `asked by: ${asker}, execution ${approval.execution} (${execution?.state ?? "not known any more"}), call ${seq}`,
     `has read: ${approval.labels.map(formatLabel).join(", ") || "nothing labelled"}`,
     ...indent("arguments:", toPlainJson(approval.args, 2).split("\n")),
