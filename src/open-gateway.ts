@@ -28,7 +28,7 @@ import type { Engine } from "./sandbox/index.ts";
 import { openStore } from "./store/index.ts";
 import type { Store } from "./store/index.ts";
 import type { Gateway } from "./surfaces/index.ts";
-import { watchKey } from "./vault/index.ts";
+import { createKeyLook } from "./vault/index.ts";
 import { checkUnrestricted, openEgressOf } from "./create-network.ts";
 import { createRooms } from "./create-rooms.ts";
 import type { Parts } from "./create-rooms.ts";
@@ -75,7 +75,7 @@ export async function openGateway(settings: Settings, flags: OpenFlags = {}): Pr
   const vault = opened.use(createVault(settings, store, ledger));
   await vault.ready();
   await hideSecrets(vault);
-  opened.use(watchKey({ vault, everyMs: LOOK_MS, warn: warnOperator }));
+  opened.use(lookEvery(LOOK_MS, createKeyLook({ vault, warn: warnOperator })));
   const egress = opened.use(openEgressOf(settings, vault));
   const around = { store, ledger, signer, egress, vault, version: VERSION };
   const exporter = opened.use(startExports(settings, around));

@@ -1,10 +1,13 @@
 /** The master key: which files and texts are accepted, and how a file comes to be. */
 
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import {
   chmodSync,
   chownSync,
+  existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -128,6 +131,23 @@ describe("readKeyFile", () => {
       );
     }
   });
+});
+
+test("a link that leads nowhere, one to a folder and a pipe are refused, and nothing takes their place", () => {
+  const [dangling, toFolder, pipe] = [newPath(), newPath(), newPath()];
+  for (const path of [dangling, toFolder, pipe]) mkdirSync(dirname(path));
+  symlinkSync(join(folder, "nowhere"), dangling);
+  symlinkSync(folder, toFolder);
+  assert.equal(spawnSync("mkfifo", ["-m", "600", pipe]).status, 0);
+  for (const path of [dangling, toFolder, pipe]) {
+    const before = lstatSync(path).mode;
+    for (const use of [() => readKeyFile(path), () => createKeyFile(path, randomBytes)]) {
+      assert.throws(use, { code: "CONFIG_INVALID", message: /^The key file vault\.key cannot be used/ });
+    }
+    assert.deepEqual([lstatSync(path).mode, readdirSync(dirname(path))], [before, ["vault.key"]]);
+  }
+  assert.equal(existsSync(join(folder, "nowhere")), false);
+  assert.deepEqual(readKeyFile(put(KEY, 0o600)), BYTES);
 });
 
 describe("createKeyFile", () => {

@@ -4,19 +4,16 @@ import { GloveboxError } from "../domain/index.ts";
 
 import type { Vault } from "./open-vault.ts";
 
-export interface KeyWatch extends AsyncDisposable {}
-
-export interface KeyWatchOptions {
+export interface KeyLookOptions {
   readonly vault: Pick<Vault, "refresh">;
-  readonly everyMs: number;
   /** Hears once that the key cannot be had any more, and again only after it could. */
   readonly warn: (thrown: unknown) => void;
 }
 
-/** The timer holds no process open. */
-export function watchKey({ vault, everyMs, warn }: KeyWatchOptions): KeyWatch {
+/** One look at the key, to be taken again and again. */
+export function createKeyLook({ vault, warn }: KeyLookOptions): () => Promise<void> {
   let hasWarned = false;
-  const look = async (): Promise<void> => {
+  return async () => {
     try {
       await vault.refresh();
       hasWarned = false;
@@ -26,16 +23,5 @@ export function watchKey({ vault, everyMs, warn }: KeyWatchOptions): KeyWatch {
       hasWarned = true;
       warn(thrown);
     }
-  };
-  let looking = Promise.resolve();
-  const timer = setInterval(() => {
-    looking = looking.then(look);
-  }, everyMs);
-  timer.unref();
-  return {
-    async [Symbol.asyncDispose]() {
-      clearInterval(timer);
-      await looking;
-    },
   };
 }
