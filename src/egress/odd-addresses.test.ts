@@ -199,14 +199,21 @@ test("a name is asked for anew at each step, and each answer is checked", async 
 });
 
 test("nobody waits for a resolver longer than for the request", async () => {
-  const silent = { ...network, resolve: () => new Promise<never>(() => undefined) };
+  const asked = Promise.withResolvers<void>();
+  const resolve = (): Promise<never> => {
+    asked.resolve();
+    return new Promise(() => undefined);
+  };
+  const silent = { ...network, resolve };
   await using mute = openEgress({ network: silent });
   const url = "http://allowed.example/";
-  assert.equal(await tryFetch({ egress: mute, policies, limits: { totalMs: 50 } }, url), "UPSTREAM_TIMEOUT");
   const stop = new AbortController();
   const waiting = mute.fetchFrom("http://allowed.example", { maxBytes: 1 })(url, { signal: stop.signal });
+  const rejected = assert.rejects(waiting, { message: "enough" });
+  await asked.promise;
   stop.abort(new Error("enough"));
-  await assert.rejects(waiting, { message: "enough" });
+  await rejected;
+  assert.equal(await tryFetch({ egress: mute, policies, limits: { totalMs: 50 } }, url), "UPSTREAM_TIMEOUT");
 });
 
 test("names that programs ask for wait in a lane of their own", async () => {

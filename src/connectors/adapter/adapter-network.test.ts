@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
 import { parseConnectorId, readHostPort } from "../../domain/index.ts";
-import type { HostPort, NetworkPolicy, UpstreamNetwork } from "../../domain/index.ts";
+import type { Adapter, GloveboxError, HostPort, NetworkPolicy, UpstreamNetwork } from "../../domain/index.ts";
 import { openEgress } from "../../egress/index.ts";
 import { openFakeApi } from "../openapi/fixtures/fake-api.ts";
 import type { FakeApi } from "../openapi/fixtures/fake-api.ts";
@@ -26,15 +26,22 @@ const ask = {
 } as const;
 const adapter = defineAdapter({ name: "it", tools: { readOne: ask, writeOne: ask } });
 
-async function call(tool: string, network?: UpstreamNetwork): Promise<unknown> {
+/** A public name that no resolver can have an answer for: a label has at most 63 characters. */
+const askFar: typeof ask.run = (_, { fetch }) =>
+  fetch(`http://${"x".repeat(64)}.example/`).then(
+    ({ status }) => status,
+    (thrown: Error) => Promise.reject(new Error(thrown.message)),
+  );
+
+async function call(tool: string, network?: UpstreamNetwork, from: Adapter = adapter): Promise<unknown> {
   const id = parseConnectorId("it");
   assert.ok(id !== undefined);
   await using egress = openEgress();
   const powers = { now: () => 5, clean: (text: string) => text, lend: () => Promise.reject(new Error("none")) };
-  const connector = createAdapterConnector({ id, adapter, egress, ...powers, ...(network && { network }) });
+  const connector = createAdapterConnector({ id, adapter: from, egress, ...powers, ...(network && { network }) });
   return await connector.call(tool, {}, { signal: AbortSignal.timeout(5000) }).then(
     ({ value }) => value,
-    (thrown: { readonly code?: string }) => thrown.code,
+    (thrown: GloveboxError) => (thrown.code === "UPSTREAM_FAILED" ? thrown.message.replace("it: ", "") : thrown.code),
   );
 }
 
@@ -46,6 +53,8 @@ function granted(): NetworkPolicy {
 
 test("without a policy the fetch of a tool leads nowhere; with one, to its hosts", async () => {
   assert.equal(await call("readOne"), "EGRESS_DENIED");
+  const away = defineAdapter({ name: "it", tools: { go: { ...ask, run: askFar } } });
+  assert.equal(await call("go", undefined, away), "The network policy blocks this request");
   assert.equal(await call("readOne", { policy: granted(), tools: [] }), 200);
   assert.equal(await call("readOne", { policy: { mode: "blocked" }, tools: [] }), "EGRESS_DENIED");
 });
