@@ -74,6 +74,17 @@ test("a request to the configured origin arrives as it was sent", async () => {
   assert.deepEqual([response.status, response.headers.get("x-method"), await response.text()], [200, "POST", "hello"]);
 });
 
+test("headers that frame a message are refused on this way too, others arrive", async () => {
+  for (const name of "transfer-encoding connection expect host keep-alive te upgrade via proxy-authorization".split(
+    " ",
+  )) {
+    const headers = { ...post.headers, [name]: "chunked" };
+    await assert.rejects(fetchHome()(`${home}/echo`, { ...post, headers }), refusal("EGRESS_DENIED"), name);
+  }
+  const headers = { ...post.headers, "content-length": "1", "x-key": "a", cookie: "b=c" };
+  assert.equal(await (await fetchHome()(`${home}/echo`, { ...post, headers })).text(), "hello");
+});
+
 test("a request to another origin is refused before it leaves", async () => {
   for (const url of [`${elsewhere}/`, home.replace("http:", "https:"), home.replace("127.0.0.1", "localhost")]) {
     await assert.rejects(fetchHome()(url), refusal("EGRESS_DENIED"));

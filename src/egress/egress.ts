@@ -16,6 +16,7 @@ import { checkForGuest, explainFailure, fetchForGuest } from "./fetch-for-guest.
 import type { GuestAnswer, GuestLimits, GuestRequest, Unsent } from "./fetch-for-guest.ts";
 import { follow } from "./follow.ts";
 import type { Road } from "./follow.ts";
+import { checkHeaders } from "./headers.ts";
 import { createNetwork } from "./network.ts";
 import type { Network } from "./network.ts";
 import type { Ways } from "./open-connection.ts";
@@ -125,7 +126,7 @@ function toProxy(proxy: string, { network, closing }: Pick<Ways, "network" | "cl
 async function toOutgoing(url: URL, { signal: _, ...init }: RequestInit): Promise<Outgoing> {
   const request = new Request(url, init);
   const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined;
-  return { url, method: request.method, headers: request.headers, body };
+  return { url, method: request.method, headers: checkHeaders(request.headers), body };
 }
 
 const BODILESS: readonly (number | undefined)[] = [204, 205, 304];

@@ -26,11 +26,23 @@ export function parseGuestHeaders(pairs: readonly (readonly [string, string])[])
   const headers = new Headers();
   for (const [name, value] of pairs) {
     if (!NAME.test(name) || BAD_VALUE.test(value)) throw denied("A header is malformed", "Remove control characters");
-    if (OWN.has(name.toLowerCase())) throw denied(`The header ${name} may not be set`, "Leave it to the gateway");
+    refuseOwn(name);
     headers.append(name, value);
   }
   headers.delete("accept-encoding"); // what comes back is decoded here, so this is decided here
   return headers;
+}
+
+/** What an upstream's client or an adapter asks to send: names that arguments may have chosen are among them. */
+export function checkHeaders(headers: Headers): Headers {
+  headers.delete("content-length"); // clients count for themselves; the body is counted here once more
+  for (const name of headers.keys()) refuseOwn(name);
+  return headers;
+}
+
+/** With two framings in one request, two readers find two ends, and what lies between becomes a request of its own. */
+function refuseOwn(name: string): void {
+  if (OWN.has(name.toLowerCase())) throw denied(`The header ${name} may not be set`, "Leave it to the gateway");
 }
 
 /** The headers of the next request after a redirect. */
