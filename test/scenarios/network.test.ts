@@ -247,17 +247,25 @@ describe("what is told", () => {
   });
 
   test("the whole network needs a second word, and a warning is written at every start", async (context) => {
-    const folder = makeFolder(context, { sandbox: { networkPolicy: { mode: "unrestricted" } } });
-    const run = async (...flags: string[]): Promise<unknown> => {
-      const { code, stderr } = await runGlovebox(["run", "-", ...flags], { folder, input: "return 1" });
-      return [code, /warning: programs may send requests to every public host/.test(stderr)];
-    };
-    assert.deepEqual(
-      [await run(), await run("--unrestricted-network")],
-      [
-        [2, false],
-        [0, true],
-      ],
-    );
+    const networkPolicy = { mode: "unrestricted" };
+    const tools = { "*": { networkPolicy } };
+    for (const [config, who] of [
+      [{ sandbox: { networkPolicy } }, "programs"],
+      [{ mcpServers: { web: { url: "http://127.0.0.1:1/", start: "lazy", networkPolicy } } }, "an upstream"],
+      [{ openapi: { api: { document: "./none.json", tools } } }, "an upstream"],
+    ] as const) {
+      const folder = makeFolder(context, config);
+      const run = async (...flags: string[]): Promise<unknown> => {
+        const { code, stderr } = await runGlovebox(["run", "-", ...flags], { folder, input: "return 1" });
+        return [code, stderr.includes(`warning: ${who} may send requests to every public host`)];
+      };
+      assert.deepEqual(
+        [await run(), await run("--unrestricted-network")],
+        [
+          [2, false],
+          [0, true],
+        ],
+      );
+    }
   });
 });
