@@ -160,22 +160,34 @@ function search(snapshot: CatalogSnapshot, query: SearchRequest): SearchResult {
   return { ...found, tools: found.tools.map((tool) => ({ ...tool, summary: mask.hide(tool.summary) })) };
 }
 
+/** What was learned of results is for those who read, and not for the check of programs. */
+function openDescribe(
+  { settings, catalog, results, shapes, flows, secrets }: Parts,
+  takeView: (principal: Principal) => Promise<CatalogSnapshot>,
+): Gateway["describe"] {
+  return createDescribe({
+    takeSnapshot: async (principal) => {
+      const plain = await takeView(principal);
+      return shapes?.addTo(plain) ?? plain;
+    },
+    results,
+    takeIn: (principal, sources) => flows.takeIn(principal, sources),
+    statuses: () => catalog.statuses(),
+    hasNetwork: settings.sandbox.networkPolicy.mode !== "blocked",
+    grantsOf: (principal) => secrets.grantsOf(principal),
+    hide: mask.hide,
+  });
+}
+
 function createGateway(parts: Parts): Gateway {
-  const { settings, store, ledger, catalog, policy, sandbox, results, shapes, flows } = parts;
+  const { settings, store, ledger, catalog, policy, sandbox, results, flows } = parts;
   const { engine, isolation, layers } = sandbox;
   const takeView = async (principal: Principal): Promise<CatalogSnapshot> =>
     policy.view(await catalog.takeSnapshot(), principal);
   const startedAt = Date.now();
-  const takeShaped = async (principal: Principal): Promise<CatalogSnapshot> => {
-    const plain = await takeView(principal);
-    return shapes?.addTo(plain) ?? plain;
-  };
   const takeIn: Flows["takeIn"] = (principal, sources) => flows.takeIn(principal, sources);
   const sourcesOf: Flows["sourcesOf"] = (execution) => flows.sourcesOf(execution);
-  const grantsOf: Parts["secrets"]["grantsOf"] = (principal) => parts.secrets.grantsOf(principal);
-  const hasNetwork = settings.sandbox.networkPolicy.mode !== "blocked";
-  const known = { statuses: () => catalog.statuses(), hasNetwork, grantsOf };
-  const describe = createDescribe({ takeSnapshot: takeShaped, results, takeIn, ...known, hide: mask.hide });
+  const describe = openDescribe(parts, takeView);
   const rooms = createRooms(parts, describe);
   const { limits } = settings.sandbox;
   const kept = { store, hasEnded, results };
