@@ -33,6 +33,9 @@ const NEEDLES: Readonly<Record<string, string>> = Object.fromEntries(
   ]),
 );
 
+/** A gateway that has lent nothing yet knows what another one has. */
+const LATER = "ask for what it kept";
+
 let world: LendingWorld;
 let results: ReadonlyMap<string, ExecutionResult>;
 let records: readonly SecretRecord[];
@@ -42,9 +45,16 @@ let files: Buffer;
 async function play(): Promise<void> {
   const grant = { hosts: [world.bound.place], in: ["header", "body"] };
   const input = { bound: `http://${world.bound.place}`, other: `http://${world.other.place}` };
-  await using glovebox = await world.open("isolate", { secrets: { KEY: grant, ODD: grant } });
+  const open = () => world.open("isolate", { secrets: { KEY: grant, ODD: grant } });
   const played = new Map<string, ExecutionResult>();
-  for (const [what, code] of Object.entries(HOSTILE)) played.set(what, await glovebox.execute({ code, input }));
+  let glovebox = await open();
+  for (const [what, code] of Object.entries(HOSTILE)) {
+    if (what === LATER) {
+      await glovebox.close();
+      glovebox = await open();
+    }
+    played.set(what, await glovebox.execute({ code, input }));
+  }
   await glovebox.close();
   results = played;
   const code = `const input = ${JSON.stringify(input)};${HOSTILE["read its echo: json"] ?? ""}`;
