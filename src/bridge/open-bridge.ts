@@ -10,6 +10,7 @@ import type {
   CallRecord,
   CatalogSnapshot,
   Decision,
+  ErrorCode,
   DryRun,
   ExecutionEvent,
   Json,
@@ -193,9 +194,12 @@ interface Crossing {
   readonly arrival: Arrival | undefined;
 }
 
+/** A record is lost, or somebody else writes the records of this execution. */
+const FATAL: readonly ErrorCode[] = ["STORE_UNAVAILABLE", "REQUEST_CONFLICT"];
+
 /** A failure is an answer, but nothing goes on unrecorded. */
 function toFailure(entry: OpenCall, thrown: unknown, report: BridgeOptions["report"]): Reply {
-  if (thrown instanceof GloveboxError && thrown.code === "STORE_UNAVAILABLE") throw thrown;
+  if (thrown instanceof GloveboxError && FATAL.includes(thrown.code)) throw thrown;
   if (thrown instanceof SetAside) {
     entry.pend();
     return { ok: false, error: PENDING };

@@ -3,19 +3,22 @@
 import type { ApprovalId, Execution, ExecutionId, ExecutionResult } from "../domain/index.ts";
 import type { ExecutionStore, LedgerStore, StoredExecution } from "../store/index.ts";
 
+import { findLost } from "./find-lost.ts";
 import type { Journals } from "./journal/open-journals.ts";
-import { readCalls, recover } from "./recover.ts";
+import { recover } from "./recover.ts";
 import type { RecoverRooms } from "./recover.ts";
 import type { Revival } from "./revive.ts";
 import type { People } from "./wait-for-people.ts";
 
 export interface BringBackRooms extends RecoverRooms {
   readonly store: {
-    readonly executions: Pick<ExecutionStore, "find" | "listPaused" | "listUnfinished">;
+    readonly executions: Pick<ExecutionStore, "adopt" | "find" | "listPaused" | "listUnfinished">;
     readonly ledger: Pick<LedgerStore, "search">;
   };
   readonly journals: Pick<Journals, "read">;
-  readonly people: Pick<People, "list" | "withdraw">;
+  readonly people: Pick<People, "find" | "withdraw">;
+  /** The name of this process. */
+  readonly owner: string;
   /** Goes on with it in this process; resolves when that has ended. */
   revive(stored: StoredExecution, why: Revival): Promise<ExecutionResult | undefined>;
   /** Whether this process lives long enough to go on with what others left; if not, it only ends what cannot go on. */
@@ -35,33 +38,31 @@ export async function bringBack(rooms: BringBackRooms): Promise<void> {
 
 /** Its process is dead. Answers how it ended, or nothing when it goes on. */
 export async function bringBackOne(execution: Execution, rooms: BringBackRooms): Promise<ExecutionResult | undefined> {
-  if (!(await canGoOn(execution, rooms))) return recover(execution, rooms);
+  if (!(await canGoOn(execution, rooms))) return endOnce(execution, rooms);
   const stored = rooms.isLasting ? await rooms.store.executions.find(execution.id) : undefined;
   if (stored) void rooms.revive(stored, "restarted").catch((thrown: unknown) => void rooms.report(thrown));
   return undefined;
 }
 
+/** Of several processes that look at the same time one ends it; it may even go on in another by then. */
+async function endOnce(execution: Execution, rooms: BringBackRooms): Promise<ExecutionResult | undefined> {
+  const { id, owner: from } = execution;
+  const isOurs = await rooms.store.executions.adopt(id, { was: "open", from, by: rooms.owner });
+  return isOurs ? recover(execution, rooms) : undefined;
+}
+
 /** Everything that left and changes something has been answered, or would change nothing more when it is asked again. */
 async function canGoOn({ id }: Pick<Execution, "id">, rooms: BringBackRooms): Promise<boolean> {
-  const recording = await rooms.journals.read(id);
-  if (!recording?.isWhole) return false;
-  const answered = new Set(recording.given.map(({ call }) => call?.record.seq));
-  const calls = await readCalls(id, rooms);
-  return calls.every((call) => {
-    const isSafe =
-      call.effect === "read" || call.isRepeatable || call.decision !== "allow" || call.outcome === "denied";
-    return isSafe || answered.has(call.seq);
-  });
+  const recording = await rooms.journals.read(id).catch((thrown: unknown) => void rooms.report(thrown));
+  return recording?.isWhole === true && (await findLost(id, recording, rooms)).length === 0;
 }
 
 /** A decision that came before the execution was put away finds nobody who waits for it. */
 export async function goOnIfDecided(id: ExecutionId, rooms: BringBackRooms): Promise<void> {
   const stored = await rooms.store.executions.find(id);
   if (stored?.ending?.state !== "paused") return;
-  const awaited = parseApprovals(stored.ending.result);
-  const asked = await rooms.people.list({ execution: id });
-  const isDecided = asked.some((approval) => awaited.includes(approval.id) && approval.state !== "pending");
-  if (isDecided) await rooms.revive(stored, "decided");
+  const awaited = await Promise.all(parseApprovals(stored.ending.result).map((one) => rooms.people.find(one)));
+  if (awaited.some((approval) => approval?.state !== "pending")) await rooms.revive(stored, "decided");
 }
 
 /** Written by `createRecord`: what it waited for when it was put away. */

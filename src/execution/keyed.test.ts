@@ -58,7 +58,7 @@ async function openProcesses() {
       bringBack: (stored: StoredExecution) => bringBackOne(stored, backRooms),
     };
     const revive = () => assert.fail("there is no journal");
-    const backRooms: BringBackRooms = { ...rooms, journals: NO_JOURNALS, isLasting: true, revive };
+    const backRooms: BringBackRooms = { ...rooms, owner, journals: NO_JOURNALS, isLasting: true, revive };
     const keyed = createKeyed({
       ...record,
       view: (principal, { execution }, signal) => resume({ principal, execution, waitMs: 1, signal }, rooms),

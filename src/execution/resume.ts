@@ -58,10 +58,17 @@ async function waitFor(
 /** Left open by nobody here: another process runs it, or it died with its own. */
 async function viewOpen(stored: StoredExecution, rooms: ResumeRooms): Promise<ExecutionView> {
   const { owner } = stored;
-  const isLost = (owner !== undefined && rooms.hasEnded(owner)) || rooms.now() - stored.startedAt > rooms.longestMs;
+  const isLost = (owner !== undefined && rooms.hasEnded(owner)) || (await isOverdue(stored, rooms));
   const ended = isLost ? await rooms.bringBack(stored) : undefined;
   if (ended) return ended;
   return { ...emptyResult(stored, "completed", rooms), state: "running" };
+}
+
+/** One that was put away goes on long after it began, so its last sign of life counts. */
+async function isOverdue({ id, startedAt }: StoredExecution, { store, now, longestMs }: ResumeRooms): Promise<boolean> {
+  if (now() - startedAt <= longestMs) return false;
+  const [last] = await store.ledger.search({ execution: id, limit: 1 });
+  return now() - (last?.at ?? startedAt) > longestMs;
 }
 
 /** It was written by `createRecord`. */

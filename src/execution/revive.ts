@@ -8,24 +8,30 @@ import type {
   CatalogSnapshot,
   Digest,
   ExecutionEvent,
+  ExecutionId,
   ExecutionResult,
   ExecutionStats,
   LabelSource,
   Principal,
   ToolAddress,
 } from "../domain/index.ts";
-import type { ExecutionStore, StoredExecution } from "../store/index.ts";
+import type { ExecutionStore, LedgerStore, StoredExecution } from "../store/index.ts";
 
 import type { Opening } from "./create-record.ts";
-import { attempt, finish, markDryRun, unlessCancelled } from "./execute.ts";
+import { attempt, markDryRun, unlessCancelled } from "./execute.ts";
 import type { ExecutionRequest, Rooms } from "./execute.ts";
+import { findLost } from "./find-lost.ts";
 import type { Recording } from "./journal/events.ts";
-import type { Journals } from "./journal/open-journals.ts";
+import type { Journal, Journals } from "./journal/open-journals.ts";
+import { traceCalls } from "./recover.ts";
 import { programOf, runProgram } from "./run-program.ts";
 import { settleFailure } from "./settle.ts";
 
 export interface ReviveRooms extends Rooms {
-  readonly store: { readonly executions: Pick<ExecutionStore, "adopt"> };
+  readonly store: {
+    readonly executions: Pick<ExecutionStore, "adopt">;
+    readonly ledger: Pick<LedgerStore, "search">;
+  };
   readonly journals: Pick<Journals, "reopen">;
   /** The name of this process. */
   readonly owner: string;
@@ -44,30 +50,59 @@ export interface ReviveOptions {
   readonly onEvent: (event: ExecutionEvent) => void;
 }
 
+/** More than can wait of one principal at a time. */
+const MOST_QUESTIONS = 200;
+
 /** `undefined` when somebody else goes on with it, or when it has ended meanwhile. */
 export async function revive(
   stored: StoredExecution,
   options: ReviveOptions,
   rooms: ReviveRooms,
 ): Promise<ExecutionResult | undefined> {
-  const kept = await rooms.journals.reopen(stored.id);
   const { owner } = rooms;
-  // Somebody who reads the journal first and is slower than somebody else goes on with nothing.
-  if (!(await rooms.store.executions.adopt(stored.id, { from: stored.owner, by: owner }))) return undefined;
-  const { id, principal, source, startedAt } = stored;
+  const { id, principal, source, startedAt, ending } = stored;
+  const was = ending ? "paused" : "open";
+  if (!(await rooms.store.executions.adopt(id, { was, from: stored.owner, by: owner }))) return undefined;
   const execution = { id, principal, source, startedAt, owner };
   await rooms.recordRevival(execution, options.why);
   options.onEvent({ kind: "opened", execution: id });
-  if (!kept?.recording.isWhole) return giveUp(execution, rooms);
-  const isOpen = Promise.resolve();
-  const opening: Opening = { execution, opened: isOpen, durable: () => isOpen, journal: kept.journal };
-  const { signal, onEvent } = options;
-  const request: ExecutionRequest = { ...kept.recording.request, signal, onEvent };
-  const result = await goOn(opening, request, { recording: kept.recording, rooms }).catch((thrown: unknown) =>
-    settleFailure(execution, thrown, rooms),
-  );
+  const result = await goOnWith(execution, options, rooms).catch(async (thrown: unknown) => ({
+    ...settleFailure(execution, thrown, rooms),
+    calls: await traceCalls(id, rooms),
+  }));
   if (result.state !== "paused") await rooms.people.withdraw(id);
-  return finish(opening, markDryRun(addStats(result, stored), request), rooms);
+  const whole = addStats(result, stored);
+  await rooms.close(execution, whole);
+  return whole;
+}
+
+async function goOnWith(
+  execution: Opening["execution"],
+  { signal, onEvent }: ReviveOptions,
+  rooms: ReviveRooms,
+): Promise<ExecutionResult> {
+  const { recording, journal } = await reopen(execution.id, rooms);
+  const opened = Promise.resolve();
+  const opening: Opening = { execution, opened, durable: () => opened, journal };
+  const request: ExecutionRequest = { ...recording.request, signal, onEvent };
+  const result = await goOn(opening, request, { recording, rooms });
+  const kept = journal.flush();
+  await (result.state === "paused" ? kept : kept.catch(() => undefined));
+  return markDryRun(result, request);
+}
+
+interface Kept {
+  readonly recording: Recording;
+  readonly journal: Journal;
+}
+
+/** Read once it is ours: whoever had it before may have written on until then. */
+async function reopen(id: ExecutionId, rooms: ReviveRooms): Promise<Kept> {
+  const kept = await rooms.journals.reopen(id);
+  if (!kept?.recording.isWhole) throw cannotGoOn("What this execution had been given is not kept any more");
+  const [lost] = await findLost(id, kept.recording, rooms);
+  if (lost) throw cannotGoOn(`What ${lost.tool} answered to call ${lost.seq} of this execution is not kept`);
+  return kept;
 }
 
 async function goOn(
@@ -82,7 +117,8 @@ async function goOn(
   const snapshot = await unlessCancelled(rooms.snapshot(principal), signal);
   for (const { call } of recording.given) if (call) refuseChanged(snapshot, call.record, call.definition);
   const { id } = opening.execution;
-  for (const asked of await rooms.people.list({ execution: id })) refuseChanged(snapshot, asked, asked.definition);
+  const questions = await rooms.people.list({ execution: id, limit: MOST_QUESTIONS });
+  for (const asked of questions) refuseChanged(snapshot, asked, asked.definition);
   await rooms.takeIn(principal, recording.given.findLast(({ call }) => call?.labels)?.call?.labels ?? []);
   return runProgram(opening, request, { rooms, snapshot, program, recording });
 }
@@ -103,15 +139,10 @@ function refuseChanged(
   });
 }
 
-/** Its journal was let go, or had become too large to be kept. */
-async function giveUp(execution: Opening["execution"], rooms: ReviveRooms): Promise<ExecutionResult> {
-  const error = new GloveboxError("REPLAY_DIVERGED", "What this execution had been given is not kept any more", {
+function cannotGoOn(message: string): GloveboxError {
+  return new GloveboxError("REPLAY_DIVERGED", message, {
     hint: "Run the program again from the start; what its calls changed stays changed",
   });
-  const result = settleFailure(execution, error, rooms);
-  await rooms.people.withdraw(execution.id);
-  await rooms.close(execution, result);
-  return result;
 }
 
 /** What it used before it was put away counts too. */

@@ -24,8 +24,9 @@ export interface People {
   settled(id: ApprovalId, signal: AbortSignal): Promise<Approval>;
   /** Nobody waits for what an execution that has ended still asks. */
   withdraw(execution: ExecutionId): Promise<void>;
-  /** Everything that one execution has asked. */
-  list(query: { readonly execution: ExecutionId }): Promise<readonly Approval[]>;
+  find(id: ApprovalId): Promise<Approval | undefined>;
+  /** What one execution has asked, those that wait first. */
+  list(query: { readonly execution: ExecutionId; readonly limit: number }): Promise<readonly Approval[]>;
 }
 
 interface Question {
@@ -71,7 +72,8 @@ export function openWaiting({ people, session, putAway, ended, onEvent, ...told 
     try {
       return await putAway.whileAsking(() => people.settled(approval.id, over));
     } catch (thrown) {
-      throw away.aborted ? new SetAside() : thrown;
+      if (away.aborted) throw new SetAside();
+      throw ended.aborted ? tooLate(approval) : thrown;
     } finally {
       if (!away.aborted) waiting.delete(approval.id);
     }
@@ -89,6 +91,10 @@ export function openWaiting({ people, session, putAway, ended, onEvent, ...told 
     pending: () => [...waiting.values()],
     hasAsked: () => hasAsked,
   };
+}
+
+function tooLate({ tool }: Approval): GloveboxError {
+  return new GloveboxError("REQUEST_CANCELLED", `The program ended before anybody decided about ${tool}`);
 }
 
 function refusal({ tool, state, decidedBy, note, id }: Approval): GloveboxError {

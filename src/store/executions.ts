@@ -56,6 +56,14 @@ export interface Page {
   readonly state?: ExecutionStateName | "running";
 }
 
+/** Who takes an execution over, and how it must stand: only one of those who saw it so succeeds. */
+export interface Adoption {
+  /** Put away by `from`, or left open by it when it died. */
+  readonly was: "paused" | "open";
+  readonly from: string | undefined;
+  readonly by: string;
+}
+
 /** The executions that were started here, and how they ended. */
 export interface ExecutionStore {
   /** Rejects with REQUEST_CONFLICT when the id is taken. Waits for no disk: durable with the next flush. */
@@ -70,11 +78,8 @@ export interface ExecutionStore {
   listUnfinished(): Promise<readonly ExecutionSummary[]>;
   /** Oldest first. */
   listPaused(): Promise<readonly ExecutionSummary[]>;
-  /**
-   * From now on `by` runs it, if it is paused or was left open by the process `from`. False when somebody else was
-   * faster, or when it has ended.
-   */
-  adopt(id: ExecutionId, process: { readonly from: string | undefined; readonly by: string }): Promise<boolean>;
+  /** From now on another process runs it. False when somebody else was faster, or when it has ended. */
+  adopt(id: ExecutionId, adoption: Adoption): Promise<boolean>;
 }
 
 /** A part of an execution's journal. The store cannot open it. */

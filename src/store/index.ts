@@ -15,6 +15,7 @@ export type { StoreOptions } from "./sqlite/open-store.ts";
 export type { CancellationRow, CancellationStore } from "./cancellations.ts";
 export type { PlaceClaim, QuotaClaim, QuotaOutcome, QuotaStore, TakenUnits, WindowClaim } from "./quotas.ts";
 export type {
+  Adoption,
   JournalBounds,
   JournalPiece,
   JournalStore,

@@ -95,6 +95,24 @@ function describeExecutions(open: OpenStore): void {
     assert.deepEqual((await store.executions.find(id))?.ending, ENDING);
   });
 
+  void test("hands a paused one, or one that was left open, to the first who asks as it stands", async () => {
+    await using store = await open();
+    const { id } = sampleOpening(1);
+    await store.executions.open({ ...sampleOpening(1), owner: "a" });
+    const take = (was: "paused" | "open", from: string, by = "b") => store.executions.adopt(id, { was, from, by });
+    assert.deepEqual(
+      [await take("paused", "a"), await take("open", "x"), await take("open", "a")],
+      [false, false, true],
+    );
+    assert.equal(await take("open", "a"), false);
+    await store.executions.close(id, { ...ENDING, state: "paused" });
+    assert.deepEqual([await take("open", "b"), await take("paused", "a")], [false, false]);
+    assert.deepEqual(await Promise.all([take("paused", "b"), take("paused", "b")]), [true, false]);
+    assert.deepEqual(await store.executions.find(id), { ...sampleOpening(1), owner: "b", ending: null });
+    await store.executions.close(id, ENDING);
+    assert.deepEqual([await take("open", "b"), await take("paused", "b")], [false, false]);
+  });
+
   void test("cannot close one that was never opened", async () => {
     await using store = await open();
     await assert.rejects(store.executions.close(sampleOpening(1).id, ENDING), { code: "REQUEST_NOT_FOUND" });

@@ -67,7 +67,8 @@ async function closeCancelled(stored: StoredExecution, by: string, rooms: Cancel
     : { ...emptyResult(stored, "cancelled", rooms), calls: await traceCalls(stored.id, rooms) };
   const { id, owner: from } = stored;
   // Somebody may go on with it in this very moment: whoever is faster has it, and then hears of the wish.
-  if (!(await rooms.store.executions.adopt(id, { from, by: rooms.owner }))) return;
+  const was = stored.ending ? "paused" : "open";
+  if (!(await rooms.store.executions.adopt(id, { was, from, by: rooms.owner }))) return;
   await rooms.withdraw(id);
   await close(stored, { ...before, state: "cancelled", error: describeError(cancelledBy(by)) }, rooms);
 }

@@ -3,6 +3,7 @@
  * on it leaves: a call that changes something, or the result. Reads in between share a commit a few milliseconds later.
  */
 
+import { GloveboxError } from "../../domain/index.ts";
 import type { ExecutionId, Instant } from "../../domain/index.ts";
 import type { JournalPiece, JournalStore } from "../../store/index.ts";
 
@@ -54,7 +55,8 @@ export function openJournals(options: JournalsOptions): Journals {
   const { store, seal, now, keepMs, totalBytes } = options;
   const readAll = async (execution: ExecutionId) => {
     const pieces = await store.read(execution);
-    const texts = pieces.map((one) => seal.open(one.sealed, contextOf(one)));
+    if (pieces.some(({ piece }, place) => piece !== place)) throw damaged(execution);
+    const texts = pieces.map((one) => openPiece(seal, one));
     const recording = toRecording(texts.flatMap((text) => parseLines(text)));
     return { recording, pieces: pieces.length, bytes: texts.reduce((sum, text) => sum + text.length, 0) };
   };
@@ -121,6 +123,23 @@ function createJournal(execution: ExecutionId, options: JournalsOptions, size: S
     flush,
     isWhole: () => !isBroken,
   };
+}
+
+function openPiece(seal: JournalSeal, one: JournalPiece): string {
+  try {
+    return seal.open(one.sealed, contextOf(one));
+  } catch (cause) {
+    throw damaged(one.execution, cause);
+  }
+}
+
+/** Nothing is done again on a guess: an execution whose journal has a hole cannot go on. */
+function damaged(execution: ExecutionId, cause?: unknown): GloveboxError {
+  const message = `The journal of ${execution} is damaged: a part of it is missing or cannot be opened`;
+  return new GloveboxError("REPLAY_DIVERGED", message, {
+    hint: "Run the program again from the start; glovebox audit verify says whether the ledger is whole",
+    cause,
+  });
 }
 
 /** A piece that was moved to another execution or another place does not open. */

@@ -25,7 +25,7 @@ const UNFINISHED = `SELECT id, principal, source, started_at, owner, ended_at, s
 const PAUSED = `SELECT id, principal, source, started_at, owner, ended_at, state, error_code FROM executions
   WHERE state = 'paused' ORDER BY started_at, id`;
 const ADOPT = `UPDATE executions SET owner = ?, state = NULL, ended_at = NULL, error_code = NULL
-  WHERE id = ? AND (state = 'paused' OR (state IS NULL AND owner IS ?))`;
+  WHERE id = ? AND state IS ? AND owner IS ?`;
 
 const STATES: ReadonlySet<string> = new Set<ExecutionStateName>(["completed", "failed", "paused", "cancelled"]);
 
@@ -82,7 +82,8 @@ export function createExecutions({ database, read, write, commit }: Connection):
     },
     listUnfinished: () => read(() => unfinished.all().map(toSummary)),
     listPaused: () => read(() => paused.all().map(toSummary)),
-    adopt: (id, { from, by }) => write(() => Number(adopt.run(by, id, from ?? null).changes) > 0),
+    adopt: (id, { was, from, by }) =>
+      write(() => Number(adopt.run(by, id, was === "paused" ? was : null, from ?? null).changes) > 0),
   };
 }
 

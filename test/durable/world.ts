@@ -1,0 +1,138 @@
+/** Whole gateways on one store and one shop, in this process; some end well, and some are left as a kill leaves them. */
+
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as wait } from "node:timers/promises";
+
+import { parseSettings } from "../../src/config/index.ts";
+import type { Settings } from "../../src/config/index.ts";
+import type { Approval, ExecutionView, Json } from "../../src/domain/index.ts";
+import { createPrincipal } from "../../src/host-powers.ts";
+import { openQueue } from "../../src/open-approvals.ts";
+import { openGateway } from "../../src/open-gateway.ts";
+import { createVault, openRecords } from "../../src/open-records.ts";
+import type { Approvals } from "../../src/policy/index.ts";
+import type { Gateway } from "../../src/surfaces/index.ts";
+import { describeShop, openShop } from "./shop.ts";
+import type { Shop } from "./shop.ts";
+
+export const AGENT = createPrincipal("local", "agent");
+export const OPERATOR = createPrincipal("operator", "operator");
+const PATIENCE_MS = 50_000;
+
+/** A folder, its configuration, and what is opened on it; all of it is closed and gone afterwards. */
+export interface World extends AsyncDisposable {
+  readonly folder: string;
+  readonly shop: Shop;
+  readonly settings: Settings;
+  /** Another gateway on the same store. */
+  open(): Promise<Gateway>;
+  /** The questions, as another process has them. */
+  approvals(): Promise<Approvals>;
+  /** The same folder as it is at this moment, with every execution that is under way left by a process that is dead. */
+  fork(): World;
+  /** Another version of the shop's document, for gateways that open later. */
+  describe(version: string): void;
+}
+
+export interface WorldOptions {
+  /** Parts of the configuration; `policy` is added to the rules that ask about `pay` and `peek`. */
+  readonly config?: Readonly<Record<string, unknown>>;
+  readonly rules?: readonly object[];
+}
+
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), "glovebox-durable-"));
+  const shop = await openShop();
+  const rules = [{ id: "people", decision: "ask", tools: ["shop.pay", "shop.peek"] }, ...(options.rules ?? [])];
+  const config = {
+    approvals: { graceMs: 30 },
+    analysis: { types: "off" },
+    ...options.config,
+    mcpServers: {},
+    openapi: { shop: { document: "shop.json", baseUrl: shop.origin } },
+    policy: { flows: "allow", rules },
+  };
+  writeFileSync(join(folder, "glovebox.config.json"), JSON.stringify(config));
+  return createWorld({ folder, shop, config, stack: new AsyncDisposableStack() });
+}
+
+interface Place {
+  readonly folder: string;
+  readonly shop: Shop;
+  readonly config: object;
+  readonly stack: AsyncDisposableStack;
+}
+
+function createWorld({ folder, shop, config, stack }: Place): World {
+  const settings = parseSettings(config, { folder }, {});
+  const describe = (version: string): void =>
+    writeFileSync(join(folder, "shop.json"), JSON.stringify(describeShop(version)));
+  describe("first");
+  stack.defer(() => rmSync(folder, { recursive: true, force: true }));
+  stack.use(shop);
+  return {
+    folder,
+    shop,
+    settings,
+    describe,
+    open: async () => stack.use(await openGateway(settings, { lasting: true })),
+    async approvals() {
+      const { store, ledger, close } = await openRecords(settings);
+      stack.defer(close);
+      return stack.use(await openQueue(settings, { store, ledger, vault: createVault(settings, store, ledger) }));
+    },
+    fork() {
+      const copy = mkdtempSync(join(tmpdir(), "glovebox-durable-"));
+      cpSync(folder, copy, { recursive: true });
+      const forked = createWorld({ folder: copy, shop, config, stack: new AsyncDisposableStack() });
+      leaveDead(forked.settings);
+      return forked;
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+/** No process of this boot has this name. */
+function leaveDead({ store }: Settings): void {
+  const database = new DatabaseSync(store.path);
+  database.exec("UPDATE executions SET owner = replace(owner, '/', '/0') WHERE state IS NULL");
+  database.close();
+}
+
+/** Polls, as a client does, until the execution is in one of these states. */
+export async function until(
+  gateway: Gateway,
+  execution: string,
+  ...states: readonly ExecutionView["state"][]
+): Promise<ExecutionView> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const view = await gateway.resume({ principal: AGENT, execution, waitMs: 100 });
+    if (states.includes(view.state)) return view;
+    if (performance.now() > deadline) throw new Error(`It stays ${view.state}: ${JSON.stringify(view)}`);
+    await wait(20);
+  }
+}
+
+/** Waits until as many questions wait. */
+export async function pending(approvals: Approvals, count: number): Promise<readonly Approval[]> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const found = await approvals.list({ isPending: true });
+    if (found.length >= count) return found;
+    if (performance.now() > deadline) throw new Error(`Only ${found.length} questions came`);
+    await wait(20);
+  }
+}
+
+export function run(gateway: Gateway, code: string, input?: Json) {
+  return gateway.execute({ principal: AGENT, code, ...(input !== undefined && { input }) });
+}
+
+/** The folder of the store itself. */
+export function storeFolder({ settings }: Pick<World, "settings">): string {
+  return dirname(settings.store.path);
+}
