@@ -16,7 +16,18 @@ export async function findLost(
   rooms: Pick<RecoverRooms, "store">,
 ): Promise<readonly KnownCall[]> {
   const answered = new Set(recording.given.map(({ call }) => call?.record.seq));
-  const isSafe = ({ effect, isRepeatable, decision, outcome }: KnownCall): boolean =>
-    effect === "read" || isRepeatable || decision !== "allow" || outcome === "denied";
+  const isSafe = ({ effect, isRepeatable, decision, outcome, dryRun }: KnownCall): boolean =>
+    dryRun === true || effect === "read" || isRepeatable || decision !== "allow" || outcome === "denied";
   return (await readCalls(id, rooms)).filter((call) => !isSafe(call) && !answered.has(call.seq));
+}
+
+/** For one that was put away: everything that ended was given to it, and kept, before that. */
+export async function findMissing(
+  id: ExecutionId,
+  recording: Recording,
+  rooms: Pick<RecoverRooms, "store">,
+): Promise<readonly KnownCall[]> {
+  const answered = new Set(recording.given.map(({ call }) => call?.record.seq));
+  const calls = await readCalls(id, rooms, "pending");
+  return calls.filter(({ seq, outcome }) => outcome !== "pending" && !answered.has(seq));
 }

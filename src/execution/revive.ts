@@ -8,7 +8,6 @@ import type {
   CatalogSnapshot,
   Digest,
   ExecutionEvent,
-  ExecutionId,
   ExecutionResult,
   ExecutionStats,
   LabelSource,
@@ -20,7 +19,7 @@ import type { ExecutionStore, LedgerStore, StoredExecution } from "../store/inde
 import type { Opening } from "./create-record.ts";
 import { attempt, markDryRun, unlessCancelled } from "./execute.ts";
 import type { ExecutionRequest, Rooms } from "./execute.ts";
-import { findLost } from "./find-lost.ts";
+import { findLost, findMissing } from "./find-lost.ts";
 import type { Recording } from "./journal/events.ts";
 import type { Journal, Journals } from "./journal/open-journals.ts";
 import { traceCalls } from "./recover.ts";
@@ -66,7 +65,8 @@ export async function revive(
   const execution = { id, principal, source, startedAt, owner };
   await rooms.recordRevival(execution, options.why);
   options.onEvent({ kind: "opened", execution: id });
-  const result = await goOnWith(execution, options, rooms).catch(async (thrown: unknown) => ({
+  const kept = reopen(stored, rooms);
+  const result = await goOnWith(execution, { ...options, kept }, rooms).catch(async (thrown: unknown) => ({
     ...settleFailure(execution, thrown, rooms),
     calls: await traceCalls(id, rooms),
   }));
@@ -78,10 +78,10 @@ export async function revive(
 
 async function goOnWith(
   execution: Opening["execution"],
-  { signal, onEvent }: ReviveOptions,
+  { signal, onEvent, kept: reopened }: ReviveOptions & { readonly kept: Promise<Kept> },
   rooms: ReviveRooms,
 ): Promise<ExecutionResult> {
-  const { recording, journal } = await reopen(execution.id, rooms);
+  const { recording, journal } = await reopened;
   const opened = Promise.resolve();
   const opening: Opening = { execution, opened, durable: () => opened, journal };
   const request: ExecutionRequest = { ...recording.request, signal, onEvent };
@@ -97,10 +97,10 @@ interface Kept {
 }
 
 /** Read once it is ours: whoever had it before may have written on until then. */
-async function reopen(id: ExecutionId, rooms: ReviveRooms): Promise<Kept> {
+async function reopen({ id, ending }: StoredExecution, rooms: ReviveRooms): Promise<Kept> {
   const kept = await rooms.journals.reopen(id);
   if (!kept?.recording.isWhole) throw cannotGoOn("What this execution had been given is not kept any more");
-  const [lost] = await findLost(id, kept.recording, rooms);
+  const [lost] = await (ending ? findMissing : findLost)(id, kept.recording, rooms);
   if (lost) throw cannotGoOn(`What ${lost.tool} answered to call ${lost.seq} of this execution is not kept`);
   return kept;
 }

@@ -27,8 +27,8 @@ export interface World extends AsyncDisposable {
   readonly folder: string;
   readonly shop: Shop;
   readonly settings: Settings;
-  /** Another gateway on the same store. */
-  open(): Promise<Gateway>;
+  /** Another gateway on the same store, with these rules beside those of the world. */
+  open(rules?: readonly object[]): Promise<Gateway>;
   /** The questions, as another process has them. */
   approvals(): Promise<Approvals>;
   /** The same folder as it is at this moment, with every execution that is under way left by a process that is dead. */
@@ -38,15 +38,14 @@ export interface World extends AsyncDisposable {
 }
 
 export interface WorldOptions {
-  /** Parts of the configuration; `policy` is added to the rules that ask about `pay` and `peek`. */
+  /** Parts of the configuration; its rules ask about `pay` and `peek`. */
   readonly config?: Readonly<Record<string, unknown>>;
-  readonly rules?: readonly object[];
 }
 
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), "glovebox-durable-"));
   const shop = await openShop();
-  const rules = [{ id: "people", decision: "ask", tools: ["shop.pay", "shop.peek"] }, ...(options.rules ?? [])];
+  const rules = [{ id: "people", decision: "ask", tools: ["shop.pay", "shop.peek"] }];
   const config = {
     approvals: { graceMs: 30 },
     analysis: { types: "off" },
@@ -62,12 +61,16 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
 interface Place {
   readonly folder: string;
   readonly shop: Shop;
-  readonly config: object;
+  readonly config: { readonly policy: { readonly rules: readonly object[] } };
   readonly stack: AsyncDisposableStack;
 }
 
 function createWorld({ folder, shop, config, stack }: Place): World {
-  const settings = parseSettings(config, { folder }, {});
+  const parse = (rules: readonly object[]): Settings => {
+    const policy = { ...config.policy, rules: [...config.policy.rules, ...rules] };
+    return parseSettings({ ...config, policy }, { folder }, {});
+  };
+  const settings = parse([]);
   const describe = (version: string): void =>
     writeFileSync(join(folder, "shop.json"), JSON.stringify(describeShop(version)));
   describe("first");
@@ -78,7 +81,7 @@ function createWorld({ folder, shop, config, stack }: Place): World {
     shop,
     settings,
     describe,
-    open: async () => stack.use(await openGateway(settings, { lasting: true })),
+    open: async (rules = []) => stack.use(await openGateway(parse(rules), { lasting: true })),
     async approvals() {
       const { store, ledger, close } = await openRecords(settings);
       stack.defer(close);

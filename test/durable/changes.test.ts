@@ -1,0 +1,152 @@
+/** What changed while an execution was put away: tools, rules, questions, its journal, and who else is there. */
+
+import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
+import { describe, test } from "node:test";
+
+import type { ExecutionResult } from "../../src/domain/index.ts";
+import { OPERATOR, openWorld, run, until } from "./world.ts";
+import type { World, WorldOptions } from "./world.ts";
+
+const CODE = `const first = await shop.put({ n: 1 }); const seen = await shop.look({ n: 2 });
+  try { return [first.n, seen.n, (await shop.pay({ n: 3 })).n]; }
+  catch (error) { return [error instanceof ToolError, error.code]; }`;
+const DONE = [7, 14, 21];
+const CALLS = ["put 1", "look 2", "pay 3"];
+
+interface Paused {
+  readonly world: World;
+  readonly paused: ExecutionResult;
+}
+
+/** Put away by a gateway that has ended since. */
+async function putAway(options: WorldOptions = {}, code = CODE): Promise<Paused & AsyncDisposable> {
+  const world = await openWorld(options);
+  const gateway = await world.open();
+  const paused = await run(gateway, code);
+  assert.equal(paused.state, "paused", JSON.stringify(paused.error));
+  await gateway.close();
+  return { world, paused, [Symbol.asyncDispose]: () => world[Symbol.asyncDispose]() };
+}
+
+async function approve({ world, paused }: Paused): Promise<void> {
+  const approvals = await world.approvals();
+  for (const id of paused.approvals ?? []) await approvals.decide(id, { verdict: "approve" }, OPERATOR);
+}
+
+/** Another gateway finds it approved and goes on. */
+async function goOn(one: Paused, rules: readonly object[] = []) {
+  await approve(one);
+  const gateway = await one.world.open(rules);
+  return until(gateway, one.paused.execution, "completed", "failed");
+}
+
+function change({ world }: Paused, ...statements: readonly string[]): void {
+  const database = new DatabaseSync(world.settings.store.path);
+  for (const statement of statements) database.exec(statement);
+  database.close();
+}
+
+const PIECE = "(SELECT max(piece) FROM journals)";
+
+describe("an execution that was put away", { concurrency: 2 }, () => {
+  test("goes on when nothing changed", async () => {
+    await using one = await putAway();
+    const view = await goOn(one);
+    assert.deepEqual([view.state, view.value, one.world.shop.made], ["completed", DONE, CALLS]);
+  });
+
+  for (const [what, version] of [
+    ["asks about", "second"],
+    ["used", "second"],
+  ] as const)
+    test(`stops when a tool that it ${what} has another definition`, async () => {
+      const code = what === "used" ? CODE : "return (await shop.pay({ n: 3 })).n;";
+      await using one = await putAway({}, code);
+      one.world.describe(version);
+      const view = await goOn(one);
+      assert.deepEqual([view.state, view.error?.code], ["failed", "REPLAY_DIVERGED"]);
+      const used = what === "used" ? /shop\.look, which call 2 used/ : /shop\.pay, which call 1 used/;
+      assert.match(view.error?.message ?? "", used);
+      assert.deepEqual(one.world.shop.made, what === "used" ? CALLS.slice(0, 2) : []);
+      assert.deepEqual(
+        view.calls.map(({ tool, outcome }) => `${tool} ${outcome}`),
+        what === "used" ? ["shop.put ok", "shop.look ok", "shop.pay pending"] : ["shop.pay pending"],
+      );
+    });
+
+  test("meets a rule that denies by now, whatever a person said", async () => {
+    await using one = await putAway();
+    const view = await goOn(one, [{ decision: "deny", tools: ["shop.pay"] }]);
+    assert.deepEqual([view.value, one.world.shop.made], [[true, "POLICY_DENIED"], CALLS.slice(0, 2)]);
+  });
+
+  test("hears that nobody decided in time", async () => {
+    await using one = await putAway({ config: { approvals: { graceMs: 30, expiryMs: 400 } } });
+    const gateway = await one.world.open();
+    const view = await until(gateway, one.paused.execution, "completed", "failed");
+    assert.deepEqual([view.value, one.world.shop.made], [[true, "POLICY_APPROVAL_REJECTED"], CALLS.slice(0, 2)]);
+  });
+
+  test("hears that its question, or the answer to it, was taken back", async () => {
+    for (const isDecided of [false, true]) {
+      await using one = await putAway();
+      if (isDecided) await approve(one);
+      const approvals = await one.world.approvals();
+      for (const id of one.paused.approvals ?? []) await approvals.revoke(id, OPERATOR);
+      const gateway = await one.world.open();
+      const view = await until(gateway, one.paused.execution, "completed", "failed");
+      assert.deepEqual([view.value, one.world.shop.made], [[true, "POLICY_APPROVAL_REJECTED"], CALLS.slice(0, 2)]);
+    }
+  });
+
+  test("goes on from a journal that is kept for no time after the end", async () => {
+    await using one = await putAway({ config: { approvals: { graceMs: 30 }, journal: { keepMs: 0, totalBytes: 1 } } });
+    assert.deepEqual((await goOn(one)).value, DONE);
+  });
+
+  for (const [what, ...statements] of [
+    ["gone", "DELETE FROM journals"],
+    ["without its first part", "DELETE FROM journals WHERE piece = 0"],
+    ["without a part", "DELETE FROM journals WHERE piece = 1"],
+    ["without its last part", `DELETE FROM journals WHERE piece = ${PIECE}`],
+    ["without all but its first part", "DELETE FROM journals WHERE piece > 0"],
+    ["changed in one byte", `UPDATE journals SET sealed = randomblob(length(sealed)) WHERE piece = ${PIECE}`],
+    [
+      "in another order",
+      "UPDATE journals SET piece = -1 WHERE piece = 1",
+      "UPDATE journals SET piece = 1 WHERE piece = 2",
+      "UPDATE journals SET piece = 2 WHERE piece = -1",
+    ],
+  ] as const)
+    test(`ends with a reason when its journal is ${what}`, async () => {
+      await using one = await putAway();
+      change(one, ...statements);
+      const view = await goOn(one);
+      assert.deepEqual([view.state, view.error?.code], ["failed", "REPLAY_DIVERGED"], JSON.stringify(view));
+      assert.deepEqual(one.world.shop.made, CALLS.slice(0, 2));
+    });
+
+  test("is not put away when its journal is too large, and ends by its own limit", async () => {
+    const limits = { wallMs: 1_500 };
+    const config = { approvals: { graceMs: 30 }, journal: { executionBytes: 1 }, sandbox: { limits } };
+    await using world = await openWorld({ config });
+    const result = await run(await world.open(), CODE);
+    assert.deepEqual([result.state, result.error?.code], ["failed", "LIMIT_TIME"]);
+    const states = (await (await world.approvals()).list({ execution: result.execution })).map(({ state }) => state);
+    assert.deepEqual([states, world.shop.made], [["revoked"], CALLS.slice(0, 2)]);
+  });
+
+  test("goes on in one of two gateways", async () => {
+    await using world = await openWorld();
+    const gateways = [await world.open(), await world.open()] as const;
+    const paused = await run(gateways[0], CODE);
+    await approve({ world, paused });
+    const views = await Promise.all(gateways.map((one) => until(one, paused.execution, "completed", "failed")));
+    assert.deepEqual([views.map(({ value }) => value), world.shop.made], [[DONE, DONE], CALLS]);
+    const database = new DatabaseSync(world.settings.store.path, { readOnly: true });
+    const resumed = database.prepare("SELECT count(*) AS n FROM ledger WHERE action = 'execution.resumed'").get();
+    database.close();
+    assert.deepEqual({ ...resumed }, { n: 1 });
+  });
+});
