@@ -33,26 +33,27 @@ export interface RecoverRooms extends SettleContext {
 export interface KnownCall extends CallRecord {
   /** Its server says that a second call would change nothing more. */
   readonly isRepeatable: boolean;
+  /** Whether it is written down what came of it. */
+  readonly hasEnd: boolean;
 }
 
-/** The calls of an execution, in their order; `unanswered` is what those are that have no end. */
+/** The calls of an execution, in their order. */
 export async function readCalls(
   id: ExecutionId,
   { store }: Pick<RecoverRooms, "store">,
-  unanswered?: CallOutcome,
 ): Promise<readonly KnownCall[]> {
   const found = await store.ledger.search({ execution: id, action: "call", limit: MOST_RECORDS });
-  return toCalls(found.toReversed(), unanswered);
+  return toCalls(found.toReversed());
 }
 
-/** The same as a result has them. */
-export async function traceCalls(...asked: Parameters<typeof readCalls>): Promise<readonly CallRecord[]> {
-  return (await readCalls(...asked)).map(({ isRepeatable: _, ...call }): CallRecord => call);
+/** As a result has them. */
+export function toTrace(calls: readonly KnownCall[]): readonly CallRecord[] {
+  return calls.map(({ isRepeatable: _, hasEnd: __, ...call }): CallRecord => call);
 }
 
 /** What its calls came to stands in the ledger; one that was sent and not answered has an unknown outcome. */
 export async function recover(execution: Execution, rooms: RecoverRooms): Promise<ExecutionResult> {
-  const calls = await traceCalls(execution.id, rooms);
+  const calls = toTrace(await readCalls(execution.id, rooms));
   const result: ExecutionResult = {
     ...emptyResult(execution, "failed", rooms),
     calls,
@@ -80,7 +81,7 @@ function toError(unknown: readonly CallRecord[]): NonNullable<ExecutionResult["e
   };
 }
 
-function toCalls(records: readonly StoredRecord[], unanswered?: CallOutcome): readonly KnownCall[] {
+function toCalls(records: readonly StoredRecord[]): readonly KnownCall[] {
   const calls = new Map<number, KnownCall>();
   for (const { action, subject, detail: text } of records) {
     const detail = parseDetail(text);
@@ -94,10 +95,11 @@ function toCalls(records: readonly StoredRecord[], unanswered?: CallOutcome): re
       outcome: "error",
       ms: 0,
       isRepeatable: false,
+      hasEnd: false,
     };
     calls.set(
       seq,
-      action === "call.intended" ? { ...known, ...parseIntent(detail, unanswered) } : { ...known, ...parseEnd(detail) },
+      action === "call.intended" ? { ...known, ...parseIntent(detail) } : { ...known, ...parseEnd(detail) },
     );
   }
   return [...calls.values()].toSorted((a, b) => a.seq - b.seq);
@@ -115,20 +117,17 @@ function parseDetail(text: string): Detail {
 }
 
 /** Until its end is read. A read changes nothing, and neither does a dry run: nothing about them can be unknown. */
-function parseIntent(
-  { effect: rawEffect, decision: rawDecision, idempotent, dryRun }: Detail,
-  unanswered?: CallOutcome,
-) {
+function parseIntent({ effect: rawEffect, decision: rawDecision, idempotent, dryRun }: Detail) {
   const effect = EFFECTS.find((known) => known === rawEffect) ?? "unknown";
   const decision = DECISIONS.find((known) => known === rawDecision) ?? "deny";
   const isRepeatable = idempotent === true || dryRun === true;
-  if (dryRun === true) return { effect, decision, outcome: unanswered ?? ("error" as const), isRepeatable, dryRun };
-  return { effect, decision, outcome: unanswered ?? OUTCOMES_BEFORE_THE_END[decision](effect), isRepeatable };
+  if (dryRun === true) return { effect, decision, outcome: "error" as const, isRepeatable, dryRun };
+  return { effect, decision, outcome: OUTCOMES_BEFORE_THE_END[decision](effect), isRepeatable };
 }
 
 function parseEnd({ outcome: rawOutcome, ms }: Detail) {
   const outcome = OUTCOMES.find((known) => known === rawOutcome) ?? "unknown";
-  return { outcome, ...(typeof ms === "number" && { ms }) };
+  return { outcome, hasEnd: true, ...(typeof ms === "number" && { ms }) };
 }
 
 const EFFECTS: readonly Effect[] = ["read", "write", "destroy", "unknown"];

@@ -12,8 +12,8 @@ import type { CancellationStore, ExecutionStore, StoredExecution } from "../../s
 
 import { describeEnd } from "../create-record.ts";
 import { cancelledBy } from "../name-cancel.ts";
-import { traceCalls } from "../recover.ts";
-import type { RecoverRooms } from "../recover.ts";
+import { readCalls, toTrace } from "../recover.ts";
+import type { KnownCall, RecoverRooms } from "../recover.ts";
 import { parseResult } from "../resume.ts";
 import { emptyResult } from "../settle.ts";
 
@@ -58,19 +58,26 @@ function isRunByNobody({ ending, owner }: StoredExecution, { hasEnded }: CancelR
 
 /** Of one that was paused everything stays but its state; of one that died with its process the ledger has the calls. */
 async function closeCancelled(stored: StoredExecution, by: string, rooms: CancelRooms): Promise<void> {
-  const {
-    approvals: _,
-    questions: __,
-    ...before
-  }: ExecutionResult = stored.ending
-    ? parseResult(stored.ending.result)
-    : { ...emptyResult(stored, "cancelled", rooms), calls: await traceCalls(stored.id, rooms) };
-  const { id, owner: from } = stored;
+  const { id, owner: from, ending } = stored;
   // Somebody may go on with it in this very moment: whoever is faster has it, and then hears of the wish.
   const was = stored.ending ? "paused" : "open";
   if (!(await rooms.store.executions.adopt(id, { was, from, by: rooms.owner }))) return;
   await rooms.withdraw(id);
-  await close(stored, { ...before, state: "cancelled", error: describeError(cancelledBy(by)) }, rooms);
+  const calls = toTrace(await endCalls(stored, rooms));
+  const before: ExecutionResult = ending ? parseResult(ending.result) : emptyResult(stored, "cancelled", rooms);
+  const { approvals: _, questions: __, ...rest } = before;
+  await close(stored, { ...rest, state: "cancelled", calls, error: describeError(cancelledBy(by)) }, rooms);
+}
+
+/** A call that waited for a person was never made; one that was sent and not answered has an unknown outcome. */
+async function endCalls({ id, principal }: StoredExecution, rooms: CancelRooms): Promise<readonly KnownCall[]> {
+  const known = await readCalls(id, rooms);
+  const calls = known.map((call) => (call.outcome === "pending" ? { ...call, outcome: "error" as const } : call));
+  for (const { seq, tool, outcome, hasEnd } of calls) {
+    const detail = { execution: id, seq, outcome, code: "REQUEST_CANCELLED" };
+    if (!hasEnd) await rooms.ledger.write({ actor: principal, action: "call.ended", subject: tool, detail });
+  }
+  return calls;
 }
 
 async function close({ id, principal }: StoredExecution, result: ExecutionResult, rooms: CancelRooms): Promise<void> {

@@ -54,8 +54,8 @@ async function open() {
   };
   const finish = async (id: ExecutionId, over: Partial<ExecutionResult>): Promise<void> =>
     record.close(known(await store.executions.find(id)), { ...emptyResult({ id }, "completed", CONTEXT), ...over });
-  const intend = (execution: ExecutionId, seq: number, effect: string) => {
-    const detail = { execution, seq, effect, decision: "allow" };
+  const intend = (execution: ExecutionId, seq: number, effect: string, decision = "allow") => {
+    const detail = { execution, seq, effect, decision };
     return ledger.write({ actor: AGENT.id, action: "call.intended", subject: "files.write", detail });
   };
   const actions = async (subject: string): Promise<readonly string[]> =>
@@ -145,13 +145,27 @@ describe("cancelling", () => {
   });
 
   it("closes one that is paused, keeps what it did and asks nobody any more", async () => {
-    const { store, control, start, withdrawn } = await open();
+    const { store, control, start, intend, withdrawn } = await open();
     const id = await start("alive");
+    await intend(id, 1, "write", "ask");
     const line = { level: "log", text: "so far", atMs: 1 } as const;
     const paused = { ...emptyResult({ id }, "paused", CONTEXT), logs: [line], approvals: [] };
     await store.executions.close(id, { endedAt: 5, state: "paused", result: JSON.stringify(paused) });
     const { result } = await control.cancel(id, "ada");
-    assert.deepEqual(result, { ...emptyResult({ id }, "cancelled", CONTEXT), logs: [line], error: BY_ADA });
+    const { calls, ...rest } = result;
+    const { calls: _, ...expected } = emptyResult({ id }, "cancelled", CONTEXT);
+    assert.deepEqual(rest, { ...expected, logs: [line], error: BY_ADA });
+    assert.deepEqual(
+      calls.map(({ outcome }) => outcome),
+      ["error"],
+    );
+    const [ended] = await store.ledger.search({ action: "call.ended", limit: 9 });
+    assert.deepEqual(JSON.parse(ended?.detail ?? ""), {
+      execution: id,
+      seq: 1,
+      outcome: "error",
+      code: "REQUEST_CANCELLED",
+    });
     assert.deepEqual(withdrawn, [id]);
   });
 
