@@ -10,7 +10,8 @@ import { fileURLToPath } from "node:url";
 
 import { builtinSettings, findConfig, loadSettings, parseSettings } from "./config/index.ts";
 import type { GloveboxConfig, Settings } from "./config/index.ts";
-import { createLibrary, findDemoUpstreams } from "./surfaces/index.ts";
+import type { Replayed } from "./execution/index.ts";
+import { createLibrary, findDemoUpstreams, parseRecording } from "./surfaces/index.ts";
 import type { CliPowers, Gateway, Glovebox } from "./surfaces/index.ts";
 import { createPrincipal, mask, reportIncident } from "./host-powers.ts";
 import { openDeskAlone } from "./open-approvals.ts";
@@ -19,6 +20,7 @@ import { openLoginsAlone } from "./keep-logins.ts";
 import { openBrowser } from "./open-browser.ts";
 import { VERSION, openGateway } from "./open-gateway.ts";
 import type { OpenFlags } from "./open-gateway.ts";
+import { replayAlone, replays } from "./open-replays.ts";
 import { openHeldAlone, openReaderAlone, openVaultAlone, requestRestart } from "./open-records.ts";
 
 export { defineConfig } from "./config/index.ts";
@@ -35,6 +37,7 @@ export type {
   Limits,
   PublicError,
 } from "./domain/index.ts";
+export type { Replayed } from "./execution/index.ts";
 export type { Glovebox } from "./surfaces/index.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -46,6 +49,21 @@ export async function createGlovebox(config: GloveboxConfig | string): Promise<G
       ? await findSettings(config)
       : parseSettings(config, { folder: process.cwd() }, process.env);
   return createLibrary(await openConfirmed(settings, { lasting: true }), createPrincipal("library", "service"));
+}
+
+/**
+ * Shows an execution again from its export (the parsed JSON of `glovebox executions export`), without a store or any
+ * upstream; with `code`, other code against the answers that were recorded.
+ */
+export async function replay(recording: unknown, options: ReplayOptions = {}): Promise<Replayed> {
+  const settings = parseSettings({}, { folder: process.cwd() }, process.env);
+  const { code, signal = new AbortController().signal } = options;
+  return replayAlone(settings, parseRecording(recording), { signal, ...(code !== undefined && { code }) });
+}
+
+export interface ReplayOptions {
+  readonly code?: string;
+  readonly signal?: AbortSignal;
 }
 
 /** The command line. Ends the process with the exit code of the command. */
@@ -70,6 +88,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     openLogins: openLoginsAlone,
     openBrowser,
     requestRestart,
+    replays,
     report: reportIncident,
     now: Date.now,
     createToken,

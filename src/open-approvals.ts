@@ -47,7 +47,7 @@ export async function openDeskAlone(settings: Settings): Promise<ApprovalDesk & 
 }
 
 /** A gateway learns its secrets when it uses them; whoever only looks has to be told. */
-async function hideKnown({ upstreams, apis }: Settings, vault: Vault): Promise<void> {
+export async function hideKnown({ upstreams, apis }: Settings, vault: Vault): Promise<void> {
   await hideSecrets(vault);
   const written = [...[...upstreams.values()].flatMap(findWritten), ...[...apis.values()].flatMap(findWrittenInApi)];
   for (const text of written) mask.add(text);

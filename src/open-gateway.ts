@@ -142,7 +142,7 @@ function learnShapes(store: Store, ledger: Ledger): Promise<Shapes> {
 }
 
 /** There is no falling back: whoever named an engine gets it or an error. */
-function chooseEngine(name: EngineName): Engine {
+export function chooseEngine(name: EngineName): Engine {
   switch (name) {
     case "isolate":
       return createIsolateEngine(process.execPath);

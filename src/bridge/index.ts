@@ -3,6 +3,7 @@
 export type { Builtin } from "./builtin.ts";
 export { SetAside } from "./release-call.ts";
 export type { Asking } from "./release-call.ts";
+export { callsOverrun } from "./record-calls.ts";
 export { openBridge } from "./open-bridge.ts";
 export type { TracedCall } from "./call-trace.ts";
 export type { Bridge, BridgeOptions, InvokeOptions } from "./open-bridge.ts";

@@ -46,7 +46,8 @@ export function createRecorder({ execution, ledger, limits, principal }: Recorde
   return { record, refuseLost, overrun };
 }
 
-function callsOverrun(limits: Limits): GloveboxError {
+/** The end of a program that calls too often. */
+export function callsOverrun(limits: Limits): GloveboxError {
   return new GloveboxError("LIMIT_CALLS", `The program made more than ${limits.calls} tool calls (calls)`, {
     hint: "Use a tool that answers many at once, or split the work into several programs",
   });

@@ -31,7 +31,8 @@ async function take(steps: readonly FetchStep[], said: Readonly<Record<string, D
   });
   const decide = (args: JsonObject): Decision => {
     asked.push(args);
-    return toDecision(said[String(args["url"])] ?? "allow");
+    const { url } = args;
+    return toDecision((typeof url === "string" ? said[url] : undefined) ?? "allow");
   };
   const options = { signal: new AbortController().signal, onSent: () => undefined, decide };
   try {

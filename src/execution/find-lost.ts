@@ -28,6 +28,5 @@ export async function findMissing(
   rooms: Pick<RecoverRooms, "store">,
 ): Promise<readonly KnownCall[]> {
   const answered = new Set(recording.given.map(({ call }) => call?.record.seq));
-  const calls = await readCalls(id, rooms, "pending");
-  return calls.filter(({ seq, outcome }) => outcome !== "pending" && !answered.has(seq));
+  return (await readCalls(id, rooms)).filter(({ seq, hasEnd }) => hasEnd && !answered.has(seq));
 }

@@ -22,7 +22,7 @@ import type { ExecutionRequest, Rooms } from "./execute.ts";
 import { findLost, findMissing } from "./find-lost.ts";
 import type { Recording } from "./journal/events.ts";
 import type { Journal, Journals } from "./journal/open-journals.ts";
-import { traceCalls } from "./recover.ts";
+import { readCalls, toTrace } from "./recover.ts";
 import { programOf, runProgram } from "./run-program.ts";
 import { settleFailure } from "./settle.ts";
 
@@ -68,7 +68,7 @@ export async function revive(
   const kept = reopen(stored, rooms);
   const result = await goOnWith(execution, { ...options, kept }, rooms).catch(async (thrown: unknown) => ({
     ...settleFailure(execution, thrown, rooms),
-    calls: await traceCalls(id, rooms),
+    calls: toTrace(await readCalls(id, rooms)),
   }));
   if (result.state !== "paused") await rooms.people.withdraw(id);
   const whole = addStats(result, stored);

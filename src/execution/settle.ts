@@ -35,7 +35,7 @@ type Thrown = Extract<Ending, { kind: "threw" }>["thrown"];
 
 interface Ran {
   readonly program: Program;
-  readonly bridge: Bridge;
+  readonly bridge: Pick<Bridge, "records" | "failureOf" | "labels" | "dryRun">;
   readonly ran: SandboxResult;
   /** What it waited for when it was put away. */
   readonly pending?: readonly Approval[];

@@ -66,6 +66,7 @@ export class RunningProgram {
   readonly #putAway = (): void => this.#end({ kind: "paused" });
   readonly #player: Player;
   #open = true;
+  #isAsked = false;
   #calls = 0;
   #outputBytes = 0;
   #cpuMs = 0;
@@ -98,6 +99,7 @@ export class RunningProgram {
     const start = job.tape?.start ?? { seed: this.#options.seed, atMs: now() };
     job.tape?.began(start);
     child.send(TO_GUEST.START, 0, JSON.stringify(createStart(job, start.seed)), start.atMs);
+    this.#askIfOver();
   }
 
   #receive(frame: Frame): void {
@@ -129,6 +131,10 @@ export class RunningProgram {
         return this.#endThrown(parseThrown(text));
       case TO_HOST.OVERRUN:
         return this.#fail(parseOverrun(text, limits));
+      case TO_HOST.PONG:
+        // What a last call came to may be on its way, and comes first.
+        if (this.#isAsked) return void setImmediate(this.#putAway);
+        throw new GloveboxError("SANDBOX_CRASHED", "The sandbox process answered what it was not asked");
       default:
         throw new GloveboxError("SANDBOX_CRASHED", `The sandbox process sent a frame of unknown kind ${kind}`);
     }
@@ -185,13 +191,23 @@ export class RunningProgram {
 
   #answer(kind: Delivery["kind"], id: number, text: string): void {
     if (!this.#open) return;
-    const delivery = { kind, id, atMs: this.#options.now(), text };
-    this.#options.job.tape?.keep(delivery);
+    const { job, now } = this.#options;
+    const delivery = { kind, id, atMs: job.tape?.now?.() ?? now(), text };
+    job.tape?.keep(delivery);
     this.#give(delivery);
   }
 
   #give({ kind, id, atMs, text }: Delivery): void {
     if (this.#open) this.#options.child.send(FRAMES[kind], id, text, atMs);
+    this.#askIfOver();
+  }
+
+  /** The answer comes after everything that the program did with what it was given, unless it ends before. */
+  #askIfOver(): void {
+    const { job, child } = this.#options;
+    if (!this.#open || this.#isAsked || job.tape?.isAll !== true || !this.#player.isOver()) return;
+    this.#isAsked = true;
+    child.send(TO_GUEST.PING, 0, "", 0);
   }
 
   /** The value has a limit of its own, counted here again; whoever settles sees by `outputBytes` if it is large. */
@@ -247,7 +263,8 @@ export class RunningProgram {
     const { job, queueMs, release } = this.#options;
     job.signal.removeEventListener("abort", this.#cancel);
     job.setAside?.removeEventListener("abort", this.#putAway);
-    release(ending.kind === "returned" || ending.kind === "threw");
+    // One that was asked may answer when it has no program any more.
+    release(!this.#isAsked && (ending.kind === "returned" || ending.kind === "threw"));
     const usage = {
       queueMs,
       wallMs: this.#elapsedMs(),

@@ -26,6 +26,10 @@ export interface Tape {
   /** Left out for a program that never ran. */
   readonly start?: TapeStart;
   readonly past: readonly Delivery[];
+  /** Nothing follows the past: a program that has done what it can with it is put away. */
+  readonly isAll?: boolean;
+  /** What the program's clock shows when something new enters; left out, the time of day. */
+  readonly now?: () => number;
   /** The program begins, for the first time or again. */
   began(start: TapeStart): void;
   /** A call comes that the past has the answer to. Throws when it is not the call that was answered then. */

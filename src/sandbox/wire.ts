@@ -13,7 +13,7 @@ export const TO_GUEST = {
   FAILURE: 3,
   /** The timer `id` is due. */
   TICK: 4,
-  /** Say PONG: asked of a child that rests, before it gets a program. */
+  /** Say PONG: asked of a child that rests, before it gets a program, and of a program that may wait for something. */
   PING: 5,
 } as const;
 
@@ -35,7 +35,7 @@ export const TO_HOST = {
   THREW: 22,
   /** The isolate's own limit ended the program; the payload is a word of `OVERRUNS`. */
   OVERRUN: 23,
-  /** The answer of a child that rests to PING. */
+  /** The answer to PING: the child rests, or its program has done all that it can with what it was given before. */
   PONG: 24,
 } as const;
 

@@ -1,7 +1,8 @@
 /** The front door of `surfaces`: what the composition root provides and starts. The command line is loaded on demand. */
 
-export type { CliPowers, LoginCommandPowers } from "./cli/powers.ts";
+export type { CliPowers, LoginCommandPowers, ReplayPowers } from "./cli/powers.ts";
 export { createLibrary } from "./create-library.ts";
 export type { Glovebox } from "./create-library.ts";
 export { findDemoUpstreams } from "./demo/find-demo-upstreams.ts";
+export { parseRecording } from "./parse-recording.ts";
 export type { CallToolsRequest, ExecuteRequest, Gateway, Health, ResumeRequest } from "./gateway.ts";

@@ -39,6 +39,7 @@ test("the package exports these names and no others", () => {
     "defineAdapter",
     "defineConfig",
     "main",
+    "replay",
     "type Adapter",
     "type AdapterContext",
     "type ErrorCode",
@@ -49,6 +50,8 @@ test("the package exports these names and no others", () => {
     "type Json",
     "type Limits",
     "type PublicError",
+    "type ReplayOptions",
+    "type Replayed",
   ]);
 });
 

@@ -54,12 +54,11 @@ class Served {
     }
   }
 
-  /** What is neither a question nor a start is a late answer to the execution before. */
+  /** What is no start is a late answer to the execution before. */
   #receiveStart(): Frame {
     for (;;) {
       const frame = this.#receive();
       if (frame.kind === TO_GUEST.START) return frame;
-      if (frame.kind === TO_GUEST.PING) this.#send(TO_HOST.PONG, 0, "");
     }
   }
 
@@ -117,13 +116,22 @@ class Served {
     while (bytes.length > 0) bytes = bytes.subarray(writeSync(WIRE_DESCRIPTOR, bytes));
   }
 
-  /** The next frame, after everything was sent; without one the host is gone, and so is the reason to live. */
+  /**
+   * The next frame, after everything was sent; without one the host is gone, and so is the reason to live. A question
+   * is answered here: whoever waits for frames has done what could be done.
+   */
   #receive(): Frame {
-    this.#flush();
-    const frame = readBlocking(this.#reader, (into) => readSync(WIRE_DESCRIPTOR, into));
-    if (!frame) process.exit(0);
-    this.#waiting -= 1;
-    return frame;
+    for (;;) {
+      this.#flush();
+      const frame = readBlocking(this.#reader, (into) => readSync(WIRE_DESCRIPTOR, into));
+      if (!frame) process.exit(0);
+      if (frame.kind === TO_GUEST.PING) {
+        this.#send(TO_HOST.PONG, 0, "");
+        continue;
+      }
+      this.#waiting -= 1;
+      return frame;
+    }
   }
 }
 

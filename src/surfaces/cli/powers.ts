@@ -5,7 +5,8 @@ import type { Readable, Writable } from "node:stream";
 import type { LedgerReader } from "../../audit/index.ts";
 import type { HeldDefinitions } from "../../catalog/index.ts";
 import type { Settings } from "../../config/index.ts";
-import type { ConnectorId, Instant } from "../../domain/index.ts";
+import type { ConnectorId, ExecutionId, Instant, JsonObject } from "../../domain/index.ts";
+import type { KeptExecution, Replayed } from "../../execution/index.ts";
 import type { ApprovalDesk } from "../../policy/index.ts";
 import type { ExecutionControl, ExecutionHistory } from "../../execution/index.ts";
 import type { Vault } from "../../vault/index.ts";
@@ -39,6 +40,24 @@ export type DroppedLogin =
   | { readonly kind: "none" }
   | { readonly kind: "forgotten"; readonly issuer?: string; readonly revocation?: Revocation };
 
+/** Past executions, shown again. */
+export interface ReplayPowers {
+  /** From the journal; it is in the ledger who looked. */
+  find(
+    settings: Settings,
+    id: ExecutionId,
+    who: { readonly actor: string; readonly action: "execution.exported" | "execution.replayed" },
+  ): Promise<KeptExecution>;
+  /** A document that needs nothing else, without known secrets. */
+  toFile(kept: KeptExecution): JsonObject;
+  /** Opens a sandbox and nothing else. */
+  show(
+    settings: Settings,
+    kept: KeptExecution,
+    request: { readonly signal: AbortSignal; readonly until?: number; readonly code?: string },
+  ): Promise<Replayed>;
+}
+
 export interface CliPowers {
   readonly version: string;
   readonly terminal: Terminal;
@@ -67,6 +86,7 @@ export interface CliPowers {
   openBrowser(url: URL): void;
   /** Asks every gateway that runs on these settings to restart one upstream; they look about once a second. */
   requestRestart(settings: Settings, upstream: ConnectorId, actor: string): Promise<void>;
+  readonly replays: ReplayPowers;
   /** Unguessable; opens the admin page until this start ends. */
   createToken(): string;
   readonly nodeVersion: string;

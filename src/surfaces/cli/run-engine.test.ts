@@ -42,6 +42,11 @@ async function run(...flags: readonly string[]): Promise<readonly [string | unde
     openLogins: () => Promise.reject(new TypeError("not needed")),
     openBrowser: () => undefined,
     requestRestart: () => Promise.reject(new TypeError("not needed")),
+    replays: {
+      find: () => Promise.reject(new TypeError("not needed")),
+      toFile: () => ({}),
+      show: () => Promise.reject(new TypeError("not needed")),
+    },
     report: () => "in_1",
     createToken: () => "",
   };

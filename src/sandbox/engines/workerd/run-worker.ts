@@ -1,6 +1,6 @@
 /** One program in one Dynamic Worker, from its start to its last frame. */
 
-import { TO_HOST } from "../../wire.ts";
+import { TO_GUEST, TO_HOST } from "../../wire.ts";
 import type { StartMessage, ThrownMessage } from "../../wire.ts";
 import { STUCK } from "../stuck.ts";
 import type { GuestSession } from "./dynamic-worker.ts";
@@ -46,6 +46,10 @@ async function listen(guest: GuestSession, run: WorkerRun): Promise<string> {
 /** Everything that has arrived; each frame is a turn of the program of its own. */
 async function deliverAll(guest: GuestSession, frames: FrameWire, run: WorkerRun): Promise<void> {
   for (let frame = await frames.receive(); frame; frame = frames.poll()) {
+    if (frame.kind === TO_GUEST.PING) {
+      run.isAsked = true;
+      continue;
+    }
     run.waiting -= 1;
     await feed(guest, frame.text);
     await guest.deliver(frame.kind, frame.id, frame.atMs);
@@ -66,6 +70,8 @@ class WorkerRun {
   readonly #frames: FrameWire;
   /** Calls and timers that the host has not answered yet. */
   waiting = 0;
+  /** The host wants to know when the program has done what it can. */
+  isAsked = false;
   #isOver = false;
 
   constructor(frames: FrameWire) {
@@ -82,6 +88,8 @@ class WorkerRun {
     }
     // All input comes from the host, so a program that waits for none of it can never go on.
     if (this.waiting === 0) this.end(STUCK);
+    if (this.isAsked) this.#send(TO_HOST.PONG, 0, "");
+    this.isAsked = false;
     this.#frames.flush();
     return !this.#isOver;
   }

@@ -1,0 +1,67 @@
+/** Compares how an execution came out the first time and again, byte by byte where bytes count. */
+
+import type { ErrorCode, ExecutionResult, Json, LogLine, PublicError } from "../../domain/index.ts";
+
+const SHOWN_CHARS = 200;
+
+/** Somebody or something outside of the program ended it; where exactly, a recording does not tell. */
+const FROM_OUTSIDE: readonly ErrorCode[] = [
+  "INTERNAL_BUG",
+  "LIMIT_BUSY",
+  "LIMIT_MEMORY",
+  "LIMIT_QUOTA",
+  "LIMIT_TIME",
+  "REPLAY_DIVERGED",
+  "REQUEST_CANCELLED",
+  "SANDBOX_CRASHED",
+  "STORE_UNAVAILABLE",
+];
+
+/** The first difference, in words; nothing when there is none. Times, and the handle of a large result, do not count. */
+export function findDifference(first: ExecutionResult, again: ExecutionResult): string | undefined {
+  if (again.error?.code === "REPLAY_DIVERGED") return again.error.message;
+  if (isCutOff(first)) return compareLogs(first.logs, again.logs.slice(0, first.logs.length));
+  return (
+    compareLogs(first.logs, again.logs) ??
+    compare("The state", first.state, again.state) ??
+    compare("The error", toPlain(first.error), toPlain(again.error)) ??
+    compare("The value", first.value, again.value) ??
+    compare("The size", first.truncated?.bytes, again.truncated?.bytes)
+  );
+}
+
+/** Whether it ended without its program having come to an end. */
+export function isCutOff({ state, error }: ExecutionResult): boolean {
+  return state === "paused" || (error !== undefined && FROM_OUTSIDE.includes(error.code));
+}
+
+function compareLogs(first: readonly LogLine[], again: readonly LogLine[]): string | undefined {
+  const lines = Array.from({ length: Math.max(first.length, again.length) }, (_, index) => index);
+  const at = lines.find((index) => toText(first[index]) !== toText(again[index]));
+  return at === undefined ? undefined : compare(`Line ${at + 1} of the log`, toText(first[at]), toText(again[at]));
+}
+
+function toText(line: LogLine | undefined): string | undefined {
+  return line && `${line.level}: ${line.text}`;
+}
+
+/** What is the same each time: an incident has another name each time. */
+function toPlain(error: PublicError | undefined): Json | undefined {
+  if (!error) return undefined;
+  const { incident: _, ...rest } = error;
+  return { ...rest };
+}
+
+function compare(what: string, first: Json | undefined, again: Json | undefined): string | undefined {
+  const [before, now] = [show(first), show(again)];
+  if (before === now) return undefined;
+  return `${what} was ${cut(before)} and is ${cut(now)}`;
+}
+
+function show(value: Json | undefined): string {
+  return value === undefined ? "absent" : JSON.stringify(value);
+}
+
+function cut(text: string): string {
+  return text.length <= SHOWN_CHARS ? text : `${text.slice(0, SHOWN_CHARS).toWellFormed()}…`;
+}

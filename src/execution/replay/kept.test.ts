@@ -1,0 +1,136 @@
+/** Which past executions can be shown again, and what is said of the others. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { AGENT, EXECUTION } from "../../bridge/fixtures/test-bridge.ts";
+import { digestOf } from "../../audit/index.ts";
+import { DEFAULT_LIMITS } from "../../domain/index.ts";
+import type { ExecutionResult } from "../../domain/index.ts";
+import { NAMESPACES, programOf } from "../../sandbox/fixtures/test-sandbox.ts";
+import { openStore } from "../../store/index.ts";
+
+import { openJournals } from "../journal/open-journals.ts";
+import { findDifference } from "./find-difference.ts";
+import { findKept } from "./kept.ts";
+
+const ASKED = { kind: "asked", principal: AGENT, source: "1", limits: DEFAULT_LIMITS } as const;
+const BEGAN = {
+  kind: "began",
+  start: { seed: [1, 2, 3, 4], atMs: 5 },
+  program: programOf("return 1"),
+  namespaces: NAMESPACES,
+  network: false,
+  engine: "isolate",
+} as const;
+const DELIVERY = { kind: "tick", id: 1, atMs: 6, text: "x".repeat(100) } as const;
+const SEAL = {
+  close: (plain: string) => Buffer.from(plain),
+  open: (sealed: Uint8Array) => Buffer.from(sealed).toString(),
+};
+const RESULT: ExecutionResult = {
+  execution: EXECUTION,
+  state: "completed",
+  value: 1,
+  logs: [{ level: "log", text: "a", atMs: 1 }],
+  calls: [],
+  findings: [],
+  stats: { queueMs: 0, wallMs: 0, cpuMs: 0, peakMemoryBytes: 0, calls: 0, outputBytes: 0 },
+  engine: "isolate",
+  isolation: "process",
+};
+
+/** A store with one execution, and its journal. */
+async function open(executionBytes = 1_000_000) {
+  const store = await openStore({ path: ":memory:", now: () => 0 });
+  let now = 10;
+  const kept = { keepMs: 100, totalBytes: 1_000_000, executionBytes };
+  const journals = openJournals({ store: store.journals, seal: SEAL, now: () => now, ...kept });
+  await store.executions.open({
+    id: EXECUTION,
+    principal: AGENT.id,
+    source: digestOf("1"),
+    sourceText: "1",
+    startedAt: 1,
+  });
+  const journal = journals.begin(EXECUTION);
+  journal.note(ASKED);
+  const end = () =>
+    store.executions.close(EXECUTION, { endedAt: 10, state: "completed", result: JSON.stringify(RESULT) });
+  return { rooms: { store, journals }, journal, end, wait: (until: number) => void (now = until) };
+}
+
+describe("a past execution", () => {
+  it("is found with what it was given and how it ended", async () => {
+    const { rooms, journal, end } = await open();
+    journal.note(BEGAN);
+    journal.note({ kind: "given", delivery: DELIVERY });
+    await journal.flush();
+    const running = await findKept(EXECUTION, rooms);
+    assert.deepEqual([running.result, running.recording.given.length], [undefined, 1]);
+    await end();
+    const { execution, result, recording, isMasked } = await findKept(EXECUTION, rooms);
+    assert.deepEqual([execution.id, result, isMasked], [EXECUTION, RESULT, false]);
+    assert.deepEqual(recording.given[0]?.delivery, DELIVERY);
+  });
+  it("does not exist under another name", async () => {
+    const { store, journals } = (await open()).rooms;
+    const none = { store: { executions: { find: async () => undefined } }, journals };
+    await assert.rejects(findKept(EXECUTION, none), /There is no execution ex_/);
+    await store.close();
+  });
+  it("is gone once its journal was kept long enough, and not before", async () => {
+    const { rooms, journal, end, wait } = await open();
+    journal.note(BEGAN);
+    await journal.flush();
+    await end();
+    wait(110);
+    assert.equal(await rooms.journals.drop(), 0);
+    assert.ok(await findKept(EXECUTION, rooms));
+    wait(111);
+    assert.equal(await rooms.journals.drop(), 1);
+    await assert.rejects(findKept(EXECUTION, rooms), { code: "REQUEST_NOT_FOUND", message: /is not kept any more$/ });
+  });
+  it("cannot be shown when it was too much to keep", async () => {
+    const { rooms, journal } = await open(10);
+    journal.note(BEGAN);
+    journal.note({ kind: "given", delivery: DELIVERY });
+    await journal.flush();
+    await assert.rejects(findKept(EXECUTION, rooms), { code: "REQUEST_NOT_FOUND", message: /was too much to keep/ });
+  });
+  it("cannot be shown when its program never began", async () => {
+    const { rooms, journal } = await open();
+    await journal.flush();
+    await assert.rejects(findKept(EXECUTION, rooms), { code: "REQUEST_INVALID", message: /ran no program/ });
+  });
+});
+
+describe("two ways of one execution", () => {
+  const error = { code: "PROGRAM_THREW", message: "a", retry: false } as const;
+  it("are the same whatever the times, the incident and the handle are", () => {
+    const logs = [{ level: "log", text: "a", atMs: 99 }] as const;
+    assert.equal(findDifference(RESULT, { ...RESULT, logs, stats: { ...RESULT.stats, wallMs: 9 } }), undefined);
+    const failed = { ...RESULT, state: "failed", error: { ...error, incident: "in_1" } } as const;
+    assert.equal(findDifference(failed, { ...failed, error: { ...error, incident: "in_2" } }), undefined);
+  });
+  it("differ by value, state, error, log and size, and it is said where", () => {
+    const differ = (change: Partial<ExecutionResult>): string => findDifference(RESULT, { ...RESULT, ...change }) ?? "";
+    assert.equal(differ({ value: "1" }), 'The value was 1 and is "1"');
+    assert.equal(differ({ logs: [] }), 'Line 1 of the log was "log: a" and is absent');
+    assert.equal(differ({ state: "failed", error }), 'The state was "completed" and is "failed"');
+    const failed = { ...RESULT, state: "failed", error } as const;
+    assert.match(
+      findDifference(failed, { ...failed, error: { ...error, message: "b" } }) ?? "",
+      /^The error was .*"a"/,
+    );
+    assert.equal(differ({ value: "x".repeat(300) })?.length, 'The value was 1 and is "'.length + 200);
+  });
+  it("are the same as far as the first went when somebody outside ended that", () => {
+    for (const code of ["REQUEST_CANCELLED", "LIMIT_TIME", "SANDBOX_CRASHED"] as const) {
+      const first = { ...RESULT, state: "failed", error: { ...error, code } } as const;
+      const more = { ...RESULT, logs: [...RESULT.logs, { level: "log", text: "b", atMs: 1 }] } as const;
+      assert.equal(findDifference(first, more), undefined);
+      assert.match(findDifference(first, { ...more, logs: [] }) ?? "", /^Line 1/);
+    }
+  });
+});

@@ -1,0 +1,132 @@
+/**
+ * Runs other code against the answers of a past execution: each call gets the answer that the same call had then. So a
+ * program can be repaired, and a skill tested, with real data and without any upstream.
+ */
+
+import type { Analyzed } from "../../analysis/index.ts";
+import { callsOverrun } from "../../bridge/index.ts";
+import { GloveboxError, canonicalJson } from "../../domain/index.ts";
+import type { Json, Limits, Namespace, Reply } from "../../domain/index.ts";
+import type { Delivery, GuestHost, Tape } from "../../sandbox/index.ts";
+
+import type { Given } from "../journal/events.ts";
+import { settleRefusal } from "../settle.ts";
+import type { KeptExecution } from "./kept.ts";
+import { replay, showAgain } from "./replay.ts";
+import type { Replayed, ReplayRooms } from "./replay.ts";
+import { parseFailure, traceReplay } from "./trace-replay.ts";
+import type { ReplayTrace } from "./trace-replay.ts";
+
+export interface ChangedRooms extends ReplayRooms {
+  /** Without types: a recording has the names of tools and not their schemas. */
+  analyze(source: string, namespaces: readonly Namespace[], limits: Limits): Analyzed;
+}
+
+export interface ChangedOptions {
+  readonly code: string;
+  readonly signal: AbortSignal;
+}
+
+const SHOWN_CHARS = 200;
+
+/** The recording is shown as it is first, because only that tells with which arguments each answer was asked for. */
+export async function replayChanged(
+  kept: KeptExecution,
+  { code, signal }: ChangedOptions,
+  rooms: ChangedRooms,
+): Promise<Replayed> {
+  const requests = new Map<number, string>();
+  const first = await replay(kept, { signal, onRequest: (seq, text) => requests.set(seq, text) }, rooms);
+  if (first.difference !== undefined) return first;
+  const { request, begun, given } = kept.recording;
+  const analyzed = rooms.analyze(code, begun.namespaces, request.limits);
+  if (!analyzed.ok) return { result: settleRefusal(kept.execution, analyzed, rooms) };
+  const clock = createClock(begun.start.atMs);
+  const trace = traceReplay(undefined); // how the recorded program ended says nothing about another one
+  const host = createHost(request.limits, { answers: groupAnswers(given, requests), trace, clock });
+  const tape: Tape = {
+    start: begun.start,
+    past: [],
+    now: clock.now,
+    began: () => undefined,
+    repeat: () => undefined,
+    keep: () => undefined,
+  };
+  return { result: await showAgain(kept, { tape, host, signal, program: analyzed.program }, { trace, rooms }) };
+}
+
+type Answers = Map<string, Given[]>;
+
+/** In the order in which they were delivered. Arguments are compared as values: the order of their names does not count. */
+function groupAnswers(given: readonly Given[], requests: ReadonlyMap<number, string>): Answers {
+  const answers: Answers = new Map();
+  for (const one of given) {
+    const text = one.call && requests.get(one.call.record.seq);
+    if (text === undefined) continue;
+    const key = keyOf(text);
+    answers.set(key, [...(answers.get(key) ?? []), one]);
+  }
+  return answers;
+}
+
+function keyOf(text: string): string {
+  const cut = text.indexOf("\n");
+  const args = text.slice(cut + 1);
+  return `${text.slice(0, cut)}\n${args === "" ? "" : canonicalJson(parseArguments(args))}`;
+}
+
+/** The guest wrote it with its own JSON. */
+function parseArguments(text: string): Json {
+  return JSON.parse(text) as Json;
+}
+
+interface Clock {
+  readonly now: () => number;
+  /** What was delivered at that time is delivered now. */
+  reach(atMs: number): void;
+}
+
+/** Shows the times of the recording, and goes on from the last of them. */
+function createClock(startMs: number): Clock {
+  let base = startMs;
+  let since = performance.now();
+  const now = (): number => base + Math.floor(performance.now() - since);
+  return {
+    now,
+    reach(atMs) {
+      base = Math.max(now(), atMs);
+      since = performance.now();
+    },
+  };
+}
+
+function createHost(
+  limits: Limits,
+  { answers, trace, clock }: { readonly answers: Answers; readonly trace: ReplayTrace; readonly clock: Clock },
+): GuestHost {
+  return {
+    async call(rawAddress, rawArgs, seq) {
+      trace.leaveOpen(seq, String(rawAddress));
+      if (seq > limits.calls) throw callsOverrun(limits);
+      const text = `${String(rawAddress)}\n${String(rawArgs)}`;
+      const found = answers.get(keyOf(text))?.shift();
+      if (!found) throw unknown(seq, text);
+      trace.repeat(found, seq);
+      clock.reach(found.delivery.atMs);
+      return toReply(found.delivery);
+    },
+  };
+}
+
+function toReply({ kind, text }: Delivery): Reply {
+  return kind === "failure" ? { ok: false, error: parseFailure(text) } : { ok: true, json: text };
+}
+
+function unknown(seq: number, text: string): GloveboxError {
+  const cut = text.indexOf("\n");
+  const args = text.slice(cut + 1);
+  const shown = args.length > SHOWN_CHARS ? `${args.slice(0, SHOWN_CHARS).toWellFormed()}…` : args;
+  return new GloveboxError("REPLAY_DIVERGED", `Call ${seq}, ${text.slice(0, cut)}(${shown}), has no recording`, {
+    hint: "Each recorded answer is given once, to the same tool with the same arguments; record a run that makes this call",
+  });
+}

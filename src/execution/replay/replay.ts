@@ -1,0 +1,162 @@
+/**
+ * Shows a past execution again: the same program in a fresh isolate is given what it was given then, in the same order
+ * and at the same times. Nothing else is reachable: no upstream, no network, no person.
+ */
+
+import { digestOf } from "../../audit/index.ts";
+import { callsOverrun } from "../../bridge/index.ts";
+import { GloveboxError, parseResultId } from "../../domain/index.ts";
+import type { ExecutionResult, Json, Program, ResultId, Truncation } from "../../domain/index.ts";
+import type { GuestHost, SandboxJob, SandboxResult, Tape } from "../../sandbox/index.ts";
+import { outlineShape } from "../../typegen/index.ts";
+
+import type { Given } from "../journal/events.ts";
+import { keepLarge } from "../results/keep-large.ts";
+import { programOf } from "../run-program.ts";
+import { settleResult } from "../settle.ts";
+import type { SettleContext } from "../settle.ts";
+import { findDifference } from "./find-difference.ts";
+import type { BegunRecording, KeptExecution } from "./kept.ts";
+import { traceReplay } from "./trace-replay.ts";
+import type { ReplayTrace } from "./trace-replay.ts";
+
+const MAX_SHAPE_CHARS = 2_000;
+/** Leads nowhere: nothing is kept of what is shown again. */
+const NO_HANDLE = parseHandle("rs_".padEnd(27, "0"));
+
+export interface ReplayRooms extends SettleContext {
+  run(job: SandboxJob): Promise<SandboxResult>;
+}
+
+export interface ReplayOptions {
+  /** The number of the call after whose answer it stops. */
+  readonly until?: number;
+  readonly signal: AbortSignal;
+  /** Hears each call as the program wrote it: its address, a newline and its arguments. */
+  readonly onRequest?: (seq: number, text: string) => void;
+}
+
+export interface Replayed {
+  readonly result: ExecutionResult;
+  /** How it differs from the first time; left out when it does not, or when there is nothing to compare with. */
+  readonly difference?: string;
+}
+
+/** Rejects with REQUEST_INVALID for an `until` that the recording does not have. */
+export async function replay(kept: KeptExecution, options: ReplayOptions, rooms: ReplayRooms): Promise<Replayed> {
+  const given = takeUntil(kept.recording.given, options.until);
+  const isWhole = options.until === undefined;
+  const trace = traceReplay(kept.result, { isPart: !isWhole });
+  const tape = createTape(kept, given, { trace, ...options });
+  const result = await showAgain(
+    kept,
+    { tape, host: endedHost(kept, trace), signal: options.signal },
+    { trace, rooms },
+  );
+  const difference = isWhole && kept.result ? findDifference(kept.result, result) : divergence(result);
+  return { result, ...(difference !== undefined && { difference }) };
+}
+
+/** What one showing has of its own. */
+export interface Showing extends Pick<SandboxJob, "host" | "signal"> {
+  readonly tape: Tape;
+  /** Left out, it is the program that was recorded. */
+  readonly program?: Program;
+}
+
+/** Runs it, and settles what came of it as ever. Nothing is kept. */
+export async function showAgain(
+  { execution, recording }: KeptExecution,
+  { tape, host, signal, program = toProgram(recording) }: Showing,
+  { trace, rooms }: { readonly trace: ReplayTrace; readonly rooms: ReplayRooms },
+): Promise<ExecutionResult> {
+  const { request, begun } = recording;
+  const { limits, input } = request;
+  const ran = await rooms.run({
+    program,
+    namespaces: begun.namespaces,
+    limits,
+    host,
+    tape,
+    principal: execution.principal,
+    signal,
+    ...(begun.network && { network: true }),
+    ...(input !== undefined && { input }),
+  });
+  const settled = settleResult(execution, { program, bridge: trace, ran }, rooms);
+  return keepLarge(settled, limits, async (value) => describeLarge(value, trace));
+}
+
+/** It began, so there is one. */
+function toProgram(recording: BegunRecording): Program {
+  return programOf(recording) ?? recording.begun.program;
+}
+
+/** As results are described when they are kept, under the handle that it had. */
+function describeLarge(value: Json, { handle = NO_HANDLE }: ReplayTrace): Truncation {
+  const bytes = Buffer.byteLength(JSON.stringify(value));
+  return { handle, bytes, shape: outlineShape(value, MAX_SHAPE_CHARS) };
+}
+
+function takeUntil(given: readonly Given[], until: number | undefined): readonly Given[] {
+  if (until === undefined) return given;
+  const at = given.findIndex(({ call }) => call?.record.seq === until);
+  if (at >= 0) return given.slice(0, at + 1);
+  const answered = given.flatMap(({ call }) => (call ? [call.record.seq] : [])).toSorted((a, b) => a - b);
+  throw new GloveboxError("REQUEST_INVALID", `The recording has no answer to call ${until}`, {
+    hint: answered.length === 0 ? "It has none at all" : `It has answers to ${answered.slice(0, 20).join(", ")}`,
+  });
+}
+
+function createTape(
+  { recording, isMasked }: KeptExecution,
+  given: readonly Given[],
+  { trace, onRequest }: Pick<ReplayOptions, "onRequest"> & { readonly trace: ReplayTrace },
+): Tape {
+  const answers = new Map(given.flatMap((one) => (one.call ? [[one.call.record.seq, one] as const] : [])));
+  return {
+    start: recording.begun.start,
+    past: given.map(({ delivery }) => delivery),
+    isAll: true,
+    began: () => undefined,
+    repeat(seq, text) {
+      const answer = answers.get(seq);
+      const tool = text.slice(0, text.indexOf("\n"));
+      const was = answer?.call?.record.tool;
+      const isSame = isMasked ? was === tool : answer?.call?.request === digestOf(text);
+      if (!answer || !isSame) throw diverged(seq, tool, was);
+      onRequest?.(seq, text);
+      trace.repeat(answer, seq);
+    },
+    keep: () => undefined,
+  };
+}
+
+/** A call without an answer in the recording never had one; only one too many ends the program. */
+function endedHost({ recording }: KeptExecution, trace: ReplayTrace): GuestHost {
+  const { limits } = recording.request;
+  return {
+    call(rawAddress, _rawArgs, seq) {
+      trace.leaveOpen(seq, String(rawAddress));
+      return seq > limits.calls ? Promise.reject(callsOverrun(limits)) : new Promise(() => undefined);
+    },
+  };
+}
+
+function diverged(seq: number, tool: string, was: string | undefined): GloveboxError {
+  const what =
+    tool === was ? `${tool} with other arguments than the first time` : `${tool}, the first time it was ${was}`;
+  return new GloveboxError("REPLAY_DIVERGED", `Call ${seq} is ${what}`, {
+    hint: "The recording belongs to another program, engine or version of Glovebox",
+  });
+}
+
+function parseHandle(text: string): ResultId {
+  const handle = parseResultId(text);
+  if (!handle) throw new TypeError("A constant of this file is malformed");
+  return handle;
+}
+
+function divergence({ error }: ExecutionResult): string | undefined {
+  return error?.code === "REPLAY_DIVERGED" ? error.message : undefined;
+}

@@ -1,0 +1,48 @@
+/** The calls of a program that is shown again: each as it went the first time, once the program has asked for it. */
+
+import type { Bridge } from "../../bridge/index.ts";
+import type { CallRecord, LabelSource, PublicError, ResultId } from "../../domain/index.ts";
+
+import type { Given } from "../journal/events.ts";
+import type { KeptExecution } from "./kept.ts";
+
+/** In the place of the bridge, where results are settled. */
+export interface ReplayTrace extends Pick<Bridge, "records" | "failureOf" | "labels" | "dryRun"> {
+  /** `seq` is the number that the call has this time. */
+  repeat(given: Given, seq: number): void;
+  /** A call that has no answer. */
+  leaveOpen(seq: number, tool: string): void;
+  /** What a large result was called. */
+  readonly handle?: ResultId;
+}
+
+/** `result` is how the same calls went the first time; in a part of them, those without an answer have none yet. */
+export function traceReplay(result: KeptExecution["result"], { isPart = false } = {}): ReplayTrace {
+  const calls = new Map<number, CallRecord>();
+  const failures = new Map<number, PublicError>();
+  let labels: readonly LabelSource[] = [];
+  return {
+    repeat({ delivery, call }, seq) {
+      if (!call) return;
+      calls.set(seq, { ...call.record, seq });
+      if (delivery.kind === "failure") failures.set(seq, parseFailure(delivery.text));
+      // A session only ever reads more, and calls are not asked for in the order of their answers.
+      if (call.labels && call.labels.length > labels.length) labels = call.labels;
+    },
+    leaveOpen(seq, tool) {
+      const known = result?.calls.find((call) => call.seq === seq);
+      const open = { seq, tool, effect: "unknown", decision: "deny", outcome: "unknown", ms: 0 } as const;
+      calls.set(seq, isPart ? { ...open, ...known, outcome: "unknown" } : (known ?? open));
+    },
+    records: () => [...calls.values()].toSorted((a, b) => a.seq - b.seq),
+    failureOf: (seq) => failures.get(seq),
+    labels: () => labels,
+    dryRun: () => result?.dryRun && { writes: result.dryRun.writes.filter(({ seq }) => calls.has(seq)) },
+    ...(result?.truncated && { handle: result.truncated.handle }),
+  };
+}
+
+/** The bridge made it. */
+export function parseFailure(text: string): PublicError {
+  return JSON.parse(text) as PublicError;
+}

@@ -1,0 +1,29 @@
+/** The words of `glovebox executions replay` and `export`. */
+
+import type { Command } from "commander";
+
+import { addCommand, parseCount } from "./add-command.ts";
+import { exportExecutionCommand } from "./export-execution-command.ts";
+import { replayCommand } from "./replay-command.ts";
+import type { ReplayContext } from "./replay-command.ts";
+
+/** Beneath `executions`. Options may stand before or after the word of a subcommand. */
+export function addReplay(program: Command, context: ReplayContext, end: (code: number) => void): void {
+  const executions =
+    program.commands.find((command) => command.name() === "executions") ??
+    addCommand(program, "executions", "what was executed");
+  addCommand(executions, "replay <id>", "an execution again, from its journal or an export, with no upstream touched")
+    .option("--until <call>", "stop after the answer to this call and show what was done until then", parseCount)
+    .option("--code <file>", "other code, against the answers that were recorded")
+    .option("--json", "print as one JSON object")
+    .action(async (subject: string, _flags, command: Command) =>
+      end(await replayCommand(subject, command.optsWithGlobals(), context)),
+    );
+  addCommand(
+    executions,
+    "export <id> [file]",
+    "writes an execution to standard output or a new file, to replay it elsewhere",
+  ).action(async (id: string, file: string | undefined, _flags, command: Command) =>
+    end(await exportExecutionCommand({ id, file }, command.optsWithGlobals(), context)),
+  );
+}

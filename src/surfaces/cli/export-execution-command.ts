@@ -1,0 +1,44 @@
+/** `glovebox executions export`: a past execution as one document, to be shown again elsewhere. */
+
+import { writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+
+import { GloveboxError, parseExecutionId } from "../../domain/index.ts";
+import { EXIT } from "./powers.ts";
+import { printLine } from "./print.ts";
+import type { ReplayContext } from "./replay-command.ts";
+
+/** What programs were given is nobody's business but the owner's. */
+const OWNER_ONLY = 0o600;
+
+export async function exportExecutionCommand(
+  { id: rawId, file }: { readonly id: string; readonly file: string | undefined },
+  flags: { readonly config?: string },
+  { powers, principal }: ReplayContext,
+): Promise<number> {
+  const { terminal } = powers;
+  const id = parseExecutionId(rawId);
+  if (!id) {
+    throw new GloveboxError("REQUEST_INVALID", `${JSON.stringify(rawId)} is no execution`, {
+      hint: "Take the id from the result of execute: ex_ and 24 hex digits",
+    });
+  }
+  const settings = await powers.loadSettings(flags.config);
+  const kept = await powers.replays.find(settings, id, { actor: principal.id, action: "execution.exported" });
+  const text = `${JSON.stringify(powers.replays.toFile(kept))}\n`;
+  if (file === undefined) terminal.stdout.write(text);
+  else await writeNew(resolve(terminal.cwd, file), text, file);
+  if (file !== undefined) printLine(terminal.stderr, `written to ${file}; it holds what the program was given`);
+  return EXIT.done;
+}
+
+async function writeNew(path: string, text: string, shown: string): Promise<void> {
+  try {
+    await writeFile(path, text, { flag: "wx", mode: OWNER_ONLY });
+  } catch (cause) {
+    throw new GloveboxError("REQUEST_INVALID", `${shown} cannot be written`, {
+      cause,
+      hint: "Name a file that does not exist yet, in a folder that you may write to",
+    });
+  }
+}

@@ -1,0 +1,107 @@
+/** `glovebox executions replay`: a past execution again, from its journal or from an export, with no upstream touched. */
+
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+
+import { GloveboxError, parseExecutionId } from "../../domain/index.ts";
+import type { Principal } from "../../domain/index.ts";
+import type { KeptExecution, Replayed } from "../../execution/index.ts";
+import { parseRecording } from "../parse-recording.ts";
+import { EXIT } from "./powers.ts";
+import type { CliPowers, Terminal } from "./powers.ts";
+import { printJson, printLine, printResult } from "./print.ts";
+
+export interface ReplayFlags {
+  readonly config?: string;
+  readonly json?: boolean;
+  readonly until?: number;
+  readonly code?: string;
+}
+
+export interface ReplayContext {
+  readonly powers: CliPowers;
+  readonly principal: Principal;
+}
+
+/** Exit code 1 when it came out otherwise than the first time, or when other code failed. */
+export async function replayCommand(
+  subject: string,
+  flags: ReplayFlags,
+  { powers, principal }: ReplayContext,
+): Promise<number> {
+  const { terminal } = powers;
+  const { until, code: file } = flags;
+  if (until !== undefined && file !== undefined) {
+    throw new GloveboxError("REQUEST_INVALID", "Other code has calls of its own, so it cannot stop at one", {
+      hint: "Leave out --until or --code",
+    });
+  }
+  const code = file === undefined ? undefined : await readText(file, terminal);
+  const settings = await powers.loadSettings(flags.config);
+  const id = parseExecutionId(subject);
+  const kept = id
+    ? await powers.replays.find(settings, id, { actor: principal.id, action: "execution.replayed" })
+    : parseRecording(parseJson(await readText(subject, terminal)));
+  const abort = new AbortController();
+  const forget = terminal.onInterrupt(() => abort.abort());
+  try {
+    const options = {
+      signal: abort.signal,
+      ...(until !== undefined && { until }),
+      ...(code !== undefined && { code }),
+    };
+    const replayed = await powers.replays.show(settings, kept, options);
+    if (flags.json) printJson(terminal.stdout, { same: replayed.difference === undefined, ...replayed });
+    else printReplayed(replayed, kept, { ...flags, terminal });
+    return abort.signal.aborted ? EXIT.interrupted : exitOf(replayed, code !== undefined);
+  } finally {
+    forget();
+  }
+}
+
+function exitOf({ result, difference }: Replayed, isChanged: boolean): number {
+  const isGood = difference === undefined && (!isChanged || result.state === "completed");
+  return isGood ? EXIT.done : EXIT.failed;
+}
+
+function printReplayed(
+  { result, difference }: Replayed,
+  { result: first }: KeptExecution,
+  { terminal, ...flags }: ReplayFlags & { readonly terminal: Terminal },
+): void {
+  const { stdout, stderr } = terminal;
+  printResult(result, stdout, stderr);
+  if (flags.until !== undefined) {
+    for (const { seq, tool, outcome } of result.calls) {
+      printLine(stderr, `  ${seq} ${tool} ${outcome === "unknown" ? "no answer yet" : outcome}`);
+    }
+  }
+  const isTold = result.error?.code === "REPLAY_DIVERGED";
+  if (difference !== undefined && !isTold) printLine(stderr, `error: ${difference} [REPLAY_DIVERGED]`);
+  if (difference === undefined) printLine(stderr, describeSame(flags, first !== undefined));
+}
+
+function describeSame({ until, code }: ReplayFlags, wasCompared: boolean): string {
+  if (code !== undefined) return "replayed with other code; no upstream was touched";
+  if (until !== undefined) return `replayed up to the answer of call ${until}; no upstream was touched`;
+  return wasCompared ? "replayed; it came out the same" : "replayed as far as it has come; it has not ended yet";
+}
+
+async function readText(file: string, { cwd }: Terminal): Promise<string> {
+  try {
+    return await readFile(resolve(cwd, file), "utf8");
+  } catch (cause) {
+    throw new GloveboxError("REQUEST_INVALID", `${file} cannot be read`, {
+      cause,
+      hint: "Name an execution (ex_ and 24 hex digits), or a file that `glovebox executions export` has written",
+    });
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
