@@ -27,9 +27,9 @@ describe("the table of errors", () => {
     const wrong = CODES.filter((code) => !/^[A-Z]+(_[A-Z]+)+$/.test(code) || !isStatus(ERRORS[code].http));
     assert.deepEqual(wrong, []);
   });
-  it("has a text for the outside exactly where the fault is internal", () => {
+  it("has a text for the outside where the fault is internal, but for a replay, which must say where", () => {
     assert.deepEqual(
-      codesOf((code) => "text" in ERRORS[code]),
+      codesOf((code) => "text" in ERRORS[code] || code === "REPLAY_DIVERGED"),
       codesOf((code) => ERRORS[code].fault === "internal"),
     );
   });
@@ -81,7 +81,7 @@ describe("toPublicError", () => {
     });
   });
   it("shows the table's text instead of an internal message, hint, place or cause, and reports the error", () => {
-    for (const code of codesOf((known) => ERRORS[known].fault === "internal")) {
+    for (const code of codesOf((known) => "text" in ERRORS[known])) {
       const kind: { readonly text?: string; readonly retry: boolean } = ERRORS[code];
       const details = { hint: CANARY, frame: CANARY, line: 1, cause: new Error(CANARY) };
       const thrown = new GloveboxError(code, CANARY, details);

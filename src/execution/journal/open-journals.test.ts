@@ -87,7 +87,7 @@ describe("a journal", () => {
     const [piece]: readonly JournalPiece[] = await store.journals.read(EXECUTION);
     assert.ok(piece);
     await store.journals.append([{ ...piece, execution: OTHER }], true);
-    await assert.rejects(journals.read(OTHER), { code: "STORE_UNAVAILABLE" });
+    await assert.rejects(journals.read(OTHER), { code: "REPLAY_DIVERGED" });
     assert.equal((await journals.read(EXECUTION))?.isWhole, true);
     assert.equal(await journals.reopen(parseExecutionId(`ex_${"3".repeat(24)}`) ?? assert.fail()), undefined);
     await store.close();
