@@ -1,6 +1,7 @@
 /** AES-256-GCM over bytes: nonces of 96 random bits, a full tag, and nothing that was cut is even tried. */
 
 import { createCipheriv, createDecipheriv } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 
 const CIPHER = "aes-256-gcm";
 const TAG_BYTES = 16;
@@ -14,7 +15,8 @@ export type Random = (bytes: number) => Uint8Array;
 
 /** What a text is sealed with, and what it is bound to. */
 export interface CipherParameters {
-  readonly key: Uint8Array;
+  /** As a `KeyObject` where one key is used over and over: making one takes longer than sealing a small text. */
+  readonly key: Uint8Array | KeyObject;
   readonly nonce: Uint8Array;
   /** Additional data: not stored, and needed unchanged to open. */
   readonly data: Buffer;

@@ -3,7 +3,8 @@
  * lies among the secrets under a name of its own, so that a rotation of the master key covers it too.
  */
 
-import { hkdfSync } from "node:crypto";
+import { createSecretKey, hkdfSync } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 
 import { GloveboxError, parseSecretName } from "../domain/index.ts";
 import type { SecretName } from "../domain/index.ts";
@@ -37,7 +38,7 @@ export function isReservedName(name: SecretName): boolean {
 /** Makes the data key on first use; of two processes the first wins. */
 export async function openSeal(options: KeyOptions, keyring: Keyring): Promise<Seal> {
   const { random } = options;
-  const key = await findDataKey(options, keyring);
+  const key = createSecretKey(await findDataKey(options, keyring));
   return {
     close: (plain, context) => encryptWithNonce(Buffer.from(plain, "utf8"), { key, data: bind(context), random }),
     open: (sealed, context) => openSealed(sealed, { key, data: bind(context) }),
@@ -72,7 +73,7 @@ function tryOpen(row: SecretRow, key: MasterKey): Secret | undefined {
   }
 }
 
-function openSealed(sealed: Uint8Array, parameters: { readonly key: Uint8Array; readonly data: Buffer }): string {
+function openSealed(sealed: Uint8Array, parameters: { readonly key: KeyObject; readonly data: Buffer }): string {
   try {
     return decryptWithNonce(sealed, parameters).toString("utf8");
   } catch {
