@@ -1,6 +1,7 @@
 /** Runs a program that is ready to run, from its start or from where an earlier run of it was put away. */
 
 import type { Bridge } from "../bridge/index.ts";
+import { GloveboxError } from "../domain/index.ts";
 import type { CatalogSnapshot, Execution, ExecutionResult, Json, Program, Truncation } from "../domain/index.ts";
 import type { SandboxJob, SandboxResult } from "../sandbox/index.ts";
 
@@ -38,6 +39,9 @@ export interface Ready {
   /** What an earlier run of it left. */
   readonly recording?: Recording;
 }
+
+/** One for all: without a reason each end would make an error with a stack of its own, which nobody reads. */
+const OVER = new GloveboxError("REQUEST_CANCELLED", "The program has ended");
 
 export async function runProgram(
   opening: Opening,
@@ -84,7 +88,7 @@ export async function runProgram(
       ...(onEvent && { onLog: (line) => onEvent({ kind: "log", line: cleanLine(line, rooms) }) }),
       ...(input !== undefined && { input }),
     })
-    .finally(() => ended.abort());
+    .finally(() => ended.abort(OVER));
   await bridge.recorded();
   const settled = settleResult(execution, { program, bridge, ran, pending: waiting.pending() }, rooms);
   if (settled.state !== "paused" && waiting.hasAsked()) await people.withdraw(execution.id);
