@@ -1,6 +1,6 @@
 /** Hands each room of the corridor what it needs and nothing more. */
 
-import { analyze, planCalls } from "./analysis/index.ts";
+import { planCalls, rememberAnalyses } from "./analysis/index.ts";
 import type { Ledger } from "./audit/index.ts";
 import { openBridge } from "./bridge/index.ts";
 import { createSearch } from "./catalog/index.ts";
@@ -63,6 +63,7 @@ export function createRooms(parts: Parts, describe: Gateway["describe"]): Corrid
       secrets: secrets.grantsOf(principal),
       reached: () => planCalls(calls, snapshot).calls.map(({ tool }) => tool),
     });
+  const analyze = rememberAnalyses({ ...settings.analysis, timebox });
   const { hide } = mask;
   const report = reportIncident;
   const counters = { store: store.quotas, now: Date.now, createLease: createExecutionId };
@@ -78,12 +79,7 @@ export function createRooms(parts: Parts, describe: Gateway["describe"]): Corrid
     declare,
     hasNetwork: (request) => network.has(request),
     analyze: ({ source, limits, analysis = true }, surface) =>
-      analyze(source, surface, {
-        ...settings.analysis,
-        enabled: settings.analysis.enabled && analysis,
-        limits,
-        timebox,
-      }),
+      analyze(source, surface, { enabled: settings.analysis.enabled && analysis, limits }),
     tokensOf: (execution) => secrets.tokensOf(execution),
     check: (program, { analysis = true, types = true, principal }, snapshot) =>
       checkProgram(program, declareFor(program, snapshot, principal.id), {

@@ -8,3 +8,4 @@ export type { Timebox } from "./erase-types.ts";
 export { createLocator, frameAt, toAuthorPosition, toPrintable } from "./locate.ts";
 export type { Position } from "./locate.ts";
 export { planCalls } from "./plan-calls.ts";
+export { rememberAnalyses } from "./remember-analyses.ts";
