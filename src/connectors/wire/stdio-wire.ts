@@ -9,8 +9,9 @@ import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 
 import { parseJSONRPCMessage } from "@modelcontextprotocol/client";
-import type { JSONRPCMessage } from "@modelcontextprotocol/client";
+import type { JSONRPCMessage, JSONRPCResultResponse } from "@modelcontextprotocol/client";
 
+import { isJsonObject } from "../../domain/index.ts";
 import type { ChildKeeper, FamilyWatch, Instant } from "../../domain/index.ts";
 
 import { toShownText } from "../cap-text.ts";
@@ -197,8 +198,17 @@ export class StdioWire implements Wire {
 
 function parseMessage(line: string): JSONRPCMessage | undefined {
   try {
-    return parseJSONRPCMessage(JSON.parse(line));
+    const value: unknown = JSON.parse(line);
+    return isPlainResponse(value) ? value : parseJSONRPCMessage(value);
   } catch {
     return undefined;
   }
+}
+
+/** What nearly every line is: seen at a glance, because the whole parser tries everything else first. */
+function isPlainResponse(value: unknown): value is JSONRPCResultResponse {
+  if (!isJsonObject(value) || value["jsonrpc"] !== "2.0" || Object.keys(value).length !== 3) return false;
+  const { id, result } = value;
+  const hasId = typeof id === "string" || Number.isSafeInteger(id);
+  return hasId && isJsonObject(result) && !("_meta" in result);
 }
