@@ -81,14 +81,17 @@ function decode(bytes: Buffer, end: number): Frame {
   };
 }
 
+/** One for all reads, because most bring a few bytes; what is kept of it is copied out. */
+let chunk: Buffer | undefined;
+
 /** The child's end: blocks until the host sends something, because a child has nothing else to do. */
 export function readBlocking(reader: FrameReader, read: (into: Buffer) => number): Frame | undefined {
+  chunk ??= Buffer.allocUnsafeSlow(READ_BYTES);
   for (;;) {
     const frame = reader.next();
     if (frame) return frame;
-    const chunk = Buffer.allocUnsafe(READ_BYTES);
     const size = read(chunk);
     if (size === 0) return undefined;
-    reader.push(chunk.subarray(0, size));
+    reader.push(Buffer.from(chunk.subarray(0, size)));
   }
 }
