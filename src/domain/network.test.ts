@@ -16,6 +16,7 @@ test("a host, a host with a port and everything below a domain are patterns, in 
     ["*.bücher.example", "xn--bcher-kva.example", true, null],
     ["me.github.io", "me.github.io", false, null],
     ["*.me.github.io", "me.github.io", true, null],
+    ["*.me.blob.core.windows.net", "me.blob.core.windows.net", true, null],
   ] as const) {
     assert.deepEqual(readHostPattern(text), { ok: true, value: { name, isBelow, port } });
   }
@@ -31,6 +32,10 @@ test("everything else is no pattern", () => {
     "*.workers.dev",
     "*.amazonaws.com",
     "*.s3.amazonaws.com",
+    "*.execute-api.us-east-1.amazonaws.com",
+    "*.blob.core.windows.net",
+    "*.googleapis.com",
+    "*.webhook.site",
     "*.xn--p1ai",
   ];
   const odd = [
@@ -42,11 +47,14 @@ test("everything else is no pattern", () => {
     "u@a.example",
     "a b.example",
     "a..",
+    "a..example",
+    ".a.example",
+    "*..a.example",
     "*.a.example:80",
     "a.example:",
     "%61.example",
   ];
-  const local = ["localhost", "nas.local", "metadata.google.internal", "router", "*.internal"];
+  const local = ["localhost", "nas.local", "metadata.google.internal", "router", "*.internal", "metadata.packet.net"];
   const addresses = ["10.0.0.1", "127.1", "0x7f000001", "2130706433", "[::1]", "1.1.1.1", "[2606:4700::1]:443"];
   for (const text of [...wild, ...suffixes, ...odd, ...local, ...addresses]) {
     assert.equal(readHostPattern(text).ok, false, text);

@@ -31,8 +31,15 @@ const SHARED: ReadonlySet<string> = new Set([
     " ",
   ),
   ..."atlassian.net zendesk.com hf.space huggingface.co streamlit.app supabase.co firebaseio.com".split(" "),
+  ..."core.windows.net azure.com cloudapp.azure.com googleapis.com storage.googleapis.com ts.net deno.net".split(" "),
+  ..."akamaized.net akamaihd.net edgesuite.net edgekey.net b-cdn.net vultrobjects.com kinsta.page koyeb.app".split(" "),
+  ..."up.railway.app gitpod.io github.dev app.github.dev preview.app.github.dev in-addr.arpa ip6.arpa".split(" "),
+  ..."webhook.site requestbin.net pipedream.net m.pipedream.net oastify.com oast.fun interact.sh".split(" "),
   ..."eu.org us.com uk.com de.com eu.com gb.net in.net jpn.com sa.com za.com com.de".split(" "),
 ]);
+
+/** Under the names of large hosts, what stands before a region or a kind of storage and is everybody's too. */
+const KINDS = /\d|^(?:s3|blob|dfs|file|queue|table|web)$|^(?:execute-api|lambda-url|elb|compute|s3-website)\b/;
 
 /** True for a name that belongs to nobody alone: a single label, `co.uk` and its like, or shared hosting. */
 export function isPublicSuffix(name: string): boolean {
@@ -40,5 +47,5 @@ export function isPublicSuffix(name: string): boolean {
   const [second = "", top = ""] = labels.slice(-2);
   if (labels.length < 2) return true;
   if (labels.length === 2 && top.length === 2 && SECOND_LEVELS.has(second)) return true;
-  return SHARED.has(name) || (SHARED.has(`${second}.${top}`) && /\d|^s3$/.test(labels[0] ?? ""));
+  return SHARED.has(name) || (SHARED.has(`${second}.${top}`) && KINDS.test(labels[0] ?? ""));
 }
