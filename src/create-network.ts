@@ -25,11 +25,11 @@ export interface ProgramNetwork {
 }
 
 /** It decides nothing: policies go along with each request, and egress holds every one of them. */
-export function createProgramNetwork({ sandbox }: Settings, egress: Egress): ProgramNetwork {
-  const policiesOf = (asked?: NetworkPolicy): readonly NetworkPolicy[] =>
-    asked ? [sandbox.networkPolicy, asked] : [sandbox.networkPolicy];
+export function createProgramNetwork(settings: Settings, egress: Egress): ProgramNetwork {
+  const { networkPolicy: usual } = settings.sandbox;
+  const policiesOf = (asked?: NetworkPolicy): readonly NetworkPolicy[] => (asked ? [usual, asked] : [usual]);
   return {
-    has: (request) => policiesOf(request?.networkPolicy).every(({ mode }) => mode !== "blocked"),
+    has: (request) => mayFetch(settings, request?.networkPolicy),
     sendFor:
       ({ limits, networkPolicy }, lender) =>
       (request) =>
@@ -43,6 +43,11 @@ export function createProgramNetwork({ sandbox }: Settings, egress: Egress): Pro
       (request) =>
         egress.checkFor(policiesOf(networkPolicy), request),
   };
+}
+
+/** Whether programs have a `fetch` that could lead anywhere at all. */
+export function mayFetch({ sandbox, egress }: Settings, asked?: NetworkPolicy): boolean {
+  return [sandbox.networkPolicy, egress.networkPolicy, asked].every((policy) => policy?.mode !== "blocked");
 }
 
 /** The way out, with what the operator says about all of it. The password for a proxy is lent when it is first used. */

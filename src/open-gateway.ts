@@ -29,7 +29,7 @@ import { openStore } from "./store/index.ts";
 import type { Store } from "./store/index.ts";
 import type { Gateway } from "./surfaces/index.ts";
 import { createKeyLook } from "./vault/index.ts";
-import { checkUnrestricted, openEgressOf } from "./create-network.ts";
+import { checkUnrestricted, mayFetch, openEgressOf } from "./create-network.ts";
 import { createRooms } from "./create-rooms.ts";
 import type { Parts } from "./create-rooms.ts";
 import { createUpstreams, findPlaces, startEagerly } from "./create-upstreams.ts";
@@ -173,7 +173,7 @@ function openDescribe(
     results,
     takeIn: (principal, sources) => flows.takeIn(principal, sources),
     statuses: () => catalog.statuses(),
-    hasNetwork: settings.sandbox.networkPolicy.mode !== "blocked",
+    hasNetwork: mayFetch(settings),
     grantsOf: (principal) => secrets.grantsOf(principal),
     hide: mask.hide,
   });

@@ -241,7 +241,8 @@ describe("what is told", () => {
     await using closed = await open({ sandbox: { networkPolicy: { mode: "blocked" } } });
     const declared = async (from: Glovebox): Promise<boolean> =>
       /declare function fetch\(/.test(await from.describe({ names: ["glovebox"] }));
-    assert.deepEqual([await declared(glovebox), await declared(closed)], [true, false]);
+    await using capped = await open({ egress: { networkPolicy: { mode: "blocked" } } });
+    assert.deepEqual([await declared(glovebox), await declared(closed), await declared(capped)], [true, false, false]);
     const { error } = await closed.execute({ code: "return await fetch('https://a.example')" });
     assert.deepEqual([error?.code, error?.message], ["EGRESS_DENIED", "The sandbox has no network"]);
   });
