@@ -128,6 +128,8 @@ describe("a secret that programs use", PATIENCE, () => {
     const places = new Set(
       records.filter(({ action }) => action === "secret.refused").map(({ detail }) => detail["place"]),
     );
+    const tools = records.flatMap(({ detail }) => (detail["place"] === "argument" ? [detail["tool"]] : []));
+    assert.deepEqual([...new Set(tools)], ["probe.echo"]);
     assert.deepEqual([...places].map(String).toSorted(), [
       "argument",
       "body",

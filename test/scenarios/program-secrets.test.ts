@@ -2,10 +2,14 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 
 import { loadSettings } from "../../src/config/index.ts";
+import { createPrincipal } from "../../src/host-powers.ts";
 import type { ExecutionResult } from "../../src/main.ts";
+import { openGateway } from "../../src/open-gateway.ts";
 import { openRecords } from "../../src/open-records.ts";
+import { runGlovebox } from "./product.ts";
 import { openLendingWorld } from "../canary/fixtures/lending-world.ts";
 
 const VALUE = "pa55-word/31415";
@@ -118,6 +122,40 @@ describe("what is said", () => {
       ["call.ended", "library", "glovebox.fetch", place],
     ]);
   });
+});
+
+test("a program that waited for a person, while the gateway ended, goes on with the tokens that it had", async () => {
+  const ask = { decision: "ask", tools: ["glovebox.fetch"], effects: ["write"] };
+  const config = { policy: { rules: [ask] }, approvals: { graceMs: 1 } };
+  await using world = await openLendingWorld({}, config);
+  await world.set("KEY", VALUE);
+  const first = await world.open();
+  const code = `
+    const before = secrets.KEY;
+    const { status } = await fetch(input, { method: "POST", headers: { "x-key": before } });
+    return [status, before, before === secrets.KEY]`;
+  const {
+    execution,
+    state,
+    approvals = [],
+  } = await first.execute({ code, input: `http://${world.bound.place}/plain` });
+  assert.deepEqual([state, approvals.length, world.bound.arrived.length], ["paused", 1, 0]);
+  await first.close();
+  const decided = await runGlovebox(["approve", String(approvals[0]), "--yes"], { folder: world.folder });
+  assert.equal(decided.code, 0, decided.stderr);
+  const settings = await loadSettings(`${world.folder}/glovebox.config.json`, {});
+  await using second = await openGateway(settings, { lasting: true });
+  const principal = createPrincipal("library", "service");
+  const look = () => second.resume({ principal, execution });
+  let view = await look();
+  for (; view.state === "paused" || view.state === "running"; view = await look()) await wait(20);
+  const { value } = view;
+  const [status, token, isSame] = value as readonly unknown[];
+  assert.deepEqual([status, TOKEN.test(String(token)), isSame], [200, true, true]);
+  assert.deepEqual(
+    world.bound.arrived.map(({ headers }) => headers["x-key"]),
+    [VALUE],
+  );
 });
 
 test("a request that asks for no network has no use for a secret either", async () => {
