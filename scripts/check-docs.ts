@@ -113,6 +113,7 @@ export function readCommands(): Commands {
     "add-audit.ts",
     "add-executions.ts",
     "add-policy.ts",
+    "add-replay.ts",
   ]
     .map((file) => readFileSync(join(folder, file), "utf8"))
     .join("\n");

@@ -4,6 +4,7 @@ import { Option } from "commander";
 import type { Command } from "commander";
 
 import { addCommand, parseCount } from "./add-command.ts";
+import { addReplay } from "./add-replay.ts";
 import { cancelExecutionCommand, executionsCommand, showExecutionCommand } from "./executions-command.ts";
 import type { ExecutionsContext } from "./executions-command.ts";
 
@@ -26,4 +27,5 @@ export function addExecutions(program: Command, context: ExecutionsContext, end:
     .action(async (id: string, _flags, command: Command) =>
       end(await cancelExecutionCommand(id, command.optsWithGlobals(), context)),
     );
+  addReplay(executions, context, end);
 }

@@ -8,10 +8,7 @@ import { replayCommand } from "./replay-command.ts";
 import type { ReplayContext } from "./replay-command.ts";
 
 /** Beneath `executions`. Options may stand before or after the word of a subcommand. */
-export function addReplay(program: Command, context: ReplayContext, end: (code: number) => void): void {
-  const executions =
-    program.commands.find((command) => command.name() === "executions") ??
-    addCommand(program, "executions", "what was executed");
+export function addReplay(executions: Command, context: ReplayContext, end: (code: number) => void): void {
   addCommand(executions, "replay <id>", "an execution again, from its journal or an export, with no upstream touched")
     .option("--until <call>", "stop after the answer to this call and show what was done until then", parseCount)
     .option("--code <file>", "other code, against the answers that were recorded")

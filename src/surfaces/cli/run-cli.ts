@@ -9,7 +9,6 @@ import { addAudit } from "./add-audit.ts";
 import { addCommand, parseCount } from "./add-command.ts";
 import { addExecutions } from "./add-executions.ts";
 import { addPolicy } from "./add-policy.ts";
-import { addReplay } from "./add-replay.ts";
 import { describeCommand, toolsCommand } from "./catalog-commands.ts";
 import { doctorCommand } from "./doctor-command.ts";
 import { EXIT } from "./powers.ts";
@@ -73,7 +72,6 @@ function createProgram(context: CliContext, end: (code: number) => void): Comman
   addPolicy(program, context, end);
   addExecutions(program, context, end);
   addAudit(program, context, end);
-  addReplay(program, context, end);
   return program;
 }
 
