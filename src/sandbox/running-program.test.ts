@@ -8,8 +8,9 @@ import type { Limits, LogLine } from "../domain/index.ts";
 import { ECHO, NAMESPACES, programOf } from "./fixtures/test-sandbox.ts";
 import { NOTHING_MEASURED } from "./measure.ts";
 import { RunningProgram } from "./running-program.ts";
-import type { Ending, SandboxResult } from "./sandbox.ts";
+import type { Ending, SandboxJob, SandboxResult } from "./sandbox.ts";
 import type { Child, ChildListener } from "./start-child.ts";
+import type { Delivery } from "./tape.ts";
 import { TO_GUEST, TO_HOST } from "./wire.ts";
 
 interface Sent {
@@ -31,6 +32,7 @@ function play(
   limits: Partial<Limits> = {},
   signal = new AbortController().signal,
   onLog: (line: LogLine) => void = () => undefined,
+  more: Partial<SandboxJob> = {},
 ): Played {
   const sent: Sent[] = [];
   const released: boolean[] = [];
@@ -57,6 +59,7 @@ function play(
       principal,
       signal,
       onLog,
+      ...more,
     },
     queueMs: 0,
     seed: [1, 2, 3, 4],
@@ -70,6 +73,54 @@ function play(
     outcome,
     say: (kind, id = 0, text = "") => child.listener.frame({ kind, id, atMs: 0, text }),
   };
+}
+
+const NO_TAPE = { began: () => undefined, repeat: () => undefined, keep: () => undefined };
+
+describe("a program that is shown again", () => {
+  const past = [{ kind: "reply", id: 1, atMs: 5, text: "1" }] as const;
+  const showing = (deliveries: readonly Delivery[], more: Partial<SandboxJob> = {}) =>
+    play({}, undefined, undefined, { tape: { past: deliveries, isAll: true, ...NO_TAPE }, ...more });
+
+  it("is asked whether it waits when it has all that it was given, and put away when it does", async () => {
+    const { sent, say, outcome, released } = showing(past);
+    assert.deepEqual(kindsOf(sent), [TO_GUEST.START]);
+    say(TO_HOST.CALL, 1, "files.read\n{}");
+    assert.deepEqual(kindsOf(sent), [TO_GUEST.START, TO_GUEST.REPLY, TO_GUEST.PING]);
+    say(TO_HOST.CALL, 2, "files.read\n{}");
+    say(TO_HOST.PONG);
+    assert.deepEqual([codeOf((await outcome).ending), released], ["paused", [false]]);
+  });
+  it("that was given nothing is asked at once", async () => {
+    const { sent, say, outcome } = showing([]);
+    assert.deepEqual(kindsOf(sent), [TO_GUEST.START, TO_GUEST.PING]);
+    say(TO_HOST.PONG);
+    assert.equal(codeOf((await outcome).ending), "paused");
+  });
+  it("ends with what a last call came to, though the answer was there first", async () => {
+    const error = new GloveboxError("LIMIT_CALLS", "Too many");
+    const { say, outcome } = showing([], { host: { call: () => Promise.reject(error) } });
+    say(TO_HOST.CALL, 1, "files.read\n{}");
+    say(TO_HOST.PONG);
+    assert.equal(codeOf((await outcome).ending), "LIMIT_CALLS");
+  });
+  it("may end before it answers, and its child is not used again", async () => {
+    const { say, outcome, released } = showing([]);
+    say(TO_HOST.DONE, 0, "1");
+    say(TO_HOST.PONG);
+    assert.deepEqual([codeOf((await outcome).ending), released], ["returned", [false]]);
+  });
+});
+
+it("a program that answers what it was not asked is ended", async () => {
+  const { sent, say, outcome } = play();
+  assert.deepEqual(kindsOf(sent), [TO_GUEST.START]);
+  say(TO_HOST.PONG);
+  assert.equal(codeOf((await outcome).ending), "SANDBOX_CRASHED");
+});
+
+function kindsOf(sent: readonly Sent[]): readonly number[] {
+  return sent.map(({ kind }) => kind);
 }
 
 function codeOf(ending: Ending): string {
