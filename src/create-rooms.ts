@@ -17,7 +17,7 @@ import type { Approvals, Flows, Policy, Quotas } from "./policy/index.ts";
 import { nameProcess } from "./processes/index.ts";
 import type { Sandbox } from "./sandbox/index.ts";
 import type { Store } from "./store/index.ts";
-import type { Gateway } from "./surfaces/index.ts";
+import type { Gateway, Questions } from "./surfaces/index.ts";
 import { declareApi } from "./typegen/index.ts";
 import { createProgramNetwork } from "./create-network.ts";
 import type { ProgramNetwork } from "./create-network.ts";
@@ -38,6 +38,8 @@ export interface Parts {
   readonly shapes?: Shapes;
   readonly results: Results;
   readonly approvals: Approvals;
+  /** Absent when MCP clients may not ask people. */
+  readonly questions?: Questions;
   readonly journals: Journals;
   /** Whether this process goes on with what others left. */
   readonly isLasting: boolean;

@@ -208,6 +208,7 @@ function createGateway(parts: Parts): Gateway {
     expose: settings.expose,
     escapeHtml: settings.output.escapeHtml,
     patienceMs: settings.clients.patienceMs,
+    ...(parts.questions && { questions: parts.questions }),
     onToolsChanged: (listener) => {
       const forgets = [parts.watch.onToolsChanged(listener), policy.onChange(listener)];
       return () => forgets.forEach((forget) => forget());

@@ -10,6 +10,7 @@ import type { Parts } from "./create-rooms.ts";
 import { createResultId } from "./host-powers.ts";
 import { keepJournals } from "./keep-journals.ts";
 import { openQueue } from "./open-approvals.ts";
+import { openQuestions } from "./open-questions.ts";
 
 interface KeptParts {
   readonly store: Store;
@@ -22,11 +23,13 @@ export async function openKept(
   settings: Settings,
   parts: KeptParts,
   opened: AsyncDisposableStack,
-): Promise<Pick<Parts, "approvals" | "journals" | "results" | "flows">> {
+): Promise<Pick<Parts, "approvals" | "questions" | "journals" | "results" | "flows">> {
   const { store, vault } = parts;
   const approvals = opened.use(await openQueue(settings, parts));
-  const journals = opened.use(keepJournals(settings, { store, seal: await vault.openSeal() }));
+  const seal = await vault.openSeal();
+  const journals = opened.use(keepJournals(settings, { store, seal }));
+  const questions = openQuestions(settings, { approvals, seal });
   const results = createResults({ store: store.results, now: Date.now, createId: createResultId, ...settings.results });
   const flows = await openFlows({ mode: settings.policy.flows, store: store.labels, now: Date.now });
-  return { approvals, journals, results, flows };
+  return { approvals, journals, results, flows, ...(questions && { questions }) };
 }

@@ -47,7 +47,7 @@ const DEFAULTS = {
   clients: { patienceMs: 45_000 },
   output: { escapeHtml: false },
   results: { keepMs: 86_400_000, totalBytes: 268_435_456 },
-  approvals: { expiryMs: 604_800_000, graceMs: 20_000 },
+  approvals: { expiryMs: 604_800_000, graceMs: 20_000, elicitation: true },
   journal: { keepMs: 604_800_000, totalBytes: 1_073_741_824, executionBytes: 67_108_864 },
   server: { host: "127.0.0.1", port: 4747 },
 };
@@ -136,7 +136,7 @@ test("every setting that is given arrives", () => {
     clients: { patienceMs: 20_000 },
     output: { escapeHtml: true },
     results: { keepMs: 1, totalBytes: 2 },
-    approvals: { expiryMs: 3, graceMs: 4 },
+    approvals: { expiryMs: 3, graceMs: 4, elicitation: false },
     journal: { keepMs: 5, totalBytes: 6, executionBytes: 7 },
     server: { host: "::1", port: 0 },
   });
@@ -197,7 +197,7 @@ test("every setting that is given arrives", () => {
     clients: { patienceMs: 20_000 },
     output: { escapeHtml: true },
     results: { keepMs: 1, totalBytes: 2 },
-    approvals: { expiryMs: 3, graceMs: 4 },
+    approvals: { expiryMs: 3, graceMs: 4, elicitation: false },
     journal: { keepMs: 5, totalBytes: 6, executionBytes: 7 },
     server: { host: "::1", port: 0 },
   });

@@ -61,6 +61,7 @@ test("every setting is listed", () => {
     "anomalies.enabled",
     "anomalies.webhook.secret",
     "anomalies.webhook.url",
+    "approvals.elicitation",
     "approvals.expiryMs",
     "approvals.graceMs",
     "audit.export[].headers",

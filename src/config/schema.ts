@@ -310,6 +310,9 @@ export const configSchema = z.strictObject({
         { min: 0, max: HOUR_MS, usual: 20_000 },
         "How long a program itself waits for a person before it is put away until the decision.",
       ),
+      elicitation: z.boolean().default(true).meta({
+        description: "Ask the person at an MCP client that can show forms; what the client answers decides.",
+      }),
     })
     .prefault({})
     .meta({ description: "Calls that wait for a person." }),

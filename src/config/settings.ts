@@ -180,7 +180,12 @@ export interface Settings {
   /** How long large results are kept, and how many bytes of them in all. */
   readonly results: { readonly keepMs: number; readonly totalBytes: number };
   /** How long a call waits for a person, and how long its program waits with it. */
-  readonly approvals: { readonly expiryMs: number; readonly graceMs: number };
+  readonly approvals: {
+    readonly expiryMs: number;
+    readonly graceMs: number;
+    /** Whether what MCP clients say that people said decides. */
+    readonly elicitation: boolean;
+  };
   /** How long what entered programs is kept, and how much of it. */
   readonly journal: { readonly keepMs: number; readonly totalBytes: number; readonly executionBytes: number };
   /** Always a loopback host; port 0 takes any free port. */

@@ -81,7 +81,9 @@ interface AskedExecution extends Asked {
 export interface Corridor {
   execute(request: AskedExecution): Promise<ExecutionResult>;
   /** As `execute`, but answers `running` once patience is over; from then on `signal` ends nothing. */
-  begin(request: AskedExecution & { readonly patienceMs: number }): Promise<ExecutionView>;
+  begin(
+    request: AskedExecution & { readonly patienceMs: number; readonly until?: AbortSignal },
+  ): Promise<ExecutionView>;
   callTools(request: Asked & { readonly calls: readonly PlainCall[] }): Promise<Called>;
   resume(request: Asked & { readonly execution: string; readonly waitMs?: number }): Promise<ExecutionView>;
   readResult(principal: Principal, handle: string, query: ResultQuery): Promise<ReadResult>;
@@ -131,8 +133,8 @@ export function createCorridor(options: CorridorOptions): Corridor {
         return idempotencyKey === undefined ? run(request) : runKeyed({ ...request, idempotencyKey, wanted });
       });
     },
-    async begin({ patienceMs, signal = NEVER, onEvent, ...asked }) {
-      const patience = { patienceMs, signal, onEvent, report: (thrown: unknown) => void rooms.report(thrown) };
+    async begin({ patienceMs, until, signal = NEVER, onEvent, ...asked }) {
+      const patience = { patienceMs, until, signal, onEvent, report: (thrown: unknown) => void rooms.report(thrown) };
       const answer = await withinPatience(patience, (watched) => corridor.execute({ ...asked, ...watched }));
       if (answer.kind === "done") return answer.done;
       return corridor.resume({ principal: asked.principal, execution: answer.execution, waitMs: 0 });

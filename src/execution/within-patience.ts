@@ -8,6 +8,8 @@ import type { ExecutionEvent, ExecutionId } from "../domain/index.ts";
 /** Who waits, how long, and what it hears meanwhile. */
 export interface Patience {
   readonly patienceMs: number;
+  /** Ends patience before its time. */
+  readonly until?: AbortSignal | undefined;
   readonly signal: AbortSignal;
   readonly onEvent?: ((event: ExecutionEvent) => void) | undefined;
   /** Hears why work failed that nobody waited for any more. */
@@ -30,7 +32,7 @@ export type Waited<Done> =
  * never learn what came of it.
  */
 export async function withinPatience<Done>(
-  { patienceMs, signal, onEvent, report }: Patience,
+  { patienceMs, until, signal, onEvent, report }: Patience,
   work: (watched: Watched) => Promise<Done>,
 ): Promise<Waited<Done>> {
   const own = new AbortController();
@@ -46,21 +48,28 @@ export async function withinPatience<Done>(
   };
   const working = work({ signal: own.signal, onEvent: hear });
   const done = working.then((value): Waited<Done> => ({ kind: "done", done: value }));
-  const { timer, over } = startTimer(patienceMs);
+  const patience = startTimer(patienceMs, until);
   try {
-    const ended = await Promise.race([done, over.then(() => opened.promise)]);
+    const ended = await Promise.race([done, patience.over.then(() => opened.promise)]);
     // The last id counts: a request with a key may take the place of an execution that did nothing.
     if (ended || execution === undefined) return ended ?? (await done);
     done.catch(report);
     return { kind: "goes on", execution };
   } finally {
     isHeard = false;
-    clearTimeout(timer);
+    patience.stop();
     signal.removeEventListener("abort", cancel);
   }
 }
 
-function startTimer(ms: number): { readonly timer: NodeJS.Timeout; readonly over: Promise<void> } {
+function startTimer(ms: number, until?: AbortSignal): { readonly over: Promise<void>; readonly stop: () => void } {
   const { promise: over, resolve } = Promise.withResolvers<void>();
-  return { timer: setTimeout(resolve, ms), over };
+  const end = (): void => resolve();
+  const timer = setTimeout(end, until?.aborted ? 0 : ms);
+  until?.addEventListener("abort", end, { once: true });
+  const stop = (): void => {
+    clearTimeout(timer);
+    until?.removeEventListener("abort", end);
+  };
+  return { over, stop };
 }

@@ -2,10 +2,13 @@
 
 import type { HeldDefinitions, SearchRequest, SearchResult } from "../catalog/index.ts";
 import type {
+  Approval,
+  ApprovalId,
   CatalogSnapshot,
   CallPlan,
   EngineName,
   ExecutionEvent,
+  ExecutionId,
   ExecutionResult,
   ExecutionView,
   Finding,
@@ -20,7 +23,7 @@ import type {
   TraceContext,
   UpstreamStatus,
 } from "../domain/index.ts";
-import type { ApprovalDesk } from "../policy/index.ts";
+import type { ApprovalChoice, ApprovalDesk } from "../policy/index.ts";
 import type { Called, ExecutionLine, Media, PlainCall, ReadResult, ResultQuery } from "../execution/index.ts";
 import type { Description, Detail } from "../typegen/index.ts";
 
@@ -50,6 +53,20 @@ export interface ExecuteRequest {
 /** An execution whose client does not wait for ever. */
 export interface BeginRequest extends ExecuteRequest {
   readonly patienceMs: number;
+  /** Ends patience before its time. */
+  readonly until?: AbortSignal;
+}
+
+/** What the people behind MCP clients are asked about calls that need one. */
+export interface Questions {
+  /** Calls of this execution that wait, if it is the principal's; oldest first, without secrets. */
+  pending(principal: Principal, execution: ExecutionId): Promise<readonly Approval[]>;
+  /** In the name of the person behind the principal. REQUEST_NOT_FOUND for what another principal's program asked. */
+  answer(principal: Principal, id: ApprovalId, choice: ApprovalChoice): Promise<void>;
+  /** What a client keeps for us between two requests: nobody else can make it, read it or use it for another principal. */
+  close(principal: Principal, kept: Json): string;
+  /** Throws for anything that `close` did not make for this principal. */
+  open(principal: Principal, sealed: string): Json;
 }
 
 /** Tools that a client calls by themselves, all at once, as one execution without a program. */
@@ -86,6 +103,8 @@ export interface Gateway extends AsyncDisposable {
    * becomes of `signal`, and `resume` tells what came of it.
    */
   begin(request: BeginRequest): Promise<ExecutionView>;
+  /** Absent when the operator does not let MCP clients ask people. */
+  readonly questions?: Questions;
   /** How long MCP clients are kept waiting for `execute`. */
   readonly patienceMs: number;
   /** Leads a program through analysis only. Nothing runs and nothing is recorded. */

@@ -7,6 +7,7 @@ import type { CallToolResult } from "@modelcontextprotocol/client";
 
 import { ERAS } from "../../src/surfaces/mcp/fixtures/try-client.ts";
 import { connect } from "./connect.ts";
+import { CHANGE, accept, call, connectHttp, openScene } from "./elicitation-world.ts";
 import { makeFolder, probe, serveFor } from "./product.ts";
 
 const MEET = { name: "execute", arguments: { code: "return await probe.meet({ ms: 100_000 })" } };
@@ -25,6 +26,13 @@ async function observe(context: TestContext, patienceMs: number): Promise<unknow
   return stateOf(await asked);
 }
 
+/** How a program ends whose one call a person would allow, if asked. */
+async function askPerson(context: TestContext, elicitation: boolean): Promise<unknown> {
+  const scene = await openScene(context, { approvals: { graceMs: 0, elicitation } });
+  const { client } = await connectHttp(context, scene, ERAS[1], () => accept("this call"));
+  return (await call(client, "execute", { code: CHANGE })).state;
+}
+
 function stateOf({ structuredContent }: CallToolResult): unknown {
   return (structuredContent as { readonly state: string }).state;
 }
@@ -33,5 +41,9 @@ export const CLIENT_OBSERVATIONS: Readonly<Record<string, (context: TestContext)
   "clients.patienceMs": async (context) => {
     assert.equal(await observe(context, 1), "running");
     assert.equal(await observe(context, 60_000), "completed");
+  },
+  "approvals.elicitation": async (context) => {
+    assert.equal(await askPerson(context, true), "completed");
+    assert.equal(await askPerson(context, false), "paused");
   },
 };

@@ -2,15 +2,20 @@
 
 import { randomUUID } from "node:crypto";
 
-import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import type { CallToolResult } from "@modelcontextprotocol/server";
+import { ProtocolError, ProtocolErrorCode, isInputRequiredResult } from "@modelcontextprotocol/server";
+import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 
-import { toPublicError } from "../../domain/index.ts";
+import { digestOf } from "../../audit/index.ts";
+import { isJsonObject, parseExecutionId, toPublicError } from "../../domain/index.ts";
 import type { ExecutionEvent, ExecutionView, Principal, TraceContext } from "../../domain/index.ts";
 import type { Media } from "../../execution/index.ts";
 import type { Gateway } from "../gateway.ts";
 import { callPlainTool, isPlainName } from "./call-plain-tool.ts";
 import { RESUME } from "./definitions.ts";
+import { followWithPerson } from "./elicitation/follow-execution.ts";
+import type { Look } from "./elicitation/follow-execution.ts";
+import type { Person, Retry } from "./elicitation/person.ts";
+import { takeAnswers } from "./elicitation/take-answers.ts";
 import {
   parseDescribeArguments,
   parseExecuteArguments,
@@ -46,11 +51,17 @@ export interface ToolRequest {
   /** Hears what goes on; present when the client asked for progress. */
   readonly onEvent?: (event: ExecutionEvent) => void;
   readonly trace?: TraceContext;
+  /** Present when the person there can be asked. */
+  readonly person?: Person;
+  /** Present when the request comes again, with what the person answered. */
+  readonly retry?: Retry;
 }
 
-type Answer = (door: McpDoor, request: ToolRequest) => Promise<CallToolResult>;
+type Answered = CallToolResult | InputRequiredResult;
 
-const ANSWERS: ReadonlyMap<string, Answer> = new Map([
+type Answer = (door: McpDoor, request: ToolRequest) => Promise<Answered>;
+
+const ANSWERS: ReadonlyMap<string, Answer> = new Map<string, Answer>([
   ["search", answerSearch],
   ["describe", answerDescribe],
   ["execute", answerExecute],
@@ -58,11 +69,12 @@ const ANSWERS: ReadonlyMap<string, Answer> = new Map([
 ]);
 
 /** Rejects for a tool that does not exist (a protocol error); everything else that goes wrong is `isError` (SEP-1303). */
-export async function callTool(door: McpDoor, request: ToolRequest): Promise<CallToolResult> {
+export async function callTool(door: McpDoor, request: ToolRequest): Promise<Answered> {
   const answer = findAnswer(door.gateway, request.name);
   if (!answer) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${request.name}`);
   try {
-    return showResult(await answer(door, request), door.gateway);
+    const answered = await answer(door, request);
+    return isInputRequiredResult(answered) ? answered : showResult(answered, door.gateway);
   } catch (thrown) {
     if (thrown instanceof ProtocolError) throw thrown;
     const error = toPublicError(thrown, door.report);
@@ -94,22 +106,53 @@ async function answerDescribe({ gateway, principal }: McpDoor, { rawArguments }:
   return { ...toText(declarations), structuredContent: { declarations } };
 }
 
-async function answerExecute({ gateway, principal }: McpDoor, request: ToolRequest): Promise<CallToolResult> {
+async function answerExecute(door: McpDoor, request: ToolRequest): Promise<Answered> {
+  const { gateway, principal } = door;
   const program = parseExecuteArguments(request.rawArguments);
   const { signal, onEvent, trace } = request;
-  const watched = { ...(onEvent && { onEvent }), ...(trace && { trace }) };
   const { patienceMs } = gateway;
-  const result = await gateway.begin({ ...program, principal, signal, patienceMs, ...watched });
-  return toResult(result, await gateway.findMedia(principal, result.value));
+  return follow(door, request, (until, opened) => {
+    const hear = (event: ExecutionEvent): void => {
+      if (event.kind === "opened") opened(event.execution);
+      onEvent?.(event);
+    };
+    const watched = { onEvent: hear, ...(trace && { trace }) };
+    return gateway.begin({ ...program, principal, signal, patienceMs, until, ...watched });
+  });
 }
 
-async function answerResume(door: McpDoor, { rawArguments, signal }: ToolRequest): Promise<CallToolResult> {
+async function answerResume(door: McpDoor, request: ToolRequest): Promise<Answered> {
   const { gateway, principal } = door;
-  const asked = parseResumeArguments(rawArguments);
+  const asked = parseResumeArguments(request.rawArguments);
   if (asked.kind === "handle") return renderPart(await gateway.readResult(principal, asked.handle, asked.query));
-  const view = await gateway.resume({ principal, execution: asked.execution, signal });
+  return follow(door, request, lookAgain(door, request, asked.execution));
+}
+
+function lookAgain({ gateway, principal }: McpDoor, { signal }: ToolRequest, execution: string): Look {
+  return (until, opened) => {
+    const id = parseExecutionId(execution);
+    if (id) opened(id);
+    return gateway.resume({ principal, execution, signal: AbortSignal.any([signal, until]) });
+  };
+}
+
+/** A request that comes again with answers is about the execution that asked; nothing begins a second time. */
+async function follow(door: McpDoor, request: ToolRequest, first: Look): Promise<Answered> {
+  const { gateway, principal } = door;
+  const { questions } = gateway;
+  const { person, retry, signal, name, rawArguments } = request;
+  const digest = digestOf([name, isJsonObject(rawArguments) ? rawArguments : null]);
+  const round = retry && (await takeAnswers(retry, { questions, principal, request: digest }));
+  const look = round ? lookAgain(door, request, round.execution) : first;
+  const left = round?.left ?? NOBODY;
+  const talk = questions && person && { gateway, questions, principal, person, request: digest, signal, left };
+  const view = talk ? await followWithPerson(talk, look) : await look(NEVER, () => undefined);
+  if (isInputRequiredResult(view)) return view;
   return toResult(view, await gateway.findMedia(principal, view.value));
 }
+
+const NOBODY: ReadonlySet<string> = new Set();
+const NEVER = new AbortController().signal;
 
 function toResult(view: ExecutionView, media: readonly Media[]): CallToolResult {
   const content = [...toText(renderExecution(view)).content, ...media.map(toBlock)];

@@ -40,7 +40,7 @@ test("wrong arguments are a tool result with a clear message, and nothing runs",
 test("the request reaches the gateway in the principal's name, with its limits", async (t) => {
   const { client, gateway } = await connect(t);
   await client.callTool({ name: "execute", arguments: { code: "1", language: "javascript", limits: { calls: 3 } } });
-  const [{ signal, ...request } = {}] = gateway.requests;
+  const [{ signal, onEvent: _, ...request } = {}] = gateway.requests;
   assert.deepEqual(request, { code: "1", limits: { calls: 3 }, principal: AGENT, patienceMs: 45_000 });
   assert.equal(signal?.aborted, false);
 });

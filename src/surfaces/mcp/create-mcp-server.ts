@@ -16,6 +16,7 @@ import type { JsonObject } from "../../domain/index.ts";
 import { callTool } from "./call-tool.ts";
 import type { McpDoor } from "./call-tool.ts";
 import { INSTRUCTIONS, RESUME, TOOL_DEFINITIONS } from "./definitions.ts";
+import { findPerson, findRetry } from "./elicitation/person.ts";
 import { getPrompt, listPrompts, listResources, listTemplates, readResource } from "./pass-through.ts";
 import { definePlainTool, namePlainTools } from "./plain-tools.ts";
 import { createReporter } from "./report-progress.ts";
@@ -50,15 +51,19 @@ export function createMcpServer(door: McpDoor, gone?: AbortSignal): Server {
     },
   );
   server.setRequestHandler("tools/list", async () => ({ tools: await listTools(door) }));
-  server.setRequestHandler("tools/call", ({ params }, { mcpReq }) =>
-    callTool(door, {
+  server.setRequestHandler("tools/call", ({ params }, context) => {
+    const { mcpReq } = context;
+    const [person, retry] = [findPerson(server, context), findRetry(context)];
+    return callTool(door, {
       name: params.name,
       rawArguments: params.arguments,
       signal: gone ? AbortSignal.any([mcpReq.signal, gone]) : mcpReq.signal,
       ...watchProgress(mcpReq),
       ...readTrace(mcpReq),
-    }),
-  );
+      ...(person && { person }),
+      ...(retry && { retry }),
+    });
+  });
   passThrough(server, door);
   return server;
 }

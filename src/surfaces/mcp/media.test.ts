@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { isInputRequiredResult } from "@modelcontextprotocol/server";
+
 import { createTool, known, snapshotOf } from "../../bridge/fixtures/test-bridge.ts";
 import { parseResultId } from "../../domain/index.ts";
 import type { Json } from "../../domain/index.ts";
@@ -39,8 +41,9 @@ function doorOf(media: readonly Media[], value: Json = null): McpDoor {
 test("each kind of file is a block of its own beside the text of a program", async () => {
   const door = doorOf(["image/png", "audio/wav", "application/pdf"].map(mediaOf));
   const request = { name: "execute", rawArguments: { code: "1" }, signal: SIGNAL };
-  const { content } = await callTool(door, request);
-  const [text, ...files] = content;
+  const answered = await callTool(door, request);
+  assert.ok(!isInputRequiredResult(answered));
+  const [text, ...files] = answered.content;
   assert.deepEqual(files, [
     { type: "image", mimeType: "image/png", data: DATA },
     { type: "audio", mimeType: "audio/wav", data: DATA },

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { parseResultId, parseToolAddress } from "../../domain/index.ts";
+import { parseApprovalId, parseResultId, parseToolAddress } from "../../domain/index.ts";
 import { capText } from "./cap-text.ts";
-import { createResult } from "./fixtures/memory-gateway.ts";
+import { EXECUTION, createResult } from "./fixtures/memory-gateway.ts";
 import { MAX_TEXT_BYTES, renderExecution } from "./render-execution.ts";
 import { renderSearch } from "./render-search.ts";
 
@@ -100,6 +100,20 @@ test("an execution that goes on says so", () => {
   assert.match(
     renderExecution({ ...createResult(), state: "running" }),
     /is running; wait for it with resume\(\{ execution: "ex_0{24}" \}\)\.$/,
+  );
+});
+
+test("an execution that waits for a person says for what", () => {
+  const [approval, tool] = [parseApprovalId(`ap_${"0".repeat(24)}`), parseToolAddress("shop.pay")];
+  assert.ok(approval && tool);
+  const questions = [{ approval, seq: 2, tool, reason: "money leaves", expiresAt: 9 }];
+  assert.equal(
+    renderExecution(createResult({ state: "paused", approvals: [approval], questions })),
+    [
+      `The execution ${EXECUTION} waits for a person:`,
+      `${approval} shop.pay (call 2): money leaves`,
+      `It goes on when a person has decided; then resume({ execution: "${EXECUTION}" }) has its result.`,
+    ].join("\n"),
   );
 });
 

@@ -99,11 +99,21 @@ function renderDryRun(dryRun: DryRun | undefined): string {
   return capText(["Dry run, these calls were not made:", ...lines].join("\n"), MAX_DRY_RUN_BYTES);
 }
 
-function renderFailure({ state, error, execution }: ExecutionView): string {
+function renderFailure(view: ExecutionView): string {
+  const { state, error, execution } = view;
   if (error) return renderError(error);
+  if (state === "paused") return renderQuestions(view);
   if (state === "running")
     return `The execution ${execution} is running; wait for it with resume({ execution: "${execution}" }).`;
   return state === "completed" ? "" : `The execution ${execution} is ${state}.`;
+}
+
+/** What is asked, and that nobody who reads this can answer it. */
+function renderQuestions({ execution, questions = [] }: ExecutionView): string {
+  if (questions.length === 0) return "";
+  const lines = questions.map(({ approval, tool, seq, reason }) => `${approval} ${tool} (call ${seq}): ${reason}`);
+  const how = `It goes on when a person has decided; then resume({ execution: "${execution}" }) has its result.`;
+  return [`The execution ${execution} waits for a person:`, ...lines, how].join("\n");
 }
 
 function joinParts(parts: readonly string[]): string {

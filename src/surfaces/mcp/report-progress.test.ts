@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { ExecutionEvent } from "../../domain/index.ts";
+import { APPROVAL } from "./fixtures/approval.ts";
 import { EXECUTION } from "./fixtures/memory-gateway.ts";
 import { createReporter } from "./report-progress.ts";
 import type { ProgressParams } from "./report-progress.ts";
@@ -24,6 +25,7 @@ test("each event has its words, and progress goes up by one", () => {
   report({ kind: "called", seq: 1, tool: "a.b" });
   report({ kind: "progress", seq: 1, tool: "a.b", progress: { done: 1, total: 4, message: "reading" } });
   report(log("one"));
+  report({ kind: "asked", approval: APPROVAL });
   report({ kind: "answered", record: RECORD });
   assert.deepEqual(
     sent.map(({ progress, message, progressToken }) => [progressToken, progress, message]),
@@ -32,7 +34,8 @@ test("each event has its words, and progress goes up by one", () => {
       ["t", 2, "a.b called; 0 of 1 calls answered"],
       ["t", 3, "a.b 1/4 reading"],
       ["t", 4, "[warn] one"],
-      ["t", 5, "a.b ok; 1 of 1 calls answered"],
+      ["t", 5, `${APPROVAL.tool} waits for a person (${APPROVAL.id})`],
+      ["t", 6, "a.b ok; 1 of 1 calls answered"],
     ],
   );
 });

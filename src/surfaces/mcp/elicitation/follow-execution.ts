@@ -1,0 +1,144 @@
+/**
+ * Waits for an execution as long as its client has patience, and meanwhile asks the person there about calls that need
+ * one. Whether clients may pass such questions on is the operator's setting.
+ */
+
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { inputRequired } from "@modelcontextprotocol/server";
+import type { InputRequiredResult } from "@modelcontextprotocol/server";
+
+import { GloveboxError } from "../../../domain/index.ts";
+import type { Approval, Digest, ExecutionId, ExecutionView, Principal } from "../../../domain/index.ts";
+import type { Gateway, Questions } from "../../gateway.ts";
+import type { Person } from "./person.ts";
+import { parseAnswer, toQuestion } from "./question.ts";
+
+/** One request of a client about one execution. */
+export interface Talk {
+  readonly gateway: Gateway;
+  readonly questions: Questions;
+  readonly principal: Principal;
+  readonly person: Person;
+  /** Of the request without what was answered: a retry must be of the same. */
+  readonly request: Digest;
+  /** Aborted when the client cancels or goes away: then nobody is asked any more. */
+  readonly signal: AbortSignal;
+  /** What was asked before and not answered. */
+  readonly left: ReadonlySet<string>;
+}
+
+/** Looks at the execution until it has ended, patience is over or `until` says that there is something to ask. */
+export type Look = (until: AbortSignal, opened: (execution: ExecutionId) => void) => Promise<ExecutionView>;
+
+const LOOK_MS = 200;
+/** Calls that a program makes at once are asked about at once. */
+const GATHER_MS = 100;
+const MAX_AT_ONCE = 8;
+
+/** How the execution stands, or, where the protocol wants it so, what the person is to be asked. */
+export async function followWithPerson(talk: Talk, first: Look): Promise<ExecutionView | InputRequiredResult> {
+  const { gateway, questions, principal, person } = talk;
+  const over = AbortSignal.any([talk.signal, AbortSignal.timeout(gateway.patienceMs)]);
+  const left = new Set(talk.left);
+  let view = await lookUntilAsked(talk, left, { look: first, over });
+  for (;;) {
+    if (view.state !== "running" && view.state !== "paused") return view;
+    const { execution } = view;
+    const waiting = await questions.pending(principal, execution);
+    const open = waiting.filter(({ id }) => !left.has(id)).slice(0, MAX_AT_ONCE);
+    if (open.length > 0 && person.kind === "returned") return askByAnswer(talk, execution, { open, left });
+    if (person.kind === "pushed")
+      for (const approval of open) await askByPush(talk, approval, { ask: person.ask, left, over });
+    if (over.aborted) return gateway.resume({ principal, execution, waitMs: 0 });
+    if (view.state === "paused" && waiting.length > 0 && open.length === 0) return view;
+    await sleep(LOOK_MS); // a decision takes a moment to get the execution going
+    const look: Look = (signal) => gateway.resume({ principal, execution, waitMs: gateway.patienceMs, signal });
+    view = await lookUntilAsked(talk, left, { look, over, execution });
+  }
+}
+
+interface Looking {
+  readonly look: Look;
+  readonly over: AbortSignal;
+  readonly execution?: ExecutionId;
+}
+
+async function lookUntilAsked(talk: Talk, left: ReadonlySet<string>, { look, over, execution }: Looking) {
+  const asked = new AbortController();
+  const done = new AbortController();
+  const watch = (id: ExecutionId): void =>
+    void untilAsked(talk, id, { left, signal: AbortSignal.any([done.signal, over]) }).then(() => asked.abort());
+  if (execution) watch(execution);
+  try {
+    return await look(AbortSignal.any([asked.signal, over]), watch);
+  } finally {
+    done.abort();
+  }
+}
+
+/** Resolves when something waits that was not asked yet, or when the signal fires. */
+async function untilAsked(
+  { questions, principal }: Talk,
+  execution: ExecutionId,
+  { left, signal }: { readonly left: ReadonlySet<string>; readonly signal: AbortSignal },
+): Promise<void> {
+  while (!signal.aborted) {
+    const waiting = await questions.pending(principal, execution).catch(() => []);
+    if (waiting.some(({ id }) => !left.has(id))) break;
+    await pause(LOOK_MS, signal);
+  }
+  await pause(GATHER_MS, signal);
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+}
+
+/** The client's next request says which execution it is about and what the person answered. */
+function askByAnswer(
+  { questions, principal, request }: Talk,
+  execution: ExecutionId,
+  { open, left }: { readonly open: readonly Approval[]; readonly left: ReadonlySet<string> },
+): InputRequiredResult {
+  const asked = open.map(({ id }) => id);
+  return inputRequired({
+    inputRequests: Object.fromEntries(
+      open.map((approval) => [approval.id, inputRequired.elicit(toQuestion(approval))]),
+    ),
+    requestState: questions.close(principal, { execution, request, asked, left: [...left] }),
+  });
+}
+
+interface Pushing {
+  readonly ask: Extract<Person, { kind: "pushed" }>["ask"];
+  readonly left: Set<string>;
+  readonly over: AbortSignal;
+}
+
+/** Ends without an answer when somebody else decides first, or when patience is over; the call waits on then. */
+async function askByPush(talk: Talk, approval: Approval, { ask, left, over }: Pushing): Promise<void> {
+  const { questions, principal } = talk;
+  left.add(approval.id);
+  const done = new AbortController();
+  const signal = AbortSignal.any([done.signal, over]);
+  const settled = untilSettled(talk, approval, signal).then(() => done.abort());
+  const answer = parseAnswer(await ask(toQuestion(approval), signal).catch(() => undefined));
+  done.abort();
+  await settled;
+  if (answer) await questions.answer(principal, approval.id, answer).catch(ignoreOvertaken);
+}
+
+async function untilSettled({ questions, principal }: Talk, { id, execution }: Approval, signal: AbortSignal) {
+  for (;;) {
+    await pause(LOOK_MS, signal);
+    if (signal.aborted) return;
+    const waiting = await questions.pending(principal, execution).catch(() => undefined);
+    if (waiting && !waiting.some((other) => other.id === id)) return;
+  }
+}
+
+/** The first decision counts, and it may have come from somebody else. */
+export function ignoreOvertaken(thrown: unknown): void {
+  if (!(thrown instanceof GloveboxError) || thrown.code !== "REQUEST_CONFLICT") throw thrown;
+}

@@ -1,0 +1,66 @@
+/** One call that waits for a person, as a form that MCP clients show, and what the person answered. */
+
+import type { ElicitRequestFormParams } from "@modelcontextprotocol/server";
+
+import { cleanText } from "../../../audit/index.ts";
+import { isJsonObject } from "../../../domain/index.ts";
+import type { Approval, ApprovalScope, Effect, LabelSource } from "../../../domain/index.ts";
+import type { ApprovalChoice } from "../../../policy/index.ts";
+
+/** A form with one choice; every revision that knows forms can show it. */
+export type Question = Pick<ElicitRequestFormParams, "message" | "requestedSchema">;
+
+/** The words that the person reads are the values, because not every client shows titles. None is chosen beforehand. */
+const CHOICES: ReadonlyMap<string, ApprovalScope | "reject"> = new Map([
+  ["this call", "call"],
+  ["all calls of this tool in this execution", "execution"],
+  ["the same call for this session", "session"],
+  ["reject", "reject"],
+]);
+
+const EFFECTS: Readonly<Record<Effect, string>> = {
+  read: "reads",
+  write: "changes something",
+  destroy: "destroys something",
+  unknown: "may change something",
+};
+
+const MAX_ARGUMENT_BYTES = 2_000;
+const MAX_REASON_BYTES = 500;
+
+/** Everything of it is on lines of its own: neither arguments nor a reason can add a line that looks like ours. */
+export function toQuestion(approval: Approval): Question {
+  const { id, execution, tool, effect, args, reason, labels } = approval;
+  const message = [
+    `A program wants to call ${tool}, which ${EFFECTS[effect]} (${effect}).`,
+    `Arguments: ${toLine(JSON.stringify(args), MAX_ARGUMENT_BYTES)}`,
+    `Why you are asked: ${toLine(reason, MAX_REASON_BYTES)}`,
+    ...describeLabels(labels),
+    `Approval ${id}, execution ${execution}`,
+  ].join("\n");
+  const decision = { type: "string" as const, title: "Allow", enum: [...CHOICES.keys()] };
+  return { message, requestedSchema: { type: "object", properties: { decision }, required: ["decision"] } };
+}
+
+function toLine(text: string, maxBytes: number): string {
+  return cleanText(text, { maxBytes }).replaceAll(/\s+/gu, " ");
+}
+
+function describeLabels(labels: readonly LabelSource[]): readonly string[] {
+  if (labels.length === 0) return [];
+  return [`It has read: ${labels.map(({ label, tool }) => `${label} data (${tool})`).join(", ")}`];
+}
+
+/**
+ * What the client says that the person said. To decline the form is to reject the call. Anything else that is no clear
+ * answer, such as a form that was closed, is none: the call waits on.
+ */
+export function parseAnswer(raw: unknown): ApprovalChoice | undefined {
+  const { action, content } = isJsonObject(raw) ? raw : {};
+  if (action === "decline") return { verdict: "reject", note: "declined" };
+  if (action !== "accept" || !isJsonObject(content)) return undefined;
+  const { decision } = content;
+  const chosen = typeof decision === "string" ? CHOICES.get(decision) : undefined;
+  if (chosen === undefined) return undefined;
+  return chosen === "reject" ? { verdict: "reject" } : { verdict: "approve", scope: chosen };
+}

@@ -1,0 +1,69 @@
+/** Reads a request that comes again with what a person answered: which execution it is about, and what was decided. */
+
+import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
+
+import { isJsonObject, parseApprovalId, parseExecutionId } from "../../../domain/index.ts";
+import type { ApprovalId, Digest, ExecutionId, Json, Principal } from "../../../domain/index.ts";
+import type { Questions } from "../../gateway.ts";
+import { ignoreOvertaken } from "./follow-execution.ts";
+import type { Retry } from "./person.ts";
+import { parseAnswer } from "./question.ts";
+
+/** Where a conversation stands. */
+export interface Round {
+  readonly execution: ExecutionId;
+  /** What was asked and not answered, now or before. */
+  readonly left: ReadonlySet<string>;
+}
+
+interface Asker {
+  readonly questions: Questions | undefined;
+  readonly principal: Principal;
+  readonly request: Digest;
+}
+
+/**
+ * Decides what was answered. Whatever was sealed for another principal or another request is refused: a program is
+ * never run, and nothing is decided, for a state that we did not give to this very request.
+ */
+export async function takeAnswers(
+  { rawState, rawAnswers }: Retry,
+  { questions, principal, request }: Asker,
+): Promise<Round> {
+  const round =
+    questions && typeof rawState === "string" ? parseRound(open(questions, principal, rawState)) : undefined;
+  if (!questions || round?.request !== request) throw invalid();
+  const left = new Set<string>(round.left);
+  for (const id of round.asked) {
+    const answer = parseAnswer(Object.hasOwn(rawAnswers, id) ? rawAnswers[id] : undefined);
+    if (answer) await questions.answer(principal, id, answer).catch(ignoreOvertaken);
+    else left.add(id);
+  }
+  return { execution: round.execution, left };
+}
+
+function open(questions: Questions, principal: Principal, state: string): Json {
+  try {
+    return questions.open(principal, state);
+  } catch {
+    throw invalid();
+  }
+}
+
+function parseRound(raw: Json) {
+  const { execution: rawExecution, request, asked, left } = isJsonObject(raw) ? raw : {};
+  const execution = parseExecutionId(rawExecution);
+  if (!execution || typeof request !== "string") throw invalid();
+  return { execution, request, asked: parseIds(asked), left: parseIds(left) };
+}
+
+function parseIds(raw: Json | undefined): readonly ApprovalId[] {
+  return Array.isArray(raw) ? raw.flatMap((id) => parseApprovalId(id) ?? []) : [];
+}
+
+/** As the protocol's own words have it (2026-07-28, basic/patterns/mrtr). */
+function invalid(): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, "Invalid or expired requestState", {
+    reason: "invalid_request_state",
+  });
+}
