@@ -10,7 +10,7 @@ import { mask } from "./host-powers.ts";
 
 interface QuestionParts {
   readonly approvals: Pick<Approvals, "list" | "find" | "decide">;
-  readonly seal: Seal;
+  readonly seal: Pick<Seal, "close" | "open">;
 }
 
 /** Nothing when `approvals.elicitation` is off. */
