@@ -94,6 +94,8 @@ export interface Corridor {
   recover(): Promise<void>;
   /** Somebody decided about a call of this execution: if it was put away, it goes on. */
   readonly goOn: (execution: ExecutionId) => Promise<void>;
+  /** Goes on with it here, if it is put away and somebody has decided; resolves when it has ended or waits again. */
+  readonly takeUp: (execution: ExecutionId) => Promise<void>;
   /** Every execution under way ends as cancelled, and none begins any more; what was kept can still be read. */
   stop(): Promise<void>;
 }
@@ -112,7 +114,7 @@ export function createCorridor(options: CorridorOptions): Corridor {
   const rooms = { ...options.rooms, store, hasEnded, takeIn, leaving: leaving.signal };
   const running = followRunning();
   const endings = createEndings();
-  const { recover, goOn, bringBack } = createReturns({ rooms, running, endings });
+  const { recover, goOn, takeUp, bringBack } = createReturns({ rooms, running, endings });
   const longestMs = limits.wallMs * 2 + QUEUE_MS;
   const resumeRooms = { ...rooms, running, now, longestMs, bringBack };
   const view: KeyRooms["view"] = (principal, { execution }, signal) =>
@@ -141,6 +143,7 @@ export function createCorridor(options: CorridorOptions): Corridor {
     },
     recover,
     goOn,
+    takeUp,
     callTools: ({ signal = NEVER, ...request }) =>
       endings.guard(signal, (until) => runCalls({ ...request, signal: until, limits })),
     async cancelAsked() {

@@ -21,6 +21,8 @@ export interface Returns {
   readonly recover: () => Promise<void>;
   /** If it was put away and somebody has decided, it goes on. Never rejects. */
   readonly goOn: (execution: ExecutionId) => Promise<void>;
+  /** The same for a process that does not stay, because a person wants it; rejects when it cannot be done. */
+  readonly takeUp: (execution: ExecutionId) => Promise<void>;
   /** For one whose process is dead: how it ended, or nothing when it goes on. */
   readonly bringBack: (stored: StoredExecution) => Promise<ExecutionResult | undefined>;
 }
@@ -48,6 +50,7 @@ export function createReturns({ rooms, running, endings }: ReturnsOptions): Retu
   return {
     recover: () => bringBack(backRooms),
     goOn,
+    takeUp: (id) => goOnIfDecided(id, backRooms),
     bringBack: (stored) => bringBackOne(stored, backRooms),
   };
 }

@@ -121,6 +121,8 @@ export interface Gateway extends AsyncDisposable {
   readonly approvals: ApprovalDesk;
   /** Rejects with REQUEST_NOT_FOUND for what does not exist or is another principal's. */
   resume(request: ResumeRequest): Promise<ExecutionView>;
+  /** Goes on with an execution that is put away, whoever asked for it, once a person has decided. For operators only. */
+  takeUp(execution: ExecutionId): Promise<void>;
   /** A part of a kept result. Rejects as `resume` does. */
   readResult(principal: Principal, handle: string, query: ResultQuery): Promise<ReadResult>;
   /** The files that a value speaks of by handle. */

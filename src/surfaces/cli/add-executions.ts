@@ -7,6 +7,7 @@ import { addCommand, parseCount } from "./add-command.ts";
 import { addReplay } from "./add-replay.ts";
 import { cancelExecutionCommand, executionsCommand, showExecutionCommand } from "./executions-command.ts";
 import type { ExecutionsContext } from "./executions-command.ts";
+import { resumeExecutionCommand } from "./resume-command.ts";
 
 const STATES = ["running", "completed", "failed", "paused", "cancelled"];
 
@@ -26,6 +27,11 @@ export function addExecutions(program: Command, context: ExecutionsContext, end:
     .option("--json", "print as one JSON object")
     .action(async (id: string, _flags, command: Command) =>
       end(await cancelExecutionCommand(id, command.optsWithGlobals(), context)),
+    );
+  addCommand(executions, "resume <id>", "goes on here with one that was put away, once a person has decided")
+    .option("--json", "print as one JSON object")
+    .action(async (id: string, _flags, command: Command) =>
+      end(await resumeExecutionCommand(id, command.optsWithGlobals(), context)),
     );
   addReplay(executions, context, end);
 }

@@ -141,5 +141,5 @@ function describeState(state: State, waiting: number): string {
   if (state === "unknown") return "is not known any more";
   if (state !== "paused") return state;
   if (waiting > 0) return `paused: ${waiting} more of its calls wait for a person`;
-  return "paused: no gateway has gone on with it yet; one that runs on this store does, or its client with resume";
+  return "paused: no gateway has gone on with it yet; one that runs on this store does, or `glovebox executions resume`";
 }

@@ -63,6 +63,9 @@ export function printResult(result: ExecutionResult, stdout: Writable, stderr: W
   if (result.truncated) printLine(stderr, formatTruncation(result.truncated));
   if (result.dryRun) printDryRun(result.dryRun, stderr);
   printLine(stderr, summarize(result));
+  for (const { approval, tool } of result.questions ?? []) {
+    printLine(stderr, `${tool} waits for a person: \`glovebox approvals show ${approval}\`, then approve or reject it`);
+  }
   if (result.value !== undefined) stdout.write(`${formatValue(result.value)}\n`);
 }
 
