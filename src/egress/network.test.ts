@@ -8,10 +8,12 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 import { createNetwork, takeTurns } from "./network.ts";
 
+const NEVER = new AbortController().signal;
+
 test("at most so many are under way, others wait, and whoever asks for the same shares the answer", async () => {
   const open = new Map<string, () => void>();
   const resolve = takeTurns(2, (key) => new Promise<string>((done) => open.set(key, () => done(key))));
-  const answers = Promise.all(["a", "b", "c", "a", "d"].map(resolve));
+  const answers = Promise.all(["a", "b", "c", "a", "d"].map((key) => resolve(key, NEVER)));
   await nextTurn();
   assert.deepEqual([...open.keys()], ["a", "b"]);
   open.get("a")?.();
@@ -30,8 +32,28 @@ test("one that failed gives its turn on, and is asked again by the next", async 
     if (asked === 1) throw new Error("no answer");
     return key;
   });
-  await assert.rejects(resolve("a"));
-  assert.deepEqual([await resolve("a"), await resolve("b"), asked], ["a", "b", 3]);
+  await assert.rejects(resolve("a", NEVER));
+  assert.deepEqual([await resolve("a", NEVER), await resolve("b", NEVER), asked], ["a", "b", 3]);
+});
+
+test("what nobody waits for any more has no turn, and what somebody else waits for has", async () => {
+  const open = new Map<string, () => void>();
+  const resolve = takeTurns(1, (key) => new Promise<string>((done) => open.set(key, () => done(key))));
+  const [leaver, other] = [new AbortController(), new AbortController()];
+  const kept = [resolve("first", NEVER), resolve("shared", NEVER), resolve("last", NEVER)];
+  for (const key of ["gone", "shared"]) void resolve(key, leaver.signal);
+  void resolve("gone", other.signal);
+  leaver.abort();
+  other.abort();
+  for (const key of ["first", "shared", "last"]) {
+    await nextTurn();
+    open.get(key)?.();
+  }
+  assert.deepEqual(await Promise.all(kept), ["first", "shared", "last"]);
+  assert.deepEqual([...open.keys()], ["first", "shared", "last"]);
+  void resolve("gone", NEVER);
+  await nextTurn();
+  assert.deepEqual([...open.keys()].at(-1), "gone");
 });
 
 test("a socket knows its peer, and an abort or a refusal ends the attempt", async (context) => {
@@ -45,5 +67,5 @@ test("a socket knows its peer, and an abort or a refusal ends the attempt", asyn
   assert.equal(peer, "127.0.0.1");
   await assert.rejects(network.connect("127.0.0.1", port, AbortSignal.abort("no")), (reason) => reason === "no");
   await assert.rejects(network.connect("127.0.0.1", 1, AbortSignal.timeout(5000)), { code: "ECONNREFUSED" });
-  assert.deepEqual(await network.resolve("127.0.0.1", "program"), ["127.0.0.1"]);
+  assert.deepEqual(await network.resolve("127.0.0.1", { lane: "program", signal: NEVER }), ["127.0.0.1"]);
 });

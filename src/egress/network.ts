@@ -15,8 +15,8 @@ export type Lane = "program" | "upstream";
 
 /** Both are asked once for each step of a request. Neither decides anything. */
 export interface Network {
-  /** Every address of a name. Rejects, or answers with none, when there is none. */
-  resolve(name: string, lane: Lane): Promise<readonly string[]>;
+  /** Every address of a name. Rejects, or answers with none, when there is none. Nobody waits once `signal` fired. */
+  resolve(name: string, asking: { readonly lane: Lane; readonly signal: AbortSignal }): Promise<readonly string[]>;
   /** To an address, never to a name. Rejects when it fails or `signal` fires. */
   connect(address: string, port: number, signal: AbortSignal): Promise<Connected>;
   /** Authorities to trust instead of the usual ones, in PEM. */
@@ -33,33 +33,57 @@ const MAX_LOOKUPS = { program: 2, upstream: 1 } as const;
 export function createNetwork(): Network {
   const program = takeTurns(MAX_LOOKUPS.program, resolveName);
   const upstream = takeTurns(MAX_LOOKUPS.upstream, resolveName);
-  return { resolve: (name, lane) => (lane === "program" ? program(name) : upstream(name)), connect: openSocket };
+  return {
+    resolve: (name, { lane, signal }) => (lane === "program" ? program(name, signal) : upstream(name, signal)),
+    connect: openSocket,
+  };
+}
+
+interface Turn<Answer> {
+  readonly answer: Promise<Answer>;
+  /** How many wait for the answer; when nobody does any more before it is its turn, it never is. */
+  askers: number;
+  start: (() => void) | undefined;
 }
 
 /** At most so many at once, the others in the order of their coming. Who asks for the same meanwhile shares the answer. */
 export function takeTurns<Answer>(
   atOnce: number,
   act: (key: string) => Promise<Answer>,
-): (key: string) => Promise<Answer> {
-  const underWay = new Map<string, Promise<Answer>>();
-  const waiting: (() => void)[] = [];
+): (key: string, signal: AbortSignal) => Promise<Answer> {
+  const turns = new Map<string, Turn<Answer>>();
   let free = atOnce;
-  const run = async (key: string): Promise<Answer> => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((turn) => waiting.push(turn));
-    try {
-      return await act(key);
-    } finally {
-      underWay.delete(key);
-      const next = waiting.shift();
-      if (next) next();
-      else free += 1;
-    }
+  const next = (): void => {
+    const waiting = free > 0 ? [...turns.values()].find(({ start }) => start) : undefined;
+    if (!waiting) return;
+    free -= 1;
+    waiting.start?.();
+    waiting.start = undefined;
   };
-  return (key) => {
-    const answer = underWay.get(key) ?? run(key);
-    underWay.set(key, answer);
-    return answer;
+  const open = (key: string): Turn<Answer> => {
+    const begun = Promise.withResolvers<void>();
+    const answer = begun.promise
+      .then(() => act(key))
+      .finally(() => {
+        turns.delete(key);
+        free += 1;
+        next();
+      });
+    answer.catch(() => undefined); // whoever has left does not hear of a failure
+    const turn = { answer, askers: 0, start: begun.resolve };
+    turns.set(key, turn);
+    return turn;
+  };
+  return (key, signal) => {
+    const turn = turns.get(key) ?? open(key);
+    turn.askers += 1;
+    const leave = (): void => {
+      turn.askers -= 1;
+      if (turn.askers === 0 && turn.start && turns.get(key) === turn) turns.delete(key);
+    };
+    signal.addEventListener("abort", leave, { once: true });
+    next();
+    return turn.answer.finally(() => signal.removeEventListener("abort", leave));
   };
 }
 

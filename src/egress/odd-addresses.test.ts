@@ -220,9 +220,9 @@ test("names that programs ask for wait in a lane of their own", async () => {
   const lanes: string[] = [];
   const listening: typeof network = {
     ...network,
-    resolve: (name, lane) => {
-      lanes.push(lane);
-      return network.resolve(name, lane);
+    resolve: (name, asking) => {
+      lanes.push(asking.lane);
+      return network.resolve(name, asking);
     },
   };
   await using own = openEgress({ network: listening });

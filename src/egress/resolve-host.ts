@@ -50,13 +50,18 @@ function keepGranted(answers: readonly string[], literal: string | undefined): r
 }
 
 async function ask(name: string, { network, signal, lane }: Asking): Promise<readonly string[]> {
+  signal.throwIfAborted();
+  const waiting = new AbortController();
   const ended = Promise.withResolvers<never>();
-  const timer = setTimeout(() => ended.reject(unresolved(name, "ETIMEOUT")), RESOLVE_MS);
-  const stop = (): void => ended.reject(signal.reason);
+  const end = (reason: unknown): void => {
+    waiting.abort();
+    ended.reject(reason);
+  };
+  const timer = setTimeout(() => end(unresolved(name, "ETIMEOUT")), RESOLVE_MS);
+  const stop = (): void => end(signal.reason);
   signal.addEventListener("abort", stop, { once: true });
   try {
-    signal.throwIfAborted();
-    const answers = await Promise.race([network.resolve(name, lane), ended.promise]);
+    const answers = await Promise.race([network.resolve(name, { lane, signal: waiting.signal }), ended.promise]);
     if (answers.length === 0) throw unresolved(name, "ENOTFOUND");
     if (answers.length > MAX_ANSWERS) refuseAnswer();
     return answers;
