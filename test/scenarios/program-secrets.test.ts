@@ -158,6 +158,25 @@ test("a program that waited for a person, while the gateway ended, goes on with 
   );
 });
 
+test("an execution that is shown again has the tokens that it had, and nothing is lent for it", async () => {
+  await using world = await openLendingWorld();
+  await world.set("KEY", VALUE);
+  const { folder } = world;
+  const url = JSON.stringify(`http://${world.bound.place}/plain`);
+  const input = `const answer = await fetch(${url}, { headers: { "x-key": secrets.KEY } }); return [secrets.KEY, await answer.text()]`;
+  const ran = await runGlovebox(["run", "-", "--json"], { folder, input });
+  const { execution, value } = JSON.parse(ran.stdout) as { execution: string; value: readonly unknown[] };
+  assert.deepEqual([TOKEN.test(String(value[0])), value[1]], [true, "you said [secret]!"]);
+  const file = `${folder}/recording.json`;
+  assert.equal((await runGlovebox(["executions", "export", execution, file], { folder })).code, 0);
+  for (const subject of [execution, file]) {
+    const shown = await runGlovebox(["executions", "replay", subject, "--json"], { folder });
+    assert.deepEqual([shown.code, shown.stdout.includes(String(value[0]))], [0, true], shown.stderr + shown.stdout);
+  }
+  const lent = (await world.records()).filter(({ action }) => action === "secret.lent");
+  assert.deepEqual([lent.length, world.bound.arrived.length], [1, 1]);
+});
+
 test("a request that asks for no network has no use for a secret either", async () => {
   await using world = await openLendingWorld();
   await world.set("KEY", VALUE);

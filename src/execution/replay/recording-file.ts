@@ -79,6 +79,7 @@ const BEGUN = z.object({
   program: PROGRAM,
   namespaces: z.array(z.object({ name: TEXT, connector: TEXT, summary: TEXT, tools: z.array(TEXT) })),
   network: z.boolean(),
+  secrets: z.record(z.string(), TEXT).optional(),
   engine: z.enum(["isolate", "quickjs", "workerd"]),
 });
 

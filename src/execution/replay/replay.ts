@@ -81,6 +81,7 @@ export async function showAgain(
     principal: execution.principal,
     signal,
     ...(begun.network && { network: true }),
+    ...(begun.secrets && { secrets: begun.secrets }),
     ...(input !== undefined && { input }),
   });
   const settled = settleResult(execution, { program, bridge: trace, ran }, rooms);
