@@ -11,8 +11,8 @@ export interface Choices {
   fresh(): number;
 }
 
-function createChoices(numbers: readonly number[]): Choices {
-  let [at, last] = [0, 0];
+function createChoices(numbers: readonly number[], base: number): Choices {
+  let [at, last] = [0, base];
   return {
     pick<Option>(options: readonly Option[]): Option {
       const chosen = options[(numbers[at++] ?? 0) % options.length];
@@ -78,9 +78,9 @@ const ORDERED: readonly Statement[] = [
     out.push((await ${call(choices, " + first.n * 100000")}).n); }`,
 ];
 
-/** The same numbers make the same program; an ordered one can only be brought back by somebody who keeps the order. */
-export function makeProgram(numbers: readonly number[], { isOrdered = false } = {}): string {
-  const choices = createChoices(numbers);
+/** The same numbers make the same program; an ordered one can only be brought back by who keeps the order. */
+export function makeProgram(numbers: readonly number[], { isOrdered = false, base = 0 } = {}): string {
+  const choices = createChoices(numbers, base);
   const count = choices.pick([2, 3, 4, 5]);
   const statements = isOrdered ? [...ORDERED, ...ORDERED, ...STATEMENTS] : STATEMENTS;
   const body = Array.from({ length: count }, () => choices.pick(statements)(choices));

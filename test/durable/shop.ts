@@ -23,8 +23,15 @@ const OPERATIONS = {
 
 export type Operation = keyof typeof OPERATIONS;
 
+/** One address for several worlds, because an address is a part of a definition. */
 export interface Shop extends AsyncDisposable {
   readonly origin: string;
+  /** As the world of this name sees it: with its own requests only. */
+  of(world: string): ShopView;
+}
+
+/** The shop of one world. */
+export interface ShopView {
   /** Every request, such as `put 1`, in the order in which they came. */
   readonly made: readonly string[];
   /** Keeps the answer to such a request back until the returned function is called. */
@@ -47,24 +54,35 @@ export function describeShop(version: string): object {
 
 /** Listens on a free port of the loopback address. */
 export async function openShop(): Promise<Shop> {
-  const made: string[] = [];
-  const held = new Map<string, (() => void)[]>();
-  const awaited = new Map<string, () => void>();
+  const views = new Map<string, ReturnType<typeof createView>>();
+  const viewOf = (world: string) => {
+    const view = views.get(world) ?? createView();
+    views.set(world, view);
+    return view;
+  };
   const server = createServer((incoming, response) => {
     const { pathname, searchParams } = new URL(incoming.url ?? "", "http://shop");
     const request = `${pathname.slice(1)} ${searchParams.get("n") ?? ""}`;
-    made.push(request);
-    awaited.get(request)?.();
-    const answer = (): void => respond(response, request);
-    const waiting = held.get(request);
-    if (waiting) waiting.push(answer);
-    else answer();
+    viewOf(String(incoming.headers["x-world"])).take(request, () => respond(response, request));
   });
   await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
   server.unref();
   const { port } = server.address() as AddressInfo;
   return {
     origin: `http://127.0.0.1:${port}`,
+    of: viewOf,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+function createView() {
+  const made: string[] = [];
+  const held = new Map<string, (() => void)[]>();
+  const awaited = new Map<string, () => void>();
+  const view: ShopView = {
     made,
     hold(request) {
       held.set(request, []);
@@ -78,11 +96,15 @@ export async function openShop(): Promise<Shop> {
       if (made.includes(request)) return;
       await new Promise<void>((resolve) => void awaited.set(request, resolve));
     },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((closed) => server.close(closed));
-    },
   };
+  const take = (request: string, answer: () => void): void => {
+    made.push(request);
+    awaited.get(request)?.();
+    const waiting = held.get(request);
+    if (waiting) waiting.push(answer);
+    else answer();
+  };
+  return { ...view, take };
 }
 
 function respond(response: ServerResponse, request: string): void {

@@ -2,21 +2,24 @@
 
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { parseSettings } from "../../src/config/index.ts";
 import type { Settings } from "../../src/config/index.ts";
 import type { Approval, ExecutionView, Json } from "../../src/domain/index.ts";
+import { openJournals } from "../../src/execution/index.ts";
+import type { Journals } from "../../src/execution/index.ts";
 import { createPrincipal } from "../../src/host-powers.ts";
 import { openQueue } from "../../src/open-approvals.ts";
 import { openGateway } from "../../src/open-gateway.ts";
 import { createVault, openRecords } from "../../src/open-records.ts";
+import { nameProcess } from "../../src/processes/index.ts";
 import type { Approvals } from "../../src/policy/index.ts";
 import type { Gateway } from "../../src/surfaces/index.ts";
 import { describeShop, openShop } from "./shop.ts";
-import type { Shop } from "./shop.ts";
+import type { Shop, ShopView } from "./shop.ts";
 
 export const AGENT = createPrincipal("local", "agent");
 export const OPERATOR = createPrincipal("operator", "operator");
@@ -25,13 +28,18 @@ const PATIENCE_MS = 50_000;
 /** A folder, its configuration, and what is opened on it; all of it is closed and gone afterwards. */
 export interface World extends AsyncDisposable {
   readonly folder: string;
-  readonly shop: Shop;
+  readonly shop: ShopView;
   readonly settings: Settings;
   /** Another gateway on the same store, with these rules beside those of the world. */
   open(rules?: readonly object[]): Promise<Gateway>;
   /** The questions, as another process has them. */
   approvals(): Promise<Approvals>;
-  /** The same folder as it is at this moment, with every execution that is under way left by a process that is dead. */
+  /** What programs were given, as another process reads it. */
+  journals(): Promise<Journals>;
+  /**
+   * The same folder as it is at this moment, with a shop of its own: whatever is under way was left there by a process that
+   * is dead. To be closed before this world.
+   */
   fork(): World;
   /** Another version of the shop's document, for gateways that open later. */
   describe(version: string): void;
@@ -51,11 +59,12 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     analysis: { types: "off" },
     ...options.config,
     mcpServers: {},
-    openapi: { shop: { document: "shop.json", baseUrl: shop.origin } },
     policy: { flows: "allow", rules },
   };
-  writeFileSync(join(folder, "glovebox.config.json"), JSON.stringify(config));
-  return createWorld({ folder, shop, config, stack: new AsyncDisposableStack() });
+  const stack = new AsyncDisposableStack();
+  const world = createWorld({ folder, shop, config, stack });
+  stack.use(shop);
+  return world;
 }
 
 interface Place {
@@ -68,17 +77,17 @@ interface Place {
 function createWorld({ folder, shop, config, stack }: Place): World {
   const parse = (rules: readonly object[]): Settings => {
     const policy = { ...config.policy, rules: [...config.policy.rules, ...rules] };
-    return parseSettings({ ...config, policy }, { folder }, {});
+    const openapi = { shop: { document: "shop.json", baseUrl: shop.origin, headers: { "X-World": folder } } };
+    return parseSettings({ ...config, openapi, policy }, { folder }, {});
   };
   const settings = parse([]);
   const describe = (version: string): void =>
     writeFileSync(join(folder, "shop.json"), JSON.stringify(describeShop(version)));
   describe("first");
   stack.defer(() => rmSync(folder, { recursive: true, force: true }));
-  stack.use(shop);
   return {
     folder,
-    shop,
+    shop: shop.of(folder),
     settings,
     describe,
     open: async (rules = []) => stack.use(await openGateway(parse(rules), { lasting: true })),
@@ -86,6 +95,12 @@ function createWorld({ folder, shop, config, stack }: Place): World {
       const { store, ledger, close } = await openRecords(settings);
       stack.defer(close);
       return stack.use(await openQueue(settings, { store, ledger, vault: createVault(settings, store, ledger) }));
+    },
+    async journals() {
+      const { store, ledger, close } = await openRecords(settings);
+      stack.defer(close);
+      const seal = await createVault(settings, store, ledger).openSeal();
+      return openJournals({ store: store.journals, seal, now: Date.now, ...settings.journal });
     },
     fork() {
       const copy = mkdtempSync(join(tmpdir(), "glovebox-durable-"));
@@ -98,10 +113,11 @@ function createWorld({ folder, shop, config, stack }: Place): World {
   };
 }
 
-/** No process of this boot has this name. */
+/** As after a restart of the machine: whatever ran then has ended. */
 function leaveDead({ store }: Settings): void {
   const database = new DatabaseSync(store.path);
-  database.exec("UPDATE executions SET owner = replace(owner, '/', '/0') WHERE state IS NULL");
+  const dead = nameProcess().split("/").with(1, "another").join("/");
+  database.prepare("UPDATE executions SET owner = ? WHERE state IS NULL").run(dead);
   database.close();
 }
 
@@ -133,9 +149,4 @@ export async function pending(approvals: Approvals, count: number): Promise<read
 
 export function run(gateway: Gateway, code: string, input?: Json) {
   return gateway.execute({ principal: AGENT, code, ...(input !== undefined && { input }) });
-}
-
-/** The folder of the store itself. */
-export function storeFolder({ settings }: Pick<World, "settings">): string {
-  return dirname(settings.store.path);
 }
