@@ -72,9 +72,11 @@ function toOffered({
   output,
   effect,
   effectSource,
+  idempotent,
   digest,
 }: ListedTool): Omit<Tool, "address" | "origin"> {
-  return { summary, description, input, output, effect, ...(effectSource && { effectSource }), digest };
+  const claims = { ...(effectSource && { effectSource }), ...(idempotent === true && { idempotent }) };
+  return { summary, description, input, output, effect, ...claims, digest };
 }
 
 function toWithheld({ connector, namespace, listing, withheld = [] }: Contribution): readonly WithheldTool[] {

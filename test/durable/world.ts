@@ -57,6 +57,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const config = {
     approvals: { graceMs: 30 },
     analysis: { types: "off" },
+    quotas: { executionsPerMinute: 100_000 },
     ...options.config,
     mcpServers: {},
     policy: { flows: "allow", rules },

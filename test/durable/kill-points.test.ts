@@ -1,0 +1,111 @@
+/** Deaths at chosen moments: between a decision and its call, while a call is under way, and when the disk fails. */
+
+import assert from "node:assert/strict";
+import { renameSync } from "node:fs";
+import { describe, test } from "node:test";
+
+import type { ExecutionId, ExecutionView } from "../../src/domain/index.ts";
+import { AGENT, OPERATOR, openWorld, pending, until } from "./world.ts";
+import type { World } from "./world.ts";
+
+const LONG = { config: { approvals: { graceMs: 60_000 } } };
+
+/** Begins and does not wait: the name of the execution, once it has one. */
+async function begin(world: World, code: string) {
+  const gateway = await world.open();
+  const opened = Promise.withResolvers<ExecutionId>();
+  const result = gateway.execute({
+    principal: AGENT,
+    code,
+    onEvent: (event) => void (event.kind === "opened" && opened.resolve(event.execution)),
+  });
+  result.catch(() => undefined);
+  return { gateway, result, execution: await opened.promise };
+}
+
+/** Waits until so much of what it was given is kept. */
+async function kept(world: World, execution: ExecutionId, count: number): Promise<void> {
+  const journals = await world.journals();
+  for (let given = 0; given < count;) {
+    given = (await journals.read(execution))?.given.length ?? 0;
+    await new Promise((soon) => setTimeout(soon, 10));
+  }
+}
+
+/** How it ends on a copy of the world as it is now, and what reaches the shop there. */
+async function afterDeath(world: World, execution: ExecutionId, decide = false) {
+  await using copy = world.fork();
+  if (decide) {
+    const approvals = await copy.approvals();
+    for (const { id } of await pending(approvals, 1)) await approvals.decide(id, { verdict: "approve" }, OPERATOR);
+  }
+  const view: ExecutionView = await until(await copy.open(), execution, "completed", "failed");
+  return { view, made: [...copy.shop.made] };
+}
+
+describe("a gateway that dies", { concurrency: 2 }, () => {
+  test("between a decision and the call makes that call when it is back", async () => {
+    await using world = await openWorld(LONG);
+    const { execution } = await begin(world, "return (await shop.pay({ n: 1 })).n;");
+    await pending(await world.approvals(), 1);
+    const { view, made } = await afterDeath(world, execution, true);
+    assert.deepEqual([view.value, made], [7, ["pay 1"]]);
+  });
+
+  test("while an approved call is under way names it and does not make it again", async () => {
+    await using world = await openWorld(LONG);
+    const answer = world.shop.hold("pay 2");
+    const { execution } = await begin(world, "await shop.put({ n: 1 }); return (await shop.pay({ n: 2 })).n;");
+    const approvals = await world.approvals();
+    for (const { id } of await pending(approvals, 1)) await approvals.decide(id, { verdict: "approve" }, OPERATOR);
+    await world.shop.came("pay 2");
+    const { view, made } = await afterDeath(world, execution);
+    assert.deepEqual([view.state, view.error?.code, made], ["failed", "SANDBOX_CRASHED", []]);
+    assert.match(view.error?.message ?? "", /shop\.pay \(call 2\): whether they took effect is unknown/);
+    assert.deepEqual(
+      view.calls.map(({ tool, outcome }) => `${tool} ${outcome}`),
+      ["shop.put ok", "shop.pay unknown"],
+    );
+    answer();
+  });
+
+  for (const [operation, isRepeated] of [
+    ["look", true],
+    ["keep", true],
+    ["put", false],
+  ] as const)
+    test(`while ${operation} is under way ${isRepeated ? "asks for it again" : "names it"}`, async () => {
+      await using world = await openWorld(LONG);
+      const answer = world.shop.hold(`${operation} 2`);
+      const code = `const all = await Promise.all([shop.put({ n: 1 }), shop.${operation}({ n: 2 })]);
+        return all.map(({ n }) => n);`;
+      const { execution } = await begin(world, code);
+      await world.shop.came(`${operation} 2`);
+      await kept(world, execution, 1);
+      const { view, made } = await afterDeath(world, execution);
+      const expected = isRepeated ? ["completed", [7, 14], [`${operation} 2`]] : ["failed", undefined, []];
+      assert.deepEqual([view.state, view.value, made], expected, JSON.stringify([view.error, view.calls]));
+      answer();
+    });
+
+  test("after its disk failed has made nothing that it could not write down, and goes on where it was", async () => {
+    await using world = await openWorld(LONG);
+    const answer = world.shop.hold("look 2");
+    const code = "await shop.put({ n: 1 }); await shop.look({ n: 2 }); return (await shop.put({ n: 3 })).n;";
+    const { execution, result } = await begin(world, code);
+    await world.shop.came("look 2");
+    await kept(world, execution, 1);
+    const { path } = world.settings.store;
+    renameSync(path, `${path}.away`);
+    answer();
+    const ended = await result.catch((thrown: unknown) => thrown as { readonly code: string });
+    const error = "error" in ended ? ended.error : ended;
+    assert.deepEqual(
+      [error && "code" in error && error.code, world.shop.made],
+      ["STORE_UNAVAILABLE", ["put 1", "look 2"]],
+    );
+    renameSync(`${path}.away`, path);
+    const { view, made } = await afterDeath(world, execution);
+    assert.deepEqual([view.value, made], [21, ["look 2", "put 3"]]);
+  });
+});
