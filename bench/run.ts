@@ -13,6 +13,7 @@ const { benchTypes } = await import("./types.ts");
 const { benchDoor } = await import("./door.ts");
 const { benchLedger } = await import("./ledger.ts");
 const { benchEgress } = await import("./egress.ts");
+const { benchDurable } = await import("./durable.ts");
 
 console.log(`Node ${process.versions.node}, ${new Date().toISOString().slice(0, 10)}`);
 const { benchAnalysis } = await import("./analysis.ts");
@@ -24,6 +25,7 @@ await benchProduct();
 await benchUpstreams();
 await benchDoor();
 await benchLedger();
+await benchDurable();
 await benchTypes();
 await benchEgress();
 await benchStart();
