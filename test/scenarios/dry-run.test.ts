@@ -13,7 +13,7 @@ import type { ExecutionResult, Glovebox, GloveboxConfig } from "glovebox";
 
 import { ERAS } from "../../src/surfaces/mcp/fixtures/try-client.ts";
 import { connect } from "./connect.ts";
-import { makeFolder, parseJsonLines, runGlovebox, serveFor } from "./product.ts";
+import { makeFolder, parseJsonLines, runGlovebox, serveFor, untilEnded } from "./product.ts";
 
 const SERVERS = resolve("node_modules/@modelcontextprotocol");
 
@@ -158,4 +158,39 @@ test("a fetch that only asks is sent, another one is not, and a host that is not
       ["GET", "GET", "POST"],
     ],
   );
+});
+
+test("a dry run whose gateway is killed goes on as a dry run", async (context) => {
+  const folder = makeFolder(context);
+  const file = join(folder, "effects");
+  const counting = { command: process.execPath, args: [resolve("test/scenarios/fixtures/counting-server.mjs"), file] };
+  writeFileSync(join(folder, "glovebox.config.json"), JSON.stringify({ mcpServers: { counting } }));
+  const code = `
+    await counting.add({ n: 1 });
+    await new Promise((done) => setTimeout(done, input));
+    return await counting.add({ n: 2 });`;
+  const { mcp, child } = await serveFor(context, folder);
+  const client = await connect(context, mcp, ERAS[0]);
+  const asked = client.callTool({ name: "execute", arguments: { code, input: 3_000, dryRun: true } });
+  asked.catch(() => undefined); // its gateway is about to die
+  type Listed = { executions: { id: string; state: string }[] };
+  const run = async (...args: readonly string[]) => (await runGlovebox(args, { folder })).stdout;
+  const isFirstAnswered = async () => /"call\.ended"/.test(await run("audit", "export"));
+  while (!(await isFirstAnswered()));
+  child.kill("SIGKILL");
+  await untilEnded(child);
+  await serveFor(context, folder);
+  const list = async () => (JSON.parse(await run("executions", "--json")) as Listed).executions[0];
+  for (let found = await list(); found?.state !== "completed"; found = await list())
+    assert.equal(found?.state, "running");
+  const id = (await list())?.id ?? "";
+  const { result } = JSON.parse(await run("executions", "show", id, "--json")) as { result: ExecutionResult };
+  assert.deepEqual(
+    result.dryRun?.writes.map(({ seq, tool }) => [seq, tool]),
+    [
+      [1, "counting.add"],
+      [2, "counting.add"],
+    ],
+  );
+  assert.equal(existsSync(file), false);
 });
