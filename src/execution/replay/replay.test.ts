@@ -20,7 +20,7 @@ const NEVER: Answer = () => new Promise(() => undefined);
 
 /** Uses everything that a program can be given. */
 const BUSY = `
-  console.log("begin", Math.random(), Date.now());
+  console.log("begin", Math.random(), Date.now(), JSON.stringify(input), secrets.KEY, typeof Headers);
   const late = new Promise((done) => setTimeout(() => done(Date.now()), 5));
   const both = await Promise.all([files.read({ n: Math.floor(Math.random() * 1e9) }), files.write({ at: Date.now() })]);
   const first = await Promise.race([files.read({ slow: true }), github.listIssues({})]);
