@@ -79,6 +79,21 @@ describe("a call that needs a person, while its program waits", { concurrency: 2
         assert.deepEqual([view.state, changes], ["completed", 1]);
       });
 
+      await context.test("asks nobody, and ends, when the client cancels before it is made", async () => {
+        const { client, forms } = await connectHttp(context, scene, era, () => accept(ONCE));
+        const begun = Promise.withResolvers<string>();
+        const cancel = new AbortController();
+        const code = "await probe.hang({}); return await probe.change({})";
+        const onprogress = ({ message = "" }): void => begun.resolve(/ex_[0-9a-f]{24}/.exec(message)?.[0] ?? "");
+        const asked = client.callTool({ name: "execute", arguments: { code } }, { signal: cancel.signal, onprogress });
+        asked.catch(() => undefined);
+        const execution = await begun.promise;
+        cancel.abort();
+        await assert.rejects(asked);
+        assert.equal((await call(client, "resume", { execution })).state, "cancelled");
+        assert.deepEqual(forms, []);
+      });
+
       await context.test("is decided by the person behind the client, as the ledger says", async () => {
         const { stdout } = await runGlovebox(["audit", "--action", "approval.decided", "--json"], scene);
         const { records } = JSON.parse(stdout) as { readonly records: readonly { readonly actor: string }[] };
