@@ -9,6 +9,7 @@ import { AGENT, known } from "../../bridge/fixtures/test-bridge.ts";
 import { describeError, parseExecutionId } from "../../domain/index.ts";
 import type { ExecutionId, ExecutionResult } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
+import type { ExecutionStore } from "../../store/index.ts";
 import { createRecord } from "../create-record.ts";
 import { NO_JOURNALS } from "../fixtures/durable.ts";
 import { cancelledBy } from "../name-cancel.ts";
@@ -19,7 +20,8 @@ const CONTEXT = { engine: "isolate", isolation: "process" } as const;
 const idOf = (n: number): ExecutionId => known(parseExecutionId(`ex_${n.toString().padStart(24, "0")}`));
 const BY_ADA = describeError(cancelledBy("ada"));
 
-async function open() {
+/** `beforeAdopt` happens when an execution that nobody runs is about to be taken over. */
+async function open(beforeAdopt?: (executions: ExecutionStore, id: ExecutionId) => Promise<void>) {
   const store = await openStore({ path: ":memory:", now: () => 0 });
   const ledger = await openLedger({ store, now: () => 0 });
   const withdrawn: string[] = [];
@@ -36,9 +38,13 @@ async function open() {
     hide,
     journals: NO_JOURNALS,
   });
+  const adopt: ExecutionStore["adopt"] = async (id, adoption) => {
+    await beforeAdopt?.(store.executions, id);
+    return store.executions.adopt(id, adoption);
+  };
   const control = createControl({
     ...CONTEXT,
-    store,
+    store: { ...store, executions: { ...store.executions, adopt } },
     ledger,
     now,
     owner: "ada's terminal",
@@ -167,6 +173,21 @@ describe("cancelling", () => {
       code: "REQUEST_CANCELLED",
     });
     assert.deepEqual(withdrawn, [id]);
+  });
+
+  it("leaves one to whoever goes on with it in the same moment, and lets that process end it", async () => {
+    const { store, control, start, finish, actions } = await open(async (executions, id) => {
+      await executions.adopt(id, { was: "paused", from: "dead", by: "alive" });
+    });
+    const id = await start("dead");
+    const paused = JSON.stringify(emptyResult({ id }, "paused", CONTEXT));
+    await store.executions.close(id, { endedAt: 5, state: "paused", result: paused });
+    const cancelled = control.cancel(id, "ada");
+    while ((await store.executions.find(id))?.owner !== "alive") await wait(5);
+    await finish(id, { state: "cancelled", error: BY_ADA });
+    assert.equal((await cancelled).state, "cancelled");
+    const closings = (await actions(id)).filter((action) => action.startsWith("execution.closed"));
+    assert.equal(closings.length, 1);
   });
 
   it("is refused for one that has ended, and changes nothing", async () => {
