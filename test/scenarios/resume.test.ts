@@ -29,18 +29,24 @@ async function resume(client: Client, execution: string): Promise<View> {
   return structuredContent as View;
 }
 
-test("after a restart a finished execution is read from the store, and one that died has failed", async (context) => {
-  const folder = makeFolder(context, { mcpServers: { probe: probe() } });
+test("after a restart a finished execution is read from the store, and one that cannot go on has failed", async (context) => {
+  const folder = makeFolder(context, { mcpServers: { probe: probe("--mute") } });
   const first = await serve(context, folder);
   const done = await first.client.callTool({ name: "execute", arguments: { code: 'console.log("kept"); return 7' } });
   const begun = Promise.withResolvers<string>();
+  const sent = Promise.withResolvers<void>();
   const dying = first.client.callTool(
-    { name: "execute", arguments: { code: "await probe.hang()" } },
-    { onprogress: ({ message = "" }) => begun.resolve(/ex_[0-9a-f]{24}/.exec(message)?.[0] ?? "") },
+    { name: "execute", arguments: { code: "await probe.change({})" } },
+    {
+      onprogress: ({ message = "" }) => {
+        begun.resolve(/ex_[0-9a-f]{24}/.exec(message)?.[0] ?? "");
+        if (message.startsWith("probe.change called")) sent.resolve();
+      },
+    },
   );
   dying.catch(() => undefined);
   const died = await begun.promise;
-  await new Promise((soon) => setTimeout(soon, 200)); // its opening is on its way to the disk
+  await sent.promise; // what changes something is on disk before it leaves
   first.child.kill("SIGKILL");
   await once(first.child, "close");
 
