@@ -12,6 +12,7 @@ import { createPlaces } from "./places.ts";
 import type { Places } from "./places.ts";
 import { NOTHING_MEASURED, measureProcess } from "./measure.ts";
 import type { Measure } from "./measure.ts";
+import { BEHIND } from "./priority.ts";
 import type { SandboxLoad } from "./sandbox.ts";
 import { startChild } from "./start-child.ts";
 import type { Child, ChildOptions } from "./start-child.ts";
@@ -59,6 +60,8 @@ interface Worker {
   timer: NodeJS.Timeout | undefined;
   /** When it last said that it is ready, by the clock of this process. */
   readyAt: number;
+  /** It has never been ready. */
+  isStarting: boolean;
   /** It is being ended; whatever it still says, it gets no program. */
   isDismissed: boolean;
 }
@@ -165,7 +168,15 @@ class ChildPool implements Pool {
       // Whatever was wrong may have passed: each request is worth another try.
       if (this.#all.size === 0) this.#failedStarts = 0;
       this.#fill();
+      if (this.#places.holdsNone(principal)) this.#hasten();
     });
+  }
+
+  /** Somebody came who has nothing else: a child that was started for those who can wait is waited for now. */
+  #hasten(): void {
+    for (const { child, isStarting, isDismissed } of this.#all) {
+      if (isStarting && !isDismissed && child.hasGivenWay && child.comeBack()) return;
+    }
   }
 
   /**
@@ -188,7 +199,7 @@ class ChildPool implements Pool {
       gone: (reason) => this.#startFailed(worker, reason),
     });
     // Starting takes as much of the processor as a hundred short programs, and usually nobody waits for it.
-    if (this.#mayGiveWay && !this.#isUrgent()) child.giveWay();
+    if (this.#mayGiveWay && !this.#isUrgent()) child.giveWay(BEHIND);
     const worker: Worker = {
       child,
       uses: 0,
@@ -196,6 +207,7 @@ class ChildPool implements Pool {
       baseline: NOTHING_MEASURED,
       timer: undefined,
       readyAt: 0,
+      isStarting: true,
       isDismissed: false,
     };
     worker.timer = setTimeout(() => this.#dismiss(worker), START_MS);
@@ -232,6 +244,7 @@ class ChildPool implements Pool {
     if (!this.#all.has(worker)) return; // it died meanwhile, and nobody would be told again
     if (!capped || worker.isDismissed) return this.#dismiss(worker);
     this.#starting -= 1;
+    worker.isStarting = false;
     if (worker.child.comeBack()) return this.#ready(worker);
     this.#mayGiveWay = false;
     this.#dismiss(worker);

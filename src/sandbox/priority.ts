@@ -6,12 +6,15 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { setPriority } from "node:os";
 
-const LOWEST = 19;
+/** For what computes for long: a machine with other work leaves it next to nothing. */
+export const LAST = 19;
+/** For what nobody waits for yet and should be done all the same, also on a machine that is always busy. */
+export const BEHIND = 10;
 const USUAL = 0;
 
 /** Best effort: a machine that refuses keeps the child as it is. */
-export function lowerPriority(pid: number): void {
-  change(pid, LOWEST);
+export function lowerPriority(pid: number, priority: number): void {
+  change(pid, priority);
 }
 
 /** False when the child cannot be raised again, which takes privileges: it must then be replaced. */

@@ -42,6 +42,7 @@ function play(
     isGone: false,
     listener: idle,
     send: (kind, id, text) => void sent.push({ kind, id, text }),
+    hasGivenWay: false,
     giveWay: () => undefined,
     comeBack: () => true,
     kill: () => undefined,

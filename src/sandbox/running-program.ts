@@ -21,6 +21,7 @@ import {
   wallOverrun,
 } from "./overruns.ts";
 import { isOutOfMemory, parseOverrun, parseThrown, parseUsage, parseValue, toDeath, toFatal } from "./parse-reports.ts";
+import { LAST } from "./priority.ts";
 import type { Ending, SandboxJob, SandboxResult } from "./sandbox.ts";
 import type { Child } from "./start-child.ts";
 import { endedEarly, playTape } from "./tape.ts";
@@ -243,7 +244,7 @@ export class RunningProgram {
     this.#cpuMs = measure.cpuMs - baseline.cpuMs;
     if (this.#cpuMs > GIVE_WAY_MS && !this.#gaveWay) {
       this.#gaveWay = true;
-      child.giveWay();
+      child.giveWay(LAST);
     }
     this.#peakBytes = Math.max(this.#peakBytes, usedBytes);
     if (usedBytes > job.limits.memoryBytes + MEMORY_MARGIN_BYTES) this.#fail(memoryOverrun(job.limits));

@@ -42,8 +42,10 @@ export interface Child {
   listener: ChildListener;
   /** Frames of one turn of the event loop leave in one write. */
   send(kind: number, id: number, text: string, atMs: number): void;
-  /** Lets it compute behind everybody else on this machine. */
-  giveWay(): void;
+  /** It computes behind everybody else. */
+  readonly hasGivenWay: boolean;
+  /** Lets it compute behind everybody else on this machine, with a priority of `priority.ts`. */
+  giveWay(priority: number): void;
   /** Undoes that, for the next program; false when this machine does not allow it. */
   comeBack(): boolean;
   kill(): void;
@@ -57,12 +59,12 @@ export function startChild(options: ChildOptions, listener: ChildListener): Chil
   const stdio: readonly unknown[] = spawned.stdio;
   const wire = ends.take(spawned);
   const stderr = keepTail(spawned.stderr);
-  const engine = { pid: command.reportsPid ? 0 : pid, isGone: false, gaveWay: false };
+  const engine = { pid: command.reportsPid ? 0 : pid, isGone: false, gaveWay: 0 };
   if (command.filter) endWith(stdio[FILTER_DESCRIPTOR] as Writable, command.filter);
   if (command.reportsPid) {
     readPid(stdio[INFO_DESCRIPTOR] as Readable, (reported) => {
       engine.pid = reported;
-      if (engine.gaveWay) lowerPriority(reported);
+      if (engine.gaveWay > 0) lowerPriority(reported, engine.gaveWay);
     });
   }
   const child: Child = {
@@ -72,17 +74,12 @@ export function startChild(options: ChildOptions, listener: ChildListener): Chil
     get isGone() {
       return engine.isGone;
     },
+    get hasGivenWay() {
+      return engine.gaveWay > 0;
+    },
     listener,
     send: createSender(wire),
-    giveWay() {
-      engine.gaveWay = true;
-      lowerPriority(engine.pid);
-    },
-    comeBack() {
-      if (engine.gaveWay && !restorePriority(engine.pid)) return false;
-      engine.gaveWay = false;
-      return true;
-    },
+    ...createYielding(engine),
     kill: () => engine.isGone || killGroup(pid),
   };
   if (pid > 0) options.keeper.keep(pid);
@@ -107,6 +104,22 @@ export function startChild(options: ChildOptions, listener: ChildListener): Chil
   wire.on("close", () => child.kill()); // an engine may outlive its connection; nobody could speak to it again
   wire.on("data", createReceiver(options.maxFrameBytes, child));
   return child;
+}
+
+/** The engine's number may come later; until then only what it is to be is remembered. */
+function createYielding(engine: { readonly pid: number; gaveWay: number }): Pick<Child, "giveWay" | "comeBack"> {
+  return {
+    giveWay(priority) {
+      engine.gaveWay = priority;
+      lowerPriority(engine.pid, priority);
+    },
+    comeBack() {
+      // One whose number is not known yet was not lowered either.
+      if (engine.gaveWay > 0 && engine.pid > 0 && !restorePriority(engine.pid)) return false;
+      engine.gaveWay = 0;
+      return true;
+    },
+  };
 }
 
 /** A group of its own: Ctrl-C in a terminal is for the gateway, which then ends its children itself. */
