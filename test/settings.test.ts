@@ -33,6 +33,7 @@ import { API_OBSERVATIONS } from "./scenarios/observe-apis.ts";
 import { APPROVAL_OBSERVATIONS } from "./scenarios/observe-approvals.ts";
 import { CLIENT_OBSERVATIONS } from "./scenarios/observe-clients.ts";
 import { FLOW_OBSERVATIONS } from "./scenarios/observe-flows.ts";
+import { JOURNAL_OBSERVATIONS } from "./scenarios/observe-journal.ts";
 import { LEDGER_OBSERVATIONS } from "./scenarios/observe-ledger.ts";
 import { LOGIN_OBSERVATIONS } from "./scenarios/observe-login.ts";
 import { OUTPUT_OBSERVATIONS } from "./scenarios/observe-output.ts";
@@ -203,6 +204,7 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
   ...QUOTA_OBSERVATIONS,
   ...APPROVAL_OBSERVATIONS,
   ...FLOW_OBSERVATIONS,
+  ...JOURNAL_OBSERVATIONS,
   ...LEDGER_OBSERVATIONS,
   ...LOGIN_OBSERVATIONS,
   ...NETWORK_OBSERVATIONS,
@@ -275,7 +277,7 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
 
   "policy.profile": compare(
     run("return (await probe.change({})).done"),
-    [{ policy: { profile: "strict" } }, "POLICY_APPROVAL_PENDING"],
+    [{ policy: { profile: "strict" } }, "paused"],
     [{ policy: { profile: "open" } }, true],
   ),
   "policy.rules[].decision": compare(

@@ -23,11 +23,16 @@ function makeOffice(context: TestContext): string {
     return { command: process.execPath, args: [script, `--package=${id}`, "--sink=sent.jsonl"] };
   };
   const slack = server("@modelcontextprotocol/server-slack");
-  return makeFolder(context, { mcpServers: { mail: server("gmail-mcp-server"), slack }, expose: "both" });
+  return makeFolder(context, {
+    mcpServers: { mail: server("gmail-mcp-server"), slack },
+    expose: "both",
+    approvals: { graceMs: 0 },
+  });
 }
 
 function codeOf({ isError, structuredContent, content }: CallToolResult): string {
-  const { error } = (structuredContent ?? {}) as { error?: { code: string } };
+  const { state, error } = (structuredContent ?? {}) as { state?: string; error?: { code: string } };
+  if (state === "paused") return state;
   const [block] = content;
   const text = block?.type === "text" ? block.text : "";
   return isError ? (error?.code ?? /^Error (\w+)/.exec(text)?.[1] ?? text) : "ok";
@@ -52,7 +57,7 @@ test("over HTTP", async (suite) => {
   await suite.test("a session of 2025-11-25 is one, for programs and for tools by name", async (context) => {
     const [one, other] = [await connect(context, mcp, LEGACY), await connect(context, mcp, LEGACY)];
     assert.deepEqual([await post(one), await readMail(one)], ["ok", "ok"]);
-    assert.deepEqual([await post(one), await postByProgram(one)], Array(2).fill("POLICY_APPROVAL_PENDING"));
+    assert.deepEqual([await post(one), await postByProgram(one)], ["POLICY_APPROVAL_PENDING", "paused"]);
     assert.deepEqual([await post(other), await postByProgram(other)], ["ok", "ok"]);
   });
 
@@ -114,6 +119,6 @@ test("over stdio a process is a session", async (context) => {
   };
   const first = await start();
   assert.deepEqual([await post(first), await readMail(first)], ["ok", "ok"]);
-  assert.deepEqual([await post(first), await postByProgram(first)], Array(2).fill("POLICY_APPROVAL_PENDING"));
+  assert.deepEqual([await post(first), await postByProgram(first)], ["POLICY_APPROVAL_PENDING", "paused"]);
   assert.equal(await post(await start()), "ok");
 });

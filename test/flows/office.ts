@@ -53,6 +53,8 @@ export async function openOffice(policy: object = {}): Promise<Office> {
     quotas,
     store: { url: "sqlite::memory:" },
     sandbox: { limits: { outputBytes: 2_000 } },
+    // Who asks is put away at once: nobody here would answer.
+    approvals: { graceMs: 0 },
   };
   const gateway = await openGateway(parseSettings(config, { folder }, {}));
   const principalOf = (session: string): Principal => ({ ...AGENT, session });

@@ -47,7 +47,7 @@ before(async () => {
   api.answers.set("GET /pets/pet/7", { body: { id: 7, name: "Rex", owner: null } });
   api.answers.set("GET /pets/pet/8", { status: 404, body: "no pet 8" });
   api.answers.set("GET /repos/ada/engine/issues", { body: [{ number: 1, title: "Bug", user: null }] });
-  const config = { mcpServers: {}, openapi, adapters: ["./library-desk.ts"] };
+  const config = { mcpServers: {}, openapi, approvals: { graceMs: 0 }, adapters: ["./library-desk.ts"] };
   writeFileSync(join(folder, "glovebox.config.json"), JSON.stringify(config));
   await ask(["secrets", "set", "PETS_KEY"], SECRET);
 });
@@ -129,14 +129,15 @@ describe("APIs and adapters", { concurrency: 2 }, () => {
     const code = `
       const codeOf = (call) => call.then(() => "done", (error) => error.code);
       return [
-        await codeOf(pets.deletePet({ petId: 9 })),
         await codeOf(pets.getPetById({ petId: "9" })),
         await codeOf(pets.getPetById({ petID: 9 })),
         await codeOf(pets.getPetById({ petId: 7 })),
       ];`;
     const { stdout } = await ask(["run", "-", "--json", "--no-types"], code);
     const { value } = JSON.parse(stdout) as { value: unknown };
-    assert.deepEqual(value, ["POLICY_APPROVAL_PENDING", "TOOL_ARGUMENTS_INVALID", "TOOL_ARGUMENTS_INVALID", "done"]);
+    assert.deepEqual(value, ["TOOL_ARGUMENTS_INVALID", "TOOL_ARGUMENTS_INVALID", "done"]);
+    const destroying = await ask(["run", "-", "--json"], "await pets.deletePet({ petId: 9 })");
+    assert.deepEqual([destroying.code, (JSON.parse(destroying.stdout) as { state: string }).state], [3, "paused"]);
     assert.ok(!api.seen.some(({ url }) => url.includes("/pet/9")));
   });
 

@@ -34,6 +34,7 @@ after(() => server.close().closeAllConnections());
 const open = (config: GloveboxConfig = {}, engine: EngineName = "isolate"): Promise<Glovebox> =>
   createGlovebox({
     store: { url: "sqlite::memory:" },
+    approvals: { graceMs: 0 },
     ...config,
     sandbox: { engine, networkPolicy: { mode: "allowed", grants: [place] }, ...config.sandbox },
   });
@@ -91,8 +92,8 @@ describe("who decides", () => {
     const policy = { effects: { "glovebox.fetch": "destroy" } } as const;
     await using glovebox = await open({ policy });
     const code = "return (await fetch(input)).status";
-    const { error, calls } = await glovebox.execute({ code, input: `http://${place}/json` });
-    assert.deepEqual([error?.code, calls[0]?.effect], ["POLICY_APPROVAL_PENDING", "destroy"]);
+    const { state, calls } = await glovebox.execute({ code, input: `http://${place}/json` });
+    assert.deepEqual([state, calls[0]?.effect], ["paused", "destroy"]);
     const folder = makeFolder(context, { policy });
     const asked = await runGlovebox(["policy", "explain", "glovebox.fetch", "--json"], { folder });
     const { effect, decision } = JSON.parse(asked.stdout) as { effect: string; decision: string };
@@ -189,8 +190,8 @@ test("what was read may not leave by fetch once it is private and strangers have
   const code = "await probe.about({}); return (await fetch(input)).status";
   assert.equal(outcome(await glovebox.execute({ code, input })), 201);
   const again = "await probe.about({}); await fetch(input); return (await fetch(input)).status";
-  const { error, calls } = await glovebox.execute({ code: again, input });
-  assert.deepEqual([error?.code, calls.at(-1)?.decision], ["POLICY_APPROVAL_PENDING", "ask"]);
+  const { state, calls } = await glovebox.execute({ code: again, input });
+  assert.deepEqual([state, calls.at(-1)?.decision], ["paused", "ask"]);
   const own = { tools: ["glovebox.fetch"], remove: ["external" as const] };
   await using closed = await open({
     mcpServers: { probe: probeWith() },

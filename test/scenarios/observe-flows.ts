@@ -13,17 +13,17 @@ export const FLOW_OBSERVATIONS: Readonly<Record<string, () => Promise<void>>> = 
   "policy.flows": compare(run(FLOW), [flows({ flows: "deny" }), "POLICY_DENIED"], [flows({ flows: "allow" }), 0]),
   "policy.labels[].add": compare(
     run(FLOW),
-    [flows({}), "POLICY_APPROVAL_PENDING"],
+    [flows({}), "paused"],
     [{ policy: { labels: [{ tools: ["probe.about"], add: ["private"] }, EXTERNAL] } }, 0],
   ),
   "policy.labels[].remove": compare(
     run(FLOW),
-    [flows({}), "POLICY_APPROVAL_PENDING"],
+    [flows({}), "paused"],
     [flows({}, { tools: ["probe.echo"], remove: ["external"] }), 0],
   ),
   "policy.labels[].tools": compare(
     run(FLOW),
-    [flows({}, { tools: ["probe.*"], add: ["external"] }), "POLICY_APPROVAL_PENDING"],
+    [flows({}, { tools: ["probe.*"], add: ["external"] }), "paused"],
     [flows({}, { tools: ["probe.*"], remove: ["external"] }), 0],
   ),
 };

@@ -121,7 +121,7 @@ export function policyObservations(folder: string): Readonly<Record<string, () =
     ),
     "policy.effects": compare(
       run(CHANGE),
-      [{ policy: { effects: { "probe.change": "destroy" } } }, "POLICY_APPROVAL_PENDING"],
+      [{ policy: { effects: { "probe.change": "destroy" } } }, "paused"],
       [{ policy: { effects: { "probe.change": "read" } } }, true],
     ),
     "policy.rules[].principals": rules({ principals: ["library"] }, { principals: ["local"] }),

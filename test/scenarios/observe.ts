@@ -11,9 +11,9 @@ import { createGlovebox } from "../../src/main.ts";
 import type { ExecutionResult, Glovebox, GloveboxConfig } from "../../src/main.ts";
 import { probe } from "./product.ts";
 
-/** What happened to one program: its error's code, or its value. */
-export function outcomeOf({ error, value }: ExecutionResult): unknown {
-  return error?.code ?? value ?? null;
+/** What happened to one program: its error's code, its value, or that it waits for a person. */
+export function outcomeOf({ state, error, value }: ExecutionResult): unknown {
+  return state === "paused" ? state : (error?.code ?? value ?? null);
 }
 
 /** Which rules of the analysis said something, and how strictly. */
@@ -21,9 +21,9 @@ export function findingsOf({ findings }: ExecutionResult): unknown {
   return findings.map(({ rule, severity }) => [rule, severity]);
 }
 
-/** The rule and the reason that a refusal names: `is denied, rule ID: REASON; what to do`. */
-export function refusalOf({ error }: ExecutionResult): unknown {
-  return /, rule ([^:;]+): ([^;]+);/.exec(error?.message ?? "")?.slice(1);
+/** The rule and the reason that a refusal or a question names: `is denied, rule ID: REASON; what to do`. */
+export function refusalOf({ error, questions }: ExecutionResult): unknown {
+  return /, rule ([^:;]+): ([^;]+);/.exec(error?.message ?? questions?.[0]?.reason ?? "")?.slice(1);
 }
 
 /** One entry of `mcpServers`. */
@@ -42,6 +42,7 @@ export async function withGlovebox<Value>(
   const whole = {
     mcpServers: { probe: probeWith() },
     store: { url: "sqlite::memory:" },
+    approvals: { graceMs: 0 },
     ...(isJsonObject(config) && config),
   };
   await using glovebox = await createGlovebox(whole);

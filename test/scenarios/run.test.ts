@@ -5,6 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, test } from "node:test";
 
+import type { ExecutionResult } from "../../src/domain/index.ts";
 import { EVERYTHING, INVENTORY, makeFolder, parseJsonLines, runGlovebox } from "./product.ts";
 
 /** Its condition looks as if it could end, so that analysis lets it run. */
@@ -123,19 +124,13 @@ const EXITS: readonly { name: string; code: string; error: string; exit: number;
     args: ["--calls", "2"],
   },
   { name: "too much output", code: 'return "x".repeat(20_000_000)', error: "LIMIT_SIZE", exit: 1 },
-  {
-    name: "a destructive tool",
-    code: 'await inventory.deleteProduct({ sku: "A" })',
-    error: "POLICY_APPROVAL_PENDING",
-    exit: 4,
-  },
   { name: "the network", code: 'await fetch("http://127.0.0.1")', error: "EGRESS_DENIED", exit: 4 },
 ];
 
 /** Only what the program mentions is started. */
 function onlyNamed(code: string): unknown {
   const named = Object.entries(CONFIG.mcpServers).filter(([name]) => code.includes(`${name}.`));
-  return { mcpServers: Object.fromEntries(named), store: { url: "sqlite::memory:" } };
+  return { mcpServers: Object.fromEntries(named), store: { url: "sqlite::memory:" }, approvals: { graceMs: 0 } };
 }
 
 describe("every exit has its code", { concurrency: 2 }, () => {
@@ -149,6 +144,17 @@ describe("every exit has its code", { concurrency: 2 }, () => {
       assert.equal(finished.code, exit);
     });
   }
+});
+
+test("a destructive tool waits for a person: exit 3", async (context) => {
+  const code = 'await inventory.deleteProduct({ sku: "A" })';
+  const folder = makeFolder(context, onlyNamed(code));
+  const finished = await runGlovebox(["run", "--json", "-"], { folder, input: code });
+  const { state, approvals, calls } = JSON.parse(finished.stdout) as ExecutionResult;
+  assert.deepEqual(
+    [finished.code, state, approvals?.length, calls[0]?.decision, calls[0]?.outcome],
+    [3, "paused", 1, "ask", "pending"],
+  );
 });
 
 test("an error names the author's own line and column", async (context) => {

@@ -37,10 +37,14 @@ const TRACE = "ab".repeat(16);
 const CLIENT_SPAN = "cd".repeat(8);
 const TRACED = { traceparent: `00-${TRACE}-${CLIENT_SPAN}-01`, tracestate: "vendor=1" };
 
+/** Holds for every call; a tool that is always denied would not be shown at all. */
+const NEVER_TOLD = [{ path: "note", equals: "no", not: true, missing: "holds" }];
+
 test("a client's trace goes on through the execution and its calls to the upstream, and to the collector", async (context) => {
   await using collector = await startReceiver();
   const folder = makeFolder(context, {
     mcpServers: { probe: probeWith() },
+    policy: { rules: [{ decision: "deny", tools: ["probe.destroy"], effects: ["destroy"], when: NEVER_TOLD }] },
     traces: { enabled: true, endpoint: `${collector.url}/otlp/`, headers: { "x-key": "k-${secret:KEY}" } },
   });
   await runGlovebox(["secrets", "set", "KEY"], { folder, input: "value" });
@@ -74,9 +78,9 @@ test("a client's trace goes on through the execution and its calls to the upstre
     ...probe,
     "glovebox.tool": "probe.destroy",
     "glovebox.effect": "destroy",
-    "glovebox.decision": "ask",
-    "glovebox.outcome": "pending",
-    "error.type": "POLICY_APPROVAL_PENDING",
+    "glovebox.decision": "deny",
+    "glovebox.outcome": "denied",
+    "error.type": "POLICY_DENIED",
   });
   const { "glovebox.execution": id, "glovebox.calls": calls } = attributesOf(whole) as Record<string, unknown>;
   assert.deepEqual([id, calls], [execution, "2"]);
