@@ -6,13 +6,11 @@
 import { GloveboxError } from "../domain/index.ts";
 import type {
   CatalogSnapshot,
-  Digest,
   ExecutionEvent,
   ExecutionResult,
   ExecutionStats,
   LabelSource,
   Principal,
-  ToolAddress,
 } from "../domain/index.ts";
 import type { ExecutionStore, LedgerStore, StoredExecution } from "../store/index.ts";
 
@@ -20,6 +18,7 @@ import type { Opening } from "./create-record.ts";
 import { attempt, markDryRun, unlessCancelled } from "./execute.ts";
 import type { ExecutionRequest, Rooms } from "./execute.ts";
 import { findLost, findMissing } from "./find-lost.ts";
+import { findUnchanged } from "./find-unchanged.ts";
 import type { Recording } from "./journal/events.ts";
 import type { Journal, Journals } from "./journal/open-journals.ts";
 import { readCalls, toTrace } from "./recover.ts";
@@ -114,29 +113,13 @@ async function goOn(
   // It never began, so nothing of it happened: it is as if it were asked for now.
   if (!program) return attempt(opening, request, rooms);
   const { principal, signal } = request;
-  const snapshot = await unlessCancelled(rooms.snapshot(principal), signal);
-  for (const { call } of recording.given) if (call) refuseChanged(snapshot, call.record, call.definition);
   const { id } = opening.execution;
   const questions = await rooms.people.list({ execution: id, limit: MOST_QUESTIONS });
-  for (const asked of questions) refuseChanged(snapshot, asked, asked.definition);
+  const used = recording.given.flatMap(({ call }) => (call ? [{ ...call.record, definition: call.definition }] : []));
+  const take = (): Promise<CatalogSnapshot> => unlessCancelled(rooms.snapshot(principal), signal);
+  const snapshot = await findUnchanged([...used, ...questions], take, signal);
   await rooms.takeIn(principal, recording.given.findLast(({ call }) => call?.labels)?.call?.labels ?? []);
   return runProgram(opening, request, { rooms, snapshot, program, recording });
-}
-
-/** Whoever approved a call, or wrote the program, knew another tool by this name. */
-function refuseChanged(
-  snapshot: CatalogSnapshot,
-  { tool, seq }: { readonly tool: string; readonly seq: number },
-  definition: Digest | undefined,
-): void {
-  if (definition === undefined || tool.startsWith("glovebox.")) return;
-  const address = tool as ToolAddress;
-  const now = (snapshot.tools.get(address) ?? snapshot.hidden?.get(address))?.digest;
-  if (now === definition) return;
-  const what = now === undefined ? "is not offered any more" : "has another definition now";
-  throw new GloveboxError("REPLAY_DIVERGED", `${tool}, which call ${seq} used, ${what}`, {
-    hint: "Look at it with `glovebox servers`, and run the program again from the start",
-  });
 }
 
 function cannotGoOn(message: string): GloveboxError {

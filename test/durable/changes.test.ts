@@ -1,8 +1,11 @@
 /** What changed while an execution was put away: tools, rules, questions, its journal, and who else is there. */
 
 import assert from "node:assert/strict";
+import { renameSync } from "node:fs";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 
 import type { ExecutionResult } from "../../src/domain/index.ts";
 import { OPERATOR, openWorld, run, until } from "./world.ts";
@@ -47,6 +50,15 @@ function change({ world }: Paused, ...statements: readonly string[]): void {
   database.close();
 }
 
+/** Somebody goes on with it. */
+async function resumed({ world }: Paused): Promise<void> {
+  const database = new DatabaseSync(world.settings.store.path, { readOnly: true });
+  const found = database.prepare("SELECT 1 FROM ledger WHERE action = 'execution.resumed'");
+  while (!found.get()) await wait(10);
+  await wait(300);
+  database.close();
+}
+
 const PIECE = "(SELECT max(piece) FROM journals)";
 
 describe("an execution that was put away", { concurrency: 2 }, () => {
@@ -74,6 +86,18 @@ describe("an execution that was put away", { concurrency: 2 }, () => {
         what === "used" ? ["shop.put ok", "shop.look ok", "shop.pay pending"] : ["shop.pay pending"],
       );
     });
+
+  test("waits for a server that is not there yet after a restart", async () => {
+    await using one = await putAway();
+    const document = join(one.world.folder, "shop.json");
+    renameSync(document, `${document}.later`);
+    await approve(one);
+    const gateway = await one.world.open();
+    await resumed(one);
+    renameSync(`${document}.later`, document);
+    const view = await until(gateway, one.paused.execution, "completed", "failed");
+    assert.deepEqual([view.error, view.value, one.world.shop.made], [undefined, DONE, CALLS]);
+  });
 
   test("meets a rule that denies by now, whatever a person said", async () => {
     await using one = await putAway();
