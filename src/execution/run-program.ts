@@ -97,13 +97,14 @@ export async function runProgram(
   );
 }
 
-/** The texts of the source are in the request already. */
+/** The texts of the source are in the request already, and what servers say of themselves reaches no program. */
 function toBegun(
   program: Program,
   { namespaces }: CatalogSnapshot,
   surroundings: Surroundings,
 ): Omit<JournaledStart, "start"> {
-  return { program: { ...program, source: "", checkable: "" }, namespaces, ...surroundings };
+  const seen = namespaces.map((namespace) => ({ ...namespace, summary: "" }));
+  return { program: { ...program, source: "", checkable: "" }, namespaces: seen, ...surroundings };
 }
 
 type Surroundings = Pick<JournaledStart, "network" | "engine" | "secrets">;
