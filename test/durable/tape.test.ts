@@ -10,7 +10,7 @@ import { interrupt, record } from "./interrupt.ts";
 import { makeProgram, numbersFrom } from "./programs.ts";
 
 /** `DURABLE_PROGRAMS=2000` for a longer look. */
-const PROGRAMS = Number(process.env["DURABLE_PROGRAMS"] ?? 200);
+const PROGRAMS = Number(process.env["DURABLE_PROGRAMS"] ?? 250);
 
 let sandboxes: ReadonlyMap<string, Sandbox>;
 before(async () => {
