@@ -73,7 +73,7 @@ export function createRooms(parts: Parts, describe: Gateway["describe"]): Corrid
   return {
     ...createWatchedRecord(parts),
     hide,
-    admit: (principal, wallMs) => quotas.take({ kind: "execution", principal, wallMs }),
+    admit: (principal, wallMs, when) => quotas.take({ kind: "execution", principal, wallMs, ...(when && { when }) }),
     engine,
     isolation,
     report,
@@ -101,6 +101,13 @@ export function createRooms(parts: Parts, describe: Gateway["describe"]): Corrid
     journals,
     isLasting: parts.isLasting,
     owner: nameProcess(),
+    recordEnd: ({ id, principal }, { seq, tool, outcome, ms }) =>
+      ledger.write({
+        actor: principal,
+        action: "call.ended",
+        subject: tool,
+        detail: { execution: id, seq, outcome, ms, late: true },
+      }),
     recordRevival: ({ id, principal }, why) =>
       ledger.write({ actor: principal, action: "execution.resumed", subject: id, detail: { why } }),
   };

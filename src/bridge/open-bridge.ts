@@ -37,8 +37,8 @@ import { parseArguments } from "./parse-arguments.ts";
 import { parseResult } from "./parse-result.ts";
 import { createRecorder, describeIntent, describeOutcome } from "./record-calls.ts";
 import type { RecorderOptions } from "./record-calls.ts";
-import { SetAside, releaseCall } from "./release-call.ts";
-import type { ReleaseOptions } from "./release-call.ts";
+import { SetAside, bindToQuestion, releaseCall } from "./release-call.ts";
+import type { Asking, ReleaseOptions } from "./release-call.ts";
 import { createSlots } from "./slots.ts";
 import type { Slots } from "./slots.ts";
 
@@ -51,6 +51,8 @@ export interface BridgeOptions extends RecorderOptions {
   readonly decide: (call: ToolCall, tool: Tool) => Decision;
   /** Rejects with POLICY_APPROVAL_REJECTED when a person says no, or with `SetAside`. */
   readonly approve?: ReleaseOptions["approve"];
+  /** What people were asked about calls of an earlier run of the program, by number. */
+  readonly asked?: ReadonlyMap<number, Asking>;
   /** Resolves when everything that the program has seen so far is on disk. */
   readonly seen?: () => Promise<unknown>;
   /** Counts a call that may be made against quotas over time; rejects with LIMIT_QUOTA when nothing is left. */
@@ -165,7 +167,7 @@ async function cross(door: Door, entry: OpenCall, crossing: Crossing): Promise<s
   const { builtin, tool, args } = identify(options, entry, crossing); // 2 name, 3 parse
   const call = { execution, seq: entry.seq, principal: principal.id, address: tool.address, args };
   const decide = createDecide(options, { builtin, tool, call, arrival: crossing.arrival });
-  const decision = decide(); // 4 decide
+  const decision = bindToQuestion(decide(), options.asked?.get(entry.seq)); // 4 decide
   entry.decision = decision.kind;
   const isRead = decision.kind === "allow" && tool.effect === "read";
   const isSpared = (entry.isSpared = rehearsal?.spares(tool, decision) ?? false);

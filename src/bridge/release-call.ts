@@ -1,7 +1,7 @@
 /** Between deciding and calling: a call that needs a person waits here, and everything else passes or is refused. */
 
 import { GloveboxError } from "../domain/index.ts";
-import type { ApprovalId, Decision, Tool, ToolCall } from "../domain/index.ts";
+import type { ApprovalId, Decision, RuleId, Tool, ToolCall } from "../domain/index.ts";
 import { isFlowRule } from "../policy/index.ts";
 
 import type { Slots } from "./slots.ts";
@@ -14,12 +14,17 @@ export class SetAside extends Error {
   override readonly name = "SetAside";
 }
 
-/** A call that was decided about, and how to decide anew. */
+/** A call that was decided about, and how to decide anew by the rules and labels of that moment. */
 export interface Judged {
   readonly call: ToolCall;
   readonly tool: Tool;
   readonly decision: Decision;
   readonly decide: () => Decision;
+}
+
+/** Questions of an earlier run of the program bind its call, whatever the rules have become since; a deny binds more. */
+export function bindToQuestion(decision: Decision, asked: Asking | undefined): Decision {
+  return asked && decision.kind !== "deny" ? asked : decision;
 }
 
 export interface ReleaseOptions {
@@ -30,15 +35,23 @@ export interface ReleaseOptions {
   readonly note: (allowed: Pick<Decision, "rule">, approval: ApprovalId) => Promise<unknown>;
 }
 
-/** Rules are asked again after a person: whatever they deny by then stays denied. */
+/**
+ * Rules are asked again after a person: whatever they deny by then stays denied, and another rule that asks by then is
+ * another question.
+ */
 export async function releaseCall(judged: Judged, { approve, slots, note }: ReleaseOptions): Promise<void> {
   const { call, tool, decision, decide } = judged;
   if (decision.kind !== "ask" || !approve) return refuseUnlessAllowed(decision, tool);
-  slots.leave(); // who waits for a person must not hold up the others
-  const approval = await approve(call, tool, decision).finally(() => slots.enter());
-  const now = decide();
-  if (now.kind === "deny") return refuseUnlessAllowed(now, tool);
-  await note(now, approval);
+  const answered = new Set<RuleId>();
+  for (let asking: Asking = decision; ;) {
+    slots.leave(); // who waits for a person must not hold up the others
+    const approval = await approve(call, tool, asking).finally(() => slots.enter());
+    answered.add(asking.rule);
+    const now = decide();
+    if (now.kind === "deny") return refuseUnlessAllowed(now, tool);
+    if (now.kind === "allow" || answered.has(now.rule)) return void (await note(now, approval));
+    asking = now;
+  }
 }
 
 function refuseUnlessAllowed(decision: Decision, tool: Tool): void {

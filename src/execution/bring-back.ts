@@ -62,7 +62,9 @@ export async function goOnIfDecided(id: ExecutionId, rooms: BringBackRooms): Pro
   const stored = await rooms.store.executions.find(id);
   if (stored?.ending?.state !== "paused") return;
   const awaited = await Promise.all(parseApprovals(stored.ending.result).map((one) => rooms.people.find(one)));
-  if (awaited.some((approval) => approval?.state !== "pending")) await rooms.revive(stored, "decided");
+  // One that waits for no person waits for a server.
+  const isDue = awaited.length === 0 || awaited.some((approval) => approval?.state !== "pending");
+  if (isDue) await rooms.revive(stored, "decided");
 }
 
 /** Written by `createRecord`: what it waited for when it was put away. */

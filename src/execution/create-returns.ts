@@ -45,7 +45,8 @@ export function createReturns({ rooms, running, endings }: ReturnsOptions): Retu
     },
   };
   const goOn = async (id: ExecutionId): Promise<void> => {
-    if (rooms.isLasting) await goOnIfDecided(id, backRooms).catch((thrown: unknown) => void rooms.report(thrown));
+    if (!rooms.isLasting || rooms.leaving.aborted) return;
+    await goOnIfDecided(id, backRooms).catch((thrown: unknown) => void rooms.report(thrown));
   };
   return {
     recover: () => bringBack(backRooms),

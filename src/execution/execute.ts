@@ -56,7 +56,7 @@ export interface AnalyzedRequest extends ExecutionRequest {
 }
 
 /** What a bridge has to do with beside the request: when it ends, whom it asks, and what must be kept first. */
-export type Passage = Pick<BridgeOptions, "signal" | "approve" | "seen">;
+export type Passage = Pick<BridgeOptions, "signal" | "approve" | "seen" | "asked">;
 
 /** The rooms this corridor leads through, in the order it visits them. */
 export interface Rooms extends RunRooms {

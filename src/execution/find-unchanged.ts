@@ -17,7 +17,13 @@ export interface KnownTool {
 const PATIENCE_MS = 60_000;
 const RETRY_MS = 500;
 
-/** Throws `REPLAY_DIVERGED` with the first that changed or is gone; `take` rejects when nobody waits any more. */
+/** A server of the execution is not there: that says nothing about its tools. */
+export class ServerAway extends GloveboxError {}
+
+/**
+ * Throws `REPLAY_DIVERGED` with the first that changed or is gone, or `ServerAway` when a server has not come back in
+ * time; `take` rejects when nobody waits any more.
+ */
 export async function findUnchanged(
   known: readonly KnownTool[],
   take: () => Promise<CatalogSnapshot>,
@@ -29,6 +35,8 @@ export async function findUnchanged(
     await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
     snapshot = await take();
   }
+  const missed = known.find((one) => isSilent(snapshot, one));
+  if (missed) throw serverAway(missed);
   for (const one of known) refuseChanged(snapshot, one);
   return snapshot;
 }
@@ -50,6 +58,18 @@ function refuseChanged(snapshot: CatalogSnapshot, { tool, seq, definition }: Kno
   throw new GloveboxError("REPLAY_DIVERGED", `${tool}, which call ${seq} used, ${what}`, {
     hint: "Look at it with `glovebox servers`, and run the program again from the start",
   });
+}
+
+function serverAway({ tool, seq }: KnownTool): ServerAway {
+  const message = `The server of ${tool}, which call ${seq} used, is not there; the execution goes on when it is back`;
+  return new ServerAway("UPSTREAM_UNREACHABLE", message, {
+    hint: "Look at it with `glovebox servers`; `glovebox executions cancel` ends the waiting",
+  });
+}
+
+/** The gateway ends before the servers of the execution were found. */
+export function notYet(): ServerAway {
+  return new ServerAway("UPSTREAM_UNREACHABLE", "The execution goes on when Glovebox runs again");
 }
 
 /** A record's name of a tool: it was one then. */

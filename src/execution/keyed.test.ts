@@ -11,7 +11,7 @@ import { openStore } from "../store/index.ts";
 import type { StoredExecution } from "../store/index.ts";
 import { bringBack, bringBackOne } from "./bring-back.ts";
 import type { BringBackRooms } from "./bring-back.ts";
-import { NOBODY, NO_JOURNALS } from "./fixtures/durable.ts";
+import { NOBODY, NOTHING_KEPT, NO_JOURNALS } from "./fixtures/durable.ts";
 import { createRecord } from "./create-record.ts";
 import type { ExecutionRequest } from "./execute.ts";
 import { followRunning } from "./follow-running.ts";
@@ -55,6 +55,7 @@ async function openProcesses() {
       now: () => 2,
       longestMs: 1_000,
       people: NOBODY,
+      ...NOTHING_KEPT,
       bringBack: (stored: StoredExecution) => bringBackOne(stored, backRooms),
     };
     const revive = () => assert.fail("there is no journal");

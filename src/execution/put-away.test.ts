@@ -50,6 +50,15 @@ describe("an execution that waits for a person", () => {
     release();
     assert.equal(await fired, "away");
   });
+  it("goes on while a timer of its program is open, and is put away when that has fired", async () => {
+    const { call, fired, putAway } = open();
+    putAway.onTimers(1);
+    call("asks");
+    await sleep(150);
+    assert.equal(putAway.signal.aborted, false);
+    putAway.onTimers(0);
+    assert.equal(await fired, "away");
+  });
   it("is not put away when it could not be brought back, or has ended", async () => {
     const broken = open({ canPause: () => false });
     const over = open();

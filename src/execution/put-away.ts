@@ -23,6 +23,8 @@ export interface PutAwayOptions {
 export interface PutAway {
   /** The program begins now. */
   readonly start: () => void;
+  /** So many timers of the program are open: it waits for them too. */
+  readonly onTimers: (open: number) => void;
   /** Counts the calls that pass through. */
   watch(host: GuestHost): GuestHost;
   /** While `work` goes on, its call waits for a person. */
@@ -32,12 +34,12 @@ export interface PutAway {
 
 export function watchForPause({ graceMs, limits, canPause, leaving, ended }: PutAwayOptions): PutAway {
   const away = new AbortController();
-  let [startedAt, underWay, asking] = [performance.now(), 0, 0];
+  let [startedAt, underWay, asking, timers] = [performance.now(), 0, 0, 0];
   let isDue = false;
   let grace: NodeJS.Timeout | undefined;
   let quiet: NodeJS.Timeout | undefined;
 
-  const mayPause = (): boolean => isDue && asking > 0 && underWay === asking && canPause();
+  const mayPause = (): boolean => isDue && asking > 0 && underWay === asking && timers === 0 && canPause();
   const look = (): void => {
     clearTimeout(quiet);
     if (mayPause()) quiet = setTimeout(() => mayPause() && away.abort(), QUIET_MS);
@@ -60,6 +62,10 @@ export function watchForPause({ graceMs, limits, canPause, leaving, ended }: Put
 
   return {
     start: () => void (startedAt = performance.now()),
+    onTimers: (open) => {
+      timers = open;
+      look();
+    },
     watch: (host) => ({
       async call(...request) {
         underWay += 1;

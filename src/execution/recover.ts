@@ -13,6 +13,7 @@ import type {
 } from "../domain/index.ts";
 import type { LedgerStore, StoredRecord } from "../store/index.ts";
 
+import type { Journals } from "./journal/open-journals.ts";
 import { emptyResult } from "./settle.ts";
 import type { SettleContext } from "./settle.ts";
 import type { People } from "./wait-for-people.ts";
@@ -26,6 +27,9 @@ export interface RecoverRooms extends SettleContext {
   /** True when the process of this name has certainly ended. */
   hasEnded(owner: string): boolean;
   readonly people: Pick<People, "withdraw">;
+  readonly journals: Pick<Journals, "read">;
+  /** Writes down what came of a call whose process died before it could. */
+  recordEnd(execution: Execution, call: CallRecord): Promise<unknown>; // audit
   close(execution: Execution, result: ExecutionResult): Promise<void>;
 }
 
@@ -53,18 +57,33 @@ export function toTrace(calls: readonly KnownCall[]): readonly CallRecord[] {
 
 /** What its calls came to stands in the ledger; one that was sent and not answered has an unknown outcome. */
 export async function recover(execution: Execution, rooms: RecoverRooms): Promise<ExecutionResult> {
-  const calls = toTrace(await readCalls(execution.id, rooms));
+  const calls = toTrace(await endCalls(execution, rooms));
   const result: ExecutionResult = {
     ...emptyResult(execution, "failed", rooms),
     calls,
-    error: toError(calls.filter(({ outcome }) => outcome === "unknown")),
+    error: toError(calls),
   };
   await rooms.people.withdraw(execution.id);
   await rooms.close(execution, result);
   return result;
 }
 
-function toError(unknown: readonly CallRecord[]): NonNullable<ExecutionResult["error"]> {
+/** Every call has an end in the ledger then: what the program was given, or what can be told without that. */
+export async function endCalls(execution: Execution, rooms: RecoverRooms): Promise<readonly KnownCall[]> {
+  const recording = await rooms.journals.read(execution.id).catch(() => undefined);
+  const given = new Map(
+    recording?.given.flatMap(({ call }) => (call ? [[call.record.seq, call.record] as const] : [])),
+  );
+  const calls = (await readCalls(execution.id, rooms)).map((call): KnownCall => {
+    const answer = call.hasEnd ? undefined : given.get(call.seq);
+    return answer ? { ...call, outcome: answer.outcome, ms: answer.ms } : call;
+  });
+  for (const call of calls) if (!call.hasEnd) await rooms.recordEnd(execution, call);
+  return calls;
+}
+
+function toError(calls: readonly CallRecord[]): NonNullable<ExecutionResult["error"]> {
+  const unknown = calls.filter(({ outcome }) => outcome === "unknown");
   const names = unknown.slice(0, NAMED_CALLS).map(({ tool, seq }) => `${tool} (call ${seq})`);
   const more = unknown.length > NAMED_CALLS ? ` and ${unknown.length - NAMED_CALLS} more` : "";
   const what =
@@ -74,11 +93,13 @@ function toError(unknown: readonly CallRecord[]): NonNullable<ExecutionResult["e
     code: "SANDBOX_CRASHED",
     message: `Glovebox ended before this execution did; ${said}`,
     retry: ERRORS.SANDBOX_CRASHED.retry && unknown.length === 0,
-    hint:
-      unknown.length === 0
-        ? "What its calls changed stays changed; look at them before you run the program again"
-        : "Look there before you run the program again",
+    hint: unknown.length === 0 ? afterAll(calls) : "Look there before you run the program again",
   };
+}
+
+function afterAll({ length }: readonly CallRecord[]): string {
+  if (length === 0) return "It had called nothing: run the program again";
+  return "What its calls changed stays changed; look at them before you run the program again";
 }
 
 function toCalls(records: readonly StoredRecord[]): readonly KnownCall[] {

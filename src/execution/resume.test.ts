@@ -9,7 +9,7 @@ import { GloveboxError, parseExecutionId, parsePrincipalId } from "../domain/ind
 import type { ExecutionEvent, ExecutionResult } from "../domain/index.ts";
 import { openStore } from "../store/index.ts";
 import type { StoredExecution } from "../store/index.ts";
-import { NOBODY, NO_JOURNALS } from "./fixtures/durable.ts";
+import { NOBODY, NOTHING_KEPT, NO_JOURNALS } from "./fixtures/durable.ts";
 import { recover } from "./recover.ts";
 import { createRecord } from "./create-record.ts";
 import { followRunning } from "./follow-running.ts";
@@ -58,7 +58,17 @@ async function open(now = 200) {
     journals: NO_JOURNALS,
   });
   const hasEnded = (owner: string): boolean => owner === "dead";
-  const base = { ...context, ...record, store, hasEnded, running, now: () => now, longestMs: 1_000, people: NOBODY };
+  const base = {
+    ...context,
+    ...record,
+    store,
+    hasEnded,
+    running,
+    now: () => now,
+    longestMs: 1_000,
+    people: NOBODY,
+    ...NOTHING_KEPT,
+  };
   const rooms = { ...base, bringBack: (stored: StoredExecution) => recover(stored, base) };
   const ask = (principal = AGENT.id, execution: unknown = EXECUTION, waitMs = 1) =>
     resume({ principal, execution, waitMs, signal: new AbortController().signal }, rooms);

@@ -37,8 +37,25 @@ export async function resume(request: ResumeRequest, rooms: ResumeRooms): Promis
   if (running) return waitFor(id, running, request, rooms);
   const stored = await rooms.store.executions.find(id);
   if (!stored || stored.principal !== request.principal) throw unknown(id);
-  return stored.ending ? parseResult(stored.ending.result) : viewOpen(stored, rooms);
+  return stored.ending ? parseResult(stored.ending.result) : waitElsewhere(stored, request, rooms);
 }
+
+/** Another process may run it: how it stands is read until it has ended or the time is over. */
+async function waitElsewhere(
+  stored: StoredExecution,
+  { waitMs, signal }: ResumeRequest,
+  rooms: ResumeRooms,
+): Promise<ExecutionView> {
+  const until = performance.now() + waitMs;
+  for (let one: StoredExecution | undefined = stored; one; one = await rooms.store.executions.find(stored.id)) {
+    const view = one.ending ? parseResult(one.ending.result) : await viewOpen(one, rooms);
+    if (view.state !== "running" || performance.now() >= until || signal.aborted) return view;
+    await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
+  }
+  throw unknown(stored.id);
+}
+
+const LOOK_MS = 250;
 
 async function waitFor(
   id: ExecutionId,

@@ -3,9 +3,13 @@
  * it was given before, and then goes on from there. No call that was answered is made again.
  */
 
-import { GloveboxError } from "../domain/index.ts";
+import { GloveboxError, describeError } from "../domain/index.ts";
+import type { Asking } from "../bridge/index.ts";
 import type {
+  Approval,
+  CallRecord,
   CatalogSnapshot,
+  Execution,
   ExecutionEvent,
   ExecutionResult,
   ExecutionStats,
@@ -18,12 +22,14 @@ import type { Opening } from "./create-record.ts";
 import { attempt, markDryRun, unlessCancelled } from "./execute.ts";
 import type { ExecutionRequest, Rooms } from "./execute.ts";
 import { findLost, findMissing } from "./find-lost.ts";
-import { findUnchanged } from "./find-unchanged.ts";
+import { ServerAway, findUnchanged, notYet } from "./find-unchanged.ts";
 import type { Recording } from "./journal/events.ts";
 import type { Journal, Journals } from "./journal/open-journals.ts";
 import { readCalls, toTrace } from "./recover.ts";
 import { programOf, runProgram } from "./run-program.ts";
-import { settleFailure } from "./settle.ts";
+import { parseResult } from "./resume.ts";
+import { emptyResult, settleFailure } from "./settle.ts";
+import { blameQuota, withinQuotas } from "./within-quotas.ts";
 
 export interface ReviveRooms extends Rooms {
   readonly store: {
@@ -33,6 +39,8 @@ export interface ReviveRooms extends Rooms {
   readonly journals: Pick<Journals, "reopen">;
   /** The name of this process. */
   readonly owner: string;
+  /** Writes down what came of a call whose process died before it could. */
+  recordEnd(execution: Execution, call: CallRecord): Promise<unknown>; // audit
   /** Written down before anything of it happens. */
   recordRevival(execution: Opening["execution"], why: Revival): Promise<unknown>; // audit
   /** What its calls brought in before counts for its session again. */
@@ -47,9 +55,6 @@ export interface ReviveOptions {
   readonly signal: AbortSignal;
   readonly onEvent: (event: ExecutionEvent) => void;
 }
-
-/** More than can wait of one principal at a time. */
-const MOST_QUESTIONS = 200;
 
 /** `undefined` when somebody else goes on with it, or when it has ended meanwhile. */
 export async function revive(
@@ -66,7 +71,7 @@ export async function revive(
   options.onEvent({ kind: "opened", execution: id });
   const kept = reopen(stored, rooms);
   const result = await goOnWith(execution, { ...options, kept }, rooms).catch(async (thrown: unknown) => ({
-    ...settleFailure(execution, thrown, rooms),
+    ...(thrown instanceof ServerAway ? putBack(stored, thrown, rooms) : settleFailure(execution, thrown, rooms)),
     calls: toTrace(await readCalls(id, rooms)),
   }));
   if (result.state !== "paused") await rooms.people.withdraw(id);
@@ -84,7 +89,11 @@ async function goOnWith(
   const opened = Promise.resolve();
   const opening: Opening = { execution, opened, durable: () => opened, journal };
   const request: ExecutionRequest = { ...recording.request, signal, onEvent };
-  const result = await goOn(opening, request, { recording, rooms });
+  const result = await withinQuotas(request, (principal, wallMs) => rooms.admit(principal, wallMs, "again"), {
+    run: async (limits, shortenedBy) =>
+      blameQuota(await goOn(opening, { ...request, limits }, { recording, rooms }), limits, shortenedBy),
+    wallMsOf: ({ stats }) => stats.wallMs,
+  });
   const kept = journal.flush();
   await (result.state === "paused" ? kept : kept.catch(() => undefined));
   return markDryRun(result, request);
@@ -96,12 +105,20 @@ interface Kept {
 }
 
 /** Read once it is ours: whoever had it before may have written on until then. */
-async function reopen({ id, ending }: StoredExecution, rooms: ReviveRooms): Promise<Kept> {
+async function reopen(stored: StoredExecution, rooms: ReviveRooms): Promise<Kept> {
+  const { id, ending } = stored;
   const kept = await rooms.journals.reopen(id);
   if (!kept?.recording.isWhole) throw cannotGoOn("What this execution had been given is not kept any more");
   const [lost] = await (ending ? findMissing : findLost)(id, kept.recording, rooms);
   if (lost) throw cannotGoOn(`What ${lost.tool} answered to call ${lost.seq} of this execution is not kept`);
+  await endGiven(stored, kept.recording, rooms);
   return kept;
+}
+
+/** A process can be killed between the journal and the ledger: what the program was given has an end there too. */
+async function endGiven(stored: StoredExecution, { given }: Recording, rooms: ReviveRooms): Promise<void> {
+  const open = new Set((await readCalls(stored.id, rooms)).flatMap(({ seq, hasEnd }) => (hasEnd ? [] : [seq])));
+  for (const { call } of given) if (call && open.has(call.record.seq)) await rooms.recordEnd(stored, call.record);
 }
 
 async function goOn(
@@ -114,18 +131,44 @@ async function goOn(
   if (!program) return attempt(opening, request, rooms);
   const { principal, signal } = request;
   const { id } = opening.execution;
-  const questions = await rooms.people.list({ execution: id, limit: MOST_QUESTIONS });
+  const questions = await rooms.people.list({ execution: id });
   const used = recording.given.flatMap(({ call }) => (call ? [{ ...call.record, definition: call.definition }] : []));
   const take = (): Promise<CatalogSnapshot> => unlessCancelled(rooms.snapshot(principal), signal);
-  const snapshot = await findUnchanged([...used, ...questions], take, signal);
-  await rooms.takeIn(principal, recording.given.findLast(({ call }) => call?.labels)?.call?.labels ?? []);
-  return runProgram(opening, request, { rooms, snapshot, program, recording });
+  const snapshot = await findUnchanged([...used, ...questions], take, signal).catch((thrown: unknown) => {
+    throw rooms.leaving.aborted ? notYet() : thrown; // it has not begun again, so it waits on
+  });
+  await rooms.takeIn(principal, labelsIn(recording, questions));
+  const asked = new Map(questions.map((question) => [question.seq, toAsking(question)]));
+  return runProgram(opening, request, { rooms, snapshot, program, recording, asked });
+}
+
+/** What the session had read by then; another process, or this one after a restart, knows nothing of it. */
+function labelsIn({ begun, given }: Recording, questions: readonly Approval[]): readonly LabelSource[] {
+  const before = begun?.labels ?? [];
+  const read = given.findLast(({ call }) => call?.labels)?.call?.labels ?? [];
+  return [...before, ...read, ...questions.flatMap(({ labels }) => labels)];
+}
+
+/** The question as it was put: whoever goes on is bound by its answer, or waits for it. */
+function toAsking({ rule, reason }: Approval): Asking {
+  return { kind: "ask", rule, reason };
 }
 
 function cannotGoOn(message: string): GloveboxError {
   return new GloveboxError("REPLAY_DIVERGED", message, {
     hint: "Run the program again from the start; what its calls changed stays changed",
   });
+}
+
+/** It waits for its server as it waited for people; somebody looks again from time to time. */
+function putBack(stored: StoredExecution, away: ServerAway, rooms: ReviveRooms): ExecutionResult {
+  const { approvals, questions } = stored.ending ? parseResult(stored.ending.result) : {};
+  return {
+    ...emptyResult(stored, "paused", rooms),
+    error: describeError(away),
+    ...(approvals && { approvals }),
+    ...(questions && { questions }),
+  };
 }
 
 /** What it used before it was put away counts too. */
@@ -146,7 +189,6 @@ function addStats(result: ExecutionResult, { ending }: StoredExecution): Executi
   };
 }
 
-/** Written by `createRecord`. */
 function parseStats(text: string): ExecutionStats {
-  return (JSON.parse(text) as ExecutionResult).stats;
+  return parseResult(text).stats;
 }

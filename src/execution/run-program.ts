@@ -1,6 +1,6 @@
 /** Runs a program that is ready to run, from its start or from where an earlier run of it was put away. */
 
-import type { Bridge } from "../bridge/index.ts";
+import type { Asking, Bridge } from "../bridge/index.ts";
 import { GloveboxError } from "../domain/index.ts";
 import type { CatalogSnapshot, Execution, ExecutionResult, Json, Program, Truncation } from "../domain/index.ts";
 import type { SandboxJob, SandboxResult } from "../sandbox/index.ts";
@@ -36,8 +36,9 @@ export interface Ready {
   readonly rooms: RunRooms;
   readonly snapshot: CatalogSnapshot;
   readonly program: Program;
-  /** What an earlier run of it left. */
+  /** What an earlier run of it left, and what it had asked people. */
   readonly recording?: Recording;
+  readonly asked?: ReadonlyMap<number, Asking>;
 }
 
 /** One for all: without a reason each end would make an error with a stack of its own, which nobody reads. */
@@ -46,7 +47,7 @@ const OVER = new GloveboxError("REQUEST_CANCELLED", "The program has ended");
 export async function runProgram(
   opening: Opening,
   request: ExecutionRequest,
-  { rooms, snapshot, program, recording }: Ready,
+  { rooms, snapshot, program, recording, asked }: Ready,
 ): Promise<ExecutionResult> {
   const { execution, journal } = opening;
   const { principal, limits, input, signal, onEvent } = request;
@@ -62,9 +63,11 @@ export async function runProgram(
     ...(principal.session !== undefined && { session: principal.session }),
     ...(onEvent && { onEvent }),
   });
-  const passage = { signal: ended.signal, approve: waiting.approve, seen: () => journal.flush() };
+  const seen = (): Promise<void> => journal.flush();
+  const passage = { signal: ended.signal, approve: waiting.approve, seen, ...(asked && { asked }) };
   const bridge = rooms.bridge(opening, snapshot, { ...request, program }, passage);
-  const begun = recording?.begun ?? toBegun(program, snapshot, toSurroundings(opening, request, rooms));
+  const labels = bridge.labels();
+  const begun = recording?.begun ?? toBegun(program, snapshot, { ...toSurroundings(opening, request, rooms), labels });
   const { tape, host } = createTape({
     journal,
     bridge,
@@ -81,6 +84,7 @@ export async function runProgram(
       host: putAway.watch(host),
       tape,
       setAside: putAway.signal,
+      onTimers: putAway.onTimers,
       principal: principal.id,
       signal,
       ...(begun.network && { network: true }),
@@ -107,7 +111,7 @@ function toBegun(
   return { program: { ...program, source: "", checkable: "" }, namespaces: seen, ...surroundings };
 }
 
-type Surroundings = Pick<JournaledStart, "network" | "engine" | "secrets">;
+type Surroundings = Pick<JournaledStart, "network" | "engine" | "secrets" | "labels">;
 
 function toSurroundings({ execution }: Opening, request: ExecutionRequest, rooms: RunRooms): Surroundings {
   const secrets = rooms.tokensOf?.(execution);

@@ -26,7 +26,7 @@ export interface People {
   withdraw(execution: ExecutionId): Promise<void>;
   find(id: ApprovalId): Promise<Approval | undefined>;
   /** What one execution has asked, those that wait first. */
-  list(query: { readonly execution: ExecutionId; readonly limit: number }): Promise<readonly Approval[]>;
+  list(query: { readonly execution: ExecutionId }): Promise<readonly Approval[]>;
 }
 
 interface Question {

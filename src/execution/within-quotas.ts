@@ -11,8 +11,8 @@ export interface Admission {
   settle(usedMs: number): Promise<void>;
 }
 
-/** Rejects with LIMIT_QUOTA when nothing is left. */
-export type Admit = (principal: Principal, wallMs: number) => Promise<Admission>;
+/** Rejects with LIMIT_QUOTA when nothing is left. What goes on `again` was counted before; only its time is not. */
+export type Admit = (principal: Principal, wallMs: number, when?: "again") => Promise<Admission>;
 
 /** What is to be done within the quotas, and how long it took by its own count. */
 export interface Work<Done> {

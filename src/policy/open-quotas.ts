@@ -12,7 +12,8 @@ import { describeFull } from "./describe-full.ts";
 
 /** What wants to begin. */
 export type QuotaRequest =
-  | { readonly kind: "execution"; readonly principal: Principal; readonly wallMs: number }
+  /** One that goes on `again` was counted when it began: it takes time only. */
+  | { readonly kind: "execution"; readonly principal: Principal; readonly wallMs: number; readonly when?: "again" }
   | { readonly kind: "call"; readonly principal: Principal; readonly tool: Tool };
 
 /** What was taken. */
@@ -49,9 +50,9 @@ const NOTHING_TAKEN = { settle: async () => undefined };
 export function openQuotas({ settings, store, now, createLease }: QuotasOptions): Quotas {
   const claimsOf = (request: QuotaRequest): readonly NamedClaim[] => {
     if (request.principal.kind === "operator") return [];
-    return request.kind === "call"
-      ? claimCall(settings, request)
-      : claimExecution(settings, request, { lease: createLease(), now: now() });
+    if (request.kind === "call") return claimCall(settings, request);
+    const claims = claimExecution(settings, request, { lease: createLease(), now: now() });
+    return request.when === "again" ? claims.filter(({ unit }) => unit === "ms") : claims;
   };
   /** Of executions that this process runs. */
   const held = new Set<Times>();

@@ -70,6 +70,7 @@ export class RunningProgram {
   #isAsked = false;
   #calls = 0;
   #outputBytes = 0;
+  #dueTimers = 0;
   #cpuMs = 0;
   #gaveWay = false;
   #peakBytes = 0;
@@ -182,12 +183,21 @@ export class RunningProgram {
     const delayMs = Math.min(Math.max(wantedMs || 0, 0), this.#options.job.limits.wallMs + WALL_GRACE_MS);
     if (this.#player.knows("timer", id)) return this.#player.ask("timer", id);
     this.#player.whenOver(() => {
+      // One that is due after the end of the program is nothing that it waits for.
+      const isDue = this.#elapsedMs() + delayMs < this.#options.job.limits.wallMs;
       const timer = setTimeout(() => {
         this.#timers.delete(timer);
         this.#answer("tick", id, "");
+        if (isDue) this.#countDue(-1);
       }, delayMs);
       this.#timers.add(timer);
+      if (isDue) this.#countDue(1);
     });
+  }
+
+  #countDue(change: 1 | -1): void {
+    this.#dueTimers += change;
+    if (this.#open) this.#options.job.onTimers?.(this.#dueTimers);
   }
 
   #answer(kind: Delivery["kind"], id: number, text: string): void {

@@ -39,6 +39,8 @@ export interface SandboxJob {
   /** Fires when the program is to be put away, to go on later from its tape. */
   readonly setAside?: AbortSignal;
   readonly tape?: Tape;
+  /** Hears how many timers are open that will fire within the time of the program. Must not throw. */
+  readonly onTimers?: (open: number) => void;
   /** Hears each console line as it comes, but none that an earlier run brought. Must not throw. */
   readonly onLog?: (line: LogLine) => void;
 }

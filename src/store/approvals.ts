@@ -13,7 +13,7 @@ export interface ApprovalRow extends ApprovalHead {
 /** What of a call tells whether an approval is about it. */
 export type ApprovalCall = Pick<
   Approval,
-  "execution" | "seq" | "principal" | "session" | "tool" | "definition" | "argsDigest" | "rule"
+  "execution" | "seq" | "principal" | "session" | "tool" | "definition" | "effect" | "argsDigest" | "rule"
 >;
 
 /** A page: those that wait first, then newest first. */

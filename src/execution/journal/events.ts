@@ -36,6 +36,8 @@ export interface JournaledStart {
   /** The tokens that it has as `secrets`. */
   readonly secrets?: Readonly<Record<string, string>>;
   readonly engine: EngineName;
+  /** What its session had read before. */
+  readonly labels?: readonly LabelSource[];
 }
 
 /** The call that a delivery answers. */

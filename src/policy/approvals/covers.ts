@@ -46,7 +46,7 @@ function isOwn(head: ApprovalHead, call: ApprovalCall): boolean {
 }
 
 function isAlike(head: ApprovalHead, call: ApprovalCall): boolean {
-  const isSameTool = head.tool === call.tool && head.definition === call.definition;
+  const isSameTool = head.tool === call.tool && head.definition === call.definition && head.effect === call.effect;
   return isSameTool && head.principal === call.principal && head.rule === call.rule;
 }
 

@@ -8,7 +8,7 @@ import * as fc from "fast-check";
 
 import type { AuditEntry } from "../../audit/index.ts";
 import { parseApprovalId, parseDigest, parsePrincipalId, parseRuleId } from "../../domain/index.ts";
-import type { Approval, ApprovalScope, ApprovalState } from "../../domain/index.ts";
+import type { Approval, ApprovalScope, ApprovalState, Effect } from "../../domain/index.ts";
 import type { ApprovalCall, ApprovalHead } from "../../store/index.ts";
 import { AGENT, known, toolOf } from "../fixtures/ask.ts";
 import { SESSIONLESS_MS, chooseFor } from "./covers.ts";
@@ -100,6 +100,7 @@ describe("chooseFor", () => {
     session: few("s", "t"),
     tool: few(CHANGED.address, OTHER_TOOL.address),
     definition: few(CHANGED.digest, OTHER_TOOL.digest),
+    effect: few<Effect>("read", "write"),
     argsDigest: few(CHANGED.digest, OTHER_TOOL.digest),
     rule: few(OTHER_RULE, known(parseRuleId("rules[2]"))),
   });
@@ -116,19 +117,18 @@ describe("chooseFor", () => {
       ...asked,
       ...settled,
       id: known(parseApprovalId(`ap_${"0".repeat(24)}`)),
-      effect: "write",
       reason: "",
       labels: [],
       createdAt: 1,
       decidedAt: 2,
     }));
 
-  it("never takes one of another principal, tool, definition or rule, nor a yes that is over or was not so wide", () => {
+  it("never takes one of another principal, tool, definition, effect or rule, nor a yes that is over or was not so wide", () => {
     fc.assert(
       fc.property(call, fc.array(head, { maxLength: 6 }), (asked, related) => {
         const chosen = chooseFor(asked, related, 10);
         if (!chosen) return;
-        for (const field of ["principal", "tool", "definition", "rule"] as const)
+        for (const field of ["principal", "tool", "definition", "effect", "rule"] as const)
           assert.equal(chosen[field], asked[field]);
         const isSameArgs = chosen.argsDigest === asked.argsDigest;
         if (chosen.execution === asked.execution && chosen.seq === asked.seq && isSameArgs) return;
@@ -139,7 +139,7 @@ describe("chooseFor", () => {
         const isRejected = ({ state, scope, ...other }: ApprovalHead) =>
           state === "rejected" && scope === "session" && other.session === asked.session && other.expiresAt > 10;
         const barred = related.filter((other) => isRejected(other) && other.argsDigest === asked.argsDigest);
-        const fields = ["principal", "tool", "definition", "rule"] as const;
+        const fields = ["principal", "tool", "definition", "effect", "rule"] as const;
         if (barred.some((other) => fields.every((field) => other[field] === asked[field])))
           assert.equal(chosen.state, "rejected");
       }),
