@@ -18,7 +18,7 @@ import {
 } from "./product.ts";
 
 const { version: VERSION } = JSON.parse(readFileSync("package.json", "utf8")) as { version: string };
-const CONFIG = { mcpServers: { inventory: INVENTORY } };
+const CONFIG = { mcpServers: { inventory: INVENTORY }, approvals: { graceMs: 0 } };
 const PROGRAM =
   'await inventory.updateStock({ sku: "SKU-001", stock: 3 }); await inventory.deleteProduct({ sku: "SKU-002" });';
 
@@ -39,15 +39,15 @@ test("every execution and call is in the export, which verifies until one byte i
   assert.equal(records.filter(({ action }) => action === "upstream.connected").length, 1);
   const others = records.filter((record) => !pinned.includes(record) && record["action"] !== "upstream.connected");
   assert.deepEqual(
-    others.map(({ action, subject }) => [action, String(subject).replace(/^ex_.*/, "ex")]),
+    others.map(({ action, subject }) => [action, String(subject).replace(/^(ex|ap)_.*/, "$1")]),
     [
       ["gateway.opened", VERSION],
       ["execution.opened", "ex"],
       ["call.intended", "inventory.updateStock"],
       ["call.ended", "inventory.updateStock"],
       ["call.intended", "inventory.deleteProduct"],
-      ["call.ended", "inventory.deleteProduct"],
-      ["execution.closed", "ex"],
+      ["approval.requested", "ap"],
+      ["execution.paused", "ex"],
       ["gateway.closed", VERSION],
     ],
   );

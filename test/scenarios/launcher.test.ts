@@ -59,14 +59,17 @@ test("an old Node starts the bundled one", options, async (context) => {
 });
 
 test("input, output and exit codes pass through", options, async (context) => {
-  const folder = makeFolder(context, { mcpServers: { probe: probe() }, store: { url: "sqlite::memory:" } });
+  const rest = { store: { url: "sqlite::memory:" }, approvals: { graceMs: 0 } };
+  const folder = makeFolder(context, { mcpServers: { probe: probe() }, ...rest });
   const good = await finish(launch(["run", "-"], { context, folder }), "return (await probe.echo({ n: 41 })).n + 1");
   assert.deepEqual([good.code, good.stdout], [0, "42\n"]);
   const thrown = await finish(launch(["run", "-"], { context, folder }), "throw 1");
   assert.deepEqual([thrown.code, thrown.stdout], [1, ""]);
   const wrong = await finish(launch(["rum"], { context, folder }));
   assert.equal(wrong.code, 2);
-  const refused = await finish(launch(["run", "-"], { context, folder }), "await probe.destroy({})");
+  const paused = await finish(launch(["run", "-"], { context, folder }), "await probe.destroy({})");
+  assert.equal(paused.code, 3);
+  const refused = await finish(launch(["run", "-"], { context, folder }), 'await fetch("http://127.0.0.1")');
   assert.equal(refused.code, 4);
 });
 
