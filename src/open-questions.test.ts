@@ -49,13 +49,23 @@ describe("questions to people behind clients", () => {
     await queue.ask({ seq: 4, principal: OTHER });
     const decided = await queue.ask({ seq: 5, args: { amount: 6 } });
     await questions.answer(AGENT, decided.id, { verdict: "reject" });
-    const pending = await questions.pending(AGENT, executionOf(1));
-    assert.deepEqual(
-      pending.map(({ id }) => id),
-      [first.id, second.id],
-    );
-    assert.doesNotMatch(JSON.stringify(pending), /hunter2/);
-    assert.deepEqual(await questions.pending(OTHER, executionOf(2)), []);
+    assert.deepEqual(await questions.waiting(AGENT, executionOf(1)), [first.id, second.id]);
+    assert.deepEqual(await questions.waiting(OTHER, executionOf(2)), []);
+    assert.deepEqual(await questions.find(AGENT, first.id), first);
+    assert.doesNotMatch(JSON.stringify((await questions.find(AGENT, second.id)) ?? assert.fail()), /hunter2/);
+    assert.equal(await questions.find(OTHER, first.id), undefined, "another's");
+    assert.equal(await questions.find(AGENT, decided.id), undefined, "settled");
+  });
+
+  it("are looked for without opening any arguments, and opened one by one", async (t) => {
+    const { queue, questions } = await open();
+    await using _ = queue;
+    const asked = [await queue.ask({ seq: 1 }), await queue.ask({ seq: 2 })].map(({ id }) => id);
+    const opened = t.mock.method(PLAIN_SEAL, "open").mock;
+    assert.deepEqual(await questions.waiting(AGENT, executionOf(1)), asked);
+    assert.equal(opened.callCount(), 0);
+    assert.equal((await questions.find(AGENT, asked[0] ?? assert.fail()))?.id, asked[0]);
+    assert.equal(opened.callCount(), 1);
   });
 
   it("are answered in the name of the person behind the principal, and of no other", async () => {

@@ -9,7 +9,7 @@ import type { Seal } from "./vault/index.ts";
 import { mask } from "./host-powers.ts";
 
 interface QuestionParts {
-  readonly approvals: Pick<Approvals, "list" | "find" | "decide">;
+  readonly approvals: Pick<Approvals, "waiting" | "find" | "decide">;
   readonly seal: Pick<Seal, "close" | "open">;
 }
 
@@ -18,10 +18,13 @@ export function openQuestions({ approvals: settings }: Settings, parts: Question
   if (!settings.elicitation) return undefined;
   const { approvals, seal } = parts;
   return {
-    async pending(principal, execution) {
-      const waiting = await approvals.list({ execution, isPending: true });
-      const own = waiting.filter((approval) => approval.principal === principal.id);
-      return own.toSorted((a, b) => a.createdAt - b.createdAt || a.seq - b.seq).map(hideInApproval);
+    async waiting(principal, execution) {
+      const waiting = await approvals.waiting(execution);
+      return waiting.filter((head) => head.principal === principal.id).map(({ id }) => id);
+    },
+    async find(principal, id) {
+      const found = await approvals.find(id);
+      return found?.principal === principal.id && found.state === "pending" ? hideInApproval(found) : undefined;
     },
     async answer(principal, id, choice) {
       const found = await approvals.find(id);

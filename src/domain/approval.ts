@@ -27,6 +27,12 @@ export const APPROVAL_STATES: readonly ApprovalState[] = Object.freeze([
   "revoked",
 ]);
 
+/**
+ * Why arguments are not shown as they are. `beginning`: a text, the first part of their JSON, in lists. `dropped`: they
+ * were long and the question is settled. `damaged`: the store does not have what was asked. `args` is `null` for both.
+ */
+export type ArgumentsShown = "beginning" | "dropped" | "damaged";
+
 /** One question. Everything but the last five fields is fixed when it is asked. */
 export interface Approval {
   readonly id: ApprovalId;
@@ -39,7 +45,9 @@ export interface Approval {
   /** The digest of the tool's definition as the program saw it. */
   readonly definition: Digest;
   readonly effect: Effect;
+  /** What the call is made with, unless `argsShown` says otherwise. */
   readonly args: Json;
+  readonly argsShown?: ArgumentsShown;
   readonly argsDigest: Digest;
   /** What the program could call, as its text told; left out when that is not known or too long. */
   readonly plan?: CallPlan;

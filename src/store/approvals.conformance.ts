@@ -12,13 +12,14 @@ import {
   parseToolAddress,
 } from "../domain/index.ts";
 import type { ApprovalId } from "../domain/index.ts";
+import { KEPT_ARGUMENT_BYTES } from "./approvals.ts";
 import type { ApprovalHead, ApprovalPage, ApprovalRow, ApprovalStore } from "./approvals.ts";
 import type { OpenStore } from "./store.conformance.ts";
 
 const [EXECUTION, OTHER] = ["0", "1"].map((digit) => certain(parseExecutionId(`ex_${digit.repeat(24)}`)));
 const [ADA, GRACE] = ["ada", "grace"].map((name) => certain(parsePrincipalId(name)));
 const TOOL = certain(parseToolAddress("shop.pay"));
-const MOST = 10;
+const MOST = { count: 10, bytes: 1e6 };
 
 function idOf(n: number): ApprovalId {
   return certain(parseApprovalId(`ap_${n.toString(16).padStart(24, "0")}`));
@@ -61,6 +62,7 @@ const idsOf = (rows: readonly ApprovalHead[]): readonly ApprovalId[] => rows.map
 /** Called from the suite of every store. */
 export function describeApprovals(open: OpenStore): void {
   describeClaims(open);
+  describeBounds(open);
   describePages(open);
   describeChanges(open);
 }
@@ -98,10 +100,12 @@ function describeClaims(open: OpenStore): void {
       headOf(sample(2, elsewhere)),
     );
   });
+}
 
+function describeBounds(open: OpenStore): void {
   test("are bounded in number for each principal: below and at the bound, not above; expired ones do not count", async () => {
     await using store = await open();
-    const claim = (row: ApprovalRow) => store.approvals.claim(row, () => undefined, 2);
+    const claim = (row: ApprovalRow) => store.approvals.claim(row, () => undefined, { ...MOST, count: 2 });
     await claim(sample(1));
     await claim(sample(2));
     await assert.rejects(claim(sample(3)), {
@@ -110,6 +114,26 @@ function describeClaims(open: OpenStore): void {
     });
     assert.equal(await claim(sample(4, { principal: certain(GRACE) })), idOf(4));
     assert.equal(await claim(sample(5, { createdAt: sample(1).expiresAt })), idOf(5));
+  });
+
+  test("are bounded in bytes for each principal: below and at the bound, not above, and one alone may be larger", async () => {
+    await using store = await open();
+    const claim = (n: number, bytes: number, fields: Partial<ApprovalRow> = {}) =>
+      store.approvals.claim(sample(n, { sealedArgs: new Uint8Array(bytes), ...fields }), () => undefined, {
+        ...MOST,
+        bytes: 100,
+      });
+    await claim(1, 60);
+    await assert.rejects(claim(2, 41), {
+      code: "LIMIT_BUSY",
+      message: "The arguments of calls of ada that wait for a person would be more than 100 bytes",
+    });
+    assert.equal(await claim(2, 39), idOf(2));
+    assert.equal(await claim(3, 1), idOf(3));
+    await assert.rejects(claim(4, 1), { code: "LIMIT_BUSY" });
+    assert.equal(await claim(4, 101, { principal: certain(GRACE) }), idOf(4));
+    await store.approvals.change({ kind: "one", id: idOf(2) }, () => DECIDED);
+    assert.equal(await claim(5, 39), idOf(5));
   });
 }
 
@@ -138,6 +162,21 @@ function describePages(open: OpenStore): void {
     assert.deepEqual(await waiting(expiresAt), []);
   });
 
+  test("wait for one execution, told without arguments, the first to expire first", async () => {
+    await using store = await open();
+    await put(store.approvals, sample(3), sample(1), sample(2, DECIDED), sample(4, { execution: certain(OTHER) }));
+    await put(store.approvals, sample(5, { principal: certain(GRACE) }), sample(6, { seq: 2, expiresAt: 103 }));
+    const waiting = (now: number) => store.approvals.waiting(certain(EXECUTION), now);
+    const [ada, grace] = [certain(ADA), certain(GRACE)];
+    const later = [
+      { id: idOf(6), principal: ada },
+      { id: idOf(3), principal: ada },
+      { id: idOf(5), principal: grace },
+    ];
+    assert.deepEqual(await waiting(100), [{ id: idOf(1), principal: ada }, ...later]);
+    assert.deepEqual(await waiting(101), later);
+  });
+
   test("are dropped once they are settled and old, but not while they are pending or the newest change", async () => {
     await using store = await open();
     await put(store.approvals, sample(1, DECIDED), sample(2), sample(3, DECIDED), sample(4, DECIDED));
@@ -160,6 +199,21 @@ function describeChanges(open: OpenStore): void {
     const taken = { state: "revoked" } as const;
     assert.deepEqual(await approvals.change({ kind: "one", id: idOf(2) }, () => taken), [headOf(sample(2, taken))]);
     assert.deepEqual(await approvals.find(idOf(2)), sample(2, taken));
+  });
+
+  test("lose long arguments when they are settled, and short ones never", async () => {
+    await using store = await open();
+    const { approvals } = store;
+    const kept = [-1, 0, 1].map((more) => new Uint8Array(KEPT_ARGUMENT_BYTES + more).fill(7));
+    await put(approvals, ...kept.map((sealedArgs, index) => sample(index + 1, { sealedArgs })));
+    const lengths = async () =>
+      (await approvals.list({ limit: 9, now: 0 })).map(({ sealedArgs }) => sealedArgs.length).toSorted((a, b) => a - b);
+    assert.deepEqual(
+      await lengths(),
+      kept.map(({ length }) => length),
+    );
+    await approvals.change({ kind: "execution", execution: certain(EXECUTION) }, () => DECIDED);
+    assert.deepEqual(await lengths(), [0, KEPT_ARGUMENT_BYTES - 1, KEPT_ARGUMENT_BYTES]);
   });
 
   test("are selected alike, by execution, and when they are due", async () => {

@@ -3,12 +3,15 @@
 import type { Approval, ApprovalId, ExecutionId, Instant } from "../domain/index.ts";
 
 /** An approval without what it is about, which may be large. */
-export type ApprovalHead = Omit<Approval, "args" | "plan">;
+export type ApprovalHead = Omit<Approval, "args" | "argsShown" | "plan">;
 
-/** An approval with its arguments and plan as the vault sealed them. */
+/** An approval with its arguments and plan as the vault sealed them; without bytes once they were dropped. */
 export interface ApprovalRow extends ApprovalHead {
   readonly sealedArgs: Uint8Array;
 }
+
+/** Enough to know that somebody is to be asked. */
+export type WaitingApproval = Pick<Approval, "id" | "principal">;
 
 /** What of a call tells whether an approval is about it. */
 export type ApprovalCall = Pick<
@@ -27,6 +30,16 @@ export interface ApprovalPage {
   /** Go on after this one; an id that is not stored gives an empty page. */
   readonly after?: ApprovalId;
 }
+
+/** How much of one principal may wait. */
+export interface ApprovalBound {
+  readonly count: number;
+  /** Of sealed arguments together. One alone may be larger. */
+  readonly bytes: number;
+}
+
+/** Longer arguments are dropped when their question is settled: nobody has to judge them any more. */
+export const KEPT_ARGUMENT_BYTES = 64 * 1024;
 
 /** Which approvals a change looks at. */
 export type ApprovalSelection =
@@ -55,16 +68,21 @@ export interface ApprovalStore {
   related(call: ApprovalCall): Promise<readonly ApprovalHead[]>;
   /**
    * In one step: the id of the related one that `choose` takes, or else the new row is written.
-   * Rejects with LIMIT_BUSY when that would be more than `most` pending ones of one principal.
+   * Rejects with LIMIT_BUSY when more than `most` of one principal would be pending.
    */
   claim(
     row: ApprovalRow,
     choose: (related: readonly ApprovalHead[]) => ApprovalHead | undefined,
-    most: number,
+    most: ApprovalBound,
   ): Promise<ApprovalId>;
   find(id: ApprovalId): Promise<ApprovalRow | undefined>;
   list(page: ApprovalPage): Promise<readonly ApprovalRow[]>;
-  /** In one step: each that is selected gets what `next` answers, or stays as it is. Answers those that were changed. */
+  /** Those of an execution that are pending at `now`, the first to expire first. Cheap: no arguments are read. */
+  waiting(execution: ExecutionId, now: Instant): Promise<readonly WaitingApproval[]>;
+  /**
+   * In one step: each that is selected gets what `next` answers, or stays as it is. Answers those that were changed.
+   * One that is settled by it loses arguments of more than `KEPT_ARGUMENT_BYTES`.
+   */
   change(
     selection: ApprovalSelection,
     next: (head: ApprovalHead) => ApprovalChange | undefined,

@@ -1,6 +1,7 @@
 /** The front door of `store`. */
 
 export type {
+  ApprovalBound,
   ApprovalCall,
   ApprovalChange,
   ApprovalChanges,
@@ -9,7 +10,9 @@ export type {
   ApprovalRow,
   ApprovalSelection,
   ApprovalStore,
+  WaitingApproval,
 } from "./approvals.ts";
+export { KEPT_ARGUMENT_BYTES } from "./approvals.ts";
 export { openStore, openStoreToRead } from "./sqlite/open-store.ts";
 export type { StoreOptions } from "./sqlite/open-store.ts";
 export type { CancellationRow, CancellationStore } from "./cancellations.ts";

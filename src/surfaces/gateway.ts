@@ -59,8 +59,10 @@ export interface BeginRequest extends ExecuteRequest {
 
 /** What the people behind MCP clients are asked about calls that need one. */
 export interface Questions {
-  /** Calls of this execution that wait, if it is the principal's; oldest first, without secrets. */
-  pending(principal: Principal, execution: ExecutionId): Promise<readonly Approval[]>;
+  /** Calls of this execution that wait, if it is the principal's; oldest first. Cheap enough to be asked often. */
+  waiting(principal: Principal, execution: ExecutionId): Promise<readonly ApprovalId[]>;
+  /** What the person is to be shown of it, without secrets; nothing if it cannot be decided by the principal any more. */
+  find(principal: Principal, id: ApprovalId): Promise<Approval | undefined>;
   /** In the name of the person behind the principal. REQUEST_NOT_FOUND for what another principal's program asked. */
   answer(principal: Principal, id: ApprovalId, choice: ApprovalChoice): Promise<void>;
   /** What a client keeps for us between two requests: nobody else can make it, read it or use it for another principal. */

@@ -12,6 +12,7 @@ import type {
   Tool,
   ToolCall,
 } from "../../domain/index.ts";
+import type { WaitingApproval } from "../../store/index.ts";
 
 /** One call that a person is to decide about. */
 export interface ApprovalQuestion {
@@ -58,8 +59,12 @@ export interface Approvals extends AsyncDisposable {
    * REQUEST_CONFLICT when it was settled before. A wider scope settles those that wait and are alike, too.
    */
   decide(id: ApprovalId, choice: ApprovalChoice, by: Principal): Promise<Approval>;
+  /** Rejects with STORE_UNAVAILABLE when its arguments are not those that were asked about. */
   find(id: ApprovalId): Promise<Approval | undefined>;
+  /** One that `find` rejects is in it, marked as damaged. */
   list(query: ApprovalQuery): Promise<readonly Approval[]>;
+  /** What of an execution waits, oldest first. Opens no arguments, so it can be asked often. */
+  waiting(execution: ExecutionId): Promise<readonly WaitingApproval[]>;
   /** Takes back what was decided, or a question that still waits. Rejects as `decide` does. */
   revoke(id: ApprovalId, by: Principal): Promise<Approval>;
   /** Nobody waits for the questions of an execution that has ended. */

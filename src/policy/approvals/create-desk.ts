@@ -11,6 +11,7 @@ import { notFound } from "./watch-approvals.ts";
 
 /** For operators' surfaces only; `decide` and `revoke` refuse everybody else all the same. */
 export interface ApprovalDesk {
+  /** Long arguments are cut; `show` has them whole. */
   list(query: ApprovalQuery): Promise<readonly Approval[]>;
   /** Rejects with REQUEST_NOT_FOUND. */
   show(id: string): Promise<ApprovalReview>;
@@ -33,7 +34,7 @@ export function createDesk({ approvals, store, hide }: DeskOptions): ApprovalDes
     return { ...approval, args: mapTexts(approval.args, hide), reason: hide(approval.reason), ...(plan && { plan }) };
   };
   return {
-    list: async (query) => (await approvals.list(query)).map(cover),
+    list: async (query) => (await approvals.list(query)).map((approval) => cutArguments(cover(approval))),
     async show(raw) {
       const id = parseId(raw);
       const found = await approvals.find(id);
@@ -45,6 +46,17 @@ export function createDesk({ approvals, store, hide }: DeskOptions): ApprovalDes
     decide: async (raw, choice, by) => cover(await approvals.decide(parseId(raw), choice, by)),
     revoke: async (raw, by) => cover(await approvals.revoke(parseId(raw), by)),
   };
+}
+
+/** Of arguments in a list, as JSON. */
+export const LISTED_BYTES = 4_096;
+
+function cutArguments(approval: Approval): Approval {
+  const bytes = Buffer.from(JSON.stringify(approval.args));
+  if (bytes.length <= LISTED_BYTES) return approval;
+  // `stream` leaves out a character that is not whole.
+  const args = new TextDecoder().decode(bytes.subarray(0, LISTED_BYTES), { stream: true });
+  return { ...approval, args, argsShown: "beginning" };
 }
 
 function parseId(raw: string): ApprovalId {

@@ -113,7 +113,7 @@ describe("a question", () => {
       { ...row, id: known(moved), seq: 2 },
       { ...row, id: known(forged), seq: 3, sealedArgs },
     ]) {
-      await queue.store.approvals.claim(other, () => undefined, 9);
+      await queue.store.approvals.claim(other, () => undefined, { count: 9, bytes: 1e6 });
       await assert.rejects(queue.approvals.find(other.id), { code: "STORE_UNAVAILABLE" });
       await assert.rejects(approve(queue, { ...PENDING, id: other.id }), { code: "STORE_UNAVAILABLE" });
     }

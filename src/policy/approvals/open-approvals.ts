@@ -16,7 +16,7 @@ import {
   describeRevocation,
   describeUse,
 } from "./record-approval.ts";
-import { openArguments, sealArguments } from "./seal-arguments.ts";
+import { openArguments, openOrMark, sealArguments } from "./seal-arguments.ts";
 import type { ArgumentSeal } from "./seal-arguments.ts";
 import { notFound, watchApprovals } from "./watch-approvals.ts";
 
@@ -36,6 +36,9 @@ export interface ApprovalsOptions {
 
 /** Nobody can review more of one principal; beyond, its calls are refused instead of asked about. */
 export const MAX_PENDING = 200;
+/** What the store holds of sealed arguments until somebody decides, of one principal. */
+export const MAX_PENDING_BYTES = 32 * 1024 * 1024;
+const BOUND = { count: MAX_PENDING, bytes: MAX_PENDING_BYTES } as const;
 const EVERY_MS = 500;
 const PAGE = 50;
 const MAX_PAGE = 200;
@@ -86,8 +89,9 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
     },
     async list(query: ApprovalQuery) {
       const rows = await store.list({ ...query, limit: limitOf(query), now: now() });
-      return rows.map(show);
+      return rows.map((row) => ({ ...openOrMark(seal, row), state: stateAt(row, now()) }));
     },
+    waiting: (execution) => store.waiting(execution, now()),
     [Symbol.asyncDispose]: () => watch[Symbol.asyncDispose](),
   };
 }
@@ -106,7 +110,7 @@ function createRequest(options: ApprovalsOptions, get: (id: ApprovalId) => Promi
     const choose = (related: readonly ApprovalHead[]) => chooseFor(row, related, now());
     const known = choose(await store.related(row));
     if (!known) await ledger.write(describeRequest(row));
-    const counted = known?.id ?? (await store.claim(row, choose, MAX_PENDING));
+    const counted = known?.id ?? (await store.claim(row, choose, BOUND));
     const approval = await get(counted);
     const isOwn = approval.execution === row.execution && approval.seq === row.seq;
     if (!isOwn) await ledger.write(describeUse(approval, row));

@@ -25,14 +25,28 @@ export function sealArguments(seal: ArgumentSeal, id: ApprovalId, { args, plan }
   return seal.close(`{"args":${canonicalJson(args)}${kept}}`, contextOf(id));
 }
 
-/** Rejects what does not have the digest that was recorded: a person must not be shown another call than will be made. */
+/**
+ * Rejects what does not have the digest that was recorded: a person must not be shown another call than will be made.
+ * Only a settled question may be without arguments.
+ */
 export function openArguments(seal: ArgumentSeal, { sealedArgs, ...head }: ApprovalRow): Approval {
+  if (sealedArgs.length === 0 && head.state !== "pending") return { ...head, args: null, argsShown: "dropped" };
   const { args, plan } = parseContent(seal.open(sealedArgs, contextOf(head.id)));
   if (digestOf(args) !== head.argsDigest)
     throw new GloveboxError("STORE_UNAVAILABLE", `The arguments of ${head.id} are not those that were asked about`, {
       hint: "Somebody changed the store. Restore a backup, and check it with glovebox audit verify",
     });
   return { ...head, args, ...(plan && { plan }) };
+}
+
+/** For lists: one damaged row must not hide the others. */
+export function openOrMark(seal: ArgumentSeal, row: ApprovalRow): Approval {
+  try {
+    return openArguments(seal, row);
+  } catch {
+    const { sealedArgs: _, ...head } = row;
+    return { ...head, args: null, argsShown: "damaged" };
+  }
 }
 
 function contextOf(id: ApprovalId): string {

@@ -13,7 +13,7 @@ import {
   parseToolAddress,
 } from "../../domain/index.ts";
 import type { ApprovalState, Effect } from "../../domain/index.ts";
-import type { ApprovalHead, ApprovalRow } from "../approvals.ts";
+import type { ApprovalHead, ApprovalRow, WaitingApproval } from "../approvals.ts";
 
 import { parseSources } from "./labels.ts";
 import { bytesOf, idOf, integerOf, textOf } from "./row.ts";
@@ -56,6 +56,11 @@ export function toHead(row: Row): ApprovalHead {
     expiresAt: integerOf(row, "expires_at"),
     ...toSettled(row),
   };
+}
+
+/** For rows with an id and a principal. */
+export function toWaiting(row: Row): WaitingApproval {
+  return { id: idOf(row, "id", parseApprovalId), principal: idOf(row, "principal", parsePrincipalId) };
 }
 
 /** For whole rows. */

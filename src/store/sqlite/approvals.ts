@@ -4,7 +4,9 @@ import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { PrincipalId } from "../../domain/index.ts";
+import { KEPT_ARGUMENT_BYTES } from "../approvals.ts";
 import type {
+  ApprovalBound,
   ApprovalCall,
   ApprovalChange,
   ApprovalHead,
@@ -14,18 +16,22 @@ import type {
   ApprovalStore,
 } from "../approvals.ts";
 
-import { COLUMNS, HEAD, toHead, toRow, toValues } from "./approval-row.ts";
+import { COLUMNS, HEAD, toHead, toRow, toValues, toWaiting } from "./approval-row.ts";
 import type { Connection } from "./connection.ts";
 import { integerOf } from "./row.ts";
 
 const NEXT = "(SELECT coalesce(max(change), 0) + 1 FROM approvals)";
 const INSERT = `INSERT INTO approvals (${COLUMNS}, change) VALUES (${COLUMNS.replaceAll(/\w+/g, "?")}, ${NEXT})`;
-const UPDATE = `UPDATE approvals SET state = ?, scope = ?, decided_by = ?, decided_at = ?, note = ?, change = ${NEXT}
-  WHERE id = ?`;
+const UPDATE = `UPDATE approvals SET state = ?1, scope = ?2, decided_by = ?3, decided_at = ?4, note = ?5,
+  sealed_args = CASE WHEN ?1 <> 'pending' AND length(sealed_args) > ${KEPT_ARGUMENT_BYTES} THEN x'' ELSE sealed_args END,
+  change = ${NEXT} WHERE id = ?6`;
 const RELATED = `SELECT ${HEAD} FROM approvals WHERE execution = ? AND tool = ?
   UNION SELECT ${HEAD} FROM approvals WHERE principal = ? AND tool = ? AND args_digest = ? AND scope = 'session'`;
-const PENDING =
-  "SELECT count(*) AS pending FROM approvals WHERE state = 'pending' AND principal = ? AND expires_at > ?";
+const PENDING = `SELECT count(*) AS pending, coalesce(sum(length(sealed_args)), 0) AS bytes FROM approvals
+  WHERE state = 'pending' AND principal = ? AND expires_at > ?`;
+/** By state, and in its index's order: what lies behind the arguments in a row cannot be read without passing them. */
+const WAITING = `SELECT id, principal FROM approvals INDEXED BY approvals_by_state
+  WHERE state = 'pending' AND expires_at > ? AND execution = ? ORDER BY expires_at, seq`;
 const ALIKE = `SELECT ${HEAD} FROM approvals WHERE id = ?1
   UNION ALL SELECT * FROM (SELECT ${HEAD} FROM approvals WHERE state = 'pending' AND id <> ?1
     AND (principal, tool) = (SELECT principal, tool FROM approvals WHERE id = ?1) ORDER BY created_at, id)`;
@@ -42,6 +48,7 @@ export function createApprovals({ database, read, write }: Connection): Approval
   const update = database.prepare(UPDATE);
   const related = database.prepare(RELATED);
   const pending = database.prepare(PENDING);
+  const waiting = database.prepare(WAITING);
   const select = database.prepare("SELECT * FROM approvals WHERE id = ?");
   const changed = database.prepare(CHANGED);
   const newest = database.prepare("SELECT coalesce(max(change), 0) AS change FROM approvals");
@@ -51,8 +58,11 @@ export function createApprovals({ database, read, write }: Connection): Approval
 
   const findRelated = ({ execution, principal, tool, argsDigest }: ApprovalCall): readonly ApprovalHead[] =>
     related.all(execution, tool, principal, tool, argsDigest).map(toHead);
-  const refuseTooMany = ({ principal, createdAt }: ApprovalRow, most: number): void => {
-    if (integerOf(pending.get(principal, createdAt) ?? {}, "pending") >= most) throw tooMany(principal, most);
+  const refuseTooMany = ({ principal, createdAt, sealedArgs }: ApprovalRow, most: ApprovalBound): void => {
+    const found = pending.get(principal, createdAt) ?? {};
+    const count = integerOf(found, "pending");
+    if (count >= most.count) throw tooMany(principal, most.count);
+    if (count > 0 && integerOf(found, "bytes") + sealedArgs.length > most.bytes) throw tooLarge(principal, most.bytes);
   };
   const apply = (id: string, { state, scope, decidedBy, decidedAt, note }: ApprovalChange): void =>
     void update.run(state, scope ?? null, decidedBy ?? null, decidedAt ?? null, note ?? null, id);
@@ -73,6 +83,7 @@ export function createApprovals({ database, read, write }: Connection): Approval
         return row && toRow(row);
       }),
     list: (page) => read(() => list(database, page)),
+    waiting: (execution, now) => read(() => waiting.all(now, execution).map(toWaiting)),
     change: (selection, next) =>
       write(() =>
         selectFor(selection).flatMap((head) => {
@@ -148,5 +159,10 @@ function merge(head: ApprovalHead, change: ApprovalChange): ApprovalHead {
 
 function tooMany(principal: PrincipalId, most: number): GloveboxError {
   const message = `${most} approvals that ${principal} asked for wait for a person`;
+  return new GloveboxError("LIMIT_BUSY", message, { hint: "Decide some of them first: glovebox approvals" });
+}
+
+function tooLarge(principal: PrincipalId, most: number): GloveboxError {
+  const message = `The arguments of calls of ${principal} that wait for a person would be more than ${most} bytes`;
   return new GloveboxError("LIMIT_BUSY", message, { hint: "Decide some of them first: glovebox approvals" });
 }

@@ -81,6 +81,7 @@ export const approvalSchema = z.object({
   definition: z.string(),
   effect,
   args: z.unknown(),
+  argsShown: z.optional(z.enum(["beginning", "dropped", "damaged"])),
   argsDigest: z.string(),
   plan: z.optional(
     z.object({

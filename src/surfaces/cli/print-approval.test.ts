@@ -146,6 +146,19 @@ test("a list has what is asked, by whom and until when, and says how a settled o
   assert.ok(summarizeApproval(long, 0).endsWith("bytes more]"));
 });
 
+test("arguments that are not there are not shown as if they were, and a beginning as it is", () => {
+  const shown = (more: Partial<Approval>): readonly (string | undefined)[] => {
+    const approval = { ...APPROVAL, ...more };
+    const lines = formatReview({ ...REVIEW, approval }, HOUR_MS);
+    return [summarizeApproval(approval, HOUR_MS).split("\n")[1], lines[lines.indexOf("arguments:") + 1]];
+  };
+  const twice = (text: string) => [`  ${text}`, `  ${text}`];
+  assert.deepEqual(shown({ args: null, argsShown: "dropped" }), twice(`not kept any more; their digest is ${DIGEST}`));
+  assert.deepEqual(shown({ args: null, argsShown: "damaged" }), twice("damaged in the store: it cannot be approved"));
+  assert.deepEqual(shown({ args: '{"a":"\u202e', argsShown: "beginning" }), twice(String.raw`{"a":"\u202e`));
+  assert.deepEqual(shown({ args: null }), twice("null"));
+});
+
 function known<Value>(value: Value | undefined): Value {
   assert.ok(value !== undefined);
   return value;

@@ -15,7 +15,7 @@ const AROUND_LINES = 12;
 export function summarizeApproval(approval: Approval, now: Instant): string {
   const { id, tool, effect, principal, execution, seq, reason } = approval;
   const asked = `${tool} (${effect}) for ${principal} in ${execution}, call ${seq}`;
-  const args = cleanText(toPlainJson(approval.args), { maxBytes: SUMMARY_BYTES });
+  const args = cleanText(toArguments(approval), { maxBytes: SUMMARY_BYTES });
   return `${id} ${describeState(approval, now)}: ${asked}: ${inLine(reason)}\n  ${args}`;
 }
 
@@ -31,11 +31,26 @@ export function formatReview(review: ApprovalReview, now: Instant): readonly str
     `reason: ${inLine(reason)}`,
     `asked by: ${asker}, execution ${approval.execution} (${execution?.state ?? "not known any more"}), call ${seq}`,
     `has read: ${approval.labels.map(formatLabel).join(", ") || "nothing labelled"}`,
-    ...indent("arguments:", toPlainJson(approval.args, 2).split("\n")),
+    ...indent("arguments:", toArguments(approval, 2).split("\n")),
     ...formatProgram(review),
     ...indent("can call:", approval.plan ? formatPlan(approval.plan).map(inLine) : ["not known"]),
     ...indent("did so far:", calls.length > 0 ? calls.map(formatCall) : ["nothing"]),
   ];
+}
+
+function toArguments({ args, argsShown, argsDigest }: Approval, indentation?: number): string {
+  switch (argsShown) {
+    case "dropped":
+      return `not kept any more; their digest is ${argsDigest}`;
+    case "damaged":
+      return "damaged in the store: it cannot be approved";
+    case "beginning":
+      return typeof args === "string" ? toVisible(args) : toPlainJson(args, indentation);
+    case undefined:
+      return toPlainJson(args, indentation);
+    default:
+      return argsShown satisfies never;
+  }
 }
 
 function describeState({ state, expiresAt, scope, decidedBy, decidedAt, note }: Approval, now: Instant): string {

@@ -9,7 +9,7 @@ import { inputRequired } from "@modelcontextprotocol/server";
 import type { InputRequiredResult } from "@modelcontextprotocol/server";
 
 import { GloveboxError } from "../../../domain/index.ts";
-import type { Approval, Digest, ExecutionId, ExecutionView, Principal } from "../../../domain/index.ts";
+import type { Approval, ApprovalId, Digest, ExecutionId, ExecutionView, Principal } from "../../../domain/index.ts";
 import type { Gateway, Questions } from "../../gateway.ts";
 import type { Person } from "./person.ts";
 import { parseAnswer, toQuestion } from "./question.ts";
@@ -45,8 +45,8 @@ export async function followWithPerson(talk: Talk, first: Look): Promise<Executi
   for (;;) {
     if (view.state !== "running" && view.state !== "paused") return view;
     const { execution } = view;
-    const waiting = await questions.pending(principal, execution);
-    const open = waiting.filter(({ id }) => !left.has(id)).slice(0, MAX_AT_ONCE);
+    const waiting = await questions.waiting(principal, execution);
+    const open = await openNext(talk, waiting, left);
     if (open.length > 0 && person.kind === "returned") return askByAnswer(talk, execution, { open, left });
     if (person.kind === "pushed")
       for (const approval of open) await askByPush(talk, approval, { ask: person.ask, left, over });
@@ -56,6 +56,21 @@ export async function followWithPerson(talk: Talk, first: Look): Promise<Executi
     const look: Look = (signal) => gateway.resume({ principal, execution, waitMs: gateway.patienceMs, signal });
     view = await lookUntilAsked(talk, left, { look, over, execution });
   }
+}
+
+/** What is to be asked about now. One that cannot be shown, such as a damaged one, is left to operators. */
+async function openNext(
+  { questions, principal }: Talk,
+  waiting: readonly ApprovalId[],
+  left: Set<string>,
+): Promise<readonly Approval[]> {
+  const open: Approval[] = [];
+  for (const id of waiting.filter((id) => !left.has(id)).slice(0, MAX_AT_ONCE)) {
+    const approval = await questions.find(principal, id).catch(() => undefined);
+    if (approval) open.push(approval);
+    else left.add(id);
+  }
+  return open;
 }
 
 interface Looking {
@@ -84,8 +99,8 @@ async function untilAsked(
   { left, signal }: { readonly left: ReadonlySet<string>; readonly signal: AbortSignal },
 ): Promise<void> {
   while (!signal.aborted) {
-    const waiting = await questions.pending(principal, execution).catch(() => []);
-    if (waiting.some(({ id }) => !left.has(id))) break;
+    const waiting = await questions.waiting(principal, execution).catch(() => []);
+    if (waiting.some((id) => !left.has(id))) break;
     await pause(LOOK_MS, signal);
   }
   await pause(GATHER_MS, signal);
@@ -133,8 +148,8 @@ async function untilSettled({ questions, principal }: Talk, { id, execution }: A
   for (;;) {
     await pause(LOOK_MS, signal);
     if (signal.aborted) return;
-    const waiting = await questions.pending(principal, execution).catch(() => undefined);
-    if (waiting && !waiting.some((other) => other.id === id)) return;
+    const waiting = await questions.waiting(principal, execution).catch(() => undefined);
+    if (waiting && !waiting.includes(id)) return;
   }
 }
 
