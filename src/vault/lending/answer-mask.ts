@@ -57,8 +57,7 @@ export function createAnswerMask(): AnswerMask {
 }
 
 async function findInSlices(bytes: Buffer, needles: Needles): Promise<readonly Run[]> {
-  const longest = needles.plain.reduce((most, { length }) => Math.max(most, length), 0);
-  const overlap = Math.max(LEAST_OVERLAP, longest * LONGEST_BYTE);
+  const overlap = Math.max(LEAST_OVERLAP, needles.plain.longest * LONGEST_BYTE);
   const size = Math.max(SLICE, overlap);
   const runs: Run[] = [];
   for (let from = 0; from < bytes.length; from += size) {

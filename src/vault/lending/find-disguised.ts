@@ -1,6 +1,8 @@
 /** Finds secrets in bytes, whatever they are written in: searches every reading, and says where in the original. */
 
 import { toBase64Cores } from "../secret-forms.ts";
+import { createNeedleIndex } from "./needle-index.ts";
+import type { NeedleIndex } from "./needle-index.ts";
 import { fold, toBase64Text, toHexText, toListedBytes, toUnescaped, toVisible, viewOf } from "./views.ts";
 import type { View } from "./views.ts";
 
@@ -14,11 +16,11 @@ export interface Run {
 /** What is looked for, each in the readings that it can show in. */
 export interface Needles {
   /** Folded, as they are and without their own escapes. */
-  readonly plain: readonly Buffer[];
+  readonly plain: NeedleIndex;
   /** The same without what cannot be seen. */
-  readonly visible: readonly Buffer[];
-  readonly base64: readonly Buffer[];
-  readonly hex: readonly Buffer[];
+  readonly visible: NeedleIndex;
+  readonly base64: NeedleIndex;
+  readonly hex: NeedleIndex;
 }
 
 /** Shorter ones would be found in what has nothing to do with the secret. */
@@ -34,10 +36,10 @@ export function toNeedles(secrets: Iterable<string>): Needles {
   const visible = unescaped.map((bytes) => toVisible(viewOf(bytes)).bytes);
   const base64 = raw.flatMap((bytes) => [bytes.toString("base64"), ...toBase64Cores(bytes)]);
   return {
-    plain: distinct(unescaped.map(fold)),
-    visible: distinct(visible.map(fold)),
-    base64: distinct(base64.filter((text) => !/[-_]/.test(text)).map((text) => Buffer.from(text))),
-    hex: distinct(raw.map((bytes) => Buffer.from(bytes.toString("hex")))),
+    plain: toIndex(unescaped.map(fold)),
+    visible: toIndex(visible.map(fold)),
+    base64: toIndex(base64.filter((text) => !/[-_]/.test(text)).map((text) => Buffer.from(text))),
+    hex: toIndex(raw.map((bytes) => Buffer.from(bytes.toString("hex")))),
   };
 }
 
@@ -53,6 +55,10 @@ function toDisguises(secret: string): readonly string[] {
 function toLatin1(text: string): readonly Buffer[] {
   const bytes = Buffer.from(text, "latin1");
   return bytes.toString("latin1") === text ? [bytes] : [];
+}
+
+function toIndex(needles: readonly Buffer[]): NeedleIndex {
+  return createNeedleIndex(distinct(needles));
 }
 
 function distinct(needles: readonly Buffer[]): readonly Buffer[] {
@@ -78,12 +84,6 @@ function foldView(view: View): View {
   return { ...view, bytes: fold(view.bytes) };
 }
 
-function findIn({ bytes, starts, ends }: View, needles: readonly Buffer[], kind: Run["kind"] = "text"): readonly Run[] {
-  return needles.flatMap((needle) => {
-    const runs: Run[] = [];
-    for (let at = bytes.indexOf(needle); at !== -1; at = bytes.indexOf(needle, at + needle.length)) {
-      runs.push({ start: starts[at] ?? 0, end: ends[at + needle.length - 1] ?? 0, kind });
-    }
-    return runs;
-  });
+function findIn({ bytes, starts, ends }: View, needles: NeedleIndex, kind: Run["kind"] = "text"): readonly Run[] {
+  return needles.find(bytes).map(({ start, end }) => ({ start: starts[start] ?? 0, end: ends[end - 1] ?? 0, kind }));
 }
