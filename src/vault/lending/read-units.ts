@@ -3,7 +3,7 @@
 /** What stands at a place: how long it is, and the bytes that it means, never more than it has itself. */
 export interface Unit {
   readonly length: number;
-  readonly bytes: ArrayLike<number> & Iterable<number>;
+  readonly bytes: ArrayLike<number>;
 }
 
 /** `undefined` for a byte that means itself. */
@@ -12,14 +12,14 @@ export type ReadUnit = (bytes: Buffer, at: number) => Unit | undefined;
 const ESCAPE =
   /^(?:%(?<percent>[0-9a-f]{2})|\\x(?<byte>[0-9a-f]{2})|(?<units>\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|\\u[0-9a-f]{4})|\\u\{(?<point>[0-9a-f]{1,6})\}|\\(?<sign>[\\/"'bfnrt])|&#(?<decimal>\d{1,8});|&#x(?<hex>[0-9a-f]{1,8});|&(?<entity>amp|lt|gt|quot|apos);)/i;
 const LONGEST_ESCAPE = 12;
-const ESCAPE_STARTS = new Set(Array.from("%\\&", (sign) => sign.charCodeAt(0)));
+/** The first bytes of what `readEscape` knows. */
+export const ESCAPE_STARTS: ReadonlySet<number> = new Set(Array.from("%\\&", (sign) => sign.charCodeAt(0)));
 const SIGNS: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 const LAST_POINT = 0x10_ffff;
 
 /** Percent signs, escapes of JSON and of programs, numbers and names of HTML. */
 export const readEscape: ReadUnit = (bytes, at) => {
-  if (!ESCAPE_STARTS.has(bytes[at] ?? 0)) return undefined;
   const found = ESCAPE.exec(bytes.toString("latin1", at, Math.min(at + LONGEST_ESCAPE, bytes.length)));
   if (!found) return undefined;
   return { length: found[0].length, bytes: toMeaning(found.groups ?? {}) };
@@ -43,8 +43,14 @@ const TERMINAL = /^\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u000
 const LONGEST_TERMINAL = 256;
 const INVISIBLE = /^[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u0080-\u009f]/u;
 /** The first bytes of invisible characters in UTF-8. */
-const INVISIBLE_STARTS = new Set([0xc2, 0xcd, 0xd8, 0xe1, 0xe2, 0xe3, 0xef, 0xf0, 0xf3]);
+const INVISIBLE_STARTS = [0xc2, 0xcd, 0xd8, 0xe1, 0xe2, 0xe3, 0xef, 0xf0, 0xf3];
 const [ESC, DELETE, FIRST_SIGN] = [0x1b, 0x7f, 0x20];
+/** The first bytes of what `readHidden` may know. */
+export const HIDDEN_STARTS: ReadonlySet<number> = new Set([
+  ...Array.from({ length: FIRST_SIGN }, (_, byte) => byte),
+  DELETE,
+  ...INVISIBLE_STARTS,
+]);
 
 /** Control characters, terminal escapes, invisible characters. They mean nothing. */
 export const readHidden: ReadUnit = (bytes, at) => {
@@ -54,7 +60,6 @@ export const readHidden: ReadUnit = (bytes, at) => {
     return { length: found?.[0].length ?? 1, bytes: [] };
   }
   if (byte < FIRST_SIGN || byte === DELETE) return { length: 1, bytes: [] };
-  if (!INVISIBLE_STARTS.has(byte)) return undefined;
   const sign = INVISIBLE.exec(bytes.toString("utf8", at, Math.min(at + 4, bytes.length)));
   return sign ? { length: Buffer.byteLength(sign[0]), bytes: [] } : undefined;
 };

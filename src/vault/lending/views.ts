@@ -3,7 +3,7 @@
  * texts. Each byte of a reading knows which run of the original it stands for. Pure.
  */
 
-import { readEscape, readHidden } from "./read-units.ts";
+import { ESCAPE_STARTS, HIDDEN_STARTS, readEscape, readHidden } from "./read-units.ts";
 import type { ReadUnit, Unit } from "./read-units.ts";
 
 /** Byte `i` stands for the original from `starts[i]` to before `ends[i]`. */
@@ -27,7 +27,7 @@ export function toUnescaped(view: View): readonly [View, ...View[]] {
   const views: [View, ...View[]] = [view];
   let last = view;
   while (views.length <= MOST_PASSES) {
-    const next = rewrite(last, readEscape);
+    const next = rewrite(last, ESCAPED);
     if (next.bytes.length === last.bytes.length) return views;
     views.push(next);
     last = next;
@@ -37,34 +37,22 @@ export function toUnescaped(view: View): readonly [View, ...View[]] {
 
 /** Without control characters, terminal escapes and invisible characters. */
 export function toVisible(view: View): View {
-  return rewrite(view, readHidden);
+  return rewrite(view, HIDDEN);
 }
 
 /** Without blanks, in the usual one of the two alphabets of base64. */
 export function toBase64Text(view: View): View {
-  return rewrite(view, (bytes, at) => BASE64.get(bytes[at] ?? 0));
+  return rewrite(view, BASE64);
 }
 
 /** Without what stands between the bytes of a dump, in small letters. */
 export function toHexText(view: View): View {
-  return rewrite(view, (bytes, at) => {
-    const byte = bytes[at] ?? 0;
-    if (byte === ZERO && ((bytes[at + 1] ?? 0) | SMALL) === X) return { length: 2, bytes: [] };
-    return HEX.get(byte);
-  });
+  return rewrite(view, HEX);
 }
 
 /** A list of numbers as the bytes that they are; nothing else in the text stands for itself. */
 export function toListedBytes(view: View): View {
-  return rewrite(view, (bytes, at) => {
-    const byte = bytes[at] ?? 0;
-    if (BETWEEN_NUMBERS.has(byte)) return DROPPED;
-    if (!isDigit(byte)) return NO_NUMBER;
-    let end = at + 1;
-    while (isDigit(bytes[end] ?? 0)) end += 1;
-    const number = end - at <= 3 ? Number(bytes.toString("latin1", at, end)) : Number.NaN;
-    return { length: end - at, bytes: [number <= 255 ? number : 0] };
-  });
+  return rewrite(view, LIST);
 }
 
 /** Letters in one case, and alike what addresses and forms take for each other: plus and space, both slashes. */
@@ -76,18 +64,8 @@ export function fold(bytes: Buffer): Buffer {
 
 const codeOf = (sign: string): number => sign.charCodeAt(0);
 const [ZERO, X, SMALL] = [codeOf("0"), codeOf("x"), 0x20];
+const DIGITS = Array.from("0123456789", codeOf);
 const DROPPED: Unit = { length: 1, bytes: [] };
-const NO_NUMBER: Unit = { length: 1, bytes: [0] };
-const BETWEEN_NUMBERS = new Set(Array.from(" ,\t\r\n", codeOf));
-const BASE64 = new Map<number, Unit>([
-  [codeOf(" "), DROPPED],
-  [codeOf("-"), { length: 1, bytes: [codeOf("+")] }],
-  [codeOf("_"), { length: 1, bytes: [codeOf("/")] }],
-]);
-const HEX = new Map<number, Unit>([
-  ...Array.from(" :-,", (sign) => [codeOf(sign), DROPPED] as const),
-  ...Array.from("ABCDEF", (sign) => [codeOf(sign), { length: 1, bytes: [codeOf(sign) | SMALL] }] as const),
-]);
 const FOLDED = Uint8Array.from({ length: 256 }, (_, byte) => {
   const sign = String.fromCharCode(byte);
   if (sign === "+") return codeOf(" ");
@@ -95,29 +73,70 @@ const FOLDED = Uint8Array.from({ length: 256 }, (_, byte) => {
   return /[A-Z]/.test(sign) ? byte | SMALL : byte;
 });
 
+/** How bytes are read: most become what `plain` says; where `special` has a 1, `read` is asked first. */
+interface Reading {
+  readonly plain: Uint8Array;
+  readonly special: Uint8Array;
+  readonly read: ReadUnit;
+}
+
+function createReading(special: Iterable<number>, read: ReadUnit, plainOf = (byte: number): number => byte): Reading {
+  const places = new Set(special);
+  return {
+    plain: Uint8Array.from({ length: 256 }, (_, byte) => plainOf(byte)),
+    special: Uint8Array.from({ length: 256 }, (_, byte) => (places.has(byte) ? 1 : 0)),
+    read,
+  };
+}
+
+const ESCAPED = createReading(ESCAPE_STARTS, readEscape);
+const HIDDEN = createReading(HIDDEN_STARTS, readHidden);
+const BASE64 = createReading(
+  [codeOf(" ")],
+  () => DROPPED,
+  (byte) => ({ "-": codeOf("+"), _: codeOf("/") })[String.fromCharCode(byte)] ?? byte,
+);
+const HEX = createReading(Array.from(" :-,0", codeOf), readBetweenHex, (byte) =>
+  codeOf(String.fromCharCode(byte).toLowerCase()),
+);
+const LIST = createReading([...Array.from(" ,\t\r\n", codeOf), ...DIGITS], readNumber, () => 0);
+
+function readBetweenHex(bytes: Buffer, at: number): Unit | undefined {
+  if (bytes[at] !== ZERO) return DROPPED;
+  return ((bytes[at + 1] ?? 0) | SMALL) === X ? { length: 2, bytes: [] } : undefined;
+}
+
+function readNumber(bytes: Buffer, at: number): Unit {
+  let end = at;
+  while (isDigit(bytes[end] ?? 0)) end += 1;
+  if (end === at) return DROPPED;
+  const number = end - at <= 3 ? Number(bytes.toString("latin1", at, end)) : Number.NaN;
+  return { length: end - at, bytes: [number <= 255 ? number : 0] };
+}
+
 function isDigit(byte: number): boolean {
   return byte >= ZERO && byte < ZERO + 10;
 }
 
-/** What `read` does not know stays one byte. No unit grows, so there is room for all. */
-function rewrite(view: View, read: ReadUnit): View {
+/** No unit grows, so there is room for all. */
+function rewrite(view: View, { plain, special, read }: Reading): View {
   const { bytes } = view;
   const written = Buffer.alloc(bytes.length);
   const starts = new Uint32Array(bytes.length);
   const ends = new Uint32Array(bytes.length);
   let size = 0;
-  let at = 0;
-  const write = (byte: number, length: number): void => {
-    written[size] = byte;
-    starts[size] = view.starts[at] ?? 0;
-    ends[size] = view.ends[at + length - 1] ?? 0;
-    size += 1;
-  };
-  while (at < bytes.length) {
-    const unit = read(bytes, at);
-    if (unit) for (const byte of unit.bytes) write(byte, unit.length);
-    else write(bytes[at] ?? 0, 1);
-    at += unit?.length ?? 1;
+  for (let at = 0; at < bytes.length;) {
+    const byte = bytes[at] ?? 0;
+    const unit = special[byte] === 1 ? read(bytes, at) : undefined;
+    const length = unit ? unit.length : 1;
+    const count = unit ? unit.bytes.length : 1;
+    for (let i = 0; i < count; i += 1) {
+      written[size] = (unit ? unit.bytes[i] : plain[byte]) ?? 0;
+      starts[size] = view.starts[at] ?? 0;
+      ends[size] = view.ends[at + length - 1] ?? 0;
+      size += 1;
+    }
+    at += length;
   }
   return { bytes: written.subarray(0, size), starts: starts.subarray(0, size), ends: ends.subarray(0, size) };
 }
