@@ -328,3 +328,20 @@ describe("a signal that fired before the start", () => {
     assert.deepEqual(released, [false]);
   });
 });
+
+describe("a program that nothing can settle", () => {
+  const stuck = JSON.stringify({ kind: "stuck", name: "Error", message: "stuck", stack: "" });
+  for (const [share, kind] of [
+    [0.79, "threw"],
+    [0.81, "failed"],
+  ] as const) {
+    it(`${kind === "threw" ? "made a mistake" : "met its memory limit"} when it held ${share} of its memory`, async () => {
+      const { say, outcome } = play();
+      say(TO_HOST.USAGE, 0, `0 ${Math.round(DEFAULT_LIMITS.memoryBytes * share)}`);
+      say(TO_HOST.THREW, 0, stuck);
+      const { ending } = await outcome;
+      assert.equal(ending.kind, kind);
+      if (ending.kind === "failed") assert.equal(ending.error.code, "LIMIT_MEMORY");
+    });
+  }
+});

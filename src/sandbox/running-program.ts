@@ -36,6 +36,7 @@ const GIVE_WAY_MS = 100;
 const WALL_GRACE_MS = 25;
 /** What an engine needs beside the program's own data: compiled code, collection, buffers. */
 const MEMORY_MARGIN_BYTES = 32 * 1024 * 1024;
+const NEARLY_ALL = 0.8;
 const MOST_TIMERS = 1_000;
 const MOST_LINES = 10_000;
 
@@ -149,9 +150,14 @@ export class RunningProgram {
 
   /** A program that leaves a refused allocation uncaught has met its memory limit, not a mistake of its own. */
   #endThrown(thrown: ThrownMessage): void {
-    if (isOutOfMemory(thrown)) throw memoryOverrun(this.#options.job.limits);
+    if (isOutOfMemory(thrown) || this.#lostItsWay(thrown)) throw memoryOverrun(this.#options.job.limits);
     if (!this.#player.isOver()) throw endedEarly();
     this.#end({ kind: "threw", thrown });
+  }
+
+  /** An engine that has no memory left may not even be able to settle the program's promise: that is not its mistake. */
+  #lostItsWay({ kind }: ThrownMessage): boolean {
+    return kind === "stuck" && this.#peakBytes > this.#options.job.limits.memoryBytes * NEARLY_ALL;
   }
 
   #call(id: number, text: string): void {
