@@ -1,12 +1,13 @@
 /** Finds what goes on: executions that people decided about, and those that died with their process. */
 
-import type { ApprovalId, Execution, ExecutionId, ExecutionResult } from "../domain/index.ts";
+import type { Execution, ExecutionId, ExecutionResult } from "../domain/index.ts";
 import type { ExecutionStore, LedgerStore, StoredExecution } from "../store/index.ts";
 
 import { findLost } from "./find-lost.ts";
 import type { Journals } from "./journal/open-journals.ts";
 import { recover } from "./recover.ts";
 import type { RecoverRooms } from "./recover.ts";
+import { parseResult } from "./resume.ts";
 import type { Revival } from "./revive.ts";
 import type { People } from "./wait-for-people.ts";
 
@@ -61,13 +62,9 @@ async function canGoOn({ id }: Pick<Execution, "id">, rooms: BringBackRooms): Pr
 export async function goOnIfDecided(id: ExecutionId, rooms: BringBackRooms): Promise<void> {
   const stored = await rooms.store.executions.find(id);
   if (stored?.ending?.state !== "paused") return;
-  const awaited = await Promise.all(parseApprovals(stored.ending.result).map((one) => rooms.people.find(one)));
-  // One that waits for no person waits for a server.
-  const isDue = awaited.length === 0 || awaited.some((approval) => approval?.state !== "pending");
+  const { approvals = [], error } = parseResult(stored.ending.result);
+  const awaited = await Promise.all(approvals.map((one) => rooms.people.find(one)));
+  // One that was put away with an error waits for a server, not for people.
+  const isDue = error !== undefined || awaited.some((approval) => approval?.state !== "pending");
   if (isDue) await rooms.revive(stored, "decided");
-}
-
-/** Written by `createRecord`: what it waited for when it was put away. */
-function parseApprovals(text: string): readonly ApprovalId[] {
-  return (JSON.parse(text) as ExecutionResult).approvals ?? [];
 }
