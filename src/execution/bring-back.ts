@@ -5,7 +5,7 @@ import type { ExecutionStore, LedgerStore, StoredExecution } from "../store/inde
 
 import { findLost } from "./find-lost.ts";
 import type { Journals } from "./journal/open-journals.ts";
-import { recover } from "./recover.ts";
+import { readCalls, recover } from "./recover.ts";
 import type { RecoverRooms } from "./recover.ts";
 import { parseResult } from "./resume.ts";
 import type { Revival } from "./revive.ts";
@@ -55,7 +55,7 @@ async function endOnce(execution: Execution, rooms: BringBackRooms): Promise<Exe
 /** Everything that left and changes something has been answered, or would change nothing more when it is asked again. */
 async function canGoOn({ id }: Pick<Execution, "id">, rooms: BringBackRooms): Promise<boolean> {
   const recording = await rooms.journals.read(id).catch((thrown: unknown) => void rooms.report(thrown));
-  return recording?.isWhole === true && (await findLost(id, recording, rooms)).length === 0;
+  return recording?.isWhole === true && findLost(await readCalls(id, rooms), recording).length === 0;
 }
 
 /** A decision that came before the execution was put away finds nobody who waits for it. */

@@ -5,10 +5,11 @@
 
 import type { Ledger } from "../audit/index.ts";
 import { parseExecutionId } from "../domain/index.ts";
-import type { ExecutionId, ExecutionResult } from "../domain/index.ts";
+import type { ExecutionId } from "../domain/index.ts";
 import type { Store, StoredExecution } from "../store/index.ts";
 
 import { describeEnd } from "./create-record.ts";
+import { parseResult } from "./resume.ts";
 
 export interface OrphanOptions {
   readonly store: Pick<Store, "executions" | "ledger">;
@@ -48,10 +49,5 @@ function isRunning({ owner }: StoredExecution, { hasEnded }: OrphanOptions): boo
 }
 
 function describeStored(text: string) {
-  return describeEnd(parseStored(text), text);
-}
-
-/** Written by `createRecord`. */
-function parseStored(text: string): ExecutionResult {
-  return JSON.parse(text) as ExecutionResult;
+  return describeEnd(parseResult(text), text);
 }

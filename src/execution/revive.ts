@@ -12,7 +12,6 @@ import type {
   Execution,
   ExecutionEvent,
   ExecutionResult,
-  ExecutionStats,
   LabelSource,
   Principal,
 } from "../domain/index.ts";
@@ -109,16 +108,14 @@ async function reopen(stored: StoredExecution, rooms: ReviveRooms): Promise<Kept
   const { id, ending } = stored;
   const kept = await rooms.journals.reopen(id);
   if (!kept?.recording.isWhole) throw cannotGoOn("What this execution had been given is not kept any more");
-  const [lost] = await (ending ? findMissing : findLost)(id, kept.recording, rooms);
+  const calls = await readCalls(id, rooms);
+  const [lost] = (ending ? findMissing : findLost)(calls, kept.recording);
   if (lost) throw cannotGoOn(`What ${lost.tool} answered to call ${lost.seq} of this execution is not kept`);
-  await endGiven(stored, kept.recording, rooms);
+  const open = new Set(calls.flatMap(({ seq, hasEnd }) => (hasEnd ? [] : [seq])));
+  // A process can be killed between the journal and the ledger: what the program was given has an end there too.
+  for (const { call } of kept.recording.given)
+    if (call && open.has(call.record.seq)) await rooms.recordEnd(stored, call.record);
   return kept;
-}
-
-/** A process can be killed between the journal and the ledger: what the program was given has an end there too. */
-async function endGiven(stored: StoredExecution, { given }: Recording, rooms: ReviveRooms): Promise<void> {
-  const open = new Set((await readCalls(stored.id, rooms)).flatMap(({ seq, hasEnd }) => (hasEnd ? [] : [seq])));
-  for (const { call } of given) if (call && open.has(call.record.seq)) await rooms.recordEnd(stored, call.record);
 }
 
 async function goOn(
@@ -173,7 +170,7 @@ function putBack(stored: StoredExecution, away: ServerAway, rooms: ReviveRooms):
 
 /** What it used before it was put away counts too. */
 function addStats(result: ExecutionResult, { ending }: StoredExecution): ExecutionResult {
-  const before = ending ? parseStats(ending.result) : undefined;
+  const before = ending ? parseResult(ending.result).stats : undefined;
   if (!before) return result;
   const { stats } = result;
   const sum = (a: number, b: number): number => Math.round((a + b) * 10) / 10;
@@ -187,8 +184,4 @@ function addStats(result: ExecutionResult, { ending }: StoredExecution): Executi
       peakMemoryBytes: Math.max(stats.peakMemoryBytes, before.peakMemoryBytes),
     },
   };
-}
-
-function parseStats(text: string): ExecutionStats {
-  return parseResult(text).stats;
 }
