@@ -85,18 +85,30 @@ export function createRecord(options: RecordOptions): ExecutionRecord {
       const opened = Promise.all([write(execution, detail), journal.write()]);
       return { opening: createOpening(execution, journal, opened) };
     },
-    async close(execution, result) {
-      const { state, error } = result;
-      const text = JSON.stringify(result);
-      const detail = describeEnd(result, text);
-      const ending = { endedAt: now(), state, result: text, ...(error && { errorCode: error.code }) };
-      const action = state === "paused" ? "execution.paused" : "execution.closed";
-      await Promise.all([
-        ledger.write({ actor: execution.principal, action, subject: execution.id, detail }),
-        store.executions.close(execution.id, ending),
-      ]);
-    },
+    close: (execution, result) => closeExecution(execution, result, options),
   };
+}
+
+/** In store and ledger at once; whoever closes it must have it. */
+export async function closeExecution(
+  { id, principal }: Pick<Execution, "id" | "principal">,
+  result: ExecutionResult,
+  { store, ledger, now }: CloseOptions,
+): Promise<void> {
+  const { state, error } = result;
+  const text = JSON.stringify(result);
+  const detail = describeEnd(result, text);
+  const ending = { endedAt: now(), state, result: text, ...(error && { errorCode: error.code }) };
+  const action = state === "paused" ? "execution.paused" : "execution.closed";
+  await Promise.all([
+    ledger.write({ actor: principal, action, subject: id, detail }),
+    store.executions.close(id, ending),
+  ]);
+}
+
+/** What an end is written with. */
+export interface CloseOptions extends Pick<RecordOptions, "ledger" | "now"> {
+  readonly store: { readonly executions: Pick<Store["executions"], "close"> };
 }
 
 /** What can be asked again. Who listens, and how to stop it, is another matter each time. */

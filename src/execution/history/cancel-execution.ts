@@ -10,7 +10,7 @@ import { GloveboxError, describeError } from "../../domain/index.ts";
 import type { ExecutionId, ExecutionResult, Instant } from "../../domain/index.ts";
 import type { CancellationStore, ExecutionStore, StoredExecution } from "../../store/index.ts";
 
-import { describeEnd } from "../create-record.ts";
+import { closeExecution } from "../create-record.ts";
 import { cancelledBy } from "../name-cancel.ts";
 import { readCalls, toTrace } from "../recover.ts";
 import type { KnownCall, RecoverRooms } from "../recover.ts";
@@ -66,7 +66,7 @@ async function closeCancelled(stored: StoredExecution, by: string, rooms: Cancel
   const calls = toTrace(await endCalls(stored, rooms));
   const before: ExecutionResult = ending ? parseResult(ending.result) : emptyResult(stored, "cancelled", rooms);
   const { approvals: _, questions: __, ...rest } = before;
-  await close(stored, { ...rest, state: "cancelled", calls, error: describeError(cancelledBy(by)) }, rooms);
+  await closeExecution(stored, { ...rest, state: "cancelled", calls, error: describeError(cancelledBy(by)) }, rooms);
 }
 
 /** A call that waited for a person was never made; one that was sent and not answered has an unknown outcome. */
@@ -78,16 +78,6 @@ async function endCalls({ id, principal }: StoredExecution, rooms: CancelRooms):
     if (!hasEnd) await rooms.ledger.write({ actor: principal, action: "call.ended", subject: tool, detail });
   }
   return calls;
-}
-
-async function close({ id, principal }: StoredExecution, result: ExecutionResult, rooms: CancelRooms): Promise<void> {
-  const text = JSON.stringify(result);
-  const ending = { endedAt: rooms.now(), state: result.state, result: text, errorCode: "REQUEST_CANCELLED" } as const;
-  const detail = describeEnd(result, text);
-  await Promise.all([
-    rooms.ledger.write({ actor: principal, action: "execution.closed", subject: id, detail }),
-    rooms.store.executions.close(id, ending),
-  ]);
 }
 
 function refuseEnded(stored: StoredExecution): void {

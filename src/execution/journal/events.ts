@@ -1,31 +1,15 @@
 /** What a journal holds: the request, how its program began, and everything that the program was given, in order. */
 
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
-import type {
-  CallRecord,
-  Digest,
-  EngineName,
-  Json,
-  LabelSource,
-  Limits,
-  Namespace,
-  NetworkPolicy,
-  Principal,
-  Program,
-} from "../../domain/index.ts";
+import type { CallRecord, Digest, EngineName, LabelSource, Namespace, Program } from "../../domain/index.ts";
 import type { Delivery, TapeStart } from "../../sandbox/index.ts";
+import type { ExecutionRequest } from "../execute.ts";
 
 /** Everything that makes an execution what it is, but for the program's answers. */
-export interface JournaledRequest {
-  readonly principal: Principal;
-  readonly source: string;
-  readonly limits: Limits;
-  readonly input?: Json;
-  readonly analysis?: boolean;
-  readonly types?: boolean;
-  readonly networkPolicy?: NetworkPolicy;
-  readonly dryRun?: boolean;
-}
+export type JournaledRequest = Pick<
+  ExecutionRequest,
+  "principal" | "source" | "limits" | "input" | "analysis" | "types" | "networkPolicy" | "dryRun"
+>;
 
 /** A program as it runs: what it was made into, the names it sees, and where chance and time begin. */
 export interface JournaledStart {
