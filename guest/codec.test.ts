@@ -83,6 +83,17 @@ describe("the size of a text", () => {
       ["size", "size", "size"],
     );
   });
+  it("of a list is known to be too large from its length alone, and no earlier", () => {
+    assert.deepEqual(
+      [2, 3, 4].map((length) =>
+        problemOf(
+          Array.from({ length }, () => 1),
+          { bytes: 5 },
+        ),
+      ),
+      ["[1,1]", "[1,1,1]", "size"],
+    );
+  });
   it("of a sparse array is refused before its holes are written", () => {
     assert.equal(problemOf(Object.assign([], { length: 2 ** 32 - 1 })), "size");
   });

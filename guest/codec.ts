@@ -134,9 +134,10 @@ function writeExotic(value: object, walk: Walk): string | undefined {
 }
 
 function writeItems(length: number, at: (index: number) => unknown, walk: Walk): string {
+  // Each item has a character at least, and a comma behind it but the last: 2^31 holes are refused before any is read.
+  if (walk.length + 2 * length - 1 > walk.limits.bytes) throw new EncodeProblem("size");
   let text = "[";
   for (let index = 0; index < length; index += 1) {
-    // Each item costs at least one character: a sparse array of 2^31 holes is refused by its size.
     const item = write(at(index), toText(index), walk) ?? count("null", walk);
     text += index === 0 ? item : "," + item;
     walk.length += 1;
