@@ -1,136 +1,16 @@
 /**
- * The guest side of the wall: sets up the world of one program and speaks the protocol of `src/sandbox/wire.ts`.
- * Built into one script by `scripts/build-guest.ts`; it leaves a single function behind, which the child takes away.
+ * The guest as one script, built by `scripts/build-guest.ts`, for engines that run one in a bare realm. It leaves a single
+ * function behind, which takes itself away when the child calls it.
  */
 
-import { TO_GUEST, TO_HOST } from "../src/sandbox/wire.ts";
-import type { StartMessage, ThrownMessage } from "../src/sandbox/wire.ts";
-import { installClock, random, randomUuid, seedRandom, setNow } from "./clock.ts";
-import { EncodeProblem, encode } from "./codec.ts";
-import type { EncodeLimits } from "./codec.ts";
-import { createConsole } from "./console.ts";
-import { ToolError, describeThrown } from "./errors.ts";
-import { HELPERS } from "./helpers.ts";
-import { defineProperty, freeze, keys, parseJson, promiseThen, stringifyJson } from "./intrinsics.ts";
-import { createGlovebox } from "./glovebox.ts";
-import { createNetwork, refuseNetwork } from "./network.ts";
-import { lockDown } from "./lockdown.ts";
-import { createSecrets } from "./secrets.ts";
-import { createTimers, fireTimer } from "./timers.ts";
-import { createNamespace, settleCall } from "./tools.ts";
-import type { Send } from "./tools.ts";
-import { TextDecoder, TextEncoder, URLSearchParams, atob, btoa, createUrl, structuredClone } from "./web/index.ts";
+import { defineProperty } from "./intrinsics.ts";
+import { enterWorld, prepareWorld } from "./world.ts";
+import type { Guest, Host } from "./world.ts";
 
-/** What the child holds of a prepared isolate. */
-export interface Guest {
-  start(program: () => Promise<unknown>, startText: string, atMs: number): void;
-  deliver(kind: number, id: number, text: string, atMs: number): void;
+function boot(send: Host["send"], parseUrl: Host["parseUrl"], setUrlPart: Host["setUrlPart"]): Guest {
+  Reflect.deleteProperty(globalThis, "__boot");
+  return enterWorld({ send, parseUrl, setUrlPart });
 }
 
-type ParseUrl = (href: string, base: string | undefined) => string | undefined;
-type SetUrlPart = (href: string, part: string, value: string) => string;
-
-let output: EncodeLimits = { bytes: 0, depth: 0 };
-let result: EncodeLimits = output;
-
-function boot(send: Send, parseUrl: ParseUrl, setUrlPart: SetUrlPart): Guest {
-  lockDown();
-  installClock();
-  Math.random = random;
-  defineGlobals({
-    console: createConsole(send, () => output),
-    ...createTimers(send),
-    crypto: freeze({ randomUUID: randomUuid }),
-    URL: createUrl(parseUrl, setUrlPart),
-    URLSearchParams,
-    TextEncoder,
-    TextDecoder,
-    structuredClone,
-    atob,
-    btoa,
-    ToolError,
-    fetch: refuseNetwork,
-    ...HELPERS,
-  });
-  return {
-    start: (program, startText, atMs) => start(program, parseJson(startText) as StartMessage, send, atMs),
-    deliver: (kind, id, text, atMs) => deliver(kind, id, text, { send, atMs }),
-  };
-}
-
-function start(program: () => Promise<unknown>, message: StartMessage, send: Send, atMs: number): void {
-  const { limits } = message;
-  output = { bytes: limits.outputBytes, depth: limits.depth };
-  result = { bytes: limits.valueBytes, depth: limits.depth };
-  setNow(atMs);
-  seedRandom(message.seed);
-  const names = keys(message.namespaces);
-  const argumentLimits = { bytes: limits.argumentBytes, depth: limits.depth };
-  for (let index = 0; index < names.length; index += 1) {
-    const name = names[index] as string;
-    defineBinding(name, createNamespace(name, message.namespaces[name] ?? "", send, argumentLimits));
-  }
-  defineBinding("glovebox", createGlovebox(send, argumentLimits));
-  if (message.network === true) defineGlobals(createNetwork(send, argumentLimits));
-  defineBinding("secrets", createSecrets(message.secrets ?? {}));
-  defineBinding("input", message.input === null ? undefined : parseJson(message.input));
-  promiseThen(
-    program(),
-    (value) => finish(value, send),
-    (thrown) => fail("thrown", thrown, send),
-  );
-}
-
-function deliver(kind: number, id: number, text: string, { send, atMs }: { send: Send; atMs: number }): void {
-  setNow(atMs);
-  if (kind === TO_GUEST.TICK) {
-    try {
-      fireTimer(id);
-    } catch (thrown) {
-      fail("thrown", thrown, send);
-    }
-  } else settleCall(id, kind === TO_GUEST.REPLY, text);
-}
-
-function finish(value: unknown, send: Send): void {
-  try {
-    send(TO_HOST.DONE, 0, encode(value, result) ?? "");
-  } catch (problem) {
-    if (!(problem instanceof EncodeProblem)) return fail("thrown", problem, send);
-    refuseResult(problem, send);
-  }
-}
-
-function refuseResult({ reason }: EncodeProblem, send: Send): void {
-  switch (reason) {
-    case "size":
-      return send(TO_HOST.OVERRUN, 0, "result");
-    case "depth":
-      return send(TO_HOST.OVERRUN, 0, "depth");
-    case "circular":
-      return fail("unserializable", new TypeError("The result contains itself"), send);
-    case "promise":
-      return fail("unserializable", new TypeError("The result contains a promise; await it before returning"), send);
-    default:
-      reason satisfies never;
-  }
-}
-
-function fail(kind: ThrownMessage["kind"], thrown: unknown, send: Send): void {
-  const message: ThrownMessage = { kind, ...describeThrown(thrown) };
-  // Without a prototype there is no `toJSON` that the program could have planted.
-  send(TO_HOST.THREW, 0, stringifyJson({ __proto__: null, ...message }));
-}
-
-function defineGlobals(values: Readonly<Record<string, unknown>>): void {
-  for (const name of keys(values)) {
-    defineProperty(globalThis, name, { value: values[name], writable: true, enumerable: false, configurable: true });
-  }
-}
-
-/** A namespace or the input: a program can shadow it in a scope of its own, but not replace it for a library. */
-function defineBinding(name: string, value: unknown): void {
-  defineProperty(globalThis, name, { value, writable: false, enumerable: true, configurable: false });
-}
-
+prepareWorld();
 defineProperty(globalThis, "__boot", { value: boot, configurable: true });

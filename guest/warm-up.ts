@@ -5,7 +5,7 @@
 
 import { TO_GUEST } from "../src/sandbox/wire.ts";
 import type { StartMessage } from "../src/sandbox/wire.ts";
-import type { Guest } from "./main.ts";
+import type { Guest } from "./world.ts";
 
 declare const __boot: (send: () => void, parseUrl: () => undefined, setUrlPart: () => string) => Guest;
 declare const tools: { echo(args: unknown): Promise<unknown>; fail(): Promise<unknown> };

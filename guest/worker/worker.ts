@@ -3,18 +3,14 @@
  * the Worker that owns the wire. It is asked and answers; it holds nothing by which it could speak first.
  */
 
-import "../main.ts";
 import type { ThrownMessage } from "../../src/sandbox/wire.ts";
 import { TO_HOST } from "../../src/sandbox/wire.ts";
 import { describeThrown } from "../errors.ts";
 import { RealPromise, apply, freeze, promiseThen, slice, stringifyJson } from "../intrinsics.ts";
-import type { Guest } from "../main.ts";
-import type { Send } from "../tools.ts";
+import { enterWorld, prepareWorld } from "../world.ts";
 import { stripGlobals } from "./strip-globals.ts";
 import { onLostRejection } from "./lost-rejection.ts";
 import { parseUrlParts, setUrlPart } from "./url-parts.ts";
-
-declare const __boot: (send: Send, parseUrl: typeof parseUrlParts, setUrlPart: unknown) => Guest;
 
 /** The program is the other module. It is loaded when the world around it is finished. */
 const PROGRAM: string = "program.ts";
@@ -34,11 +30,10 @@ function fail(kind: ThrownMessage["kind"], thrown: unknown): void {
   send(TO_HOST.THREW, 0, stringifyJson({ __proto__: null, kind, ...describeThrown(thrown) }));
 }
 
-const boot = __boot;
-Reflect.deleteProperty(globalThis, "__boot");
 onLostRejection((reason) => fail("thrown", reason));
 stripGlobals();
-const guest = boot(send, parseUrlParts, setUrlPart);
+prepareWorld();
+const guest = enterWorld({ send, parseUrl: parseUrlParts, setUrlPart });
 
 /** Resolves when the program has begun; with the start message before it, in pieces. */
 function start(atMs: number): Promise<unknown> {

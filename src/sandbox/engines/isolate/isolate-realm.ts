@@ -19,6 +19,7 @@ const BOUNDARY = "\n    at (<isolated-vm boundary>)";
 /** Loaded by its path: a confined child has no folder of packages. */
 const { ivm } = createRequire(import.meta.url)(process.argv[2] ?? "") as { readonly ivm: typeof IsolatedVm };
 
+type Boot = (...host: readonly unknown[]) => Readonly<Record<string, unknown>>;
 type Start = (program: unknown, startText: string, atMs: number) => void;
 type Deliver = (kind: number, id: number, text: string, atMs: number) => void;
 
@@ -52,11 +53,9 @@ function bootGuest(
   context: IsolatedVm.Context,
   send: Send,
 ): { readonly start: IsolatedVm.Reference<Start>; readonly deliver: IsolatedVm.Reference<Deliver> } {
-  const guest: IsolatedVm.Reference<Record<string, unknown>> = context.evalClosureSync(
-    "const boot = globalThis.__boot; delete globalThis.__boot; return boot($0, $1, $2);",
-    [new ivm.Callback(send), new ivm.Callback(parseUrlParts), new ivm.Callback(setUrlPart)],
-    { result: { reference: true } },
-  );
+  const boot = context.global.getSync("__boot", { reference: true }) as IsolatedVm.Reference<Boot>;
+  const host = [new ivm.Callback(send), new ivm.Callback(parseUrlParts), new ivm.Callback(setUrlPart)];
+  const guest = boot.applySync(undefined, host, { result: { reference: true } });
   return {
     start: guest.getSync("start", { reference: true }) as IsolatedVm.Reference<Start>,
     deliver: guest.getSync("deliver", { reference: true }) as IsolatedVm.Reference<Deliver>,

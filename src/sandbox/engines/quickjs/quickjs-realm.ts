@@ -125,7 +125,6 @@ class QuickjsWorld {
     const crossing = this.#crossing;
     crossing.evaluate(GUEST_SOURCE, GUEST_FILE).dispose();
     const boot = context.getProp(context.global, "__boot");
-    crossing.evaluate("delete globalThis.__boot", GUEST_FILE).dispose();
     const send = context.newFunction("send", (kind, id, text) => {
       this.#take(context.getNumber(kind), context.getNumber(id), crossing.read(text));
     });

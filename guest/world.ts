@@ -1,0 +1,155 @@
+/**
+ * The world of one program, and the protocol of `src/sandbox/wire.ts` on its side of the wall. As much of it as possible
+ * is made before there is a host to speak to, so that an engine with snapshots makes it once for all realms.
+ */
+
+import { TO_GUEST, TO_HOST } from "../src/sandbox/wire.ts";
+import type { StartMessage, ThrownMessage } from "../src/sandbox/wire.ts";
+import { installClock, random, randomUuid, seedRandom, setNow } from "./clock.ts";
+import { EncodeProblem, encode } from "./codec.ts";
+import type { EncodeLimits } from "./codec.ts";
+import { createConsole } from "./console.ts";
+import { ToolError, describeThrown } from "./errors.ts";
+import { HELPERS } from "./helpers.ts";
+import { defineProperty, freeze, keys, parseJson, promiseThen, stringifyJson } from "./intrinsics.ts";
+import { createGlovebox } from "./glovebox.ts";
+import { createNetwork, refuseNetwork } from "./network.ts";
+import { lockDown, removeGlobals } from "./lockdown.ts";
+import { createSecrets } from "./secrets.ts";
+import { createTimers, fireTimer } from "./timers.ts";
+import { createNamespace, settleCall } from "./tools.ts";
+import type { Send } from "./tools.ts";
+import { TextDecoder, TextEncoder, URLSearchParams, atob, btoa, createUrl, structuredClone } from "./web/index.ts";
+
+/** What the child holds of a prepared isolate. */
+export interface Guest {
+  start(program: () => Promise<unknown>, startText: string, atMs: number): void;
+  deliver(kind: number, id: number, text: string, atMs: number): void;
+}
+
+type ParseUrl = (href: string, base: string | undefined) => string | undefined;
+type SetUrlPart = (href: string, part: string, value: string) => string;
+
+/** The functions of the process behind the realm. */
+export interface Host {
+  readonly send: Send;
+  readonly parseUrl: ParseUrl;
+  readonly setUrlPart: SetUrlPart;
+}
+
+/** Nobody is there yet; a program starts after `enterWorld`. */
+let host: Host = { send: () => undefined, parseUrl: () => undefined, setUrlPart: () => "" };
+const send: Send = (kind, id, text) => host.send(kind, id, text);
+
+let output: EncodeLimits = { bytes: 0, depth: 0 };
+let result: EncodeLimits = output;
+
+/** Once for a realm, or for the snapshot that realms are made from. */
+export function prepareWorld(): void {
+  lockDown();
+  installClock();
+  Math.random = random;
+  defineGlobals({
+    console: createConsole(send, () => output),
+    ...createTimers(send),
+    crypto: freeze({ randomUUID: randomUuid }),
+    URL: createUrl(
+      (href, base) => host.parseUrl(href, base),
+      (href, part, value) => host.setUrlPart(href, part, value),
+    ),
+    URLSearchParams,
+    TextEncoder,
+    TextDecoder,
+    structuredClone,
+    atob,
+    btoa,
+    ToolError,
+    fetch: refuseNetwork,
+    ...HELPERS,
+  });
+}
+
+/** In every realm: what an engine adds to realms from snapshots goes, and the host is there. */
+export function enterWorld(processBehind: Host): Guest {
+  removeGlobals();
+  host = processBehind;
+  return {
+    start: (program, startText, atMs) => start(program, parseJson(startText) as StartMessage, atMs),
+    deliver,
+  };
+}
+
+function start(program: () => Promise<unknown>, message: StartMessage, atMs: number): void {
+  const { limits } = message;
+  output = { bytes: limits.outputBytes, depth: limits.depth };
+  result = { bytes: limits.valueBytes, depth: limits.depth };
+  setNow(atMs);
+  seedRandom(message.seed);
+  const names = keys(message.namespaces);
+  const argumentLimits = { bytes: limits.argumentBytes, depth: limits.depth };
+  for (let index = 0; index < names.length; index += 1) {
+    const name = names[index] as string;
+    defineBinding(name, createNamespace(name, message.namespaces[name] ?? "", send, argumentLimits));
+  }
+  defineBinding("glovebox", createGlovebox(send, argumentLimits));
+  if (message.network === true) defineGlobals(createNetwork(send, argumentLimits));
+  defineBinding("secrets", createSecrets(message.secrets ?? {}));
+  defineBinding("input", message.input === null ? undefined : parseJson(message.input));
+  promiseThen(
+    program(),
+    (value) => finish(value),
+    (thrown) => fail("thrown", thrown),
+  );
+}
+
+function deliver(kind: number, id: number, text: string, atMs: number): void {
+  setNow(atMs);
+  if (kind === TO_GUEST.TICK) {
+    try {
+      fireTimer(id);
+    } catch (thrown) {
+      fail("thrown", thrown);
+    }
+  } else settleCall(id, kind === TO_GUEST.REPLY, text);
+}
+
+function finish(value: unknown): void {
+  try {
+    send(TO_HOST.DONE, 0, encode(value, result) ?? "");
+  } catch (problem) {
+    if (!(problem instanceof EncodeProblem)) return fail("thrown", problem);
+    refuseResult(problem);
+  }
+}
+
+function refuseResult({ reason }: EncodeProblem): void {
+  switch (reason) {
+    case "size":
+      return send(TO_HOST.OVERRUN, 0, "result");
+    case "depth":
+      return send(TO_HOST.OVERRUN, 0, "depth");
+    case "circular":
+      return fail("unserializable", new TypeError("The result contains itself"));
+    case "promise":
+      return fail("unserializable", new TypeError("The result contains a promise; await it before returning"));
+    default:
+      reason satisfies never;
+  }
+}
+
+function fail(kind: ThrownMessage["kind"], thrown: unknown): void {
+  const message: ThrownMessage = { kind, ...describeThrown(thrown) };
+  // Without a prototype there is no `toJSON` that the program could have planted.
+  send(TO_HOST.THREW, 0, stringifyJson({ __proto__: null, ...message }));
+}
+
+function defineGlobals(values: Readonly<Record<string, unknown>>): void {
+  for (const name of keys(values)) {
+    defineProperty(globalThis, name, { value: values[name], writable: true, enumerable: false, configurable: true });
+  }
+}
+
+/** A namespace or the input: a program can shadow it in a scope of its own, but not replace it for a library. */
+function defineBinding(name: string, value: unknown): void {
+  defineProperty(globalThis, name, { value, writable: false, enumerable: true, configurable: false });
+}
