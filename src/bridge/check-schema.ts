@@ -7,6 +7,8 @@ import { isJsonObject } from "../domain/index.ts";
 import type { Json, JsonObject, JsonSchema } from "../domain/index.ts";
 
 import { describeProblems } from "./describe-problems.ts";
+import { createQuickFit } from "./quick-fit.ts";
+import type { QuickFit } from "./quick-fit.ts";
 
 /**
  * Keywords whose check may take far longer than the value is long, in the gateway's own thread: a server writes the
@@ -28,8 +30,9 @@ const MOST_DETAIL_STEPS = 20_000;
 const CHARS_PER_STEP = 8;
 const DEEPEST_SCHEMA = 64;
 
-/** `quick` stops at the first problem, `thorough` finds all. */
+/** `fits` knows most of what is right, `quick` stops at the first problem, `thorough` finds all. */
 interface Validators {
+  readonly fits: QuickFit | undefined;
   readonly quick: Validator;
   readonly thorough: Validator;
 }
@@ -43,7 +46,7 @@ const validators = new WeakMap<JsonSchema, Validators | null>();
  */
 export function checkSchema(schema: JsonSchema, value: Json): readonly string[] {
   const found = findValidators(schema);
-  if (!found) return [];
+  if (!found || found.fits?.(value) === true) return [];
   const first = validate(found.quick, value, MOST_STEPS);
   if (!first || first.valid) return [];
   const all = validate(found.thorough, value, MOST_DETAIL_STEPS);
@@ -82,7 +85,8 @@ function createValidators(schema: JsonSchema): Validators | null {
   const draft = draftOf(schema["$schema"]);
   try {
     const copy = withoutCostly(schema, 0) as Schema;
-    return { quick: new Validator(copy, draft, true), thorough: new Validator(copy, draft, false) };
+    const [quick, thorough] = [new Validator(copy, draft, true), new Validator(copy, draft, false)];
+    return { fits: createQuickFit(copy as Json), quick, thorough };
   } catch {
     return null;
   }

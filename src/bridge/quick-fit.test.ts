@@ -1,0 +1,109 @@
+/** What the quick look lets pass must be what the real validator lets pass; that it lets pass most is its whole use. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { Validator } from "@cfworker/json-schema";
+import fc from "fast-check";
+
+import { isJsonObject } from "../domain/index.ts";
+import type { Json, JsonObject } from "../domain/index.ts";
+import { createQuickFit } from "./quick-fit.ts";
+
+function fits(schema: Json, value: Json): boolean | "not known" {
+  return createQuickFit(schema)?.(value) ?? "not known";
+}
+
+const scalar = fc.oneof(
+  fc.constantFrom<Json>(null, true, false, "", "a", "bb", "𝒳𝒳"),
+  fc.integer({ min: -3, max: 3 }),
+  fc.constantFrom(0.5, -1.5),
+);
+const { value } = fc.letrec<{ value: Json; list: Json; record: Json }>((tie) => ({
+  value: fc.oneof({ depthSize: "small" }, scalar, tie("list"), tie("record")),
+  list: fc.array(tie("value"), { maxLength: 4 }),
+  record: fc.dictionary(fc.constantFrom("a", "b", "c", "__proto__"), tie("value"), { maxKeys: 3 }),
+}));
+
+const kinds = fc.constantFrom("string", "number", "integer", "boolean", "null", "object", "array");
+const size = fc.integer({ min: 0, max: 4 });
+const bound = fc.integer({ min: -3, max: 3 });
+const { schema } = fc.letrec<{ schema: Json; keywords: JsonObject; fields: Json; list: Json }>((tie) => ({
+  schema: fc.oneof({ depthSize: "small", withCrossShrink: true }, fc.boolean(), tie("keywords")),
+  fields: fc.dictionary(fc.constantFrom("a", "b", "__proto__"), tie("schema"), { maxKeys: 2 }),
+  list: fc.array(tie("schema"), { minLength: 1, maxLength: 3 }),
+  keywords: fc.record(
+    {
+      type: fc.oneof(kinds, fc.uniqueArray(kinds, { minLength: 1, maxLength: 3 })),
+      const: scalar,
+      enum: fc.array(scalar, { minLength: 1, maxLength: 4 }),
+      minimum: bound,
+      maximum: bound,
+      exclusiveMinimum: bound,
+      exclusiveMaximum: bound,
+      minLength: size,
+      maxLength: size,
+      minItems: size,
+      maxItems: size,
+      required: fc.uniqueArray(fc.constantFrom("a", "b", "c"), { maxLength: 2 }),
+      properties: tie("fields"),
+      additionalProperties: tie("schema"),
+      items: tie("schema"),
+      allOf: tie("list"),
+      anyOf: tie("list"),
+      not: tie("schema"),
+      description: fc.constant("words"),
+    },
+    { requiredKeys: [] },
+  ) as fc.Arbitrary<JsonObject>,
+}));
+
+describe("a quick look", () => {
+  it("lets nothing pass that the validator refuses", () => {
+    fc.assert(
+      fc.property(schema, value, (said, given) => {
+        if (!isJsonObject(said) || fits(said, given) !== true) return;
+        assert.ok(new Validator({ ...said }, "2020-12").validate(given).valid);
+      }),
+      { numRuns: 4_000 },
+    );
+  });
+  it("lets the usual argument and the usual result pass", () => {
+    const product = { type: "object", properties: { sku: { type: "string", minLength: 1 } }, required: ["sku"] };
+    const page = {
+      type: "object",
+      properties: { items: { type: "array", items: product }, next: { type: ["string", "null"] } },
+    };
+    assert.equal(fits(product, { sku: "SKU-1" }), true);
+    assert.equal(fits(page, { items: [{ sku: "a" }, { sku: "b" }], next: null }), true);
+    assert.equal(fits({ ...product, additionalProperties: false }, { sku: "a" }), true);
+    assert.equal(fits({ anyOf: [{ type: "number" }, product] }, { sku: "a" }), true);
+  });
+  it("says so when a schema says more than it understands", () => {
+    for (const beyond of [
+      { $ref: "#" },
+      { oneOf: [true] },
+      { items: { not: true } },
+      { properties: { a: { pattern: "x" } } },
+    ])
+      assert.equal(fits(beyond, { a: "x" }), "not known");
+    assert.equal(fits({ properties: { a: { type: "string" } } }, { a: "x" }), true);
+  });
+  it("gives up on a value that takes many steps", () => {
+    const numbers = { items: { type: "number" } };
+    assert.equal(
+      fits(
+        numbers,
+        Array.from({ length: 40_000 }, () => 1),
+      ),
+      true,
+    );
+    assert.equal(
+      fits(
+        numbers,
+        Array.from({ length: 60_000 }, () => 1),
+      ),
+      false,
+    );
+  });
+});
