@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import { Validator } from "@cfworker/json-schema";
-import fc from "fast-check";
+import * as fc from "fast-check";
 
 import { isJsonObject } from "../domain/index.ts";
 import type { Json, JsonObject } from "../domain/index.ts";
@@ -88,6 +88,13 @@ describe("a quick look", () => {
     ])
       assert.equal(fits(beyond, { a: "x" }), "not known");
     assert.equal(fits({ properties: { a: { type: "string" } } }, { a: "x" }), true);
+  });
+  it("is not sure of a text that is too short or too long by one way to count", () => {
+    const seen = (schema: Json): unknown => ["𝒳", "𝒳𝒳", "abcd"].map((text) => fits(schema, text));
+    assert.deepEqual(seen({ minLength: 2 }), [false, true, true]);
+    assert.deepEqual(seen({ minLength: 3 }), [false, false, false]);
+    assert.deepEqual(seen({ maxLength: 3 }), [true, false, false]);
+    assert.deepEqual(seen({ maxLength: 4 }), [true, true, true]);
   });
   it("gives up on a value that takes many steps", () => {
     const numbers = { items: { type: "number" } };
