@@ -1,6 +1,5 @@
 /** What only the machine can give, for the composition root: randomness, ids, the log of incidents, and texts made safe. */
 
-import { randomBytes } from "node:crypto";
 import { Script, createContext } from "node:vm";
 
 import { cleanText } from "./audit/index.ts";
@@ -14,6 +13,7 @@ import {
 } from "./domain/index.ts";
 import type { ApprovalId, ExecutionId, Principal, ResultId } from "./domain/index.ts";
 import { createMask } from "./vault/index.ts";
+import { drawBytes } from "./draw-bytes.ts";
 
 /** Every secret that this process has opened, lent or read from its configuration, for everything that leaves it. */
 export const mask = createMask();
@@ -41,7 +41,7 @@ export function timebox<R>(work: () => R): R {
 
 /** The details of an internal fault are for the operator's log; whoever asked gets the id. */
 export function reportIncident(thrown: unknown): string {
-  const incident = `in_${randomBytes(6).toString("hex")}`;
+  const incident = `in_${drawBytes(6).toString("hex")}`;
   const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
   process.stderr.write(`incident ${incident}: ${cleanText(text, { maxBytes: TEXT_BYTES, hide })}\n`);
   return incident;
@@ -77,23 +77,23 @@ export function createPreview(text: string): string {
 
 /** Four 32-bit numbers, which is what the guest's generator takes. */
 export function createSeed(): readonly number[] {
-  const bytes = randomBytes(16);
+  const bytes = drawBytes(16);
   return [0, 4, 8, 12].map((offset) => bytes.readUInt32LE(offset));
 }
 
 /** Cannot be guessed: whoever knows a handle still has to be its owner, but need not be tempted. */
 export function createResultId(): ResultId {
-  return parseResultId(`rs_${randomBytes(12).toString("hex")}`) ?? unreachable();
+  return parseResultId(`rs_${drawBytes(12).toString("hex")}`) ?? unreachable();
 }
 
 /** Cannot be guessed, though knowing one is no right to decide it. */
 export function createApprovalId(): ApprovalId {
-  return parseApprovalId(`ap_${randomBytes(12).toString("hex")}`) ?? unreachable();
+  return parseApprovalId(`ap_${drawBytes(12).toString("hex")}`) ?? unreachable();
 }
 
 /** Unique without a counter, so that several gateways can share a store. */
 export function createExecutionId(): ExecutionId {
-  return parseExecutionId(`ex_${randomBytes(12).toString("hex")}`) ?? unreachable();
+  return parseExecutionId(`ex_${drawBytes(12).toString("hex")}`) ?? unreachable();
 }
 
 /** For the names of this program itself; a surface makes principals from credentials. */

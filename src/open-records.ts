@@ -14,6 +14,7 @@ import { openStore, openStoreToRead } from "./store/index.ts";
 import type { Store } from "./store/index.ts";
 import { findSigningKey, loadSigningKey, openVault } from "./vault/index.ts";
 import type { Vault } from "./vault/index.ts";
+import { drawBytes } from "./draw-bytes.ts";
 import { cleanDescription, mask } from "./host-powers.ts";
 
 /** Where the command line leaves word for running gateways. */
@@ -158,7 +159,7 @@ export function createVault({ store: { path } }: Settings, store: Store, ledger:
     store,
     ledger,
     keyFile: join(dirname(path), "glovebox.key"),
-    random: randomBytes,
+    random: drawBytes,
     now: Date.now,
     ...(environmentKey !== undefined && { environmentKey }),
     ...(nextEnvironmentKey !== undefined && { nextEnvironmentKey }),

@@ -45,11 +45,16 @@ describe("a group", () => {
     void group.add(3, "soon");
     commits[0]?.end();
     await turn();
+    void group.add(4, "soon");
+    void group.add(5, "now");
+    commits[1]?.end();
+    await turn();
     assert.deepEqual(
       commits.map(({ items, isFlushed }) => [items, isFlushed]),
       [
         [[1], false],
-        [[2, 3], true],
+        [[2, 3], false],
+        [[4, 5], true],
       ],
     );
   });

@@ -4,8 +4,9 @@
  */
 
 /**
- * `now` leaves at once and takes along what waits; `soon` waits a few milliseconds for company. `unflushed` leaves at
- * once too, but waits for no disk: it outlives this process, and a power cut only from the next that waits on.
+ * `now` leaves at once, takes along what waits, and waits for the disk. `unflushed` leaves at once too, but waits for no
+ * disk: it outlives this process, and a power cut only when the disk has followed. `soon` is the same with a few
+ * milliseconds to find company.
  */
 export type Pace = "now" | "soon" | "unflushed";
 
@@ -72,7 +73,7 @@ export function createGroup<Item, Kept>({ size, waitMs, commit }: GroupOptions<I
   return {
     add(item, pace) {
       const { promise, resolve, reject } = Promise.withResolvers<Kept>();
-      waiting.push({ item, isFlushed: pace !== "unflushed", resolve, reject });
+      waiting.push({ item, isFlushed: pace === "now", resolve, reject });
       if (pace === "soon") wait();
       else hasten();
       return promise;

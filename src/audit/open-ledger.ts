@@ -40,10 +40,10 @@ export interface LedgerOptions {
 /** The only way to write things down. It does not own the store. */
 export interface Ledger extends AsyncDisposable {
   /**
-   * Resolves once the record is durable, or only committed if it is `unflushed`; rejects with STORE_UNAVAILABLE when it
-   * is not, and then the caller must not do what it wanted to have recorded. Records have the order of the calls, and
-   * none is durable before those in front of it: whoever waits for the last need not wait for the others. `soon`
-   * shares a commit.
+   * Resolves once the record is durable, or only committed if it is `unflushed` or `soon`; rejects with
+   * STORE_UNAVAILABLE when it is not, and then the caller must not do what it wanted to have recorded. Records have the
+   * order of the calls, and none is durable before those in front of it: whoever waits for the last need not wait for
+   * the others.
    */
   write(entry: AuditEntry, pace?: Pace): Promise<AuditRecord>;
   /** Every record as a JSON object, in order, damaged ones too: for an export and for `verifyLedger`. */

@@ -183,11 +183,11 @@ describe("a ledger that cannot be written", () => {
     await store.close();
     await assert.rejects(bridge.call("files.remove", "{}"), { code: "STORE_UNAVAILABLE" });
   });
-  it("is told at the latest by the record of the end, for a read that was sent meanwhile", async () => {
+  it("is told at the latest by the record of the end, when it is that of an answer", async () => {
     const { bridge, store, write } = await openTestBridge();
     const lost = new GloveboxError("STORE_UNAVAILABLE", "The disk is full");
-    mock.method(store.ledger, "append", () => Promise.reject(lost), { times: 1 });
     await bridge.call("files.read", "{}");
+    mock.method(store.ledger, "append", () => Promise.reject(lost), { times: 1 });
     await bridge.recorded();
     const ending = { actor: "agent", action: "execution.closed", subject: "ex", detail: {} };
     await assert.rejects(write(ending), { code: "STORE_UNAVAILABLE" });

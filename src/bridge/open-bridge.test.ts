@@ -1,7 +1,7 @@
 /** The seven steps of a crossing on real rooms: their order, what they refuse, and what they leave behind. */
 
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it, mock } from "node:test";
 
 import { digestOf } from "../audit/index.ts";
 import { GloveboxError, parseRuleId } from "../domain/index.ts";
@@ -39,11 +39,20 @@ describe("the seven steps", () => {
     const written = ["write call.ended"];
     assert.deepEqual(steps, ["decide", "write call.intended", "wrote call.intended", "invoke", ...written]);
   });
-  it("let a read leave while its record is being written", async () => {
-    const { bridge, steps } = await openTestBridge();
+  it("write a read down before it leaves, and wait for the disk only for what changes something", async () => {
+    const { bridge, steps, store } = await openTestBridge();
+    const append = mock.method(store.ledger, "append");
     await bridge.call("files.read", "{}");
+    assert.deepEqual(steps.slice(0, 4), ["decide", "write call.intended", "wrote call.intended", "invoke"]);
+    await bridge.call("files.write", "{}");
     await bridge.recorded();
-    assert.deepEqual(steps.slice(0, 3), ["decide", "write call.intended", "invoke"]);
+    const intents = append.mock.calls.filter(({ arguments: [records] }) =>
+      records.some(({ action }) => action === "call.intended"),
+    );
+    assert.deepEqual(
+      intents.map(({ arguments: [, isFlushed] }) => isFlushed),
+      [false, true],
+    );
   });
   it("reach neither policy nor upstream for a tool that does not exist", async () => {
     const { bridge, steps } = await openTestBridge();

@@ -53,8 +53,8 @@ export interface BridgeOptions extends RecorderOptions {
   readonly approve?: ReleaseOptions["approve"];
   /** What people were asked about calls of an earlier run of the program, by number. */
   readonly asked?: ReadonlyMap<number, Asking>;
-  /** Resolves when everything that the program has seen so far is on disk. */
-  readonly seen?: () => Promise<unknown>;
+  /** Resolves when everything that the program has seen so far outlives this process, or is on disk. */
+  readonly seen?: (how: "written" | "flushed") => Promise<unknown>;
   /** Counts a call that may be made against quotas over time; rejects with LIMIT_QUOTA when nothing is left. */
   readonly take?: (tool: Tool) => Promise<unknown>;
   readonly invoke: (tool: Tool, args: JsonObject, options: InvokeOptions) => Promise<Json>;
@@ -173,9 +173,9 @@ async function cross(door: Door, entry: OpenCall, crossing: Crossing): Promise<s
   const isSpared = (entry.isSpared = rehearsal?.spares(tool, decision) ?? false);
   const said = { tool, decision, rawArgs: crossing.rawArgs, isSpared };
   const intended = { ...describeIntent(options, call, said), ...builtin?.noteCall?.(args) };
-  // What changes something is on disk before it leaves; the record of a read shares the next commit.
-  const intent = record(isRead ? "soon" : "now", "call.intended", tool.address, intended);
-  await (isRead ? options.opened() : Promise.all([intent, options.seen?.()]));
+  // Written before it leaves, with all that the program has seen by then; what changes something is on disk, too.
+  const intent = record(isRead ? "unflushed" : "now", "call.intended", tool.address, intended);
+  await Promise.all([intent, options.seen?.(isRead ? "written" : "flushed"), isRead && options.opened()]);
   const target = builtin ?? { tool };
   if (rehearsal && isSpared) return parseResult(tool, rehearsal.answer(call, decision, target), limits);
   const note: ReleaseOptions["note"] = ({ rule }, approval) =>

@@ -63,7 +63,7 @@ export async function runProgram(
     ...(principal.session !== undefined && { session: principal.session }),
     ...(onEvent && { onEvent }),
   });
-  const seen = (): Promise<void> => journal.flush();
+  const seen = (how: "written" | "flushed"): Promise<void> => (how === "flushed" ? journal.flush() : journal.write());
   const passage = { signal: ended.signal, approve: waiting.approve, seen, ...(asked && { asked }) };
   const bridge = rooms.bridge(opening, snapshot, { ...request, program }, passage);
   const labels = bridge.labels();

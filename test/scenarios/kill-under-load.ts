@@ -1,6 +1,6 @@
 /**
  * Kills a gateway under load at a random moment, starts another one on its store, and says what is wrong afterwards: an
- * acknowledged execution or call without its records, a change that nobody wrote down, an execution without an end, a
+ * acknowledged execution or call without its records, a call that nobody wrote down, an execution without an end, a
  * ledger that does not verify.
  */
 
@@ -24,7 +24,8 @@ export interface KillPlace {
   remove(): void;
 }
 
-const PROGRAM = "await probe.echo({ n: 1 }); await probe.change({}); await probe.change({}); return 1";
+const PROGRAM = `for (let n = 0; n < 5; n += 1) await probe.echo({ n });
+await probe.change({}); await probe.change({}); return 1`;
 const PROGRAMS = 5_000;
 /** After the first answer. */
 const START_MS = 20_000;
@@ -33,8 +34,9 @@ const END_MS = 120_000;
 
 export function openKillPlace(): KillPlace {
   const folder = mkdtempSync(join(tmpdir(), "glovebox-kill-"));
-  const log = join(folder, "changes.log");
-  const config = { mcpServers: { probe: probe("--log", log) }, store: { url: "sqlite:ledger.db" } };
+  const logs = { changes: join(folder, "changes.log"), reads: join(folder, "reads.log") };
+  const server = probe("--log", logs.changes, "--reads", logs.reads);
+  const config = { mcpServers: { probe: server }, store: { url: "sqlite:ledger.db" } };
   writeFileSync(join(folder, "glovebox.config.json"), JSON.stringify(config));
   const batch = Array.from({ length: PROGRAMS }, (_, id) => JSON.stringify({ id: String(id), code: PROGRAM }));
   writeFileSync(join(folder, "batch.jsonl"), batch.join("\n"));
@@ -47,7 +49,7 @@ export function openKillPlace(): KillPlace {
     },
     async finish() {
       await restart(folder);
-      return findWrong(folder, acknowledged, log);
+      return findWrong(folder, acknowledged, logs);
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
@@ -98,20 +100,30 @@ async function judge(folder: string): Promise<readonly string[]> {
   return verdict.ok ? [] : [`record ${verdict.seq}: ${verdict.problem}`];
 }
 
-async function findWrong(folder: string, acknowledged: Acknowledged, log: string): Promise<readonly string[]> {
+/** Files with a line for each call that reached the server. */
+interface Logs {
+  readonly changes: string;
+  readonly reads: string;
+}
+
+async function findWrong(folder: string, acknowledged: Acknowledged, logs: Logs): Promise<readonly string[]> {
   await using store = await openStore({ path: join(folder, "ledger.db"), now: Date.now });
   const seen = new Set<string>();
   /** Each is one change, however often it was begun: done twice, it has two lines in the log. */
   const changes = new Set<string>();
+  /** A read may be made again, which is written down again. */
+  let reads = 0;
   for await (const { action, subject, detail } of openReader({ store, now: Date.now }).records()) {
     const { execution, seq } = detail as { readonly execution?: string; readonly seq?: number };
     seen.add(
       execution === undefined ? `${textOf(action)} ${textOf(subject)}` : `${textOf(action)} ${execution} ${seq ?? 0}`,
     );
-    if (action === "call.intended" && subject === "probe.change") changes.add(`${execution} ${seq}`);
+    if (action !== "call.intended") continue;
+    if (subject === "probe.change") changes.add(`${execution} ${seq}`);
+    else reads += 1;
   }
   const opened = [...seen].filter((name) => name.startsWith("execution.opened ")).map((name) => name.split(" ")[1]);
-  const done = existsSync(log) ? readFileSync(log, "utf8").split("\n").length - 1 : 0;
+  const [done, read] = [countLines(logs.changes), countLines(logs.reads)];
   return [
     ...(await judge(folder)),
     ...acknowledged
@@ -121,7 +133,12 @@ async function findWrong(folder: string, acknowledged: Acknowledged, log: string
     ...opened.filter((id) => !seen.has(`execution.closed ${id}`)).map((id) => `no end in the ledger: ${id}`),
     ...(await store.executions.listUnfinished()).map(({ id }) => `no end in the store: ${id}`),
     ...(done > changes.size ? [`${done} changes were made, and ${changes.size} were written down`] : []),
+    ...(read > reads ? [`${read} reads were made, and ${reads} were written down`] : []),
   ];
+}
+
+function countLines(file: string): number {
+  return existsSync(file) ? readFileSync(file, "utf8").split("\n").length - 1 : 0;
 }
 
 function textOf(value: Json | undefined): string {

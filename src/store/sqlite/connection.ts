@@ -40,7 +40,7 @@ export interface Connection {
   readonly read: <Value>(work: () => Value) => Promise<Value>;
   /** In one transaction, durable once it resolves. `work` runs again when the file was locked. */
   readonly write: <Value>(work: () => Value) => Promise<Value>;
-  /** As `write`, but it waits for no disk: it outlives this process, and a power cut only from the next `write` on. */
+  /** As `write`, but it waits for no disk: it outlives this process, and a power cut from the next `write` on, or a moment later. */
   readonly commit: <Value>(work: () => Value) => Promise<Value>;
   /** Resolves when all that was committed before is on disk. */
   readonly flush: () => Promise<void>;
@@ -88,6 +88,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
     flush: () => flush().catch(fail),
     async close() {
       if (!database.isOpen) return;
+      joined.stop();
       database.close();
       await log?.close();
     },

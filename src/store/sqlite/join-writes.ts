@@ -8,6 +8,9 @@ import type { DatabaseSync } from "node:sqlite";
 import { isBusy } from "./to-store-error.ts";
 import { inTransaction } from "./transaction.ts";
 
+/** What waits for no disk is on disk so much later at the latest, while the process lives. */
+const FOLLOW_MS = 200;
+
 /** Tells whoever asked for a write how it went. */
 type Tell = () => void;
 
@@ -29,13 +32,28 @@ export interface Journal {
 export interface JoinedWrites {
   /** Resolves once it is durable. */
   readonly write: <Value>(work: () => Value) => Promise<Value>;
-  /** Waits for no disk: it is durable with the next `write`. */
+  /** Waits for no disk: it is durable with the next `write`, or a moment later. */
   readonly commit: <Value>(work: () => Value) => Promise<Value>;
+  /** Nothing follows. */
+  readonly stop: () => void;
 }
 
 export function joinWrites(database: DatabaseSync, journal: Journal): JoinedWrites {
   let waiting: Pending[] = [];
+  let following: NodeJS.Timeout | undefined;
 
+  const stop = (): void => {
+    clearTimeout(following);
+    following = undefined;
+  };
+  const flush = (): Promise<void> => {
+    stop();
+    return journal.flush();
+  };
+  const follow = (): void => {
+    // A flush that fails is told to the next who waits for one.
+    following ??= setTimeout(() => void flush().catch(() => undefined), FOLLOW_MS).unref();
+  };
   const leave = async (): Promise<void> => {
     const batch = waiting;
     waiting = [];
@@ -43,7 +61,8 @@ export function joinWrites(database: DatabaseSync, journal: Journal): JoinedWrit
       const told = await journal.commit(() => runAll(database, batch));
       const isDurable = (index: number): boolean => batch[index]?.isDurable ?? false;
       for (const [index, tell] of told.entries()) if (!isDurable(index)) tell();
-      if (batch.some((pending) => pending.isDurable)) await journal.flush();
+      if (batch.some((pending) => pending.isDurable)) await flush();
+      else follow();
       for (const [index, tell] of told.entries()) if (isDurable(index)) tell();
     } catch (thrown) {
       for (const { reject } of batch) reject(thrown);
@@ -60,7 +79,7 @@ export function joinWrites(database: DatabaseSync, journal: Journal): JoinedWrit
     waiting.push({ run, reject, isDurable });
     return promise;
   };
-  return { write: (work) => join(work, true), commit: (work) => join(work, false) };
+  return { write: (work) => join(work, true), commit: (work) => join(work, false), stop };
 }
 
 /** First all together; when one of them fails, again with each held apart from the others. */
