@@ -80,7 +80,10 @@ async function benchTape(sandbox: Sandbox): Promise<void> {
   });
   const first = await runLoop(
     sandbox,
-    create([], (delivery) => void past.push(delivery)),
+    create([], (delivery) => {
+      past.push(delivery);
+      return undefined;
+    }),
   );
   const again = await runLoop(
     sandbox,
@@ -116,10 +119,13 @@ async function runLoop(sandbox: Sandbox, tape?: Tape): Promise<SandboxResult["us
   return usage;
 }
 
-/** As an execution of reads: each answer is noted, and on disk before the end. */
+/** As an execution of reads: each answer is written before it is given, and on disk before the end. */
 async function runKept(sandbox: Sandbox, journals: Journals): Promise<void> {
   const journal = journals.begin(createExecutionId());
-  const keep = (delivery: Delivery): void => journal.note({ kind: "given", delivery });
+  const keep = (delivery: Delivery): Promise<void> => {
+    journal.note({ kind: "given", delivery });
+    return journal.write();
+  };
   await runLoop(sandbox, { past: [], began: () => undefined, repeat: () => undefined, keep });
   await journal.flush();
 }

@@ -10,7 +10,7 @@ import { NOTHING_MEASURED } from "./measure.ts";
 import { RunningProgram } from "./running-program.ts";
 import type { Ending, SandboxJob, SandboxResult } from "./sandbox.ts";
 import type { Child, ChildListener } from "./start-child.ts";
-import type { Delivery } from "./tape.ts";
+import type { Delivery, Tape } from "./tape.ts";
 import { TO_GUEST, TO_HOST } from "./wire.ts";
 
 interface Sent {
@@ -110,6 +110,38 @@ describe("a program that is shown again", () => {
     say(TO_HOST.DONE, 0, "1");
     say(TO_HOST.PONG);
     assert.deepEqual([codeOf((await outcome).ending), released], ["returned", [false]]);
+  });
+});
+
+describe("what a program is given", () => {
+  const keeping = (keep: Tape["keep"]) =>
+    play({}, undefined, undefined, {
+      tape: { past: [], ...NO_TAPE, keep },
+      host: { call: (_, args) => Promise.resolve({ ok: true, json: String(args) }) },
+    });
+  const turn = (): Promise<unknown> => new Promise(setImmediate);
+
+  it("is kept first, and comes in the order in which it is kept", async () => {
+    const kept: (() => void)[] = [];
+    const { sent, say } = keeping(() => new Promise((resolve) => void kept.push(resolve)));
+    say(TO_HOST.CALL, 1, "files.read\n1");
+    say(TO_HOST.CALL, 2, "files.read\n2");
+    await turn();
+    assert.deepEqual([kindsOf(sent), kept.length], [[TO_GUEST.START], 2]);
+    for (const resolve of kept) resolve();
+    await turn();
+    assert.deepEqual(
+      sent.slice(1).map(({ kind, id }) => [kind, id]),
+      [
+        [TO_GUEST.REPLY, 1],
+        [TO_GUEST.REPLY, 2],
+      ],
+    );
+  });
+  it("is not given when it cannot be kept: the program ends", async () => {
+    const { sent, say, outcome } = keeping(() => Promise.reject(new GloveboxError("STORE_UNAVAILABLE", "full")));
+    say(TO_HOST.CALL, 1, "files.read\n1");
+    assert.deepEqual([codeOf((await outcome).ending), kindsOf(sent)], ["STORE_UNAVAILABLE", [TO_GUEST.START]]);
   });
 });
 

@@ -210,8 +210,12 @@ export class RunningProgram {
     if (!this.#open) return;
     const { job, now } = this.#options;
     const delivery = { kind, id, atMs: job.tape?.now?.() ?? now(), text };
-    job.tape?.keep(delivery);
-    this.#give(delivery);
+    const kept = job.tape?.keep(delivery);
+    if (!kept) return this.#give(delivery);
+    kept.then(
+      () => this.#give(delivery),
+      (thrown: unknown) => this.#fail(toFatal(thrown)),
+    );
   }
 
   #give({ kind, id, atMs, text }: Delivery): void {

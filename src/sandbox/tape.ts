@@ -34,8 +34,8 @@ export interface Tape {
   began(start: TapeStart): void;
   /** A call comes that the past has the answer to. Throws when it is not the call that was answered then. */
   repeat(id: number, text: string): void;
-  /** Something new is about to enter. */
-  keep(delivery: Delivery): void;
+  /** Something new is about to enter: at once, or when this resolves, which it does in the order of its calls. */
+  keep(delivery: Delivery): Promise<void> | undefined;
 }
 
 export interface Player {

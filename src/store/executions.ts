@@ -99,10 +99,11 @@ export interface JournalBounds {
 /** What entered programs, sealed. */
 export interface JournalStore {
   /**
-   * REQUEST_CONFLICT when a piece of that number is there: somebody else writes this journal. Durable once it resolves,
-   * or with the next flush if that is not waited for.
+   * The pieces are asked for when they are about to be written, perhaps more than once. REQUEST_CONFLICT when a piece of
+   * that number is there: somebody else writes this journal. Durable once it resolves, or with the next flush if that is
+   * not waited for.
    */
-  append(pieces: readonly JournalPiece[], isFlushed?: boolean): Promise<void>;
+  append(pieces: () => readonly JournalPiece[], isFlushed?: boolean): Promise<void>;
   /** In order; empty when there is none, or none any more. */
   read(execution: ExecutionId): Promise<readonly JournalPiece[]>;
   /** Never touches those of executions that have not ended. Answers how many journals went. */

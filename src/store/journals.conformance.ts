@@ -20,10 +20,11 @@ export function describeJournals(open: OpenStore): void {
     await using store = await open();
     const { journals } = store;
     assert.deepEqual(await journals.read(sampleOpening(1).id), []);
-    await journals.append([piece(1, 0), piece(2, 0)], true);
-    await journals.append([piece(1, 1)], false);
+    await journals.append(() => [piece(1, 0), piece(2, 0)], true);
+    await journals.append(() => [piece(1, 1)], false);
     assert.deepEqual(await journals.read(sampleOpening(1).id), [piece(1, 0), piece(1, 1)]);
-    await assert.rejects(journals.append([piece(1, 1)], true), { code: "REQUEST_CONFLICT" });
+    const again = journals.append(() => [piece(1, 1)], true);
+    await assert.rejects(again, { code: "REQUEST_CONFLICT" });
     assert.deepEqual(await journals.read(sampleOpening(1).id), [piece(1, 0), piece(1, 1)]);
   });
 
@@ -32,7 +33,7 @@ export function describeJournals(open: OpenStore): void {
     const { executions, journals } = store;
     for (const n of [1, 2, 3, 4, 5]) {
       await executions.open(sampleOpening(n));
-      await journals.append([piece(n, 0, 10)], true);
+      await journals.append(() => [piece(n, 0, 10)], true);
     }
     for (const n of [1, 2, 3]) await executions.close(sampleOpening(n).id, { ...ENDED, endedAt: n * 10 });
     await executions.close(sampleOpening(4).id, PAUSED);

@@ -96,6 +96,7 @@ async function play(sandbox: Sandbox, code: string, { host, start, past, keep }:
       keep(delivery) {
         given.push(delivery);
         keep?.(delivery);
+        return undefined;
       },
     },
   });

@@ -88,6 +88,20 @@ describe("a gateway that dies", { concurrency: 2 }, () => {
       answer();
     });
 
+  test("when a program has seen an answer does not ask for it again", async () => {
+    await using world = await openWorld(LONG);
+    const gateway = await world.open();
+    let copy: World | undefined;
+    const { execution, value } = await gateway.execute({
+      principal: AGENT,
+      code: 'const { n } = await shop.look({ n: 1 }); console.log("seen"); return [n, Math.random(), Date.now()];',
+      onEvent: (event) => void (event.kind === "log" && (copy = world.fork())),
+    });
+    await using dead = copy ?? assert.fail("The program said nothing");
+    const view = await until(await dead.open(), execution, "completed", "failed");
+    assert.deepEqual([view.value, world.shop.made, dead.shop.made], [value, ["look 1"], []]);
+  });
+
   test("after its disk failed has made nothing that it could not write down, and goes on where it was", async () => {
     await using world = await openWorld(LONG);
     const answer = world.shop.hold("look 2");

@@ -54,8 +54,10 @@ export function createTape(options: TapeOptions): Required<Pick<SandboxJob, "tap
     keep(delivery) {
       const call = delivery.kind === "tick" ? undefined : describe(delivery.id);
       journal.note({ kind: "given", delivery, ...(call && { call }) });
-      // What changed something must not be asked for again: its answer is worth a commit of its own.
+      const written = journal.write();
+      // What changed something must not be asked for again: its answer is worth a flush, for which nobody waits.
       if (call && call.record.effect !== "read") void journal.flush().catch(() => undefined);
+      return written;
     },
   };
   return { tape, host };

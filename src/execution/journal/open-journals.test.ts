@@ -86,7 +86,7 @@ describe("a journal", () => {
     await journal.flush();
     const [piece]: readonly JournalPiece[] = await store.journals.read(EXECUTION);
     assert.ok(piece);
-    await store.journals.append([{ ...piece, execution: OTHER }], true);
+    await store.journals.append(() => [{ ...piece, execution: OTHER }], true);
     await assert.rejects(journals.read(OTHER), { code: "REPLAY_DIVERGED" });
     assert.equal((await journals.read(EXECUTION))?.isWhole, true);
     assert.equal(await journals.reopen(parseExecutionId(`ex_${"3".repeat(24)}`) ?? assert.fail()), undefined);

@@ -1,6 +1,6 @@
 /**
- * Writes what enters programs, sealed, while they run. What a program has seen is on disk before anything that depends
- * on it leaves: a call that changes something, or the result. Reads in between share a commit a few milliseconds later.
+ * Writes what enters programs, sealed, before they see it: it outlives this process then. Before anything that depends
+ * on it leaves which changes something, and before the result, it is on disk, too.
  */
 
 import { GloveboxError } from "../../domain/index.ts";
@@ -10,7 +10,7 @@ import type { JournalPiece, JournalStore } from "../../store/index.ts";
 import { parseLines, toLine, toRecording } from "./events.ts";
 import type { JournalEvent, Recording } from "./events.ts";
 
-/** How long something new waits for company. */
+/** How long what nobody waits for finds company. */
 const SOON_MS = 5;
 
 /** As the vault makes one. */
@@ -33,6 +33,7 @@ export interface JournalsOptions {
 
 /** The journal of one execution under way. */
 export interface Journal {
+  /** It is written with the next `write` or `flush`, or a few milliseconds later. */
   note(event: JournalEvent): void;
   /** Resolves when all that was noted is written and outlives this process; rejects when something of it was lost. */
   readonly write: () => Promise<void>;
@@ -83,11 +84,14 @@ function createJournal(execution: ExecutionId, options: JournalsOptions, size: S
   let isBroken = false;
   let timer: NodeJS.Timeout | undefined;
   let written: Promise<void> = Promise.resolve();
+  /** What waits is written with this. */
+  let next: Promise<void> | undefined;
   let isFlushed = true;
 
   const take = (): readonly JournalPiece[] => {
     clearTimeout(timer);
     timer = undefined;
+    next = undefined;
     if (waiting.length === 0) return [];
     const place = { execution, piece: pieces };
     const sealed = seal.close(waiting.join("\n"), contextOf(place));
@@ -95,21 +99,17 @@ function createJournal(execution: ExecutionId, options: JournalsOptions, size: S
     pieces += 1;
     return [{ ...place, sealed }];
   };
-  const append = (taken: readonly JournalPiece[], isDurable: boolean): Promise<void> => {
+  const append = (isDurable: boolean): Promise<void> => {
     isFlushed = isDurable;
+    let taken: readonly JournalPiece[] | undefined;
+    const appended = store.append(() => (taken ??= take()), isDurable);
     // One that was lost stays lost: whoever flushes later hears of it too.
-    written = Promise.all([written, store.append(taken, isDurable)]).then(() => undefined);
+    written = Promise.all([written, appended]).then(() => undefined);
     written.catch(() => undefined);
     return written;
   };
-  const write = (): Promise<void> => {
-    const taken = take();
-    return taken.length === 0 ? written : append(taken, false);
-  };
-  const flush = (): Promise<void> => {
-    const taken = take();
-    return taken.length === 0 && isFlushed ? written : append(taken, true);
-  };
+  // All that is noted until the store comes to it is one piece.
+  const write = (): Promise<void> => (waiting.length === 0 ? written : (next ??= append(false)));
   return {
     note(event) {
       if (isBroken) return;
@@ -117,10 +117,10 @@ function createJournal(execution: ExecutionId, options: JournalsOptions, size: S
       bytes += line.length;
       isBroken = bytes > executionBytes && event.kind === "given";
       waiting.push(isBroken ? toLine({ kind: "broke" }) : line);
-      timer ??= setTimeout(write, SOON_MS);
+      if (!next) timer ??= setTimeout(write, SOON_MS);
     },
     write,
-    flush,
+    flush: () => (waiting.length === 0 && isFlushed ? written : append(true)),
     isWhole: () => !isBroken,
   };
 }

@@ -27,7 +27,7 @@ export function createJournals({ database, read, write, commit }: Connection): J
     append: async (pieces, isFlushed = true) => {
       try {
         await (isFlushed ? write : commit)(() => {
-          for (const { execution, piece, sealed } of pieces) insert.run(execution, piece, sealed);
+          for (const { execution, piece, sealed } of pieces()) insert.run(execution, piece, sealed);
         });
       } catch (thrown) {
         if (!isTaken(thrown)) throw thrown;
