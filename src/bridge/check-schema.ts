@@ -86,7 +86,7 @@ function createValidators(schema: JsonSchema): Validators | null {
   try {
     const copy = withoutCostly(schema, 0) as Schema;
     const [quick, thorough] = [new Validator(copy, draft, true), new Validator(copy, draft, false)];
-    return { fits: createQuickFit(copy as Json), quick, thorough };
+    return { fits: createQuickFit(copy), quick, thorough };
   } catch {
     return null;
   }

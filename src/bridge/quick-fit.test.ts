@@ -55,7 +55,7 @@ const { schema } = fc.letrec<{ schema: Json; keywords: JsonObject; fields: Json;
       description: fc.constant("words"),
     },
     { requiredKeys: [] },
-  ) as fc.Arbitrary<JsonObject>,
+  ),
 }));
 
 describe("a quick look", () => {
