@@ -41,7 +41,9 @@ export async function bringBack(rooms: BringBackRooms): Promise<void> {
 export async function bringBackOne(execution: Execution, rooms: BringBackRooms): Promise<ExecutionResult | undefined> {
   if (!(await canGoOn(execution, rooms))) return endOnce(execution, rooms);
   const stored = rooms.isLasting ? await rooms.store.executions.find(execution.id) : undefined;
-  if (stored) void rooms.revive(stored, "restarted").catch((thrown: unknown) => void rooms.report(thrown));
+  // Only while it is as it was found: it may go on by now, even in this process, or have ended.
+  const isLeft = stored && !stored.ending && stored.owner === execution.owner;
+  if (isLeft) void rooms.revive(stored, "restarted").catch((thrown: unknown) => void rooms.report(thrown));
   return undefined;
 }
 

@@ -8,7 +8,7 @@ import type { BringBackRooms } from "./bring-back.ts";
 import type { Endings } from "./end-with.ts";
 import type { Running } from "./follow-running.ts";
 import { revive } from "./revive.ts";
-import type { ReviveRooms } from "./revive.ts";
+import type { Revival, ReviveRooms } from "./revive.ts";
 
 export interface ReturnsOptions {
   readonly rooms: ReviveRooms & Omit<BringBackRooms, "revive">;
@@ -31,15 +31,21 @@ export interface Returns {
 const NEVER = new AbortController().signal;
 
 export function createReturns({ rooms, running, endings }: ReturnsOptions): Returns {
+  const returning = new Set<ExecutionId>();
+  const follow = (stored: StoredExecution, why: Revival): Promise<ExecutionResult | undefined> =>
+    endings.guard(NEVER, (signal) =>
+      running.follow(
+        { principal: stored.principal, signal },
+        { run: (followed) => revive(stored, { why, ...followed }, rooms), resultOf: (revived) => revived },
+      ),
+    );
   const backRooms: BringBackRooms = {
     ...rooms,
     async revive(stored, why) {
-      const result = await endings.guard(NEVER, (signal) =>
-        running.follow(
-          { principal: stored.principal, signal },
-          { run: (followed) => revive(stored, { why, ...followed }, rooms), resultOf: (revived) => revived },
-        ),
-      );
+      // The store tells processes apart, but not two runs of one process.
+      if (returning.has(stored.id) || (!stored.ending && running.find(stored.id))) return undefined;
+      returning.add(stored.id);
+      const result = await follow(stored, why).finally(() => returning.delete(stored.id));
       if (result?.state === "paused") void goOn(stored.id);
       return result;
     },

@@ -102,6 +102,26 @@ describe("a gateway that dies", { concurrency: 2 }, () => {
     assert.deepEqual([view.value, world.shop.made, dead.shop.made], [value, ["look 1"], []]);
   });
 
+  test("and is asked for one while others come to their end goes on with it once", async () => {
+    await using world = await openWorld(LONG);
+    const requests = ["put 1", "put 2", "put 3", "look 4"];
+    const answers = requests.map((request) => world.shop.hold(request));
+    const begun: ExecutionId[] = [];
+    for (const [at, request] of requests.entries()) {
+      const [operation] = request.split(" ");
+      begun.push((await begin(world, `return (await shop.${operation}({ n: ${at + 1} })).n;`)).execution);
+      await world.shop.came(request);
+    }
+    await using copy = world.fork();
+    const gateway = await copy.open();
+    const [, , , look = assert.fail()] = begun;
+    await gateway.resume({ principal: AGENT, execution: look, waitMs: 0 });
+    for (const put of begun.slice(0, 3)) await until(gateway, put, "failed");
+    assert.equal((await until(gateway, look, "completed", "failed")).value, 28);
+    assert.deepEqual(copy.shop.made, ["look 4"]);
+    for (const answer of answers) answer();
+  });
+
   test("after its disk failed has made nothing that it could not write down, and goes on where it was", async () => {
     await using world = await openWorld(LONG);
     const answer = world.shop.hold("look 2");
