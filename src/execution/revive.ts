@@ -29,6 +29,7 @@ import { programOf, runProgram } from "./run-program.ts";
 import { parseResult } from "./resume.ts";
 import { emptyResult, settleFailure } from "./settle.ts";
 import { blameQuota, withinQuotas } from "./within-quotas.ts";
+import type { Admit } from "./within-quotas.ts";
 
 export interface ReviveRooms extends Rooms {
   readonly store: {
@@ -81,14 +82,15 @@ export async function revive(
 
 async function goOnWith(
   execution: Opening["execution"],
-  { signal, onEvent, kept: reopened }: ReviveOptions & { readonly kept: Promise<Kept> },
+  { why, signal, onEvent, kept: reopened }: ReviveOptions & { readonly kept: Promise<Kept> },
   rooms: ReviveRooms,
 ): Promise<ExecutionResult> {
   const { recording, journal } = await reopened;
   const opened = Promise.resolve();
   const opening: Opening = { execution, opened, durable: () => opened, journal };
   const request: ExecutionRequest = { ...recording.request, signal, onEvent };
-  const result = await withinQuotas(request, (principal, wallMs) => rooms.admit(principal, wallMs, "again"), {
+  const again: Admit = (principal, wallMs) => rooms.admit(principal, wallMs, "again");
+  const result = await withinQuotas(request, why === "restarted" ? ADMITTED : again, {
     run: async (limits, shortenedBy) =>
       blameQuota(await goOn(opening, { ...request, limits }, { recording, rooms }), limits, shortenedBy),
     wallMsOf: ({ stats }) => stats.wallMs,
@@ -97,6 +99,9 @@ async function goOnWith(
   await (result.state === "paused" ? kept : kept.catch(() => undefined));
   return markDryRun(result, request);
 }
+
+/** The time that it had reserved when its process died was never given back. */
+const ADMITTED: Admit = async (_principal, wallMs) => ({ wallMs, settle: async () => undefined });
 
 interface Kept {
   readonly recording: Recording;

@@ -122,6 +122,18 @@ describe("a gateway that dies", { concurrency: 2 }, () => {
     for (const answer of answers) answer();
   });
 
+  test("has charged quotas for the whole time of what goes on, and charges them nothing more", async () => {
+    const wallMs = 20_000;
+    const quotas = { executionMsPerHour: wallMs };
+    await using world = await openWorld({ config: { ...LONG.config, quotas, sandbox: { limits: { wallMs } } } });
+    const answer = world.shop.hold("look 1");
+    const { execution } = await begin(world, "return (await shop.look({ n: 1 })).n;");
+    await world.shop.came("look 1");
+    const { view } = await afterDeath(world, execution);
+    assert.deepEqual([view.value, view.error], [7, undefined]);
+    answer();
+  });
+
   test("after its disk failed has made nothing that it could not write down, and goes on where it was", async () => {
     await using world = await openWorld(LONG);
     const answer = world.shop.hold("look 2");
