@@ -3,13 +3,14 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
-import { openLedger } from "../audit/index.ts";
+import { digestOf, openLedger } from "../audit/index.ts";
 import { DEFAULT_LIMITS, parseExecutionId, parsePrincipalId } from "../domain/index.ts";
 import { openStore } from "../store/index.ts";
 import { createRecord } from "./create-record.ts";
 import { openJournals } from "./journal/open-journals.ts";
 
-const id = parseExecutionId(`ex_${"0".repeat(24)}`) ?? assert.fail();
+const idOf = (n: number) => parseExecutionId(`ex_${String(n).padStart(24, "0")}`) ?? assert.fail();
+const id = idOf(1);
 const agent = parsePrincipalId("agent") ?? assert.fail();
 const REQUEST = {
   principal: { id: agent, kind: "agent", groups: [] },
@@ -22,7 +23,7 @@ async function openRecord() {
   const store = await openStore({ path: ":memory:", now: () => 0 });
   const heads: number[] = [];
   const ledger = await openLedger({ store, now: () => 0, onAppended: ({ seq }) => heads.push(seq) });
-  let flushes = 0;
+  let [flushes, created] = [0, 0];
   const counted = {
     ...store,
     flush: () => {
@@ -39,7 +40,15 @@ async function openRecord() {
     totalBytes: 1_000,
     executionBytes: 1_000,
   });
-  const whole = { store: counted, ledger, now: () => 0, createId: () => id, owner: "me", hide, journals };
+  const whole = {
+    store: counted,
+    ledger,
+    now: () => 0,
+    createId: () => idOf((created += 1)),
+    owner: "me",
+    hide,
+    journals,
+  };
   return { store, ledger, record: createRecord(whole), heads, count: () => flushes };
 }
 
@@ -57,6 +66,20 @@ it("an opening is flushed once, after it was written, for all who need it on dis
   const opening = record.open(REQUEST);
   await Promise.all([opening.durable(), opening.durable()]);
   assert.deepEqual([(await store.ledger.last())?.seq, count()], [1, 1]);
+  await store.close();
+});
+
+it("an opening under a key is there together with what was asked for, and neither is when the key is taken", async () => {
+  const { store, record } = await openRecord();
+  const key = { key: "one", request: digestOf("one") };
+  const [first, second] = await Promise.all([record.claim(REQUEST, key), record.claim(REQUEST, key)]);
+  assert.ok("opening" in first && "holder" in second);
+  const [{ id: held }, { id: refused }] = [first.opening.execution, { id: idOf(2) }];
+  assert.deepEqual([second.holder.execution, (await store.journals.read(held)).length], [held, 1]);
+  assert.deepEqual([await store.executions.find(refused), await store.journals.read(refused)], [undefined, []]);
+  first.opening.journal.note({ kind: "broke" });
+  await first.opening.journal.flush();
+  assert.equal((await store.journals.read(held)).length, 2);
   await store.close();
 });
 

@@ -78,11 +78,11 @@ export function createRecord(options: RecordOptions): ExecutionRecord {
     },
     async claim(request, key) {
       const execution = create(request);
-      const holder = await store.executions.claim({ ...execution, sourceText: hide(request.source) }, key);
-      if (holder) return { holder };
       const journal = begin(execution, request);
-      const detail = { key: digestOf(key.key), ...describeStart(request) };
-      const opened = Promise.all([write(execution, detail), journal.write()]);
+      const opening = { ...execution, sourceText: hide(request.source), journal: journal.take() };
+      const holder = await store.executions.claim(opening, key);
+      if (holder) return { holder };
+      const opened = write(execution, { key: digestOf(key.key), ...describeStart(request) });
       return { opening: createOpening(execution, journal, opened) };
     },
     close: (execution, result) => closeExecution(execution, result, options),

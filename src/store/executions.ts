@@ -8,6 +8,11 @@ export interface ExecutionOpening extends Execution {
   readonly sourceText: string;
 }
 
+/** With the beginning of its journal: a process that dies leaves both or neither. */
+export interface ClaimedOpening extends ExecutionOpening {
+  readonly journal?: readonly JournalPiece[];
+}
+
 /** What a client calls a request that it may send twice. */
 export interface RequestKey {
   readonly key: string;
@@ -69,7 +74,7 @@ export interface ExecutionStore {
   /** Rejects with REQUEST_CONFLICT when the id is taken. Waits for no disk: durable with the next flush. */
   open(opening: ExecutionOpening): Promise<void>;
   /** As `open`, but only for the first request of a principal with this key; otherwise says whose it is. */
-  claim(opening: ExecutionOpening, key: RequestKey): Promise<KeyHolder | undefined>;
+  claim(opening: ClaimedOpening, key: RequestKey): Promise<KeyHolder | undefined>;
   /** Closes one that runs or is paused; REQUEST_NOT_FOUND or REQUEST_CONFLICT otherwise: an ending is final. */
   close(id: ExecutionId, ending: ExecutionEnding): Promise<void>;
   find(id: ExecutionId): Promise<StoredExecution | undefined>;

@@ -35,6 +35,8 @@ export interface JournalsOptions {
 export interface Journal {
   /** It is written with the next `write` or `flush`, or a few milliseconds later. */
   note(event: JournalEvent): void;
+  /** What was noted and not yet written: the caller writes it, together with something of its own. */
+  readonly take: () => readonly JournalPiece[];
   /** Resolves when all that was noted is written and outlives this process; rejects when something of it was lost. */
   readonly write: () => Promise<void>;
   /** Resolves when all that was noted is on disk; rejects when something of it was lost. */
@@ -119,6 +121,7 @@ function createJournal(execution: ExecutionId, options: JournalsOptions, size: S
       waiting.push(isBroken ? toLine({ kind: "broke" }) : line);
       if (!next) timer ??= setTimeout(write, SOON_MS);
     },
+    take,
     write,
     flush: () => (waiting.length === 0 && isFlushed ? written : append(true)),
     isWhole: () => !isBroken,

@@ -12,6 +12,7 @@ import type {
 } from "../executions.ts";
 
 import type { Connection } from "./connection.ts";
+import { INSERT_PIECE } from "./journals.ts";
 import { createRequestKeys } from "./request-keys.ts";
 import { idOf, integerOf, textOf } from "./row.ts";
 import type { Row } from "./row.ts";
@@ -32,6 +33,7 @@ const STATES: ReadonlySet<string> = new Set<ExecutionStateName>(["completed", "f
 /** Works on the connection's own file; the caller closes that. */
 export function createExecutions({ database, read, write, commit }: Connection): ExecutionStore {
   const insert = database.prepare(OPEN);
+  const insertPiece = database.prepare(INSERT_PIECE);
   const update = database.prepare(CLOSE);
   const select = database.prepare("SELECT * FROM executions WHERE id = ?");
   const unfinished = database.prepare(UNFINISHED);
@@ -57,11 +59,13 @@ export function createExecutions({ database, read, write, commit }: Connection):
         throw isTaken(thrown) ? new GloveboxError("REQUEST_CONFLICT", message) : thrown;
       }
     },
-    claim: (opening, key) =>
+    claim: ({ journal = [], ...opening }, key) =>
       write(() => {
         const holder = keys.take(opening, key);
-        if (!holder) open(opening);
-        return holder;
+        if (holder) return holder;
+        open(opening);
+        for (const { execution, piece, sealed } of journal) insertPiece.run(execution, piece, sealed);
+        return undefined;
       }),
     close: (id, ending) => write(() => close(id, ending)),
     find: (id) =>

@@ -16,9 +16,12 @@ const DROPPABLE = `SELECT execution FROM (
       GROUP BY journals.execution))
   WHERE ended_at < ? OR upto > ?`;
 
+/** Of an execution, a number and what is sealed. */
+export const INSERT_PIECE = "INSERT INTO journals VALUES (?, ?, ?)";
+
 /** Works on the connection's own file; the caller closes that. */
 export function createJournals({ database, read, write, commit }: Connection): JournalStore {
-  const insert = database.prepare("INSERT INTO journals VALUES (?, ?, ?)");
+  const insert = database.prepare(INSERT_PIECE);
   const select = database.prepare("SELECT * FROM journals WHERE execution = ? ORDER BY piece");
   const droppable = database.prepare(DROPPABLE);
   const remove = database.prepare("DELETE FROM journals WHERE execution = ?");
