@@ -22,6 +22,8 @@ export interface BringBackRooms extends RecoverRooms {
   readonly owner: string;
   /** Goes on with it in this process; resolves when that has ended. */
   revive(stored: StoredExecution, why: Revival): Promise<ExecutionResult | undefined>;
+  /** Resolves once its servers are back; with false when it is not to go on here. */
+  awaitServers(stored: StoredExecution): Promise<boolean>;
   /** Whether this process lives long enough to go on with what others left; if not, it only ends what cannot go on. */
   readonly isLasting: boolean;
 }
@@ -66,7 +68,8 @@ export async function goOnIfDecided(id: ExecutionId, rooms: BringBackRooms): Pro
   if (stored?.ending?.state !== "paused") return;
   const { approvals = [], error } = parseResult(stored.ending.result);
   const awaited = await Promise.all(approvals.map((one) => rooms.people.find(one)));
-  // One that was put away with an error waits for a server, not for people.
+  // One that was put away with an error waits for a server, not for people; who asks for it wants to be told of that.
   const isDue = error !== undefined || awaited.some((approval) => approval?.state !== "pending");
-  if (isDue) await rooms.revive(stored, "decided");
+  if (!isDue || (error && rooms.isLasting && !(await rooms.awaitServers(stored)))) return;
+  await rooms.revive(stored, "decided");
 }

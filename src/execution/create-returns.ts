@@ -3,6 +3,7 @@
 import type { ExecutionId, ExecutionResult } from "../domain/index.ts";
 import type { StoredExecution } from "../store/index.ts";
 
+import { awaitServers } from "./await-servers.ts";
 import { bringBack, bringBackOne, goOnIfDecided } from "./bring-back.ts";
 import type { BringBackRooms } from "./bring-back.ts";
 import type { Endings } from "./end-with.ts";
@@ -11,7 +12,7 @@ import { revive } from "./revive.ts";
 import type { Revival, ReviveRooms } from "./revive.ts";
 
 export interface ReturnsOptions {
-  readonly rooms: ReviveRooms & Omit<BringBackRooms, "revive">;
+  readonly rooms: ReviveRooms & Omit<BringBackRooms, "revive" | "awaitServers">;
   readonly running: Running;
   readonly endings: Endings;
 }
@@ -39,8 +40,14 @@ export function createReturns({ rooms, running, endings }: ReturnsOptions): Retu
         { run: (followed) => revive(stored, { why, ...followed }, rooms), resultOf: (revived) => revived },
       ),
     );
+  const awaited = new Set<ExecutionId>();
   const backRooms: BringBackRooms = {
     ...rooms,
+    async awaitServers(stored) {
+      if (awaited.has(stored.id)) return false;
+      awaited.add(stored.id);
+      return awaitServers(stored, rooms).finally(() => awaited.delete(stored.id));
+    },
     async revive(stored, why) {
       // The store tells processes apart, but not two runs of one process.
       if (returning.has(stored.id) || (!stored.ending && running.find(stored.id))) return undefined;

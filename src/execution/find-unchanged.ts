@@ -42,7 +42,7 @@ export async function findUnchanged(
 }
 
 /** Its server is known and offers nothing at all, so it has not been heard yet. */
-function isSilent({ namespaces, withheld }: CatalogSnapshot, { tool, definition }: KnownTool): boolean {
+export function isSilent({ namespaces, withheld }: CatalogSnapshot, { tool, definition }: KnownTool): boolean {
   if (definition === undefined || withheld?.has(parseAddress(tool))) return false;
   return namespaces.some(({ name, tools }) => tools.length === 0 && tool.startsWith(`${name}.`));
 }

@@ -58,8 +58,9 @@ async function openProcesses() {
       ...NOTHING_KEPT,
       bringBack: (stored: StoredExecution) => bringBackOne(stored, backRooms),
     };
-    const revive = () => assert.fail("there is no journal");
-    const backRooms: BringBackRooms = { ...rooms, owner, journals: NO_JOURNALS, isLasting: true, revive };
+    const none = () => assert.fail("there is no journal");
+    const lasting = { isLasting: true, revive: none, awaitServers: none };
+    const backRooms: BringBackRooms = { ...rooms, owner, journals: NO_JOURNALS, ...lasting };
     const keyed = createKeyed({
       ...record,
       view: (principal, { execution }, signal) => resume({ principal, execution, waitMs: 1, signal }, rooms),

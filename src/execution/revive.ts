@@ -17,6 +17,7 @@ import type {
 } from "../domain/index.ts";
 import type { ExecutionStore, LedgerStore, StoredExecution } from "../store/index.ts";
 
+import { listKnown } from "./await-servers.ts";
 import type { Opening } from "./create-record.ts";
 import { attempt, markDryRun, unlessCancelled } from "./execute.ts";
 import type { ExecutionRequest, Rooms } from "./execute.ts";
@@ -134,9 +135,8 @@ async function goOn(
   const { principal, signal } = request;
   const { id } = opening.execution;
   const questions = await rooms.people.list({ execution: id });
-  const used = recording.given.flatMap(({ call }) => (call ? [{ ...call.record, definition: call.definition }] : []));
   const take = (): Promise<CatalogSnapshot> => unlessCancelled(rooms.snapshot(principal), signal);
-  const snapshot = await findUnchanged([...used, ...questions], take, signal).catch((thrown: unknown) => {
+  const snapshot = await findUnchanged(listKnown(recording, questions), take, signal).catch((thrown: unknown) => {
     throw rooms.leaving.aborted ? notYet() : thrown; // it has not begun again, so it waits on
   });
   await rooms.takeIn(principal, labelsIn(recording, questions));
@@ -162,7 +162,7 @@ function cannotGoOn(message: string): GloveboxError {
   });
 }
 
-/** It waits for its server as it waited for people; somebody looks again from time to time. */
+/** It waits for its server as it waited for people. */
 function putBack(stored: StoredExecution, away: ServerAway, rooms: ReviveRooms): ExecutionResult {
   const { approvals, questions } = stored.ending ? parseResult(stored.ending.result) : {};
   return {

@@ -59,6 +59,14 @@ async function resumed({ world }: Paused): Promise<void> {
   database.close();
 }
 
+/** What the ledger says of it, but for its calls. */
+function said({ world }: Paused): readonly string[] {
+  const database = new DatabaseSync(world.settings.store.path, { readOnly: true });
+  const rows = database.prepare("SELECT action FROM ledger WHERE action LIKE 'execution.%' ORDER BY seq").all();
+  database.close();
+  return rows.map(({ action }) => String(action).slice("execution.".length));
+}
+
 const PIECE = "(SELECT max(piece) FROM journals)";
 
 describe("an execution that was put away", { concurrency: 2 }, () => {
@@ -97,6 +105,27 @@ describe("an execution that was put away", { concurrency: 2 }, () => {
     renameSync(`${document}.later`, document);
     const view = await until(gateway, one.paused.execution, "completed", "failed");
     assert.deepEqual([view.error, view.value, one.world.shop.made], [undefined, DONE, CALLS]);
+  });
+
+  test("waits for a server that stays away without a word, and goes on once when it is back", async () => {
+    await using one = await putAway();
+    const document = join(one.world.folder, "shop.json");
+    renameSync(document, `${document}.later`);
+    await approve(one);
+    const first = await one.world.open();
+    await resumed(one);
+    await first.close();
+    const second = await one.world.open();
+    const away = await until(second, one.paused.execution, "paused");
+    await wait(300);
+    assert.deepEqual(
+      [away.error?.code, said(one)],
+      ["UPSTREAM_UNREACHABLE", ["opened", "paused", "resumed", "paused"]],
+    );
+    renameSync(`${document}.later`, document);
+    const view = await until(second, one.paused.execution, "completed", "failed");
+    assert.deepEqual([view.error, view.value, one.world.shop.made], [undefined, DONE, CALLS]);
+    assert.deepEqual(said(one), ["opened", "paused", "resumed", "paused", "resumed", "closed"]);
   });
 
   test("meets a rule that denies by now, whatever a person said", async () => {
