@@ -67,7 +67,7 @@ function serverAway({ tool, seq }: KnownTool): ServerAway {
   });
 }
 
-/** The gateway ends before the servers of the execution were found. */
+/** The gateway ends before the execution could go on. */
 export function notYet(): ServerAway {
   return new ServerAway("UPSTREAM_UNREACHABLE", "The execution goes on when Glovebox runs again");
 }

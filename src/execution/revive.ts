@@ -23,6 +23,7 @@ import { attempt, markDryRun, unlessCancelled } from "./execute.ts";
 import type { ExecutionRequest, Rooms } from "./execute.ts";
 import { findLost, findMissing } from "./find-lost.ts";
 import { ServerAway, findUnchanged, notYet } from "./find-unchanged.ts";
+import { inItsTurn } from "./in-its-turn.ts";
 import type { Recording } from "./journal/events.ts";
 import type { Journal, Journals } from "./journal/open-journals.ts";
 import { readCalls, toTrace } from "./recover.ts";
@@ -90,10 +91,11 @@ async function goOnWith(
   const opened = Promise.resolve();
   const opening: Opening = { execution, opened, durable: () => opened, journal };
   const request: ExecutionRequest = { ...recording.request, signal, onEvent };
+  const patient = { ...rooms, run: inItsTurn({ run: (job) => rooms.run(job), leaving: rooms.leaving }) };
   const again: Admit = (principal, wallMs) => rooms.admit(principal, wallMs, "again");
   const result = await withinQuotas(request, why === "restarted" ? ADMITTED : again, {
     run: async (limits, shortenedBy) =>
-      blameQuota(await goOn(opening, { ...request, limits }, { recording, rooms }), limits, shortenedBy),
+      blameQuota(await goOn(opening, { ...request, limits }, { recording, rooms: patient }), limits, shortenedBy),
     wallMsOf: ({ stats }) => stats.wallMs,
   });
   const kept = journal.flush();

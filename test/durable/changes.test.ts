@@ -190,6 +190,43 @@ describe("an execution that was put away", { concurrency: 2 }, () => {
     assert.deepEqual([states, world.shop.made], [["revoked"], CALLS.slice(0, 2)]);
   });
 
+  test("goes on in its turn when there is no place for all", async () => {
+    await using world = await openWorld({
+      config: { approvals: { graceMs: 0 }, sandbox: { concurrency: 1, queue: 0 } },
+    });
+    const gateway = await world.open();
+    const all: ExecutionResult[] = [];
+    for (let count = 0; count < 4; count += 1) all.push(await run(gateway, CODE));
+    await Promise.all(all.map((paused) => approve({ world, paused })));
+    const views = await Promise.all(
+      all.map(({ execution }) => until(gateway, execution, "completed", "failed", "cancelled")),
+    );
+    assert.deepEqual(
+      views.map(({ value, error }) => error ?? value),
+      all.map(() => DONE),
+    );
+  });
+
+  test("waits on when the gateway ends before there was a place for it", async () => {
+    await using world = await openWorld({ config: { approvals: { graceMs: 0 }, sandbox: { concurrency: 1 } } });
+    const first = await world.open();
+    const paused = await run(first, CODE);
+    const answer = world.shop.hold("look 9");
+    const other = run(first, "return await shop.look({ n: 9 });");
+    await world.shop.came("look 9");
+    await approve({ world, paused });
+    await resumed({ world, paused });
+    await first.close();
+    answer();
+    assert.equal((await other).state, "cancelled");
+    const second = await world.open();
+    const view = await until(second, paused.execution, "completed", "failed", "cancelled");
+    assert.deepEqual(
+      [view.error, view.value, world.shop.made],
+      [undefined, DONE, [...CALLS.slice(0, 2), "look 9", "pay 3"]],
+    );
+  });
+
   test("goes on in one of two gateways", async () => {
     await using world = await openWorld();
     const gateways = [await world.open(), await world.open()] as const;
