@@ -1,6 +1,6 @@
 /**
- * `npm run soak:durable [-- PROGRAMS]`: generated programs, interrupted at every step and brought back, in isolates and in
- * whole gateways. Exits 1 when one of them comes to something else, or does something twice.
+ * `npm run soak:durable [-- PROGRAMS]`: generated programs, interrupted at every step in isolates, and in gateways that are
+ * killed again and again. Exits 1 when one of them comes to something else, does something twice, or is lost.
  */
 
 import { spawn } from "node:child_process";
@@ -8,17 +8,11 @@ import { once } from "node:events";
 
 import { buildIfStale } from "../scripts/build.ts";
 
-const PROGRAMS = Number(process.argv[2] ?? 2_000);
-/** Each crash is a gateway with ten programs of its own. */
-const PROGRAMS_PER_CRASH = 20;
+const PROGRAMS = String(Number(process.argv[2] ?? 2_000));
 
 await buildIfStale();
-const env = {
-  ...process.env,
-  DURABLE_PROGRAMS: String(PROGRAMS),
-  DURABLE_CRASHES: String(Math.ceil(PROGRAMS / PROGRAMS_PER_CRASH)),
-};
-const args = ["--test", "--test-concurrency=1", "test/durable/tape.test.ts", "test/durable/crash.test.ts"];
+const env = { ...process.env, DURABLE_PROGRAMS: PROGRAMS, DURABLE_KILLED: PROGRAMS };
+const args = ["--test", "--test-concurrency=1", "test/durable/tape.test.ts", "test/durable/kills/kills.test.ts"];
 const child = spawn(process.execPath, args, { env, stdio: "inherit" });
 const [code] = (await once(child, "close")) as [number | null];
 process.exitCode = code ?? 1;

@@ -11,8 +11,8 @@ export interface Choices {
   fresh(): number;
 }
 
-function createChoices(numbers: readonly number[], base: number): Choices {
-  let [at, last] = [0, base];
+function createChoices(numbers: readonly number[]): Choices {
+  let [at, last] = [0, 0];
   return {
     pick<Option>(options: readonly Option[]): Option {
       const chosen = options[(numbers[at++] ?? 0) % options.length];
@@ -79,8 +79,8 @@ const ORDERED: readonly Statement[] = [
 ];
 
 /** The same numbers make the same program; an ordered one can only be brought back by who keeps the order. */
-export function makeProgram(numbers: readonly number[], { isOrdered = false, base = 0 } = {}): string {
-  const choices = createChoices(numbers, base);
+export function makeProgram(numbers: readonly number[], { isOrdered = false } = {}): string {
+  const choices = createChoices(numbers);
   const count = choices.pick([2, 3, 4, 5]);
   const statements = isOrdered ? [...ORDERED, ...ORDERED, ...STATEMENTS] : STATEMENTS;
   const body = Array.from({ length: count }, () => choices.pick(statements)(choices));

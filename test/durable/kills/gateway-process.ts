@@ -1,0 +1,57 @@
+/** The built gateway in a process of its own, which is killed, and a client that does not hear back when it is. */
+
+import { spawn } from "node:child_process";
+import { resolve } from "node:path";
+
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+
+import { LAUNCHER, cleanEnvironment } from "../../scenarios/product.ts";
+
+const DIE_AT_COMMIT = resolve("test/durable/kills/die-at-commit.mjs");
+
+export interface GatewayProcess {
+  /** Resolves once it is gone; rejects when that was not by a kill. */
+  readonly died: Promise<void>;
+  isAlive(): boolean;
+  /** A real SIGKILL. */
+  readonly kill: () => void;
+  /** With a client once it listens; with nothing when it died before. */
+  readonly ready: Promise<Client | undefined>;
+}
+
+/** `dieAt` is `before 3` or `after 3`: it kills itself there. */
+export function startGateway(folder: string, dieAt = ""): GatewayProcess {
+  const args = ["--import", DIE_AT_COMMIT, LAUNCHER, "serve", "--json", "--port", "0"];
+  const child = spawn(process.execPath, args, { cwd: folder, env: cleanEnvironment(folder, { DIE_AT: dieAt }) });
+  let [printed, complaints] = ["", ""];
+  child.stderr.on("data", (chunk: Buffer) => (complaints += chunk.toString()));
+  const listening = new Promise<string>((listens) =>
+    child.stdout.on("data", (chunk: Buffer) => {
+      printed += chunk.toString();
+      if (printed.endsWith("}\n")) listens(printed);
+    }),
+  );
+  const died = new Promise<void>((gone, reject) =>
+    child.once("close", (code, signal) =>
+      signal === "SIGKILL" ? gone() : reject(new Error(`The gateway ended with ${code}:\n${complaints}`)),
+    ),
+  );
+  died.catch(() => undefined);
+  const ready = Promise.race([listening, died]).then((text) =>
+    text ? connect(text).catch(() => undefined) : undefined,
+  );
+  ready.catch(() => undefined);
+  return {
+    died,
+    ready,
+    kill: () => void child.kill("SIGKILL"),
+    isAlive: () => child.exitCode === null && child.signalCode === null,
+  };
+}
+
+async function connect(printed: string): Promise<Client> {
+  const { mcp } = JSON.parse(printed) as { readonly mcp: string };
+  const client = new Client({ name: "test", version: "1.0.0" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(mcp)));
+  return client;
+}
