@@ -69,6 +69,30 @@ describe("writes of one moment", () => {
     assert.deepEqual(rows(), [1, 2]);
   });
 
+  it("are committed after those of earlier moments, also when these were held up by a lock", async () => {
+    const database = new DatabaseSync(":memory:");
+    const locked = Promise.withResolvers<void>();
+    const order: number[] = [];
+    let isFirst = true;
+    const { write, commit } = joinWrites(database, {
+      async commit(transaction) {
+        if (isFirst) {
+          isFirst = false;
+          await locked.promise;
+        }
+        return transaction();
+      },
+      flush: async () => undefined,
+    });
+    const all = [commit(() => order.push(1))];
+    await new Promise(setImmediate);
+    all.push(write(() => order.push(2)));
+    await new Promise(setImmediate);
+    locked.resolve();
+    await Promise.all(all);
+    assert.deepEqual(order, [1, 2]);
+  });
+
   it("of one turn of the event loop are those of one moment, however many promises lie between them", async () => {
     const { write, insert, rows, count } = open();
     const later = async (): Promise<number> => {

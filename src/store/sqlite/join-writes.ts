@@ -1,6 +1,6 @@
 /**
  * Gives writes of one moment one transaction: most of a small write's cost is its transaction. Each stands or falls by
- * itself all the same.
+ * itself all the same, and none is committed before one that was asked for earlier: a kill leaves no holes.
  */
 
 import type { DatabaseSync } from "node:sqlite";
@@ -40,6 +40,7 @@ export interface JoinedWrites {
 
 export function joinWrites(database: DatabaseSync, journal: Journal): JoinedWrites {
   let waiting: Pending[] = [];
+  let isCommitting = false;
   let following: NodeJS.Timeout | undefined;
 
   const stop = (): void => {
@@ -54,11 +55,22 @@ export function joinWrites(database: DatabaseSync, journal: Journal): JoinedWrit
     // A flush that fails is told to the next who waits for one.
     following ??= setTimeout(() => void flush().catch(() => undefined), FOLLOW_MS).unref();
   };
+  /** What comes while a lock holds it up leaves together after it. */
+  const commitAll = async (batch: readonly Pending[]): Promise<readonly Tell[]> => {
+    isCommitting = true;
+    try {
+      return await journal.commit(() => runAll(database, batch));
+    } finally {
+      isCommitting = false;
+      if (waiting.length > 0) setImmediate(() => void leave());
+    }
+  };
   const leave = async (): Promise<void> => {
+    if (isCommitting || waiting.length === 0) return;
     const batch = waiting;
     waiting = [];
     try {
-      const told = await journal.commit(() => runAll(database, batch));
+      const told = await commitAll(batch);
       const isDurable = (index: number): boolean => batch[index]?.isDurable ?? false;
       for (const [index, tell] of told.entries()) if (!isDurable(index)) tell();
       if (batch.some((pending) => pending.isDurable)) await flush();
