@@ -101,13 +101,23 @@ export function createRooms(parts: Parts, describe: Gateway["describe"]): Corrid
     journals,
     isLasting: parts.isLasting,
     owner: nameProcess(),
-    recordEnd: ({ id, principal }, { seq, tool, outcome, ms }) =>
-      ledger.write({
-        actor: principal,
-        action: "call.ended",
-        subject: tool,
-        detail: { execution: id, seq, outcome, ms, late: true },
-      }),
+    ...createLateRecords(ledger),
+  };
+}
+
+/** What whoever goes on with an execution writes down for a process that could not. */
+function createLateRecords(
+  ledger: Ledger,
+): Pick<CorridorOptions["rooms"], "recordEnd" | "recordOpening" | "recordRevival"> {
+  return {
+    recordEnd: ({ id, principal }, { seq, tool, outcome, ms }) => {
+      const detail = { execution: id, seq, outcome, ms, late: true };
+      return ledger.write({ actor: principal, action: "call.ended", subject: tool, detail });
+    },
+    recordOpening: ({ id, principal, source }, { dryRun = false }) => {
+      const detail = { source, ...(dryRun && { dryRun }), late: true };
+      return ledger.write({ actor: principal, action: "execution.opened", subject: id, detail });
+    },
     recordRevival: ({ id, principal }, why) =>
       ledger.write({ actor: principal, action: "execution.resumed", subject: id, detail: { why } }),
   };

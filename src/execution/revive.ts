@@ -15,7 +15,7 @@ import type {
   LabelSource,
   Principal,
 } from "../domain/index.ts";
-import type { ExecutionStore, LedgerStore, StoredExecution } from "../store/index.ts";
+import type { ExecutionStore, StoredExecution } from "../store/index.ts";
 
 import { listKnown } from "./await-servers.ts";
 import type { Opening } from "./create-record.ts";
@@ -25,7 +25,9 @@ import { findLost, findMissing } from "./find-lost.ts";
 import { ServerAway, findUnchanged, notYet } from "./find-unchanged.ts";
 import { inItsTurn } from "./in-its-turn.ts";
 import type { Recording } from "./journal/events.ts";
-import type { Journal, Journals } from "./journal/open-journals.ts";
+import type { Journal } from "./journal/open-journals.ts";
+import { recordOpeningOnce } from "./record-opening.ts";
+import type { LateRooms } from "./record-opening.ts";
 import { readCalls, toTrace } from "./recover.ts";
 import { programOf, runProgram } from "./run-program.ts";
 import { parseResult } from "./resume.ts";
@@ -33,12 +35,8 @@ import { emptyResult, settleFailure } from "./settle.ts";
 import { blameQuota, withinQuotas } from "./within-quotas.ts";
 import type { Admit } from "./within-quotas.ts";
 
-export interface ReviveRooms extends Rooms {
-  readonly store: {
-    readonly executions: Pick<ExecutionStore, "adopt">;
-    readonly ledger: Pick<LedgerStore, "search">;
-  };
-  readonly journals: Pick<Journals, "reopen">;
+export interface ReviveRooms extends Rooms, LateRooms {
+  readonly store: LateRooms["store"] & { readonly executions: Pick<ExecutionStore, "adopt"> };
   /** The name of this process. */
   readonly owner: string;
   /** Writes down what came of a call whose process died before it could. */
@@ -69,6 +67,7 @@ export async function revive(
   const was = ending ? "paused" : "open";
   if (!(await rooms.store.executions.adopt(id, { was, from: stored.owner, by: owner }))) return undefined;
   const execution = { id, principal, source, startedAt, owner };
+  if (options.why === "restarted") await recordOpeningOnce(execution, rooms);
   await rooms.recordRevival(execution, options.why);
   options.onEvent({ kind: "opened", execution: id });
   const kept = reopen(stored, rooms);

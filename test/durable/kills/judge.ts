@@ -4,7 +4,7 @@ import type { ExecutionResult } from "../../../src/domain/index.ts";
 import { findKept, replay } from "../../../src/execution/index.ts";
 import type { KeptExecution } from "../../../src/execution/index.ts";
 import type { Sandbox } from "../../../src/sandbox/index.ts";
-import { openKept, readProgress, readRows } from "./kept.ts";
+import { openKept, readLedger, readProgress, readRows } from "./kept.ts";
 import type { Kept, Row } from "./kept.ts";
 import { digestOfRequest, foresee, isOrdered } from "./kill-programs.ts";
 import type { KillWorld } from "./kill-world.ts";
@@ -19,8 +19,9 @@ export async function judge(world: KillWorld, seeds: readonly number[], sandbox:
   const rows = readRows(world.settings);
   await using kept = await openKept(world.settings);
   const wrong = [...findLost(world, rows, seeds), ...findTwice(world.shop.made)];
+  const said = readLedger(world.settings);
   for (const row of rows) {
-    const found = await judgeOne(row, { world, kept, sandbox });
+    const found = [...judgeRecords(said.get(row.id) ?? []), ...(await judgeOne(row, { world, kept, sandbox }))];
     wrong.push(...found.map((what) => `program ${row.seed} (${row.id}): ${what}`));
   }
   return wrong;
@@ -40,6 +41,13 @@ function findTwice(made: readonly string[]): readonly string[] {
   const seen = new Set<string>();
   const twice = made.filter((request) => isOnce(request) && seen.size === seen.add(request).size);
   return twice.map((request) => `${request} is made twice`);
+}
+
+/** The ledger tells of every execution from its beginning to its end. */
+function judgeRecords(said: readonly string[]): readonly string[] {
+  const count = (action: string): number => said.filter((one) => one === action).length;
+  const isWhole = said[0] === "opened" && count("opened") === 1 && said.at(-1) === "closed";
+  return isWhole ? [] : [`the ledger says ${said.join(", ")}`];
 }
 
 interface Means {

@@ -33,6 +33,14 @@ export function countStates(settings: Settings): ReadonlyMap<string, number> {
   return new Map(query(settings, sql).map(({ state, count }) => [String(state), Number(count)]));
 }
 
+/** What the ledger says of each execution as a whole, such as `opened`, in order. */
+export function readLedger(settings: Settings): ReadonlyMap<string, readonly string[]> {
+  const sql = "SELECT subject, action FROM ledger WHERE action LIKE 'execution.%' ORDER BY seq";
+  const said = query(settings, sql).map(({ subject, action }) => ({ subject, action: String(action).slice(10) }));
+  const grouped = Map.groupBy(said, ({ subject }) => String(subject));
+  return new Map([...grouped].map(([subject, records]) => [subject, records.map(({ action }) => action)]));
+}
+
 function query({ store }: Settings, sql: string): readonly Record<string, SQLOutputValue>[] {
   if (!existsSync(store.path)) return [];
   const database = new DatabaseSync(store.path, { readOnly: true, timeout: 5_000 });
