@@ -53,6 +53,25 @@ test("leads a place beyond the end to the end and one before the start to the st
   assert.deepEqual(toAuthorPosition(program, 0, 1), { line: 1, column: 1 });
 });
 
+test("leads what stands after `new` to it, and nothing that only looks so", () => {
+  const at = (text: string) => {
+    const javascript = text.replace("|", "");
+    return toAuthorPosition({ source: javascript, javascript, insertions: [] }, 1, text.indexOf("|") + 1).column;
+  };
+  assert.deepEqual(
+    [
+      "throw new |Error()",
+      "throw |new Error()",
+      "throw new   |Error()",
+      "renew |()",
+      "a.new |()",
+      "$new |()",
+      "new|ish",
+    ].map(at),
+    [7, 7, 7, 7, 7, 6, 4],
+  );
+});
+
 test("shows three lines with a caret, tabs kept", () => {
   assert.equal(
     frameAt("one\n\ttwo three\nfour\nfive", 2, 6),

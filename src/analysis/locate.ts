@@ -14,6 +14,9 @@ export interface Position {
 
 const LINE_END = /\r\n|[\n\r\u2028\u2029]/gu;
 const FRAME_CHARS = 120;
+const AFTER_NEW = /(?<![\w$.#])new\s+$/u;
+/** Room for `new`, and for blanks where types stood. */
+const MOST_BEFORE = 100;
 /** Besides control characters, what could reorder or hide text on the reader's screen. */
 const UNPRINTABLE =
   /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
@@ -30,15 +33,22 @@ export function createLocator(text: string): (offset: number) => Position {
 
 /**
  * Leads a place in `program.javascript` (without the wrapper's own line) back to the author's source.
- * A place inside inserted text becomes the place where it was inserted; one beyond the end becomes the end.
+ * A place inside inserted text becomes the place where it was inserted; one beyond the end becomes the end; what stands
+ * after `new` begins with it.
  */
 export function toAuthorPosition(
   program: Pick<Program, "source" | "javascript" | "insertions">,
   line: number,
   column: number,
 ): Position {
-  const offset = offsetAt(program.javascript, line, column);
+  const offset = toNew(program.javascript, offsetAt(program.javascript, line, column));
   return createLocator(program.source)(withoutInsertions(program.insertions, offset));
+}
+
+/** Of an error that `new` makes, one engine names the place of `new`, and another that of the class after it. */
+function toNew(text: string, offset: number): number {
+  const [found = ""] = AFTER_NEW.exec(text.slice(Math.max(0, offset - MOST_BEFORE), offset)) ?? [];
+  return offset - found.length;
 }
 
 /** Three lines around a place with a caret under it; safe to print, whatever the source holds. */

@@ -179,7 +179,7 @@ for (const engine of ENGINES) {
       it("has the column of the program's first line", async () => {
         const ending = await end("  throw new Error('here')");
         assert.ok(ending.kind === "threw");
-        assert.match(ending.thrown.stack, /^Error: here\n\s+at (?:<anonymous> \()?program\.ts:1:(?:9|12)\)?\n/);
+        assert.match(ending.thrown.stack, /^Error: here\n\s+at (?:<anonymous> \()?program\.ts:1:(?:9|13)\)?\n/);
       });
       it("names no file of the machine in its stack", async () => {
         const ending = await end("throw new Error('here')");
