@@ -1,6 +1,6 @@
 /** Compares how an execution came out the first time and again, byte by byte where bytes count. */
 
-import type { ErrorCode, ExecutionResult, Json, LogLine, PublicError } from "../../domain/index.ts";
+import type { CallRecord, ErrorCode, ExecutionResult, Json, LogLine, PublicError } from "../../domain/index.ts";
 
 const SHOWN_CHARS = 200;
 
@@ -17,22 +17,27 @@ const FROM_OUTSIDE: readonly ErrorCode[] = [
   "STORE_UNAVAILABLE",
 ];
 
-/** The first difference, in words; nothing when there is none. Times, and the handle of a large result, do not count. */
+/**
+ * The first difference, in words; nothing when there is none. Times, and the handle of a large result, do not count, and
+ * between two engines neither does the column of an error, which each of them finds in a way of its own.
+ */
 export function findDifference(first: ExecutionResult, again: ExecutionResult): string | undefined {
   if (again.error?.code === "REPLAY_DIVERGED") return again.error.message;
   if (isCutOff(first)) return compareLogs(first.logs, again.logs.slice(0, first.logs.length));
+  const toPlain = first.engine === again.engine ? withoutIncident : withoutColumn;
   return (
     compareLogs(first.logs, again.logs) ??
     compare("The state", first.state, again.state) ??
     compare("The error", toPlain(first.error), toPlain(again.error)) ??
     compare("The value", first.value, again.value) ??
-    compare("The size", first.truncated?.bytes, again.truncated?.bytes)
+    compare("The size", first.truncated?.bytes, again.truncated?.bytes) ??
+    compare("The list of calls", first.calls.map(toCall), again.calls.map(toCall))
   );
 }
 
-/** Whether it ended without its program having come to an end. */
-export function isCutOff({ state, error }: ExecutionResult): boolean {
-  return state === "paused" || (error !== undefined && FROM_OUTSIDE.includes(error.code));
+/** Whether somebody or something ended it before its program had come to an end. */
+export function isCutOff({ error }: ExecutionResult): boolean {
+  return error !== undefined && FROM_OUTSIDE.includes(error.code);
 }
 
 function compareLogs(first: readonly LogLine[], again: readonly LogLine[]): string | undefined {
@@ -46,10 +51,20 @@ function toText(line: LogLine | undefined): string | undefined {
 }
 
 /** What is the same each time: an incident has another name each time. */
-function toPlain(error: PublicError | undefined): Json | undefined {
+function withoutIncident(error: PublicError | undefined): Json | undefined {
   if (!error) return undefined;
   const { incident: _, ...rest } = error;
   return { ...rest };
+}
+
+function withoutColumn(error: PublicError | undefined): Json | undefined {
+  if (!error) return undefined;
+  const { column: _, frame: _frame, ...rest } = error;
+  return withoutIncident(rest);
+}
+
+function toCall({ seq, tool, outcome }: CallRecord): string {
+  return `${seq} ${tool} ${outcome}`;
 }
 
 function compare(what: string, first: Json | undefined, again: Json | undefined): string | undefined {

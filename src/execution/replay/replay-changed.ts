@@ -42,7 +42,7 @@ export async function replayChanged(
   const analyzed = rooms.analyze(code, begun.namespaces, request.limits);
   if (!analyzed.ok) return { result: settleRefusal(kept.execution, analyzed, rooms) };
   const clock = createClock(begun.start.atMs);
-  const trace = traceReplay(undefined); // how the recorded program ended says nothing about another one
+  const trace = traceReplay(undefined, begun); // how the recorded program ended says nothing about another one
   const host = createHost(request.limits, { answers: groupAnswers(given, requests), trace, clock });
   const tape: Tape = {
     start: begun.start,
@@ -106,8 +106,8 @@ function createHost(
 ): GuestHost {
   return {
     async call(rawAddress, rawArgs, seq) {
-      trace.leaveOpen(seq, String(rawAddress));
       if (seq > limits.calls) throw callsOverrun(limits);
+      trace.leaveOpen(seq, String(rawAddress));
       const text = `${String(rawAddress)}\n${String(rawArgs)}`;
       const found = answers.get(keyOf(text))?.shift();
       if (!found) throw unknown(seq, text);

@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 
-import { callsOverrun } from "../../bridge/index.ts";
-import { DEFAULT_LIMITS } from "../../domain/index.ts";
+import { DEFAULT_LIMITS, parseToolAddress } from "../../domain/index.ts";
 import type { Reply } from "../../domain/index.ts";
 import { ENGINES } from "../../sandbox/fixtures/engines.ts";
 
@@ -139,14 +138,34 @@ describe("a recording", () => {
       [3, "failed"],
     ] as const) {
       const limits = { ...DEFAULT_LIMITS, calls: 2 };
-      const overrun: Answer = (tool, args, seq) =>
-        seq > limits.calls ? Promise.reject(callsOverrun(limits)) : answer(tool, args, seq);
       const javascript = `for (let n = 0; n < ${calls}; n += 1) await files.read({ n }); return "all";`;
-      const kept = await opened.record(javascript, { answer: overrun, limits });
+      const kept = await opened.record(javascript, { answer, limits });
       assert.equal(kept.result?.state, state);
       const { difference, result } = await replay(kept, { signal }, opened.rooms);
       assert.deepEqual([difference, result.state, result.error], [undefined, state, kept.result.error]);
+      assert.deepEqual(result.calls, kept.result.calls);
     }
+  });
+  it("is refused its large result as it was, or has it where there was room", async () => {
+    const kept = await opened.record('return "x".repeat(2_000)', { limits: { outputBytes: 1_000 } });
+    const error = { code: "LIMIT_SIZE", message: "no room", retry: false, hint: "Return less" } as const;
+    assert.ok(kept.result);
+    const { value: _, ...rest } = kept.result;
+    const refused = { ...kept, result: { ...rest, state: "failed", error } } as const;
+    const { difference, result } = await replay(refused, { signal }, opened.rooms);
+    assert.deepEqual([difference, result.state, result.error], [undefined, "failed", error]);
+    const other = (await replay(kept, { signal }, opened.rooms)).result;
+    assert.deepEqual([other.state, other.truncated?.bytes], ["completed", 2_002]);
+  });
+  it("begins with what its session had read before", async () => {
+    const kept = await opened.record("return 1");
+    const tool = parseToolAddress("mail.search");
+    assert.ok(tool);
+    const labels = [{ label: "private", tool, execution: kept.execution.id, seq: 1 }] as const;
+    const begun = { ...kept.recording.begun, labels };
+    const labeled = { ...kept, recording: { ...kept.recording, begun } };
+    assert.deepEqual((await replay(labeled, { signal }, opened.rooms)).result.labels, labels);
+    assert.equal((await replay(kept, { signal }, opened.rooms)).result.labels, undefined);
   });
   it("of which secrets were taken out is compared by its tools only", async () => {
     const kept = await opened.record(

@@ -6,7 +6,7 @@
 import { digestOf } from "../../audit/index.ts";
 import { callsOverrun } from "../../bridge/index.ts";
 import { GloveboxError, parseResultId } from "../../domain/index.ts";
-import type { ExecutionResult, Json, Program, ResultId, Truncation } from "../../domain/index.ts";
+import type { ExecutionResult, Json, Program, PublicError, ResultId, Truncation } from "../../domain/index.ts";
 import type { GuestHost, SandboxJob, SandboxResult, Tape } from "../../sandbox/index.ts";
 import { outlineShape } from "../../typegen/index.ts";
 
@@ -46,7 +46,8 @@ export interface Replayed {
 export async function replay(kept: KeptExecution, options: ReplayOptions, rooms: ReplayRooms): Promise<Replayed> {
   const given = takeUntil(kept.recording.given, options.until);
   const isWhole = options.until === undefined;
-  const trace = traceReplay(kept.result, { isPart: !isWhole });
+  const { labels = [] } = kept.recording.begun;
+  const trace = traceReplay(kept.result, { isPart: !isWhole, labels });
   const tape = createTape(kept, given, { trace, ...options });
   const result = await showAgain(
     kept,
@@ -93,10 +94,15 @@ function toProgram(recording: BegunRecording): Program {
   return programOf(recording) ?? recording.begun.program;
 }
 
-/** As results are described when they are kept, under the handle that it had. */
-function describeLarge(value: Json, { handle = NO_HANDLE }: ReplayTrace): Truncation {
+/** As results are described when they are kept, under the handle that it had; or refused as it was. */
+function describeLarge(value: Json, { handle = NO_HANDLE, noRoom }: ReplayTrace): Truncation {
+  if (noRoom) throw toError(noRoom);
   const bytes = Buffer.byteLength(JSON.stringify(value));
   return { handle, bytes, shape: outlineShape(value, MAX_SHAPE_CHARS) };
+}
+
+function toError({ code, message, hint }: PublicError): GloveboxError {
+  return new GloveboxError(code, message, hint === undefined ? {} : { hint });
 }
 
 function takeUntil(given: readonly Given[], until: number | undefined): readonly Given[] {
@@ -138,8 +144,9 @@ function endedHost({ recording }: KeptExecution, trace: ReplayTrace): GuestHost 
   const { limits } = recording.request;
   return {
     call(rawAddress, _rawArgs, seq) {
+      if (seq > limits.calls) return Promise.reject(callsOverrun(limits));
       trace.leaveOpen(seq, String(rawAddress));
-      return seq > limits.calls ? Promise.reject(callsOverrun(limits)) : new Promise(() => undefined);
+      return new Promise(() => undefined);
     },
   };
 }

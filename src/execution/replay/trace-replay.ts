@@ -14,13 +14,25 @@ export interface ReplayTrace extends Pick<Bridge, "records" | "failureOf" | "lab
   leaveOpen(seq: number, tool: string): void;
   /** What a large result was called. */
   readonly handle?: ResultId;
+  /** What it was answered if there was no room for it: that is no doing of the program. */
+  readonly noRoom?: PublicError;
 }
 
-/** `result` is how the same calls went the first time; in a part of them, those without an answer have none yet. */
-export function traceReplay(result: KeptExecution["result"], { isPart = false } = {}): ReplayTrace {
+export interface TraceOptions {
+  /** Those without an answer have none yet. */
+  readonly isPart?: boolean;
+  /** What the session had read before. */
+  readonly labels?: readonly LabelSource[];
+}
+
+/** `result` is how the same calls went the first time. */
+export function traceReplay(
+  result: KeptExecution["result"],
+  { isPart = false, labels: before = [] }: TraceOptions,
+): ReplayTrace {
   const calls = new Map<number, CallRecord>();
   const failures = new Map<number, PublicError>();
-  let labels: readonly LabelSource[] = [];
+  let labels = before;
   return {
     repeat({ delivery, call }, seq) {
       if (!call) return;
@@ -39,6 +51,7 @@ export function traceReplay(result: KeptExecution["result"], { isPart = false } 
     labels: () => labels,
     dryRun: () => result?.dryRun && { writes: result.dryRun.writes.filter(({ seq }) => calls.has(seq)) },
     ...(result?.truncated && { handle: result.truncated.handle }),
+    ...(result?.error?.code === "LIMIT_SIZE" && { noRoom: result.error }),
   };
 }
 
