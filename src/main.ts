@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 
 import { builtinSettings, findConfig, loadSettings, parseSettings } from "./config/index.ts";
 import type { GloveboxConfig, Settings } from "./config/index.ts";
+import type { EngineName } from "./domain/index.ts";
 import type { Replayed } from "./execution/index.ts";
 import { createLibrary, findDemoUpstreams, parseRecording } from "./surfaces/index.ts";
 import type { CliPowers, Gateway, Glovebox } from "./surfaces/index.ts";
@@ -57,12 +58,15 @@ export async function createGlovebox(config: GloveboxConfig | string): Promise<G
  */
 export async function replay(recording: unknown, options: ReplayOptions = {}): Promise<Replayed> {
   const settings = parseSettings({}, { folder: process.cwd() }, process.env);
-  const { code, signal = new AbortController().signal } = options;
-  return replayAlone(settings, parseRecording(recording), { signal, ...(code !== undefined && { code }) });
+  const { code, engine, signal = new AbortController().signal } = options;
+  const request = { signal, ...(code !== undefined && { code }), ...(engine && { engine }) };
+  return replayAlone(settings, parseRecording(recording), request);
 }
 
 export interface ReplayOptions {
   readonly code?: string;
+  /** Left out, the engine that it ran on. */
+  readonly engine?: EngineName;
   readonly signal?: AbortSignal;
 }
 

@@ -11,13 +11,7 @@ import { createSeed, mask, reportIncident, timebox } from "./host-powers.ts";
 import { hideKnown } from "./open-approvals.ts";
 import { VERSION, chooseEngine } from "./open-gateway.ts";
 import { createVault, openRecords } from "./open-records.ts";
-import type { ReplayPowers } from "./surfaces/index.ts";
-
-export interface ReplayRequest {
-  readonly signal: AbortSignal;
-  readonly until?: number;
-  readonly code?: string;
-}
+import type { ReplayPowers, ReplayRequest } from "./surfaces/index.ts";
 
 /** From the store, once it is in the ledger who looked. Throws as `findKept` of the execution room does. */
 async function findKeptAlone(
@@ -50,12 +44,12 @@ function toExport(kept: KeptExecution): ReturnType<typeof toRecordingFile> {
   return toRecordingFile(kept, { version: VERSION, hide: mask.hide });
 }
 
-/** On the engine that it ran on. */
+/** On the engine that it ran on, unless the request names another. */
 export async function replayAlone(settings: Settings, kept: KeptExecution, request: ReplayRequest): Promise<Replayed> {
   const { limits } = kept.recording.request;
   const { isolation } = settings.sandbox;
   await using opened = new AsyncDisposableStack();
-  const engine = await confineEngine(chooseEngine(kept.recording.begun.engine), isolation);
+  const engine = await confineEngine(chooseEngine(request.engine ?? kept.recording.begun.engine), isolation);
   const keeper = opened.use(openReaper());
   const powers = { now: Date.now, seed: createSeed };
   const sandbox = opened.use(openSandbox({ engine, keeper, concurrency: 1, queue: 1, limits, ...powers }));

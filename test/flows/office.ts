@@ -10,6 +10,7 @@ import { parsePrincipalId } from "../../src/domain/index.ts";
 import type { ExecutionResult, Json, JsonObject, Principal } from "../../src/domain/index.ts";
 import { openGateway } from "../../src/open-gateway.ts";
 import type { Gateway } from "../../src/surfaces/index.ts";
+import { passingStore } from "../replays/passing-store.ts";
 
 const SERVER = fileURLToPath(new URL("fixtures/office-server.mjs", import.meta.url));
 
@@ -51,7 +52,7 @@ export async function openOffice(policy: object = {}): Promise<Office> {
     mcpServers,
     policy,
     quotas,
-    store: { url: "sqlite::memory:" },
+    store: passingStore(),
     sandbox: { limits: { outputBytes: 2_000 } },
     // Who asks is put away at once: nobody here would answer.
     approvals: { graceMs: 0 },

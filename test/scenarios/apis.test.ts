@@ -14,6 +14,7 @@ import { z } from "zod";
 import { openFakeApi } from "../../src/connectors/openapi/fixtures/fake-api.ts";
 import type { FakeApi } from "../../src/connectors/openapi/fixtures/fake-api.ts";
 import { DOCUMENTS, pathOf } from "../../src/connectors/openapi/fixtures/test-connector.ts";
+import { passingStore } from "../replays/passing-store.ts";
 import { runGlovebox, serveFor } from "./product.ts";
 import type { Finished } from "./product.ts";
 
@@ -172,7 +173,7 @@ test("an adapter may stand in the configuration itself, in a file of TypeScript 
   const text = `
     import { defineAdapter, defineConfig } from "glovebox";
     const tools = { add: { description: "Adds.", input: { type: "object" }, run: ({ a, b }) => a + b } };
-    export default defineConfig({ adapters: [defineAdapter({ name: "sums", tools })], store: { url: "sqlite::memory:" } });`;
+    export default defineConfig({ adapters: [defineAdapter({ name: "sums", tools })], store: ${JSON.stringify(passingStore())} });`;
   writeFileSync(join(folder, "typed.ts"), text);
   const { stdout } = await ask(["run", "-", "--json", "--config", "typed.ts"], "return await sums.add({ a: 1, b: 2 })");
   assert.equal((JSON.parse(stdout) as { value: unknown }).value, 3);
@@ -182,6 +183,6 @@ test("an adapter may stand in the configuration itself, in a file of TypeScript 
     run: ({ text: own }: { text: string }) => own,
   };
   const adapter = defineAdapter({ name: "it", tools: { echo } });
-  await using glovebox = await createGlovebox({ adapters: [adapter], store: { url: "sqlite::memory:" } });
+  await using glovebox = await createGlovebox({ adapters: [adapter], store: passingStore() });
   assert.equal((await glovebox.execute({ code: 'return await it.echo({ text: "hi" })' })).value, "hi");
 });

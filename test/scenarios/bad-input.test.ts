@@ -9,6 +9,7 @@ import { describe, test } from "node:test";
 import type { TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
+import { passingStore } from "../replays/passing-store.ts";
 import { makeFolder, parseJsonLines, runGlovebox, startFor, untilEnded } from "./product.ts";
 import type { Finished } from "./product.ts";
 
@@ -192,7 +193,7 @@ test(
   "hostile sources are answered one by one and the next program still completes",
   { timeout: 60_000 },
   async (context) => {
-    const folder = makeFolder(context, { mcpServers: {}, store: { url: "sqlite::memory:" } });
+    const folder = makeFolder(context, { mcpServers: {}, store: passingStore() });
     const lines = HOSTILE.flatMap(([id, code]) => [
       { id, code, limits: { wallMs: 5_000 } },
       { id: `after ${id}`, code: "return 1" },

@@ -12,13 +12,14 @@ import { createGlovebox } from "glovebox";
 import type { ExecutionResult, Glovebox, GloveboxConfig } from "glovebox";
 
 import { ERAS } from "../../src/surfaces/mcp/fixtures/try-client.ts";
+import { passingStore } from "../replays/passing-store.ts";
 import { connect } from "./connect.ts";
 import { makeFolder, parseJsonLines, runGlovebox, serveFor, untilEnded } from "./product.ts";
 
 const SERVERS = resolve("node_modules/@modelcontextprotocol");
 
 function openFor(context: TestContext, config: GloveboxConfig): Promise<Glovebox> {
-  const opened = createGlovebox({ store: { url: "sqlite::memory:" }, ...config });
+  const opened = createGlovebox({ store: passingStore(), ...config });
   context.after(async () => (await opened).close());
   return opened;
 }

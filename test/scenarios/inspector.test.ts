@@ -6,6 +6,7 @@ import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 
+import { passingStore } from "../replays/passing-store.ts";
 import { LAUNCHER, cleanEnvironment, makeFolder, probe, serveFor } from "./product.ts";
 
 const INSPECTOR = resolve("node_modules/.bin/mcp-inspector");
@@ -25,7 +26,7 @@ async function inspect(folder: string, args: readonly string[]): Promise<Answer>
 }
 
 test("the Inspector lists and calls the tools", async (suite) => {
-  const folder = makeFolder(suite, { mcpServers: { probe: probe() }, store: { url: "sqlite::memory:" } });
+  const folder = makeFolder(suite, { mcpServers: { probe: probe() }, store: passingStore() });
   const { mcp } = await serveFor(suite, folder);
   const targets = { stdio: [process.execPath, LAUNCHER, "mcp"], http: [mcp, "--transport", "http"] };
   for (const [transport, target] of Object.entries(targets)) {

@@ -9,6 +9,7 @@ import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 
+import { passingStore } from "../replays/passing-store.ts";
 import { LAUNCHER, cleanEnvironment, makeFolder, probe, untilEnded, waitForOutput } from "./product.ts";
 import { isAlive, listDescendants, untilGone } from "./processes.ts";
 
@@ -59,7 +60,7 @@ test("an old Node starts the bundled one", options, async (context) => {
 });
 
 test("input, output and exit codes pass through", options, async (context) => {
-  const rest = { store: { url: "sqlite::memory:" }, approvals: { graceMs: 0 } };
+  const rest = { store: passingStore(), approvals: { graceMs: 0 } };
   const folder = makeFolder(context, { mcpServers: { probe: probe() }, ...rest });
   const good = await finish(launch(["run", "-"], { context, folder }), "return (await probe.echo({ n: 41 })).n + 1");
   assert.deepEqual([good.code, good.stdout], [0, "42\n"]);

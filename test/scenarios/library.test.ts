@@ -9,16 +9,16 @@ import { setTimeout as wait } from "node:timers/promises";
 import { createGlovebox, defineAdapter } from "glovebox";
 import type { AdapterContext, Glovebox, GloveboxConfig, GloveboxError } from "glovebox";
 
+import { passingStore } from "../replays/passing-store.ts";
 import { probe } from "./product.ts";
 import { isAlive, listDescendants, untilGone } from "./processes.ts";
 
 const CONFIG: GloveboxConfig = {
   mcpServers: { probe: { command: process.execPath, args: [...probe("--family").args] } },
-  store: { url: "sqlite::memory:" },
 };
 
 async function openFor(context: TestContext, config: GloveboxConfig = CONFIG): Promise<Glovebox> {
-  const glovebox = await createGlovebox(config);
+  const glovebox = await createGlovebox({ store: passingStore(), ...config });
   context.after(() => glovebox.close());
   return glovebox;
 }
@@ -126,7 +126,7 @@ describe("the library", () => {
   test("a secret of an adapter that nobody set is a clear error and no incident", async (context) => {
     const run = async (_: unknown, { secret }: AdapterContext): Promise<number> => (await secret("NO_SUCH")).length;
     const desk = defineAdapter({ name: "desk", tools: { look: { description: "Looks.", input: {}, run } } });
-    const glovebox = await openFor(context, { adapters: [desk], store: { url: "sqlite::memory:" } });
+    const glovebox = await openFor(context, { adapters: [desk] });
     const { error } = await glovebox.execute({ code: "return await desk.look({})" });
     const { code, message, hint, incident } = error ?? {};
     assert.deepEqual(
@@ -141,7 +141,7 @@ describe("the library", () => {
   });
 
   test("closing while a program runs ends it as cancelled, and nothing begins afterwards", async () => {
-    const glovebox = await createGlovebox(CONFIG);
+    const glovebox = await createGlovebox({ ...CONFIG, store: passingStore() });
     const called = Promise.withResolvers<void>();
     const onEvent = ({ kind }: { readonly kind: string }): void => void (kind === "called" && called.resolve());
     const hanging = glovebox.execute({ code: "await probe.hang({})", onEvent });
@@ -176,7 +176,7 @@ describe("the library", () => {
 
   test("closing leaves no process behind, also while a program runs", async () => {
     const before = new Set(listDescendants(process.pid));
-    await using glovebox = await createGlovebox(CONFIG);
+    await using glovebox = await createGlovebox({ ...CONFIG, store: passingStore() });
     await glovebox.execute({ code: "return await probe.echo({})" });
     const running = glovebox.execute({ code: "await probe.hang({})" }).catch((error: unknown) => error);
     await glovebox.execute({ code: "return 1" });

@@ -12,6 +12,7 @@ import { createGlovebox } from "glovebox";
 
 import { ERAS } from "../../src/surfaces/mcp/fixtures/try-client.ts";
 import type { Era } from "../../src/surfaces/mcp/fixtures/try-client.ts";
+import { passingStore } from "../replays/passing-store.ts";
 import { connect } from "./connect.ts";
 import { LAUNCHER, cleanEnvironment, makeFolder, probe, serveFor } from "./product.ts";
 
@@ -148,7 +149,7 @@ test("requests with one key are answered as running with one execution", async (
 
 test("the library waits for the end, unless its caller has less patience", async () => {
   const mcpServers = { probe: { command: process.execPath, args: [...probe().args] } };
-  await using glovebox = await createGlovebox({ mcpServers, store: { url: "sqlite::memory:" } });
+  await using glovebox = await createGlovebox({ mcpServers, store: passingStore() });
   const [waited, patient] = await Promise.all([glovebox.execute({ code: LONG }), glovebox.begin({ code: MEET })]);
   assert.deepEqual([waited.state, patient.state], ["completed", "completed"]);
   const begun = await glovebox.begin({ code: LONG, patienceMs: 0 });

@@ -9,6 +9,7 @@ import type { EngineName } from "../../src/domain/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { createGlovebox } from "../../src/main.ts";
 import type { ExecutionResult, Glovebox, GloveboxConfig } from "../../src/main.ts";
+import { passingStore } from "../replays/passing-store.ts";
 import { probeWith } from "./observe.ts";
 import { makeFolder, runGlovebox } from "./product.ts";
 
@@ -33,7 +34,7 @@ after(() => server.close().closeAllConnections());
 
 const open = (config: GloveboxConfig = {}, engine: EngineName = "isolate"): Promise<Glovebox> =>
   createGlovebox({
-    store: { url: "sqlite::memory:" },
+    store: passingStore(),
     approvals: { graceMs: 0 },
     ...config,
     sandbox: { engine, networkPolicy: { mode: "allowed", grants: [place] }, ...config.sandbox },

@@ -9,6 +9,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { isJsonObject } from "../../src/domain/index.ts";
 import { createGlovebox } from "../../src/main.ts";
 import type { ExecutionResult, Glovebox, GloveboxConfig } from "../../src/main.ts";
+import { passingStore } from "../replays/passing-store.ts";
 import { probe } from "./product.ts";
 
 /** What happened to one program: its error's code, its value, or that it waits for a person. */
@@ -41,7 +42,7 @@ export async function withGlovebox<Value>(
 ): Promise<Value> {
   const whole = {
     mcpServers: { probe: probeWith() },
-    store: { url: "sqlite::memory:" },
+    store: passingStore(),
     approvals: { graceMs: 0 },
     ...(isJsonObject(config) && config),
   };

@@ -8,6 +8,8 @@ import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import type { TestContext } from "node:test";
 
+import { noteStart } from "../replays/passing-store.ts";
+
 /** What `npx glovebox` starts. */
 export const LAUNCHER = resolve("bin/glovebox.js");
 
@@ -28,6 +30,7 @@ export function makeFolder(context: TestContext, config?: unknown): string {
 
 /** What a command is started with; nothing of this process reaches it beside the search path. */
 export function cleanEnvironment(folder: string, more: Readonly<Record<string, string>> = {}): Record<string, string> {
+  noteStart(folder, more);
   return { PATH: process.env["PATH"] ?? "", HOME: folder, XDG_CACHE_HOME: resolve("node_modules/.cache"), ...more };
 }
 

@@ -68,6 +68,15 @@ test("a past execution", async (suite) => {
     assert.deepEqual(result.calls, first.calls);
     assert.deepEqual(world.effects(), ["1", "2", "3", "4"]);
   });
+  await suite.test("comes out the same on another engine, and a name of none is refused", async () => {
+    for (const engine of ["quickjs", "workerd"]) {
+      const { code, stdout, stderr } = await world.executions("replay", first.execution, "--engine", engine, "--json");
+      const { same, result } = JSON.parse(stdout) as Replayed & { same: boolean };
+      assert.deepEqual([code, same, result.engine], [0, true, engine], stderr);
+      assert.equal(JSON.stringify(result.value), JSON.stringify(first.value));
+    }
+    assert.equal((await world.executions("replay", first.execution, "--engine", "v8")).code, 2);
+  });
   await suite.test("stops after the answer to a call", async () => {
     const { code, stderr } = await world.executions("replay", first.execution, "--until", "3");
     assert.equal(code, 0, stderr);
@@ -103,6 +112,8 @@ test("a past execution", async (suite) => {
     const { value } = (await replay(JSON.parse(text), { code: "return await counting.add({ n: 3 })" })).result;
     assert.equal(value, "3");
     assert.equal((await replay(JSON.parse(text))).difference, undefined);
+    const other = await replay(JSON.parse(text), { engine: "quickjs" });
+    assert.deepEqual([other.difference, other.result.engine], [undefined, "quickjs"]);
   });
   await suite.test("is in the ledger with who looked at it", async () => {
     const { stdout } = await runGlovebox(["audit", "export"], { folder: world.folder });

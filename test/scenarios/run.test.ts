@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import { describe, test } from "node:test";
 
 import type { ExecutionResult } from "../../src/domain/index.ts";
+import { passingStore } from "../replays/passing-store.ts";
 import { EVERYTHING, INVENTORY, makeFolder, parseJsonLines, runGlovebox } from "./product.ts";
 
 /** Its condition looks as if it could end, so that analysis lets it run. */
@@ -130,7 +131,7 @@ const EXITS: readonly { name: string; code: string; error: string; exit: number;
 /** Only what the program mentions is started. */
 function onlyNamed(code: string): unknown {
   const named = Object.entries(CONFIG.mcpServers).filter(([name]) => code.includes(`${name}.`));
-  return { mcpServers: Object.fromEntries(named), store: { url: "sqlite::memory:" }, approvals: { graceMs: 0 } };
+  return { mcpServers: Object.fromEntries(named), store: passingStore(), approvals: { graceMs: 0 } };
 }
 
 describe("every exit has its code", { concurrency: 2 }, () => {

@@ -1,5 +1,6 @@
 /** The words of `glovebox executions replay` and `export`. */
 
+import { Option } from "commander";
 import type { Command } from "commander";
 
 import { addCommand, parseCount } from "./add-command.ts";
@@ -12,6 +13,7 @@ export function addReplay(executions: Command, context: ReplayContext, end: (cod
   addCommand(executions, "replay <id>", "an execution again, from its journal or an export, with no upstream touched")
     .option("--until <call>", "stop after the answer to this call and show what was done until then", parseCount)
     .option("--code <file>", "other code, against the answers that were recorded")
+    .addOption(new Option("--engine <name>", "another sandbox engine").choices(["isolate", "quickjs", "workerd"]))
     .option("--json", "print as one JSON object")
     .action(async (subject: string, _flags, command: Command) =>
       end(await replayCommand(subject, command.optsWithGlobals(), context)),

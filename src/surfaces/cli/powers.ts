@@ -5,7 +5,7 @@ import type { Readable, Writable } from "node:stream";
 import type { LedgerReader } from "../../audit/index.ts";
 import type { HeldDefinitions } from "../../catalog/index.ts";
 import type { Settings } from "../../config/index.ts";
-import type { ConnectorId, ExecutionId, Instant, JsonObject } from "../../domain/index.ts";
+import type { ConnectorId, EngineName, ExecutionId, Instant, JsonObject } from "../../domain/index.ts";
 import type { KeptExecution, Replayed } from "../../execution/index.ts";
 import type { ApprovalDesk } from "../../policy/index.ts";
 import type { ExecutionControl, ExecutionHistory } from "../../execution/index.ts";
@@ -41,6 +41,14 @@ export type DroppedLogin =
   | { readonly kind: "forgotten"; readonly issuer?: string; readonly revocation?: Revocation };
 
 /** Past executions, shown again. */
+export interface ReplayRequest {
+  readonly signal: AbortSignal;
+  readonly until?: number;
+  readonly code?: string;
+  /** Left out, the one that it ran on. */
+  readonly engine?: EngineName;
+}
+
 export interface ReplayPowers {
   /** From the journal; it is in the ledger who looked. */
   find(
@@ -51,11 +59,7 @@ export interface ReplayPowers {
   /** A document that needs nothing else, without known secrets. */
   toFile(kept: KeptExecution): JsonObject;
   /** Opens a sandbox and nothing else. */
-  show(
-    settings: Settings,
-    kept: KeptExecution,
-    request: { readonly signal: AbortSignal; readonly until?: number; readonly code?: string },
-  ): Promise<Replayed>;
+  show(settings: Settings, kept: KeptExecution, request: ReplayRequest): Promise<Replayed>;
 }
 
 export interface CliPowers {

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 
 import { GloveboxError, parseExecutionId } from "../../domain/index.ts";
-import type { Principal } from "../../domain/index.ts";
+import type { EngineName, Principal } from "../../domain/index.ts";
 import type { KeptExecution, Replayed } from "../../execution/index.ts";
 import { parseRecording } from "../parse-recording.ts";
 import { EXIT } from "./powers.ts";
@@ -16,6 +16,7 @@ export interface ReplayFlags {
   readonly json?: boolean;
   readonly until?: number;
   readonly code?: string;
+  readonly engine?: EngineName;
 }
 
 export interface ReplayContext {
@@ -49,6 +50,7 @@ export async function replayCommand(
       signal: abort.signal,
       ...(until !== undefined && { until }),
       ...(code !== undefined && { code }),
+      ...(flags.engine && { engine: flags.engine }),
     };
     const replayed = await powers.replays.show(settings, kept, options);
     if (flags.json) printJson(terminal.stdout, { same: replayed.difference === undefined, ...replayed });

@@ -1,0 +1,22 @@
+/**
+ * Loaded before each test file by `npm run replay:scenarios`: a temporary folder that a test removes is moved to those that
+ * are kept, with the stores and keys in it. No test has to know of it, so that none can be forgotten.
+ */
+
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+
+import { makeKeptFolder } from "./passing-store.ts";
+
+const { rmSync } = fs;
+
+fs.rmSync = (path, options) => {
+  const folder = String(path);
+  const isWhole = options?.recursive === true && dirname(folder) === tmpdir() && fs.existsSync(folder);
+  const kept = isWhole ? makeKeptFolder() : undefined;
+  if (kept === undefined) rmSync(path, options);
+  else fs.renameSync(folder, join(kept, basename(folder)));
+};
+syncBuiltinESMExports();

@@ -1,0 +1,142 @@
+/** Reads what tests left: every execution of every store below a folder, as its export would tell another machine. */
+
+import { closeSync, existsSync, openSync, readFileSync, readSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { loadSettings, parseSettings } from "../../src/config/index.ts";
+import type { Settings } from "../../src/config/index.ts";
+import { GloveboxError, describeError } from "../../src/domain/index.ts";
+import type { ExecutionId } from "../../src/domain/index.ts";
+import { findKept, openJournals, toRecordingFile } from "../../src/execution/index.ts";
+import type { KeptExecution } from "../../src/execution/index.ts";
+import { findWritten, findWrittenInApi } from "../../src/find-written.ts";
+import { createVault, openRecords } from "../../src/open-records.ts";
+import type { Records } from "../../src/open-records.ts";
+import { parseRecording } from "../../src/surfaces/parse-recording.ts";
+import { createMask } from "../../src/vault/index.ts";
+import type { Vault } from "../../src/vault/index.ts";
+import { STARTS_FILE } from "./passing-store.ts";
+import type { NotedStart } from "./passing-store.ts";
+import { REASONS } from "./reasons.ts";
+import type { Reason } from "./reasons.ts";
+
+/** One execution, to be shown again or with the reason why it cannot be. */
+export type Found =
+  | { readonly kind: "kept"; readonly id: ExecutionId; readonly kept: KeptExecution }
+  | { readonly kind: "unkept"; readonly id: ExecutionId; readonly reason: Reason }
+  | { readonly kind: "broken"; readonly id: ExecutionId; readonly what: string };
+
+const HEADER = "SQLite format 3\0";
+const KEY = "GLOVEBOX_ENCRYPTION_KEY";
+const MOST = 100_000;
+
+/** Whatever is called a store in a test has some name; what it is stands at its beginning. */
+export function listStores(folder: string): readonly string[] {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter(isDatabase);
+}
+
+function isDatabase(path: string): boolean {
+  const file = openSync(path, "r");
+  try {
+    const start = Buffer.alloc(HEADER.length);
+    readSync(file, start);
+    return start.toString("latin1") === HEADER;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Rejects with STORE_UNAVAILABLE for what is no store, or one of another version. `folder` is where the starts are noted. */
+export async function readStore(path: string, folder: string): Promise<readonly Found[]> {
+  const starts = readStarts(folder).filter((start) => path.includes(`/${start.folder}/`));
+  const settings = await findSettings(path, starts);
+  const records = await openRecords(settings);
+  try {
+    const all = await records.store.executions.list({ limit: MOST });
+    if (all.length === 0) return [];
+    const vault = await openAny(settings, records, starts);
+    const read = await openReading(settings, records.store, vault);
+    const found: Found[] = [];
+    for (const { id } of all) found.push(await read(id));
+    await vault.close();
+    return found;
+  } finally {
+    await records.close();
+  }
+}
+
+function readStarts(folder: string): readonly NotedStart[] {
+  const file = join(folder, STARTS_FILE);
+  if (!existsSync(file)) return [];
+  return readFileSync(file, "utf8").trim().split("\n").map(parseStart);
+}
+
+function parseStart(line: string): NotedStart {
+  return JSON.parse(line) as NotedStart; // written by `noteStart`
+}
+
+/** With the secrets that stand in the configuration, where there is one that can still be read. */
+async function findSettings(path: string, starts: readonly NotedStart[]): Promise<Settings> {
+  const bare = parseSettings({ store: { url: `sqlite:${path}` } }, { folder: dirname(path) }, {});
+  const environment = Object.assign({}, ...starts.map((start) => start.environment)) as Record<string, string>;
+  const file = [dirname(path), dirname(dirname(path))]
+    .map((folder) => join(folder, "glovebox.config.json"))
+    .find((candidate) => existsSync(candidate));
+  if (file === undefined) return bare;
+  const whole = await loadSettings(file, environment).catch(() => bare);
+  return { ...whole, store: bare.store };
+}
+
+/** With the key beside the store, or one of those that its gateways were started with. */
+async function openAny(settings: Settings, { store, ledger }: Records, starts: readonly NotedStart[]): Promise<Vault> {
+  const keys = new Set([undefined, ...starts.map(({ environment }) => environment[KEY])]);
+  const tried: unknown[] = [];
+  for (const key of keys) {
+    if (key === undefined) delete process.env[KEY];
+    else process.env[KEY] = key;
+    try {
+      const vault = createVault(settings, store, ledger);
+      await vault.ready();
+      return vault;
+    } catch (thrown) {
+      tried.push(thrown);
+    }
+  }
+  throw new AggregateError(tried, "No key opens this store");
+}
+
+async function openReading(settings: Settings, store: Records["store"], vault: Vault) {
+  const mask = createMask();
+  const written = [
+    ...[...settings.upstreams.values()].flatMap(findWritten),
+    ...[...settings.apis.values()].flatMap(findWrittenInApi),
+  ];
+  for (const text of [...(await vault.known()).map((secret) => secret.reveal()), ...written]) mask.add(text);
+  const seal = await vault.openSeal();
+  const journals = openJournals({ store: store.journals, seal, now: Date.now, ...settings.journal });
+  return async (id: ExecutionId): Promise<Found> => {
+    try {
+      const kept = await findKept(id, { store, journals });
+      const text = JSON.stringify(toRecordingFile(kept, { version: "test", hide: mask.hide }));
+      return { kind: "kept", id, kept: parseRecording(JSON.parse(text)) };
+    } catch (thrown) {
+      return toUnkept(id, thrown);
+    }
+  };
+}
+
+function toUnkept(id: ExecutionId, thrown: unknown): Found {
+  if (!(thrown instanceof GloveboxError)) throw thrown;
+  const { code, message } = describeError(thrown);
+  if (code === "REQUEST_INVALID" && message.includes("ran no program")) {
+    return { kind: "unkept", id, reason: REASONS.neverBegan };
+  }
+  if (code === "REQUEST_NOT_FOUND") return { kind: "unkept", id, reason: REASONS.notKept };
+  if (code === "REPLAY_DIVERGED" && message.includes("is damaged")) {
+    return { kind: "unkept", id, reason: REASONS.damaged };
+  }
+  return { kind: "broken", id, what: `${code}: ${message}` };
+}
