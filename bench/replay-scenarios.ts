@@ -95,11 +95,10 @@ async function showOne(
 ): Promise<void> {
   if (found.kind === "unkept") return count(`not shown: ${found.reason}`);
   if (found.kind === "broken") return tell(`${place} ${found.id}: ${found.what}`);
-  count(`shown, recorded on ${found.kept.recording.begun.engine}${found.kept.isMasked ? ", secrets taken out" : ""}`);
-  const { kept, id } = found;
+  count(`shown, recorded on ${found.kept.recording.begun.engine}${found.isMasked ? ", with secrets" : ""}`);
   const showOn = async (engine: EngineName): Promise<void> => {
-    const shown = await stage.show(kept, engine);
-    if (shown.kind === "different") tell(`${place} ${id} on ${engine}: ${shown.what}`);
+    const shown = await stage.show(found, engine);
+    if (shown.kind === "different") tell(`${place} ${found.id} on ${engine}: ${shown.what}`);
     else count(`${engine}: ${shown.kind === "same" ? "the same bytes" : shown.reason}`);
   };
   await Promise.all(ENGINES.map(showOn));

@@ -1,4 +1,4 @@
-/** Reads what tests left: every execution of every store below a folder, as its export would tell another machine. */
+/** Reads what tests left: every execution of every store below a folder. */
 
 import { closeSync, existsSync, openSync, readFileSync, readSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -20,9 +20,18 @@ import type { NotedStart } from "./passing-store.ts";
 import { REASONS } from "./reasons.ts";
 import type { Reason } from "./reasons.ts";
 
+/** What its export tells another machine; where secrets had to be taken out of that, what this machine has. */
+export interface Recorded {
+  readonly kept: KeptExecution;
+  /** Secrets were taken out of its export. */
+  readonly isMasked: boolean;
+  /** Takes secrets out of what is shown. */
+  readonly hide: (text: string) => string;
+}
+
 /** One execution, to be shown again or with the reason why it cannot be. */
 export type Found =
-  | { readonly kind: "kept"; readonly id: ExecutionId; readonly kept: KeptExecution }
+  | ({ readonly kind: "kept"; readonly id: ExecutionId } & Recorded)
   | { readonly kind: "unkept"; readonly id: ExecutionId; readonly reason: Reason }
   | { readonly kind: "broken"; readonly id: ExecutionId; readonly what: string };
 
@@ -121,7 +130,9 @@ async function openReading(settings: Settings, store: Records["store"], vault: V
     try {
       const kept = await findKept(id, { store, journals });
       const text = JSON.stringify(toRecordingFile(kept, { version: "test", hide: mask.hide }));
-      return { kind: "kept", id, kept: parseRecording(JSON.parse(text)) };
+      const exported = parseRecording(JSON.parse(text));
+      const { isMasked } = exported;
+      return { kind: "kept", id, kept: isMasked ? kept : exported, isMasked, hide: mask.hide };
     } catch (thrown) {
       return toUnkept(id, thrown);
     }

@@ -6,6 +6,7 @@ import type { KeptExecution, Replayed } from "../../src/execution/index.ts";
 import { isCutOff } from "../../src/execution/replay/find-difference.ts";
 import { openTestSandbox } from "../../src/sandbox/fixtures/test-sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/index.ts";
+import type { Recorded } from "./read-stores.ts";
 import { REASONS, explain } from "./reasons.ts";
 import type { Reason } from "./reasons.ts";
 
@@ -21,7 +22,7 @@ export type Shown =
 
 /** Sandboxes are shared by recordings with the same bounds, because starting one takes longer than most programs. */
 export interface Stage extends AsyncDisposable {
-  show(kept: KeptExecution, engine: EngineName): Promise<Shown>;
+  show(recorded: Recorded, engine: EngineName): Promise<Shown>;
 }
 
 export function openStage(): Stage {
@@ -34,9 +35,10 @@ export function openStage(): Stage {
     return sandbox;
   };
   return {
-    show: async (kept, engine) => {
+    show: async ({ kept, hide }, engine) => {
       const bounded = withBound(kept);
-      return judge(bounded, await showOn(bounded, await sandboxFor(engine, bounded.recording.request.limits)));
+      const sandbox = await sandboxFor(engine, bounded.recording.request.limits);
+      return judge(bounded, await showOn(sandbox, { kept: bounded, hide }));
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([...opened.values()].map(async (sandbox) => (await sandbox).close()));
@@ -51,16 +53,12 @@ function withBound(kept: KeptExecution): KeptExecution {
   return { ...kept, recording: { ...kept.recording, request: { ...request, limits } } };
 }
 
-function showOn(kept: KeptExecution, sandbox: Sandbox): Promise<Replayed> {
+function showOn(sandbox: Sandbox, { kept, hide }: Pick<Recorded, "kept" | "hide">): Promise<Replayed> {
   const { engine, isolation } = sandbox;
   const report = (thrown: unknown): string => {
     throw new Error("An execution that is shown again has an incident", { cause: thrown });
   };
-  return replay(
-    kept,
-    { signal: SIGNAL },
-    { engine, isolation, report, hide: (text) => text, run: (job) => sandbox.run(job) },
-  );
+  return replay(kept, { signal: SIGNAL }, { engine, isolation, report, hide, run: (job) => sandbox.run(job) });
 }
 
 function judge({ result: first }: KeptExecution, { result: again, difference }: Replayed): Shown {

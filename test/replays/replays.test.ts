@@ -1,0 +1,126 @@
+/**
+ * Executions of every kind, recorded in a whole gateway on each engine and shown again on all of them: the same bytes, or
+ * a reason that is stated beside the program. `npm run replay:scenarios` does the same with all that the scenario tests run.
+ */
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { after, test } from "node:test";
+import { promisify } from "node:util";
+
+import type { EngineName, ExecutionView } from "../../src/domain/index.ts";
+import { ENGINES } from "../../src/sandbox/fixtures/engines.ts";
+import type { Gateway } from "../../src/surfaces/index.ts";
+import { AGENT, OPERATOR, openWorld, until } from "../durable/world.ts";
+import type { World } from "../durable/world.ts";
+import { STARTS_FILE, STORES_FOLDER } from "./passing-store.ts";
+import { SAMPLES } from "./programs.ts";
+import type { Sample } from "./programs.ts";
+import { readStore } from "./read-stores.ts";
+import type { Found } from "./read-stores.ts";
+import { openStage } from "./show-again.ts";
+
+const stage = openStage();
+after(() => stage[Symbol.asyncDispose]());
+
+/** To its end, with what a person says in between. Answers the id by which it is found again. */
+async function record(world: World, gateway: Gateway, sample: Sample): Promise<string> {
+  const abort = new AbortController();
+  const { code, input, limits, dryRun, isRejected = false, isCancelled = false, ending } = sample;
+  const started = await gateway.execute({
+    principal: AGENT,
+    code,
+    ...(input !== undefined && { input }),
+    ...(limits && { limits }),
+    ...(dryRun !== undefined && { dryRun }),
+    signal: abort.signal,
+    onEvent: ({ kind }) => void (isCancelled && kind === "called" && abort.abort()),
+  });
+  let view: ExecutionView = started;
+  while (view.state === "paused") {
+    const approvals = await world.approvals();
+    for (const { id } of await approvals.list({ isPending: true }))
+      await approvals.decide(id, { verdict: isRejected ? "reject" : "approve" }, OPERATOR);
+    view = await until(gateway, started.execution, "completed", "failed");
+  }
+  assert.equal(view.error?.code ?? view.state, ending, `${code}: ${view.error?.message}`);
+  return started.execution;
+}
+
+/** All samples, in one store, which is read back once its gateway has ended. */
+async function recordAll(engine: EngineName): Promise<ReadonlyMap<string, Found>> {
+  const config = { approvals: { graceMs: 10 }, analysis: { types: "off" }, sandbox: { engine } };
+  await using world = await openWorld({ config });
+  const gateway = await world.open();
+  const ids = new Map<string, string>();
+  for (const [name, sample] of Object.entries(SAMPLES)) ids.set(name, await record(world, gateway, sample));
+  await gateway.close();
+  const found = await readStore(world.settings.store.path, world.folder);
+  const find = (id: string): Found => found.find((one) => one.id === id) ?? assert.fail(`${id} is not kept`);
+  return new Map([...ids].map(([name, id]) => [name, find(id)]));
+}
+
+async function outcomeOn(engine: EngineName, found: Found): Promise<string> {
+  if (found.kind === "unkept") return found.reason;
+  if (found.kind === "broken") return found.what;
+  const shown = await stage.show(found, engine);
+  if (shown.kind === "same") return "the same";
+  return shown.kind === "explained" ? shown.reason : shown.what;
+}
+
+for (const recordedOn of ENGINES) {
+  test(`what ran on ${recordedOn} comes out the same on every engine, or has its reason`, async () => {
+    const all = await recordAll(recordedOn);
+    const compare = async (shownOn: EngineName): Promise<void> => {
+      const outcomes = new Map<string, string>();
+      for (const [name, found] of all) outcomes.set(name, await outcomeOn(shownOn, found));
+      const expected = Object.entries(SAMPLES).map(
+        ([name, { reason }]) => [name, reason?.(recordedOn, shownOn) ?? "the same"] as const,
+      );
+      assert.deepEqual(Object.fromEntries(outcomes), Object.fromEntries(expected), `shown on ${shownOn}`);
+    };
+    await Promise.all(ENGINES.map(compare));
+  });
+}
+
+/** As a test does: it makes a folder and removes it, starts a gateway with a variable, and has a store that nobody sees. */
+const TEST = `
+  import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+  import { tmpdir } from "node:os";
+  import { join } from "node:path";
+  import { noteStart, passingStore } from ${JSON.stringify(resolve("test/replays/passing-store.ts"))};
+  const folder = mkdtempSync(join(tmpdir(), "glovebox-"));
+  writeFileSync(join(folder, "glovebox.db"), "");
+  writeFileSync(join(folder, "other"), "");
+  rmSync(join(folder, "other"), { recursive: true });
+  noteStart(folder, { KEY: "value" });
+  rmSync(folder, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true });
+  console.log(JSON.stringify([folder, passingStore().url]));`;
+
+async function runTest(environment: Readonly<Record<string, string>>): Promise<readonly [string, string]> {
+  const preload = `--import=${resolve("test/replays/keep-stores.ts")}`;
+  const args = [preload, "--input-type=module", "--eval", TEST];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env: { ...process.env, ...environment } });
+  return JSON.parse(stdout) as [string, string];
+}
+
+test("what a test removes is kept when it is asked for, and only then", async (context) => {
+  const kept = mkdtempSync(join(tmpdir(), "glovebox-kept-"));
+  context.after(() => rmSync(kept, { recursive: true, force: true }));
+  const [gone, inMemory] = await runTest({});
+  assert.deepEqual([existsSync(gone), inMemory, readdirSync(kept)], [false, "sqlite::memory:", []]);
+  const [moved, url] = await runTest({ [STORES_FOLDER]: kept });
+  const name = moved.slice(tmpdir().length + 1);
+  assert.equal(existsSync(moved), false);
+  assert.deepEqual(
+    readdirSync(kept, { recursive: true }).filter((path) => /glovebox\.db$|other$/.test(String(path))).length,
+    1,
+  );
+  assert.ok(url.startsWith(`sqlite:${kept}/`), url);
+  const [start] = readFileSync(join(kept, STARTS_FILE), "utf8").trim().split("\n");
+  assert.deepEqual(JSON.parse(start ?? ""), { folder: name, environment: { KEY: "value" } });
+});
