@@ -18,8 +18,8 @@ import { startChild } from "./start-child.ts";
 import type { Child, ChildOptions } from "./start-child.ts";
 import { TO_HOST } from "./wire.ts";
 
-/** A child grows by a few megabytes in a thousand executions. */
-const RECYCLE_AFTER = 1_000;
+/** A child grows by a few megabytes in a thousand executions, and starting one takes as long as a hundred of them. */
+const RECYCLE_AFTER = 5_000;
 /** One that holds so much more than at its start has not given back what programs used; the next needs its room. */
 const MOST_GROWTH_BYTES = 48 * 1024 * 1024;
 const IDLE_MS = 30_000;
