@@ -10,10 +10,10 @@ const stackOf = (stack: string): string => toAuthorStack({ name: "TypeError", me
 test("the head has no line of its own", () => assert.equal(HEAD.includes("\n"), false));
 
 test("columns of the first line lose the head and count from 1, others stay", () => {
-  const stack = `    at f (program.ts:1:${HEAD.length})\n    at <anonymous> (program.ts:2:40)\n    at program.ts:11:30\n`;
+  const stack = `    at f (program.ts:1:${HEAD.length + 4})\n    at <anonymous> (program.ts:2:40)\n    at program.ts:11:30\n`;
   assert.equal(
     stackOf(stack),
-    "TypeError: wrong\n    at f (program.ts:1:1)\n    at <anonymous> (program.ts:2:40)\n    at program.ts:11:30\n",
+    "TypeError: wrong\n    at f (program.ts:1:5)\n    at <anonymous> (program.ts:2:40)\n    at program.ts:11:30\n",
   );
 });
 
