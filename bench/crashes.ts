@@ -12,7 +12,12 @@ const PROGRAMS = String(Number(process.argv[2] ?? 2_000));
 
 await buildIfStale();
 const env = { ...process.env, DURABLE_PROGRAMS: PROGRAMS, DURABLE_KILLED: PROGRAMS };
-const args = ["--test", "--test-concurrency=1", "test/durable/tape.test.ts", "test/durable/kills/kills.test.ts"];
+const files = [
+  "test/durable/tape.test.ts",
+  "test/durable/kills/first-half.test.ts",
+  "test/durable/kills/second-half.test.ts",
+];
+const args = ["--test", "--test-concurrency=2", ...files];
 const child = spawn(process.execPath, args, { env, stdio: "inherit" });
 const [code] = (await once(child, "close")) as [number | null];
 process.exitCode = code ?? 1;

@@ -46,7 +46,7 @@ export interface Life {
   readonly wrong: readonly string[];
 }
 
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 200_000;
 /** Answers come while nobody else waits for them, too. */
 const LOOK_MS = 25;
 
@@ -76,7 +76,7 @@ export async function openKillWorld(): Promise<KillWorld> {
     clients: { patienceMs: 200 },
     policy: { flows: "allow", rules: [{ id: "people", decision: "ask", tools: ["shop.pay", "shop.peek"] }] },
     quotas: { executionsPerMinute: 0, executionMsPerHour: 0 },
-    sandbox: { queue: 1_000 },
+    sandbox: { concurrency: 10, queue: 1_000 },
     store: { url: "sqlite:ledger.db" },
   };
   writeFileSync(join(folder, "glovebox.config.json"), JSON.stringify(config));
