@@ -8,14 +8,15 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { expectTwo } from "./peer.ts";
+import { createPrograms, expectAnswer } from "./peer.ts";
 import type { Peer } from "./peer.ts";
 
 const WORKER = `import { DynamicWorkerExecutor } from "@cloudflare/codemode";
+const tools = { name: "codemode", fns: { echo: async (args) => args } };
 export default {
   async fetch(request, env) {
     const executor = new DynamicWorkerExecutor({ loader: env.LOADER });
-    const { result, error } = await executor.execute(await request.text(), []);
+    const { result, error } = await executor.execute(await request.text(), [tools]);
     return Response.json({ result, error });
   },
 };`;
@@ -31,6 +32,8 @@ const main :Workerd.Worker = (
   bindings = [(name = "LOADER", workerLoader = ())],
 );`;
 
+const PROGRAMS = createPrograms('codemode.echo({ message: "x" })');
+
 export async function openCodemode(folder: string): Promise<Peer> {
   writeFileSync(join(folder, "worker.js"), WORKER);
   writeFileSync(join(folder, "config.capnp"), CONFIG);
@@ -45,8 +48,10 @@ export async function openCodemode(folder: string): Promise<Peer> {
   });
   while (!existsSync(socketPath) && child.exitCode === null) await sleep(20);
   return {
-    name: "@cloudflare/codemode (dynamic worker in one workerd process)",
-    run: async () => expectTwo(JSON.parse(await ask(socketPath, "async () => 1 + 1")).result),
+    name: "@cloudflare/codemode (dynamic worker and tools in one workerd process), over a socket",
+    tasks: ["nothing", "ten", "hundred"],
+    run: async (task) =>
+      expectAnswer(task, JSON.parse(await ask(socketPath, `async () => { ${PROGRAMS[task]} }`)).result),
     async [Symbol.asyncDispose]() {
       child.kill();
       await once(child, "exit");

@@ -1,7 +1,7 @@
 /**
- * `npm run bench:peers`: the same programs through Glovebox and through other products for code mode, one after the
- * other in one run. It installs them into a temporary folder, so it needs a package registry; nothing else here does.
- * What is compared is each product's own way in: a program as text, its result as a value.
+ * `npm run bench:peers`: the same programs through Glovebox and through other products for code mode, in turns within one
+ * run. It installs them into a temporary folder, so it needs a package registry; nothing else here does. What is compared
+ * is each product's own way in: a program as text, its result as a value.
  */
 
 import { spawnSync } from "node:child_process";
@@ -10,23 +10,46 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { buildIfStale } from "../../scripts/build.ts";
-import { ms, print, rate, time } from "../measure.ts";
+import { print, rate, time } from "../measure.ts";
 import { openCodemode } from "./codemode.ts";
+import { openExecutor } from "./executor.ts";
 import { openGloveboxPeer } from "./glovebox.ts";
-import type { Peer } from "./peer.ts";
+import type { Peer, Task } from "./peer.ts";
 import { openUtcp } from "./utcp.ts";
 
-const PACKAGES = ["@cloudflare/codemode@0.5.6", "@utcp/code-mode@1.2.12", "esbuild@0.28.2", "workerd@1.20261104.1"];
-const WARM = 50;
-const PACED = 150;
-const DENSE = 300;
+const PACKAGES = [
+  "@cloudflare/codemode@0.5.6",
+  "@utcp/code-mode@1.2.12",
+  "@utcp/direct-call@1.0.12",
+  "esbuild@0.28.2",
+  "executor@1.5.9",
+  "workerd@1.20261104.1",
+];
+/** So often each product has its turn: what the machine does meanwhile then falls on all of them. */
+const ROUNDS = 5;
+const WARM = 20;
+const PACED = 40;
+const DENSE: Readonly<Record<Task, number>> = { nothing: 80, ten: 20, hundred: 8 };
+const AT_ONCE = 200;
 const PAUSE_MS = 10;
+
+const NAMES: Readonly<Record<Task, string>> = {
+  nothing: "nothing",
+  ten: "10 calls one after the other",
+  hundred: "100 calls at once",
+};
+
+const RATE = "executions of nothing per second, 4 at once";
 
 await buildIfStale();
 const folder = mkdtempSync(join(tmpdir(), "glovebox-peers-"));
 try {
   install(folder);
-  for (const open of [openGloveboxPeer, openUtcp, openCodemode]) await compare(open);
+  await using stack = new AsyncDisposableStack();
+  const peers: Peer[] = [];
+  for (const open of [openGloveboxPeer, openExecutor, openUtcp, openCodemode])
+    peers.push(stack.use(await open(folder)));
+  await compare(peers);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -38,14 +61,30 @@ function install(into: string): void {
   if (status !== 0) throw new Error("The other products cannot be installed: is a package registry reachable?");
 }
 
-async function compare(open: (folder: string) => Promise<Peer>): Promise<void> {
-  await using peer = await open(folder);
-  await time(WARM, () => peer.run());
-  const paced = await time(PACED, () => peer.run(), PAUSE_MS);
-  const dense = await time(DENSE, () => peer.run());
-  const perSecond = await rate(DENSE, 4, () => peer.run());
-  console.log(`\n${peer.name}`);
-  print("return 1 + 1, paced: p50 / p95", `${ms(paced.p50)} / ${ms(paced.p95)}`);
-  print("return 1 + 1, back to back: p50 / p95", `${ms(dense.p50)} / ${ms(dense.p95)}`);
-  print("executions per second, 4 at once", perSecond.toFixed(0));
+async function compare(peers: readonly Peer[]): Promise<void> {
+  const seen = peers.map((peer) => ({ peer, times: new Map<string, number[]>() }));
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const { peer, times } of seen) {
+      const note = (name: string, value: number): void => void times.set(name, [...(times.get(name) ?? []), value]);
+      await measure(peer, note);
+    }
+  }
+  for (const { peer, times } of seen) {
+    console.log(`\n${peer.name}`);
+    for (const [name, values] of times) print(name, `${medianOf(values).toFixed(2)} ${name === RATE ? "/s" : "ms"}`);
+  }
+}
+
+async function measure(peer: Peer, note: (name: string, value: number) => void): Promise<void> {
+  await time(WARM, () => peer.run("nothing"));
+  note("nothing, paced: p50", (await time(PACED, () => peer.run("nothing"), PAUSE_MS)).p50);
+  for (const task of peer.tasks) {
+    await time(2, () => peer.run(task));
+    note(`${NAMES[task]}, back to back: p50`, (await time(DENSE[task], () => peer.run(task))).p50);
+  }
+  note(RATE, await rate(AT_ONCE, 4, () => peer.run("nothing")));
+}
+
+function medianOf(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
