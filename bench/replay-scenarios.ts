@@ -20,7 +20,7 @@ import type { Found } from "../test/replays/read-stores.ts";
 import { openStage } from "../test/replays/show-again.ts";
 import type { Stage } from "../test/replays/show-again.ts";
 
-const TESTS = ["scenarios", "flows", "durable", "canary"].map((folder) => `test/${folder}/*.test.ts`);
+const TESTS = ["scenarios", "flows", "durable", "canary"].map((folder) => `test/${folder}/**/*.test.ts`);
 const AT_ONCE = 2;
 
 const given = process.argv[2];
