@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 import { createGlovebox } from "../src/main.ts";
+import { timeHop } from "./hop.ts";
 import { ms, print, rate, time } from "./measure.ts";
 
 export async function benchProduct(): Promise<void> {
@@ -27,6 +28,12 @@ export async function benchProduct(): Promise<void> {
       run('for (let i = 0; i < 10; i++) await inventory.getProduct({ sku: "SKU-001" });'),
     );
     print("10 sequential calls of an upstream: p50 / p95", `${ms(ten.p50)} / ${ms(ten.p95)}`, "aim: 7.5 ms");
+    const hop = await timeHop();
+    print(
+      "20 round trips between processes and nothing else",
+      ms(20 * hop),
+      `${((2_000 * hop) / ten.p50).toFixed(0)} % of it`,
+    );
     const hundred = await time(20, () =>
       run('await Promise.all(Array.from({ length: 100 }, () => inventory.getProduct({ sku: "SKU-001" })))'),
     );

@@ -38,14 +38,26 @@ export function canonicalJson(value: Json): string {
   return `{${entries.join(",")}}`;
 }
 
-/** The same value with every text changed, keys too. For values of bounded depth. */
+/** The same value with every text changed, keys too; itself where nothing changes. For values of bounded depth. */
 export function mapTexts(value: Json, change: (text: string) => string): Json {
   if (typeof value === "string") return change(value);
-  if (Array.isArray(value)) return value.map((item: Json) => mapTexts(item, change));
+  if (Array.isArray(value)) return mapItems(value, change);
   return isJsonObject(value) ? mapFields(value, change) : value;
+}
+
+function mapItems(value: readonly Json[], change: (text: string) => string): readonly Json[] {
+  const items = value.map((item) => mapTexts(item, change));
+  return items.every((item, at) => item === value[at]) ? value : items;
 }
 
 /** As `mapTexts`, for an object, which stays one. */
 export function mapFields(value: JsonObject, change: (text: string) => string): JsonObject {
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [change(key), mapTexts(item, change)]));
+  let isSame = true;
+  const entries = Object.keys(value).map((key) => {
+    const item = value[key] ?? null;
+    const [name, mapped] = [change(key), mapTexts(item, change)];
+    isSame &&= name === key && mapped === item;
+    return [name, mapped] as const;
+  });
+  return isSame ? value : Object.fromEntries(entries);
 }

@@ -111,6 +111,7 @@ export class StdioWire implements Wire {
     const stdin = this.#child?.stdin;
     if (!stdin?.writable) throw new Error("The server's input is closed");
     if (stdin.writableLength > this.#options.messageBytes) throw new Error("The server does not read its input");
+    holdForTurn(stdin);
     const written = new Promise<void>((resolve, reject) => {
       stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()));
     });
@@ -194,6 +195,13 @@ export class StdioWire implements Wire {
     this.#family?.look();
     signalGroup(child, "SIGKILL");
   }
+}
+
+/** What is written in one turn of the event loop leaves in one piece: a hundred calls at once wake the server once. */
+function holdForTurn(stream: Writable): void {
+  if (stream.writableCorked > 0) return;
+  stream.cork();
+  process.nextTick(() => stream.uncork());
 }
 
 function parseMessage(line: string): JSONRPCMessage | undefined {

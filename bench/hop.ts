@@ -1,0 +1,30 @@
+/** The yardstick for whatever crosses processes: how long this machine takes to wake another one and to be woken by it. */
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+
+/** Says everything again, and does nothing else. */
+const ECHO = `const { readSync, writeSync } = require("node:fs");
+const bytes = Buffer.alloc(4096);
+for (let size = readSync(0, bytes); size > 0; size = readSync(0, bytes)) writeSync(1, bytes.subarray(0, size));`;
+
+/** Both sides do something else for so long between two messages: who has just slept is slower to wake. */
+const BETWEEN_MS = 0.3;
+
+/** A short message to a process that waits for it, and back: the median, in milliseconds. */
+export async function timeHop(): Promise<number> {
+  const child = spawn(process.execPath, ["-e", ECHO], { stdio: ["pipe", "pipe", "inherit"] });
+  const ended = once(child, "exit");
+  const times: number[] = [];
+  for (let hop = 0; hop < 1_000; hop += 1) {
+    const restedUntil = performance.now() + BETWEEN_MS;
+    while (performance.now() < restedUntil);
+    const startedAt = performance.now();
+    child.stdin.write("x");
+    await once(child.stdout, "data");
+    times.push(performance.now() - startedAt);
+  }
+  child.stdin.end();
+  await ended;
+  return times.toSorted((a, b) => a - b)[times.length / 2] ?? Number.NaN;
+}
