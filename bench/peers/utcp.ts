@@ -53,14 +53,18 @@ export async function openUtcp(folder: string): Promise<Peer> {
   };
 }
 
+const { log } = console;
+let running = 0;
+
 /** It says a line or two for every call. */
 async function unheard<Result>(work: () => Promise<Result>): Promise<Result> {
-  const { log } = console;
+  running += 1;
   console.log = () => undefined;
   try {
     return await work();
   } finally {
-    console.log = log;
+    running -= 1;
+    if (running === 0) console.log = log;
   }
 }
 
