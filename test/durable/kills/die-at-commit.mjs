@@ -3,17 +3,17 @@
  * `DIE_AT` says. There is no other moment at which less than a whole step is written down.
  */
 
-import { DatabaseSync } from "node:sqlite";
+import { StatementSync } from "node:sqlite";
 
 const [side, at] = (process.env.DIE_AT ?? "").split(" ");
-const { exec } = DatabaseSync.prototype;
+const { run } = StatementSync.prototype;
 let commits = 0;
 
-DatabaseSync.prototype.exec = function (sql) {
-  if (sql !== "COMMIT") return exec.call(this, sql);
+StatementSync.prototype.run = function (...values) {
+  if (this.sourceSQL !== "COMMIT") return run.apply(this, values);
   commits += 1;
   if (side === "before" && commits === Number(at)) process.kill(process.pid, "SIGKILL");
-  const done = exec.call(this, sql);
+  const done = run.apply(this, values);
   if (side === "after" && commits === Number(at)) process.kill(process.pid, "SIGKILL");
   return done;
 };
