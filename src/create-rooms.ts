@@ -21,7 +21,7 @@ import type { Gateway, Questions } from "./surfaces/index.ts";
 import { declareApi } from "./typegen/index.ts";
 import { createProgramNetwork } from "./create-network.ts";
 import type { ProgramNetwork } from "./create-network.ts";
-import { createExecutionId, createPreview, mask, reportIncident, timebox } from "./host-powers.ts";
+import { createExecutionId, createPreview, createSeed, mask, reportIncident, timebox } from "./host-powers.ts";
 import { leftBehind, noticeTokens } from "./lend-to-programs.ts";
 import type { ProgramSecrets } from "./lend-to-programs.ts";
 import type { Watchers } from "./open-watching.ts";
@@ -131,8 +131,8 @@ function hideInEvent(event: ExecutionEvent): ExecutionEvent {
 
 /** The two ends of every execution, of which those who watch hear too. */
 function createWatchedRecord({ store, ledger, journals, secrets, watchers: { feed, traces } }: Parts): ExecutionRecord {
-  const powers = { now: Date.now, createId: createExecutionId, owner: nameProcess(), hide: mask.hide, journals };
-  const record = createRecord({ store, ledger, ...powers });
+  const powers = { now: Date.now, createId: createExecutionId, createSeed, owner: nameProcess(), hide: mask.hide };
+  const record = createRecord({ store, ledger, journals, ...powers });
   return {
     open: (request) => {
       const opening = record.open(request);

@@ -45,6 +45,7 @@ async function openRecord() {
     ledger,
     now: () => 0,
     createId: () => idOf((created += 1)),
+    createSeed: () => [1, 2, 3, 4],
     owner: "me",
     hide,
     journals,

@@ -3,6 +3,7 @@
 import { digestOf } from "../audit/index.ts";
 import type { Ledger } from "../audit/index.ts";
 import type { Execution, ExecutionId, ExecutionResult, Instant, JsonObject } from "../domain/index.ts";
+import type { TapeStart } from "../sandbox/index.ts";
 import type { KeyHolder, RequestKey, Store } from "../store/index.ts";
 
 import type { ExecutionRequest } from "./execute.ts";
@@ -14,6 +15,8 @@ export interface RecordOptions {
   readonly ledger: Pick<Ledger, "write">;
   readonly now: () => Instant;
   readonly createId: () => ExecutionId;
+  /** Four random 32-bit numbers for one program. */
+  readonly createSeed: () => readonly number[];
   /** The name of this process, by which others can tell that it has ended. */
   readonly owner: string;
   /** Takes known secrets out of a program's text before it is kept; its digest is that of the text as it was sent. */
@@ -28,6 +31,8 @@ export interface Opening {
   /** Settles once it is on disk too, before which no call may leave; what is recorded later is not on disk before it. */
   readonly durable: () => Promise<unknown>;
   readonly journal: Journal;
+  /** Where chance and time begin for its program: written with the opening. */
+  readonly start?: TapeStart;
 }
 
 export interface ExecutionRecord {
@@ -42,7 +47,7 @@ export interface ExecutionRecord {
 }
 
 export function createRecord(options: RecordOptions): ExecutionRecord {
-  const { store, ledger, now, createId, owner, hide, journals } = options;
+  const { store, ledger, now, createId, createSeed, owner, hide, journals } = options;
   const create = ({ principal, source }: ExecutionRequest): Execution => ({
     id: createId(),
     principal: principal.id,
@@ -55,39 +60,42 @@ export function createRecord(options: RecordOptions): ExecutionRecord {
       { actor: principal, action: "execution.opened", subject: id, detail: { source, ...more } },
       "unflushed",
     );
-  const createOpening = (execution: Execution, journal: Journal, opened: Promise<unknown>): Opening => {
+  const createOpening = (execution: Execution, begun: Begun, opened: Promise<unknown>): Opening => {
     opened.catch(() => undefined); // whoever needs it sees the failure
     let flushed: Promise<unknown> | undefined;
-    return { execution, opened, durable: () => (flushed ??= opened.then(() => store.flush())), journal };
+    return { execution, opened, durable: () => (flushed ??= opened.then(() => store.flush())), ...begun };
   };
-  const begin = ({ id }: Execution, request: ExecutionRequest): Journal => {
+  const begin = ({ id, startedAt }: Execution, request: ExecutionRequest): Begun => {
     const journal = journals.begin(id);
-    journal.note({ kind: "asked", ...toJournaled(request) });
-    return journal;
+    const start = { seed: createSeed(), atMs: startedAt };
+    journal.note({ kind: "asked", ...toJournaled(request), start });
+    return { journal, start };
   };
   return {
     open(request) {
       const execution = create(request);
-      const journal = begin(execution, request);
+      const begun = begin(execution, request);
       const opened = Promise.all([
         write(execution, describeStart(request)),
         store.executions.open({ ...execution, sourceText: hide(request.source) }),
-        journal.write(),
+        begun.journal.write(),
       ]);
-      return createOpening(execution, journal, opened);
+      return createOpening(execution, begun, opened);
     },
     async claim(request, key) {
       const execution = create(request);
-      const journal = begin(execution, request);
-      const opening = { ...execution, sourceText: hide(request.source), journal: journal.take() };
+      const begun = begin(execution, request);
+      const opening = { ...execution, sourceText: hide(request.source), journal: begun.journal.take() };
       const holder = await store.executions.claim(opening, key);
       if (holder) return { holder };
       const opened = write(execution, { key: digestOf(key.key), ...describeStart(request) });
-      return { opening: createOpening(execution, journal, opened) };
+      return { opening: createOpening(execution, begun, opened) };
     },
     close: (execution, result) => closeExecution(execution, result, options),
   };
 }
+
+type Begun = Required<Pick<Opening, "journal" | "start">>;
 
 /** In store and ledger at once; whoever closes it must have it. */
 export async function closeExecution(

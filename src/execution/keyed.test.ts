@@ -42,6 +42,7 @@ async function openProcesses() {
       ledger,
       now: () => 1,
       createId,
+      createSeed: () => [1, 2, 3, 4],
       owner,
       hide: (text) => text,
       journals: NO_JOURNALS,

@@ -53,6 +53,7 @@ async function open(now = 200) {
     ledger,
     now: () => 1,
     createId: () => EXECUTION,
+    createSeed: () => [1, 2, 3, 4],
     owner: "here",
     hide: (text) => text,
     journals: NO_JOURNALS,

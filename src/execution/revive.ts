@@ -88,7 +88,8 @@ async function goOnWith(
 ): Promise<ExecutionResult> {
   const { recording, journal } = await reopened;
   const opened = Promise.resolve();
-  const opening: Opening = { execution, opened, durable: () => opened, journal };
+  const { start } = recording;
+  const opening: Opening = { execution, opened, durable: () => opened, journal, ...(start && { start }) };
   const request: ExecutionRequest = { ...recording.request, signal, onEvent };
   const patient = { ...rooms, run: inItsTurn({ run: (job) => rooms.run(job), leaving: rooms.leaving }) };
   const again: Admit = (principal, wallMs) => rooms.admit(principal, wallMs, "again");

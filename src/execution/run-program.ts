@@ -73,6 +73,7 @@ export async function runProgram(
     bridge,
     begun,
     onStart: putAway.start,
+    ...(opening.start && { start: opening.start }),
     ...(recording && { recording }),
   });
   // Calls that nobody waits for any more are given up before the result is written, also when the sandbox breaks.

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { renameSync } from "node:fs";
 import { describe, test } from "node:test";
 
-import type { ExecutionId, ExecutionView } from "../../src/domain/index.ts";
+import type { ExecutionEvent, ExecutionId, ExecutionView } from "../../src/domain/index.ts";
 import { AGENT, OPERATOR, openWorld, pending, until } from "./world.ts";
 import type { World } from "./world.ts";
 
@@ -88,19 +88,24 @@ describe("a gateway that dies", { concurrency: 2 }, () => {
       answer();
     });
 
-  test("when a program has seen an answer does not ask for it again", async () => {
-    await using world = await openWorld(LONG);
-    const gateway = await world.open();
-    let copy: World | undefined;
-    const { execution, value } = await gateway.execute({
-      principal: AGENT,
-      code: 'const { n } = await shop.look({ n: 1 }); console.log("seen"); return [n, Math.random(), Date.now()];',
-      onEvent: (event) => void (event.kind === "log" && (copy = world.fork())),
+  for (const [what, code, made] of [
+    [
+      "seen an answer",
+      'const { n } = await shop.look({ n: 1 }); console.log("x"); return [n, Math.random()];',
+      ["look 1"],
+    ],
+    ["only looked at its clock", 'const seen = [Math.random(), Date.now()]; console.log("x"); return seen;', []],
+  ] as const)
+    test(`when a program has ${what} lets it see the same again, and asks nobody`, async () => {
+      await using world = await openWorld(LONG);
+      const gateway = await world.open();
+      let copy: World | undefined;
+      const onEvent = (event: ExecutionEvent): void => void (event.kind === "log" && (copy = world.fork()));
+      const { execution, value } = await gateway.execute({ principal: AGENT, code, onEvent });
+      await using dead = copy ?? assert.fail("The program said nothing");
+      const view = await until(await dead.open(), execution, "completed", "failed");
+      assert.deepEqual([view.value, world.shop.made, dead.shop.made], [value, made, []]);
     });
-    await using dead = copy ?? assert.fail("The program said nothing");
-    const view = await until(await dead.open(), execution, "completed", "failed");
-    assert.deepEqual([view.value, world.shop.made, dead.shop.made], [value, ["look 1"], []]);
-  });
 
   test("and is asked for one while others come to their end goes on with it once", async () => {
     await using world = await openWorld(LONG);

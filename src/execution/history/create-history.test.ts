@@ -34,6 +34,7 @@ async function open(beforeAdopt?: (executions: ExecutionStore, id: ExecutionId) 
     ledger,
     now,
     createId: () => idOf((ids += 1)),
+    createSeed: () => [1, 2, 3, 4],
     owner: "alive",
     hide,
     journals: NO_JOURNALS,

@@ -4,7 +4,7 @@ import { digestOf } from "../../audit/index.ts";
 import type { Bridge } from "../../bridge/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import type { Digest, PublicError } from "../../domain/index.ts";
-import type { GuestHost, SandboxJob, Tape } from "../../sandbox/index.ts";
+import type { GuestHost, SandboxJob, Tape, TapeStart } from "../../sandbox/index.ts";
 
 import type { Given, JournaledCall, JournaledStart, Recording } from "./events.ts";
 import type { Journal } from "./open-journals.ts";
@@ -13,6 +13,8 @@ export interface TapeOptions {
   readonly journal: Journal;
   readonly bridge: Bridge;
   readonly begun: Omit<JournaledStart, "start">;
+  /** Where chance and time begin, if that was written down before. */
+  readonly start?: TapeStart;
   /** What an earlier run left, if there was one that began. */
   readonly recording?: Recording;
   /** Hears that the program begins now. */
@@ -22,6 +24,7 @@ export interface TapeOptions {
 /** Both see every call, so they are made together. */
 export function createTape(options: TapeOptions): Required<Pick<SandboxJob, "tape" | "host">> {
   const { journal, bridge, begun, recording, onStart } = options;
+  const start = recording?.begun?.start ?? options.start;
   const requests = new Map<number, Digest>();
   const past = recording?.given ?? [];
   const answers = new Map(past.flatMap(({ call }) => (call ? [[call.record.seq, call] as const] : [])));
@@ -40,11 +43,11 @@ export function createTape(options: TapeOptions): Required<Pick<SandboxJob, "tap
     return { ...found, request, ...(labels.length > 0 && { labels }) };
   };
   const tape: Tape = {
-    ...(recording?.begun && { start: recording.begun.start }),
+    ...(start && { start }),
     past: past.map(({ delivery }) => delivery),
-    began(start) {
+    began(from) {
       onStart();
-      if (!recording?.begun) journal.note({ kind: "began", ...begun, start });
+      if (!recording?.begun) journal.note({ kind: "began", ...begun, start: from });
     },
     repeat(seq, text) {
       const call = answers.get(seq);

@@ -11,7 +11,7 @@ export type JournaledRequest = Pick<
   "principal" | "source" | "limits" | "input" | "analysis" | "types" | "networkPolicy" | "dryRun"
 >;
 
-/** A program as it runs: what it was made into, the names it sees, and where chance and time begin. */
+/** A program as it runs: what it was made into, the names it sees, and where chance and time began. */
 export interface JournaledStart {
   readonly start: TapeStart;
   readonly program: Program;
@@ -41,7 +41,8 @@ export interface Given {
 }
 
 export type JournalEvent =
-  | ({ readonly kind: "asked" } & JournaledRequest)
+  /** With where chance and time are to begin: nobody has seen them before they are written. */
+  | ({ readonly kind: "asked"; readonly start?: TapeStart } & JournaledRequest)
   | ({ readonly kind: "began" } & JournaledStart)
   | ({ readonly kind: "given" } & Given)
   /** It grew too large; from here on nothing is known. */
@@ -50,6 +51,8 @@ export type JournalEvent =
 /** A whole journal, read back. */
 export interface Recording {
   readonly request: JournaledRequest;
+  /** Where chance and time begin, or began. */
+  readonly start?: TapeStart;
   /** Absent when the program never began. */
   readonly begun?: JournaledStart;
   readonly given: readonly Given[];
@@ -59,11 +62,13 @@ export interface Recording {
 
 /** `undefined` without a request: then nothing was ever written. */
 export function toRecording(events: readonly JournalEvent[]): Recording | undefined {
-  const request = events.find((event) => event.kind === "asked");
-  if (!request) return undefined;
+  const asked = events.find((event) => event.kind === "asked");
+  if (!asked) return undefined;
+  const { start, ...request } = asked;
   const begun = events.find((event) => event.kind === "began");
   return {
     request,
+    ...(start && { start }),
     ...(begun && { begun }),
     given: events.filter((event) => event.kind === "given"),
     isWhole: !events.some((event) => event.kind === "broke"),
