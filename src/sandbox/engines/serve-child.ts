@@ -17,6 +17,13 @@ import { STUCK } from "./stuck.ts";
 /** Replies may be as large as the largest configurable result; the host is trusted to keep to it. */
 const MAX_FRAME_BYTES = 80 * 1024 * 1024;
 
+/**
+ * After a program the host has much to do until somebody has its result, and to make the next realm takes longer than
+ * all of that: done at once, on the same core, it would hold the result up.
+ */
+const REST_MS = 2;
+const REST = new Int32Array(new SharedArrayBuffer(4));
+
 /** Runs until the host is gone. `usualMemoryBytes` is what realms are made ahead for. */
 export function serveChild(createRealm: CreateRealm, usualMemoryBytes: number): Promise<never> {
   // An error that arises in here may cross into a program, which must not read where this process keeps its files.
@@ -50,6 +57,7 @@ class Served {
       this.#realm = await this.#fitMemory(realm, start.limits.memoryBytes);
       this.#run(this.#realm, frame, start);
       this.#flush();
+      Atomics.wait(REST, 0, 0, REST_MS);
       this.#realm.dispose();
     }
   }
