@@ -33,8 +33,12 @@ async function findEngine(pids: ReadonlySet<number>): Promise<number> {
 
 /** Node's processes are told by their threads; of the others only the engine has its name. */
 function isUp(pid: number): boolean {
-  if (readStatus(pid, "Name") === "workerd") return countSockets(pid) === OWN_SOCKETS.workerd;
-  return readdirSync(`/proc/${pid}/task`).length > 3;
+  try {
+    if (readStatus(pid, "Name") === "workerd") return countSockets(pid) === OWN_SOCKETS.workerd;
+    return readdirSync(`/proc/${pid}/task`).length > 3;
+  } catch {
+    return false; // what is still starting opens and closes files, and may be replaced
+  }
 }
 
 /** Errors and the wire. workerd has a socket to take the wire from, and a pair of its own whose ends are both here. */
