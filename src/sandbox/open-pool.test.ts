@@ -6,10 +6,9 @@ import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-import { parsePrincipalId } from "../domain/index.ts";
-import type { PrincipalId } from "../domain/index.ts";
 import type { ConfinedEngine } from "./confinement/confine-engine.ts";
 import type { ChildCommand } from "./engine.ts";
+import { gate, principal } from "./fixtures/gate.ts";
 import { openTestSandbox } from "./fixtures/test-sandbox.ts";
 import type { TestSandbox } from "./fixtures/test-sandbox.ts";
 import type { Ending, GuestHost } from "./sandbox.ts";
@@ -18,12 +17,6 @@ type Options = Parameters<typeof openTestSandbox>[0];
 
 function codeOf(ending: Ending): string {
   return ending.kind === "failed" ? ending.error.code : ending.kind;
-}
-
-function principal(name: string): PrincipalId {
-  const id = parsePrincipalId(name);
-  assert.ok(id);
-  return id;
 }
 
 async function within(options: Options, use: (test: TestSandbox) => Promise<void>): Promise<void> {
@@ -52,18 +45,6 @@ const HASTY_CHILD = fileURLToPath(import.meta.resolve("./fixtures/hasty-child.ts
 function engineOf(file: string, ...args: readonly string[]): ConfinedEngine {
   const command = (): ChildCommand => ({ file, args });
   return { name: "isolate", isolation: "process", layers: [], prlimit: undefined, contained: undefined, command };
-}
-
-/** A host whose calls wait until they are let go. */
-function gate(): { readonly host: GuestHost; readonly reached: Promise<void>; readonly open: () => void } {
-  const reached = Promise.withResolvers<void>();
-  const opened = Promise.withResolvers<void>();
-  const call = async (): Promise<{ ok: true; json: string }> => {
-    reached.resolve();
-    await opened.promise;
-    return { ok: true, json: '"answered"' };
-  };
-  return { host: { call }, reached: reached.promise, open: () => opened.resolve() };
 }
 
 describe("the queue", () => {

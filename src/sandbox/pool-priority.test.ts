@@ -4,14 +4,9 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { it } from "node:test";
 
-import { parsePrincipalId } from "../domain/index.ts";
-import type { PrincipalId } from "../domain/index.ts";
+import { gate, principal } from "./fixtures/gate.ts";
 import { openTestSandbox } from "./fixtures/test-sandbox.ts";
-import type { Ending, GuestHost } from "./sandbox.ts";
-
-function principal(name: string): PrincipalId {
-  return parsePrincipalId(name) ?? assert.fail();
-}
+import type { Ending } from "./sandbox.ts";
 
 function niceOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
@@ -20,18 +15,6 @@ function niceOf(pid: number): number {
 
 /** Raising a priority again takes privileges. */
 const skip = process.platform !== "linux" || process.getuid?.() !== 0;
-
-/** A host whose calls wait until they are let go. */
-function gate(): { readonly host: GuestHost; readonly reached: Promise<void>; readonly open: () => void } {
-  const reached = Promise.withResolvers<void>();
-  const opened = Promise.withResolvers<void>();
-  const call = async (): Promise<{ ok: true; json: string }> => {
-    reached.resolve();
-    await opened.promise;
-    return { ok: true, json: "1" };
-  };
-  return { host: { call }, reached: reached.promise, open: () => opened.resolve() };
-}
 
 it("a child that starts for a crowd starts behind, until somebody comes who has nothing else", { skip }, async () => {
   const { sandbox, pids, end } = await openTestSandbox({ concurrency: 6 });

@@ -44,6 +44,13 @@ async function goOn(one: Paused, rules: readonly object[] = []) {
   return until(gateway, one.paused.execution, "completed", "failed");
 }
 
+/** Until the returned function is called, no gateway that opens finds the shop. */
+function takeShopAway({ world }: Paused): () => void {
+  const document = join(world.folder, "shop.json");
+  renameSync(document, `${document}.later`);
+  return () => renameSync(`${document}.later`, document);
+}
+
 function change({ world }: Paused, ...statements: readonly string[]): void {
   const database = new DatabaseSync(world.settings.store.path);
   for (const statement of statements) database.exec(statement);
@@ -97,20 +104,18 @@ describe("an execution that was put away", { concurrency: 2 }, () => {
 
   test("waits for a server that is not there yet after a restart", async () => {
     await using one = await putAway();
-    const document = join(one.world.folder, "shop.json");
-    renameSync(document, `${document}.later`);
+    const bringShop = takeShopAway(one);
     await approve(one);
     const gateway = await one.world.open();
     await resumed(one);
-    renameSync(`${document}.later`, document);
+    bringShop();
     const view = await until(gateway, one.paused.execution, "completed", "failed");
     assert.deepEqual([view.error, view.value, one.world.shop.made], [undefined, DONE, CALLS]);
   });
 
   test("waits for a server that stays away without a word, and goes on once when it is back", async () => {
     await using one = await putAway();
-    const document = join(one.world.folder, "shop.json");
-    renameSync(document, `${document}.later`);
+    const bringShop = takeShopAway(one);
     await approve(one);
     const first = await one.world.open();
     await resumed(one);
@@ -122,7 +127,7 @@ describe("an execution that was put away", { concurrency: 2 }, () => {
       [away.error?.code, said(one)],
       ["UPSTREAM_UNREACHABLE", ["opened", "paused", "resumed", "paused"]],
     );
-    renameSync(`${document}.later`, document);
+    bringShop();
     const view = await until(second, one.paused.execution, "completed", "failed");
     assert.deepEqual([view.error, view.value, one.world.shop.made], [undefined, DONE, CALLS]);
     assert.deepEqual(said(one), ["opened", "paused", "resumed", "paused", "resumed", "closed"]);
