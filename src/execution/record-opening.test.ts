@@ -7,7 +7,6 @@ import { digestOf, openLedger } from "../audit/index.ts";
 import { DEFAULT_LIMITS, parseExecutionId, parsePrincipalId } from "../domain/index.ts";
 import { openStore } from "../store/index.ts";
 
-import { NO_JOURNAL } from "./fixtures/durable.ts";
 import { recordOpeningOnce } from "./record-opening.ts";
 import type { LateRooms } from "./record-opening.ts";
 
@@ -30,7 +29,7 @@ for (const [what, dryRun] of [
     const recording = { request: { ...REQUEST, dryRun }, given: [], isWhole: true };
     const rooms: LateRooms = {
       store,
-      journals: { reopen: async () => ({ recording, journal: NO_JOURNAL }) },
+      journals: { read: async () => recording },
       recordOpening: ({ id: subject, principal }, request) =>
         ledger.write({
           actor: principal,

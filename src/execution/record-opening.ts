@@ -8,7 +8,7 @@ import type { Journals } from "./journal/open-journals.ts";
 
 export interface LateRooms {
   readonly store: { readonly ledger: Pick<LedgerStore, "search"> };
-  readonly journals: Pick<Journals, "reopen">;
+  readonly journals: Pick<Journals, "read">;
   /** Writes down that it was opened, and that this comes late. */
   recordOpening(execution: Execution, request: Pick<JournaledRequest, "dryRun">): Promise<unknown>; // audit
 }
@@ -18,6 +18,6 @@ export async function recordOpeningOnce(execution: Execution, rooms: LateRooms):
   const { id } = execution;
   const found = await rooms.store.ledger.search({ execution: id, action: "execution.opened", limit: 1 });
   if (found.length > 0) return;
-  const kept = await rooms.journals.reopen(id).catch(() => undefined);
-  await rooms.recordOpening(execution, kept?.recording.request ?? {});
+  const recording = await rooms.journals.read(id).catch(() => undefined);
+  await rooms.recordOpening(execution, recording?.request ?? {});
 }

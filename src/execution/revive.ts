@@ -25,7 +25,7 @@ import { findLost, findMissing } from "./find-lost.ts";
 import { ServerAway, findUnchanged, notYet } from "./find-unchanged.ts";
 import { inItsTurn } from "./in-its-turn.ts";
 import type { Recording } from "./journal/events.ts";
-import type { Journal } from "./journal/open-journals.ts";
+import type { Journal, Journals } from "./journal/open-journals.ts";
 import { recordOpeningOnce } from "./record-opening.ts";
 import type { LateRooms } from "./record-opening.ts";
 import { readCalls, toTrace } from "./recover.ts";
@@ -37,6 +37,7 @@ import type { Admit } from "./within-quotas.ts";
 
 export interface ReviveRooms extends Rooms, LateRooms {
   readonly store: LateRooms["store"] & { readonly executions: Pick<ExecutionStore, "adopt"> };
+  readonly journals: LateRooms["journals"] & Pick<Journals, "reopen">;
   /** The name of this process. */
   readonly owner: string;
   /** Writes down what came of a call whose process died before it could. */

@@ -23,7 +23,7 @@ export interface SandboxOptions {
   /** What executions have unless they ask for less; isolates are made ahead for these. */
   readonly limits: Limits;
   readonly now: () => number;
-  /** Four random 32-bit numbers for one execution. */
+  /** Four random 32-bit numbers, for a job that does not say where chance begins. */
   readonly seed: () => readonly number[];
 }
 
@@ -44,7 +44,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       return neverStarted(thrown, performance.now() - queuedAt);
     }
     const queueMs = performance.now() - queuedAt;
-    return new RunningProgram({ ...lease, job, queueMs, seed: options.seed(), now: options.now }).outcome;
+    return new RunningProgram({ ...lease, job, queueMs, seed: options.seed, now: options.now }).outcome;
   };
 
   return {

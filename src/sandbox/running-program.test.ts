@@ -63,7 +63,7 @@ function play(
       ...more,
     },
     queueMs: 0,
-    seed: [1, 2, 3, 4],
+    seed: () => [1, 2, 3, 4],
     now: () => 1_000,
     release: (reusable) => void released.push(reusable),
   });

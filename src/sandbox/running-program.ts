@@ -47,7 +47,7 @@ export interface RunOptions {
   readonly job: SandboxJob;
   readonly queueMs: number;
   /** Four 32-bit numbers for the program's random values. */
-  readonly seed: readonly number[];
+  readonly seed: () => readonly number[];
   readonly now: () => number;
   /**
    * Called once, at the end, before the outcome is known to anybody: the child's next frame is no longer ours.
@@ -99,7 +99,7 @@ export class RunningProgram {
 
   #start(): void {
     const { child, job, now } = this.#options;
-    const start = job.tape?.start ?? { seed: this.#options.seed, atMs: now() };
+    const start = job.tape?.start ?? { seed: this.#options.seed(), atMs: now() };
     job.tape?.began(start);
     child.send(TO_GUEST.START, 0, JSON.stringify(createStart(job, start.seed)), start.atMs);
     this.#askIfOver();
