@@ -1,14 +1,14 @@
 /** Waits for work that goes on without the one who waits. */
 
-/** Rejects with the signal's reason as soon as it fires; the promise itself is left alone and may serve others. */
-export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
+/** Rejects with the reason of the first signal that fires; the promise itself is left alone and may serve others. */
+export async function untilAborted<T>(promise: Promise<T>, ...signals: readonly AbortSignal[]): Promise<T> {
+  for (const signal of signals) signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
+  const onAbort = ({ target }: Event): void => reject(target instanceof AbortSignal ? target.reason : undefined);
+  for (const signal of signals) signal.addEventListener("abort", onAbort, { once: true });
   try {
     return await Promise.race([promise, aborted]);
   } finally {
-    signal.removeEventListener("abort", onAbort);
+    for (const signal of signals) signal.removeEventListener("abort", onAbort);
   }
 }

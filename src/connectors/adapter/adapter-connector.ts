@@ -47,13 +47,12 @@ export function createAdapterConnector(options: AdapterConnectorOptions): Connec
     if (closing.signal.aborted) throw closedError(id);
     const tool = tools.get(remoteName);
     if (!tool) throw failed(`${id}: the adapter has no such tool`);
-    const both = AbortSignal.any([signal, closing.signal]);
     const secrets = createLoan(options);
+    const context = createContext(options, { remoteName, ends: [signal, closing.signal], secret: secrets.secret });
     onSent?.();
     try {
-      const context = { signal: both, secret: secrets.secret, fetch: createFetch(options, remoteName, both) };
       const running = Promise.resolve().then(() => tool.run(args, context));
-      return { value: toJson(await untilAborted(running, both), id), attachments: [] };
+      return { value: toJson(await untilAborted(running, signal, closing.signal), id), attachments: [] };
     } catch (thrown) {
       if (signal.aborted) throw toAbortError(signal, id);
       if (closing.signal.aborted) throw closedError(id);
@@ -94,6 +93,28 @@ function toAnnotations(effect: Effect): RemoteAnnotations {
     default:
       return effect satisfies never;
   }
+}
+
+interface ContextParts {
+  readonly remoteName: string;
+  /** Each of them ends the call. */
+  readonly ends: AbortSignal[];
+  readonly secret: AdapterContext["secret"];
+}
+
+/** What takes long to make is made when the tool asks for it: most never do. */
+function createContext(options: AdapterConnectorOptions, { remoteName, ends, secret }: ContextParts): AdapterContext {
+  let signal: AbortSignal | undefined;
+  const once = (): AbortSignal => (signal ??= AbortSignal.any(ends));
+  return {
+    secret,
+    get signal() {
+      return once();
+    },
+    get fetch() {
+      return createFetch(options, remoteName, once());
+    },
+  };
 }
 
 /** Ends with the call, also where the adapter brings no signal of its own. */

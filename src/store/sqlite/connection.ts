@@ -70,9 +70,9 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
   const database = await whenFree(options, () => openForWriting(options));
   const checkFile = rememberFile(options.path);
   const log = options.path === MEMORY ? undefined : openSyncedLog(`${options.path}-wal`);
-  const attempt = <Value>(transaction: () => Value): Promise<Value> =>
+  const attempt = <Value>(transaction: () => Value, isDurable: boolean): Promise<Value> =>
     whenFree(options, () => {
-      checkFile();
+      checkFile(isDurable);
       return transaction();
     });
   const fail = (thrown: unknown): never => {

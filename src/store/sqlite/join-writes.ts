@@ -22,8 +22,8 @@ interface Pending {
 }
 
 export interface Journal {
-  /** Carries a transaction out; it is run again when the file was locked. Rejects when it is lost. */
-  commit<Value>(transaction: () => Value): Promise<Value>;
+  /** Carries a transaction out, told whether a `flush` follows; it is run again when the file was locked. Rejects when it is lost. */
+  commit<Value>(transaction: () => Value, isDurable: boolean): Promise<Value>;
   /** Resolves when all that was committed before is on disk. */
   flush(): Promise<void>;
 }
@@ -56,10 +56,10 @@ export function joinWrites(database: DatabaseSync, journal: Journal): JoinedWrit
     following ??= setTimeout(() => void flush().catch(() => undefined), FOLLOW_MS).unref();
   };
   /** What comes while a lock holds it up leaves together after it. */
-  const commitAll = async (batch: readonly Pending[]): Promise<readonly Tell[]> => {
+  const commitAll = async (batch: readonly Pending[], isDurable: boolean): Promise<readonly Tell[]> => {
     isCommitting = true;
     try {
-      return await journal.commit(() => runAll(database, batch));
+      return await journal.commit(() => runAll(database, batch), isDurable);
     } finally {
       isCommitting = false;
       if (waiting.length > 0) setImmediate(() => void leave());
@@ -70,12 +70,12 @@ export function joinWrites(database: DatabaseSync, journal: Journal): JoinedWrit
     const batch = waiting;
     waiting = [];
     try {
-      const told = await commitAll(batch);
-      const isDurable = (index: number): boolean => batch[index]?.isDurable ?? false;
-      for (const [index, tell] of told.entries()) if (!isDurable(index)) tell();
-      if (batch.some((pending) => pending.isDurable)) await flush();
-      else follow();
-      for (const [index, tell] of told.entries()) if (isDurable(index)) tell();
+      const isFlushed = batch.some(({ isDurable }) => isDurable);
+      const told = await commitAll(batch, isFlushed);
+      for (const [index, tell] of told.entries()) if (!batch[index]?.isDurable) tell();
+      if (!isFlushed) return follow();
+      await flush();
+      for (const [index, tell] of told.entries()) if (batch[index]?.isDurable) tell();
     } catch (thrown) {
       for (const { reject } of batch) reject(thrown);
     }
