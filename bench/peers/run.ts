@@ -13,7 +13,7 @@ import { buildIfStale } from "../../scripts/build.ts";
 import { print, rate, time } from "../measure.ts";
 import { openCodemode } from "./codemode.ts";
 import { openExecutor } from "./executor.ts";
-import { openGloveboxPeer } from "./glovebox.ts";
+import { openGloveboxWithAdapter, openGloveboxWithServer } from "./glovebox.ts";
 import type { Peer, Task } from "./peer.ts";
 import { openUtcp } from "./utcp.ts";
 
@@ -28,7 +28,7 @@ const PACKAGES = [
 /** So often each product has its turn: what the machine does meanwhile then falls on all of them. */
 const ROUNDS = 5;
 const WARM = 20;
-const PACED = 40;
+const PACED: Readonly<Record<Task, number>> = { nothing: 40, ten: 20, hundred: 8 };
 const DENSE: Readonly<Record<Task, number>> = { nothing: 80, ten: 20, hundred: 8 };
 const AT_ONCE = 200;
 const PAUSE_MS = 10;
@@ -47,7 +47,7 @@ try {
   install(folder);
   await using stack = new AsyncDisposableStack();
   const peers: Peer[] = [];
-  for (const open of [openGloveboxPeer, openExecutor, openUtcp, openCodemode])
+  for (const open of [openGloveboxWithAdapter, openGloveboxWithServer, openExecutor, openUtcp, openCodemode])
     peers.push(stack.use(await open(folder)));
   await compare(peers);
 } finally {
@@ -77,9 +77,9 @@ async function compare(peers: readonly Peer[]): Promise<void> {
 
 async function measure(peer: Peer, note: (name: string, value: number) => void): Promise<void> {
   await time(WARM, () => peer.run("nothing"));
-  note("nothing, paced: p50", (await time(PACED, () => peer.run("nothing"), PAUSE_MS)).p50);
   for (const task of peer.tasks) {
     await time(2, () => peer.run(task));
+    note(`${NAMES[task]}, paced: p50`, (await time(PACED[task], () => peer.run(task), PAUSE_MS)).p50);
     note(`${NAMES[task]}, back to back: p50`, (await time(DENSE[task], () => peer.run(task))).p50);
   }
   note(RATE, await rate(AT_ONCE, 4, () => peer.run("nothing")));
