@@ -93,7 +93,7 @@ export class Dialer {
       this.#wires.add(wire);
       return await untilAborted(openLink(wire, { handshake, probeMs, signal, ...this.#events }), signal);
     } catch (thrown) {
-      const error = toUpstreamError(thrown, { id, clean, trouble: wire?.trouble() });
+      const error = toUpstreamError(thrown, { id, clean, trouble: wire?.trouble(), isOpening: true });
       if (wire) this.discard(wire);
       throw error;
     }

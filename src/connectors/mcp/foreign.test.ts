@@ -29,6 +29,14 @@ const ANSWERS: Readonly<Record<string, (message: { readonly id?: unknown; readon
     const data = { supported: [FUTURE, "\u001b[2J"], requested: "x" };
     return JSON.stringify({ jsonrpc: "2.0", id, error: { code: -32_602, message: "Unsupported", data } });
   },
+  "/locked": ({ id, method }) =>
+    JSON.stringify({
+      jsonrpc: "2.0",
+      id,
+      ...(method === "initialize"
+        ? { result: { protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo } }
+        : { error: { code: -32_603, message: "no account" } }),
+    }),
   "/current": ({ id }) =>
     JSON.stringify({ jsonrpc: "2.0", id, result: { protocolVersion: "2025-11-25", capabilities: {}, serverInfo } }),
 };
@@ -82,6 +90,11 @@ describe("a server that answers", () => {
       assert.deepEqual(await connect(path), ["UPSTREAM_RESULT_INVALID", message, hint]);
     });
   }
+  it("that it cannot list its tools is said to do so", async () => {
+    const hint = "Check what the server needs to begin: its network, its account, its settings";
+    const message = "it: it answered its first requests with an error: no account";
+    assert.deepEqual(await connect("/locked"), ["UPSTREAM_FAILED", message, hint]);
+  });
   it("with a version that we know is connected", async () => {
     assert.deepEqual(await connect("/current"), []);
   });

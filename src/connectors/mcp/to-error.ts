@@ -25,6 +25,8 @@ export interface ErrorContext {
   readonly clean: Clean;
   /** Facts from underneath the protocol, which explain a closed connection better than the client can. */
   readonly trouble: Trouble | undefined;
+  /** Nobody has called a tool yet: the server was asked to begin and to list what it has. */
+  readonly isOpening?: boolean;
 }
 
 /** Messages name the upstream. Text from the server is cleaned and capped; status lines and bodies are left out. */
@@ -74,14 +76,13 @@ export function toAbortError(signal: AbortSignal, id: ConnectorId): GloveboxErro
 }
 
 function diagnose(thrown: unknown, context: ErrorContext): Trouble {
-  const { clean } = context;
   // What failed while the era was negotiated is wrapped; the failure itself says more.
   if (thrown instanceof SdkError && thrown.code === SdkErrorCode.EraNegotiationFailed && thrown.cause !== undefined) {
     return diagnose(thrown.cause, context);
   }
   const versions = findForeignVersions(thrown);
   if (versions) return ofForeignVersion(versions);
-  if (thrown instanceof ProtocolError) return fromProtocol(thrown, clean);
+  if (thrown instanceof ProtocolError) return fromProtocol(thrown, context);
   if (thrown instanceof UnauthorizedError) return fromStatus(401);
   if (thrown instanceof SdkHttpError) return fromStatus(thrown.status);
   if (thrown instanceof SdkError) return fromSdk(thrown);
@@ -127,15 +128,23 @@ function brokenAnswer(cause: string): Trouble {
   return { code: "UPSTREAM_RESULT_INVALID", cause, hint, kind: "misunderstood" };
 }
 
-function fromProtocol(thrown: ProtocolError, clean: Clean): Trouble {
+function ofOpening(text: string): Pick<Trouble, "cause" | "hint"> {
+  const hint = "Check what the server needs to begin: its network, its account, its settings";
+  return { cause: `it answered its first requests with an error: ${text}`, hint };
+}
+
+function ofCall(text: string): Pick<Trouble, "cause" | "hint"> {
+  return { cause: text, hint: "Check the tool's name and arguments against its description" };
+}
+
+function fromProtocol(thrown: ProtocolError, { clean, isOpening = false }: ErrorContext): Trouble {
   if (thrown.code === STREAM_ENDED) {
     const hint = "The server broke off, or its answer was too large; ask for less at a time";
     return { code: "UPSTREAM_UNREACHABLE", cause: "the response ended before the answer came", hint };
   }
   if (thrown.code === NEEDS_CAPABILITY) return ASKS_SOMEBODY;
   const text = toShownText(thrown.message, clean, MAX_MESSAGE_BYTES);
-  const hint = "Check the tool's name and arguments against its description";
-  return { code: "UPSTREAM_FAILED", cause: text, hint, kind: "misunderstood" };
+  return { code: "UPSTREAM_FAILED", kind: "misunderstood", ...(isOpening ? ofOpening(text) : ofCall(text)) };
 }
 
 /** The server would have to ask something of this client that it did not offer (2026-07-28). */

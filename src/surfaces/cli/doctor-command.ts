@@ -8,7 +8,7 @@ import type { ExportRow } from "../../store/index.ts";
 import type { Gateway } from "../gateway.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers } from "./powers.ts";
-import { printJson, printLine } from "./print.ts";
+import { countOf, printJson, printLine } from "./print.ts";
 
 export interface Check {
   readonly name: string;
@@ -145,7 +145,7 @@ async function examineUpstreams(gateway: Gateway, principal: Principal): Promise
   const { servers } = await gateway.search(principal, { limit: 1 });
   return servers.map(({ name, state, tools, cause, hint }) =>
     state === "ready"
-      ? { name: `upstream ${name}`, state: "ok", message: `${tools} tools`, ...(hint !== undefined && { hint }) }
+      ? { name: `upstream ${name}`, state: "ok", message: countOf(tools, "tool"), ...(hint !== undefined && { hint }) }
       : { name: `upstream ${name}`, state: "failed", message: cause ?? state, hint: hint ?? SLOW_HINT },
   );
 }

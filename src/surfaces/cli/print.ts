@@ -96,6 +96,11 @@ function formatValue(value: unknown): string {
 
 function summarize({ state, calls, stats, engine, isolation }: ExecutionResult): string {
   const failed = calls.filter(({ outcome }) => outcome !== "ok").length;
-  const told = failed === 0 ? `${calls.length} calls` : `${calls.length} calls, ${failed} not ok`;
+  const told = `${countOf(calls.length, "call")}${failed === 0 ? "" : `, ${failed} not ok`}`;
   return `${state} in ${stats.wallMs} ms, ${told}, ${engine} engine, isolation ${isolation}`;
+}
+
+/** `1 tool`, `2 tools`. */
+export function countOf(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }

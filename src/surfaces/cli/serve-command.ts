@@ -5,7 +5,7 @@ import type { IsolationLevel, Principal, UpstreamStatus } from "../../domain/ind
 import type { Gateway } from "../gateway.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers, Terminal } from "./powers.ts";
-import { printJson, printLine } from "./print.ts";
+import { countOf, printJson, printLine } from "./print.ts";
 
 export interface ServeFlags {
   readonly config?: string;
@@ -100,7 +100,7 @@ function announce({ url, token, settings, servers, gateway, powers, json }: Anno
     `  admin page  ${admin}`,
     `  isolation   ${LEVELS[isolation]}${isolation === "strict" ? "" : "; glovebox doctor says what is missing"}`,
     `  settings    ${settings.source.kind === "file" ? settings.source.path : "built in, with demo upstreams"}`,
-    ...servers.map((server) => `  upstream    ${server.name}: ${server.state}, ${server.tools} tools`),
+    ...servers.map((server) => `  upstream    ${server.name}: ${server.state}, ${countOf(server.tools, "tool")}`),
     ...servers.flatMap(({ name, cause, hint }) =>
       cause === undefined ? [] : [`  ! ${name}: ${cause}${hint === undefined ? "" : ` — ${hint}`}`],
     ),

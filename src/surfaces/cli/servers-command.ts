@@ -5,7 +5,7 @@ import { GloveboxError, approveCommand, parseConnectorId } from "../../domain/in
 import type { ConnectorId, Principal, UpstreamStatus } from "../../domain/index.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers } from "./powers.ts";
-import { printJson, printLine } from "./print.ts";
+import { countOf, printJson, printLine } from "./print.ts";
 
 export interface ServersFlags {
   readonly config?: string;
@@ -44,7 +44,7 @@ export function hasFailed({ state }: UpstreamStatus): boolean {
 
 export function describeServer(server: UpstreamStatus): string {
   const era = server.era === undefined ? "" : `, MCP ${server.era}`;
-  const lines = [`${server.name}: ${server.state}, ${server.tools} tools, ${server.transport}${era}`];
+  const lines = [`${server.name}: ${server.state}, ${countOf(server.tools, "tool")}, ${server.transport}${era}`];
   if (server.cause !== undefined) lines.push(`  cause: ${server.cause}`);
   if (server.hint !== undefined) lines.push(`  hint: ${server.hint}`);
   if (hasFailed(server)) for (const line of server.stderr ?? []) lines.push(`  | ${line}`);
