@@ -1,44 +1,24 @@
 /**
- * One program in one child, from its start to its end: answers its calls and timers, keeps its logs, watches its
- * limits and ends it when it must. The child is treated as hostile from the first frame on.
+ * One program in one child, from its start to its end: answers its calls and timers, gives it what its tape has, and
+ * ends it when it must. The child is treated as hostile from the first frame on.
  */
 
-import { GloveboxError, depthOf } from "../domain/index.ts";
-import type { LogLine } from "../domain/index.ts";
+import { GloveboxError } from "../domain/index.ts";
 
+import { createStart } from "./create-start.ts";
 import type { Frame } from "./frames.ts";
-import { measureProcess } from "./measure.ts";
 import type { Measure } from "./measure.ts";
-import {
-  cpuOverrun,
-  depthOverrun,
-  lineOverrun,
-  memoryOverrun,
-  mostValueBytes,
-  outputOverrun,
-  resultOverrun,
-  timerOverrun,
-  wallOverrun,
-} from "./overruns.ts";
-import { isOutOfMemory, parseOverrun, parseThrown, parseUsage, parseValue, toDeath, toFatal } from "./parse-reports.ts";
-import { LAST } from "./priority.ts";
+import { memoryOverrun } from "./overruns.ts";
+import { isOutOfMemory, parseOverrun, parseThrown, toDeath, toFatal } from "./parse-reports.ts";
+import { ProgramOutput } from "./program-output.ts";
+import { ProgramTimers } from "./program-timers.ts";
+import { ProgramWatch } from "./program-watch.ts";
 import type { Ending, SandboxJob, SandboxResult } from "./sandbox.ts";
 import type { Child } from "./start-child.ts";
 import { endedEarly, playTape } from "./tape.ts";
 import type { Delivery, Player } from "./tape.ts";
 import { LOG_LEVELS, TO_GUEST, TO_HOST } from "./wire.ts";
-import type { StartMessage, ThrownMessage } from "./wire.ts";
-
-const WATCH_MS = 20;
-/** A program that has computed for so long is not one that somebody waits for at a keystroke. */
-const GIVE_WAY_MS = 100;
-/** The isolate ends itself at the limit, with its logs in order; the kill follows if it does not. */
-const WALL_GRACE_MS = 25;
-/** What an engine needs beside the program's own data: compiled code, collection, buffers. */
-const MEMORY_MARGIN_BYTES = 32 * 1024 * 1024;
-const NEARLY_ALL = 0.8;
-const MOST_TIMERS = 1_000;
-const MOST_LINES = 10_000;
+import type { ThrownMessage } from "./wire.ts";
 
 export interface RunOptions {
   readonly child: Child;
@@ -58,11 +38,9 @@ export interface RunOptions {
 
 export class RunningProgram {
   readonly #options: RunOptions;
-  readonly #startedAt = performance.now();
-  readonly #logs: LogLine[] = [];
-  readonly #timers = new Set<NodeJS.Timeout>();
-  readonly #wall: NodeJS.Timeout;
-  readonly #watch: NodeJS.Timeout;
+  readonly #watch: ProgramWatch;
+  readonly #timers: ProgramTimers;
+  readonly #output: ProgramOutput;
   readonly #outcome = Promise.withResolvers<SandboxResult>();
   readonly #cancel = (): void => this.#end({ kind: "cancelled" });
   readonly #putAway = (): void => this.#end({ kind: "paused" });
@@ -70,23 +48,20 @@ export class RunningProgram {
   #open = true;
   #isAsked = false;
   #calls = 0;
-  #outputBytes = 0;
-  #dueTimers = 0;
-  #cpuMs = 0;
-  #gaveWay = false;
-  #peakBytes = 0;
 
   constructor(options: RunOptions) {
     this.#options = options;
-    const { child, job } = options;
+    const { child, baseline, job } = options;
+    const { limits, onTimers } = job;
+    this.#watch = new ProgramWatch({ child, baseline, limits, overrun: (error) => this.#fail(error) });
+    this.#timers = new ProgramTimers({ limits, fire: (id) => this.#answer("tick", id, ""), onDue: onTimers });
+    this.#output = new ProgramOutput(limits);
     this.#player = playTape(job.tape?.past ?? [], (delivery) => this.#give(delivery));
-    this.#wall = setTimeout(() => this.#fail(wallOverrun(job.limits)), job.limits.wallMs + WALL_GRACE_MS);
-    this.#watch = setInterval(() => this.#look(), WATCH_MS);
     job.signal.addEventListener("abort", this.#cancel, { once: true });
     job.setAside?.addEventListener("abort", this.#putAway, { once: true });
     child.listener = {
       frame: (frame) => this.#receive(frame),
-      gone: (reason) => this.#fail(toDeath(reason, job.limits, this.#peakBytes)),
+      gone: (reason) => this.#fail(toDeath(reason, limits, this.#watch.peakBytes)),
     };
     this.#start();
     if (job.signal.aborted) this.#cancel(); // between its turn in the queue and now
@@ -115,25 +90,21 @@ export class RunningProgram {
   }
 
   #take({ kind, id, text }: Frame): void {
-    const { limits } = this.#options.job;
     switch (kind) {
       case TO_HOST.CALL:
         return this.#call(id, text);
       case TO_HOST.TIMER:
         return this.#startTimer(id, Number(text));
       case TO_HOST.LOG:
-        this.#charge(text);
-        // An empty line has no bytes to charge for, but costs the host as much as any other.
-        if (this.#logs.length >= MOST_LINES) throw lineOverrun(MOST_LINES);
-        return this.#log({ level: LOG_LEVELS[id] ?? "log", text, atMs: Math.floor(this.#elapsedMs()) });
+        return this.#log(id, text);
       case TO_HOST.USAGE:
-        return this.#use(text);
+        return this.#watch.report(text);
       case TO_HOST.DONE:
         return this.#finish(text);
       case TO_HOST.THREW:
         return this.#endThrown(parseThrown(text));
       case TO_HOST.OVERRUN:
-        return this.#fail(parseOverrun(text, limits));
+        return this.#fail(parseOverrun(text, this.#options.job.limits));
       case TO_HOST.PONG:
         // What a last call came to may be on its way, and comes first.
         if (this.#isAsked) return void setImmediate(this.#putAway);
@@ -143,8 +114,9 @@ export class RunningProgram {
     }
   }
 
-  #log(line: LogLine): void {
-    this.#logs.push(line);
+  #log(level: number, text: string): void {
+    const line = { level: LOG_LEVELS[level] ?? "log", text, atMs: Math.floor(this.#watch.elapsedMs) };
+    this.#output.addLine(line);
     if (this.#player.isOver()) this.#options.job.onLog?.(line);
   }
 
@@ -157,7 +129,7 @@ export class RunningProgram {
 
   /** An engine that has no memory left may not even be able to settle the program's promise: that is not its mistake. */
   #lostItsWay({ kind }: ThrownMessage): boolean {
-    return kind === "stuck" && this.#peakBytes > this.#options.job.limits.memoryBytes * NEARLY_ALL;
+    return kind === "stuck" && this.#watch.isNearlyFull;
   }
 
   #call(id: number, text: string): void {
@@ -184,26 +156,9 @@ export class RunningProgram {
   }
 
   #startTimer(id: number, wantedMs: number): void {
-    if (this.#timers.size >= MOST_TIMERS) throw timerOverrun(MOST_TIMERS);
-    // A timer past the wall limit never fires, so there is no need to wait longer.
-    const delayMs = Math.min(Math.max(wantedMs || 0, 0), this.#options.job.limits.wallMs + WALL_GRACE_MS);
+    this.#timers.checkRoom();
     if (this.#player.knows("timer", id)) return this.#player.ask("timer", id);
-    this.#player.whenOver(() => {
-      // One that is due after the end of the program is nothing that it waits for.
-      const isDue = this.#elapsedMs() + delayMs < this.#options.job.limits.wallMs;
-      const timer = setTimeout(() => {
-        this.#timers.delete(timer);
-        this.#answer("tick", id, "");
-        if (isDue) this.#countDue(-1);
-      }, delayMs);
-      this.#timers.add(timer);
-      if (isDue) this.#countDue(1);
-    });
-  }
-
-  #countDue(change: 1 | -1): void {
-    this.#dueTimers += change;
-    if (this.#open) this.#options.job.onTimers?.(this.#dueTimers);
+    this.#player.whenOver(() => this.#timers.start(id, wantedMs, this.#watch.elapsedMs));
   }
 
   #answer(kind: Delivery["kind"], id: number, text: string): void {
@@ -231,44 +186,10 @@ export class RunningProgram {
     child.send(TO_GUEST.PING, 0, "", 0);
   }
 
-  /** The value has a limit of its own, counted here again; whoever settles sees by `outputBytes` if it is large. */
   #finish(text: string): void {
-    const { limits } = this.#options.job;
-    const bytes = Buffer.byteLength(text);
-    this.#outputBytes += bytes;
-    if (bytes > mostValueBytes(limits)) throw resultOverrun(limits);
-    const value = text === "" ? undefined : parseValue(text);
-    if (value !== undefined && depthOf(value, limits.depth) > limits.depth) throw depthOverrun(limits);
+    const value = this.#output.takeValue(text);
     if (!this.#player.isOver()) throw endedEarly();
     this.#end({ kind: "returned", value });
-  }
-
-  /** Counted here again because the guest's own count cannot be trusted. */
-  #charge(text: string): void {
-    this.#outputBytes += Buffer.byteLength(text);
-    if (this.#outputBytes > this.#options.job.limits.outputBytes) throw outputOverrun(this.#options.job.limits);
-  }
-
-  #use(text: string): void {
-    const { cpuMs, heapBytes } = parseUsage(text);
-    this.#cpuMs = Math.max(this.#cpuMs, cpuMs);
-    this.#peakBytes = Math.max(this.#peakBytes, heapBytes);
-  }
-
-  /** Looks from outside, where no guest can cheat: off-heap memory and native loops show up here. */
-  #look(): void {
-    const { child, baseline, job } = this.#options;
-    const measure = measureProcess(child.pid);
-    if (!measure) return;
-    const usedBytes = measure.residentBytes - baseline.residentBytes;
-    this.#cpuMs = measure.cpuMs - baseline.cpuMs;
-    if (this.#cpuMs > GIVE_WAY_MS && !this.#gaveWay) {
-      this.#gaveWay = true;
-      child.giveWay(LAST);
-    }
-    this.#peakBytes = Math.max(this.#peakBytes, usedBytes);
-    if (usedBytes > job.limits.memoryBytes + MEMORY_MARGIN_BYTES) this.#fail(memoryOverrun(job.limits));
-    else if (this.#cpuMs > job.limits.cpuMs) this.#fail(cpuOverrun(job.limits, this.#cpuMs));
   }
 
   #fail(error: GloveboxError): void {
@@ -278,9 +199,8 @@ export class RunningProgram {
   #end(ending: Ending): void {
     if (!this.#open) return;
     this.#open = false;
-    clearTimeout(this.#wall);
-    clearInterval(this.#watch);
-    for (const timer of this.#timers) clearTimeout(timer);
+    this.#watch.stop();
+    this.#timers.stop();
     const { job, queueMs, release } = this.#options;
     job.signal.removeEventListener("abort", this.#cancel);
     job.setAside?.removeEventListener("abort", this.#putAway);
@@ -288,16 +208,12 @@ export class RunningProgram {
     release(!this.#isAsked && (ending.kind === "returned" || ending.kind === "threw"));
     const usage = {
       queueMs,
-      wallMs: this.#elapsedMs(),
-      cpuMs: this.#cpuMs,
-      peakMemoryBytes: this.#peakBytes,
-      outputBytes: this.#outputBytes,
+      wallMs: this.#watch.elapsedMs,
+      cpuMs: this.#watch.cpuMs,
+      peakMemoryBytes: this.#watch.peakBytes,
+      outputBytes: this.#output.bytes,
     };
-    this.#outcome.resolve({ ending, logs: this.#logs, usage });
-  }
-
-  #elapsedMs(): number {
-    return performance.now() - this.#startedAt;
+    this.#outcome.resolve({ ending, logs: this.#output.logs, usage });
   }
 }
 
@@ -306,23 +222,3 @@ const FRAMES: Readonly<Record<Delivery["kind"], number>> = {
   failure: TO_GUEST.FAILURE,
   tick: TO_GUEST.TICK,
 };
-
-function createStart(job: SandboxJob, seed: readonly number[]): StartMessage {
-  const { limits, program, namespaces, input, network, secrets } = job;
-  return {
-    javascript: program.javascript,
-    namespaces: Object.fromEntries(namespaces.map(({ name, tools }) => [name, tools.join(",")])),
-    input: input === undefined ? null : JSON.stringify(input),
-    seed,
-    ...(network === true && { network }),
-    ...(secrets && { secrets }),
-    limits: {
-      wallMs: limits.wallMs,
-      memoryBytes: limits.memoryBytes,
-      outputBytes: limits.outputBytes,
-      valueBytes: mostValueBytes(limits),
-      argumentBytes: limits.argumentBytes,
-      depth: limits.depth,
-    },
-  };
-}

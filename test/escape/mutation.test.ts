@@ -43,22 +43,22 @@ const HOST_MUTANTS: readonly Mutant[] = [
   {
     defence: "the host's own count of output",
     patch: {
-      file: "running-program.ts",
-      from: "this.#outputBytes += Buffer.byteLength(text)",
-      to: "this.#outputBytes += 0",
+      file: "program-output.ts",
+      from: "this.#bytes += Buffer.byteLength(line.text)",
+      to: "this.#bytes += 0",
     },
     attack: "longLogs",
     isHeld: (run) => findFloods(run).length === 0,
   },
   {
     defence: "the cap on console lines",
-    patch: { file: "running-program.ts", from: "this.#logs.length >= MOST_LINES", to: "this.#logs.length < 0" },
+    patch: { file: "program-output.ts", from: "this.#logs.length >= MOST_LINES", to: "this.#logs.length < 0" },
     attack: "manyLogs",
     isHeld: ({ logs }) => logs.length <= 10_000,
   },
   {
     defence: "the cap on timers",
-    patch: { file: "running-program.ts", from: "this.#timers.size >= MOST_TIMERS", to: "this.#timers.size < 0" },
+    patch: { file: "program-timers.ts", from: "this.#timers.size >= MOST_TIMERS", to: "this.#timers.size < 0" },
     attack: "manyTimers",
     isHeld: (run) => codeOf(run) === "LIMIT_CALLS",
   },
@@ -75,8 +75,8 @@ const HOST_MUTANTS: readonly Mutant[] = [
   {
     defence: "the depth of a result",
     patch: {
-      file: "running-program.ts",
-      from: "depthOf(value, limits.depth) > limits.depth",
+      file: "program-output.ts",
+      from: "depthOf(value, this.#limits.depth) > this.#limits.depth",
       to: "depthOf(value, 1) < 0",
     },
     attack: "deepJson",
@@ -96,8 +96,8 @@ describe("a defence of the host", () => {
   }
 
   test("the kill at the wall limit ends a child that never does, and nothing else does", async () => {
-    const from = "job.limits.wallMs + WALL_GRACE_MS);\n    this.#watch";
-    const open = await buildHost({ file: "running-program.ts", from, to: "1e8);\n    this.#watch" });
+    const from = "overrun(wallOverrun(limits)), lastMs(limits)";
+    const open = await buildHost({ file: "program-watch.ts", from, to: "overrun(wallOverrun(limits)), 1e8" });
     const broken = await openEscapeSandbox(createHostileEngine("ready"), undefined, open);
     assert.equal(await broken.value("honest"), "honest");
     const run = broken.run("neverEnds");
@@ -107,8 +107,8 @@ describe("a defence of the host", () => {
   });
 
   test("the watch on memory sees what no isolate counts, and nothing else does at level process", async () => {
-    const from = "usedBytes > job.limits.memoryBytes + MEMORY_MARGIN_BYTES";
-    const open = await buildHost({ file: "running-program.ts", from, to: "usedBytes < 0" });
+    const from = "usedBytes > limits.memoryBytes + MEMORY_MARGIN_BYTES";
+    const open = await buildHost({ file: "program-watch.ts", from, to: "usedBytes < 0" });
     const hold = `const held = []; for (let i = 0; i < 10; i += 1) {
       const buffer = new ArrayBuffer(8, { maxByteLength: 2e7 }); buffer.resize(2e7); new Uint8Array(buffer).fill(1); held.push(buffer); }
       await new Promise((done) => setTimeout(done, 100)); return "held";`;
