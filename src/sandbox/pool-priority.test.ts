@@ -3,7 +3,12 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 
+import type { ConfinedEngine } from "./confinement/confine-engine.ts";
+import { INFO_DESCRIPTOR } from "./engine.ts";
+import type { ChildCommand } from "./engine.ts";
 import { gate, principal } from "./fixtures/gate.ts";
 import { openTestSandbox } from "./fixtures/test-sandbox.ts";
 import type { Ending } from "./sandbox.ts";
@@ -41,6 +46,36 @@ it("a child that starts for a crowd starts behind, until somebody comes who has 
     for (const { open } of gates) open();
     const endings = await Promise.all([...held, urgent, ...more]);
     assert.deepEqual(new Set(endings.map(({ kind }) => kind)), new Set(["returned"]));
+  } finally {
+    await sandbox.close();
+  }
+});
+
+const HASTY_CHILD = fileURLToPath(import.meta.resolve("./fixtures/hasty-child.ts"));
+/** More than any process has: nobody can be raised again under it. */
+const NOBODY = 2 ** 22 + 1;
+const UNRAISABLE = `echo '{"child-pid": ${NOBODY}}' >&${INFO_DESCRIPTOR}; exec "$0" "$1"`;
+
+/** Children whose priority cannot be changed, as on a machine without the privileges for it. */
+function createUnraisableEngine(): ConfinedEngine {
+  const args = ["-c", UNRAISABLE, process.execPath, HASTY_CHILD];
+  const command = (): ChildCommand => ({ file: "/bin/sh", args, reportsPid: true });
+  return { name: "isolate", isolation: "process", layers: [], prlimit: undefined, contained: undefined, command };
+}
+
+it("a child that cannot be raised again leaves, and none is started that nobody waits for", async () => {
+  const { sandbox, pids, end } = await openTestSandbox({ concurrency: 6, engine: createUnraisableEngine() });
+  const crowd = principal("crowd");
+  try {
+    await end("fine", { principal: principal("other") });
+    const before = new Set(pids);
+    assert.equal(before.size, 1);
+    const endings = [end("fine", { principal: crowd }), end("fine", { principal: crowd })];
+    const [behind = 0] = [...pids].filter((pid) => !before.has(pid));
+    assert.ok(behind > 0);
+    assert.deepEqual(new Set((await Promise.all(endings)).map(({ kind }) => kind)), new Set(["returned"]));
+    while (pids.has(behind)) await sleep(5);
+    assert.deepEqual(new Set(pids), before);
   } finally {
     await sandbox.close();
   }

@@ -121,8 +121,8 @@ describe("a defence of the host", () => {
   });
 
   test("a child that says twice that it is ready is dismissed, and nothing else keeps it from two executions", async () => {
-    const from = "worker.child.listener = { ...worker.child.listener, frame: () => this.#dismiss(worker) };";
-    const open = await buildHost({ file: "open-pool.ts", from, to: "" });
+    const from = "child.listener = { ...child.listener, frame: () => endWorker(worker) };";
+    const open = await buildHost({ file: "child-starts.ts", from, to: "" });
     await using broken = await openEscapeSandbox({ ...createHostileEngine("twice"), ...findTools() }, undefined, open);
     const runs = await Promise.all([broken.run("honest"), broken.run("honest")]);
     assert.ok(runs.some(({ ending }) => ending.kind === "returned"));
