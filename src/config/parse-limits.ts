@@ -2,7 +2,7 @@
 
 import { GloveboxError } from "../domain/index.ts";
 import type { Limits } from "../domain/index.ts";
-import { limitsSchema } from "./schema.ts";
+import { limitsSchema } from "./sandbox-schema.ts";
 
 /** The limits unchanged, or REQUEST_INVALID for the first that is out of its range. */
 export function parseLimits(limits: Limits): Limits {
