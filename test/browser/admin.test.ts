@@ -10,13 +10,11 @@ import type { TestContext } from "node:test";
 import { chromium } from "playwright-core";
 import type { Browser, Page } from "playwright-core";
 
-import { createApp, listen } from "../../src/surfaces/admin/index.ts";
+import { TOKEN, startApp } from "../../src/surfaces/admin/fixtures/start-app.ts";
 import type { Listener } from "../../src/surfaces/admin/index.ts";
-import { AGENT, OPERATOR, createMemoryGateway } from "../../src/surfaces/mcp/fixtures/memory-gateway.ts";
 import { buildWeb } from "../../web/build-web.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
-const TOKEN = "browser-token";
 const FLAGS = [
   "--headless",
   "--no-sandbox",
@@ -54,24 +52,9 @@ interface Visit {
 }
 
 async function visit(t: TestContext, fragment: string, colorScheme: "light" | "dark" = "light"): Promise<Visit> {
-  const gateway = createMemoryGateway();
-  const listener = await listen({
-    host: "127.0.0.1",
-    port: 0,
-    createApp: (allowedHosts) =>
-      createApp({
-        gateway,
-        principal: AGENT,
-        operator: OPERATOR,
-        token: TOKEN,
-        webFolder,
-        allowedHosts,
-        report: () => "in_1",
-      }),
-  });
   const context = await browser.newContext({ colorScheme, viewport: { width: 1100, height: 800 } });
   t.after(() => context.close());
-  t.after(() => listener.close());
+  const { listener } = await startApp(t, webFolder);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("console", (message) => {
