@@ -3,18 +3,18 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { parseConnectorId, parseDigest, parsePrincipalId } from "../domain/index.ts";
+import { parseConnectorId, parseDigest } from "../domain/index.ts";
 
 import { describeApprovals } from "./approvals.conformance.ts";
 import { describeCancellations } from "./cancellations.conformance.ts";
-import { sampleOpening } from "./fixtures/sample-opening.ts";
+import { describeExecutions, describeKeys, describeLists } from "./executions.conformance.ts";
 import { describeJournals } from "./journals.conformance.ts";
 import { describeLabels } from "./labels.conformance.ts";
+import { describePins } from "./pins.conformance.ts";
 import { describeQuotas } from "./quotas.conformance.ts";
 import { describeResults } from "./results.conformance.ts";
 import { describeSecrets } from "./secrets.conformance.ts";
-import type { ExecutionEnding } from "./executions.ts";
-import type { HeldRow, PinRow, ShapeRow, Store, StoredRecord } from "./store.ts";
+import type { ShapeRow, Store, StoredRecord } from "./store.ts";
 
 /** Makes an empty store; the suite closes it. */
 export type OpenStore = () => Promise<Store>;
@@ -51,145 +51,9 @@ export function sampleRecord(seq: number): StoredRecord {
   };
 }
 
-const ENDING: ExecutionEnding = { endedAt: 9, state: "completed", result: '{"value":1}' };
-
 function certain<Value>(value: Value | undefined): Value {
   assert.ok(value !== undefined);
   return value;
-}
-
-function describeExecutions(open: OpenStore): void {
-  void test("finds what was opened, and nothing else", async () => {
-    await using store = await open();
-    await store.executions.open(sampleOpening(1));
-    assert.deepEqual(await store.executions.find(sampleOpening(1).id), { ...sampleOpening(1), ending: null });
-    assert.equal(await store.executions.find(sampleOpening(2).id), undefined);
-  });
-
-  void test("closes with a result, and with an error code", async () => {
-    await using store = await open();
-    const failed: ExecutionEnding = { endedAt: 8, state: "failed", errorCode: "LIMIT_TIME", result: "{}" };
-    await store.executions.open(sampleOpening(1));
-    await store.executions.open(sampleOpening(2));
-    await store.executions.close(sampleOpening(1).id, ENDING);
-    await store.executions.close(sampleOpening(2).id, failed);
-    assert.deepEqual(await store.executions.find(sampleOpening(1).id), { ...sampleOpening(1), ending: ENDING });
-    assert.deepEqual(await store.executions.find(sampleOpening(2).id), { ...sampleOpening(2), ending: failed });
-  });
-
-  void test("refuses an id twice and keeps the first", async () => {
-    await using store = await open();
-    await store.executions.open(sampleOpening(1));
-    const again = { ...sampleOpening(1), sourceText: "other" };
-    await assert.rejects(store.executions.open(again), { code: "REQUEST_CONFLICT" });
-    assert.deepEqual(await store.executions.find(again.id), { ...sampleOpening(1), ending: null });
-  });
-
-  void test("closes a paused one again, but never one that has ended", async () => {
-    await using store = await open();
-    const { id } = sampleOpening(1);
-    await store.executions.open(sampleOpening(1));
-    await store.executions.close(id, { ...ENDING, state: "paused" });
-    await store.executions.close(id, ENDING);
-    await assert.rejects(store.executions.close(id, { ...ENDING, state: "failed" }), { code: "REQUEST_CONFLICT" });
-    assert.deepEqual((await store.executions.find(id))?.ending, ENDING);
-  });
-
-  void test("hands a paused one, or one that was left open, to the first who asks as it stands", async () => {
-    await using store = await open();
-    const { id } = sampleOpening(1);
-    await store.executions.open({ ...sampleOpening(1), owner: "a" });
-    const take = (was: "paused" | "open", from: string, by = "b") => store.executions.adopt(id, { was, from, by });
-    assert.deepEqual(
-      [await take("paused", "a"), await take("open", "x"), await take("open", "a")],
-      [false, false, true],
-    );
-    assert.equal(await take("open", "a"), false);
-    await store.executions.close(id, { ...ENDING, state: "paused" });
-    assert.deepEqual([await take("open", "b"), await take("paused", "a")], [false, false]);
-    assert.deepEqual(await Promise.all([take("paused", "b"), take("paused", "b")]), [true, false]);
-    assert.deepEqual(await store.executions.find(id), { ...sampleOpening(1), owner: "b", ending: null });
-    await store.executions.close(id, ENDING);
-    assert.deepEqual([await take("open", "b"), await take("paused", "b")], [false, false]);
-  });
-
-  void test("cannot close one that was never opened", async () => {
-    await using store = await open();
-    await assert.rejects(store.executions.close(sampleOpening(1).id, ENDING), { code: "REQUEST_NOT_FOUND" });
-  });
-}
-
-function ids(found: readonly { readonly id: string }[]): readonly string[] {
-  return found.map(({ id }) => id);
-}
-
-function expected(...numbers: readonly number[]): readonly string[] {
-  return numbers.map((n) => sampleOpening(n).id);
-}
-
-function describeKeys(open: OpenStore): void {
-  const key = (request: string, insteadOf?: number) => ({
-    key: "k",
-    request: certain(parseDigest(`sha256:${request.repeat(64)}`)),
-    ...(insteadOf !== undefined && { insteadOf: sampleOpening(insteadOf).id }),
-  });
-
-  void test("opens the first execution with a key, and names it to all others", async () => {
-    await using store = await open();
-    const first = { ...sampleOpening(1), owner: "a process" };
-    const claims = [first, sampleOpening(2), sampleOpening(3)].map((one, index) =>
-      store.executions.claim(one, key(index < 2 ? "a" : "b")),
-    );
-    const holder = { execution: first.id, request: key("a").request };
-    assert.deepEqual(await Promise.all(claims), [undefined, holder, holder]);
-    assert.deepEqual(await store.executions.find(first.id), { ...first, ending: null });
-    assert.equal(await store.executions.find(sampleOpening(2).id), undefined);
-  });
-
-  void test("knows the same key of another principal apart", async () => {
-    await using store = await open();
-    const other = { ...sampleOpening(2), principal: certain(parsePrincipalId("other")) };
-    assert.equal(await store.executions.claim(sampleOpening(1), key("a")), undefined);
-    assert.equal(await store.executions.claim(other, key("a")), undefined);
-  });
-
-  void test("gives a key on once, instead of the very execution that held it", async () => {
-    await using store = await open();
-    await store.executions.claim(sampleOpening(1), key("a"));
-    assert.equal(await store.executions.claim(sampleOpening(2), key("a", 1)), undefined);
-    const holder = { execution: sampleOpening(2).id, request: key("a").request };
-    assert.deepEqual(await store.executions.claim(sampleOpening(3), key("a", 1)), holder);
-    assert.deepEqual(await store.executions.claim(sampleOpening(3), key("b", 2)), holder);
-  });
-}
-
-function describeLists(open: OpenStore): void {
-  void test("lists newest first, page by page, without a gap at equal times", async () => {
-    await using store = await open();
-    for (const n of [1, 2, 3, 4]) await store.executions.open(sampleOpening(n, n === 4 ? 99 : 50));
-    const first = await store.executions.list({ limit: 2 });
-    const second = await store.executions.list({ limit: 2, before: sampleOpening(3).id });
-    const third = await store.executions.list({ limit: 2, before: sampleOpening(1).id });
-    assert.deepEqual([ids(first), ids(second), ids(third)], [expected(4, 3), expected(2, 1), []]);
-    assert.deepEqual(await store.executions.list({ limit: 2, before: sampleOpening(7).id }), []);
-  });
-
-  void test("lists outcomes without the texts", async () => {
-    await using store = await open();
-    const { id, principal, source, startedAt } = sampleOpening(1);
-    await store.executions.open(sampleOpening(1));
-    await store.executions.close(id, ENDING);
-    const ending = { endedAt: ENDING.endedAt, state: ENDING.state };
-    assert.deepEqual(await store.executions.list({ limit: 9 }), [{ id, principal, source, startedAt, ending }]);
-  });
-
-  void test("lists the unfinished ones, oldest first", async () => {
-    await using store = await open();
-    for (const n of [3, 1, 2, 4]) await store.executions.open(sampleOpening(n));
-    await store.executions.close(sampleOpening(2).id, ENDING);
-    await store.executions.close(sampleOpening(4).id, { ...ENDING, state: "paused" });
-    assert.deepEqual(ids(await store.executions.listUnfinished()), expected(1, 3));
-  });
 }
 
 function describeLedger(open: OpenStore): void {
@@ -217,51 +81,6 @@ function describeLedger(open: OpenStore): void {
     const record = { ...sampleRecord(1), subject: "a\u0000b\u2028'\"", detail: '"🧤\\ud800"' };
     await store.ledger.append([record]);
     assert.deepEqual(await store.ledger.last(), record);
-  });
-}
-
-function sampleHeld(server: string, remoteName: string, digit = "a"): HeldRow {
-  const digest = certain(parseDigest(`sha256:${digit.repeat(64)}`));
-  const connector = certain(parseConnectorId(server));
-  return { connector, remoteName, digest, definition: `{"name":"${digit}"}`, seenAt: 7 };
-}
-
-function samplePin(server: string, remoteName: string, digit = "a"): PinRow {
-  const { seenAt: pinnedAt, ...rest } = sampleHeld(server, remoteName, digit);
-  return { ...rest, pinnedAt, pinnedBy: "gateway" };
-}
-
-function describePins(open: OpenStore): void {
-  void test("lets the first claim of a definition win, for each server by itself", async () => {
-    await using store = await open();
-    await store.pins.claim([samplePin("a", "x"), samplePin("a", "__proto__")]);
-    await store.pins.claim([samplePin("a", "x", "b"), samplePin("b", "x", "b")]);
-    assert.deepEqual(await store.pins.find(samplePin("a", "x").connector, "x"), samplePin("a", "x"));
-    assert.deepEqual(
-      await store.pins.digests(samplePin("a", "x").connector),
-      new Map(["__proto__", "x"].map((name) => [name, samplePin("a", name).digest])),
-    );
-    assert.equal(await store.pins.find(samplePin("c", "x").connector, "x"), undefined);
-  });
-
-  void test("replaces what is held of one server and leaves the others", async () => {
-    await using store = await open();
-    const [a, b] = [sampleHeld("a", "x"), sampleHeld("b", "x")];
-    await store.pins.replaceHeld(a.connector, [a, sampleHeld("a", "y")]);
-    await store.pins.replaceHeld(b.connector, [b]);
-    await store.pins.replaceHeld(a.connector, [sampleHeld("a", "z")]);
-    assert.deepEqual(await store.pins.held(), [sampleHeld("a", "z"), b]);
-    assert.deepEqual(await store.pins.held(b.connector), [b]);
-  });
-
-  void test("approves over an older pin, and releases only the very definition that was approved", async () => {
-    await using store = await open();
-    const { connector } = sampleHeld("a", "x");
-    await store.pins.claim([samplePin("a", "x")]);
-    await store.pins.replaceHeld(connector, [sampleHeld("a", "x", "b"), sampleHeld("a", "y", "c")]);
-    await store.pins.approve([samplePin("a", "x", "b"), samplePin("a", "y", "d")]);
-    assert.deepEqual(await store.pins.find(connector, "x"), samplePin("a", "x", "b"));
-    assert.deepEqual(await store.pins.held(connector), [sampleHeld("a", "y", "c")]);
   });
 }
 

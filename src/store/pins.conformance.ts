@@ -1,0 +1,59 @@
+/** What every store promises about pins: the first definition wins, and an approval releases what it was given for. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { parseConnectorId, parseDigest } from "../domain/index.ts";
+
+import type { HeldRow, PinRow, Store } from "./store.ts";
+
+function certain<Value>(value: Value | undefined): Value {
+  assert.ok(value !== undefined);
+  return value;
+}
+
+function sampleHeld(server: string, remoteName: string, digit = "a"): HeldRow {
+  const digest = certain(parseDigest(`sha256:${digit.repeat(64)}`));
+  const connector = certain(parseConnectorId(server));
+  return { connector, remoteName, digest, definition: `{"name":"${digit}"}`, seenAt: 7 };
+}
+
+function samplePin(server: string, remoteName: string, digit = "a"): PinRow {
+  const { seenAt: pinnedAt, ...rest } = sampleHeld(server, remoteName, digit);
+  return { ...rest, pinnedAt, pinnedBy: "gateway" };
+}
+
+/** Runs the suite against one implementation. */
+export function describePins(open: () => Promise<Store>): void {
+  void test("lets the first claim of a definition win, for each server by itself", async () => {
+    await using store = await open();
+    await store.pins.claim([samplePin("a", "x"), samplePin("a", "__proto__")]);
+    await store.pins.claim([samplePin("a", "x", "b"), samplePin("b", "x", "b")]);
+    assert.deepEqual(await store.pins.find(samplePin("a", "x").connector, "x"), samplePin("a", "x"));
+    assert.deepEqual(
+      await store.pins.digests(samplePin("a", "x").connector),
+      new Map(["__proto__", "x"].map((name) => [name, samplePin("a", name).digest])),
+    );
+    assert.equal(await store.pins.find(samplePin("c", "x").connector, "x"), undefined);
+  });
+
+  void test("replaces what is held of one server and leaves the others", async () => {
+    await using store = await open();
+    const [a, b] = [sampleHeld("a", "x"), sampleHeld("b", "x")];
+    await store.pins.replaceHeld(a.connector, [a, sampleHeld("a", "y")]);
+    await store.pins.replaceHeld(b.connector, [b]);
+    await store.pins.replaceHeld(a.connector, [sampleHeld("a", "z")]);
+    assert.deepEqual(await store.pins.held(), [sampleHeld("a", "z"), b]);
+    assert.deepEqual(await store.pins.held(b.connector), [b]);
+  });
+
+  void test("approves over an older pin, and releases only the very definition that was approved", async () => {
+    await using store = await open();
+    const { connector } = sampleHeld("a", "x");
+    await store.pins.claim([samplePin("a", "x")]);
+    await store.pins.replaceHeld(connector, [sampleHeld("a", "x", "b"), sampleHeld("a", "y", "c")]);
+    await store.pins.approve([samplePin("a", "x", "b"), samplePin("a", "y", "d")]);
+    assert.deepEqual(await store.pins.find(connector, "x"), samplePin("a", "x", "b"));
+    assert.deepEqual(await store.pins.held(connector), [sampleHeld("a", "y", "c")]);
+  });
+}
