@@ -1,6 +1,7 @@
 /** The queue of questions to people: for a whole gateway, and by itself for the commands that decide. */
 
 import type { Ledger } from "./audit/index.ts";
+import { findChange } from "./catalog/index.ts";
 import type { Settings } from "./config/index.ts";
 import { createDesk, openApprovals } from "./policy/index.ts";
 import type { ApprovalDesk, Approvals } from "./policy/index.ts";
@@ -31,7 +32,12 @@ export async function openQueue({ approvals }: Settings, { store, ledger, vault 
 
 /** What an operator's surface has of the queue. */
 export function openDesk(approvals: Approvals, store: Store): ApprovalDesk {
-  return createDesk({ approvals, store, hide: mask.hide });
+  return createDesk({
+    approvals,
+    store,
+    hide: mask.hide,
+    findChange: (approval) => findChange(store.pins, approval),
+  });
 }
 
 /** Starts no upstream, and works beside gateways that run. Closing it closes everything behind it. */

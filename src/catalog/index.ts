@@ -2,6 +2,7 @@
 
 export type { PinEntry, PinPowers } from "./admit-tools.ts";
 export { effectOf } from "./effect-of.ts";
+export { findChange } from "./find-change.ts";
 export { findNearest, findNearestName } from "./find-nearest.ts";
 export { nameNamespaces, nameTools } from "./name-tools.ts";
 export { openCatalog } from "./open-catalog.ts";

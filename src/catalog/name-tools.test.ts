@@ -7,7 +7,7 @@ import { runInNewContext } from "node:vm";
 import * as fc from "fast-check";
 
 import { parseToolAddress } from "../domain/index.ts";
-import { nameNamespaces, nameTools } from "./name-tools.ts";
+import { canBeNamespace, nameNamespaces, nameTools } from "./name-tools.ts";
 import { RESERVED_NAMESPACES, RESERVED_TOOLS } from "./reserved-names.ts";
 
 const sha = (text: string, digits: number): string => createHash("sha256").update(text).digest("hex").slice(0, digits);
@@ -165,6 +165,14 @@ describe("whatever the names", () => {
         );
       }),
     );
+  });
+  it("each server can be the namespace that it got, whoever the others are, and not that of another name", () => {
+    fc.assert(
+      fc.property(anyNames, (names) => {
+        for (const [original, name] of nameNamespaces(names)) assert.ok(canBeNamespace(original, name), name);
+      }),
+    );
+    for (const name of ["shop", "shops", "sho", "server"]) assert.equal(canBeNamespace("Shop", name), name === "shop");
   });
   it("each identifier is one side of an address and not reserved", () => {
     fc.assert(

@@ -56,6 +56,12 @@ export function nameNamespaces(originals: Iterable<string>): ReadonlyMap<string,
   return nameAll(originals, NAMESPACES);
 }
 
+/** Whether a server of this name can be the global `namespace`, whatever other servers there are. */
+export function canBeNamespace(original: string, namespace: string): boolean {
+  const candidate = toCandidate(original, NAMESPACES);
+  return DIGEST_LENGTHS.some((_, round) => toName({ ...candidate, round }) === namespace);
+}
+
 interface Candidate {
   readonly original: string;
   readonly base: string;

@@ -84,4 +84,4 @@ export type { SecretGrant, SecretGrants, SecretHost, SecretPlace } from "./secre
 export type { ApiSurface, CatalogSnapshot, Effect, EffectSource, Namespace, Tool } from "./tool.ts";
 export type { UpstreamState, UpstreamStatus, UpstreamTransport } from "./upstream.ts";
 export { approveCommand, describeWithheld, loginCommand } from "./withheld.ts";
-export type { PinMode, WithheldReason, WithheldTool } from "./withheld.ts";
+export type { HeldChange, PinMode, WithheldReason, WithheldTool } from "./withheld.ts";

@@ -1,6 +1,6 @@
 /** A tool that its server lists and that is not offered yet, and the sentences that say so everywhere. */
 
-import type { ConnectorId, ToolAddress } from "./ids.ts";
+import type { ConnectorId, Digest, Instant, ToolAddress } from "./ids.ts";
 
 /** Whether a definition is accepted at first sight, or only by a person. A changed one always needs a person. */
 export type PinMode = "first-use" | "approve";
@@ -14,6 +14,13 @@ export interface WithheldTool {
   readonly connector: ConnectorId;
   readonly remoteName: string;
   readonly why: WithheldReason;
+}
+
+/** What a server says of a tool in the place of the definition that was accepted; it waits for an operator. */
+export interface HeldChange {
+  readonly server: ConnectorId;
+  readonly definition: Digest;
+  readonly seenAt: Instant;
 }
 
 const REASONS: Readonly<Record<WithheldReason, string>> = {

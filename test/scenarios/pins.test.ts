@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { TestContext } from "node:test";
 
+import type { ExecutionResult } from "../../src/domain/index.ts";
 import { createGlovebox } from "../../src/main.ts";
 import { makeFolder, probe, runGlovebox } from "./product.ts";
 
@@ -80,6 +81,22 @@ describe("a changed definition", { concurrency: 2 }, () => {
       ],
     );
   });
+});
+
+test("whoever is asked about a call is told that its tool has changed since, and not before it has", async (context) => {
+  const policy = { rules: [{ decision: "ask", tools: ["probe.echo"], reason: "it echoes" }] };
+  const { folder, says } = makePlace(context, { policy, approvals: { graceMs: 0 } });
+  const paused = await runGlovebox(["run", "-", "--json"], { folder, input: "return probe.echo({ a: 1 })" });
+  const { execution, approvals = [] } = JSON.parse(paused.stdout) as ExecutionResult;
+  const show = async () => (await runGlovebox(["approvals", "show", approvals[0] ?? ""], { folder })).stdout;
+  assert.doesNotMatch(await show(), /warning/);
+  says("Echoes otherwise.");
+  await runGlovebox(["tools"], { folder });
+  assert.match(await show(), /\nwarning: since \S+ the server probe defines this tool otherwise[^]*`glovebox servers`/);
+  assert.match((await runGlovebox(["servers"], { folder })).stdout, /"Echoes what it gets\." → "Echoes otherwise\."/);
+  await runGlovebox(["approve", approvals[0] ?? "", "--yes"], { folder });
+  const resumed = await runGlovebox(["executions", "resume", execution], { folder });
+  assert.match(resumed.stderr, /probe\.echo, which call 1 used, has another definition now \[REPLAY_DIVERGED\]/);
 });
 
 describe("an operation of an API", () => {

@@ -4,10 +4,11 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import { digestOf } from "../../audit/index.ts";
+import { findChange } from "../../catalog/index.ts";
 import type { CallPlan, JsonObject } from "../../domain/index.ts";
 import { AGENT } from "../fixtures/ask.ts";
 import { createDesk } from "./create-desk.ts";
-import { OPERATOR, TOOL, executionOf, openQueue, questionOf } from "./fixtures/open-queue.ts";
+import { OPERATOR, TOOL, changeTool, executionOf, openQueue, questionOf } from "./fixtures/open-queue.ts";
 import type { Queue } from "./fixtures/open-queue.ts";
 
 const SECRET = "hunter2hunter2";
@@ -17,7 +18,8 @@ const PLACE = { line: 2, column: 7 };
 const PLANNED = { tool: TOOL.address, effect: "write", access: "literal", times: "once", when: "always" } as const;
 const PLAN: CallPlan = { exact: true, calls: [{ ...PLANNED, args: [{ key: SECRET }], at: [PLACE] }] };
 
-const deskOf = ({ approvals, store }: Queue) => createDesk({ approvals, store, hide });
+const deskOf = ({ approvals, store }: Queue) =>
+  createDesk({ approvals, store, hide, findChange: (asked) => findChange(store.pins, asked) });
 
 async function openExecution({ store }: Queue): Promise<void> {
   const opening = { id: executionOf(1), principal: AGENT.id, source: digestOf(SOURCE), startedAt: 1 };
@@ -67,6 +69,15 @@ describe("a review", () => {
     assert.deepEqual(await placesWith(2, { ...PLAN, exact: false }), []);
     assert.deepEqual(await placesWith(3, { exact: true, calls: [] }), []);
     assert.deepEqual(await placesWith(4), []);
+  });
+
+  it("has what is held back in the place of the tool that was asked about, and nothing of others", async () => {
+    await using queue = await openQueue();
+    const { id } = await queue.ask();
+    await changeTool(queue, "other", TOOL.digest);
+    assert.equal((await deskOf(queue).show(id)).change, undefined);
+    const change = await changeTool(queue, "shop", TOOL.digest);
+    assert.deepEqual((await deskOf(queue).show(id)).change, change);
   });
 
   it("says how the execution stands, also when it is not known any more", async () => {

@@ -1,7 +1,7 @@
 /** The queue as an operator's surface meets it: ids are text, what is shown has no secrets, and nothing can be asked. */
 
 import { mapTexts, parseApprovalId } from "../../domain/index.ts";
-import type { Approval, ApprovalId, Json, Principal } from "../../domain/index.ts";
+import type { Approval, ApprovalId, HeldChange, Json, Principal } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 
 import type { ApprovalChoice, ApprovalQuery, Approvals } from "./approvals.ts";
@@ -25,10 +25,12 @@ export interface DeskOptions {
   readonly store: Pick<Store, "executions" | "ledger">;
   /** Takes secrets out of a text. */
   readonly hide: (text: string) => string;
+  /** What is held back in the place of the tool that was asked about. */
+  readonly findChange: (approval: Approval) => Promise<HeldChange | undefined>;
 }
 
 /** It does not own the queue. */
-export function createDesk({ approvals, store, hide }: DeskOptions): ApprovalDesk {
+export function createDesk({ approvals, store, hide, findChange }: DeskOptions): ApprovalDesk {
   const cover = (approval: Approval): Approval => {
     const plan = approval.plan && parseCopy(mapTexts(parsePlain(approval.plan), hide));
     return { ...approval, args: mapTexts(approval.args, hide), reason: hide(approval.reason), ...(plan && { plan }) };
@@ -41,7 +43,8 @@ export function createDesk({ approvals, store, hide }: DeskOptions): ApprovalDes
       if (!found) throw notFound(id);
       const { execution, ...review } = await reviewApproval(store, found);
       const shown = execution && { ...execution, source: hide(execution.source) };
-      return { ...review, approval: cover(found), execution: shown };
+      const change = await findChange(found);
+      return { ...review, approval: cover(found), execution: shown, ...(change && { change }) };
     },
     decide: async (raw, choice, by) => cover(await approvals.decide(parseId(raw), choice, by)),
     revoke: async (raw, by) => cover(await approvals.revoke(parseId(raw), by)),

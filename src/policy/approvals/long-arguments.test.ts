@@ -17,7 +17,8 @@ const OTHER: Principal = { ...AGENT, id: known(parsePrincipalId("other")) };
 const LONG = { text: "x".repeat(KEPT_ARGUMENT_BYTES) };
 const SHORT = { text: "x".repeat(KEPT_ARGUMENT_BYTES / 2) };
 
-const deskOf = ({ approvals, store }: Queue) => createDesk({ approvals, store, hide: (text) => text });
+const deskOf = ({ approvals, store }: Queue) =>
+  createDesk({ approvals, store, hide: (text) => text, findChange: async () => undefined });
 
 const WAYS: Readonly<Record<string, (queue: Queue, asked: Approval) => Promise<unknown>>> = {
   approved: ({ approvals }, { id }) => approvals.decide(id, { verdict: "approve" }, OPERATOR),

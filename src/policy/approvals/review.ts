@@ -8,6 +8,7 @@ import type {
   Decision,
   Effect,
   ExecutionStateName,
+  HeldChange,
   Instant,
   JsonObject,
 } from "../../domain/index.ts";
@@ -28,6 +29,8 @@ export interface ApprovalReview {
   readonly places: readonly Place[];
   /** What the execution did until now, this call left out, in order. */
   readonly calls: readonly ReviewedCall[];
+  /** The tool's server says something else about it by now. Left out when nothing is held back in its place. */
+  readonly change?: HeldChange;
 }
 
 /** The execution that waits, with its program. */

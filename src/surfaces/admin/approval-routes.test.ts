@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { TestContext } from "node:test";
 
+import { findChange } from "../../catalog/index.ts";
 import { createDesk } from "../../policy/approvals/create-desk.ts";
-import { openQueue } from "../../policy/approvals/fixtures/open-queue.ts";
+import { TOOL, changeTool, openQueue } from "../../policy/approvals/fixtures/open-queue.ts";
 import { approvalAnswerSchema, approvalReviewSchema, approvalsSchema, failureSchema } from "./contract.ts";
 import { TOKEN, startApp } from "./fixtures/start-app.ts";
 import type { RawRequest } from "./fixtures/start-app.ts";
@@ -16,7 +17,12 @@ async function start(t: TestContext) {
   const queue = await openQueue();
   t.after(() => queue[Symbol.asyncDispose]());
   const { approvals, store } = queue;
-  const desk = createDesk({ approvals, store, hide: (text) => text.replaceAll("hunter2", "[secret]") });
+  const desk = createDesk({
+    approvals,
+    store,
+    hide: (text) => text.replaceAll("hunter2", "[secret]"),
+    findChange: (asked) => findChange(store.pins, asked),
+  });
   const { send, listener } = await startApp(t, undefined, { approvals: desk });
   const ask = async (path: string, init: RawRequest = {}) => {
     const { status, body } = await send(`/api/approvals${path}`, { headers, ...init });
@@ -44,6 +50,15 @@ describe("the queue over HTTP", () => {
     assert.deepEqual(review.body, { approval: shown, execution: null, places: [], calls: [] });
     assert.deepEqual(approvalReviewSchema.parse(review.body), review.body);
     assert.equal((await ask(`/ap_${"f".repeat(24)}`)).status, 404);
+  });
+
+  test("is shown with what is held back in the place of its tool", async (t) => {
+    const { queue, ask } = await start(t);
+    const { id } = await queue.ask();
+    const change = await changeTool(queue, "shop", TOOL.digest);
+    const { body } = await ask(`/${id}`);
+    assert.deepEqual(approvalReviewSchema.parse(body), body);
+    assert.deepEqual(approvalReviewSchema.parse(body).change, change);
   });
 
   test("takes a decision in the operator's name, once, and takes it back", async (t) => {

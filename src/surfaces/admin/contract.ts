@@ -117,7 +117,10 @@ export const approvalsSchema = z.object({ approvals: list(approvalSchema) });
 /** `POST /api/approvals/:id` with `{ "verdict": "approve" | "reject" | "revoke", "scope"?, "note"? }`. */
 export const approvalAnswerSchema = z.object({ approval: approvalSchema });
 
-/** `GET /api/approvals/:id`: one with its program, the places of the call in it, and what was done so far. */
+/**
+ * `GET /api/approvals/:id`: one with its program, the places of the call in it, and what was done so far; `change` is
+ * there when the tool's server says something else about it by now, which is held back.
+ */
 export const approvalReviewSchema = z.object({
   approval: approvalSchema,
   execution: z.nullable(z.object({ state: z.string(), startedAt: z.number(), source: z.string() })),
@@ -131,6 +134,7 @@ export const approvalReviewSchema = z.object({
       outcome: z.enum(["ok", "error", "denied", "pending", "unknown"]),
     }),
   ),
+  change: z.optional(z.object({ server: z.string(), definition: z.string(), seenAt: z.number() })),
 });
 
 /** `GET /health`: the only answer besides the page that needs no token; it names no server. */

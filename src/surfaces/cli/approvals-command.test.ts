@@ -5,11 +5,11 @@ import { PassThrough } from "node:stream";
 import { describe, test } from "node:test";
 
 import { digestOf } from "../../audit/index.ts";
+import { findChange } from "../../catalog/index.ts";
 import { builtinSettings } from "../../config/index.ts";
 import { createDesk } from "../../policy/approvals/create-desk.ts";
-import { OPERATOR, executionOf, openQueue } from "../../policy/approvals/fixtures/open-queue.ts";
+import { OPERATOR, TOOL, changeTool, executionOf, openQueue } from "../../policy/approvals/fixtures/open-queue.ts";
 import type { Queue } from "../../policy/approvals/fixtures/open-queue.ts";
-
 import { AGENT } from "../../policy/fixtures/ask.ts";
 import type { ApprovalContext } from "./approvals-command.ts";
 import { decideCommand } from "./approvals-command.ts";
@@ -23,7 +23,7 @@ function contextOf({ approvals, store, clock }: Queue, answer?: string) {
     terminal: { stdin, stdout, stderr, cwd: "/", onInterrupt: () => () => undefined },
     loadSettings: async () => builtinSettings(new Map(), "/"),
     openDesk: async () => ({
-      ...createDesk({ approvals, store, hide: (text) => text }),
+      ...createDesk({ approvals, store, hide: (text) => text, findChange: (asked) => findChange(store.pins, asked) }),
       [Symbol.asyncDispose]: async () => undefined,
     }),
     // Every look takes a second, so that nobody waits in earnest.
@@ -69,6 +69,20 @@ describe("approve at a terminal", () => {
     assert.match(script.stderr(), /"amount": 5/);
     assert.doesNotMatch(script.stderr(), /\[y\/N\]/);
   });
+});
+
+test("a person is warned before the question when the tool has changed since, and not when another has", async () => {
+  const { queue, asked } = await openPaused();
+  await using _ = queue;
+  const shown = async (): Promise<string> => {
+    const { context, stderr } = contextOf(queue, "n");
+    await decideCommand(asked.id, { verdict: "approve" }, context);
+    return stderr();
+  };
+  await changeTool(queue, "shop", digestOf("another"));
+  assert.doesNotMatch(await shown(), /warning/);
+  await changeTool(queue, "shop", TOOL.digest);
+  assert.match(await shown(), /\nwarning: since 1970-\S+ the server shop defines [^]*`glovebox servers`[^]*\[y\/N\] /);
 });
 
 describe("the outcome", () => {

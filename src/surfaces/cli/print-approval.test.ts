@@ -5,6 +5,7 @@ import { test } from "node:test";
 
 import {
   parseApprovalId,
+  parseConnectorId,
   parseDigest,
   parseExecutionId,
   parsePrincipalId,
@@ -75,6 +76,16 @@ test("a reviewer sees the call, its rule, its program with the line marked, its 
     "did so far:",
     "  1 shop.list (read): allow, ok",
   ]);
+});
+
+test("a tool whose server says something else by now is warned about right below its name", () => {
+  const [server, definition] = [known(parseConnectorId("sh\u202eop")), DIGEST];
+  const lines = formatReview({ ...REVIEW, change: { server, definition, seenAt: HOUR_MS } }, HOUR_MS);
+  const warning = [
+    String.raw`warning: since 1970-01-01T01:00:00.000Z the server sh\u202eop defines this tool otherwise, which is held back`,
+    "  The question is about the definition before that; `glovebox servers` shows the difference",
+  ];
+  assert.deepEqual(lines, formatReview(REVIEW, HOUR_MS).toSpliced(2, 0, ...warning));
 });
 
 test("what is not known is said, never left out", () => {

@@ -1,7 +1,7 @@
 /** A call that waits, for a person who is to judge it. Nothing of it can hide, overwrite or pretend on a terminal. */
 
 import { cleanText } from "../../audit/index.ts";
-import type { Approval, Instant, LabelSource } from "../../domain/index.ts";
+import type { Approval, HeldChange, Instant, LabelSource } from "../../domain/index.ts";
 import type { ApprovalReview, ReviewedCall } from "../../policy/index.ts";
 import { formatPlan } from "./print-plan.ts";
 import { toPlainJson, toVisible } from "./print.ts";
@@ -21,12 +21,13 @@ export function summarizeApproval(approval: Approval, now: Instant): string {
 
 /** Everything a reviewer needs, from the call outward. */
 export function formatReview(review: ApprovalReview, now: Instant): readonly string[] {
-  const { approval, execution, calls } = review;
+  const { approval, execution, calls, change } = review;
   const { id, tool, effect, rule, reason, principal, session, seq } = approval;
   const asker = session === undefined ? principal : `${principal}, session ${inLine(session)}`;
   return [
     `${id}: ${describeState(approval, now)}`,
     `tool: ${tool} (${effect}), definition ${approval.definition}`,
+    ...(change ? formatChange(change) : []),
     `rule: ${inLine(rule)}`,
     `reason: ${inLine(reason)}`,
     `asked by: ${asker}, execution ${approval.execution} (${execution?.state ?? "not known any more"}), call ${seq}`,
@@ -35,6 +36,15 @@ export function formatReview(review: ApprovalReview, now: Instant): readonly str
     ...formatProgram(review),
     ...indent("can call:", approval.plan ? formatPlan(approval.plan).map(inLine) : ["not known"]),
     ...indent("did so far:", calls.length > 0 ? calls.map(formatCall) : ["nothing"]),
+  ];
+}
+
+/** Said before everything else about the call: a person may know the tool by what it was. */
+function formatChange({ server, seenAt }: HeldChange): readonly string[] {
+  const since = new Date(seenAt).toISOString();
+  return [
+    `warning: since ${since} the server ${inLine(server)} defines this tool otherwise, which is held back`,
+    "  The question is about the definition before that; `glovebox servers` shows the difference",
   ];
 }
 
