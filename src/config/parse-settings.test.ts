@@ -1,13 +1,12 @@
-/** What a configuration becomes: defaults, upstreams, rules, paths, and a result that nobody can change. */
+/** What a configuration becomes: defaults, paths, every setting in its place, and a result that nobody can change. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { DEFAULT_LIMITS } from "../domain/index.ts";
+import { FOLDER, parse, refusal } from "./fixtures/parse.ts";
 import { builtinSettings, defineConfig, parseSettings } from "./index.ts";
-import type { GloveboxConfig, Settings } from "./index.ts";
 
-const FOLDER = "/srv/app";
 const DEFAULTS = {
   source: { kind: "object" },
   folder: FOLDER,
@@ -51,20 +50,6 @@ const DEFAULTS = {
   journal: { keepMs: 604_800_000, totalBytes: 1_073_741_824, executionBytes: 67_108_864 },
   server: { host: "127.0.0.1", port: 4747 },
 };
-
-function parse(config: GloveboxConfig, environment: Readonly<Record<string, string>> = {}): Settings {
-  return parseSettings(config, { folder: FOLDER }, environment);
-}
-
-function refusal(config: unknown): string {
-  try {
-    parseSettings(config, { folder: FOLDER }, {});
-  } catch (error) {
-    assert.ok(error instanceof Error);
-    return error.message;
-  }
-  return "accepted";
-}
 
 test("an empty configuration has every default", () => {
   assert.deepEqual(parse({}), DEFAULTS);
@@ -208,109 +193,6 @@ test("a store may be in memory or at an absolute path", () => {
   assert.deepEqual(parse({ store: { url: "sqlite:/var/lib/g.db" } }).store, { path: "/var/lib/g.db" });
 });
 
-test("a server with a command is started, with its folder and its secrets left as references", () => {
-  const env = { TOKEN: "Bearer ${secret:API_KEY}", HOME: "${HOME}", EMPTY: "" };
-  const server = { type: "stdio", command: "npx", args: ["-y", "${PKG:-files}"], env, cwd: "sub" } as const;
-  const { upstreams } = parse({ mcpServers: { "my files": server } }, { HOME: "/home/me" });
-  const expected = {
-    transport: "stdio",
-    command: "npx",
-    args: ["-y", "files"],
-    env: { TOKEN: ["Bearer ", { secret: "API_KEY" }], HOME: ["/home/me"], EMPTY: [] },
-    cwd: "/srv/app/sub",
-    startMs: 30_000,
-    start: "eager",
-  };
-  assert.deepEqual([...upstreams], [["my files", expected]]);
-});
-
-test("a server with a url is reached over HTTP under every name that clients give the transport", () => {
-  const url = "https://mcp.example.com/mcp";
-  const headers = { "X-Key": [{ secret: "K" }] };
-  const oauth = { scopes: [], grants: [] };
-  const expected = { transport: "http", url, headers, oauth, network: { tools: [] }, startMs: 1000, start: "lazy" };
-  for (const type of ["http", "streamable-http", "streamableHttp", undefined] as const) {
-    const server = { type, url, headers: { "X-Key": "${secret:K}" }, startupTimeoutMs: 1000, start: "lazy" as const };
-    assert.deepEqual([...parse({ mcpServers: { remote: server } }).upstreams.values()], [expected]);
-  }
-});
-
-test("a url is a server of the old SSE transport only when the type says so, and a command never is", () => {
-  const url = "https://example.com/sse";
-  const transportOf = (type: "sse" | undefined): unknown =>
-    parse({ mcpServers: { old: { type, url } } })
-      .upstreams.values()
-      .next().value?.transport;
-  assert.deepEqual([transportOf("sse"), transportOf(undefined)], ["sse", "http"]);
-  assert.equal(
-    refusal({ mcpServers: { old: { type: "sse", command: "x" } } }),
-    'configuration mcpServers.old.type: "sse" needs url, but command is given; leave type out',
-  );
-});
-
-test("a disabled server is left out, however broken it is, and an enabled one is not", () => {
-  const broken = { type: "carrier-pigeon", url: "${MISSING}" };
-  const mcpServers = { on: { command: "a", disabled: false }, off: { ...broken, disabled: true } };
-  assert.deepEqual([...parseSettings({ mcpServers }, { folder: FOLDER }, {}).upstreams.keys()], ["on"]);
-  assert.notEqual(refusal({ mcpServers: { off: broken } }), "accepted");
-});
-
-test("rules get ids by their place, a reason, and empty lists for what they leave open", () => {
-  const { policy } = parse({
-    policy: {
-      rules: [
-        { decision: "deny" },
-        { id: "no-writes", decision: "ask", tools: ["*", "github.*", "git.push"], effects: ["write"], reason: "Ask" },
-        { decision: "allow", effects: ["unknown", "read", "destroy"] },
-      ],
-    },
-  });
-  assert.deepEqual(policy.rules, [
-    { id: "rule-1", decision: "deny", tools: [], effects: [], reason: "Rule rule-1 of the configuration says deny" },
-    { id: "no-writes", decision: "ask", tools: ["*", "github.*", "git.push"], effects: ["write"], reason: "Ask" },
-    {
-      id: "rule-3",
-      decision: "allow",
-      tools: [],
-      effects: ["unknown", "read", "destroy"],
-      reason: "Rule rule-3 of the configuration says allow",
-    },
-  ]);
-});
-
-function sharedId(id: string): string {
-  return `configuration policy.rules[1].id: another rule has the id "${id}"; give each its own`;
-}
-
-test("two rules with one id are refused, a given id against a default one too", () => {
-  const twice = { decision: "deny", id: "a" };
-  assert.equal(refusal({ policy: { rules: [twice, twice] } }), sharedId("a"));
-  assert.equal(
-    refusal({ policy: { rules: [{ decision: "deny", id: "rule-2" }, { decision: "ask" }] } }),
-    sharedId("rule-2"),
-  );
-  assert.equal(refusal({ policy: { rules: [twice, { ...twice, id: "b" }] } }), "accepted");
-});
-
-test("an empty list of tools is refused, because it would match every tool", () => {
-  assert.equal(
-    refusal({ policy: { rules: [{ decision: "allow", tools: [] }] } }),
-    "configuration policy.rules[0].tools: expected a list of 1 or more entries; found an empty list",
-  );
-});
-
-test("a server called constructor is a server, and one called __proto__ is refused", () => {
-  assert.deepEqual([...parse({ mcpServers: { constructor: { command: "a" } } }).upstreams.keys()], ["constructor"]);
-  const text = '{ "mcpServers": { "__proto__": { "command": "a" } } }';
-  const message = "configuration mcpServers.__proto__: this name cannot be used; choose another";
-  assert.equal(refusal(JSON.parse(text)), message);
-  assert.equal(
-    refusal(JSON.parse('{ "__proto__": { "server": { "port": 1 } } }')),
-    "configuration __proto__: this name cannot be used; choose another",
-  );
-  assert.equal(Object.hasOwn(Object.prototype, "command"), false);
-});
-
 test("inherited keys do not count", () => {
   const inherited: unknown = Object.create({ server: { port: 1 } });
   assert.equal(refusal(inherited), "configuration (top level): expected a plain value, found an instance of a class");
@@ -341,16 +223,6 @@ test("values that are no configuration are named by their kind", () => {
   assert.equal(refusal([]), "configuration (top level): expected an object; found an empty list");
   assert.equal(refusal({ server: { port: undefined } }), "accepted");
   assert.match(refusal(cycle), /nested deeper than 32 levels/);
-});
-
-test("a change of labels adds or removes some", () => {
-  const labels = (entry: object): string => refusal({ policy: { labels: [{ tools: ["a.*"], ...entry }] } });
-  assert.equal(labels({ add: ["private"] }), "accepted");
-  assert.equal(labels({ remove: ["external"] }), "accepted");
-  assert.match(labels({}), /^configuration policy\.labels\[0\]: expected add or remove/);
-  assert.match(labels({ add: ["secret"] }), /^configuration policy\.labels\[0\]\.add\[0\]: expected one of "private"/);
-  assert.match(labels({ add: [] }), /add: expected a list of 1 or more entries/);
-  assert.match(labels({ tools: ["git*"], add: ["private"] }), /tools\[0\]: expected "\*", "namespace\.\*"/);
 });
 
 test("settings are frozen at every depth", () => {

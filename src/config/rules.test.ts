@@ -1,0 +1,60 @@
+/** What rules and labels of a configuration become, and which are refused. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { parse, refusal } from "./fixtures/parse.ts";
+
+test("rules get ids by their place, a reason, and empty lists for what they leave open", () => {
+  const { policy } = parse({
+    policy: {
+      rules: [
+        { decision: "deny" },
+        { id: "no-writes", decision: "ask", tools: ["*", "github.*", "git.push"], effects: ["write"], reason: "Ask" },
+        { decision: "allow", effects: ["unknown", "read", "destroy"] },
+      ],
+    },
+  });
+  assert.deepEqual(policy.rules, [
+    { id: "rule-1", decision: "deny", tools: [], effects: [], reason: "Rule rule-1 of the configuration says deny" },
+    { id: "no-writes", decision: "ask", tools: ["*", "github.*", "git.push"], effects: ["write"], reason: "Ask" },
+    {
+      id: "rule-3",
+      decision: "allow",
+      tools: [],
+      effects: ["unknown", "read", "destroy"],
+      reason: "Rule rule-3 of the configuration says allow",
+    },
+  ]);
+});
+
+function sharedId(id: string): string {
+  return `configuration policy.rules[1].id: another rule has the id "${id}"; give each its own`;
+}
+
+test("two rules with one id are refused, a given id against a default one too", () => {
+  const twice = { decision: "deny", id: "a" };
+  assert.equal(refusal({ policy: { rules: [twice, twice] } }), sharedId("a"));
+  assert.equal(
+    refusal({ policy: { rules: [{ decision: "deny", id: "rule-2" }, { decision: "ask" }] } }),
+    sharedId("rule-2"),
+  );
+  assert.equal(refusal({ policy: { rules: [twice, { ...twice, id: "b" }] } }), "accepted");
+});
+
+test("an empty list of tools is refused, because it would match every tool", () => {
+  assert.equal(
+    refusal({ policy: { rules: [{ decision: "allow", tools: [] }] } }),
+    "configuration policy.rules[0].tools: expected a list of 1 or more entries; found an empty list",
+  );
+});
+
+test("a change of labels adds or removes some", () => {
+  const labels = (entry: object): string => refusal({ policy: { labels: [{ tools: ["a.*"], ...entry }] } });
+  assert.equal(labels({ add: ["private"] }), "accepted");
+  assert.equal(labels({ remove: ["external"] }), "accepted");
+  assert.match(labels({}), /^configuration policy\.labels\[0\]: expected add or remove/);
+  assert.match(labels({ add: ["secret"] }), /^configuration policy\.labels\[0\]\.add\[0\]: expected one of "private"/);
+  assert.match(labels({ add: [] }), /add: expected a list of 1 or more entries/);
+  assert.match(labels({ tools: ["git*"], add: ["private"] }), /tools\[0\]: expected "\*", "namespace\.\*"/);
+});
