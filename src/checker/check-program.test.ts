@@ -1,9 +1,6 @@
 /** Programs against a small API with the real compiler: what is said, what it costs, and what the compiler cannot reach. */
 
 import assert from "node:assert/strict";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { after, describe, it } from "node:test";
 
 import { analyze } from "../analysis/index.ts";
@@ -20,13 +17,9 @@ function known<T>(value: T | undefined): T {
   return value;
 }
 
-const folder = mkdtempSync(join(tmpdir(), "glovebox-checker-"));
 const keeper = { keep: () => undefined, release: () => undefined };
 const checker = openChecker({ node: process.execPath, keeper, now: Date.now, measure: measureFamily });
-after(async () => {
-  await checker[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true });
-});
+after(() => checker[Symbol.asyncDispose]());
 
 const SURFACE: ApiSurface = {
   snapshot: known(parseDigest(`sha256:${"a".repeat(64)}`)),
@@ -264,56 +257,5 @@ describe("a checker that cannot check", () => {
     const finding = { rule: "types", severity: "warn", message: "The types were not checked: why", line: 1, column: 1 };
     const checked = await checkProgram(program, SURFACE, { ...CONTEXT, checker: broken });
     assert.deepEqual(checked, { ok: true, program: { ...program, findings: [finding] } });
-  });
-});
-
-describe("the compiler", () => {
-  writeFileSync(join(folder, "global.d.ts"), "declare const leaked: { call(): Promise<any> };\n");
-  mkdirSync(join(folder, "node_modules", "@types", "canary"), { recursive: true });
-  writeFileSync(join(folder, "node_modules", "@types", "canary", "index.d.ts"), "declare const leaked: any;\n");
-  const leaks = [
-    `/// <reference path="${folder}/global.d.ts" />\nawait leaked.call();`,
-    `/// <reference types="${folder}/node_modules/@types/canary" />\nawait leaked.call();`,
-    `/// <reference types="node" />\nawait leaked.call();`,
-    `const x: typeof import("${folder}/global.d.ts") = null; await leaked.call();`,
-    `type T = import("${folder}/global").T; await leaked.call();`,
-    `const m = await import("${folder}/global.d.ts"); await leaked.call();`,
-  ];
-  for (const source of leaks) {
-    it(`reads nothing of the disk for ${JSON.stringify(source.replaceAll(folder, ""))}`, async () => {
-      const found = await checker.check({ text: source, surface: SURFACE });
-      assert.ok(found.kind === "checked");
-      assert.deepEqual(
-        found.mistakes.map(({ kind, name }) => [kind, name]),
-        [["unknown-name", "leaked.call"]],
-      );
-    });
-  }
-  it("would know the name if it were declared", async () => {
-    const snapshot = known(parseDigest(`sha256:${"b".repeat(64)}`));
-    const declarations = readFileSync(join(folder, "global.d.ts"), "utf8");
-    const surface = { ...SURFACE, snapshot, declarations };
-    const found = await checker.check({ text: "await leaked.call();", surface });
-    assert.deepEqual(found, { kind: "checked", mistakes: [] });
-  });
-  it("has an empty environment, and its parent too", { skip: process.platform !== "linux" }, () => {
-    const children = readFileSync(`/proc/${checker.pid}/task/${checker.pid}/children`, "latin1").trim().split(" ");
-    assert.equal(children.length, 1);
-    for (const pid of [checker.pid, ...children]) assert.equal(readFileSync(`/proc/${pid}/environ`, "latin1"), "");
-  });
-  it("knows more sets of tools than it keeps, one after the other", async () => {
-    for (const mark of ["1", "2", "3", "4", "5", "6", "1"]) {
-      const snapshot = known(parseDigest(`sha256:${mark.repeat(64)}`));
-      const declarations = `declare const n${mark}: { t(): Promise<any> };`;
-      const found = await checker.check({
-        text: `n${mark}.t(); n${mark}.u(); //${Math.random()}`,
-        surface: { ...SURFACE, snapshot, declarations },
-      });
-      assert.ok(found.kind === "checked");
-      assert.deepEqual(
-        found.mistakes.map(({ name }) => name),
-        [`n${mark}.u`],
-      );
-    }
   });
 });
