@@ -5,7 +5,10 @@ import type { ExecutionStore, LedgerStore, StoredExecution } from "../store/inde
 
 import { findLost } from "./find-lost.ts";
 import type { Journals } from "./journal/open-journals.ts";
-import { readCalls, recover } from "./recover.ts";
+import { endAsWritten } from "./end-as-written.ts";
+import { readTrail, readTrails } from "./read-trail.ts";
+import type { Closing, Trail } from "./read-trail.ts";
+import { recover } from "./recover.ts";
 import type { RecoverRooms } from "./recover.ts";
 import { parseResult } from "./resume.ts";
 import type { Revival } from "./revive.ts";
@@ -13,15 +16,15 @@ import type { People } from "./wait-for-people.ts";
 
 export interface BringBackRooms extends RecoverRooms {
   readonly store: {
-    readonly executions: Pick<ExecutionStore, "adopt" | "find" | "listPaused" | "listUnfinished">;
+    readonly executions: Pick<ExecutionStore, "adopt" | "close" | "find" | "listPaused" | "listUnfinished">;
     readonly ledger: Pick<LedgerStore, "search">;
   };
   readonly journals: Pick<Journals, "read">;
   readonly people: Pick<People, "find" | "withdraw">;
   /** The name of this process. */
   readonly owner: string;
-  /** Goes on with it in this process; resolves when that has ended. */
-  revive(stored: StoredExecution, why: Revival): Promise<ExecutionResult | undefined>;
+  /** Goes on with it in this process; resolves when that has ended. What was `read` of it still holds. */
+  revive(stored: StoredExecution, why: Revival, read?: Trail): Promise<ExecutionResult | undefined>;
   /** Resolves once its servers are back; with false when it is not to go on here. */
   awaitServers(stored: StoredExecution): Promise<boolean>;
   /** Whether this process lives long enough to go on with what others left; if not, it only ends what cannot go on. */
@@ -30,36 +33,66 @@ export interface BringBackRooms extends RecoverRooms {
 
 /** At a start. Resolves when what cannot go on has ended; what can goes on by itself. */
 export async function bringBack(rooms: BringBackRooms): Promise<void> {
-  for (const execution of await rooms.store.executions.listUnfinished()) {
-    if (execution.owner === undefined || !rooms.hasEnded(execution.owner)) continue;
+  const unfinished = await rooms.store.executions.listUnfinished();
+  const left = unfinished.filter(({ owner }) => owner !== undefined && rooms.hasEnded(owner));
+  const ids = left.map(({ id }) => id);
+  const trails = await readTrails(ids, rooms);
+  for (const execution of left) {
     // Another process that started at the same time may have been faster.
-    await bringBackOne(execution, rooms).catch((thrown: unknown) => void rooms.report(thrown));
+    await bringBackOne(execution, rooms, trails.get(execution.id)).catch(
+      (thrown: unknown) => void rooms.report(thrown),
+    );
   }
   if (!rooms.isLasting) return;
   for (const { id } of await rooms.store.executions.listPaused()) void goOnIfDecided(id, rooms);
 }
 
-/** Its process is dead. Answers how it ended, or nothing when it goes on. */
-export async function bringBackOne(execution: Execution, rooms: BringBackRooms): Promise<ExecutionResult | undefined> {
-  if (!(await canGoOn(execution, rooms))) return endOnce(execution, rooms);
+/**
+ * Its process is dead. Answers how it ended, or nothing when it goes on. What was `read` of it since that process died
+ * holds as long as nobody has taken it over; without that it is read again by whoever does.
+ */
+export async function bringBackOne(
+  execution: Execution,
+  rooms: BringBackRooms,
+  read?: Trail,
+): Promise<ExecutionResult | undefined> {
+  const trail = read ?? (await readTrail(execution.id, rooms));
+  const { closing } = trail;
+  if (closing) return endOnce(execution, rooms, () => endClosed(execution, { ...trail, closing }, rooms));
+  if (!(await canGoOn(execution, trail, rooms))) {
+    return endOnce(execution, rooms, () => recover(execution, rooms, read));
+  }
   const stored = rooms.isLasting ? await rooms.store.executions.find(execution.id) : undefined;
   // Only while it is as it was found: it may go on by now, even in this process, or have ended.
   const isLeft = stored && !stored.ending && stored.owner === execution.owner;
-  if (isLeft) void rooms.revive(stored, "restarted").catch((thrown: unknown) => void rooms.report(thrown));
+  if (isLeft) void rooms.revive(stored, "restarted", read).catch((thrown: unknown) => void rooms.report(thrown));
   return undefined;
 }
 
 /** Of several processes that look at the same time one ends it; it may even go on in another by then. */
-async function endOnce(execution: Execution, rooms: BringBackRooms): Promise<ExecutionResult | undefined> {
-  const { id, owner: from } = execution;
+async function endOnce(
+  { id, owner: from }: Execution,
+  rooms: BringBackRooms,
+  end: () => Promise<ExecutionResult>,
+): Promise<ExecutionResult | undefined> {
   const isOurs = await rooms.store.executions.adopt(id, { was: "open", from, by: rooms.owner });
-  return isOurs ? recover(execution, rooms) : undefined;
+  return isOurs ? end() : undefined;
+}
+
+/** Nobody is asked any more what it wanted. */
+async function endClosed(
+  execution: Execution,
+  trail: Trail & { readonly closing: Closing },
+  rooms: BringBackRooms,
+): Promise<ExecutionResult> {
+  await rooms.people.withdraw(execution.id);
+  return endAsWritten(execution, trail, rooms);
 }
 
 /** Everything that left and changes something has been answered, or would change nothing more when it is asked again. */
-async function canGoOn({ id }: Pick<Execution, "id">, rooms: BringBackRooms): Promise<boolean> {
+async function canGoOn({ id }: Pick<Execution, "id">, { calls }: Trail, rooms: BringBackRooms): Promise<boolean> {
   const recording = await rooms.journals.read(id).catch((thrown: unknown) => void rooms.report(thrown));
-  return recording?.isWhole === true && findLost(await readCalls(id, rooms), recording).length === 0;
+  return recording?.isWhole === true && findLost(calls, recording).length === 0;
 }
 
 /** A decision that came before the execution was put away finds nobody who waits for it. */

@@ -5,9 +5,11 @@ import { it } from "node:test";
 
 import { digestOf, openLedger } from "../audit/index.ts";
 import { DEFAULT_LIMITS, parseExecutionId, parsePrincipalId } from "../domain/index.ts";
+import type { ExecutionId, ExecutionResult } from "../domain/index.ts";
 import { openStore } from "../store/index.ts";
-import { createRecord } from "./create-record.ts";
+import { closeExecution, createRecord } from "./create-record.ts";
 import { openJournals } from "./journal/open-journals.ts";
+import { emptyResult } from "./settle.ts";
 
 const idOf = (n: number) => parseExecutionId(`ex_${String(n).padStart(24, "0")}`) ?? assert.fail();
 const id = idOf(1);
@@ -18,6 +20,9 @@ const REQUEST = {
   limits: DEFAULT_LIMITS,
   signal: new AbortController().signal,
 } as const;
+
+const toResult = (execution: ExecutionId): ExecutionResult =>
+  emptyResult({ id: execution }, "completed", { engine: "isolate", isolation: "process" });
 
 async function openRecord() {
   const store = await openStore({ path: ":memory:", now: () => 0 });
@@ -93,12 +98,31 @@ it("an opening that cannot be written is never on disk", async () => {
   assert.equal(count(), 0);
 });
 
+it("the end of an execution is asked of the store before the ledger, so that no kill leaves it to that alone", async () => {
+  const { store, record } = await openRecord();
+  const { execution, opened } = record.open(REQUEST);
+  await opened;
+  const asked: string[] = [];
+  const append: typeof store.ledger.append = (...given) => {
+    asked.push("ledger");
+    return store.ledger.append(...given);
+  };
+  const close: typeof store.executions.close = (...given) => {
+    asked.push("store");
+    return store.executions.close(...given);
+  };
+  const ledger = await openLedger({ store: { ...store, ledger: { ...store.ledger, append } }, now: () => 0 });
+  const options = { store: { executions: { close } }, ledger, now: () => 0 };
+  await closeExecution(execution, toResult(execution.id), options);
+  assert.deepEqual(asked, ["store", "ledger"]);
+  await ledger.close();
+  await store.close();
+});
+
 it("the end of an execution is durable, and with it the opening", async () => {
   const { store, ledger, record, heads } = await openRecord();
   const { execution } = record.open(REQUEST);
-  const stats = { queueMs: 0, wallMs: 1, cpuMs: 1, peakMemoryBytes: 1, calls: 0, outputBytes: 0 };
-  const whole = { execution: id, state: "completed", logs: [], calls: [], findings: [], stats } as const;
-  await record.close(execution, { ...whole, engine: "isolate", isolation: "process" });
+  await record.close(execution, toResult(execution.id));
   assert.deepEqual([(await store.executions.find(id))?.ending?.state, heads.at(-1)], ["completed", 2]);
   await ledger.close();
   await store.close();

@@ -108,9 +108,10 @@ export async function closeExecution(
   const detail = describeEnd(result, text);
   const ending = { endedAt: now(), state, result: text, ...(error && { errorCode: error.code }) };
   const action = state === "paused" ? "execution.paused" : "execution.closed";
+  // The store first: what is asked for earlier is not committed later, so that a kill between them loses no result.
   await Promise.all([
-    ledger.write({ actor: principal, action, subject: id, detail }),
     store.executions.close(id, ending),
+    ledger.write({ actor: principal, action, subject: id, detail }),
   ]);
 }
 

@@ -9,7 +9,7 @@ import type { BringBackRooms } from "./bring-back.ts";
 import type { Endings } from "./end-with.ts";
 import type { Running } from "./follow-running.ts";
 import { revive } from "./revive.ts";
-import type { Revival, ReviveRooms } from "./revive.ts";
+import type { ReviveOptions, ReviveRooms } from "./revive.ts";
 
 export interface ReturnsOptions {
   readonly rooms: ReviveRooms & Omit<BringBackRooms, "revive" | "awaitServers">;
@@ -28,16 +28,18 @@ export interface Returns {
   readonly bringBack: (stored: StoredExecution) => Promise<ExecutionResult | undefined>;
 }
 
+type How = Pick<ReviveOptions, "why" | "read">;
+
 /** Nobody who could cancel them is there. */
 const NEVER = new AbortController().signal;
 
 export function createReturns({ rooms, running, endings }: ReturnsOptions): Returns {
   const returning = new Set<ExecutionId>();
-  const follow = (stored: StoredExecution, why: Revival): Promise<ExecutionResult | undefined> =>
+  const follow = (stored: StoredExecution, how: How): Promise<ExecutionResult | undefined> =>
     endings.guard(NEVER, (signal) =>
       running.follow(
         { principal: stored.principal, signal },
-        { run: (followed) => revive(stored, { why, ...followed }, rooms), resultOf: (revived) => revived },
+        { run: (followed) => revive(stored, { ...how, ...followed }, rooms), resultOf: (revived) => revived },
       ),
     );
   const awaited = new Set<ExecutionId>();
@@ -48,11 +50,11 @@ export function createReturns({ rooms, running, endings }: ReturnsOptions): Retu
       awaited.add(stored.id);
       return awaitServers(stored, rooms).finally(() => awaited.delete(stored.id));
     },
-    async revive(stored, why) {
+    async revive(stored, why, read) {
       // The store tells processes apart, but not two runs of one process.
       if (returning.has(stored.id) || (!stored.ending && running.find(stored.id))) return undefined;
       returning.add(stored.id);
-      const result = await follow(stored, why).finally(() => returning.delete(stored.id));
+      const result = await follow(stored, { why, ...(read && { read }) }).finally(() => returning.delete(stored.id));
       if (result?.state === "paused") void goOn(stored.id);
       return result;
     },

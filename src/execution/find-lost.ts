@@ -1,7 +1,7 @@
 /** Compares what the ledger says that left with what the journal says that was answered. */
 
 import type { Recording } from "./journal/events.ts";
-import type { KnownCall } from "./recover.ts";
+import type { KnownCall } from "./read-trail.ts";
 
 /**
  * Calls that left, or may have, and whose answer is in no journal: to make them again could change something twice.

@@ -7,6 +7,7 @@ import { digestOf, openLedger } from "../audit/index.ts";
 import { DEFAULT_LIMITS, parseExecutionId, parsePrincipalId } from "../domain/index.ts";
 import { openStore } from "../store/index.ts";
 
+import { readTrail } from "./read-trail.ts";
 import { recordOpeningOnce } from "./record-opening.ts";
 import type { LateRooms } from "./record-opening.ts";
 
@@ -28,7 +29,6 @@ for (const [what, dryRun] of [
     const ledger = await openLedger({ store, now: () => 0 });
     const recording = { request: { ...REQUEST, dryRun }, given: [], isWhole: true };
     const rooms: LateRooms = {
-      store,
       journals: { read: async () => recording },
       recordOpening: ({ id: subject, principal }, request) =>
         ledger.write({
@@ -38,8 +38,9 @@ for (const [what, dryRun] of [
           detail: { dryRun: request.dryRun ?? false },
         }),
     };
-    await recordOpeningOnce(EXECUTION, rooms);
-    await recordOpeningOnce(EXECUTION, rooms);
+    for (let start = 1; start <= 2; start += 1) {
+      await recordOpeningOnce(EXECUTION, await readTrail(id, { store }), rooms);
+    }
     const found = await store.ledger.search({ execution: id, limit: 9 });
     assert.deepEqual(
       found.map(({ action, detail }) => [action, detail]),

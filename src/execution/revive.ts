@@ -15,7 +15,7 @@ import type {
   LabelSource,
   Principal,
 } from "../domain/index.ts";
-import type { ExecutionStore, StoredExecution } from "../store/index.ts";
+import type { ExecutionStore, LedgerStore, StoredExecution } from "../store/index.ts";
 
 import { listKnown } from "./await-servers.ts";
 import type { Opening } from "./create-record.ts";
@@ -26,9 +26,10 @@ import { ServerAway, findUnchanged, notYet } from "./find-unchanged.ts";
 import { inItsTurn } from "./in-its-turn.ts";
 import type { Recording } from "./journal/events.ts";
 import type { Journal, Journals } from "./journal/open-journals.ts";
+import { readTrail, toTrace } from "./read-trail.ts";
+import type { Trail } from "./read-trail.ts";
 import { recordOpeningOnce } from "./record-opening.ts";
 import type { LateRooms } from "./record-opening.ts";
-import { readCalls, toTrace } from "./recover.ts";
 import { programOf, runProgram } from "./run-program.ts";
 import { parseResult } from "./resume.ts";
 import { emptyResult, settleFailure } from "./settle.ts";
@@ -36,7 +37,10 @@ import { blameQuota, withinQuotas } from "./within-quotas.ts";
 import type { Admit } from "./within-quotas.ts";
 
 export interface ReviveRooms extends Rooms, LateRooms {
-  readonly store: LateRooms["store"] & { readonly executions: Pick<ExecutionStore, "adopt"> };
+  readonly store: {
+    readonly executions: Pick<ExecutionStore, "adopt">;
+    readonly ledger: Pick<LedgerStore, "search">;
+  };
   readonly journals: LateRooms["journals"] & Pick<Journals, "reopen">;
   /** The name of this process. */
   readonly owner: string;
@@ -53,6 +57,8 @@ export type Revival = "decided" | "restarted";
 
 export interface ReviveOptions {
   readonly why: Revival;
+  /** What the ledger has of it, when nobody can have written more since; otherwise that is read once it is ours. */
+  readonly read?: Trail;
   readonly signal: AbortSignal;
   readonly onEvent: (event: ExecutionEvent) => void;
 }
@@ -68,13 +74,14 @@ export async function revive(
   const was = ending ? "paused" : "open";
   if (!(await rooms.store.executions.adopt(id, { was, from: stored.owner, by: owner }))) return undefined;
   const execution = { id, principal, source, startedAt, owner };
-  if (options.why === "restarted") await recordOpeningOnce(execution, rooms);
+  const trail = options.read ?? (await readTrail(id, rooms));
+  if (options.why === "restarted") await recordOpeningOnce(execution, trail, rooms);
   await rooms.recordRevival(execution, options.why);
   options.onEvent({ kind: "opened", execution: id });
-  const kept = reopen(stored, rooms);
+  const kept = reopen(stored, trail, rooms);
   const result = await goOnWith(execution, { ...options, kept }, rooms).catch(async (thrown: unknown) => ({
     ...(thrown instanceof ServerAway ? putBack(stored, thrown, rooms) : settleFailure(execution, thrown, rooms)),
-    calls: toTrace(await readCalls(id, rooms)),
+    calls: toTrace((await readTrail(id, rooms)).calls),
   }));
   if (result.state !== "paused") await rooms.people.withdraw(id);
   const whole = addStats(result, stored);
@@ -113,11 +120,10 @@ interface Kept {
 }
 
 /** Read once it is ours: whoever had it before may have written on until then. */
-async function reopen(stored: StoredExecution, rooms: ReviveRooms): Promise<Kept> {
+async function reopen(stored: StoredExecution, { calls }: Trail, rooms: ReviveRooms): Promise<Kept> {
   const { id, ending } = stored;
   const kept = await rooms.journals.reopen(id);
   if (!kept?.recording.isWhole) throw cannotGoOn("What this execution had been given is not kept any more");
-  const calls = await readCalls(id, rooms);
   const [lost] = (ending ? findMissing : findLost)(calls, kept.recording);
   if (lost) throw cannotGoOn(`What ${lost.tool} answered to call ${lost.seq} of this execution is not kept`);
   const open = new Set(calls.flatMap(({ seq, hasEnd }) => (hasEnd ? [] : [seq])));

@@ -35,6 +35,8 @@ export function describeSearch(open: () => Promise<Store>): void {
     ["by decision", { outcome: "deny" }, [2]],
     ["by code", { outcome: "POLICY_DENIED" }, [3]],
     ["by execution", { execution: EX }, [6, 3, 2, 1]],
+    ["by any of several executions", { execution: [EX, "ex_other"] }, [6, 4, 3, 2, 1]],
+    ["by no execution at all", { execution: [] }, []],
     ["from a moment on", { since: 1_005 }, [6, 5]],
     ["up to a moment", { until: 1_002 }, [2, 1]],
     ["before a number", { before: 3 }, [2, 1]],

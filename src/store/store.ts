@@ -46,7 +46,8 @@ export interface LedgerQuery {
   readonly action?: string;
   /** `ok`, `error`, a state such as `failed`, a decision such as `deny`, or an error's code. */
   readonly outcome?: string;
-  readonly execution?: string;
+  /** One, or any of several. */
+  readonly execution?: string | readonly string[];
   readonly since?: Instant;
   readonly until?: Instant;
   /** Only records before this number. */

@@ -127,6 +127,20 @@ describe("a gateway that dies", { concurrency: 2 }, () => {
     for (const answer of answers) answer();
   });
 
+  for (const isCut of [true, false])
+    test(`after it wrote the end of an execution ${isCut ? "only into the ledger" : "down"} runs nothing of it again`, async () => {
+      await using world = await openWorld(LONG);
+      const { gateway, result, execution } = await begin(world, "return (await shop.look({ n: 1 })).n;");
+      const { value, calls } = await result;
+      await gateway.close();
+      await using copy = world.fork(isCut ? [execution] : []);
+      const view = await until(await copy.open(), execution, "completed", "failed");
+      const lost = "The execution completed, but Glovebox ended before what it came to was stored";
+      assert.deepEqual([view.state, view.calls, copy.shop.made], ["completed", calls, []]);
+      assert.deepEqual([view.value, view.error?.message], isCut ? [undefined, lost] : [value, undefined]);
+      assert.deepEqual(await copy.said(execution), ["opened", "closed"]);
+    });
+
   test("has charged quotas for the whole time of what goes on, and charges them nothing more", async () => {
     const wallMs = 20_000;
     const quotas = { executionMsPerHour: wallMs };

@@ -8,7 +8,7 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import { parseSettings } from "../../src/config/index.ts";
 import type { Settings } from "../../src/config/index.ts";
-import type { Approval, ExecutionView, Json } from "../../src/domain/index.ts";
+import type { Approval, ExecutionId, ExecutionView, Json } from "../../src/domain/index.ts";
 import { openJournals } from "../../src/execution/index.ts";
 import type { Journals } from "../../src/execution/index.ts";
 import { createPrincipal } from "../../src/host-powers.ts";
@@ -17,6 +17,7 @@ import { openGateway } from "../../src/open-gateway.ts";
 import { createVault, openRecords } from "../../src/open-records.ts";
 import { nameProcess } from "../../src/processes/index.ts";
 import type { Approvals } from "../../src/policy/index.ts";
+import { openStore } from "../../src/store/index.ts";
 import type { Gateway } from "../../src/surfaces/index.ts";
 import { describeShop, openShop } from "./shop.ts";
 import type { Shop, ShopView } from "./shop.ts";
@@ -38,9 +39,11 @@ export interface World extends AsyncDisposable {
   journals(): Promise<Journals>;
   /**
    * The same folder as it is at this moment, with a shop of its own: whatever is under way was left there by a process that
-   * is dead. To be closed before this world.
+   * is dead. The ends of `cut` never reached the store. To be closed before this world.
    */
-  fork(): World;
+  fork(cut?: readonly ExecutionId[]): World;
+  /** What the ledger has of an execution itself, in order: `opened`, `closed` and what is between. */
+  said(execution: ExecutionId): Promise<readonly string[]>;
   /** Another version of the shop's document, for gateways that open later. */
   describe(version: string): void;
 }
@@ -103,11 +106,16 @@ function createWorld({ folder, shop, config, stack }: Place): World {
       const seal = await createVault(settings, store, ledger).openSeal();
       return openJournals({ store: store.journals, seal, now: Date.now, ...settings.journal });
     },
-    fork() {
+    async said(execution) {
+      await using store = await openStore({ path: settings.store.path, now: Date.now });
+      const found = await store.ledger.search({ subject: execution, limit: 99 });
+      return found.map(({ action }) => action.replace("execution.", "")).toReversed();
+    },
+    fork(cut = []) {
       const copy = mkdtempSync(join(tmpdir(), "glovebox-durable-"));
       cpSync(folder, copy, { recursive: true });
       const forked = createWorld({ folder: copy, shop, config, stack: new AsyncDisposableStack() });
-      leaveDead(forked.settings);
+      leaveDead(forked.settings, cut);
       return forked;
     },
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
@@ -115,9 +123,11 @@ function createWorld({ folder, shop, config, stack }: Place): World {
 }
 
 /** As after a restart of the machine: whatever ran then has ended. */
-function leaveDead({ store }: Settings): void {
+function leaveDead({ store }: Settings, cut: readonly ExecutionId[]): void {
   const database = new DatabaseSync(store.path);
   const dead = nameProcess().split("/").with(1, "another").join("/");
+  const reopen = database.prepare("UPDATE executions SET state = NULL, ended_at = NULL, result = NULL WHERE id = ?");
+  for (const id of cut) reopen.run(id);
   database.prepare("UPDATE executions SET owner = ? WHERE state IS NULL").run(dead);
   database.close();
 }

@@ -109,12 +109,15 @@ interface Logs {
 async function findWrong(folder: string, acknowledged: Acknowledged, logs: Logs): Promise<readonly string[]> {
   await using store = await openStore({ path: join(folder, "ledger.db"), now: Date.now });
   const seen = new Set<string>();
+  const closedTwice: string[] = [];
   /** Each is one change, however often it was begun: done twice, it has two lines in the log. */
   const changes = new Set<string>();
   /** A read may be made again, which is written down again. */
   let reads = 0;
   for await (const { action, subject, detail } of openReader({ store, now: Date.now }).records()) {
     const { execution, seq } = detail as { readonly execution?: string; readonly seq?: number };
+    if (action === "execution.closed" && seen.has(`execution.closed ${textOf(subject)}`))
+      closedTwice.push(textOf(subject));
     seen.add(
       execution === undefined ? `${textOf(action)} ${textOf(subject)}` : `${textOf(action)} ${execution} ${seq ?? 0}`,
     );
@@ -131,6 +134,7 @@ async function findWrong(folder: string, acknowledged: Acknowledged, logs: Logs)
       .filter((name) => !seen.has(name))
       .map((name) => `lost: ${name}`),
     ...opened.filter((id) => !seen.has(`execution.closed ${id}`)).map((id) => `no end in the ledger: ${id}`),
+    ...closedTwice.map((id) => `two ends in the ledger: ${id}`),
     ...(await store.executions.listUnfinished()).map(({ id }) => `no end in the store: ${id}`),
     ...(done > changes.size ? [`${done} changes were made, and ${changes.size} were written down`] : []),
     ...(read > reads ? [`${read} reads were made, and ${reads} were written down`] : []),

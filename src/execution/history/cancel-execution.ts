@@ -11,9 +11,11 @@ import type { ExecutionId, ExecutionResult, Instant } from "../../domain/index.t
 import type { CancellationStore, ExecutionStore, StoredExecution } from "../../store/index.ts";
 
 import { closeExecution } from "../create-record.ts";
+import { endAsWritten } from "../end-as-written.ts";
 import { cancelledBy } from "../name-cancel.ts";
-import { readCalls, toTrace } from "../recover.ts";
-import type { KnownCall, RecoverRooms } from "../recover.ts";
+import { readTrail, toTrace } from "../read-trail.ts";
+import type { KnownCall } from "../read-trail.ts";
+import type { RecoverRooms } from "../recover.ts";
 import { parseResult } from "../resume.ts";
 import { emptyResult } from "../settle.ts";
 
@@ -63,15 +65,21 @@ async function closeCancelled(stored: StoredExecution, by: string, rooms: Cancel
   const was = stored.ending ? "paused" : "open";
   if (!(await rooms.store.executions.adopt(id, { was, from, by: rooms.owner }))) return;
   await rooms.withdraw(id);
-  const calls = toTrace(await endCalls(stored, rooms));
+  const trail = await readTrail(id, rooms);
+  const { closing } = trail;
+  if (closing) return void (await endAsWritten(stored, { ...trail, closing }, rooms));
+  const calls = toTrace(await endCalls(stored, trail.calls, rooms));
   const before: ExecutionResult = ending ? parseResult(ending.result) : emptyResult(stored, "cancelled", rooms);
   const { approvals: _, questions: __, ...rest } = before;
   await closeExecution(stored, { ...rest, state: "cancelled", calls, error: describeError(cancelledBy(by)) }, rooms);
 }
 
 /** A call that waited for a person was never made; one that was sent and not answered has an unknown outcome. */
-async function endCalls({ id, principal }: StoredExecution, rooms: CancelRooms): Promise<readonly KnownCall[]> {
-  const known = await readCalls(id, rooms);
+async function endCalls(
+  { id, principal }: StoredExecution,
+  known: readonly KnownCall[],
+  rooms: CancelRooms,
+): Promise<readonly KnownCall[]> {
   const calls = known.map((call) => (call.outcome === "pending" ? { ...call, outcome: "error" as const } : call));
   for (const { seq, tool, outcome, hasEnd } of calls) {
     const detail = { execution: id, seq, outcome, code: "REQUEST_CANCELLED" };

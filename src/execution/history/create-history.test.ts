@@ -67,7 +67,7 @@ async function open(beforeAdopt?: (executions: ExecutionStore, id: ExecutionId) 
   };
   const actions = async (subject: string): Promise<readonly string[]> =>
     (await store.ledger.search({ subject, limit: 100 })).map(({ action, actor }) => `${action} ${actor}`).toReversed();
-  return { store, control, start, finish, intend, actions, withdrawn };
+  return { store, ledger, control, start, finish, intend, actions, withdrawn };
 }
 
 describe("the history", () => {
@@ -149,6 +149,18 @@ describe("cancelling", () => {
     );
     assert.deepEqual((await actions(id)).slice(1), ["execution.cancelled ada", `execution.closed ${AGENT.id}`]);
     assert.deepEqual(withdrawn, [id]);
+  });
+
+  it("leaves one as it ended by the ledger, which its process could not store any more", async () => {
+    const { store, ledger, control, start, actions, withdrawn } = await open();
+    const id = await start("dead");
+    const detail = { state: "completed", calls: 0, wallMs: 3, cpuMs: 2 };
+    await ledger.write({ actor: AGENT.id, action: "execution.closed", subject: id, detail });
+    const { state, errorCode, result } = await control.cancel(id, "ada");
+    assert.deepEqual([state, errorCode, result.error?.code], ["completed", null, "STORE_UNAVAILABLE"]);
+    const told = [`execution.opened ${AGENT.id}`, `execution.closed ${AGENT.id}`, "execution.cancelled ada"];
+    assert.deepEqual([await actions(id), withdrawn], [told, [id]]);
+    assert.equal((await store.executions.find(id))?.ending?.state, "completed");
   });
 
   it("closes one that is paused, keeps what it did and asks nobody any more", async () => {

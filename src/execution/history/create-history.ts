@@ -4,7 +4,7 @@ import type { ExecutionId, ExecutionStateName, ExecutionView, Instant } from "..
 import { GloveboxError, parseExecutionId } from "../../domain/index.ts";
 import type { ApprovalHead, ExecutionSummary, Page, Store, StoredExecution } from "../../store/index.ts";
 
-import { readCalls, toTrace } from "../recover.ts";
+import { readTrail, toTrace } from "../read-trail.ts";
 import { parseResult } from "../resume.ts";
 import { emptyResult } from "../settle.ts";
 import type { SettleContext } from "../settle.ts";
@@ -97,7 +97,7 @@ async function showExecution(stored: StoredExecution, rooms: HistoryRooms): Prom
 }
 
 async function viewOpen(stored: StoredExecution, rooms: HistoryRooms): Promise<ExecutionView> {
-  const known = await readCalls(stored.id, rooms);
+  const { calls: known } = await readTrail(stored.id, rooms);
   const calls = toTrace(known.map((call) => (call.hasEnd ? call : { ...call, outcome: "pending" as const })));
   return { ...emptyResult(stored, "completed", rooms), state: "running", calls };
 }

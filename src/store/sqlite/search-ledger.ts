@@ -53,9 +53,18 @@ function toAction(action: string): readonly SQLInputValue[] {
 }
 
 /** The text is looked at first: most records are not of this execution, and reading JSON is dear. */
-function isOf(execution: string): Condition {
+function isOf(execution: string | readonly string[]): Condition {
+  if (typeof execution !== "string") return isOfAny(JSON.stringify(execution));
   const sql = "subject = ? OR (instr(detail, ?) > 0 AND json_valid(detail) AND detail ->> '$.execution' = ?)";
   return { sql, values: [execution, execution, execution] };
+}
+
+function isOfAny(executions: string): Condition {
+  const any = "IN (SELECT value FROM json_each(?))";
+  return {
+    sql: `subject ${any} OR (json_valid(detail) AND detail ->> '$.execution' ${any})`,
+    values: [executions, executions],
+  };
 }
 
 function endsAs(outcome: string): Condition {

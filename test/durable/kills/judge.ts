@@ -46,7 +46,8 @@ function findTwice(made: readonly string[]): readonly string[] {
 /** The ledger tells of every execution from its beginning to its end. */
 function judgeRecords(said: readonly string[]): readonly string[] {
   const count = (action: string): number => said.filter((one) => one === action).length;
-  const isWhole = said[0] === "opened" && count("opened") === 1 && said.at(-1) === "closed";
+  const isOnce = count("opened") === 1 && count("closed") === 1;
+  const isWhole = isOnce && said[0] === "opened" && said.at(-1) === "closed";
   return isWhole ? [] : [`the ledger says ${said.join(", ")}`];
 }
 
