@@ -53,7 +53,10 @@ export interface Parts {
 }
 
 /** The corridor's rooms, each with what it needs and nothing more. */
-export function createRooms(parts: Parts, describe: Gateway["describe"]): CorridorOptions["rooms"] {
+export function createRooms(
+  parts: Parts,
+  describe: Gateway["describe"],
+): CorridorOptions["rooms"] & Pick<Quotas, "noteHeld"> {
   const { settings, store, ledger, catalog, policy, sandbox, checker, results, egress, approvals, journals } = parts;
   const { secrets } = parts;
   const { engine, isolation } = sandbox;
@@ -68,12 +71,13 @@ export function createRooms(parts: Parts, describe: Gateway["describe"]): Corrid
   const analyze = rememberAnalyses({ ...settings.analysis, timebox });
   const { hide } = mask;
   const report = reportIncident;
-  const counters = { store: store.quotas, now: Date.now, createLease: createExecutionId };
-  const quotas = openQuotas({ settings: settings.quotas, ...counters });
+  const quotas = openQuotas({ settings: settings.quotas, store: store.quotas, now: Date.now });
   return {
     ...createWatchedRecord(parts),
     hide,
-    admit: (principal, wallMs, when) => quotas.take({ kind: "execution", principal, wallMs, ...(when && { when }) }),
+    admit: (request) => quotas.take({ kind: "execution", ...request }),
+    noteHeld: () => quotas.noteHeld(),
+    settleLost: (execution) => quotas.settleLost(execution),
     engine,
     isolation,
     report,

@@ -86,11 +86,11 @@ async function holdLease<Value>(
   key: string,
   work: () => Promise<Value>,
 ): Promise<Value> {
-  const lease = randomBytes(12).toString("hex");
+  const holder = randomBytes(12).toString("hex");
   const giveUpAt = Date.now() + 2 * LEASE_MS;
   for (;;) {
     const now = Date.now();
-    const taken = await quotas.take([{ kind: "place", key, limit: 1, lease, until: now + LEASE_MS }], now);
+    const taken = await quotas.take([{ kind: "place", key, limit: 1, holder, until: now + LEASE_MS }], now);
     if (taken.kind === "taken") break;
     if (now > giveUpAt) throw new GloveboxError("LIMIT_BUSY", "Another process is renewing this login");
     await wait(LOOK_MS);
@@ -98,7 +98,7 @@ async function holdLease<Value>(
   try {
     return await work();
   } finally {
-    await quotas.giveBack({ units: [], leases: [lease] });
+    await quotas.giveBack(holder, 0);
   }
 }
 

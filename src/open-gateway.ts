@@ -193,7 +193,7 @@ function createGateway(parts: Parts): Gateway {
   const kept = { store, hasEnded, results };
   const corridor = createCorridor({ rooms, ...kept, limits, now: Date.now, takeIn, sourcesOf });
   const history = createHistory({ store, engine, isolation, now: Date.now });
-  const watch = lookEvery(LOOK_MS, () => corridor.cancelAsked());
+  const watch = lookEvery(LOOK_MS, async () => void (await Promise.all([corridor.cancelAsked(), rooms.noteHeld()])));
   const recovered = corridor.recover().catch(reportIncident);
   const forget = parts.approvals.onDecided(({ execution }) => void corridor.goOn(execution));
   const close = async (): Promise<void> => {

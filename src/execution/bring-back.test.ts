@@ -30,6 +30,7 @@ async function open(isKept: boolean) {
   const ledger = await openLedger({ store, now: () => 7 });
   const revived: unknown[] = [];
   const withdrawn: string[] = [];
+  const settled: string[] = [];
   let searches = 0;
   const search: typeof store.ledger.search = (query) => {
     searches += 1;
@@ -40,6 +41,7 @@ async function open(isKept: boolean) {
     ...NOTHING_KEPT,
     journals: { read: async () => (isKept ? WHOLE : undefined) },
     store: { executions: store.executions, ledger: { search } },
+    settleLost: async (id) => void settled.push(id),
     people: { ...NOBODY, withdraw: async (id) => void withdrawn.push(id) },
     owner: "here",
     isLasting: true,
@@ -76,7 +78,7 @@ async function open(isKept: boolean) {
     await closeOrphans({ store, ledger, hasEnded });
     await bringBack(rooms);
   };
-  return { store, ledger, rooms, begin, start, closings, revived, withdrawn, count: () => searches };
+  return { store, ledger, rooms, begin, start, closings, revived, withdrawn, settled, count: () => searches };
 }
 
 type Opened = Awaited<ReturnType<typeof open>>;
@@ -153,10 +155,12 @@ describe("an execution that has an end in the ledger", () => {
 
 describe("executions that have no end", () => {
   it("end at a start when nothing is kept of them, after one walk over the ledger", async () => {
-    const { store, begin, start, closings, revived, count } = await open(false);
+    const { store, begin, start, closings, revived, settled, count } = await open(false);
     const left = [await begin(1), await begin(2), await begin(3)];
     await start();
     assert.deepEqual([count(), revived], [1, []]);
+    const ids = left.map(({ id }) => id);
+    assert.deepEqual(settled, ids);
     for (const { id } of left) {
       const { state, errorCode, result } = (await store.executions.find(id))?.ending ?? assert.fail();
       assert.deepEqual([state, errorCode, parseResult(result).calls], ["failed", "SANDBOX_CRASHED", [CALL]]);
@@ -168,15 +172,23 @@ describe("executions that have no end", () => {
   });
 
   it("go on at a start when they can, with what that walk has found", async () => {
-    const { begin, start, closings, revived, count } = await open(true);
+    const { begin, start, closings, revived, settled, count } = await open(true);
     const left = [await begin(1), await begin(2)];
     await start();
-    assert.equal(count(), 1);
+    assert.deepEqual([count(), settled], [1, []]);
     assert.deepEqual(
       revived,
       left.map(({ id }) => [id, "restarted", 1]),
     );
     for (const { id } of left) assert.deepEqual(await closings(id), []);
+  });
+
+  it("end when they are overdue, and keep what they reserved while nobody knows that their process died", async () => {
+    const { store, begin, rooms, settled } = await open(false);
+    const { id } = await begin(1);
+    await store.executions.adopt(id, { was: "open", from: "dead", by: "elsewhere" });
+    const ended = await bringBackOne((await store.executions.find(id)) ?? assert.fail(), rooms);
+    assert.deepEqual([ended?.state, settled], ["failed", []]);
   });
 
   it("cost no walk when there are none of dead processes", async () => {

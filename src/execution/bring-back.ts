@@ -8,7 +8,7 @@ import type { Journals } from "./journal/open-journals.ts";
 import { endAsWritten } from "./end-as-written.ts";
 import { readTrail, readTrails } from "./read-trail.ts";
 import type { Closing, Trail } from "./read-trail.ts";
-import { recover } from "./recover.ts";
+import { recover, settleIfLost } from "./recover.ts";
 import type { RecoverRooms } from "./recover.ts";
 import { parseResult } from "./resume.ts";
 import type { Revival } from "./revive.ts";
@@ -71,12 +71,15 @@ export async function bringBackOne(
 
 /** Of several processes that look at the same time one ends it; it may even go on in another by then. */
 async function endOnce(
-  { id, owner: from }: Execution,
+  execution: Execution,
   rooms: BringBackRooms,
   end: () => Promise<ExecutionResult>,
 ): Promise<ExecutionResult | undefined> {
+  const { id, owner: from } = execution;
   const isOurs = await rooms.store.executions.adopt(id, { was: "open", from, by: rooms.owner });
-  return isOurs ? end() : undefined;
+  if (!isOurs) return undefined;
+  await settleIfLost(execution, rooms);
+  return end();
 }
 
 /** Nobody is asked any more what it wanted. */

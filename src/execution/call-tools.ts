@@ -38,7 +38,8 @@ export async function callTools(request: CallRequest, rooms: Rooms): Promise<Cal
   const opening = rooms.open(whole);
   const { execution, opened } = opening;
   request.onEvent?.({ kind: "opened", execution: execution.id });
-  const called = await withinQuotas(request, rooms.admit, {
+  const { principal, limits: asked } = request;
+  const called = await withinQuotas({ execution: execution.id, principal, limits: asked }, rooms.admit, {
     run: (limits) => attempt({ ...request, limits }, rooms, { opening, whole: { ...whole, limits } }),
     wallMsOf: ({ result }) => result.stats.wallMs,
   }).catch((thrown: unknown): Called => ({ result: settleFailure(execution, thrown, rooms), replies: [] }));

@@ -47,7 +47,7 @@ interface Asked {
 }
 
 export interface CorridorOptions {
-  readonly rooms: Omit<ReviveRooms, "leaving" | "store" | "takeIn"> &
+  readonly rooms: Omit<ReviveRooms, "hasEnded" | "leaving" | "store" | "takeIn"> &
     Pick<ExecutionRecord, "claim"> &
     Pick<BringBackRooms, "journals" | "isLasting">;
   readonly store: ResumeRooms["store"] &

@@ -83,7 +83,8 @@ export async function execute(request: ExecutionRequest, rooms: Rooms): Promise<
   const unrecorded = new AbortController();
   opened.catch(() => unrecorded.abort());
   const signal = AbortSignal.any([request.signal, unrecorded.signal]);
-  const result = await withinQuotas(request, rooms.admit, {
+  const { principal, limits: asked } = request;
+  const result = await withinQuotas({ execution: execution.id, principal, limits: asked }, rooms.admit, {
     run: async (limits, shortenedBy) =>
       blameQuota(await attempt(opening, { ...request, limits, signal }, rooms), limits, shortenedBy),
     wallMsOf: ({ stats }) => stats.wallMs,

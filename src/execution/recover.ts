@@ -1,7 +1,7 @@
 /** Brings an execution to its end whose process died: from the ledger, which has every call before it left. */
 
 import { ERRORS } from "../domain/index.ts";
-import type { CallRecord, Execution, ExecutionResult } from "../domain/index.ts";
+import type { CallRecord, Execution, ExecutionId, ExecutionResult } from "../domain/index.ts";
 import type { LedgerStore } from "../store/index.ts";
 
 import type { Journals } from "./journal/open-journals.ts";
@@ -18,6 +18,8 @@ export interface RecoverRooms extends SettleContext {
   /** True when the process of this name has certainly ended. */
   hasEnded(owner: string): boolean;
   readonly people: Pick<People, "withdraw">;
+  /** Gives back what an execution had reserved whose process died, but for what it can have used. */
+  settleLost(execution: ExecutionId): Promise<void>; // policy
   readonly journals: Pick<Journals, "read">;
   /** Writes down what came of a call whose process died before it could. */
   recordEnd(execution: Execution, call: CallRecord): Promise<unknown>; // audit
@@ -39,6 +41,15 @@ export async function recover(execution: Execution, rooms: RecoverRooms, read?: 
   await rooms.people.withdraw(execution.id);
   await rooms.close(execution, result);
   return result;
+}
+
+/** As its process left it. One that is only overdue may run on somewhere, and gives back for itself. Never rejects. */
+export async function settleIfLost(
+  { id, owner }: Pick<Execution, "id" | "owner">,
+  rooms: Pick<RecoverRooms, "hasEnded" | "report" | "settleLost">,
+): Promise<void> {
+  if (owner === undefined || !rooms.hasEnded(owner)) return;
+  await rooms.settleLost(id).catch((thrown: unknown) => void rooms.report(thrown));
 }
 
 /** Every call has an end in the ledger then: what the program was given, or what can be told without that. */

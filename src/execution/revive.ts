@@ -30,13 +30,14 @@ import { readTrail, toTrace } from "./read-trail.ts";
 import type { Trail } from "./read-trail.ts";
 import { recordOpeningOnce } from "./record-opening.ts";
 import type { LateRooms } from "./record-opening.ts";
+import { settleIfLost } from "./recover.ts";
+import type { RecoverRooms } from "./recover.ts";
 import { programOf, runProgram } from "./run-program.ts";
 import { parseResult } from "./resume.ts";
 import { emptyResult, settleFailure } from "./settle.ts";
 import { blameQuota, withinQuotas } from "./within-quotas.ts";
-import type { Admit } from "./within-quotas.ts";
 
-export interface ReviveRooms extends Rooms, LateRooms {
+export interface ReviveRooms extends Rooms, LateRooms, Pick<RecoverRooms, "hasEnded" | "settleLost"> {
   readonly store: {
     readonly executions: Pick<ExecutionStore, "adopt">;
     readonly ledger: Pick<LedgerStore, "search">;
@@ -79,10 +80,13 @@ export async function revive(
   await rooms.recordRevival(execution, options.why);
   options.onEvent({ kind: "opened", execution: id });
   const kept = reopen(stored, trail, rooms);
-  const result = await goOnWith(execution, { ...options, kept }, rooms).catch(async (thrown: unknown) => ({
-    ...(thrown instanceof ServerAway ? putBack(stored, thrown, rooms) : settleFailure(execution, thrown, rooms)),
-    calls: toTrace((await readTrail(id, rooms)).calls),
-  }));
+  const result = await goOnWith(execution, { ...options, kept }, rooms).catch(async (thrown: unknown) => {
+    if (options.why === "restarted") await settleIfLost(stored, rooms);
+    return {
+      ...(thrown instanceof ServerAway ? putBack(stored, thrown, rooms) : settleFailure(execution, thrown, rooms)),
+      calls: toTrace((await readTrail(id, rooms)).calls),
+    };
+  });
   if (result.state !== "paused") await rooms.people.withdraw(id);
   const whole = addStats(result, stored);
   await rooms.close(execution, whole);
@@ -100,8 +104,9 @@ async function goOnWith(
   const opening: Opening = { execution, opened, durable: () => opened, journal, ...(start && { start }) };
   const request: ExecutionRequest = { ...recording.request, signal, onEvent };
   const patient = { ...rooms, run: inItsTurn({ run: (job) => rooms.run(job), leaving: rooms.leaving }) };
-  const again: Admit = (principal, wallMs) => rooms.admit(principal, wallMs, "again");
-  const result = await withinQuotas(request, why === "restarted" ? ADMITTED : again, {
+  const { principal, limits: asked } = request;
+  const when = why === "restarted" ? why : "again";
+  const result = await withinQuotas({ execution: execution.id, principal, limits: asked, when }, rooms.admit, {
     run: async (limits, shortenedBy) =>
       blameQuota(await goOn(opening, { ...request, limits }, { recording, rooms: patient }), limits, shortenedBy),
     wallMsOf: ({ stats }) => stats.wallMs,
@@ -110,9 +115,6 @@ async function goOnWith(
   await (result.state === "paused" ? kept : kept.catch(() => undefined));
   return markDryRun(result, request);
 }
-
-/** The time that it had reserved when its process died was never given back. */
-const ADMITTED: Admit = async (_principal, wallMs) => ({ wallMs, settle: async () => undefined });
 
 interface Kept {
   readonly recording: Recording;

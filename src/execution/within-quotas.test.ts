@@ -9,7 +9,9 @@ import { blameQuota, withinQuotas } from "./within-quotas.ts";
 
 const id = parsePrincipalId("agent");
 assert.ok(id);
-const REQUEST = { principal: { id, kind: "agent", groups: [] }, limits: DEFAULT_LIMITS } as const;
+const execution = parseExecutionId(`ex_${"0".repeat(24)}`);
+assert.ok(execution);
+const REQUEST = { execution, principal: { id, kind: "agent", groups: [] }, limits: DEFAULT_LIMITS } as const;
 
 function setUp(grantedMs: number) {
   const settled: number[] = [];
@@ -35,8 +37,6 @@ it("hears which quota left it less", async () => {
 it("that was ended by what was left of a quota says so, and not that its own limit was too low", () => {
   const setting = "quotas.executionMsPerHour";
   const limits = { ...DEFAULT_LIMITS, wallMs: 50 };
-  const execution = parseExecutionId(`ex_${"0".repeat(24)}`);
-  assert.ok(execution);
   const stats = { queueMs: 0, wallMs: 50, cpuMs: 1, peakMemoryBytes: 1, calls: 0, outputBytes: 0 };
   const whole = { execution, state: "failed", logs: [], calls: [], findings: [], stats } as const;
   const ended = (code: ErrorCode, message: string): ExecutionResult => ({

@@ -1,6 +1,6 @@
 /** Lets an execution begin when its principal's quotas allow it, and settles what it used. */
 
-import type { ExecutionResult, Limits, Principal } from "../domain/index.ts";
+import type { ExecutionId, ExecutionResult, Limits, Principal } from "../domain/index.ts";
 
 /** What was granted to one execution. */
 export interface Admission {
@@ -11,8 +11,17 @@ export interface Admission {
   settle(usedMs: number): Promise<void>;
 }
 
-/** Rejects with LIMIT_QUOTA when nothing is left. What goes on `again` was counted before; only its time is not. */
-export type Admit = (principal: Principal, wallMs: number, when?: "again") => Promise<Admission>;
+/** An execution that wants to run now, and for how long at most. */
+export interface AdmitRequest {
+  readonly execution: ExecutionId;
+  readonly principal: Principal;
+  readonly wallMs: number;
+  /** What goes on `again` was counted before, only its time was not; for what was `restarted` that was taken, too. */
+  readonly when?: "again" | "restarted";
+}
+
+/** Rejects with LIMIT_QUOTA when nothing is left. */
+export type Admit = (request: AdmitRequest) => Promise<Admission>;
 
 /** What is to be done within the quotas, and how long it took by its own count. */
 export interface Work<Done> {
@@ -22,11 +31,11 @@ export interface Work<Done> {
 
 /** What ends without an answer is charged for the whole time that it took. */
 export async function withinQuotas<Done>(
-  { principal, limits }: { readonly principal: Principal; readonly limits: Limits },
+  { limits, ...request }: Omit<AdmitRequest, "wallMs"> & { readonly limits: Limits },
   admit: Admit,
   { run, wallMsOf }: Work<Done>,
 ): Promise<Done> {
-  const admission = await admit(principal, limits.wallMs);
+  const admission = await admit({ ...request, wallMs: limits.wallMs });
   const startedAt = performance.now();
   let usedMs: number | undefined;
   try {

@@ -37,7 +37,7 @@ function scopesOf(settings: QuotaSettings, principal: Principal) {
 export function claimExecution(
   settings: QuotaSettings,
   { principal, wallMs }: { readonly principal: Principal; readonly wallMs: number },
-  { lease, now }: { readonly lease: string; readonly now: Instant },
+  { holder, now }: { readonly holder: string; readonly now: Instant },
 ): readonly NamedClaim[] {
   return scopesOf(settings, principal).flatMap(({ prefix, quotas, who }) => {
     const name = (quota: string) => ({ key: keyOf(who, quota), setting: `quotas.${prefix}${quota}`, principal: who });
@@ -52,7 +52,7 @@ export function claimExecution(
       const { key, ...words } = name("executionMsPerHour");
       const timed = { kind: "window", key, windowMs: HOUR_MS, limit: executionMsPerHour } as const;
       const least = Math.min(wallMs, LEAST_MS, executionMsPerHour);
-      claims.push({ ...words, unit: "ms", claim: { ...timed, amount: wallMs, least } });
+      claims.push({ ...words, unit: "ms", claim: { ...timed, amount: wallMs, least, holder } });
     }
     if (concurrentExecutions > 0) {
       const { key, ...words } = name("concurrentExecutions");
@@ -60,7 +60,7 @@ export function claimExecution(
       claims.push({
         ...words,
         unit: "places",
-        claim: { kind: "place", key, limit: concurrentExecutions, lease, until },
+        claim: { kind: "place", key, limit: concurrentExecutions, holder, until },
       });
     }
     return claims;

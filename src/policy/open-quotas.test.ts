@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
 
-import { GloveboxError, parsePrincipalId } from "../domain/index.ts";
+import { GloveboxError, parseExecutionId, parsePrincipalId } from "../domain/index.ts";
 import type { Principal, QuotaSettings, UsageQuotas } from "../domain/index.ts";
 import { openStore } from "../store/index.ts";
 import { known, toolOf } from "./fixtures/ask.ts";
@@ -25,18 +25,19 @@ function principal(name: string, kind: Principal["kind"] = "agent"): Principal {
 
 async function open(settings: Partial<QuotaSettings>, { clock = { at: 0 }, path = ":memory:" } = {}) {
   const store = await openStore({ path, now: () => clock.at });
-  let leases = 0;
   const quotas = openQuotas({
     settings: { ...NONE, total: NONE, rates: [], prices: new Map(), ...settings },
     store: store.quotas,
     now: () => clock.at,
-    createLease: () => `lease-${(leases += 1)}-${Math.random()}`,
   });
   return { quotas, clock, close: () => store.close() };
 }
 
-const begin = (quotas: Quotas, who: Principal = ADA, wallMs = 100): Promise<QuotaGrant> =>
-  quotas.take({ kind: "execution", principal: who, wallMs });
+let begun = 0;
+const begin = (quotas: Quotas, who: Principal = ADA, wallMs = 100): Promise<QuotaGrant> => {
+  const execution = known(parseExecutionId(`ex_${(begun += 1).toString().padStart(24, "0")}`));
+  return quotas.take({ kind: "execution", execution, principal: who, wallMs });
+};
 const call = (quotas: Quotas, who: Principal = ADA, tool = TOOL): Promise<QuotaGrant> =>
   quotas.take({ kind: "call", principal: who, tool });
 

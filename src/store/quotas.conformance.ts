@@ -15,17 +15,18 @@ const window = (key: string, more: Partial<WindowClaim> = {}): WindowClaim => ({
   least: 1,
   ...more,
 });
-const place = (lease: string, more: Partial<PlaceClaim> = {}): PlaceClaim => ({
+const place = (holder: string, more: Partial<PlaceClaim> = {}): PlaceClaim => ({
   kind: "place",
   key: "p",
   limit: 1,
-  lease,
+  holder,
   until: 50,
   ...more,
 });
 
 /** Runs the suite against one implementation. */
 export function describeQuotas(open: () => Promise<Store>): void {
+  describeHolders(open);
   void test("takes up to the limit of a window, and says when the next one begins", async () => {
     await using store = await open();
     const taken = { kind: "taken", units: [{ key: "a", startedAt: 10, amount: 1 }] };
@@ -56,13 +57,12 @@ export function describeQuotas(open: () => Promise<Store>): void {
   });
   void test("gives units back to the window that they came from, and to no later one", async () => {
     await using store = await open();
-    const all = window("a", { amount: 3, least: 3 });
-    await store.quotas.take([all], 0);
-    const units = [{ key: "a", startedAt: 0, amount: 3 }];
-    await store.quotas.giveBack({ units, leases: [] });
-    assert.equal((await store.quotas.take([all], 5)).kind, "taken");
-    assert.equal((await store.quotas.take([all], 100)).kind, "taken");
-    await store.quotas.giveBack({ units, leases: [] });
+    const all = (holder: string) => window("a", { amount: 3, least: 3, holder });
+    await store.quotas.take([all("x")], 0);
+    await store.quotas.giveBack("x", 0);
+    assert.equal((await store.quotas.take([all("y")], 5)).kind, "taken");
+    assert.equal((await store.quotas.take([all("z")], 100)).kind, "taken");
+    await store.quotas.giveBack("y", 0);
     assert.equal((await store.quotas.take([window("a")], 101)).kind, "full");
   });
   void test("holds a place until it is given back or its time is over", async () => {
@@ -75,7 +75,39 @@ export function describeQuotas(open: () => Promise<Store>): void {
       freeAt: 50,
     });
     assert.equal((await store.quotas.take([place("y", { until: 90 })], 50)).kind, "taken");
-    await store.quotas.giveBack({ units: [], leases: ["y"] });
+    await store.quotas.giveBack("y", 0);
     assert.equal((await store.quotas.take([place("z")], 51)).kind, "taken");
+  });
+}
+
+function describeHolders(open: () => Promise<Store>): void {
+  void test("gives back what is over what was used, of each window, and once", async () => {
+    await using store = await open();
+    const of = (key: string, amount: number) => window(key, { limit: 10, amount, holder: "x" });
+    const left = async (key: string): Promise<number> => {
+      const outcome = await store.quotas.take([window(key, { limit: 10, amount: 10, holder: "who looks" })], 0);
+      await store.quotas.giveBack("who looks", 0);
+      return outcome.kind === "taken" ? (outcome.units[0]?.amount ?? 0) : 0;
+    };
+    await store.quotas.take([of("a", 8), of("b", 5), window("c", { limit: 10, amount: 4 })], 0);
+    for (const time of ["first", "second"]) {
+      await store.quotas.giveBack("x", 6);
+      assert.deepEqual([await left("a"), await left("b"), await left("c")], [4, 5, 6], time);
+    }
+  });
+  void test("knows for how long something was held, and lets that go on after a break", async () => {
+    await using store = await open();
+    const { quotas } = store;
+    for (const holder of ["x", "y"]) await quotas.take([window("a", { limit: 9, holder })], 10);
+    assert.deepEqual([await quotas.heldFor("x"), await quotas.heldFor("nobody")], [0, undefined]);
+    await quotas.noteHeld(["x", "nobody"], 30);
+    assert.deepEqual([await quotas.heldFor("x"), await quotas.heldFor("y")], [20, 0]);
+    await quotas.goOn("x", 25, 80);
+    await quotas.noteHeld(["x"], 90);
+    assert.deepEqual([await quotas.heldFor("x"), await quotas.heldFor("y")], [35, 0]);
+    await quotas.noteHeld(["y"], 5);
+    assert.equal(await quotas.heldFor("y"), 0);
+    await quotas.giveBack("x", 0);
+    assert.equal(await quotas.heldFor("x"), undefined);
   });
 }

@@ -12,20 +12,22 @@ export interface WindowClaim {
   readonly amount: number;
   /** What is at least needed; between this and `amount` it takes what is left. */
   readonly least: number;
+  /** Who gives back what it does not use; without one, what is taken is used. */
+  readonly holder?: string;
 }
 
-/** One of `limit` places, until it is given back or its time is over. */
+/** One of `limit` places, until its holder gives back or its time is over. */
 export interface PlaceClaim {
   readonly kind: "place";
   readonly key: string;
   readonly limit: number;
-  readonly lease: string;
+  readonly holder: string;
   readonly until: Instant;
 }
 
 export type QuotaClaim = WindowClaim | PlaceClaim;
 
-/** What was taken from one window; only that window takes it back. */
+/** What was taken from one window. */
 export interface TakenUnits {
   readonly key: string;
   readonly startedAt: Instant;
@@ -40,5 +42,15 @@ export type QuotaOutcome =
 export interface QuotaStore {
   /** All claims or none, in one step; `full` names the first that was not met. */
   take(claims: readonly QuotaClaim[], now: Instant): Promise<QuotaOutcome>;
-  giveBack(unused: { readonly units: readonly TakenUnits[]; readonly leases: readonly string[] }): Promise<void>;
+  /**
+   * Each window that a holder took from, if that still runs, gets back what is over `used`, and its places are free. A
+   * holder gives back once, whoever asks for it: the second time it holds nothing.
+   */
+  giveBack(holder: string, used: number): Promise<void>;
+  /** These were alive at this moment, which is how long they are known to have held something. */
+  noteHeld(holders: readonly string[], now: Instant): Promise<void>;
+  /** From its taking to the last time that it was seen alive; `undefined` when it holds nothing of a window. */
+  heldFor(holder: string): Promise<number | undefined>;
+  /** Counts from now on as if it had held for so long without a break. */
+  goOn(holder: string, heldMs: number, now: Instant): Promise<void>;
 }

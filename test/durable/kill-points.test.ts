@@ -3,9 +3,11 @@
 import assert from "node:assert/strict";
 import { renameSync } from "node:fs";
 import { describe, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
 
 import type { ExecutionEvent, ExecutionId, ExecutionView } from "../../src/domain/index.ts";
-import { AGENT, OPERATOR, openWorld, pending, until } from "./world.ts";
+import { openStore } from "../../src/store/index.ts";
+import { AGENT, OPERATOR, openWorld, pending, run, until } from "./world.ts";
 import type { World } from "./world.ts";
 
 const LONG = { config: { approvals: { graceMs: 60_000 } } };
@@ -23,12 +25,14 @@ async function begin(world: World, code: string) {
   return { gateway, result, execution: await opened.promise };
 }
 
+const soon = (): Promise<void> => wait(10);
+
 /** Waits until so much of what it was given is kept. */
 async function kept(world: World, execution: ExecutionId, count: number): Promise<void> {
   const journals = await world.journals();
   for (let given = 0; given < count;) {
     given = (await journals.read(execution))?.given.length ?? 0;
-    await new Promise((soon) => setTimeout(soon, 10));
+    await soon();
   }
 }
 
@@ -141,16 +145,39 @@ describe("a gateway that dies", { concurrency: 2 }, () => {
       assert.deepEqual(await copy.said(execution), ["opened", "closed"]);
     });
 
-  test("has charged quotas for the whole time of what goes on, and charges them nothing more", async () => {
-    const wallMs = 20_000;
-    const quotas = { executionMsPerHour: wallMs };
-    await using world = await openWorld({ config: { ...LONG.config, quotas, sandbox: { limits: { wallMs } } } });
+  for (const [operation, goesOn] of [
+    ["look", true],
+    ["put", false],
+  ] as const)
+    test(`has its quotas back but for what ${goesOn ? "goes on" : "ended"} used, and its place`, async () => {
+      const wallMs = 300_000;
+      const quotas = { executionMsPerHour: wallMs, concurrentExecutions: 1 };
+      await using world = await openWorld({ config: { ...LONG.config, quotas, sandbox: { limits: { wallMs } } } });
+      const answer = world.shop.hold(`${operation} 1`);
+      const { gateway, execution } = await begin(world, `return (await shop.${operation}({ n: 1 })).n;`);
+      await world.shop.came(`${operation} 1`);
+      const refused = await run(gateway, "return 1");
+      assert.equal(refused.error?.code, "LIMIT_QUOTA");
+      await using copy = world.fork();
+      const next = await copy.open();
+      const view = await until(next, execution, "completed", "failed");
+      assert.deepEqual([view.value, view.error?.code], goesOn ? [7, undefined] : [undefined, "SANDBOX_CRASHED"]);
+      assert.equal((await run(next, "return 2")).value, 2);
+      answer();
+    });
+
+  test("has said until then, again and again, that its executions run", async () => {
+    await using world = await openWorld(LONG);
     const answer = world.shop.hold("look 1");
     const { execution } = await begin(world, "return (await shop.look({ n: 1 })).n;");
     await world.shop.came("look 1");
-    const { view } = await afterDeath(world, execution);
-    assert.deepEqual([view.value, view.error], [7, undefined]);
+    await using store = await openStore({ path: world.settings.store.path, now: Date.now });
+    for (const before of [0, 1]) {
+      while (((await store.quotas.heldFor(execution)) ?? assert.fail("It holds nothing")) <= before * 1_000)
+        await soon();
+    }
     answer();
+    while ((await store.quotas.heldFor(execution)) !== undefined) await soon();
   });
 
   test("after its disk failed has made nothing that it could not write down, and goes on where it was", async () => {

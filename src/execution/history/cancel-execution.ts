@@ -19,7 +19,7 @@ import type { RecoverRooms } from "../recover.ts";
 import { parseResult } from "../resume.ts";
 import { emptyResult } from "../settle.ts";
 
-export interface CancelRooms extends Pick<RecoverRooms, "engine" | "isolation" | "hasEnded"> {
+export interface CancelRooms extends Pick<RecoverRooms, "engine" | "isolation" | "hasEnded" | "settleLost"> {
   readonly store: Pick<RecoverRooms["store"], "ledger"> & {
     readonly executions: Pick<ExecutionStore, "find" | "adopt" | "close">;
     readonly cancellations: Pick<CancellationStore, "ask">;
@@ -65,6 +65,7 @@ async function closeCancelled(stored: StoredExecution, by: string, rooms: Cancel
   const was = stored.ending ? "paused" : "open";
   if (!(await rooms.store.executions.adopt(id, { was, from, by: rooms.owner }))) return;
   await rooms.withdraw(id);
+  if (!ending) await rooms.settleLost(id);
   const trail = await readTrail(id, rooms);
   const { closing } = trail;
   if (closing) return void (await endAsWritten(stored, { ...trail, closing }, rooms));

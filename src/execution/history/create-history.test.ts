@@ -25,6 +25,7 @@ async function open(beforeAdopt?: (executions: ExecutionStore, id: ExecutionId) 
   const store = await openStore({ path: ":memory:", now: () => 0 });
   const ledger = await openLedger({ store, now: () => 0 });
   const withdrawn: string[] = [];
+  const settled: string[] = [];
   let clock = 1_000;
   const now = (): number => (clock += 1);
   const hide = (text: string): string => text;
@@ -51,6 +52,7 @@ async function open(beforeAdopt?: (executions: ExecutionStore, id: ExecutionId) 
     owner: "ada's terminal",
     hasEnded: (owner) => owner === "dead",
     withdraw: async (id) => void withdrawn.push(id),
+    settleLost: async (id) => void settled.push(id),
   });
   /** The next execution, of the process named. */
   const start = async (owner: string): Promise<ExecutionId> => {
@@ -67,7 +69,7 @@ async function open(beforeAdopt?: (executions: ExecutionStore, id: ExecutionId) 
   };
   const actions = async (subject: string): Promise<readonly string[]> =>
     (await store.ledger.search({ subject, limit: 100 })).map(({ action, actor }) => `${action} ${actor}`).toReversed();
-  return { store, ledger, control, start, finish, intend, actions, withdrawn };
+  return { store, ledger, control, start, finish, intend, actions, withdrawn, settled };
 }
 
 describe("the history", () => {
@@ -139,7 +141,7 @@ describe("cancelling", () => {
   });
 
   it("closes one that died with its process, with what its calls came to", async () => {
-    const { control, start, intend, actions, withdrawn } = await open();
+    const { control, start, intend, actions, withdrawn, settled } = await open();
     const id = await start("dead");
     await intend(id, 1, "write");
     const { state, result } = await control.cancel(id, "ada");
@@ -148,7 +150,7 @@ describe("cancelling", () => {
       ["cancelled", BY_ADA, ["unknown"]],
     );
     assert.deepEqual((await actions(id)).slice(1), ["execution.cancelled ada", `execution.closed ${AGENT.id}`]);
-    assert.deepEqual(withdrawn, [id]);
+    assert.deepEqual([withdrawn, settled], [[id], [id]]);
   });
 
   it("leaves one as it ended by the ledger, which its process could not store any more", async () => {
@@ -164,7 +166,7 @@ describe("cancelling", () => {
   });
 
   it("closes one that is paused, keeps what it did and asks nobody any more", async () => {
-    const { store, control, start, intend, withdrawn } = await open();
+    const { store, control, start, intend, withdrawn, settled } = await open();
     const id = await start("alive");
     await intend(id, 1, "write", "ask");
     const line = { level: "log", text: "so far", atMs: 1 } as const;
@@ -185,7 +187,7 @@ describe("cancelling", () => {
       outcome: "error",
       code: "REQUEST_CANCELLED",
     });
-    assert.deepEqual(withdrawn, [id]);
+    assert.deepEqual([withdrawn, settled], [[id], []]);
   });
 
   it("leaves one to whoever goes on with it in the same moment, and lets that process end it", async () => {

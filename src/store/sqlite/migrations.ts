@@ -223,6 +223,19 @@ const CANCELLATIONS = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+/** What executions under way hold of windows: when they took it, and when they were last seen alive. */
+const RESERVATIONS = `
+  CREATE TABLE quota_reservations (
+    holder TEXT NOT NULL,
+    key TEXT NOT NULL,
+    started_at INTEGER NOT NULL,
+    amount INTEGER NOT NULL,
+    taken_at INTEGER NOT NULL,
+    seen_at INTEGER NOT NULL,
+    PRIMARY KEY (holder, key)
+  ) STRICT, WITHOUT ROWID;
+`;
+
 /** The script at index n leads from version n to version n + 1. */
 export const MIGRATIONS: readonly string[] = [
   TABLES,
@@ -235,4 +248,5 @@ export const MIGRATIONS: readonly string[] = [
   APPROVALS,
   JOURNALS,
   CANCELLATIONS,
+  RESERVATIONS,
 ];

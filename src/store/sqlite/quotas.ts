@@ -4,6 +4,7 @@ import type { Instant } from "../../domain/index.ts";
 import type { PlaceClaim, QuotaClaim, QuotaOutcome, QuotaStore, TakenUnits, WindowClaim } from "../quotas.ts";
 
 import type { Connection } from "./connection.ts";
+import { createReservations } from "./reservations.ts";
 import { integerOf } from "./row.ts";
 
 interface Window {
@@ -12,16 +13,14 @@ interface Window {
 }
 
 /** Works on the connection's own file; the caller closes that. */
-export function createQuotas({ database, commit }: Connection): QuotaStore {
+export function createQuotas(connection: Connection): QuotaStore {
+  const { database, commit } = connection;
+  const { reserve, ...reservations } = createReservations(connection);
   const find = database.prepare("SELECT started_at, used FROM quota_windows WHERE key = ?");
   const put = database.prepare("INSERT OR REPLACE INTO quota_windows VALUES (?, ?, ?)");
-  const giveBack = database.prepare(
-    "UPDATE quota_windows SET used = MAX(0, used - ?) WHERE key = ? AND started_at = ?",
-  );
   const expire = database.prepare("DELETE FROM quota_places WHERE until <= ?");
   const places = database.prepare("SELECT COUNT(*) AS used, MIN(until) AS until FROM quota_places WHERE key = ?");
   const enter = database.prepare("INSERT INTO quota_places VALUES (?, ?, ?)");
-  const leave = database.prepare("DELETE FROM quota_places WHERE lease = ?");
 
   const windowOf = ({ key, windowMs }: WindowClaim, now: Instant): Window => {
     const row = find.get(key);
@@ -47,9 +46,11 @@ export function createQuotas({ database, commit }: Connection): QuotaStore {
     const { startedAt, used } = windowOf(claim, now);
     const amount = Math.min(claim.amount, claim.limit - used);
     put.run(claim.key, startedAt, used + amount);
-    return { key: claim.key, startedAt, amount };
+    const units = { key: claim.key, startedAt, amount };
+    if (claim.holder !== undefined) reserve(claim.holder, units, now);
+    return units;
   };
-  const takePlace = ({ key, lease, until }: PlaceClaim): void => void enter.run(key, lease, until);
+  const takePlace = ({ key, holder, until }: PlaceClaim): void => void enter.run(key, holder, until);
 
   return {
     take: (claims, now) =>
@@ -63,11 +64,6 @@ export function createQuotas({ database, commit }: Connection): QuotaStore {
         const windows = claims.filter((claim) => claim.kind === "window");
         return { kind: "taken", units: windows.map((claim) => takeWindow(claim, now)) };
       }),
-    giveBack: async ({ units, leases }) => {
-      await commit(() => {
-        for (const { key, startedAt, amount } of units) giveBack.run(amount, key, startedAt);
-        for (const lease of leases) leave.run(lease);
-      });
-    },
+    ...reservations,
   };
 }
