@@ -14,7 +14,10 @@ const MAX_PAYLOAD_BYTES = 64 * MIB;
 /** The ranges of all limits, also of those that come from the command line. */
 export const limitsSchema = z
   .strictObject({
-    wallMs: whole({ min: 1, max: HOUR_MS, usual: DEFAULT_LIMITS.wallMs }, "Time from start to end, waiting included."),
+    wallMs: whole(
+      { min: 1, max: HOUR_MS, usual: DEFAULT_LIMITS.wallMs },
+      "Time of a program from its start to its end, waiting included; each time that it goes on, anew.",
+    ),
     cpuMs: whole({ min: 1, max: HOUR_MS, usual: DEFAULT_LIMITS.cpuMs }, "Processor time of one program."),
     memoryBytes: whole(
       { min: 8 * MIB, max: 4096 * MIB, usual: DEFAULT_LIMITS.memoryBytes },

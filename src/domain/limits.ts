@@ -3,7 +3,10 @@
 import { GloveboxError } from "./errors.ts";
 
 export interface Limits {
-  /** Time from the start of the program to its end, waiting included. */
+  /**
+   * Time from the start of the program to its end or until it is put away, waiting included. One that goes on has all of
+   * it again, and so it is with `cpuMs`.
+   */
   readonly wallMs: number;
   /** Processor time of the process that runs the program. */
   readonly cpuMs: number;
