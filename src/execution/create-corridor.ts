@@ -2,7 +2,6 @@
 
 import { tightenLimits } from "../domain/index.ts";
 import type {
-  ExecutionEvent,
   ExecutionId,
   ExecutionResult,
   ExecutionView,
@@ -10,14 +9,12 @@ import type {
   Json,
   LabelSource,
   Limits,
-  NetworkPolicy,
   Principal,
-  TraceContext,
 } from "../domain/index.ts";
 
 import type { CancellationStore } from "../store/index.ts";
 import { callTools } from "./call-tools.ts";
-import type { CallRequest, Called, PlainCall } from "./call-tools.ts";
+import type { CallRequest, Called } from "./call-tools.ts";
 import type { ExecutionRecord } from "./create-record.ts";
 import { createReturns } from "./create-returns.ts";
 import { createEndings } from "./end-with.ts";
@@ -29,6 +26,7 @@ import { createKeyed } from "./keyed.ts";
 import type { KeyRooms, KeyedRequest } from "./keyed.ts";
 
 import type { BringBackRooms } from "./bring-back.ts";
+import type { BeginRequest, CallToolsRequest, ExecuteRequest, ResumeRequest } from "./requests.ts";
 import type { ReviveRooms } from "./revive.ts";
 import { findMedia } from "./results/find-media.ts";
 import type { Media } from "./results/find-media.ts";
@@ -37,14 +35,6 @@ import type { ResultQuery } from "./results/read-part.ts";
 import { resume } from "./resume.ts";
 import type { ResumeRooms } from "./resume.ts";
 import { withinPatience } from "./within-patience.ts";
-
-/** Who asks; who watches; and how to stop it. */
-interface Asked {
-  readonly principal: Principal;
-  readonly signal?: AbortSignal;
-  readonly trace?: TraceContext;
-  readonly onEvent?: (event: ExecutionEvent) => void;
-}
 
 export interface CorridorOptions {
   readonly rooms: Omit<ReviveRooms, "hasEnded" | "leaving" | "store" | "takeIn"> &
@@ -65,27 +55,12 @@ export interface CorridorOptions {
   readonly sourcesOf: (execution: ExecutionId) => readonly LabelSource[];
 }
 
-/** What an execution is asked for with. */
-interface AskedExecution extends Asked {
-  readonly code: string;
-  readonly input?: Json;
-  readonly limits?: Partial<Limits>;
-  readonly analysis?: boolean;
-  readonly types?: boolean;
-  readonly dryRun?: boolean;
-  /** Requests with the same one are one execution. */
-  readonly idempotencyKey?: string;
-  readonly networkPolicy?: NetworkPolicy;
-}
-
 export interface Corridor {
-  execute(request: AskedExecution): Promise<ExecutionResult>;
+  execute(request: ExecuteRequest): Promise<ExecutionResult>;
   /** As `execute`, but answers `running` once patience is over; from then on `signal` ends nothing. */
-  begin(
-    request: AskedExecution & { readonly patienceMs: number; readonly until?: AbortSignal },
-  ): Promise<ExecutionView>;
-  callTools(request: Asked & { readonly calls: readonly PlainCall[] }): Promise<Called>;
-  resume(request: Asked & { readonly execution: string; readonly waitMs?: number }): Promise<ExecutionView>;
+  begin(request: BeginRequest): Promise<ExecutionView>;
+  callTools(request: CallToolsRequest): Promise<Called>;
+  resume(request: ResumeRequest): Promise<ExecutionView>;
   readResult(principal: Principal, handle: string, query: ResultQuery): Promise<ReadResult>;
   findMedia(principal: Principal, value: Json | undefined): Promise<readonly Media[]>;
   /** Ends those that run here and that somebody at another process wants to end. */

@@ -10,6 +10,7 @@ export { createGuide } from "./create-guide.ts";
 export { createRecord } from "./create-record.ts";
 export type { ExecutionRecord, RecordOptions } from "./create-record.ts";
 export type { ExecutionRequest, Rooms } from "./execute.ts";
+export type { BeginRequest, CallToolsRequest, ExecuteRequest, ResumeRequest } from "./requests.ts";
 export { createCorridor } from "./create-corridor.ts";
 export type { CorridorOptions } from "./create-corridor.ts";
 export { createControl, createHistory } from "./history/create-history.ts";

@@ -10,7 +10,7 @@ import type { Running, RunningExecution } from "./follow-running.ts";
 import type { RecoverRooms } from "./recover.ts";
 import { emptyResult } from "./settle.ts";
 
-export interface ResumeRequest {
+export interface ResumeQuery {
   readonly principal: PrincipalId;
   readonly execution: unknown;
   /** How long an execution that runs is waited for. */
@@ -29,7 +29,7 @@ export interface ResumeRooms extends RecoverRooms {
 }
 
 /** Throws `REQUEST_NOT_FOUND` for an execution that does not exist or is another principal's: the two look the same. */
-export async function resume(request: ResumeRequest, rooms: ResumeRooms): Promise<ExecutionView> {
+export async function resume(request: ResumeQuery, rooms: ResumeRooms): Promise<ExecutionView> {
   const id = parseExecutionId(request.execution);
   if (!id) throw unknown();
   const running = rooms.running.find(id);
@@ -43,7 +43,7 @@ export async function resume(request: ResumeRequest, rooms: ResumeRooms): Promis
 /** Another process may run it: how it stands is read until it has ended or the time is over. */
 async function waitElsewhere(
   stored: StoredExecution,
-  { waitMs, signal }: ResumeRequest,
+  { waitMs, signal }: ResumeQuery,
   rooms: ResumeRooms,
 ): Promise<ExecutionView> {
   const until = performance.now() + waitMs;
@@ -60,7 +60,7 @@ const LOOK_MS = 250;
 async function waitFor(
   id: ExecutionId,
   running: RunningExecution,
-  { waitMs, signal }: ResumeRequest,
+  { waitMs, signal }: ResumeQuery,
   rooms: ResumeRooms,
 ): Promise<ExecutionView> {
   const waited = new AbortController();

@@ -5,7 +5,8 @@ import { randomUUID } from "node:crypto";
 import type { SearchRequest } from "../catalog/index.ts";
 import type { ExecutionResult, ExecutionView, Principal } from "../domain/index.ts";
 import type { Detail } from "../typegen/index.ts";
-import type { ExecuteRequest, Gateway, ResumeRequest } from "./gateway.ts";
+import type { ExecuteRequest, ResumeRequest } from "../execution/index.ts";
+import type { Gateway } from "./gateway.ts";
 import { parseSearchArguments } from "./mcp/parse-arguments.ts";
 import {
   parseDetail,

@@ -5,4 +5,4 @@ export { createLibrary } from "./create-library.ts";
 export type { Glovebox } from "./create-library.ts";
 export { findDemoUpstreams } from "./demo/find-demo-upstreams.ts";
 export { parseRecording } from "./parse-recording.ts";
-export type { CallToolsRequest, ExecuteRequest, Gateway, Health, Questions, ResumeRequest } from "./gateway.ts";
+export type { Gateway, Health, Questions } from "./gateway.ts";

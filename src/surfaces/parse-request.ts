@@ -7,8 +7,8 @@ import { parseNetworkPolicy } from "../config/index.ts";
 import type { WrittenNetworkPolicy } from "../config/index.ts";
 import { GloveboxError, isJsonObject } from "../domain/index.ts";
 import type { Json } from "../domain/index.ts";
+import type { ExecuteRequest, ResumeRequest } from "../execution/index.ts";
 import type { Detail } from "../typegen/index.ts";
-import type { ExecuteRequest, ResumeRequest } from "./gateway.ts";
 
 /** What the library takes of an execution: nothing that only the command line may say. */
 interface Taken extends Omit<ExecuteRequest, "principal" | "analysis" | "types"> {
