@@ -42,6 +42,8 @@ async function open(isKept: boolean) {
     journals: { read: async () => (isKept ? WHOLE : undefined) },
     store: { executions: store.executions, ledger: { search } },
     settleLost: async (id) => void settled.push(id),
+    recordOpening: ({ id, principal }) =>
+      ledger.write({ actor: principal, action: "execution.opened", subject: id, detail: { late: true } }),
     people: { ...NOBODY, withdraw: async (id) => void withdrawn.push(id) },
     owner: "here",
     isLasting: true,
@@ -169,6 +171,19 @@ describe("executions that have no end", () => {
         ["SANDBOX_CRASHED"],
       );
     }
+  });
+
+  it("are opened in the ledger before they end there, when their process died between the store and the ledger", async () => {
+    const { store, start } = await open(false);
+    const lost = { id: idOf(1), principal: AGENT.id, source: digestOf("1"), startedAt: 1, owner: "dead" };
+    await store.executions.open({ ...lost, sourceText: "1" });
+    await start();
+    await start();
+    const found = await store.ledger.search({ execution: lost.id, limit: 9 });
+    assert.deepEqual(
+      found.map(({ action }) => action),
+      ["execution.closed", "execution.opened"],
+    );
   });
 
   it("go on at a start when they can, with what that walk has found", async () => {

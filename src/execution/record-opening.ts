@@ -11,7 +11,7 @@ export interface LateRooms {
   recordOpening(execution: Execution, request: Pick<JournaledRequest, "dryRun">): Promise<unknown>; // audit
 }
 
-/** Whoever goes on with it calls this first: nothing of it left before it was opened in the ledger, and nothing will. */
+/** Whoever goes on with it or ends it calls this first: nothing of it left before it was opened in the ledger, and nothing will. */
 export async function recordOpeningOnce(
   execution: Execution,
   { isOpened }: Pick<Trail, "isOpened">,

@@ -4,23 +4,23 @@ import { ERRORS } from "../domain/index.ts";
 import type { CallRecord, Execution, ExecutionId, ExecutionResult } from "../domain/index.ts";
 import type { LedgerStore } from "../store/index.ts";
 
-import type { Journals } from "./journal/open-journals.ts";
 import { readTrail, toTrace } from "./read-trail.ts";
 import type { KnownCall, Trail } from "./read-trail.ts";
+import { recordOpeningOnce } from "./record-opening.ts";
+import type { LateRooms } from "./record-opening.ts";
 import { emptyResult } from "./settle.ts";
 import type { SettleContext } from "./settle.ts";
 import type { People } from "./wait-for-people.ts";
 
 const NAMED_CALLS = 10;
 
-export interface RecoverRooms extends SettleContext {
+export interface RecoverRooms extends SettleContext, LateRooms {
   readonly store: { readonly ledger: Pick<LedgerStore, "search"> };
   /** True when the process of this name has certainly ended. */
   hasEnded(owner: string): boolean;
   readonly people: Pick<People, "withdraw">;
   /** Gives back what an execution had reserved whose process died, but for what it can have used. */
   settleLost(execution: ExecutionId): Promise<void>; // policy
-  readonly journals: Pick<Journals, "read">;
   /** Writes down what came of a call whose process died before it could. */
   recordEnd(execution: Execution, call: CallRecord): Promise<unknown>; // audit
   close(execution: Execution, result: ExecutionResult): Promise<void>;
@@ -32,6 +32,7 @@ export interface RecoverRooms extends SettleContext {
  */
 export async function recover(execution: Execution, rooms: RecoverRooms, read?: Trail): Promise<ExecutionResult> {
   const known = read ?? (await readTrail(execution.id, rooms));
+  await recordOpeningOnce(execution, known, rooms);
   const calls = toTrace(await endCalls(execution, known, rooms));
   const result: ExecutionResult = {
     ...emptyResult(execution, "failed", rooms),
