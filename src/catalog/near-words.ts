@@ -2,6 +2,15 @@
 
 /** Near words: a match counts less, so that the exact word wins where there is one. */
 export const NEAR: readonly string[] = [
+  "attend | attendance | participant | attendee",
+  "upload | insert",
+  "trigger | dispatch",
+  "elevation | altitude | height | high | sea level",
+  "vacation | office reply | auto reply | autoresponder",
+  "free | freebusy",
+  "transition | status | done",
+  "star | stargazer",
+  "spin | create | launch",
   "wiki | page | article | document",
   "url | address | website",
   "ci | pipeline | workflow | build | job",

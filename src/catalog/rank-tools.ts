@@ -3,10 +3,11 @@
 import type { Tool } from "../domain/index.ts";
 import { parseQuery } from "./parse-query.ts";
 import type { Wanted } from "./parse-query.ts";
+import { weighEffects } from "./query-intent.ts";
 import type { Postings, SearchIndex } from "./search-index.ts";
 
 /** How much a tool gains whose own name is said in full by the query. */
-const NAME_BONUS = 0.6;
+const NAME_BONUS = 0.8;
 /** How much a tool gains whose server is named by the query. */
 const SERVER_BONUS = 0.7;
 /** Of several ways to say one word, the best counts in full and the others this much. */
@@ -18,11 +19,12 @@ export function rankTools(index: SearchIndex, query: string): readonly Tool[] {
   const scores = new Float64Array(index.tools.length);
   for (const one of wanted) addScores(index, one, scores);
   const said = toSaid(wanted);
+  const kept = weighEffects(query);
   const matching: { readonly place: number; readonly score: number }[] = [];
   for (const [place, score] of scores.entries()) {
     if (score === 0) continue;
     const bonus = NAME_BONUS * coverageOf(index, place, said) + SERVER_BONUS * namingOf(index, place, said);
-    matching.push({ place, score: score * (1 + bonus) });
+    matching.push({ place, score: score * (1 + bonus) * kept[index.tools[place]?.effect ?? "unknown"] });
   }
   const sorted = matching.toSorted((a, b) => b.score - a.score || a.place - b.place);
   return sorted.map(({ place }) => index.tools[place]).filter((tool) => tool !== undefined);

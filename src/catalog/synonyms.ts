@@ -122,7 +122,7 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
     "he her here him his how i if in into is it its itself just let lets like may me might mine more most must my",
     "need needs of off on onto or our ours out over please she should so some somebody someone something such than",
     "that the their them then there these they thing things this those through to too up us very want wants was we",
-    "were what when where which while who whom whose why will with within would you your yours am im ive id dont",
+    "were what when which while whom whose why will with within would you your yours am im ive id dont",
     "about after before between during every each everything everybody everyone other another own same since until",
     "under using use used via given give also still yet already right keep keeps kept called according instead",
     "com www http https",
