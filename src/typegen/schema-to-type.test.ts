@@ -35,6 +35,18 @@ describe("a type", () => {
       [{ type: "banana" }, "unknown"],
     ]);
   });
+  it("takes what only requires names for an object where others speak of the same value, and nowhere else", () => {
+    const needy = { required: ["a"] };
+    types([
+      [{ type: "object", properties: { list: needy } }, "{\n  list?: unknown;\n}"],
+      [{ type: "array", items: needy }, "unknown[]"],
+      [needy, "{\n  a: unknown;\n}"],
+      [
+        { type: "object", properties: { a: { type: "string" } }, anyOf: [needy, { required: ["b"] }] },
+        "{\n  a?: string;\n} & ({\n  a: unknown;\n} | {\n  b: unknown;\n})",
+      ],
+    ]);
+  });
   it("says arrays and tuples of both drafts", () => {
     types([
       [{ type: "array" }, "unknown[]"],

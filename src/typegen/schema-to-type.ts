@@ -55,13 +55,14 @@ export function convertSchema(schema: JsonSchema, options: Partial<TypeOptions>)
   const budget = { nodes: MAX_NODES, characters: MAX_CHARACTERS };
   const definitions = new Map<string, Definition>();
   const shared = { root: schema, options: { ...DEFAULTS, ...options }, definitions, budget, toType: convert };
-  const type = convert(schema, { ...shared, depth: 0, level: 0, refs: ["#"] });
+  const type = convert(schema, { ...shared, depth: 0, level: 0, refs: ["#"], isPart: true });
   const self = definitions.get("#");
   return { type: self ? useDefinition(self) : type, definitions: [...definitions.values()] };
 }
 
 function convert(schema: Json, parent: Scope): TypeText {
   const scope = { ...parent, depth: parent.depth + 1, level: parent.level + 1 };
+  const within = { ...scope, isPart: true };
   const unknown = open(scope.options.open);
   if (scope.depth > MAX_DEPTH || scope.level > MAX_LEVEL || scope.budget.nodes < 1) return unknown;
   scope.budget.nodes -= 1;
@@ -70,9 +71,9 @@ function convert(schema: Json, parent: Scope): TypeText {
   const parts = [
     fromRef(schema, scope),
     fromKeywords(schema, scope),
-    ...listOf(schema["allOf"]).map((part) => convert(part, scope)),
-    fromChoice(schema["anyOf"], scope),
-    fromChoice(schema["oneOf"], scope),
+    ...listOf(schema["allOf"]).map((part) => convert(part, within)),
+    fromChoice(schema["anyOf"], within),
+    fromChoice(schema["oneOf"], within),
   ];
   const whole = isNothing(schema["not"]) ? NEVER : intersect(parts, unknown);
   return schema["nullable"] === true ? unite([whole, single("null")], unknown) : whole;
@@ -112,16 +113,20 @@ function fromKeywords(schema: JsonObject, scope: Scope): TypeText {
   const values = listOf(schema["enum"]);
   const literals = values.length > MAX_ENUM ? [] : values.map((value) => toLiteralType(value, scope));
   const listed = literals.length === 0 ? unknown : unite(literals, unknown);
-  const types = listed.kind === "unknown" ? toTypes(schema).map((type) => fromType(type, schema, scope)) : [];
+  const types = listed.kind === "unknown" ? toTypes(schema, scope).map((type) => fromType(type, schema, scope)) : [];
   return types.length === 0 ? listed : unite(types, unknown);
 }
 
-/** Servers often leave `type` out where the other keywords make it plain. */
-function toTypes(schema: JsonObject): readonly Json[] {
+/**
+ * Servers often leave `type` out where the other keywords make it plain. `required` alone does not: only beside what says
+ * more of the same value it is meant for an object.
+ */
+function toTypes(schema: JsonObject, { isPart }: Scope): readonly Json[] {
   const type = schema["type"];
   if (typeof type === "string") return [type];
   if (Array.isArray(type)) return type;
-  if (OBJECT_KEYWORDS.some((keyword) => Object.hasOwn(schema, keyword))) return ["object"];
+  const telling = isPart ? OBJECT_KEYWORDS : OBJECT_KEYWORDS.filter((keyword) => keyword !== "required");
+  if (telling.some((keyword) => Object.hasOwn(schema, keyword))) return ["object"];
   return ARRAY_KEYWORDS.some((keyword) => Object.hasOwn(schema, keyword)) ? ["array"] : [];
 }
 

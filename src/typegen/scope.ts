@@ -32,6 +32,8 @@ export interface Scope {
   readonly level: number;
   /** References followed without entering an object or array; meeting one again would define a type as itself. */
   readonly refs: readonly string[];
+  /** Whether others speak of the same value too: it is the whole, or one of several that hold together or in turn. */
+  readonly isPart: boolean;
   readonly definitions: Map<string, Definition>;
   readonly budget: Budget;
   /** The type of a part of the schema, one level deeper. */
@@ -47,5 +49,5 @@ export function spend(scope: Scope, characters: number): boolean {
 
 /** The scope of a member of an object or array, where a recursive type may name itself. */
 export function enter(scope: Scope): Scope {
-  return { ...scope, refs: [] };
+  return { ...scope, refs: [], isPart: false };
 }
