@@ -5,6 +5,11 @@ export interface ChildKeeper {
   keep(pid: number): void;
   /** The process has ended; its number may belong to somebody else from now on. */
   release(pid: number): void;
+  /**
+   * A descriptor on which a process that starts can say `add PID` itself, and then close it: whoever starts it may be
+   * killed before it can `keep` it. `undefined` where there is none now.
+   */
+  readonly roll?: number | undefined;
 }
 
 /** Follows what descends from one child, also what left its process group. */

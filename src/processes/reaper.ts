@@ -56,6 +56,9 @@ export function openReaper(options: ReaperOptions = {}): Reaper {
     get supported() {
       return shell !== undefined;
     },
+    get roll() {
+      return parseDescriptor(shell);
+    },
     keep(pid) {
       checkPid(pid);
       if (kept.has(pid)) return;
@@ -89,6 +92,12 @@ function startShell(kept: ReadonlySet<number>): ChildProcess {
   shell.stdin?.on("error", () => undefined);
   for (const pid of kept) tell(shell, `add ${pid}\n`);
   return shell;
+}
+
+/** Node keeps it to itself. */
+function parseDescriptor(shell: ChildProcess | undefined): number | undefined {
+  const { _handle: handle } = (shell?.stdin ?? {}) as { readonly _handle?: { readonly fd?: number } | null };
+  return handle?.fd !== undefined && handle.fd > 2 ? handle.fd : undefined;
 }
 
 function tell(shell: ChildProcess | undefined, line: string): void {

@@ -6,6 +6,8 @@ import type { EngineName } from "../domain/index.ts";
 export const WIRE_DESCRIPTOR = 3;
 export const FILTER_DESCRIPTOR = 4;
 export const INFO_DESCRIPTOR = 5;
+/** Where the process that starts puts its number on the keeper's list; closed before anything else runs in it. */
+export const ROLL_DESCRIPTOR = 6;
 
 /** How to start one child. Nothing of the gateway's environment or descriptors goes along. */
 export interface ChildCommand {

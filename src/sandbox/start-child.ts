@@ -8,7 +8,7 @@ import { GloveboxError } from "../domain/index.ts";
 import type { ChildKeeper } from "../domain/index.ts";
 
 import type { ConfinedEngine } from "./confinement/confine-engine.ts";
-import { FILTER_DESCRIPTOR, INFO_DESCRIPTOR } from "./engine.ts";
+import { FILTER_DESCRIPTOR, INFO_DESCRIPTOR, ROLL_DESCRIPTOR } from "./engine.ts";
 import type { ChildCommand } from "./engine.ts";
 import { createFrameReader, encodeFrame } from "./frames.ts";
 import type { Frame } from "./frames.ts";
@@ -54,7 +54,7 @@ export interface Child {
 export function startChild(options: ChildOptions, listener: ChildListener): Child {
   const command = options.engine.command(options.usualMemoryBytes);
   const ends = openWire(command.acceptsWire ?? false);
-  const spawned = spawnCommand(command, ends.stdio);
+  const spawned = spawnCommand(enrol(command, options.keeper.roll), ends.stdio, options.keeper.roll);
   const pid = spawned.pid ?? 0;
   const stdio: readonly unknown[] = spawned.stdio;
   const wire = ends.take(spawned);
@@ -122,8 +122,24 @@ function createYielding(engine: { readonly pid: number; gaveWay: number }): Pick
   };
 }
 
+/** In a process of its own: with nobody left to read the list it is killed, and the child starts all the same. */
+const ENROL = `(echo "add $$" >&${ROLL_DESCRIPTOR}) 2>/dev/null; exec "$@" ${ROLL_DESCRIPTOR}>&-`;
+
+/**
+ * A gateway that is killed while a child starts may never have known its number, and what starts it may end between two
+ * steps without ending what it started: so the child itself says that it is there, before anything else.
+ */
+function enrol(command: ChildCommand, roll: number | undefined): ChildCommand {
+  if (roll === undefined) return command;
+  return { ...command, file: "/bin/sh", args: ["-c", ENROL, "sh", command.file, ...command.args] };
+}
+
 /** A group of its own: Ctrl-C in a terminal is for the gateway, which then ends its children itself. */
-function spawnCommand({ file, args, filter, reportsPid }: ChildCommand, wire: WireEnds["stdio"]): ChildProcess {
+function spawnCommand(
+  { file, args, filter, reportsPid }: ChildCommand,
+  wire: WireEnds["stdio"],
+  roll: number | undefined,
+): ChildProcess {
   return spawn(file, args, {
     stdio: hideInherited([
       "ignore",
@@ -132,6 +148,7 @@ function spawnCommand({ file, args, filter, reportsPid }: ChildCommand, wire: Wi
       wire,
       filter ? "pipe" : "ignore",
       reportsPid ? "pipe" : "ignore",
+      roll ?? "ignore",
     ]),
     env: { TZ: "UTC", LC_ALL: "en_US.UTF-8" },
     cwd: "/",

@@ -1,0 +1,72 @@
+/** A child is on the keeper's list before whoever started it can have been killed. */
+
+import assert from "node:assert/strict";
+import { readFileSync, readlinkSync } from "node:fs";
+import { it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { ChildKeeper } from "../domain/index.ts";
+import { openReaper } from "../processes/index.ts";
+
+import type { ConfinedEngine } from "./confinement/confine-engine.ts";
+import { ROLL_DESCRIPTOR } from "./engine.ts";
+import { startChild } from "./start-child.ts";
+import type { Child } from "./start-child.ts";
+
+const ENGINE: ConfinedEngine = {
+  name: "isolate",
+  isolation: "process",
+  layers: [],
+  prlimit: undefined,
+  contained: undefined,
+  command: () => ({ file: "/bin/sleep", args: ["1000"] }),
+};
+
+const LISTENER = { frame: () => assert.fail("it says nothing"), gone: () => undefined };
+
+function start(keeper: ChildKeeper): Child {
+  return startChild({ engine: ENGINE, keeper, usualMemoryBytes: 1, maxFrameBytes: 1 }, LISTENER);
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await sleep(5);
+}
+
+function isAsleep({ pid }: Child): boolean {
+  return readFileSync(`/proc/${pid}/cmdline`, "latin1").startsWith("/bin/sleep");
+}
+
+const skip = process.platform !== "linux";
+
+it("a child that nobody came to keep ends with the gateway all the same", { skip }, async () => {
+  const reaper = openReaper();
+  const keeper: ChildKeeper = { keep: () => undefined, release: () => undefined, roll: reaper.roll };
+  const child = start(keeper);
+  await until(() => isAsleep(child));
+  assert.equal(child.isGone, false);
+  await reaper[Symbol.asyncDispose]();
+  await until(() => child.isGone);
+});
+
+it("a child that was never on the list stays, so that it is the list that ends the others", { skip }, async () => {
+  const reaper = openReaper();
+  const child = start({ keep: () => undefined, release: () => undefined });
+  await until(() => isAsleep(child));
+  await reaper[Symbol.asyncDispose]();
+  assert.equal(isAsleep(child), true);
+  child.kill();
+  await until(() => child.isGone);
+});
+
+it("a child has nothing of the list once it runs, and is on it once however often it is named", { skip }, async () => {
+  const reaper = openReaper();
+  const child = start(reaper);
+  await until(() => isAsleep(child));
+  assert.throws(() => readlinkSync(`/proc/${child.pid}/fd/${ROLL_DESCRIPTOR}`), { code: "ENOENT" });
+  // It has said its number itself, and was kept: released once, it is on the list no more.
+  reaper.release(child.pid);
+  await reaper[Symbol.asyncDispose]();
+  assert.equal(isAsleep(child), true);
+  child.kill();
+  await until(() => child.isGone);
+});
