@@ -18,6 +18,8 @@ import type { WireEnds } from "./open-wire.ts";
 import { lowerPriority, restorePriority } from "./priority.ts";
 
 const STDERR_BYTES = 4_096;
+/** All that a child has in its environment. */
+const ENVIRONMENT = { TZ: "UTC", LC_ALL: "en_US.UTF-8" };
 
 export interface ChildOptions {
   readonly engine: ConfinedEngine;
@@ -122,8 +124,11 @@ function createYielding(engine: { readonly pid: number; gaveWay: number }): Pick
   };
 }
 
-/** In a process of its own: with nobody left to read the list it is killed, and the child starts all the same. */
-const ENROL = `(echo "add $$" >&${ROLL_DESCRIPTOR}) 2>/dev/null; exec "$@" ${ROLL_DESCRIPTOR}>&-`;
+/**
+ * The line in a process of its own: with nobody left to read the list it is killed, and the child starts all the same.
+ * `env`, because shells add to the environment.
+ */
+const ENROL = `(echo "add $$" >&${ROLL_DESCRIPTOR}) 2>/dev/null; exec /usr/bin/env -i "$@" ${ROLL_DESCRIPTOR}>&-`;
 
 /**
  * A gateway that is killed while a child starts may never have known its number, and what starts it may end between two
@@ -131,7 +136,8 @@ const ENROL = `(echo "add $$" >&${ROLL_DESCRIPTOR}) 2>/dev/null; exec "$@" ${ROL
  */
 function enrol(command: ChildCommand, roll: number | undefined): ChildCommand {
   if (roll === undefined) return command;
-  return { ...command, file: "/bin/sh", args: ["-c", ENROL, "sh", command.file, ...command.args] };
+  const environment = Object.entries(ENVIRONMENT).map(([name, value]) => `${name}=${value}`);
+  return { ...command, file: "/bin/sh", args: ["-c", ENROL, "sh", ...environment, command.file, ...command.args] };
 }
 
 /** A group of its own: Ctrl-C in a terminal is for the gateway, which then ends its children itself. */
@@ -150,7 +156,7 @@ function spawnCommand(
       reportsPid ? "pipe" : "ignore",
       roll ?? "ignore",
     ]),
-    env: { TZ: "UTC", LC_ALL: "en_US.UTF-8" },
+    env: ENVIRONMENT,
     cwd: "/",
     detached: true,
   });
