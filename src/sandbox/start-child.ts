@@ -56,7 +56,8 @@ export interface Child {
 export function startChild(options: ChildOptions, listener: ChildListener): Child {
   const command = options.engine.command(options.usualMemoryBytes);
   const ends = openWire(command.acceptsWire ?? false);
-  const spawned = spawnCommand(enrol(command, options.keeper.roll), ends.stdio, options.keeper.roll);
+  const { roll } = options.keeper;
+  const spawned = spawnCommand(enrol(command, roll), ends.stdio, roll);
   const pid = spawned.pid ?? 0;
   const stdio: readonly unknown[] = spawned.stdio;
   const wire = ends.take(spawned);

@@ -105,14 +105,14 @@ interface ContextParts {
 /** What takes long to make is made when the tool asks for it: most never do. */
 function createContext(options: AdapterConnectorOptions, { remoteName, ends, secret }: ContextParts): AdapterContext {
   let signal: AbortSignal | undefined;
-  const once = (): AbortSignal => (signal ??= AbortSignal.any(ends));
+  let fetch: FetchLike | undefined;
   return {
     secret,
     get signal() {
-      return once();
+      return (signal ??= AbortSignal.any(ends));
     },
     get fetch() {
-      return createFetch(options, remoteName, once());
+      return (fetch ??= createFetch(options, remoteName, this.signal));
     },
   };
 }
