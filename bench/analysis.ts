@@ -12,7 +12,7 @@ import { readTree } from "../src/analysis/read-tree.ts";
 import { stripTypes } from "../src/analysis/strip-types.ts";
 import { DEFAULT_LIMITS } from "../src/domain/index.ts";
 import type { ConnectorId, Namespace } from "../src/domain/index.ts";
-import { PLANNED_PROGRAMS } from "../test/planned-programs.ts";
+import { PLANNED_PROGRAMS } from "../test/plans/planned-programs.ts";
 import { listFuzzedSources, listHostileSources } from "./hostile-sources.ts";
 import { ms, print } from "./measure.ts";
 import { timebox } from "../src/host-powers.ts";
@@ -24,7 +24,7 @@ const NAMESPACES: readonly Namespace[] = ["tools", "github"].map((name) => ({
   tools: ["echo", "listIssues", "getIssue"],
 }));
 
-/** As `test/planned-programs.ts` says. */
+/** As `test/plans/planned-programs.ts` says. */
 const PLANNED_NAMESPACES: readonly Namespace[] = Object.entries({
   github: ["closeIssue", "createIssue", "getIssue", "listIssues"],
   gitlab: ["createIssue", "listIssues"],

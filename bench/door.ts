@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { openLedger } from "../src/audit/index.ts";
+import { openLedger } from "../src/ledger/index.ts";
 import { openBridge } from "../src/bridge/index.ts";
 import type { Bridge } from "../src/bridge/index.ts";
-import { AGENT, EXECUTION, TOOLS, snapshotOf } from "../src/bridge/fixtures/test-bridge.ts";
+import { AGENT, EXECUTION, TOOLS, snapshotOf } from "../test/fixtures/bridge/test-bridge.ts";
 import { DEFAULT_LIMITS } from "../src/domain/index.ts";
 import type { PolicyRule } from "../src/domain/index.ts";
 import { compilePolicy, decide } from "../src/policy/index.ts";

@@ -4,7 +4,7 @@
  */
 
 import { buildIfStale } from "../scripts/build.ts";
-import { openKillPlace } from "../test/scenarios/kill-under-load.ts";
+import { openKillPlace } from "../test/fixtures/kill-under-load.ts";
 
 const ROUNDS = Number(process.argv[2] ?? 500);
 const LATEST_MS = 600;

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { createSigner, openReader, openSignedLedger, parseLedgerLine, verifyExport } from "../src/audit/index.ts";
-import type { Ledger } from "../src/audit/index.ts";
+import { createSigner, openReader, openSignedLedger, parseLedgerLine, verifyExport } from "../src/ledger/index.ts";
+import type { Ledger } from "../src/ledger/index.ts";
 import { openStore } from "../src/store/index.ts";
 import { ms, print, time } from "./measure.ts";
 

@@ -16,7 +16,7 @@ const MIB = 1024 * 1024;
 /** For what was only needed to start. */
 const SETTLE_MS = 3000;
 
-const PROBE = { command: process.execPath, args: [resolve("test/scenarios/fixtures/probe-server.mjs")] };
+const PROBE = { command: process.execPath, args: [resolve("test/fixtures/servers/probe-server.mjs")] };
 const INVENTORY = { command: process.execPath, args: [resolve("dist/surfaces/demo/inventory.js")] };
 
 /** Prints both; the servers are real processes that speak over stdio. */

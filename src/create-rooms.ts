@@ -1,7 +1,7 @@
 /** Hands each room of the corridor what it needs and nothing more. */
 
 import { planCalls, rememberAnalyses } from "./analysis/index.ts";
-import type { Ledger } from "./audit/index.ts";
+import type { Ledger } from "./ledger/index.ts";
 import { openBridge } from "./bridge/index.ts";
 import { createSearch } from "./catalog/index.ts";
 import type { Catalog, Shapes, ToolsWatch } from "./catalog/index.ts";

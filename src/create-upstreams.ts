@@ -1,6 +1,6 @@
 /** Builds a connector for every upstream of the settings, with the secrets and files that it needs and no others. */
 
-import type { Ledger } from "./audit/index.ts";
+import type { Ledger } from "./ledger/index.ts";
 import { readTextFile } from "./config/index.ts";
 import type { ApiSettings, Settings, UpstreamSettings } from "./config/index.ts";
 import {

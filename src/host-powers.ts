@@ -2,7 +2,7 @@
 
 import { Script, createContext } from "node:vm";
 
-import { cleanText } from "./audit/index.ts";
+import { cleanText } from "./ledger/index.ts";
 import {
   GloveboxError,
   describeError,

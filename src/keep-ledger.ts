@@ -3,8 +3,8 @@
 import { createHmac } from "node:crypto";
 import { hostname } from "node:os";
 
-import { createOtlpSink, createSyslogSink, cutLedger, openExporter, openFileSink } from "./audit/index.ts";
-import type { Exporter, Ledger, Signer, Sink } from "./audit/index.ts";
+import { createOtlpSink, createSyslogSink, cutLedger, openExporter, openFileSink } from "./ledger/index.ts";
+import type { Exporter, Ledger, Signer, Sink } from "./ledger/index.ts";
 import type { ExportSettings, Settings } from "./config/index.ts";
 import { GloveboxError, canonicalJson, isJsonObject } from "./domain/index.ts";
 import type { Json } from "./domain/index.ts";

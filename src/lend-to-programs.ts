@@ -1,6 +1,6 @@
 /** Secrets that programs use without reading them: grants, tokens, and the ways by which a value could come back. */
 
-import type { Ledger } from "./audit/index.ts";
+import type { Ledger } from "./ledger/index.ts";
 import type { Bridge } from "./bridge/index.ts";
 import { GloveboxError, grantsFor } from "./domain/index.ts";
 import type { Execution, ExecutionResult, Json, PrincipalId, SecretGrants } from "./domain/index.ts";

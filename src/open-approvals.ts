@@ -1,6 +1,6 @@
 /** The queue of questions to people: for a whole gateway, and by itself for the commands that decide. */
 
-import type { Ledger } from "./audit/index.ts";
+import type { Ledger } from "./ledger/index.ts";
 import { findChange } from "./catalog/index.ts";
 import type { Settings } from "./config/index.ts";
 import { createDesk, openApprovals } from "./policy/index.ts";

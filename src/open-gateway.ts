@@ -3,7 +3,7 @@
 import { createRequire } from "node:module";
 
 import { planCalls } from "./analysis/index.ts";
-import type { AuditEntry, Ledger } from "./audit/index.ts";
+import type { AuditEntry, Ledger } from "./ledger/index.ts";
 import { createSearch, openCatalog, openShapes, watchTools } from "./catalog/index.ts";
 import type { Drift, SearchRequest, SearchResult, Shapes } from "./catalog/index.ts";
 import { openChecker } from "./checker/index.ts";

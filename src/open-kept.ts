@@ -1,6 +1,6 @@
 /** What a gateway keeps between requests: questions to people, journals of programs, large results, labels of sessions. */
 
-import type { Ledger } from "./audit/index.ts";
+import type { Ledger } from "./ledger/index.ts";
 import type { Settings } from "./config/index.ts";
 import { createResults } from "./execution/index.ts";
 import { openFlows } from "./policy/index.ts";

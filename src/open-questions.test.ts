@@ -6,12 +6,12 @@ import { describe, it } from "node:test";
 import { ProtocolError } from "@modelcontextprotocol/server";
 
 import { parseSettings } from "./config/index.ts";
-import { digestOf } from "./audit/index.ts";
+import { digestOf } from "./ledger/index.ts";
 import { parsePrincipalId } from "./domain/index.ts";
 import type { Principal } from "./domain/index.ts";
 import { openQuestions } from "./open-questions.ts";
 import { PLAIN_SEAL, executionOf, openQueue } from "./policy/approvals/fixtures/open-queue.ts";
-import { AGENT, known } from "./policy/fixtures/ask.ts";
+import { AGENT, known } from "./policy/rules/fixtures/ask.ts";
 import type { Retry } from "./surfaces/mcp/elicitation/person.ts";
 import { takeAnswers } from "./surfaces/mcp/elicitation/take-answers.ts";
 import { mask } from "./host-powers.ts";

@@ -3,8 +3,8 @@
 import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 
-import { createSigner, openReader, openSignedLedger } from "./audit/index.ts";
-import type { Ledger, LedgerReader, SignedLedgerOptions, Signer } from "./audit/index.ts";
+import { createSigner, openReader, openSignedLedger } from "./ledger/index.ts";
+import type { Ledger, LedgerReader, SignedLedgerOptions, Signer } from "./ledger/index.ts";
 import { openHeldDefinitions } from "./catalog/index.ts";
 import type { HeldDefinitions } from "./catalog/index.ts";
 import type { Settings } from "./config/index.ts";

@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 
-import type { Ledger } from "./audit/index.ts";
+import type { Ledger } from "./ledger/index.ts";
 import type { Catalog } from "./catalog/index.ts";
 import type { Checker } from "./checker/index.ts";
 import type { Settings } from "./config/index.ts";
@@ -13,9 +13,9 @@ import type { Store } from "./store/index.ts";
 import type { Gateway } from "./surfaces/index.ts";
 import { fillTexts } from "./fill-texts.ts";
 import type { Vault } from "./vault/index.ts";
-import type { Feed } from "./watching/index.ts";
-import type { Webhook, WebhookOptions } from "./watching/anomalies/index.ts";
-import type { Traces } from "./watching/traces/index.ts";
+import type { Feed } from "./telemetry/index.ts";
+import type { Webhook, WebhookOptions } from "./telemetry/anomalies/index.ts";
+import type { Traces } from "./telemetry/traces/index.ts";
 import { reportIncident, warnOperator } from "./host-powers.ts";
 
 /** Of an answer that nobody reads. */
@@ -42,7 +42,7 @@ export interface Watchers extends AsyncDisposable {
 /** `undefined` when nothing is watched: then nobody listens to the ledger. */
 export async function openFeed({ metrics, traces, anomalies }: Settings): Promise<Feed | undefined> {
   if (!metrics.enabled && !traces.enabled && !anomalies.enabled) return undefined;
-  const { createFeed } = await import("./watching/index.ts");
+  const { createFeed } = await import("./telemetry/index.ts");
   return createFeed({ now: Date.now, report: reportIncident });
 }
 
@@ -55,7 +55,7 @@ export async function openWatchers(
   await using opened = new AsyncDisposableStack();
   const counts: (() => Readonly<Record<string, number>>)[] = [];
   if (feed && anomalies.enabled) {
-    const { createWebhook, openAnomalies } = await import("./watching/anomalies/index.ts");
+    const { createWebhook, openAnomalies } = await import("./telemetry/anomalies/index.ts");
     const webhook: Webhook | undefined =
       anomalies.webhook && opened.use(createWebhook(toWebhook(anomalies.webhook, parts)));
     const watch = opened.use(
@@ -80,7 +80,7 @@ const USUAL_COLLECTOR = "http://127.0.0.1:4318";
 
 /** The configuration counts before the environment. */
 async function openTracesOf(wanted: Settings["traces"], feed: Feed, { egress, vault, version }: WatchedParts) {
-  const { openTraces } = await import("./watching/traces/index.ts");
+  const { openTraces } = await import("./telemetry/traces/index.ts");
   const base = wanted.endpoint ?? process.env["OTEL_EXPORTER_OTLP_ENDPOINT"] ?? USUAL_COLLECTOR;
   const url = `${base.replace(/\/+$/, "")}/v1/traces`;
   if (!URL.canParse(url)) {
@@ -124,7 +124,7 @@ export async function openMetrics({ metrics }: Settings, parts: MeasuredParts): 
   const { version, watchers, sandbox, catalog, checker } = parts;
   const { feed } = watchers;
   if (!feed || !metrics.enabled) return {};
-  const { createMetrics } = await import("./watching/metrics/index.ts");
+  const { createMetrics } = await import("./telemetry/metrics/index.ts");
   const { engine, isolation } = sandbox;
   const created = createMetrics({
     feed,

@@ -28,7 +28,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     never: "decide anything",
     imports: ["domain"],
   },
-  audit: {
+  ledger: {
     does: "Writes down what happened, redacted, append-only, hash-chained and signed; cleans text for everyone else.",
     never: "forget or edit",
     imports: ["domain", "store"],
@@ -36,12 +36,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   vault: {
     does: "Keeps secrets sealed and lends them to one use at a time.",
     never: "return a plain string",
-    imports: ["domain", "store", "audit"],
+    imports: ["domain", "store", "ledger"],
   },
   egress: {
     does: "Opens every outbound connection, after matching a rule.",
     never: "follow a redirect unchecked",
-    imports: ["domain", "audit"],
+    imports: ["domain", "ledger"],
   },
   connectors: {
     does: "Speaks each upstream's protocol and presents tools and calls.",
@@ -71,7 +71,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   policy: {
     does: "Decides allow, ask or deny.",
     never: "carry out its decision",
-    imports: ["domain", "store", "audit"],
+    imports: ["domain", "store", "ledger"],
   },
   sandbox: {
     does: "Runs a program in an isolate within limits.",
@@ -81,17 +81,17 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   bridge: {
     does: "Carries one call across the wall in seven fixed steps.",
     never: "be bypassed",
-    imports: ["domain", "audit", "policy", "catalog", "typegen"],
+    imports: ["domain", "ledger", "policy", "catalog", "typegen"],
   },
   execution: {
     does: "Leads one request through the rooms in order and settles its result.",
     never: "contain a rule of its own",
-    imports: ["domain", "store", "audit", "catalog", "typegen", "analysis", "sandbox", "bridge"],
+    imports: ["domain", "store", "ledger", "catalog", "typegen", "analysis", "sandbox", "bridge"],
   },
-  watching: {
+  telemetry: {
     does: "Counts, traces and looks out for what is unusual, when an operator turns that on; tells those who asked.",
     never: "hold up an execution, or see an argument, a result or a source",
-    imports: ["domain", "store", "audit", "egress"],
+    imports: ["domain", "store", "ledger", "egress"],
   },
   surfaces: {
     does: "Three thin doors (MCP, admin, command line) that turn a protocol into a request and a result into a reply.",
@@ -100,7 +100,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "domain",
       "config",
       "store",
-      "audit",
+      "ledger",
       "vault",
       "egress",
       "connectors",
@@ -129,7 +129,7 @@ export const GATES: readonly { readonly match: RegExp; readonly rooms: readonly 
   { match: /^@modelcontextprotocol\/client/, rooms: ["connectors"] },
   { match: /^(@modelcontextprotocol\/server|hono|@hono\/.*)/, rooms: ["surfaces"] },
   { match: /^typescript(\/.*)?$/, rooms: ["checker"] },
-  { match: /^node:crypto$/, rooms: ["vault", "audit", "catalog", "analysis", "checker", "watching", "surfaces"] },
+  { match: /^node:crypto$/, rooms: ["vault", "ledger", "catalog", "analysis", "checker", "telemetry", "surfaces"] },
   {
     match: /^node:fs(\/.*)?$/,
     rooms: [
@@ -140,8 +140,8 @@ export const GATES: readonly { readonly match: RegExp; readonly rooms: readonly 
       "processes",
       "surfaces",
       // The head of the ledger is kept beside the store and not in it, and an export may go to a file.
-      "audit/signing/head-file.ts",
-      "audit/export/open-file-sink.ts",
+      "ledger/signing/head-file.ts",
+      "ledger/export/open-file-sink.ts",
     ],
   },
 ];

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { GloveboxError } from "../domain/index.ts";
 import type { Json, JsonObject, Tool } from "../domain/index.ts";
-import { openTestBridge, traceOf } from "./fixtures/test-bridge.ts";
+import { openTestBridge, traceOf } from "../../test/fixtures/bridge/test-bridge.ts";
 
 /** An upstream that never answers, but keeps the signals it was given. */
 function silent(): {

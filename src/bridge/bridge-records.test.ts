@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { DEFAULT_LIMITS } from "../domain/index.ts";
 import type { JsonObject } from "../domain/index.ts";
-import { openTestBridge } from "./fixtures/test-bridge.ts";
+import { openTestBridge } from "../../test/fixtures/bridge/test-bridge.ts";
 
 const detailsOf = (records: readonly JsonObject[]): readonly unknown[] =>
   records.map(({ action, detail }) => [action, (detail as { preview?: string }).preview]);

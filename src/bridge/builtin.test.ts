@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 
 import { isJsonObject, parseRuleId } from "../domain/index.ts";
 import type { ExecutionEvent, Json, PolicyRule } from "../domain/index.ts";
-import { createTool, known, openTestBridge, traceOf } from "./fixtures/test-bridge.ts";
+import { createTool, known, openTestBridge, traceOf } from "../../test/fixtures/bridge/test-bridge.ts";
 
 const DENY_ALL: PolicyRule = {
   id: known(parseRuleId("deny-all")),

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { CallPlan } from "../domain/index.ts";
-import { TOOLS, known, openTestBridge, traceOf } from "./fixtures/test-bridge.ts";
+import { TOOLS, known, openTestBridge, traceOf } from "../../test/fixtures/bridge/test-bridge.ts";
 
 const [READ] = TOOLS;
 

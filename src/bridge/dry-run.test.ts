@@ -5,8 +5,8 @@ import { describe, it } from "node:test";
 
 import { isJsonObject, parseRuleId } from "../domain/index.ts";
 import type { Json, JsonSchema, PolicyRule, Tool } from "../domain/index.ts";
-import { createTool, known, openTestBridge } from "./fixtures/test-bridge.ts";
-import type { TestBridgeOptions } from "./fixtures/test-bridge.ts";
+import { createTool, known, openTestBridge } from "../../test/fixtures/bridge/test-bridge.ts";
+import type { TestBridgeOptions } from "../../test/fixtures/bridge/test-bridge.ts";
 
 const rule = (decision: PolicyRule["decision"], tool: string): PolicyRule => ({
   id: known(parseRuleId(decision)),

@@ -7,8 +7,16 @@ import { GloveboxError, parseRuleId } from "../domain/index.ts";
 import type { Json, Label, Tool } from "../domain/index.ts";
 import { openFlows } from "../policy/index.ts";
 import { openStore } from "../store/index.ts";
-import { AGENT, EXECUTION, createTool, known, openTestBridge, snapshotOf, traceOf } from "./fixtures/test-bridge.ts";
-import type { TestBridgeOptions } from "./fixtures/test-bridge.ts";
+import {
+  AGENT,
+  EXECUTION,
+  createTool,
+  known,
+  openTestBridge,
+  snapshotOf,
+  traceOf,
+} from "../../test/fixtures/bridge/test-bridge.ts";
+import type { TestBridgeOptions } from "../../test/fixtures/bridge/test-bridge.ts";
 
 const labelled = (address: string, ...labels: Label[]): Tool => createTool(address, { labels });
 const SECRET = labelled("files.secret", "private");

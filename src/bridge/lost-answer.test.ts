@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 
 import { GloveboxError } from "../domain/index.ts";
 import type { ErrorDetails, ErrorCode, Tool } from "../domain/index.ts";
-import { createTool, openTestBridge, traceOf } from "./fixtures/test-bridge.ts";
+import { createTool, openTestBridge, traceOf } from "../../test/fixtures/bridge/test-bridge.ts";
 
 interface Lost {
   readonly code?: ErrorCode;

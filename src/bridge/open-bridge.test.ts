@@ -3,10 +3,18 @@
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 
-import { digestOf } from "../audit/index.ts";
+import { digestOf } from "../ledger/index.ts";
 import { GloveboxError, parseRuleId } from "../domain/index.ts";
 import type { Decision, Json, PolicyRule } from "../domain/index.ts";
-import { AGENT, EXECUTION, TOOLS, createTool, known, openTestBridge, traceOf } from "./fixtures/test-bridge.ts";
+import {
+  AGENT,
+  EXECUTION,
+  TOOLS,
+  createTool,
+  known,
+  openTestBridge,
+  traceOf,
+} from "../../test/fixtures/bridge/test-bridge.ts";
 
 const [READ_TOOL = createTool("files.read")] = TOOLS;
 

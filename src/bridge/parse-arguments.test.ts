@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 
 import { DEFAULT_LIMITS, GloveboxError } from "../domain/index.ts";
 import type { JsonSchema, Limits } from "../domain/index.ts";
-import { createTool } from "./fixtures/test-bridge.ts";
+import { createTool } from "../../test/fixtures/bridge/test-bridge.ts";
 import { parseArguments } from "./parse-arguments.ts";
 
 const SCHEMA: JsonSchema = {

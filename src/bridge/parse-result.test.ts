@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 
 import { DEFAULT_LIMITS, GloveboxError } from "../domain/index.ts";
 import type { Json, JsonSchema, Limits } from "../domain/index.ts";
-import { createTool } from "./fixtures/test-bridge.ts";
+import { createTool } from "../../test/fixtures/bridge/test-bridge.ts";
 import { parseResult } from "./parse-result.ts";
 
 function parse(value: Json, limits: Partial<Limits> = {}, output: JsonSchema | null = null): string {

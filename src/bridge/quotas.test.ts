@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 
 import { GloveboxError, parseRuleId } from "../domain/index.ts";
 import type { PolicyRule } from "../domain/index.ts";
-import { createTool, known, openTestBridge } from "./fixtures/test-bridge.ts";
+import { createTool, known, openTestBridge } from "../../test/fixtures/bridge/test-bridge.ts";
 
 const DENY: PolicyRule = {
   id: known(parseRuleId("no")),

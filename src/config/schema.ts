@@ -16,7 +16,7 @@ import { policySchema } from "./policy-schema.ts";
 import { quotasSchema } from "./quotas-schema.ts";
 import { sandboxSchema } from "./sandbox-schema.ts";
 import { adapterSchema, openapiSchema, pinSchema, serverSchema } from "./upstream-schema.ts";
-import { anomaliesSchema, metricsSchema, tracesSchema } from "./watching-schema.ts";
+import { anomaliesSchema, metricsSchema, tracesSchema } from "./telemetry-schema.ts";
 import { whole } from "./whole.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,15 +1,15 @@
 /** The front door of `connectors`: speaks each upstream's protocol and presents tools and calls. */
 
-export { beginLogin } from "./auth/begin-login.ts";
-export type { BegunLogin, LoginRequest } from "./auth/begin-login.ts";
-export { parseLoginText, toLoginText } from "./auth/login.ts";
-export type { Login, LoginKeeper, LoginKey } from "./auth/login.ts";
-export { createLoginFetch } from "./auth/login-fetch.ts";
-export type { LoginReach } from "./auth/login-fetch.ts";
-export { revokeLogin } from "./auth/revoke-login.ts";
-export type { Revocation } from "./auth/revoke-login.ts";
-export { createTokenSource } from "./auth/token-source.ts";
-export type { TokenSource } from "./auth/token-source.ts";
+export { beginLogin } from "./login/begin-login.ts";
+export type { BegunLogin, LoginRequest } from "./login/begin-login.ts";
+export { parseLoginText, toLoginText } from "./login/login.ts";
+export type { Login, LoginKeeper, LoginKey } from "./login/login.ts";
+export { createLoginFetch } from "./login/login-fetch.ts";
+export type { LoginReach } from "./login/login-fetch.ts";
+export { revokeLogin } from "./login/revoke-login.ts";
+export type { Revocation } from "./login/revoke-login.ts";
+export { createTokenSource } from "./login/token-source.ts";
+export type { TokenSource } from "./login/token-source.ts";
 export { createAdapterConnector } from "./adapter/adapter-connector.ts";
 export { defineAdapter } from "./adapter/define-adapter.ts";
 export type { AdapterDefinition, AdapterSchema, AdapterToolDefinition } from "./adapter/define-adapter.ts";

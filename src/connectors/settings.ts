@@ -2,7 +2,7 @@
 
 import type { UpstreamNetwork } from "../domain/index.ts";
 
-import type { TokenSource } from "./auth/token-source.ts";
+import type { TokenSource } from "./login/token-source.ts";
 
 type Texts = Readonly<Record<string, string>>;
 

@@ -1,18 +1,18 @@
 /** The front door of `execution`: leads one request through the rooms, settles and keeps its result. */
 
-export { closeOrphans } from "./close-orphans.ts";
-export type { Called, PlainCall } from "./call-tools.ts";
+export { closeOrphans } from "./recover/close-orphans.ts";
+export type { Called, PlainCall } from "./run/call-tools.ts";
 export { createBuiltins } from "./create-builtins.ts";
 export { createDescribe } from "./create-describe.ts";
 export { toFetchTool } from "./create-fetch.ts";
 export type { CheckRequest, SendRequest } from "./create-fetch.ts";
 export { createGuide } from "./create-guide.ts";
-export { createRecord } from "./create-record.ts";
-export type { ExecutionRecord, RecordOptions } from "./create-record.ts";
-export type { ExecutionRequest, Rooms } from "./execute.ts";
+export { createRecord } from "./run/execution-log.ts";
+export type { ExecutionRecord, RecordOptions } from "./run/execution-log.ts";
+export type { ExecutionRequest, Rooms } from "./run/execute.ts";
 export type { BeginRequest, CallToolsRequest, ExecuteRequest, ResumeRequest } from "./requests.ts";
-export { createCorridor } from "./create-corridor.ts";
-export type { CorridorOptions } from "./create-corridor.ts";
+export { createCorridor } from "./executions.ts";
+export type { CorridorOptions } from "./executions.ts";
 export { createControl, createHistory } from "./history/create-history.ts";
 export type { ExecutionControl, ExecutionDetails, ExecutionHistory, ExecutionLine } from "./history/create-history.ts";
 export type { Media } from "./results/find-media.ts";

@@ -2,7 +2,7 @@
 
 import type { ExecutionEvent, Json, Limits, NetworkPolicy, Principal, TraceContext } from "../domain/index.ts";
 
-import type { PlainCall } from "./call-tools.ts";
+import type { PlainCall } from "./run/call-tools.ts";
 
 /** A program and what it may be given; the operator's own limits and policy hold besides. */
 export interface ExecuteRequest {

@@ -1,6 +1,6 @@
 /** Takes known secrets out of texts. Whoever lends a secret tells the mask; whatever leaves goes through it. */
 
-import { cleanText } from "../audit/index.ts";
+import { cleanText } from "../ledger/index.ts";
 
 import { formsOf } from "./secret-forms.ts";
 

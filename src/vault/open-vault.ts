@@ -1,6 +1,6 @@
 /** Keeps secrets sealed in the store and lends them to one use at a time. Every use and change is in the ledger, by name. */
 
-import type { Ledger } from "../audit/index.ts";
+import type { Ledger } from "../ledger/index.ts";
 import { GloveboxError } from "../domain/index.ts";
 import type { Instant, JsonObject, SecretName } from "../domain/index.ts";
 import type { SecretRow } from "../store/index.ts";

@@ -6,7 +6,7 @@
 
 import { setTimeout as wait } from "node:timers/promises";
 
-import type { Ledger } from "../audit/index.ts";
+import type { Ledger } from "../ledger/index.ts";
 import { GloveboxError } from "../domain/index.ts";
 import type { SecretName } from "../domain/index.ts";
 

@@ -11,8 +11,8 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 
 import type { ExecutionResult } from "../../src/main.ts";
-import { probeWith } from "../scenarios/observe.ts";
-import { runGlovebox } from "../scenarios/product.ts";
+import { probeWith } from "../settings/observe.ts";
+import { runGlovebox } from "../fixtures/product.ts";
 import { findCanaries } from "./canaries.ts";
 import { DISGUISES } from "./fixtures/echo-host.ts";
 import { openLendingWorld } from "./fixtures/lending-world.ts";

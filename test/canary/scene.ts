@@ -13,8 +13,8 @@ import { openVaultAlone } from "../../src/open-records.ts";
 import { Secret } from "../../src/vault/index.ts";
 import { ERAS } from "../../src/surfaces/mcp/fixtures/try-client.ts";
 import type { Era } from "../../src/surfaces/mcp/fixtures/try-client.ts";
-import { commandOf, listDescendants } from "../scenarios/processes.ts";
-import { runGlovebox, startGlovebox, untilEnded } from "../scenarios/product.ts";
+import { commandOf, listDescendants } from "../fixtures/processes.ts";
+import { runGlovebox, startGlovebox, untilEnded } from "../fixtures/product.ts";
 import { PROGRAMS } from "./programs.ts";
 import { VARIABLES, VAULT, openEchoes, setStage } from "./stage.ts";
 

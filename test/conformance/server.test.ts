@@ -10,10 +10,10 @@ import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 
-import { makeFolder, serveFor } from "../scenarios/product.ts";
+import { makeFolder, serveFor } from "../fixtures/product.ts";
 
 const SUITE = resolve("node_modules/@modelcontextprotocol/conformance/dist/index.js");
-const SHELF = { command: process.execPath, args: [resolve("test/scenarios/fixtures/shelf-server.mjs")] };
+const SHELF = { command: process.execPath, args: [resolve("test/fixtures/servers/shelf-server.mjs")] };
 
 const FIXTURE =
   "It calls a fixture of the suite by a fixed name; ours carry the namespace of their upstream, in camel case";

@@ -10,7 +10,7 @@ import type { TestContext } from "node:test";
 import { parseSettings } from "../../src/config/index.ts";
 import type { Settings } from "../../src/config/index.ts";
 import { openGateway } from "../../src/open-gateway.ts";
-import { withQueue } from "../scenarios/approval-world.ts";
+import { withQueue } from "../fixtures/approval-gateway.ts";
 import { describeShop, openShop } from "./shop.ts";
 import { AGENT, OPERATOR, until } from "./world.ts";
 

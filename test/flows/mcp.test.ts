@@ -10,8 +10,8 @@ import type { CallToolResult } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 import { ERAS } from "../../src/surfaces/mcp/fixtures/try-client.ts";
-import { connect } from "../scenarios/connect.ts";
-import { LAUNCHER, cleanEnvironment, makeFolder, serveFor, untilEnded } from "../scenarios/product.ts";
+import { connect } from "../fixtures/connect.ts";
+import { LAUNCHER, cleanEnvironment, makeFolder, serveFor, untilEnded } from "../fixtures/product.ts";
 
 const [LEGACY, MODERN] = ERAS;
 const READ = "return (await mail.searchEmails({})).result.length";

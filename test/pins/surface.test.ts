@@ -117,10 +117,10 @@ test("a secret becomes plain text in these files only, and no front door of the 
   const revealing = shipped.filter(({ text }) => text.includes(".reveal()")).map(({ file }) => file);
   assert.deepEqual(revealing.toSorted(), [
     "connectors/adapter/adapter-connector.ts",
-    "connectors/auth/authorize-fetch.ts",
-    "connectors/auth/login.ts",
-    "connectors/auth/revoke-login.ts",
-    "connectors/auth/token-source.ts",
+    "connectors/login/authorize-fetch.ts",
+    "connectors/login/login.ts",
+    "connectors/login/revoke-login.ts",
+    "connectors/login/token-source.ts",
     "create-upstreams.ts",
     "fill-texts.ts",
     "lend-to-programs.ts",

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { EXECUTION } from "../../src/bridge/fixtures/test-bridge.ts";
+import { EXECUTION } from "../fixtures/bridge/test-bridge.ts";
 import type { EngineName, ErrorCode, ExecutionResult } from "../../src/domain/index.ts";
 import { findDifference } from "../../src/execution/replay/find-difference.ts";
-import { emptyResult } from "../../src/execution/settle.ts";
+import { emptyResult } from "../../src/execution/run/settle.ts";
 import { REASONS, explain } from "./reasons.ts";
 import type { Reason } from "./reasons.ts";
 

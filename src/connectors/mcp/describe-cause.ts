@@ -2,7 +2,7 @@
 
 import type { ConnectorId, GloveboxError } from "../../domain/index.ts";
 
-import type { Wire } from "../wire/wire.ts";
+import type { Wire } from "./wire/wire.ts";
 
 const LAST_WORDS = 5;
 

@@ -5,9 +5,9 @@ import type { ConnectorId } from "../../domain/index.ts";
 
 import { closedError } from "../lifecycle.ts";
 import { untilAborted } from "../until-aborted.ts";
-import { createWire } from "../wire/create-wire.ts";
-import type { WireOptions } from "../wire/create-wire.ts";
-import type { Garbage, Wire } from "../wire/wire.ts";
+import { createWire } from "./wire/create-wire.ts";
+import type { WireOptions } from "./wire/create-wire.ts";
+import type { Garbage, Wire } from "./wire/wire.ts";
 import { planHandshakes } from "./era.ts";
 import type { EraVerdict, EraVerdicts, Handshake } from "./era.ts";
 import { openLink } from "./link.ts";

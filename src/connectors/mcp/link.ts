@@ -7,7 +7,7 @@ import { isJsonObject } from "../../domain/index.ts";
 import type { JsonObject, TraceContext } from "../../domain/index.ts";
 
 import type { RemoteTool } from "../connector.ts";
-import type { Wire } from "../wire/wire.ts";
+import type { Wire } from "./wire/wire.ts";
 import type { Era, Handshake } from "./era.ts";
 import { followChanges } from "./follow-changes.ts";
 import { listTools } from "./list-tools.ts";

@@ -2,7 +2,7 @@
 
 import type { ConnectorId, GloveboxError, JsonObject, UpstreamState, UpstreamStatus } from "../../domain/index.ts";
 
-import { LoginNeeded } from "../auth/login-errors.ts";
+import { LoginNeeded } from "../login/login-errors.ts";
 import { Breaker } from "../breaker.ts";
 import type { CallOptions, Connector, RemoteResult, RemoteTool } from "../connector.ts";
 import { Lifecycle, closedError } from "../lifecycle.ts";

@@ -15,8 +15,8 @@ import type { ConnectorId } from "../../domain/index.ts";
 import { toShownText } from "../cap-text.ts";
 import type { Clean } from "../cap-text.ts";
 import { InputRequired } from "./link.ts";
-import { STREAM_ENDED } from "../wire/http-wire.ts";
-import type { Trouble } from "../wire/wire.ts";
+import { STREAM_ENDED } from "./wire/http-wire.ts";
+import type { Trouble } from "./wire/wire.ts";
 
 const MAX_MESSAGE_BYTES = 2048;
 

@@ -5,19 +5,19 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { Ledger } from "../../audit/index.ts";
+import type { Ledger } from "../../ledger/index.ts";
 import { GloveboxError, describeError } from "../../domain/index.ts";
 import type { ExecutionId, ExecutionResult, Instant } from "../../domain/index.ts";
 import type { CancellationStore, ExecutionStore, StoredExecution } from "../../store/index.ts";
 
-import { closeExecution } from "../create-record.ts";
-import { endAsWritten } from "../end-as-written.ts";
-import { cancelledBy } from "../name-cancel.ts";
-import { readTrail, toTrace } from "../read-trail.ts";
-import type { KnownCall } from "../read-trail.ts";
-import type { RecoverRooms } from "../recover.ts";
-import { parseResult } from "../resume.ts";
-import { emptyResult } from "../settle.ts";
+import { closeExecution } from "../run/execution-log.ts";
+import { endAsWritten } from "../recover/close-from-ledger.ts";
+import { cancelledBy } from "../run/name-cancel.ts";
+import { readTrail, toTrace } from "../recover/read-trail.ts";
+import type { KnownCall } from "../recover/read-trail.ts";
+import type { RecoverRooms } from "../recover/recover-execution.ts";
+import { parseResult } from "./view-execution.ts";
+import { emptyResult } from "../run/settle.ts";
 
 export interface CancelRooms extends Pick<RecoverRooms, "engine" | "isolation" | "hasEnded" | "settleLost"> {
   readonly store: Pick<RecoverRooms["store"], "ledger"> & {

@@ -4,16 +4,16 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
-import { digestOf, openLedger } from "../../audit/index.ts";
-import { AGENT, known } from "../../bridge/fixtures/test-bridge.ts";
+import { digestOf, openLedger } from "../../ledger/index.ts";
+import { AGENT, known } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { describeError, parseExecutionId } from "../../domain/index.ts";
 import type { ExecutionId, ExecutionResult } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
 import type { ExecutionStore } from "../../store/index.ts";
-import { createRecord } from "../create-record.ts";
+import { createRecord } from "../run/execution-log.ts";
 import { NO_JOURNALS } from "../fixtures/durable.ts";
-import { cancelledBy } from "../name-cancel.ts";
-import { emptyResult } from "../settle.ts";
+import { cancelledBy } from "../run/name-cancel.ts";
+import { emptyResult } from "../run/settle.ts";
 import { createControl } from "./create-history.ts";
 
 const CONTEXT = { engine: "isolate", isolation: "process" } as const;

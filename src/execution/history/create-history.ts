@@ -4,10 +4,10 @@ import type { ExecutionId, ExecutionStateName, ExecutionView, Instant } from "..
 import { GloveboxError, parseExecutionId } from "../../domain/index.ts";
 import type { ApprovalHead, ExecutionSummary, Page, Store, StoredExecution } from "../../store/index.ts";
 
-import { readTrail, toTrace } from "../read-trail.ts";
-import { parseResult } from "../resume.ts";
-import { emptyResult } from "../settle.ts";
-import type { SettleContext } from "../settle.ts";
+import { readTrail, toTrace } from "../recover/read-trail.ts";
+import { parseResult } from "./view-execution.ts";
+import { emptyResult } from "../run/settle.ts";
+import type { SettleContext } from "../run/settle.ts";
 import { cancelExecution } from "./cancel-execution.ts";
 import type { CancelRooms } from "./cancel-execution.ts";
 

@@ -3,7 +3,7 @@
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
 import type { CallRecord, Digest, EngineName, LabelSource, Namespace, Program } from "../../domain/index.ts";
 import type { Delivery, TapeStart } from "../../sandbox/index.ts";
-import type { ExecutionRequest } from "../execute.ts";
+import type { ExecutionRequest } from "../run/execute.ts";
 
 /** Everything that makes an execution what it is, but for the program's answers. */
 export type JournaledRequest = Pick<

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { EXECUTION } from "../../bridge/fixtures/test-bridge.ts";
+import { EXECUTION } from "../../../test/fixtures/bridge/test-bridge.ts";
 import type { ExecutionResult, PublicError } from "../../domain/index.ts";
-import { emptyResult } from "../settle.ts";
+import { emptyResult } from "../run/settle.ts";
 
 import { findDifference } from "./find-difference.ts";
 

@@ -10,7 +10,7 @@ import type { Json, Limits, Namespace, Reply } from "../../domain/index.ts";
 import type { Delivery, GuestHost, Tape } from "../../sandbox/index.ts";
 
 import type { Given } from "../journal/events.ts";
-import { settleRefusal } from "../settle.ts";
+import { settleRefusal } from "../run/settle.ts";
 import type { KeptExecution } from "./kept.ts";
 import { replay, showAgain } from "./replay.ts";
 import type { Replayed, ReplayRooms } from "./replay.ts";

@@ -3,7 +3,7 @@
  * and at the same times. Nothing else is reachable: no upstream, no network, no person.
  */
 
-import { digestOf } from "../../audit/index.ts";
+import { digestOf } from "../../ledger/index.ts";
 import { callsOverrun } from "../../bridge/index.ts";
 import { GloveboxError, parseResultId } from "../../domain/index.ts";
 import type { ExecutionResult, Json, Program, PublicError, ResultId, Truncation } from "../../domain/index.ts";
@@ -12,9 +12,9 @@ import { outlineShape } from "../../typegen/index.ts";
 
 import type { Given } from "../journal/events.ts";
 import { keepLarge } from "../results/keep-large.ts";
-import { programOf } from "../run-program.ts";
-import { settleResult } from "../settle.ts";
-import type { SettleContext } from "../settle.ts";
+import { programOf } from "../run/run-program.ts";
+import { settleResult } from "../run/settle.ts";
+import type { SettleContext } from "../run/settle.ts";
 import { findDifference } from "./find-difference.ts";
 import type { BegunRecording, KeptExecution } from "./kept.ts";
 import { traceReplay } from "./trace-replay.ts";

@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 
 import * as fc from "fast-check";
 
-import { AGENT, EXECUTION, known } from "../../bridge/fixtures/test-bridge.ts";
+import { AGENT, EXECUTION, known } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { DEFAULT_LIMITS, GloveboxError, parsePrincipalId, parseResultId } from "../../domain/index.ts";
 import type { ExecutionResult, Json } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { digestOf } from "../../audit/index.ts";
+import { digestOf } from "../../ledger/index.ts";
 import { findChange } from "../../catalog/index.ts";
 import type { CallPlan, JsonObject } from "../../domain/index.ts";
-import { AGENT } from "../fixtures/ask.ts";
+import { AGENT } from "../rules/fixtures/ask.ts";
 import { createDesk } from "./create-desk.ts";
 import { OPERATOR, TOOL, changeTool, executionOf, openQueue, questionOf } from "./fixtures/open-queue.ts";
 import type { Queue } from "./fixtures/open-queue.ts";

@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 
-import { digestOf } from "../../audit/index.ts";
+import { digestOf } from "../../ledger/index.ts";
 import { parseApprovalId } from "../../domain/index.ts";
 import type { Approval, ApprovalScope, CallPlan, PlannedCall, Principal } from "../../domain/index.ts";
-import { AGENT, known } from "../fixtures/ask.ts";
+import { AGENT, known } from "../rules/fixtures/ask.ts";
 import type { ApprovalQuery } from "./approvals.ts";
 import {
   EXPIRY_MS,

@@ -1,7 +1,7 @@
 /** The queue of questions to people: kept in the store, written to the ledger first, decided once. */
 
-import { cleanText, digestOf } from "../../audit/index.ts";
-import type { Ledger } from "../../audit/index.ts";
+import { cleanText, digestOf } from "../../ledger/index.ts";
+import type { Ledger } from "../../ledger/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import type { Approval, ApprovalId, Instant, Principal } from "../../domain/index.ts";
 import type { ApprovalChange, ApprovalHead, ApprovalRow, ApprovalStore } from "../../store/index.ts";

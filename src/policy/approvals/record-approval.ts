@@ -1,6 +1,6 @@
 /** What the ledger is told about approvals: who, what, how far, and digests; never the arguments themselves. */
 
-import type { AuditEntry } from "../../audit/index.ts";
+import type { AuditEntry } from "../../ledger/index.ts";
 import type { Approval, JsonObject, Principal } from "../../domain/index.ts";
 import type { ApprovalHead } from "../../store/index.ts";
 

@@ -6,11 +6,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import * as fc from "fast-check";
 
-import type { AuditEntry } from "../../audit/index.ts";
+import type { AuditEntry } from "../../ledger/index.ts";
 import { parseApprovalId, parseDigest, parsePrincipalId, parseRuleId } from "../../domain/index.ts";
 import type { Approval, ApprovalScope, ApprovalState, Effect } from "../../domain/index.ts";
 import type { ApprovalCall, ApprovalHead } from "../../store/index.ts";
-import { AGENT, known, toolOf } from "../fixtures/ask.ts";
+import { AGENT, known, toolOf } from "../rules/fixtures/ask.ts";
 import { SESSIONLESS_MS, chooseFor } from "./covers.ts";
 import { EXPIRY_MS, OPERATOR, executionOf, openQueue } from "./fixtures/open-queue.ts";
 import type { Asked, Queue } from "./fixtures/open-queue.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { AGENT, EXECUTION, createTool, known, snapshotOf } from "../../bridge/fixtures/test-bridge.ts";
+import { AGENT, EXECUTION, createTool, known, snapshotOf } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { parseRuleId } from "../../domain/index.ts";
 import type { CallPlan, Decision, Json, LabelSource, PlannedCall, TakenLabel, ToolCall } from "../../domain/index.ts";
 import { isFlowRule, isLiteralCall, judgeFlow, stricter } from "./judge-flow.ts";

@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 
 import * as fc from "fast-check";
 
-import { AGENT, EXECUTION, createTool, known, snapshotOf } from "../../bridge/fixtures/test-bridge.ts";
+import { AGENT, EXECUTION, createTool, known, snapshotOf } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { ERRORS, parsePrincipalId } from "../../domain/index.ts";
 import type { CallPlan, ErrorCode, Principal, Reply, Tool } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { LedgerReader } from "../../audit/index.ts";
+import type { LedgerReader } from "../../ledger/index.ts";
 import { GloveboxError, canonicalJson } from "../../domain/index.ts";
 import type { Instant, JsonObject } from "../../domain/index.ts";
 import { EXIT } from "./powers.ts";

@@ -6,8 +6,8 @@ import { Readable } from "node:stream";
 import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
-import { toOtlp } from "../../audit/index.ts";
-import type { LedgerReader, LedgerVerdict } from "../../audit/index.ts";
+import { toOtlp } from "../../ledger/index.ts";
+import type { LedgerReader, LedgerVerdict } from "../../ledger/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import type { JsonObject } from "../../domain/index.ts";
 import { EXIT } from "./powers.ts";

@@ -4,8 +4,8 @@ import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 
-import { parseLedgerLine, parsePublicKey, verifyExport } from "../../audit/index.ts";
-import type { LedgerVerdict, PublicKey } from "../../audit/index.ts";
+import { parseLedgerLine, parsePublicKey, verifyExport } from "../../ledger/index.ts";
+import type { LedgerVerdict, PublicKey } from "../../ledger/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers } from "./powers.ts";

@@ -1,6 +1,6 @@
 /** `glovebox doctor`: looks at everything that has to work, and says what to do about what does not. */
 
-import type { LedgerVerdict } from "../../audit/index.ts";
+import type { LedgerVerdict } from "../../ledger/index.ts";
 import type { Settings } from "../../config/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import type { IsolationLayer, IsolationLevel, Principal } from "../../domain/index.ts";

@@ -2,7 +2,7 @@
 
 import type { Readable, Writable } from "node:stream";
 
-import type { LedgerReader } from "../../audit/index.ts";
+import type { LedgerReader } from "../../ledger/index.ts";
 import type { HeldDefinitions } from "../../catalog/index.ts";
 import type { Settings } from "../../config/index.ts";
 import type { ConnectorId, EngineName, ExecutionId, Instant, JsonObject } from "../../domain/index.ts";

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { isInputRequiredResult } from "@modelcontextprotocol/server";
 
-import { createTool, known, snapshotOf } from "../../bridge/fixtures/test-bridge.ts";
+import { createTool, known, snapshotOf } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { parseResultId } from "../../domain/index.ts";
 import type { Json } from "../../domain/index.ts";
 import type { Media, ReadResult } from "../../execution/index.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { createTool, snapshotOf } from "../../bridge/fixtures/test-bridge.ts";
+import { createTool, snapshotOf } from "../../../test/fixtures/bridge/test-bridge.ts";
 import type { Tool } from "../../domain/index.ts";
 import type { McpDoor } from "./call-tool.ts";
 import { AGENT, createMemoryGateway, createResult } from "./fixtures/memory-gateway.ts";

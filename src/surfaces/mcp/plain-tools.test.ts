@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import * as fc from "fast-check";
 
-import { createTool, snapshotOf } from "../../bridge/fixtures/test-bridge.ts";
+import { createTool, snapshotOf } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { parsePromptName, parseResourceUri, toPromptName, toResourceUri, toTemplateUri } from "./addresses.ts";
 import { definePlainTool, namePlainTools, toPlainName } from "./plain-tools.ts";
 

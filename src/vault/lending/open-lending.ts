@@ -4,7 +4,7 @@
  * turns up as well.
  */
 
-import type { Ledger } from "../../audit/index.ts";
+import type { Ledger } from "../../ledger/index.ts";
 import { GloveboxError, bindsTo } from "../../domain/index.ts";
 import type {
   ExecutionId,

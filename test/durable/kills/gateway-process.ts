@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 
-import { LAUNCHER, cleanEnvironment } from "../../scenarios/product.ts";
+import { LAUNCHER, cleanEnvironment } from "../../fixtures/product.ts";
 
 const DIE_AT_COMMIT = resolve("test/durable/kills/die-at-commit.mjs");
 

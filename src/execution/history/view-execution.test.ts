@@ -1,0 +1,178 @@
+/** How an execution stands: while it runs, after it ended, after a restart, and for somebody else. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { AGENT, EXECUTION, known } from "../../../test/fixtures/bridge/test-bridge.ts";
+import { digestOf, openLedger } from "../../ledger/index.ts";
+import { GloveboxError, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
+import type { ExecutionEvent, ExecutionResult } from "../../domain/index.ts";
+import { openStore } from "../../store/index.ts";
+import type { StoredExecution } from "../../store/index.ts";
+import { NOBODY, NOTHING_KEPT, NO_JOURNALS } from "../fixtures/durable.ts";
+import { recover } from "../recover/recover-execution.ts";
+import { createRecord } from "../run/execution-log.ts";
+import { followRunning } from "../run/running-table.ts";
+import type { Followed } from "../run/running-table.ts";
+import { resume } from "./view-execution.ts";
+
+const OTHER = known(parsePrincipalId("other"));
+const LINE = { level: "log", text: "so far", atMs: 1 } as const;
+const RECORD = { seq: 1, tool: "a.b", effect: "read", decision: "allow", outcome: "ok", ms: 1 } as const;
+const STATS = { queueMs: 0, wallMs: 0, cpuMs: 0, peakMemoryBytes: 0, calls: 0, outputBytes: 0 };
+const EMPTY = {
+  execution: EXECUTION,
+  logs: [],
+  calls: [],
+  findings: [],
+  stats: STATS,
+  engine: "isolate",
+  isolation: "process",
+} as const;
+const RESULT: ExecutionResult = { ...EMPTY, state: "completed", value: 1 };
+const OPENING = {
+  id: EXECUTION,
+  principal: AGENT.id,
+  source: digestOf("1"),
+  sourceText: "1",
+  startedAt: 100,
+};
+
+async function open(now = 200) {
+  const store = await openStore({ path: ":memory:", now: () => 0 });
+  const ledger = await openLedger({ store, now: () => 0 });
+  const running = followRunning();
+  const context = {
+    engine: "isolate",
+    isolation: "process",
+    report: () => "in_1",
+    hide: (text: string) => text,
+  } as const;
+  const record = createRecord({
+    store,
+    ledger,
+    now: () => 1,
+    createId: () => EXECUTION,
+    createSeed: () => [1, 2, 3, 4],
+    owner: "here",
+    hide: (text) => text,
+    journals: NO_JOURNALS,
+  });
+  const hasEnded = (owner: string): boolean => owner === "dead";
+  const base = {
+    ...context,
+    ...record,
+    store,
+    hasEnded,
+    running,
+    now: () => now,
+    longestMs: 1_000,
+    people: NOBODY,
+    ...NOTHING_KEPT,
+  };
+  const rooms = { ...base, bringBack: (stored: StoredExecution) => recover(stored, base) };
+  const ask = (principal = AGENT.id, execution: unknown = EXECUTION, waitMs = 1) =>
+    resume({ principal, execution, waitMs, signal: new AbortController().signal }, rooms);
+  return { store, running, ask };
+}
+
+const isNotFound = (error: unknown): boolean => error instanceof GloveboxError && error.code === "REQUEST_NOT_FOUND";
+
+/** One that has said something and goes on until `resolve`. */
+async function start() {
+  const test = await open();
+  const { promise, resolve } = Promise.withResolvers<ExecutionResult>();
+  let tell: (event: ExecutionEvent) => void = () => undefined;
+  const cancel = new AbortController();
+  let told = cancel.signal;
+  const followed = test.running.follow(
+    { principal: AGENT.id, signal: cancel.signal },
+    {
+      run: ({ onEvent, signal }) => {
+        [tell, told] = [onEvent, signal];
+        return promise;
+      },
+      resultOf: (result) => result,
+    },
+  );
+  tell({ kind: "opened", execution: EXECUTION });
+  tell({ kind: "log", line: LINE });
+  tell({ kind: "answered", record: RECORD });
+  return { ...test, followed, resolve, cancel, told };
+}
+
+describe("an execution that runs", () => {
+  it("is told with what is known, after a bounded wait", async () => {
+    const { ask } = await start();
+    assert.deepEqual(await ask(), { ...EMPTY, state: "running", logs: [LINE], calls: [RECORD] });
+  });
+  it("is waited for, and its result is the same object", async () => {
+    const { ask, followed, resolve } = await start();
+    const asked = ask(AGENT.id, EXECUTION, 60_000);
+    resolve(RESULT);
+    assert.deepEqual([await asked, await followed], [RESULT, RESULT]);
+  });
+  it("is told to end by whoever asked for it, or by its id with the one who wants it", async () => {
+    const byId = await start();
+    assert.deepEqual([byId.told.aborted, byId.running.isIdle()], [false, false]);
+    byId.running.cancel(known(parseExecutionId(`ex_${"9".repeat(24)}`)), "ada");
+    assert.equal(byId.told.aborted, false);
+    byId.running.cancel(EXECUTION, "ada");
+    assert.equal(byId.told.reason.message, "The execution was cancelled by ada");
+    byId.resolve(RESULT);
+    await byId.followed;
+    assert.equal(byId.running.isIdle(), true);
+    const byAsker = await start();
+    byAsker.cancel.abort("enough");
+    assert.equal(byAsker.told.reason, "enough");
+  });
+  it("does not exist for another principal", async () => {
+    const { ask } = await start();
+    await assert.rejects(ask(OTHER), isNotFound);
+  });
+  it("that could not be recorded fails for whoever started it, and is forgotten", async () => {
+    const { running, ask } = await open();
+    const run = async ({ onEvent }: Followed): Promise<ExecutionResult> => {
+      onEvent({ kind: "opened", execution: EXECUTION });
+      throw new GloveboxError("STORE_UNAVAILABLE", "gone");
+    };
+    const { signal } = new AbortController();
+    const followed = running.follow({ principal: AGENT.id, signal }, { run, resultOf: (result) => result });
+    await assert.rejects(followed, { code: "STORE_UNAVAILABLE" });
+    await assert.rejects(ask(), isNotFound);
+  });
+});
+
+describe("an execution of the store", () => {
+  it("that ended has its result, for its own principal alone", async () => {
+    const { store, ask } = await open();
+    await store.executions.open(OPENING);
+    await store.executions.close(EXECUTION, { endedAt: 2, state: "completed", result: JSON.stringify(RESULT) });
+    assert.deepEqual(await ask(), RESULT);
+    await assert.rejects(ask(OTHER), isNotFound);
+  });
+  it("that was left open by a process which has ended has failed, and stays so", async () => {
+    const { store, ask } = await open();
+    await store.executions.open({ ...OPENING, owner: "dead" });
+    const { error, ...rest } = await ask();
+    assert.deepEqual([rest, error?.code], [{ ...EMPTY, state: "failed" }, "SANDBOX_CRASHED"]);
+    assert.equal((await store.executions.find(EXECUTION))?.ending?.state, "failed");
+    assert.deepEqual(await ask(), { ...rest, error });
+    await assert.rejects(ask(OTHER), isNotFound);
+  });
+  it("that another process began meanwhile runs, until no execution could", async () => {
+    for (const [now, state] of [
+      [1_100, "running"],
+      [1_101, "failed"],
+    ] as const) {
+      const { store, ask } = await open(now);
+      await store.executions.open({ ...OPENING, owner: "alive" });
+      assert.equal((await ask()).state, state);
+    }
+  });
+  it("that does not exist, or has no proper name, is not found", async () => {
+    const { ask } = await open();
+    await assert.rejects(ask(), isNotFound);
+    for (const name of ["", "ex_1", 7, undefined]) await assert.rejects(ask(AGENT.id, name), isNotFound);
+  });
+});

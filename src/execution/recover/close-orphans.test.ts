@@ -1,0 +1,47 @@
+/** Executions whose last record was lost with their process get it at the next start, and only those. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { digestOf, openLedger } from "../../ledger/index.ts";
+import { parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
+import type { Execution, ExecutionResult } from "../../domain/index.ts";
+import { openStore } from "../../store/index.ts";
+
+import { closeOrphans } from "./close-orphans.ts";
+import { emptyResult } from "../run/settle.ts";
+
+const CONTEXT = { engine: "isolate", isolation: "process", report: () => "in_1" } as const;
+
+function create(n: number, owner: string): Execution {
+  const [id, principal] = [parseExecutionId(`ex_${String(n).padStart(24, "0")}`), parsePrincipalId("local")];
+  assert.ok(id && principal);
+  return { id, principal, source: digestOf("1"), startedAt: n, owner };
+}
+
+const CASES = [
+  { name: "ended in the store", owner: "dead", hasRow: true, hasEnding: true, isClosed: true },
+  { name: "never reached the store", owner: "dead", hasRow: false, hasEnding: false, isClosed: true },
+  { name: "did not end in the store either", owner: "dead", hasRow: true, hasEnding: false, isClosed: false },
+  { name: "has a process that runs", owner: "alive", hasRow: true, hasEnding: true, isClosed: false },
+] as const;
+
+for (const { name, owner, hasRow, hasEnding, isClosed } of CASES) {
+  test(`an execution that ${name} is ${isClosed ? "closed" : "left alone"}`, async () => {
+    await using store = await openStore({ path: ":memory:", now: () => 7 });
+    await using ledger = await openLedger({ store, now: () => 7 });
+    const execution = create(1, owner);
+    const result: ExecutionResult = emptyResult(execution, "completed", CONTEXT);
+    const text = JSON.stringify(result);
+    await ledger.write({ actor: "local", action: "execution.opened", subject: execution.id, detail: {} });
+    if (hasRow) await store.executions.open({ ...execution, sourceText: "1" });
+    if (hasEnding) await store.executions.close(execution.id, { endedAt: 1, state: "completed", result: text });
+    const options = { store, ledger, hasEnded: (process: string) => process === "dead" };
+    assert.deepEqual([await closeOrphans(options), await closeOrphans(options)], [isClosed ? 1 : 0, 0]);
+    const [closed] = await store.ledger.search({ limit: 1, action: "execution.closed" });
+    const lost = { state: "failed", code: "SANDBOX_CRASHED", late: true };
+    const ended = { state: "completed", calls: 0, result: digestOf(text), wallMs: 0, cpuMs: 0, late: true };
+    const expected = hasEnding ? ended : lost;
+    assert.deepEqual(closed && JSON.parse(closed.detail), isClosed ? expected : undefined);
+  });
+}

@@ -1,0 +1,51 @@
+/** An execution whose process died before the ledger had its opening is written down when it goes on, and once. */
+
+import assert from "node:assert/strict";
+import { it } from "node:test";
+
+import { digestOf, openLedger } from "../../ledger/index.ts";
+import { DEFAULT_LIMITS, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
+import { openStore } from "../../store/index.ts";
+
+import { readTrail } from "./read-trail.ts";
+import { recordOpeningOnce } from "./record-opening.ts";
+import type { LateRooms } from "./record-opening.ts";
+
+const id = parseExecutionId(`ex_${"0".repeat(24)}`) ?? assert.fail();
+const agent = parsePrincipalId("agent") ?? assert.fail();
+const EXECUTION = { id, principal: agent, source: digestOf("return 1"), startedAt: 1 };
+const REQUEST = {
+  principal: { id: agent, kind: "agent", groups: [] },
+  source: "return 1",
+  limits: DEFAULT_LIMITS,
+} as const;
+
+for (const [what, dryRun] of [
+  ["a run", false],
+  ["a dry run", true],
+] as const)
+  it(`the opening of ${what} that only the store has is written once, with what it may do`, async () => {
+    const store = await openStore({ path: ":memory:", now: () => 0 });
+    const ledger = await openLedger({ store, now: () => 0 });
+    const recording = { request: { ...REQUEST, dryRun }, given: [], isWhole: true };
+    const rooms: LateRooms = {
+      journals: { read: async () => recording },
+      recordOpening: ({ id: subject, principal }, request) =>
+        ledger.write({
+          actor: principal,
+          action: "execution.opened",
+          subject,
+          detail: { dryRun: request.dryRun ?? false },
+        }),
+    };
+    for (let start = 1; start <= 2; start += 1) {
+      await recordOpeningOnce(EXECUTION, await readTrail(id, { store }), rooms);
+    }
+    const found = await store.ledger.search({ execution: id, limit: 9 });
+    assert.deepEqual(
+      found.map(({ action, detail }) => [action, detail]),
+      [["execution.opened", JSON.stringify({ dryRun })]],
+    );
+    await ledger.close();
+    await store.close();
+  });

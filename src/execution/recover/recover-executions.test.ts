@@ -1,0 +1,216 @@
+/** What a start does with executions that a dead process left open, on a real store and ledger. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setImmediate as soon } from "node:timers/promises";
+
+import { digestOf, openLedger } from "../../ledger/index.ts";
+import { AGENT, known } from "../../../test/fixtures/bridge/test-bridge.ts";
+import { DEFAULT_LIMITS, GloveboxError, parseExecutionId } from "../../domain/index.ts";
+import type { Execution, ExecutionId, ExecutionResult } from "../../domain/index.ts";
+import { openStore } from "../../store/index.ts";
+import { bringBack, bringBackOne } from "./recover-executions.ts";
+import type { BringBackRooms } from "./recover-executions.ts";
+import { closeOrphans } from "./close-orphans.ts";
+import { closeExecution } from "../run/execution-log.ts";
+import { NOBODY, NOTHING_KEPT } from "../fixtures/durable.ts";
+import { parseResult } from "../history/view-execution.ts";
+import { emptyResult } from "../run/settle.ts";
+
+const CONTEXT = { engine: "isolate", isolation: "process", hide: (text: string) => text } as const;
+const REQUEST = { principal: AGENT, source: "1", limits: DEFAULT_LIMITS } as const;
+const WHOLE = { request: REQUEST, given: [], isWhole: true };
+const CALL = { seq: 1, tool: "a.b", effect: "write", decision: "allow", outcome: "ok", ms: 1 } as const;
+const idOf = (n: number): ExecutionId => known(parseExecutionId(`ex_${n.toString().padStart(24, "0")}`));
+const hasEnded = (owner: string): boolean => owner === "dead";
+
+/** What can be kept of programs is kept when `isKept`; whatever goes on is noted and does nothing. */
+async function open(isKept: boolean) {
+  const store = await openStore({ path: ":memory:", now: () => 0 });
+  const ledger = await openLedger({ store, now: () => 7 });
+  const revived: unknown[] = [];
+  const withdrawn: string[] = [];
+  const settled: string[] = [];
+  let searches = 0;
+  const search: typeof store.ledger.search = (query) => {
+    searches += 1;
+    return store.ledger.search(query);
+  };
+  const rooms: BringBackRooms = {
+    ...CONTEXT,
+    ...NOTHING_KEPT,
+    journals: { read: async () => (isKept ? WHOLE : undefined) },
+    store: { executions: store.executions, ledger: { search } },
+    settleLost: async (id) => void settled.push(id),
+    recordOpening: ({ id, principal }) =>
+      ledger.write({ actor: principal, action: "execution.opened", subject: id, detail: { late: true } }),
+    people: { ...NOBODY, withdraw: async (id) => void withdrawn.push(id) },
+    owner: "here",
+    isLasting: true,
+    hasEnded,
+    report: (thrown) => assert.fail(String(thrown)),
+    close: (execution, result) => closeExecution(execution, result, { store, ledger, now: () => 8 }),
+    async revive({ id }, why, read) {
+      revived.push([id, why, read?.calls.length]);
+      return undefined;
+    },
+    awaitServers: () => assert.fail("no server is away"),
+  };
+  /** One that runs in a process that will be dead, with a call that was answered. */
+  const begin = async (n: number): Promise<Execution> => {
+    const execution = { id: idOf(n), principal: AGENT.id, source: digestOf("1"), startedAt: n, owner: "dead" };
+    await store.executions.open({ ...execution, sourceText: "1" });
+    await ledger.write({ actor: AGENT.id, action: "execution.opened", subject: execution.id, detail: {} });
+    const detail = { execution: execution.id, seq: 1 };
+    const intent = { ...detail, effect: "write", decision: "allow", idempotent: true };
+    await ledger.write({ actor: AGENT.id, action: "call.intended", subject: "a.b", detail: intent });
+    await ledger.write({
+      actor: AGENT.id,
+      action: "call.ended",
+      subject: "a.b",
+      detail: { ...detail, outcome: "ok", ms: 1 },
+    });
+    return execution;
+  };
+  const closings = async (id: ExecutionId) =>
+    (await store.ledger.search({ execution: id, action: "execution.closed", limit: 9 })).map(
+      ({ detail }) => JSON.parse(detail) as Readonly<Record<string, unknown>>,
+    );
+  const start = async (): Promise<void> => {
+    await closeOrphans({ store, ledger, hasEnded });
+    await bringBack(rooms);
+  };
+  return { store, ledger, rooms, begin, start, closings, revived, withdrawn, settled, count: () => searches };
+}
+
+type Opened = Awaited<ReturnType<typeof open>>;
+
+/** The process dies when the ledger has the end, and, unless `isCut`, the store too. */
+async function end({ store, ledger, closings }: Opened, execution: Execution, result: Ended, isCut: boolean) {
+  const close = async (id: ExecutionId): Promise<void> => {
+    while ((await closings(id)).length === 0) await soon();
+    throw new GloveboxError("STORE_UNAVAILABLE", "The disk is full");
+  };
+  const cut = { executions: { close } };
+  const whole: ExecutionResult = { ...emptyResult(execution, "completed", CONTEXT), calls: [CALL], ...result };
+  const closed = closeExecution(execution, whole, { store: isCut ? cut : store, ledger, now: () => 6 });
+  await (isCut ? assert.rejects(closed, { code: "STORE_UNAVAILABLE" }) : closed);
+  return whole;
+}
+
+type Ended = Partial<ExecutionResult>;
+const STATS = { queueMs: 3, wallMs: 12, cpuMs: 4, peakMemoryBytes: 5, calls: 1, outputBytes: 6 };
+const THREW = { code: "PROGRAM_THREW", message: "boom", retry: false } as const;
+const CANCELLED = { code: "REQUEST_CANCELLED", message: "enough", retry: false } as const;
+const ENDS: readonly (readonly [string, Ended, string])[] = [
+  ["completed", { value: 7, stats: STATS }, "STORE_UNAVAILABLE"],
+  ["failed", { state: "failed", error: THREW, stats: STATS }, "PROGRAM_THREW"],
+  ["was cancelled", { state: "cancelled", error: CANCELLED, stats: STATS }, "REQUEST_CANCELLED"],
+];
+
+describe("an execution that has an end in the ledger", () => {
+  for (const [how, ended, code] of ENDS)
+    for (const isKept of [true, false])
+      it(`${how}, and has the same one in the store after a start, ${isKept ? "with" : "without"} a journal`, async () => {
+        const opened = await open(isKept);
+        const { store, begin, start, closings, revived, withdrawn } = opened;
+        const execution = await begin(1);
+        const result = await end(opened, execution, ended, true);
+        const before = await closings(execution.id);
+        assert.equal((await store.executions.find(execution.id))?.ending, null);
+        await start();
+        await start();
+        assert.deepEqual([before.length, await closings(execution.id), revived], [1, before, []]);
+        const { ending } = known(await store.executions.find(execution.id));
+        const { state, error, calls, stats, value } = parseResult(known(ending?.result));
+        assert.deepEqual([ending?.state, ending?.errorCode, ending?.endedAt], [result.state, result.error?.code, 7]);
+        assert.deepEqual([state, error?.code, error?.retry, value], [result.state, code, false, undefined]);
+        assert.match(error?.message ?? "", /Glovebox ended before what it came to was stored$/);
+        assert.deepEqual([calls, stats.wallMs, stats.cpuMs, stats.calls], [[CALL], 12, 4, 1]);
+        assert.deepEqual(withdrawn, [execution.id]);
+      });
+
+  it("keeps its own result when the store has that too", async () => {
+    const opened = await open(true);
+    const execution = await opened.begin(1);
+    const result = await end(opened, execution, { value: 7 }, false);
+    await opened.start();
+    const { ending } = known(await opened.store.executions.find(execution.id));
+    assert.deepEqual(parseResult(known(ending?.result)), result);
+    assert.deepEqual([(await opened.closings(execution.id)).length, opened.revived], [1, []]);
+  });
+
+  it("is given it by whoever asks for it, too, and by one of two at the same time", async () => {
+    const opened = await open(true);
+    const execution = await opened.begin(1);
+    await end(opened, execution, { value: 7 }, true);
+    const [one, other] = await Promise.all(
+      [1, 2].map((n) => bringBackOne(execution, { ...opened.rooms, owner: `${n}` })),
+    );
+    assert.deepEqual(
+      [one ?? other, one && other].map((each) => each?.state),
+      ["completed", undefined],
+    );
+    assert.equal((await opened.closings(execution.id)).length, 1);
+  });
+});
+
+describe("executions that have no end", () => {
+  it("end at a start when nothing is kept of them, after one walk over the ledger", async () => {
+    const { store, begin, start, closings, revived, settled, count } = await open(false);
+    const left = [await begin(1), await begin(2), await begin(3)];
+    await start();
+    assert.deepEqual([count(), revived], [1, []]);
+    const ids = left.map(({ id }) => id);
+    assert.deepEqual(settled, ids);
+    for (const { id } of left) {
+      const { state, errorCode, result } = (await store.executions.find(id))?.ending ?? assert.fail();
+      assert.deepEqual([state, errorCode, parseResult(result).calls], ["failed", "SANDBOX_CRASHED", [CALL]]);
+      assert.deepEqual(
+        (await closings(id)).map((closing) => closing["code"]),
+        ["SANDBOX_CRASHED"],
+      );
+    }
+  });
+
+  it("are opened in the ledger before they end there, when their process died between the store and the ledger", async () => {
+    const { store, start } = await open(false);
+    const lost = { id: idOf(1), principal: AGENT.id, source: digestOf("1"), startedAt: 1, owner: "dead" };
+    await store.executions.open({ ...lost, sourceText: "1" });
+    await start();
+    await start();
+    const found = await store.ledger.search({ execution: lost.id, limit: 9 });
+    assert.deepEqual(
+      found.map(({ action }) => action),
+      ["execution.closed", "execution.opened"],
+    );
+  });
+
+  it("go on at a start when they can, with what that walk has found", async () => {
+    const { begin, start, closings, revived, settled, count } = await open(true);
+    const left = [await begin(1), await begin(2)];
+    await start();
+    assert.deepEqual([count(), settled], [1, []]);
+    assert.deepEqual(
+      revived,
+      left.map(({ id }) => [id, "restarted", 1]),
+    );
+    for (const { id } of left) assert.deepEqual(await closings(id), []);
+  });
+
+  it("end when they are overdue, and keep what they reserved while nobody knows that their process died", async () => {
+    const { store, begin, rooms, settled } = await open(false);
+    const { id } = await begin(1);
+    await store.executions.adopt(id, { was: "open", from: "dead", by: "elsewhere" });
+    const ended = await bringBackOne((await store.executions.find(id)) ?? assert.fail(), rooms);
+    assert.deepEqual([ended?.state, settled], ["failed", []]);
+  });
+
+  it("cost no walk when there are none of dead processes", async () => {
+    const { store, start, count } = await open(false);
+    const alive = { id: idOf(1), principal: AGENT.id, source: digestOf("1"), startedAt: 1, owner: "alive" };
+    await store.executions.open({ ...alive, sourceText: "1" });
+    await start();
+    assert.deepEqual([count(), (await store.executions.find(alive.id))?.ending], [0, null]);
+  });
+});

@@ -1,0 +1,85 @@
+/** An execution that is taken over and cannot go on after all, on a real store and ledger. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { digestOf, openLedger } from "../../ledger/index.ts";
+import { AGENT, EXECUTION } from "../../../test/fixtures/bridge/test-bridge.ts";
+import { openStore } from "../../store/index.ts";
+import { closeExecution } from "../run/execution-log.ts";
+import { NEVER_PAUSED, NO_JOURNALS } from "../fixtures/durable.ts";
+import { readTrail } from "../recover/read-trail.ts";
+import { revive } from "./resume-execution.ts";
+import type { ReviveRooms } from "./resume-execution.ts";
+
+const OPENING = { id: EXECUTION, principal: AGENT.id, source: digestOf("1"), sourceText: "1", startedAt: 1 };
+const unreached = (): never => assert.fail("nothing runs");
+
+/** Left open by `owner`; its journal is gone by the time that somebody has it. */
+async function open(owner: string) {
+  const store = await openStore({ path: ":memory:", now: () => 0 });
+  const ledger = await openLedger({ store, now: () => 0 });
+  await store.executions.open({ ...OPENING, owner });
+  await ledger.write({ actor: AGENT.id, action: "execution.opened", subject: EXECUTION, detail: {} });
+  const settled: string[] = [];
+  let searches = 0;
+  const search: typeof store.ledger.search = (query) => {
+    searches += 1;
+    return store.ledger.search(query);
+  };
+  const rooms: ReviveRooms = {
+    ...NEVER_PAUSED,
+    engine: "isolate",
+    isolation: "process",
+    report: () => "in_1",
+    hide: (text) => text,
+    store: { executions: store.executions, ledger: { search } },
+    journals: NO_JOURNALS,
+    owner: "here",
+    hasEnded: (name) => name === "dead",
+    settleLost: async (id) => void settled.push(id),
+    recordOpening: () => assert.fail("it was opened"),
+    recordRevival: async () => undefined,
+    close: (execution, result) => closeExecution(execution, result, { store, ledger, now: () => 2 }),
+    recordEnd: unreached,
+    takeIn: unreached,
+    open: unreached,
+    admit: unreached,
+    snapshot: unreached,
+    declare: unreached,
+    analyze: unreached,
+    check: unreached,
+    bridge: unreached,
+    hasNetwork: unreached,
+    run: unreached,
+    keepValue: unreached,
+  };
+  const stored = (await store.executions.find(EXECUTION)) ?? assert.fail();
+  const signal = new AbortController().signal;
+  const goOn = async (isRead: boolean) => {
+    const read = isRead ? { read: await readTrail(EXECUTION, { store }) } : {};
+    return revive(stored, { why: "restarted", ...read, signal, onEvent: () => undefined }, rooms);
+  };
+  return { store, goOn, settled, count: () => searches };
+}
+
+describe("an execution that cannot go on after all", () => {
+  for (const [owner, isLost] of [
+    ["dead", true],
+    ["elsewhere", false],
+  ] as const)
+    it(`ends, and ${isLost ? "gives back what its dead process" : "leaves what a process that may run"} had reserved`, async () => {
+      const { store, goOn, settled } = await open(owner);
+      const result = await goOn(true);
+      assert.deepEqual([result?.state, result?.error?.code], ["failed", "REPLAY_DIVERGED"]);
+      assert.equal((await store.executions.find(EXECUTION))?.ending?.errorCode, "REPLAY_DIVERGED");
+      assert.deepEqual(settled, isLost ? [EXECUTION] : []);
+    });
+
+  it("is looked for in the ledger by whoever has nothing from before, and at its end", async () => {
+    const [told, untold] = [await open("dead"), await open("dead")];
+    await told.goOn(true);
+    await untold.goOn(false);
+    assert.deepEqual([told.count(), untold.count()], [1, 2]);
+  });
+});

@@ -1,0 +1,94 @@
+/** Calls without a program: the same bridge and record as any execution, and one answer for each call. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { digestOf } from "../../ledger/index.ts";
+import { AGENT, EXECUTION, TOOLS, openTestBridge, snapshotOf } from "../../../test/fixtures/bridge/test-bridge.ts";
+import type { TestBridgeOptions } from "../../../test/fixtures/bridge/test-bridge.ts";
+import { DEFAULT_LIMITS } from "../../domain/index.ts";
+import type { ExecutionResult, JsonObject } from "../../domain/index.ts";
+import { NEVER_PAUSED, NO_JOURNAL } from "../fixtures/durable.ts";
+import { callTools } from "./call-tools.ts";
+import type { Rooms } from "./execute.ts";
+
+async function run(calls: readonly (readonly [string, JsonObject])[], options: TestBridgeOptions = {}) {
+  const { bridge, ended } = await openTestBridge(options);
+  const sources: string[] = [];
+  const closed: ExecutionResult[] = [];
+  const cancel = new AbortController();
+  const never = (): never => assert.fail("there is no program");
+  const rooms: Rooms = {
+    engine: "isolate",
+    isolation: "process",
+    report: () => "in_1",
+    hide: (text: string) => text,
+    open: ({ source }) => {
+      sources.push(source);
+      const execution = { id: EXECUTION, principal: AGENT.id, source: digestOf(source), startedAt: 0 };
+      return { execution, opened: Promise.resolve(), durable: async () => undefined, journal: NO_JOURNAL };
+    },
+    admit: async ({ wallMs }) => ({ wallMs, settle: async () => undefined }),
+    snapshot: async () => snapshotOf(TOOLS),
+    hasNetwork: () => false,
+    declare: never,
+    analyze: never,
+    check: never,
+    run: never,
+    keepValue: never,
+    ...NEVER_PAUSED,
+    bridge: (_execution, _snapshot, _request, { signal }) => {
+      signal.addEventListener("abort", () => ended.abort());
+      return bridge;
+    },
+    close: async (_execution, result) => void closed.push(result),
+  };
+  const request = { principal: AGENT, limits: DEFAULT_LIMITS, signal: cancel.signal };
+  const called = callTools({ ...request, calls: calls.map(([address, args]) => ({ address, args })) }, rooms);
+  return { called, sources, closed, cancel };
+}
+
+describe("calls without a program", () => {
+  it("are recorded as the program that would make them, and closed with their answer", async () => {
+    const { called, sources, closed } = await run([["files.read", { path: "a" }]]);
+    const { result, replies } = await called;
+    assert.deepEqual(sources, ['await files.read({"path":"a"});']);
+    assert.deepEqual(replies, [{ ok: true, json: '{"ok":true}' }]);
+    assert.deepEqual([result.state, result.value, result.stats.calls], ["completed", { ok: true }, 1]);
+    assert.deepEqual(closed, [result]);
+  });
+  it("have one answer each; the execution has failed if one of them has", async () => {
+    const { called } = await run([
+      ["files.read", {}],
+      ["files.remove", {}],
+    ]);
+    const { result, replies } = await called;
+    assert.deepEqual(
+      replies.map((reply) => reply.ok),
+      [true, false],
+    );
+    assert.deepEqual([result.state, result.error?.code], ["failed", "POLICY_APPROVAL_PENDING"]);
+  });
+  it("that are cancelled end the execution as cancelled", async () => {
+    const { called, cancel } = await run([["files.read", {}]], { invoke: () => new Promise(() => undefined) });
+    setImmediate(() => cancel.abort());
+    assert.equal((await called).result.state, "cancelled");
+  });
+  it("over the limit fail as a whole, and that is recorded too", async () => {
+    const { called, closed } = await run(
+      [
+        ["files.read", {}],
+        ["files.read", {}],
+      ],
+      { limits: { calls: 1 } },
+    );
+    const { result, replies } = await called;
+    assert.deepEqual([result.state, result.error?.code, replies], ["failed", "LIMIT_CALLS", []]);
+    assert.deepEqual(closed, [result]);
+  });
+  it("with a name that is none are quoted, not written as code", async () => {
+    const { called, sources } = await run([["x.y); evil(", {}]]);
+    assert.equal((await called).result.error?.code, "TOOL_NOT_FOUND");
+    assert.deepEqual(sources, ['await "x.y); evil("({});']);
+  });
+});

@@ -1,0 +1,248 @@
+/** Requests with a key, on a real store: one execution however often they arrive, and what a dead process leaves. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { AGENT, known } from "../../../test/fixtures/bridge/test-bridge.ts";
+import { openLedger } from "../../ledger/index.ts";
+import { DEFAULT_LIMITS, parseExecutionId } from "../../domain/index.ts";
+import type { ExecutionResult } from "../../domain/index.ts";
+import { openStore } from "../../store/index.ts";
+import type { StoredExecution } from "../../store/index.ts";
+import { bringBack, bringBackOne } from "../recover/recover-executions.ts";
+import type { BringBackRooms } from "../recover/recover-executions.ts";
+import { NOBODY, NOTHING_KEPT, NO_JOURNALS } from "../fixtures/durable.ts";
+import { createRecord } from "./execution-log.ts";
+import type { ExecutionRequest } from "./execute.ts";
+import { followRunning } from "./running-table.ts";
+import { createKeyed } from "./keyed.ts";
+import type { KeyedRequest } from "./keyed.ts";
+import { resume } from "../history/view-execution.ts";
+import { emptyResult } from "./settle.ts";
+
+const CONTEXT = {
+  engine: "isolate",
+  isolation: "process",
+  report: () => "in_1",
+  hide: (text: string) => text,
+} as const;
+
+/** One store, and processes on it. */
+async function openProcesses() {
+  const store = await openStore({ path: ":memory:", now: () => 0 });
+  const ledger = await openLedger({ store, now: () => 0 });
+  const dead = new Set<string>();
+  let ids = 0;
+  const createId = () => known(parseExecutionId(`ex_${(ids += 1).toString().padStart(24, "0")}`));
+
+  /** Sends a request; `act` is what its program comes to. */
+  const start = (owner: string) => {
+    const record = createRecord({
+      store,
+      ledger,
+      now: () => 1,
+      createId,
+      createSeed: () => [1, 2, 3, 4],
+      owner,
+      hide: (text) => text,
+      journals: NO_JOURNALS,
+    });
+    const rooms = {
+      ...CONTEXT,
+      ...record,
+      store,
+      hasEnded: (name: string) => dead.has(name),
+      running: followRunning(),
+      now: () => 2,
+      longestMs: 1_000,
+      people: NOBODY,
+      ...NOTHING_KEPT,
+      bringBack: (stored: StoredExecution) => bringBackOne(stored, backRooms),
+    };
+    const none = () => assert.fail("there is no journal");
+    const lasting = { isLasting: true, revive: none, awaitServers: none };
+    const backRooms: BringBackRooms = { ...rooms, owner, journals: NO_JOURNALS, ...lasting };
+    const keyed = createKeyed({
+      ...record,
+      view: (principal, { execution }, signal) => resume({ principal, execution, waitMs: 1, signal }, rooms),
+    });
+    const send = (act: Act, change: Change = {}) =>
+      keyed.once({ ...REQUEST, wanted: {}, idempotencyKey: "k", ...change }, async (opened) => {
+        const { execution } = known(opened.opening);
+        const result = { ...emptyResult(execution, "completed", CONTEXT), ...(await act()) };
+        await record.close(execution, result);
+        return result;
+      });
+    return { send, recover: () => bringBack(backRooms) };
+  };
+  const end = (owner: string): void => void dead.add(owner);
+  return { start, end, store, ledger };
+}
+
+type Act = () => Promise<Partial<ExecutionResult>>;
+type Change = Partial<KeyedRequest>;
+
+const REQUEST: ExecutionRequest = {
+  principal: AGENT,
+  source: "1",
+  limits: DEFAULT_LIMITS,
+  signal: new AbortController().signal,
+};
+
+/** Counts how often it was carried out. */
+function counted(result: Partial<ExecutionResult> = { value: 1 }) {
+  let times = 0;
+  const act: Act = async () => ({ ...result, ...((times += 1) > 1 && { value: "twice" }) });
+  return { act, times: () => times };
+}
+
+const BUSY = { code: "LIMIT_BUSY", message: "busy", retry: true } as const;
+const CALL = { seq: 1, tool: "a.b", effect: "write", decision: "allow", outcome: "ok", ms: 1 } as const;
+
+describe("a request with a key", () => {
+  it("is carried out once, at the same time, later, and from another process", async () => {
+    const { start } = await openProcesses();
+    const { act, times } = counted();
+    const here = start("here");
+    const results = await Promise.all([here.send(act), here.send(act), start("there").send(act)]);
+    results.push(await here.send(act), await start("later").send(act));
+    assert.deepEqual(new Set(results.map(({ execution, value }) => `${execution} ${JSON.stringify(value)}`)).size, 1);
+    assert.equal(times(), 1);
+  });
+  it("is another one with another key, and refused when only the key is the same", async () => {
+    const { start } = await openProcesses();
+    const { act, times } = counted();
+    const { send } = start("here");
+    await send(act);
+    await send(act, { idempotencyKey: "other" });
+    assert.equal(times(), 2);
+    const conflict = { code: "REQUEST_CONFLICT" };
+    await assert.rejects(send(act, { source: "2" }), conflict);
+    await assert.rejects(send(act, { input: 1 }), conflict);
+    await assert.rejects(send(act, { networkPolicy: { mode: "blocked" } }), conflict);
+    await assert.rejects(send(act, { dryRun: true }), conflict);
+    await assert.rejects(start("there").send(act, { wanted: { calls: 1 } }), conflict);
+    const first = send(act, { idempotencyKey: "third" });
+    await assert.rejects(send(act, { idempotencyKey: "third", source: "2" }), conflict);
+    await first;
+    assert.equal(times(), 3);
+  });
+  it("is tried again when it ended before it called anything, for a reason that may be gone", async () => {
+    const { start } = await openProcesses();
+    const { send } = start("here");
+    await send(counted({ state: "failed", error: BUSY }).act);
+    assert.equal((await send(counted().act)).value, 1);
+    assert.equal((await send(counted({ value: 2 }).act)).value, 1);
+  });
+  it("is tried again by whoever still waits when the first was cancelled before it called anything", async () => {
+    const { start } = await openProcesses();
+    const { send } = start("here");
+    const gone = Promise.withResolvers<Partial<ExecutionResult>>();
+    const first = send(() => gone.promise);
+    const second = send(counted().act);
+    gone.resolve({ state: "cancelled" });
+    assert.deepEqual([(await first).state, (await second).value], ["cancelled", 1]);
+    assert.equal((await send(counted({ value: 2 }).act)).value, 1);
+  });
+  it("can be given up by one of those who wait, and goes on for the others", async () => {
+    const { start } = await openProcesses();
+    const { send } = start("here");
+    const gone = new AbortController();
+    const ended = Promise.withResolvers<Partial<ExecutionResult>>();
+    const first = send(() => ended.promise);
+    const second = send(counted().act, { signal: gone.signal });
+    gone.abort();
+    await assert.rejects(second, { code: "REQUEST_CANCELLED" });
+    ended.resolve({ value: 1 });
+    assert.equal((await first).value, 1);
+  });
+  it("is the same when only the operator's own limits have changed meanwhile", async () => {
+    const { start } = await openProcesses();
+    await start("here").send(counted().act);
+    const { act, times } = counted();
+    await start("later").send(act, { limits: { ...DEFAULT_LIMITS, wallMs: 5 } });
+    assert.equal(times(), 0);
+  });
+  it("is not tried again when it had called something, or would fail again", async () => {
+    const { start } = await openProcesses();
+    const { send } = start("here");
+    await send(counted({ state: "failed", error: BUSY, calls: [CALL] }).act);
+    assert.deepEqual((await send(counted().act)).error, BUSY);
+    const wrong = { ...BUSY, code: "PROGRAM_SYNTAX", retry: false } as const;
+    await send(counted({ state: "failed", error: wrong }).act, { idempotencyKey: "b" });
+    assert.deepEqual((await send(counted().act, { idempotencyKey: "b" })).error, wrong);
+  });
+  it("has a key of 1 to 256 characters", async () => {
+    const { start } = await openProcesses();
+    const { send } = start("here");
+    for (const key of ["k".repeat(255), "k".repeat(256)]) await send(counted().act, { idempotencyKey: key });
+    for (const key of ["", "k".repeat(257)])
+      await assert.rejects(send(counted().act, { idempotencyKey: key }), { code: "REQUEST_INVALID" });
+  });
+});
+
+describe("an execution whose process died", () => {
+  const NEVER: Act = () => new Promise(() => undefined);
+  const intend = (seq: number, effect: string, decision = "allow") => ({
+    actor: "agent",
+    action: "call.intended",
+    subject: `a.${effect}`,
+    detail: { execution: `ex_${"1".padStart(24, "0")}`, seq, effect, decision },
+  });
+  const rehearse = (seq: number) => {
+    const intended = intend(seq, "write");
+    return { ...intended, detail: { ...intended.detail, dryRun: true } };
+  };
+  const answer = (seq: number) => ({
+    ...intend(seq, "x"),
+    action: "call.ended",
+    detail: { execution: `ex_${"1".padStart(24, "0")}`, seq, outcome: "ok", ms: 2 },
+  });
+
+  it("is closed by the next one, with the calls whose outcome nobody knows, and never carried out again", async () => {
+    const { start, end, ledger, store } = await openProcesses();
+    void start("first").send(NEVER);
+    await store.ledger.search({ limit: 1 });
+    for (const record of [
+      intend(1, "write"),
+      answer(1),
+      intend(2, "read"),
+      intend(3, "write"),
+      intend(4, "destroy", "ask"),
+      rehearse(5),
+    ])
+      await ledger.write(record);
+    const { send, recover } = start("second");
+    await recover();
+    assert.equal((await store.executions.listUnfinished()).length, 1, "it may live as long as its process does");
+    end("first");
+    await recover();
+    assert.deepEqual(await store.executions.listUnfinished(), []);
+    const { act, times } = counted();
+    const { state, error, calls } = await send(act);
+    assert.deepEqual(
+      [state, error?.code, error?.retry, times(), calls.map(({ seq, outcome }) => [seq, outcome])],
+      [
+        "failed",
+        "SANDBOX_CRASHED",
+        false,
+        0,
+        [
+          [1, "ok"],
+          [2, "error"],
+          [3, "unknown"],
+          [4, "pending"],
+          [5, "error"],
+        ],
+      ],
+    );
+    assert.match(error?.message ?? "", /; a\.write \(call 3\): whether they took effect is unknown$/);
+  });
+  it("that had called nothing is carried out again under its key", async () => {
+    const { start, end } = await openProcesses();
+    void start("first").send(NEVER);
+    end("first");
+    const { act, times } = counted();
+    assert.deepEqual([(await start("second").send(act)).value, times()], [1, 1]);
+  });
+});

@@ -1,0 +1,125 @@
+/** Runs a program that is ready to run, from its start or from where an earlier run of it was put away. */
+
+import type { Asking, Bridge } from "../../bridge/index.ts";
+import { GloveboxError } from "../../domain/index.ts";
+import type { CatalogSnapshot, Execution, ExecutionResult, Json, Program, Truncation } from "../../domain/index.ts";
+import type { SandboxJob, SandboxResult } from "../../sandbox/index.ts";
+
+import type { Opening } from "./execution-log.ts";
+import type { AnalyzedRequest, ExecutionRequest, Passage } from "./execute.ts";
+import { createTape } from "../journal/create-tape.ts";
+import type { JournaledStart, Recording } from "../journal/events.ts";
+import type { ResultOwner } from "../results/create-results.ts";
+import { keepLarge } from "../results/keep-large.ts";
+import { cleanLine, settleResult } from "./settle.ts";
+import type { SettleContext } from "./settle.ts";
+import { watchForPause } from "../suspend/detect-pause.ts";
+import { openWaiting } from "../suspend/wait-for-approval.ts";
+import type { People } from "../suspend/wait-for-approval.ts";
+
+/** What running a program needs of the rooms. */
+export interface RunRooms extends SettleContext {
+  bridge(opening: Opening, snapshot: CatalogSnapshot, request: AnalyzedRequest, passage: Passage): Bridge;
+  hasNetwork(request: ExecutionRequest): boolean;
+  /** What its program holds in place of secrets, by name: the same for an execution whenever it is asked. */
+  tokensOf?(execution: Execution): Readonly<Record<string, string>> | undefined;
+  run(job: SandboxJob): Promise<SandboxResult>;
+  keepValue(owner: ResultOwner, value: Json): Promise<Truncation>;
+  readonly people: People;
+  /** How long a program itself waits for a person before it is put away. */
+  readonly graceMs: number;
+  /** Fires when the gateway is about to end. */
+  readonly leaving: AbortSignal;
+}
+
+export interface Ready {
+  readonly rooms: RunRooms;
+  readonly snapshot: CatalogSnapshot;
+  readonly program: Program;
+  /** What an earlier run of it left, and what it had asked people. */
+  readonly recording?: Recording;
+  readonly asked?: ReadonlyMap<number, Asking>;
+}
+
+/** One for all: without a reason each end would make an error with a stack of its own, which nobody reads. */
+const OVER = new GloveboxError("REQUEST_CANCELLED", "The program has ended");
+
+export async function runProgram(
+  opening: Opening,
+  request: ExecutionRequest,
+  { rooms, snapshot, program, recording, asked }: Ready,
+): Promise<ExecutionResult> {
+  const { execution, journal } = opening;
+  const { principal, limits, input, signal, onEvent } = request;
+  const ended = new AbortController();
+  const { people, graceMs, leaving } = rooms;
+  const putAway = watchForPause({ graceMs, limits, leaving, ended: ended.signal, canPause: () => journal.isWhole() });
+  const waiting = openWaiting({
+    people,
+    putAway,
+    ended: ended.signal,
+    labels: () => bridge.labels(),
+    plan: () => bridge.plan,
+    ...(principal.session !== undefined && { session: principal.session }),
+    ...(onEvent && { onEvent }),
+  });
+  const seen = (how: "written" | "flushed"): Promise<void> => (how === "flushed" ? journal.flush() : journal.write());
+  const passage = { signal: ended.signal, approve: waiting.approve, seen, ...(asked && { asked }) };
+  const bridge = rooms.bridge(opening, snapshot, { ...request, program }, passage);
+  const labels = bridge.labels();
+  const begun = recording?.begun ?? toBegun(program, snapshot, { ...toSurroundings(opening, request, rooms), labels });
+  const { tape, host } = createTape({
+    journal,
+    bridge,
+    begun,
+    onStart: putAway.start,
+    ...(opening.start && { start: opening.start }),
+    ...(recording && { recording }),
+  });
+  // Calls that nobody waits for any more are given up before the result is written, also when the sandbox breaks.
+  const ran = await rooms
+    .run({
+      program,
+      namespaces: begun.namespaces,
+      limits,
+      host: putAway.watch(host),
+      tape,
+      setAside: putAway.signal,
+      onTimers: putAway.onTimers,
+      principal: principal.id,
+      signal,
+      ...(begun.network && { network: true }),
+      ...(begun.secrets && { secrets: begun.secrets }),
+      ...(onEvent && { onLog: (line) => onEvent({ kind: "log", line: cleanLine(line, rooms) }) }),
+      ...(input !== undefined && { input }),
+    })
+    .finally(() => ended.abort(OVER));
+  await bridge.recorded();
+  const settled = settleResult(execution, { program, bridge, ran, pending: waiting.pending() }, rooms);
+  if (settled.state !== "paused" && waiting.hasAsked()) await people.withdraw(execution.id);
+  return keepLarge(settled, limits, (value) =>
+    rooms.keepValue({ principal: principal.id, execution: execution.id, labels: bridge.labels() }, value),
+  );
+}
+
+/** The texts of the source are in the request already, and what servers say of themselves reaches no program. */
+function toBegun(
+  program: Program,
+  { namespaces }: CatalogSnapshot,
+  surroundings: Surroundings,
+): Omit<JournaledStart, "start"> {
+  const seen = namespaces.map((namespace) => ({ ...namespace, summary: "" }));
+  return { program: { ...program, source: "", checkable: "" }, namespaces: seen, ...surroundings };
+}
+
+type Surroundings = Pick<JournaledStart, "network" | "engine" | "secrets" | "labels">;
+
+function toSurroundings({ execution }: Opening, request: ExecutionRequest, rooms: RunRooms): Surroundings {
+  const secrets = rooms.tokensOf?.(execution);
+  return { engine: rooms.engine, network: rooms.hasNetwork(request), ...(secrets && { secrets }) };
+}
+
+/** The program of a recording, as it was before it was kept. */
+export function programOf({ request, begun }: Recording): Program | undefined {
+  return begun && { ...begun.program, source: request.source, checkable: request.source };
+}

@@ -1,0 +1,85 @@
+/** What an execution was granted bounds its time, and what it used is settled however it ends. */
+
+import assert from "node:assert/strict";
+import { it } from "node:test";
+
+import { DEFAULT_LIMITS, GloveboxError, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
+import type { ErrorCode, ExecutionResult, Limits } from "../../domain/index.ts";
+import { blameQuota, withinQuotas } from "./within-quotas.ts";
+
+const id = parsePrincipalId("agent");
+assert.ok(id);
+const execution = parseExecutionId(`ex_${"0".repeat(24)}`);
+assert.ok(execution);
+const REQUEST = { execution, principal: { id, kind: "agent", groups: [] }, limits: DEFAULT_LIMITS } as const;
+
+function setUp(grantedMs: number) {
+  const settled: number[] = [];
+  const admit = async () => ({ wallMs: grantedMs, settle: async (usedMs: number) => void settled.push(usedMs) });
+  return { settled, admit };
+}
+
+it("runs within what was granted, and settles what it says that it used", async () => {
+  const { settled, admit } = setUp(50);
+  const run = async (limits: Limits) => limits;
+  const limits = await withinQuotas(REQUEST, admit, { run, wallMsOf: () => 7 });
+  assert.deepEqual([limits, settled], [{ ...DEFAULT_LIMITS, wallMs: 50 }, [7]]);
+});
+
+it("hears which quota left it less", async () => {
+  const { admit } = setUp(50);
+  const admitShort = async () => ({ ...(await admit()), shortenedBy: "quotas.executionMsPerHour" });
+  const run = async (_limits: Limits, shortenedBy?: string) => shortenedBy;
+  assert.equal(await withinQuotas(REQUEST, admitShort, { run, wallMsOf: () => 0 }), "quotas.executionMsPerHour");
+  assert.equal(await withinQuotas(REQUEST, admit, { run, wallMsOf: () => 0 }), undefined);
+});
+
+it("that was ended by what was left of a quota says so, and not that its own limit was too low", () => {
+  const setting = "quotas.executionMsPerHour";
+  const limits = { ...DEFAULT_LIMITS, wallMs: 50 };
+  const stats = { queueMs: 0, wallMs: 50, cpuMs: 1, peakMemoryBytes: 1, calls: 0, outputBytes: 0 };
+  const whole = { execution, state: "failed", logs: [], calls: [], findings: [], stats } as const;
+  const ended = (code: ErrorCode, message: string): ExecutionResult => ({
+    ...whole,
+    engine: "isolate",
+    isolation: "process",
+    error: { code, message, retry: false },
+  });
+  const late = ended("LIMIT_TIME", "The program ran longer than its limit of 50 ms (wallMs)");
+  assert.deepEqual(blameQuota(late, limits, setting), {
+    ...late,
+    error: {
+      code: "LIMIT_QUOTA",
+      message: "The program was ended after 50 ms: no more was left of the quota quotas.executionMsPerHour",
+      retry: false,
+      hint: "Look at what it has done, and wait until the quota resets or ask the operator to raise quotas.executionMsPerHour",
+    },
+  });
+  assert.equal(blameQuota(late, limits), late);
+  const busy = ended("LIMIT_TIME", "The program used 9 ms of processor time; its limit is 8 ms (cpuMs)");
+  assert.equal(blameQuota(busy, limits, setting), busy);
+});
+
+it("keeps its own limit where more was granted", async () => {
+  const { admit } = setUp(DEFAULT_LIMITS.wallMs + 1);
+  const run = async (limits: Limits) => limits.wallMs;
+  assert.equal(await withinQuotas(REQUEST, admit, { run, wallMsOf: () => 0 }), DEFAULT_LIMITS.wallMs);
+});
+
+it("is charged for the time that it took when it fails", async () => {
+  const { settled, admit } = setUp(50);
+  const run = async () => {
+    throw new GloveboxError("SANDBOX_CRASHED", "gone");
+  };
+  await assert.rejects(withinQuotas(REQUEST, admit, { run, wallMsOf: () => 0 }), { code: "SANDBOX_CRASHED" });
+  assert.equal(settled.length, 1);
+  assert.ok((settled[0] ?? 0) > 0);
+});
+
+it("does not run when nothing was granted", async () => {
+  const admit = async () => {
+    throw new GloveboxError("LIMIT_QUOTA", "used up");
+  };
+  const run = () => assert.fail("it runs");
+  await assert.rejects(withinQuotas(REQUEST, admit, { run, wallMsOf: () => 0 }), { code: "LIMIT_QUOTA" });
+});

@@ -1,0 +1,116 @@
+/** Which counters a request draws from, and how much. Pure. */
+
+import type { Instant, Principal, QuotaSettings, Tool, UsageQuotas } from "../../domain/index.ts";
+import type { QuotaClaim } from "../../store/index.ts";
+import { matchesTool } from "../rules/matches-tool.ts";
+
+/** A claim with the words that a refusal needs. */
+export interface NamedClaim {
+  readonly claim: QuotaClaim;
+  /** The setting that an operator would change. */
+  readonly setting: string;
+  readonly unit: "executions" | "ms" | "places" | "calls" | "cost";
+  /** `null` when everybody shares the counter. */
+  readonly principal: string | null;
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+/** Costs are counted in millionths, as whole numbers: sums of decimals would drift. */
+export const COST_UNITS = 1_000_000;
+/** An execution may wait for its turn before its own time begins. */
+const WAITING_MS = 10 * MINUTE_MS;
+
+/** With less than this left hardly any program gets to its end, so none is begun. */
+const LEAST_MS = 1_000;
+
+/** Each scope with the quotas that hold in it; 0 stands for none. */
+function scopesOf(settings: QuotaSettings, principal: Principal) {
+  return [
+    { prefix: "", quotas: settings as UsageQuotas, who: principal.id as string | null },
+    { prefix: "total.", quotas: settings.total, who: null },
+  ];
+}
+
+/** An execution counts once, reserves its whole time, and holds a place until it ends. */
+export function claimExecution(
+  settings: QuotaSettings,
+  { principal, wallMs }: { readonly principal: Principal; readonly wallMs: number },
+  { holder, now }: { readonly holder: string; readonly now: Instant },
+): readonly NamedClaim[] {
+  return scopesOf(settings, principal).flatMap(({ prefix, quotas, who }) => {
+    const name = (quota: string) => ({ key: keyOf(who, quota), setting: `quotas.${prefix}${quota}`, principal: who });
+    const claims: NamedClaim[] = [];
+    const { executionsPerMinute, executionMsPerHour, concurrentExecutions } = quotas;
+    if (executionsPerMinute > 0) {
+      const { key, ...words } = name("executionsPerMinute");
+      const counted = { kind: "window", key, windowMs: MINUTE_MS, limit: executionsPerMinute } as const;
+      claims.push({ ...words, unit: "executions", claim: { ...counted, amount: 1, least: 1 } });
+    }
+    if (executionMsPerHour > 0) {
+      const { key, ...words } = name("executionMsPerHour");
+      const timed = { kind: "window", key, windowMs: HOUR_MS, limit: executionMsPerHour } as const;
+      const least = Math.min(wallMs, LEAST_MS, executionMsPerHour);
+      claims.push({ ...words, unit: "ms", claim: { ...timed, amount: wallMs, least, holder } });
+    }
+    if (concurrentExecutions > 0) {
+      const { key, ...words } = name("concurrentExecutions");
+      const until = now + wallMs + WAITING_MS;
+      claims.push({
+        ...words,
+        unit: "places",
+        claim: { kind: "place", key, limit: concurrentExecutions, holder, until },
+      });
+    }
+    return claims;
+  });
+}
+
+/** A call counts for each rate that reaches its tool, and costs its price. */
+export function claimCall(
+  settings: QuotaSettings,
+  { principal, tool }: { readonly principal: Principal; readonly tool: Tool },
+): readonly NamedClaim[] {
+  return [...claimRates(settings, principal, tool), ...claimCost(settings, principal, tool)];
+}
+
+function claimRates({ rates }: QuotaSettings, principal: Principal, { address }: Tool): readonly NamedClaim[] {
+  return rates.flatMap(({ tools, calls, windowMs, per }, index) => {
+    if (!tools.some((pattern) => matchesTool(pattern, address))) return [];
+    const who = per === "principal" ? principal.id : null;
+    // Part of the name, so that another rate in this place does not go on with the old count.
+    const key = keyOf(who, `rate ${tools.toSorted().join(" ")} ${windowMs}`);
+    const claim = { kind: "window", key, windowMs, limit: calls, amount: 1, least: 1 } as const;
+    return [{ claim, setting: `quotas.rates[${index}]`, unit: "calls" as const, principal: who }];
+  });
+}
+
+function claimCost(settings: QuotaSettings, principal: Principal, tool: Tool): readonly NamedClaim[] {
+  const amount = Math.ceil(priceOf(settings, tool) * COST_UNITS);
+  if (amount === 0) return [];
+  return scopesOf(settings, principal).flatMap(({ prefix, quotas, who }) => {
+    const limit = Math.floor(quotas.costPerDay * COST_UNITS);
+    if (limit === 0) return [];
+    const claim = {
+      kind: "window",
+      key: keyOf(who, "costPerDay"),
+      windowMs: DAY_MS,
+      limit,
+      amount,
+      least: amount,
+    } as const;
+    return [{ claim, setting: `quotas.${prefix}costPerDay`, unit: "cost" as const, principal: who }];
+  });
+}
+
+/** The whole name before the namespace before `*`. */
+function priceOf({ prices }: QuotaSettings, { address }: Tool): number {
+  const namespace = address.slice(0, address.indexOf("."));
+  return prices.get(address) ?? prices.get(`${namespace}.*`) ?? prices.get("*") ?? 0;
+}
+
+/** No two can be alike: what everybody shares has no principal, and a principal is written as JSON. */
+function keyOf(who: string | null, quota: string): string {
+  return JSON.stringify([who, quota]);
+}

@@ -1,0 +1,80 @@
+/** Prepares an operator's rules for many decisions: sorted by strictness, patterns and groups looked up once. */
+
+import type { Decision, Effect, PolicyRule, PolicySettings, PrincipalId } from "../../domain/index.ts";
+import type { Match } from "./match-condition.ts";
+import { matchesTool } from "./matches-tool.ts";
+
+/** What a rule looks at beside the arguments. */
+export interface Subject {
+  readonly principal: { readonly id: string; readonly groups: readonly string[] };
+  readonly address: string;
+  /** The operator's name of the upstream; `null` when it is not known any more, as in old records. */
+  readonly server: string | null;
+  readonly effect: Effect;
+}
+
+/** The part of a rule that a subject does not fit, as explanations name it. */
+export type Misfit = "principal" | "server" | "tool" | "effect";
+
+export interface CompiledRule {
+  readonly rule: PolicyRule;
+  /** The first part that does not fit, `undefined` when all do, `unknown-server` when that cannot be told. */
+  readonly findMisfit: (subject: Subject) => Misfit | "unknown-server" | undefined;
+}
+
+export interface CompiledPolicy {
+  readonly settings: PolicySettings;
+  /** Strictest first, and in the operator's order among equals: the first that matches decides. */
+  readonly rules: readonly CompiledRule[];
+}
+
+/** Deny beats ask beats allow. */
+export const STRICTNESS: Readonly<Record<Decision["kind"], number>> = { allow: 0, ask: 1, deny: 2 };
+
+/** Costs time once, so that a decision does not. */
+export function compilePolicy(settings: PolicySettings): CompiledPolicy {
+  const rules = settings.rules.toSorted((a, b) => STRICTNESS[b.decision] - STRICTNESS[a.decision]);
+  return { settings, rules: rules.map((rule) => compileRule(rule, settings)) };
+}
+
+function compileRule(rule: PolicyRule, { groups }: PolicySettings): CompiledRule {
+  const servers = new Set(rule.servers);
+  const effects = new Set<Effect>(rule.effects);
+  const isWho = compileWho(rule, groups);
+  const isTool = compileTools(rule.tools);
+  return {
+    rule,
+    findMisfit: ({ principal, address, server, effect }) => {
+      if (!isTool(address)) return "tool";
+      if (effects.size > 0 && !effects.has(effect)) return "effect";
+      if (!isWho(principal)) return "principal";
+      if (servers.size === 0) return undefined;
+      if (server === null) return "unknown-server";
+      return servers.has(server) ? undefined : "server";
+    },
+  };
+}
+
+function compileWho(
+  { principals = [], groups = [] }: PolicyRule,
+  members: ReadonlyMap<string, readonly PrincipalId[]>,
+): (principal: Subject["principal"]) => boolean {
+  if (principals.length === 0 && groups.length === 0) return () => true;
+  const named = new Set<string>([...principals, ...groups.flatMap((group) => members.get(group) ?? [])]);
+  const wanted = new Set(groups);
+  return (principal) => named.has(principal.id) || principal.groups.some((group) => wanted.has(group));
+}
+
+function compileTools(patterns: readonly string[]): (address: string) => boolean {
+  if (patterns.length === 0 || patterns.includes("*")) return () => true;
+  const exact = new Set(patterns);
+  const open = patterns.filter((pattern) => pattern.endsWith(".*"));
+  return (address) => exact.has(address) || open.some((pattern) => matchesTool(pattern, address));
+}
+
+/** Whether a rule reaches a call, without its arguments. */
+export function matchSubject({ findMisfit }: CompiledRule, subject: Subject): Match {
+  const misfit = findMisfit(subject);
+  if (misfit === undefined) return "yes";
+  return misfit === "unknown-server" ? "unclear" : "no";
+}

@@ -1,0 +1,94 @@
+/** Why a call would be decided as it would: every rule, whether it matches, and what of it does or does not fit. */
+
+import type { Condition, ConditionTest, Decision, Json, RuleId } from "../../domain/index.ts";
+import type { CompiledPolicy, CompiledRule, Misfit, Subject } from "./compile-policy.ts";
+import { decide, isInForce, matchRule, toSubject } from "./decide.ts";
+import type { Question } from "./decide.ts";
+import { MAX_STEPS, matchCondition } from "./match-condition.ts";
+import type { Match } from "./match-condition.ts";
+
+/** What one rule has to do with a call. */
+export interface RuleFinding {
+  readonly rule: RuleId;
+  readonly decision: Decision["kind"];
+  readonly matches: boolean;
+  readonly why: string;
+}
+
+export interface Explanation {
+  readonly decision: Decision;
+  /** Strictest first: the first that matches decides, and without one the profile. */
+  readonly rules: readonly RuleFinding[];
+}
+
+/** Decides as the bridge would, and tells all of it. */
+export function explain(policy: CompiledPolicy, question: Question): Explanation {
+  const subject = toSubject(question.tool, question.principal);
+  const { args } = question.call;
+  return {
+    decision: decide(policy, question),
+    rules: policy.rules.map((compiled) => explainRule(compiled, subject, args)),
+  };
+}
+
+function explainRule(compiled: CompiledRule, subject: Subject, args: Json): RuleFinding {
+  const { id, decision, when = [] } = compiled.rule;
+  const matches = isInForce(compiled.rule, matchRule(compiled, subject, { args, budget: { left: MAX_STEPS } }));
+  const misfit = compiled.findMisfit(subject);
+  if (misfit !== undefined) return { rule: id, decision, matches, why: describeMisfit(misfit, subject) };
+  if (when.length === 0) return { rule: id, decision, matches, why: "it fits, and has no conditions" };
+  const told = when.map((condition) =>
+    explainCondition(condition, matchCondition(condition, args, { decision }), decision),
+  );
+  return { rule: id, decision, matches, why: told.join("; ") };
+}
+
+function describeMisfit(misfit: Misfit | "unknown-server", { principal, address, server, effect }: Subject): string {
+  switch (misfit) {
+    case "tool":
+      return `it is not about ${address}`;
+    case "effect":
+      return `it is not about the effect ${effect}`;
+    case "principal":
+      return `it is not about ${principal.id}`;
+    case "server":
+      return `it is not about the upstream ${server ?? "of this tool"}`;
+    case "unknown-server":
+      return "the upstream is not known any more";
+    default:
+      return misfit satisfies never;
+  }
+}
+
+function explainCondition(condition: Condition, match: Match, decision: Decision["kind"]): string {
+  const words = describeCondition(condition);
+  if (match === "yes") return `${words} holds`;
+  if (match === "no") return `${words} does not hold`;
+  const so = decision === "allow" ? "so allow does not apply" : `so ${decision} applies`;
+  return `${words} cannot be told: no such path, another type, or too much to look at; ${so}`;
+}
+
+/** As an operator would say it: `to[*] matches "*@x"`. */
+export function describeCondition({ path, test, not }: Condition): string {
+  return `${path.text} ${not ? "not " : ""}${describeTest(test)}`;
+}
+
+function describeTest(test: ConditionTest): string {
+  switch (test.kind) {
+    case "equals":
+      return `equals ${JSON.stringify(test.value)}`;
+    case "oneOf":
+      return `one of ${JSON.stringify(test.values)}`;
+    case "prefix":
+      return `starts with ${JSON.stringify(test.text)}`;
+    case "matches":
+      return `matches ${JSON.stringify(test.pattern.text)}`;
+    case "range":
+      return [
+        ...(test.min === undefined ? [] : [`from ${test.min}`]),
+        ...(test.max === undefined ? [] : [`up to ${test.max}`]),
+      ].join(" ");
+    default:
+      return test satisfies never;
+  }
+}

@@ -1,0 +1,179 @@
+/** Conditions on arguments: what each test says, and that what cannot be told never lets anything through. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import * as fc from "fast-check";
+
+import type { ConditionTest, Decision, Json } from "../../domain/index.ts";
+import { askWith, condition, pattern, rule } from "./fixtures/ask.ts";
+import { MAX_PATTERN_TEXT, MAX_STEPS, matchCondition } from "./match-condition.ts";
+
+const EQUALS: ConditionTest = { kind: "equals", value: "eu" };
+const PREFIX: ConditionTest = { kind: "prefix", text: "/work/" };
+const RANGE: ConditionTest = { kind: "range", min: 1, max: 10 };
+
+const match = (test: ConditionTest, value: Json, more = {}): string =>
+  matchCondition(condition("a", test, more), { a: value }, { decision: "deny" });
+
+describe("a test of one value", () => {
+  it("compares scalars by type and value", () => {
+    assert.deepEqual(
+      ["eu", "EU", ""].map((value) => match(EQUALS, value)),
+      ["yes", "no", "no"],
+    );
+    assert.deepEqual(
+      [true, false, "true", 1, null].map((value) => match({ kind: "equals", value: true }, value)),
+      ["yes", "no", "unclear", "unclear", "unclear"],
+    );
+    assert.deepEqual(
+      [null, "x", 0].map((value) => match({ kind: "equals", value: null }, value)),
+      ["yes", "no", "no"],
+    );
+  });
+  it("finds one of several, and cannot tell for a type that none of them has", () => {
+    const test: ConditionTest = { kind: "oneOf", values: ["a", null, 3] };
+    assert.deepEqual(
+      ["a", null, 3, "b", 4, true, ["a"]].map((value) => match(test, value)),
+      ["yes", "yes", "yes", "no", "no", "unclear", "unclear"],
+    );
+  });
+  it("compares the start of texts only", () => {
+    assert.deepEqual(
+      ["/work/x", "/work/", "/work", " /work/x", ["/work/x"]].map((value) => match(PREFIX, value)),
+      ["yes", "yes", "no", "no", "unclear"],
+    );
+  });
+  it("takes both ends of a range, just below, at and just above", () => {
+    assert.deepEqual(
+      [0.999, 1, 10, 10.001, "5"].map((value) => match(RANGE, value)),
+      ["no", "yes", "yes", "no", "unclear"],
+    );
+    assert.equal(match({ kind: "range", min: 1 }, 1e300), "yes");
+    assert.equal(match({ kind: "range", max: 1 }, -1e300), "yes");
+  });
+  it("holds a text against a pattern up to its longest, and not beyond", () => {
+    const test: ConditionTest = { kind: "matches", pattern: pattern("a*") };
+    assert.equal(match(test, "a".repeat(MAX_PATTERN_TEXT)), "yes");
+    assert.equal(match(test, "a".repeat(MAX_PATTERN_TEXT + 1)), "unclear");
+  });
+  it("is turned round by not, except where it cannot be told", () => {
+    assert.deepEqual(
+      ["eu", "us", 5].map((value) => match(EQUALS, value, { not: true })),
+      ["no", "yes", "unclear"],
+    );
+  });
+});
+
+describe("a path", () => {
+  const at = (path: string, args: Json, more = {}, decision: Decision["kind"] = "deny"): string =>
+    matchCondition(condition(path, EQUALS, more), args, { decision });
+
+  it("cannot be told where it is missing, unless the condition says what that means", () => {
+    assert.equal(at("a.b", { a: {} }), "unclear");
+    assert.equal(at("a.b", { a: {} }, { missing: "holds" }), "yes");
+    assert.equal(at("a.b", { a: {} }, { missing: "fails" }), "no");
+    assert.equal(at("a[1]", { a: ["eu"] }, { missing: "fails" }), "no");
+    assert.equal(at("a.b", { a: { b: "eu" } }, { missing: "fails" }), "yes");
+  });
+  it("cannot be told where another type stands on the way, whatever missing says", () => {
+    for (const a of ["eu", 5, null, ["eu"]]) assert.equal(at("a.b", { a }, { missing: "fails" }), "unclear");
+    assert.equal(at("a[0]", { a: { 0: "eu" } }, { missing: "fails" }), "unclear");
+    assert.equal(at("a[*]", { a: "eu" }, { missing: "fails" }), "unclear");
+  });
+  it("sees own properties only", () => {
+    for (const path of ["constructor", "a.toString", '["__proto__"]', "a.length"]) {
+      assert.equal(
+        matchCondition(condition(path, EQUALS, { missing: "fails" }), { a: {} }, { decision: "deny" }),
+        "no",
+        path,
+      );
+    }
+  });
+  it("reaches each value of a list or an object: one is enough to refuse, all are needed to allow", () => {
+    const mixed = { a: ["eu", "us"] };
+    assert.deepEqual([at("a[*]", mixed), at("a[*]", mixed, {}, "allow")], ["yes", "no"]);
+    assert.deepEqual([at("a[*]", { a: ["eu"] }), at("a[*]", { a: ["eu"] }, {}, "allow")], ["yes", "yes"]);
+    assert.deepEqual([at("a[*]", { a: ["us", 5] }), at("a[*]", { a: ["eu", 5] }, {}, "allow")], ["unclear", "unclear"]);
+    assert.deepEqual([at("a[*]", { a: [] }), at("a[*]", { a: [] }, {}, "allow")], ["no", "no"]);
+    assert.equal(at("a[*].b", { a: { x: { b: "us" }, y: { b: "eu" } } }), "yes");
+    assert.equal(at("a[*]", { a: ["eu", "us"] }, { not: true }), "yes");
+  });
+  it("takes so many steps and cannot tell beyond", () => {
+    const many = (count: number): Json => ({ a: Array.from({ length: count }, () => "us") });
+    // One step for the arguments and one for the list, then one for each value.
+    assert.equal(at("a[*]", many(MAX_STEPS - 2)), "no");
+    assert.equal(at("a[*]", many(MAX_STEPS - 1)), "unclear");
+    assert.equal(at("a[*][*]", { a: Array.from({ length: MAX_STEPS }, () => []) }), "unclear");
+  });
+});
+
+it("all rules together have one budget, so that many rules and large arguments cannot stall a decision", () => {
+  const args = { a: Array.from({ length: MAX_STEPS / 4 }, () => "us") };
+  const rules = (count: number) =>
+    Array.from({ length: count }, (_, index) => rule(`r${index}`, "deny", { when: [condition("a[*]", EQUALS)] }));
+  assert.equal(askWith(args, rules(3)), "allow");
+  assert.equal(askWith(args, rules(4)), "deny");
+  const long = { a: "a".repeat(MAX_PATTERN_TEXT) };
+  const hard = { kind: "matches", pattern: pattern(`${"?*".repeat(99)}b`) } as const;
+  const patterns = (count: number) =>
+    Array.from({ length: count }, (_, index) => rule(`r${index}`, "deny", { when: [condition("a", hard)] }));
+  assert.equal(askWith(long, patterns(30)), "allow");
+  assert.equal(askWith(long, patterns(31)), "deny");
+});
+
+describe("a condition that cannot be told", () => {
+  const when = [condition("amount", RANGE)];
+  const missing: readonly Json[] = [{}, { amount: "5" }, { amount: null }, { amount: [5] }];
+
+  it("lets deny and ask apply, and keeps allow from applying", () => {
+    for (const args of missing) {
+      assert.equal(askWith(args, [rule("r", "deny", { when })]), "deny");
+      assert.equal(askWith(args, [rule("r", "ask", { when })]), "ask");
+      assert.equal(askWith(args, [rule("r", "allow", { when })], "strict"), "ask");
+    }
+  });
+  it("does nothing of this where it can be told", () => {
+    assert.equal(askWith({ amount: 11 }, [rule("r", "deny", { when })]), "allow");
+    assert.equal(askWith({ amount: 5 }, [rule("r", "deny", { when })]), "deny");
+    assert.equal(askWith({ amount: 5 }, [rule("r", "allow", { when })], "strict"), "allow");
+  });
+  it("is decided by the other conditions where one of them fails", () => {
+    const both = [...when, condition("currency", EQUALS)];
+    assert.equal(askWith({ currency: "us" }, [rule("r", "deny", { when: both })]), "allow");
+    assert.equal(askWith({ currency: "eu" }, [rule("r", "deny", { when: both })]), "deny");
+  });
+});
+
+describe("whatever the arguments", () => {
+  const anyTest = fc.constantFrom<ConditionTest>(EQUALS, PREFIX, RANGE, { kind: "oneOf", values: ["eu", 3, null] });
+  const anyCondition = fc
+    .record({ path: fc.constantFrom("a", "a[*]", "a.b", "$", "b[0]"), test: anyTest, not: fc.boolean() })
+    .map(({ path, test, not }) => condition(path, test, { not }));
+  const anyRule = fc
+    .record({
+      decision: fc.constantFrom<Decision["kind"]>("allow", "ask", "deny"),
+      when: fc.array(anyCondition, { maxLength: 2 }),
+    })
+    .map(({ decision, when }) => ({ decision, when }));
+  const anyArgs = fc.dictionary(fc.constantFrom("a", "b"), fc.jsonValue({ maxDepth: 2 })).map((args) => args as Json);
+  const STRICTNESS: Readonly<Record<string, number>> = { allow: 0, ask: 1, deny: 2 };
+
+  it("the order of rules never matters", () => {
+    fc.assert(
+      fc.property(fc.array(anyRule, { maxLength: 5 }), anyArgs, (parts, args) => {
+        const rules = parts.map((part, index) => rule(`r${index}`, part.decision, part));
+        assert.equal(askWith(args, rules), askWith(args, rules.toReversed()));
+      }),
+    );
+  });
+  it("one more deny or ask never loosens a decision that a stricter profile or rule made", () => {
+    fc.assert(
+      fc.property(fc.array(anyRule, { maxLength: 5 }), anyRule, anyArgs, (parts, extra, args) => {
+        const rules = parts.map((part, index) => rule(`r${index}`, part.decision, part));
+        const before = askWith(args, rules);
+        const denied = askWith(args, [...rules, rule("extra", "deny", { when: extra.when })]);
+        assert.ok((STRICTNESS[denied] ?? -1) >= (STRICTNESS[before] ?? 3));
+      }),
+    );
+  });
+});

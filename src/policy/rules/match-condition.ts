@@ -1,0 +1,161 @@
+/**
+ * Whether a condition of a rule holds for the arguments of a call. A program chose the arguments, so there is a third
+ * answer: what cannot be told is never taken for harmless.
+ */
+
+import { isJsonObject } from "../../domain/index.ts";
+import type { Condition, ConditionTest, Decision, Json, PathStep, PolicyRule, Scalar } from "../../domain/index.ts";
+import { matchPattern } from "./match-pattern.ts";
+
+/** `unclear`: the path is missing, its value is of another type, or there is too much to look at. */
+export type Match = "yes" | "no" | "unclear";
+
+/** Steps that the conditions of all rules together may take for one decision, so that no arguments take long to judge. */
+export const MAX_STEPS = 100_000;
+/** Longer texts are not held against a pattern. */
+export const MAX_PATTERN_TEXT = 16_384;
+/** So many comparisons of characters count as one step. */
+const CHARACTERS_PER_STEP = 1_000;
+
+/** The steps that are left for one decision. When there are none, everything further is unclear. */
+export interface Budget {
+  left: number;
+}
+
+/**
+ * A path with `[*]` reaches many values. For `deny` and `ask` one of them is enough, for `allow` it takes all: neither
+ * way can a harmless value cover for another. No value at all is a `no`.
+ */
+export function matchCondition(
+  condition: Condition,
+  args: Json,
+  { decision, budget = { left: MAX_STEPS } }: { readonly decision: Decision["kind"]; readonly budget?: Budget },
+): Match {
+  const seen = { yes: 0, no: 0, unclear: 0 };
+  const see = (found: Found): void => {
+    budget.left -= costOf(condition.test, found);
+    seen[budget.left < 0 ? "unclear" : judge(condition, found)] += 1;
+  };
+  if (!visit(args, 0, { steps: condition.path.steps, see, budget })) seen.unclear += 1;
+  return decision === "allow" ? matchEvery(seen) : matchAny(seen);
+}
+
+/** All conditions of a rule together: one `no` is enough, else one that is unclear. */
+export function matchAll({ when = [], decision }: PolicyRule, args: Json, budget: Budget): Match {
+  let all: Match = "yes";
+  for (const condition of when) {
+    const match = matchCondition(condition, args, { decision, budget });
+    if (match === "no") return "no";
+    if (match === "unclear") all = "unclear";
+  }
+  return all;
+}
+
+/** A pattern may be held against every place of a text. */
+function costOf(test: ConditionTest, found: Found): number {
+  if (test.kind !== "matches" || typeof found !== "string") return 0;
+  return Math.ceil((found.length * test.pattern.text.length) / CHARACTERS_PER_STEP);
+}
+
+type Seen = Readonly<Record<Match, number>>;
+
+function matchAny({ yes, unclear }: Seen): Match {
+  if (yes > 0) return "yes";
+  return unclear > 0 ? "unclear" : "no";
+}
+
+function matchEvery({ yes, no, unclear }: Seen): Match {
+  if (no > 0 || yes + unclear === 0) return "no";
+  return unclear > 0 ? "unclear" : "yes";
+}
+
+/** What stands at the end of one way where there is no value: nothing, or a type that the path cannot enter. */
+const MISSING = Symbol("missing");
+const OTHER = Symbol("other type");
+
+type Found = Json | typeof MISSING | typeof OTHER;
+
+interface Walk {
+  readonly steps: readonly PathStep[];
+  readonly see: (found: Found) => void;
+  readonly budget: Budget;
+}
+
+/** Calls `see` at the end of each way that the path can go; false when the budget is spent. */
+function visit(start: Json, from: number, walk: Walk): boolean {
+  let value: Found = start;
+  for (let at = from; ; at += 1) {
+    walk.budget.left -= 1;
+    if (walk.budget.left < 0) return false;
+    const step = walk.steps[at];
+    if (!step || value === MISSING || value === OTHER) break;
+    if (step.kind === "each") {
+      const children = childrenOf(value);
+      if (children) return children.every((child) => visit(child, at + 1, walk));
+      value = OTHER;
+    } else value = enter(value, step);
+  }
+  walk.see(value);
+  return true;
+}
+
+/** Own properties only. */
+function enter(value: Json, step: Exclude<PathStep, { kind: "each" }>): Found {
+  if (step.kind === "index") return Array.isArray(value) ? (parseItem(value[step.index]) ?? MISSING) : OTHER;
+  if (!isJsonObject(value)) return OTHER;
+  return Object.hasOwn(value, step.key) ? (value[step.key] ?? null) : MISSING;
+}
+
+/** A list of JSON holds nothing else; beyond its end is nothing. */
+function parseItem(item: unknown): Json | undefined {
+  return item as Json | undefined;
+}
+
+function childrenOf(value: Json): readonly Json[] | undefined {
+  if (Array.isArray(value)) return value;
+  return isJsonObject(value) ? Object.values(value) : undefined;
+}
+
+function judge({ test, not, missing }: Condition, found: Found): Match {
+  if (found === OTHER) return "unclear";
+  if (found === MISSING) return missing === undefined ? "unclear" : toMatch(missing === "holds");
+  const match = runTest(test, found);
+  if (match === "unclear" || !not) return match;
+  return match === "yes" ? "no" : "yes";
+}
+
+/** A value of another type than the test is about is unclear: an upstream may read `"5"` as 5. */
+function runTest(test: ConditionTest, value: Json): Match {
+  switch (test.kind) {
+    case "equals":
+      return compare([test.value], value);
+    case "oneOf":
+      return compare(test.values, value);
+    case "prefix":
+      return typeof value === "string" ? toMatch(value.startsWith(test.text)) : "unclear";
+    case "matches":
+      if (typeof value !== "string" || value.length > MAX_PATTERN_TEXT) return "unclear";
+      return toMatch(matchPattern(test.pattern, value));
+    case "range": {
+      const { min = -Infinity, max = Infinity } = test;
+      return typeof value === "number" ? toMatch(min <= value && value <= max) : "unclear";
+    }
+    default:
+      return test satisfies never;
+  }
+}
+
+function compare(wanted: readonly Scalar[], value: Json): Match {
+  if (wanted.some((one) => one === value)) return "yes";
+  const isComparable = wanted.some((one) => kindOf(one) === kindOf(value)) || wanted.every((one) => one === null);
+  return isComparable ? "no" : "unclear";
+}
+
+function kindOf(value: Json): string {
+  if (value === null) return "null";
+  return typeof value;
+}
+
+function toMatch(holds: boolean): Match {
+  return holds ? "yes" : "no";
+}

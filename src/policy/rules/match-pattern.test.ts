@@ -1,0 +1,79 @@
+/** The pattern language: what fits, what is no pattern, and that it agrees with a regular expression. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import * as fc from "fast-check";
+
+import { parseTextPattern } from "../../domain/index.ts";
+import { pattern } from "./fixtures/ask.ts";
+import { matchPattern } from "./match-pattern.ts";
+
+const fitting = (text: string, texts: readonly string[]): readonly string[] =>
+  texts.filter((one) => matchPattern(pattern(text), one));
+
+describe("a pattern", () => {
+  it("fits the whole text and nothing that only contains it", () => {
+    assert.deepEqual(fitting("eu", ["eu", "eu2", "2eu", "EU", ""]), ["eu"]);
+  });
+  it("has stars for any run, also an empty one, across every character", () => {
+    assert.deepEqual(fitting("*@us.example", ["a@us.example", "@us.example", "a@us.example.evil", "a\n@us.example"]), [
+      "a@us.example",
+      "@us.example",
+      "a\n@us.example",
+    ]);
+    assert.deepEqual(fitting("a*b*c", ["abc", "a-b-c", "abcb", "acb", "ac"]), ["abc", "a-b-c"]);
+    assert.deepEqual(fitting("*", ["", "anything"]), ["", "anything"]);
+    assert.deepEqual(fitting("a*a", ["a", "aa", "aba"]), ["aa", "aba"]);
+  });
+  it("has a question mark for one character, also one of two code units", () => {
+    assert.deepEqual(fitting("?", ["", "a", "🧤", "ab"]), ["a", "🧤"]);
+  });
+  it("has sets and their opposites", () => {
+    assert.deepEqual(fitting("v[0-9a-c]", ["v1", "vb", "vd", "v"]), ["v1", "vb"]);
+    assert.deepEqual(fitting("[!/]*", ["/x", "x/", ""]), ["x/"]);
+    assert.deepEqual(fitting("[\\]a-]", ["]", "a", "-", "b"]), ["]", "a", "-"]);
+  });
+  it("takes a character behind a backslash as it is", () => {
+    assert.deepEqual(fitting("\\*\\?\\[\\\\", ["*?[\\", "a?[\\"]), ["*?[\\"]);
+  });
+});
+
+it("takes neither an empty text, an open set, an open escape nor more than 200 characters for a pattern", () => {
+  const wrong = ["", "[", "[a", "[]", "[!]", "\\", "[b-a]", "x".repeat(201), 5, null];
+  assert.deepEqual(
+    wrong.filter((raw) => parseTextPattern(raw) !== undefined),
+    [],
+  );
+  assert.ok(parseTextPattern("x".repeat(200)));
+});
+
+it("agrees with a regular expression on small alphabets", () => {
+  const parts = fc.constantFrom("a", "b", "*", "?", "[ab]", "[!a]");
+  const texts = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 8 });
+  fc.assert(
+    fc.property(fc.array(parts, { minLength: 1, maxLength: 6 }), texts, (pieces, text) => {
+      const words: Readonly<Record<string, string>> = { "*": ".*", "?": ".", "[!a]": "[^a]" };
+      const expected = new RegExp(`^${pieces.map((piece) => words[piece] ?? piece).join("")}$`, "s").test(text);
+      const made = pattern(pieces.join(""));
+      assert.equal(matchPattern(made, text), expected);
+      assert.equal(matchPattern({ ...made, plain: null }, text), expected);
+    }),
+  );
+});
+
+it("does no more steps than the two lengths allow, for what makes other engines backtrack", () => {
+  let reads = 0;
+  const text = "a".repeat(16_000);
+  const counted = pattern("a*a*a*a*a*a*a*a*a*a*b");
+  const pieces = counted.pieces.map((piece) =>
+    piece.map((part) => ({
+      ...part,
+      get kind() {
+        reads += 1;
+        return part.kind;
+      },
+    })),
+  );
+  assert.equal(matchPattern({ ...counted, plain: null, pieces: pieces as typeof counted.pieces }, text), false);
+  assert.ok(reads <= 16_000 * 21, String(reads));
+});

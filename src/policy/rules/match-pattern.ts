@@ -1,0 +1,80 @@
+/** Fits a text pattern to a text. The time is bounded by the product of the two lengths, both of which are capped. */
+
+import type { PatternPart, TextPattern } from "../../domain/index.ts";
+
+type Piece = readonly PatternPart[];
+
+/**
+ * Pieces between stars have a fixed length, so taking each at the first place where it fits is enough: a later place
+ * never leaves more room for the rest. Nothing is tried twice.
+ */
+export function matchPattern({ pieces, plain }: TextPattern, text: string): boolean {
+  if (plain) return matchPlain(plain, text);
+  const characters = Array.from(text);
+  const [first = [], ...rest] = pieces;
+  const last = rest.pop();
+  if (!last) return first.length === characters.length && fitsAt(first, characters, 0);
+  const end = characters.length - last.length;
+  if (end < first.length || !fitsAt(first, characters, 0) || !fitsAt(last, characters, end)) return false;
+  let from = first.length;
+  for (const piece of rest) {
+    const at = findPiece(piece, characters, { from, end });
+    if (at === undefined) return false;
+    from = at + piece.length;
+  }
+  return true;
+}
+
+/** The same for pieces that are plain texts, which is how most patterns are: the engine searches faster than we do. */
+function matchPlain([first = "", ...rest]: readonly string[], text: string): boolean {
+  const last = rest.pop();
+  if (last === undefined) return text === first;
+  const end = text.length - last.length;
+  if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+  let from = first.length;
+  for (const piece of rest) {
+    const at = text.indexOf(piece, from);
+    if (at < 0 || at + piece.length > end) return false;
+    from = at + piece.length;
+  }
+  return true;
+}
+
+function findPiece(
+  piece: Piece,
+  characters: readonly string[],
+  { from, end }: { readonly from: number; readonly end: number },
+): number | undefined {
+  for (let at = from; at + piece.length <= end; at += 1) if (fitsAt(piece, characters, at)) return at;
+  return undefined;
+}
+
+function fitsAt(piece: Piece, characters: readonly string[], at: number): boolean {
+  return piece.every((part, offset) => {
+    const character = characters[at + offset];
+    return character !== undefined && fits(part, character);
+  });
+}
+
+function fits(part: PatternPart, character: string): boolean {
+  switch (part.kind) {
+    case "any":
+      return true;
+    case "one":
+      return part.character === character;
+    case "set":
+      return part.ranges.some(([from, to]) => isBetween(character, from, to)) !== part.negated;
+    default:
+      return part satisfies never;
+  }
+}
+
+/** By code point: comparing strings would order characters outside of the first plane wrongly. */
+function isBetween(character: string, from: string, to: string): boolean {
+  const point = pointOf(character);
+  return pointOf(from) <= point && point <= pointOf(to);
+}
+
+function pointOf(character: string): number {
+  return character.codePointAt(0) ?? 0;
+}

@@ -1,0 +1,170 @@
+/** The policy in force: changes of the rule file take over when they are good and recorded, and never otherwise. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import type { AuditEntry } from "../../ledger/index.ts";
+import { GloveboxError } from "../../domain/index.ts";
+import type { CatalogSnapshot, PolicyRule } from "../../domain/index.ts";
+import { AGENT, policyOf, question, rule, toolOf } from "./fixtures/ask.ts";
+import { digestPolicy, openPolicy } from "./open-policy.ts";
+import type { Policy } from "./open-policy.ts";
+
+const READ = toolOf("files.read", "read");
+const DENY = rule("no-reads", "deny", { effects: ["read"] });
+
+function setUp() {
+  const file = { rules: [] as readonly PolicyRule[] | Error | undefined };
+  const written: AuditEntry[] = [];
+  const warned: unknown[] = [];
+  const kept = new Map<string, string>();
+  let isFull = false;
+  const open = (rules: readonly PolicyRule[] = []) =>
+    openPolicy({
+      settings: policyOf({ rules }),
+      file: {
+        path: "/rules.json",
+        read: async () => {
+          const { rules: next } = file;
+          file.rules = undefined;
+          if (next instanceof Error) throw next;
+          return next;
+        },
+      },
+      everyMs: 60_000,
+      record: async (entry) => {
+        if (isFull) throw new GloveboxError("STORE_UNAVAILABLE", "The disk is full");
+        written.push(entry);
+      },
+      meta: {
+        get: async (key) => kept.get(key),
+        set: async (key, value) => void kept.set(key, value),
+      },
+      warn: (thrown) => warned.push(thrown),
+    });
+  const fill = (full: boolean): void => {
+    isFull = full;
+  };
+  return { file, open, written, warned, fill };
+}
+
+const kindNow = (policy: Policy): string => policy.decide(question(READ, [])).kind;
+
+const toDigest = (...rules: readonly PolicyRule[]): string => digestPolicy(policyOf({ rules }));
+
+describe("a rule file that changes", () => {
+  it("is in force at the next look, with a record of the digests before and after", async () => {
+    const { file, open, written } = setUp();
+    await using policy = await open();
+    let heard = 0;
+    policy.onChange(() => (heard += 1));
+    file.rules = [DENY];
+    assert.equal(kindNow(policy), "allow");
+    await policy.refresh();
+    assert.equal(kindNow(policy), "deny");
+    assert.equal(heard, 1);
+    const detail = { before: toDigest(), after: toDigest(DENY), profile: "balanced", rules: 1 };
+    assert.deepEqual(written, [{ actor: "operator", action: "policy.changed", subject: "policy", detail }]);
+  });
+  it("changes nothing when it is wrong, and the operator and the ledger are told", async () => {
+    const { file, open, written, warned } = setUp();
+    file.rules = [DENY];
+    await using policy = await open();
+    const wrong = new GloveboxError("CONFIG_INVALID", "/rules.json:3:1 rules[0]: expected an object");
+    file.rules = wrong;
+    await policy.refresh();
+    assert.equal(kindNow(policy), "deny");
+    assert.deepEqual(warned, [wrong]);
+    const detail = { message: "/rules.json:3:1 rules[0]: expected an object" };
+    assert.deepEqual(written, [{ actor: "operator", action: "policy.rejected", subject: "/rules.json", detail }]);
+    file.rules = [];
+    await policy.refresh();
+    assert.equal(kindNow(policy), "allow");
+  });
+  it("is not in force before its record is written", async () => {
+    const { file, open, warned, fill } = setUp();
+    await using policy = await open();
+    file.rules = [DENY];
+    fill(true);
+    await policy.refresh();
+    assert.deepEqual([kindNow(policy), warned.length], ["allow", 1]);
+    fill(false);
+    await policy.refresh();
+    assert.equal(kindNow(policy), "deny");
+  });
+  it("keeps the gateway from opening when it is wrong at the start", async () => {
+    const { file, open } = setUp();
+    file.rules = new GloveboxError("CONFIG_INVALID", "wrong");
+    await assert.rejects(open(), { code: "CONFIG_INVALID" });
+  });
+});
+
+describe("a change between two starts", () => {
+  it("is recorded, and a start with the same rules is not", async () => {
+    const { open, written } = setUp();
+    await (await open())[Symbol.asyncDispose]();
+    await (await open())[Symbol.asyncDispose]();
+    assert.deepEqual(written, []);
+    await (await open([DENY]))[Symbol.asyncDispose]();
+    assert.deepEqual(
+      written.map(({ action, detail }) => [action, detail]),
+      [["policy.changed", { before: toDigest(), after: toDigest(DENY), profile: "balanced", rules: 1 }]],
+    );
+  });
+});
+
+describe("what a principal sees", () => {
+  const drop = toolOf("files.drop", "unknown");
+  const snapshot: CatalogSnapshot = {
+    digest: READ.digest,
+    takenAt: 0,
+    tools: new Map([READ, drop].map((tool) => [tool.address, tool])),
+    namespaces: [{ name: "files", connector: READ.origin.connector, summary: "2 tools", tools: ["drop", "read"] }],
+  };
+
+  it("leaves out what is always denied, and still knows it", async () => {
+    const { open } = setUp();
+    await using policy = await open([DENY]);
+    const view = policy.view(snapshot, AGENT);
+    assert.deepEqual([...view.tools.keys()], ["files.drop"]);
+    assert.deepEqual([...(view.hidden?.keys() ?? [])], ["files.read"]);
+    assert.deepEqual(view.namespaces, [
+      {
+        name: "files",
+        connector: "files-server",
+        summary: "2 tools; 1 of them not shown: policy denies them",
+        tools: ["drop"],
+      },
+    ]);
+    assert.notEqual(view.digest, snapshot.digest);
+    assert.equal(policy.view(snapshot, AGENT), view);
+  });
+  it("is the snapshot itself where nothing is denied", async () => {
+    const { open } = setUp();
+    await using policy = await open([{ ...DENY, principals: ["somebody else"] }]);
+    assert.equal(policy.view(snapshot, AGENT), snapshot);
+  });
+  it("has the effects that the operator states, the narrowest pattern first", async () => {
+    const { open } = setUp();
+    const effectsOf = async (effects: Record<string, "read" | "destroy">) => {
+      const settings = policyOf({ effects: new Map(Object.entries(effects)) });
+      const base = { everyMs: 60_000, record: async () => undefined, warn: () => undefined };
+      await using policy = await openPolicy({
+        ...base,
+        settings,
+        meta: { get: async () => undefined, set: async () => undefined },
+      });
+      return [...policy.view(snapshot, AGENT).tools.values()].map(({ effect, effectSource }) => [effect, effectSource]);
+    };
+    assert.deepEqual(await effectsOf({ "*": "read", "files.*": "destroy", "files.read": "read" }), [
+      ["read", "operator"],
+      ["destroy", "operator"],
+    ]);
+    assert.deepEqual(await effectsOf({ "other.*": "destroy" }), [
+      ["read", undefined],
+      ["unknown", undefined],
+    ]);
+    await using policy = await open();
+    assert.equal(policy.view(snapshot, AGENT), snapshot);
+  });
+});

@@ -1,0 +1,49 @@
+/** What one principal sees of the catalog: effects as the operator states them, and nothing that is always denied. */
+
+import { digestOf } from "../../ledger/index.ts";
+import type { CatalogSnapshot, Effect, Namespace, Principal, Tool, ToolAddress } from "../../domain/index.ts";
+import type { CompiledPolicy } from "./compile-policy.ts";
+import { isAlwaysDenied } from "./decide.ts";
+
+/**
+ * Hidden tools stay in the snapshot, apart from the others: whoever calls one is refused by policy, with a record, and
+ * does not hear that it does not exist. A snapshot from which nothing is hidden and changed is returned as it is.
+ */
+export function viewSnapshot(policy: CompiledPolicy, snapshot: CatalogSnapshot, principal: Principal): CatalogSnapshot {
+  const shown = new Map<ToolAddress, Tool>();
+  const hidden = new Map<ToolAddress, Tool>();
+  const changed: [string, Effect][] = [];
+  for (const [address, plain] of snapshot.tools) {
+    const tool = stateEffect(policy, plain);
+    if (tool !== plain) changed.push([address, tool.effect]);
+    (isAlwaysDenied(policy, tool, principal) ? hidden : shown).set(address, tool);
+  }
+  if (hidden.size === 0 && changed.length === 0) return snapshot;
+  return Object.freeze({
+    ...snapshot,
+    // Whatever is made from a snapshot is kept by its digest, so another view needs another one.
+    digest: digestOf([snapshot.digest, [...hidden.keys()], changed]),
+    tools: shown,
+    hidden,
+    namespaces: Object.freeze(snapshot.namespaces.map((namespace) => viewNamespace(namespace, hidden))),
+  });
+}
+
+/** The tool with the effect that the operator states, if any: the whole name before the namespace before `*`. */
+export function stateEffect({ settings: { effects } }: CompiledPolicy, tool: Tool): Tool {
+  if (effects.size === 0) return tool;
+  const namespace = tool.address.slice(0, tool.address.indexOf("."));
+  const effect = effects.get(tool.address) ?? effects.get(`${namespace}.*`) ?? effects.get("*");
+  return effect === undefined ? tool : Object.freeze({ ...tool, effect, effectSource: "operator" });
+}
+
+function viewNamespace(namespace: Namespace, hidden: ReadonlyMap<string, Tool>): Namespace {
+  const tools = namespace.tools.filter((name) => !hidden.has(`${namespace.name}.${name}`));
+  const count = namespace.tools.length - tools.length;
+  if (count === 0) return namespace;
+  return Object.freeze({
+    ...namespace,
+    summary: `${namespace.summary}; ${count} of them not shown: policy denies them`,
+    tools: Object.freeze(tools),
+  });
+}

@@ -1,0 +1,89 @@
+/**
+ * Carries what the ledger and the corridor tell to whoever watches, later and never in their way: whatever comes in
+ * only joins a bounded line, and what does not fit is counted and forgotten.
+ */
+
+import type { AuditRecord } from "../ledger/index.ts";
+import type { Execution, ExecutionResult, Instant } from "../domain/index.ts";
+import type { ExecutionSeen, Happening } from "./happening.ts";
+import { createJoinCalls } from "./join-calls.ts";
+
+/** Entries that may wait; a batch of the ledger is one. */
+const MOST_WAITING = 4_096;
+
+export interface FeedOptions {
+  readonly now: () => Instant;
+  /** Hears of a listener that threw; the others go on. */
+  readonly report: (thrown: unknown) => unknown;
+}
+
+export interface Feed {
+  /** Every batch of the ledger once it is durable, and how long that took. */
+  readonly committed: (records: readonly AuditRecord[], ms: number) => void;
+  /** Every execution once its result is recorded. */
+  ended(execution: Execution, result: ExecutionResult): void;
+  /** Returns the way to stop listening. */
+  listen(listener: (happening: Happening) => void): () => void;
+  /** Tells what waits now instead of a moment later. */
+  drain(): void;
+  /** What came in while the line was full. */
+  readonly dropped: number;
+}
+
+type Entry = ExecutionSeen | { readonly kind: "batch"; readonly records: readonly AuditRecord[]; readonly ms: number };
+
+export function createFeed({ now, report }: FeedOptions): Feed {
+  const listeners = new Set<(happening: Happening) => void>();
+  const join = createJoinCalls();
+  let waiting: Entry[] = [];
+  let dropped = 0;
+
+  const tell = (happening: Happening): void => {
+    for (const listener of listeners) {
+      try {
+        listener(happening);
+      } catch (thrown) {
+        report(thrown);
+      }
+    }
+  };
+  const drain = (): void => {
+    const entries = waiting;
+    waiting = [];
+    for (const entry of entries) {
+      if (entry.kind === "execution") tell(entry);
+      else tellBatch(entry.records, entry.ms);
+    }
+  };
+  const tellBatch = (records: readonly AuditRecord[], ms: number): void => {
+    tell({ kind: "commit", records: records.length, ms });
+    for (const record of records) {
+      const call = join(record);
+      if (call) tell(call);
+    }
+  };
+  const add = (entry: Entry): void => {
+    if (waiting.length >= MOST_WAITING) return void (dropped += 1);
+    if (waiting.length === 0) setImmediate(drain);
+    waiting.push(entry);
+  };
+
+  return {
+    committed: (records, ms) => add({ kind: "batch", records, ms }),
+    ended: (execution, result) => add(toSeen(execution, result, now())),
+    listen(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    drain,
+    get dropped() {
+      return dropped;
+    },
+  };
+}
+
+/** Numbers and names only: the result itself may be large, and is nobody's business here. */
+function toSeen({ id, principal, startedAt }: Execution, result: ExecutionResult, endedAt: Instant): ExecutionSeen {
+  const { state, error, stats } = result;
+  return { kind: "execution", execution: id, principal, startedAt, endedAt, state, code: error?.code, stats };
+}

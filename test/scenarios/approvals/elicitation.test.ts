@@ -1,0 +1,170 @@
+/** A call that needs a person asks the one at the MCP client, in the way of each revision of the protocol. */
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { ERAS } from "../../../src/surfaces/mcp/fixtures/try-client.ts";
+import {
+  CHANGE,
+  CHOICES,
+  accept,
+  call,
+  connectHttp,
+  connectStdio,
+  openScene,
+} from "../../fixtures/elicitation-client.ts";
+import type { Answer } from "../../fixtures/elicitation-client.ts";
+import { runGlovebox } from "../../fixtures/product.ts";
+
+const [ONCE, IN_EXECUTION, IN_SESSION, REJECT] = CHOICES;
+const TWICE = "await probe.change({ to: 1 }); return await probe.change({ to: 2 })";
+const AT_ONCE = "return (await Promise.all([1, 2].map((to) => probe.change({ to })))).length";
+const never = (): Promise<never> => new Promise(() => undefined);
+
+describe("a call that needs a person, while its program waits", { concurrency: 2 }, () => {
+  for (const era of ERAS) {
+    test(`in ${era.era}`, async (context) => {
+      const scene = await openScene(context, {});
+      const run = async (code: string, answer: Answer) => {
+        const before = scene.changes();
+        const { client, forms } = await connectHttp(context, scene, era, answer);
+        const view = await call(client, "execute", { code });
+        return { view, forms, changes: scene.changes() - before };
+      };
+
+      await context.test("is made when the person allows it, and the form says what it is", async () => {
+        const { view, forms, changes } = await run(CHANGE, () => accept(ONCE));
+        assert.deepEqual([view.state, view.value, changes], ["completed", { done: true }, 1]);
+        const [{ message, requestedSchema } = assert.fail(), ...more] = forms;
+        const [what, args, why = "", id = "", ...others] = message.split("\n");
+        assert.deepEqual([more, others], [[], []]);
+        assert.equal(what, "A program wants to call probe.change, which changes something (write).");
+        assert.equal(args, 'Arguments: {"to":"one"}');
+        assert.match(why, /^Why you are asked: .*It changes things/);
+        assert.match(id, new RegExp(`^Approval ap_[0-9a-f]{24}, execution ${view.execution}$`));
+        const decision = { type: "string", title: "Allow", enum: CHOICES };
+        assert.deepEqual(requestedSchema, { type: "object", properties: { decision }, required: ["decision"] });
+      });
+
+      await context.test("is refused when the person rejects it, or declines the form", async () => {
+        for (const answer of [accept(REJECT), { action: "decline" } as const]) {
+          const { view, changes } = await run(CHANGE, () => answer);
+          assert.deepEqual([view.state, view.error?.code, changes], ["failed", "POLICY_APPROVAL_REJECTED", 0]);
+        }
+      });
+
+      await context.test("is asked about once for an execution, or for each call", async () => {
+        for (const [choice, times] of [
+          [IN_EXECUTION, 1],
+          [ONCE, 2],
+        ] as const) {
+          const { view, forms, changes } = await run(TWICE, () => accept(choice));
+          assert.deepEqual([view.state, forms.length, changes], ["completed", times, 2]);
+        }
+      });
+
+      await context.test("is asked about with the others that are made at the same time", async () => {
+        const { view, forms, changes } = await run(AT_ONCE, () => accept(ONCE));
+        assert.deepEqual([view.value, forms.length, changes], [2, 2, 2]);
+      });
+
+      await context.test("is not asked about again in the session for which it was allowed", async () => {
+        const { client, forms } = await connectHttp(context, scene, era, () => accept(IN_SESSION));
+        const code = "return await probe.change({ to: 'session' })";
+        for (let time = 0; time < 2; time += 1) {
+          assert.equal((await call(client, "execute", { code })).state, "completed");
+          assert.equal(forms.length, 1);
+        }
+      });
+
+      await context.test("is made once when an operator allows it first, whatever the person says later", async () => {
+        const { view, changes } = await run(CHANGE, async ({ message }) => {
+          const id = /ap_[0-9a-f]{24}/.exec(message)?.[0] ?? "";
+          const { code, stderr } = await runGlovebox(["approve", id, "--yes"], scene);
+          assert.equal(code, 0, stderr);
+          return accept(REJECT);
+        });
+        assert.deepEqual([view.state, changes], ["completed", 1]);
+      });
+
+      await context.test("asks nobody, and ends, when the client cancels before it is made", async () => {
+        const { client, forms } = await connectHttp(context, scene, era, () => accept(ONCE));
+        const begun = Promise.withResolvers<string>();
+        const cancel = new AbortController();
+        const code = "await probe.hang({}); return await probe.change({})";
+        const onprogress = ({ message = "" }): void => begun.resolve(/ex_[0-9a-f]{24}/.exec(message)?.[0] ?? "");
+        const asked = client.callTool({ name: "execute", arguments: { code } }, { signal: cancel.signal, onprogress });
+        asked.catch(() => undefined);
+        const execution = await begun.promise;
+        cancel.abort();
+        await assert.rejects(asked);
+        assert.equal((await call(client, "resume", { execution })).state, "cancelled");
+        assert.deepEqual(forms, []);
+      });
+
+      await context.test("is decided by the person behind the client, as the ledger says", async () => {
+        const { stdout } = await runGlovebox(["audit", "--action", "approval.decided", "--json"], scene);
+        const { records } = JSON.parse(stdout) as { readonly records: readonly { readonly actor: string }[] };
+        assert.deepEqual(new Set(records.map(({ actor }) => actor)), new Set(["elicitation:local", "operator"]));
+      });
+    });
+  }
+});
+
+describe("a call that needs a person, whose program is put away at once", { concurrency: 2 }, () => {
+  for (const era of ERAS) {
+    test(`in ${era.era}`, async (context) => {
+      const scene = await openScene(context, { approvals: { graceMs: 0 } });
+
+      await context.test("goes on when the person allows it", async () => {
+        const { client } = await connectHttp(context, scene, era, () => accept(ONCE));
+        const { state, value } = await call(client, "execute", { code: CHANGE });
+        assert.deepEqual([state, value, scene.changes()], ["completed", { done: true }, 1]);
+      });
+
+      for (const [what, answer] of [
+        ["that was closed", { action: "cancel" }],
+        ["with a choice that was not offered", accept("everything")],
+      ] as const) {
+        await context.test(`waits on after a form ${what}, and resume asks again`, async () => {
+          const closing = await connectHttp(context, scene, era, () => answer);
+          const before = scene.changes();
+          const { state, execution, approvals } = await call(closing.client, "execute", { code: CHANGE });
+          assert.deepEqual([state, approvals?.length, scene.changes()], ["paused", 1, before]);
+          assert.equal(closing.forms.length, 1);
+          const allowing = await connectHttp(context, scene, era, () => accept(ONCE));
+          const resumed = await call(allowing.client, "resume", { execution });
+          assert.deepEqual([resumed.state, allowing.forms.length, scene.changes()], ["completed", 1, before + 1]);
+        });
+      }
+
+      await context.test("asks nobody at a client that cannot show forms", async () => {
+        const { client, forms } = await connectHttp(context, scene, era);
+        const { state, approvals } = await call(client, "execute", { code: CHANGE });
+        assert.deepEqual([state, approvals?.length, forms], ["paused", 1, []]);
+      });
+    });
+  }
+});
+
+describe("a person who takes longer than the client waits", () => {
+  test("is not waited for, and the call waits on", async (context) => {
+    const scene = await openScene(context, { clients: { patienceMs: 500 }, approvals: { graceMs: 0 } });
+    const { client, forms } = await connectHttp(context, scene, ERAS[0], never);
+    let view = await call(client, "execute", { code: CHANGE });
+    while (view.state === "running" || forms.length === 0)
+      view = await call(client, "resume", { execution: view.execution });
+    assert.deepEqual([view.state, view.approvals?.length, scene.changes()], ["paused", 1, 0]);
+  });
+});
+
+describe("over standard input and output", { concurrency: 2 }, () => {
+  for (const era of ERAS) {
+    test(`the person at a client of ${era.era} is asked, too`, async (context) => {
+      const scene = await openScene(context, {});
+      const { client } = await connectStdio(context, scene, era, () => accept(ONCE));
+      const { state } = await call(client, "execute", { code: CHANGE });
+      assert.deepEqual([state, scene.changes()], ["completed", 1]);
+    });
+  }
+});

@@ -1,0 +1,190 @@
+/**
+ * How the product ends, seen from outside: Ctrl-C once and twice, SIGTERM, `kill -9`. Nothing that it started may
+ * outlive it.
+ */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { describe, test } from "node:test";
+import type { TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+
+import { EVERYTHING, INVENTORY, makeFolder, probe, serveFor, startFor, untilEnded } from "../../fixtures/product.ts";
+import { commandOf, isAlive, listDescendants, until, untilGone } from "../../fixtures/processes.ts";
+
+const FAMILY = { mcpServers: { probe: probe("--family"), everything: EVERYTHING, inventory: INVENTORY } };
+const STUBBORN = { mcpServers: { probe: probe("--family", "--stubborn") } };
+/** Its condition looks as if it could end, so that analysis lets it run. */
+const ENDLESS = "let n = 1; while (n > 0) n = (n % 7) + 1;";
+const HANGING = "await probe.hang({})";
+
+/** Upstreams, the child of one of them, the reaper and a sandbox process: all that there is to leave behind. */
+function findFamily(context: TestContext, pid: number): readonly number[] {
+  const family = listDescendants(pid);
+  // Whatever a test started ends with it, also when the product failed to do so.
+  context.after(() => family.filter(isAlive).forEach((one) => process.kill(one, "SIGKILL")));
+  const commands = family.map(commandOf);
+  for (const part of [/^sleep 1000/, /probe-server/, /isolate\/child|engine\/child/, /^\/bin\/sh/]) {
+    assert.ok(
+      commands.some((command) => part.test(command)),
+      `${part} is not among:\n${commands.join("\n")}`,
+    );
+  }
+  assert.deepEqual(
+    family.filter((one) => !isAlive(one)),
+    [],
+  );
+  return family;
+}
+
+/** The processor time that all of these have used, in ticks. */
+function ticksOf(pids: readonly number[]): number {
+  const ticks = pids.map((pid) => {
+    try {
+      const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+      return Number(fields[11]) + Number(fields[12]);
+    } catch {
+      return 0;
+    }
+  });
+  return ticks.reduce((sum, used) => sum + used, 0);
+}
+
+/** A program under way: `run` with everything it started, at the moment when the program does what it does. */
+async function startRun(context: TestContext, config: unknown, code: string) {
+  const child = startFor(
+    context,
+    ["run", "--json", "--cpu-ms", "60000", "--wall-ms", "60000", "-"],
+    makeFolder(context, config),
+  );
+  child.stdin.end(code);
+  const sandboxes = (): readonly number[] =>
+    listDescendants(child.pid).filter((pid) => /child\.m?js/.test(commandOf(pid)));
+  await until(
+    () => sandboxes().length > 0 && listDescendants(child.pid).some((pid) => commandOf(pid) === "sleep 1000"),
+  );
+  // A program that computes is given way to everything else: on a busy machine this takes a while.
+  if (code === ENDLESS) await until(() => ticksOf(sandboxes()) > 60, 50_000);
+  else await wait(1_500);
+  return child;
+}
+
+describe("kill -9 takes everything along within a second", { concurrency: 2 }, () => {
+  test("while it is idle", async (context) => {
+    const { child } = await serveFor(context, makeFolder(context, FAMILY));
+    await until(() => listDescendants(child.pid).some((pid) => /child\.m?js/.test(commandOf(pid))));
+    const family = findFamily(context, child.pid);
+    child.kill("SIGKILL");
+    assert.deepEqual(await untilGone(family, 1_000), []);
+  });
+
+  for (const [name, code] of [
+    ["a program loops without end", ENDLESS],
+    ["a call hangs", HANGING],
+  ] as const) {
+    test(`while ${name}`, async (context) => {
+      const child = await startRun(context, FAMILY, code);
+      const family = findFamily(context, child.pid);
+      child.kill("SIGKILL");
+      assert.deepEqual(await untilGone(family, 1_000), []);
+    });
+  }
+
+  test("also of a server that ignores requests to end", async (context) => {
+    const { child } = await serveFor(context, makeFolder(context, STUBBORN));
+    const family = findFamily(context, child.pid);
+    child.kill("SIGKILL");
+    assert.deepEqual(await untilGone(family, 1_000), []);
+  });
+});
+
+describe("a request to end", { concurrency: 2 }, () => {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    test(`${signal} ends serve cleanly with 0 and nothing left`, async (context) => {
+      const { child } = await serveFor(context, makeFolder(context, FAMILY));
+      const family = findFamily(context, child.pid);
+      const ended = untilEnded(child);
+      child.kill(signal);
+      assert.equal(await ended, 0);
+      assert.deepEqual(await untilGone(family, 500), []);
+    });
+  }
+
+  test("a server that ignores it is killed", async (context) => {
+    const { child } = await serveFor(context, makeFolder(context, STUBBORN));
+    const family = findFamily(context, child.pid);
+    const [ended, startedAt] = [untilEnded(child), performance.now()];
+    child.kill("SIGINT");
+    assert.equal(await ended, 0);
+    assert.ok(performance.now() - startedAt < 8_000);
+    assert.deepEqual(await untilGone(family, 500), []);
+  });
+
+  test("a process that left the group of its server ends with it", async (context) => {
+    const { child } = await serveFor(context, makeFolder(context, { mcpServers: { probe: probe("--stray") } }));
+    const strays = listDescendants(child.pid).filter((pid) => commandOf(pid) === "sleep 2000");
+    context.after(() => strays.filter(isAlive).forEach((one) => process.kill(one, "SIGKILL")));
+    assert.equal(strays.length, 1);
+    const ended = untilEnded(child);
+    child.kill("SIGTERM");
+    assert.equal(await ended, 0);
+    assert.deepEqual(await untilGone(strays, 500), []);
+  });
+
+  test("a process that left the group of its server ends when that crashes, too", async (context) => {
+    const { child } = await serveFor(context, makeFolder(context, { mcpServers: { probe: probe("--stray") } }));
+    const family = listDescendants(child.pid);
+    const strays = family.filter((pid) => commandOf(pid) === "sleep 2000");
+    context.after(() => strays.filter(isAlive).forEach((one) => process.kill(one, "SIGKILL")));
+    for (const pid of family.filter((one) => /probe-server/.test(commandOf(one)))) process.kill(pid, "SIGKILL");
+    assert.equal(strays.length, 1);
+    assert.deepEqual(await untilGone(strays, 2_000), []);
+  });
+
+  test("a second Ctrl-C ends at once", async (context) => {
+    const { child } = await serveFor(context, makeFolder(context, STUBBORN));
+    const family = findFamily(context, child.pid);
+    const ended = untilEnded(child);
+    child.kill("SIGINT");
+    await wait(100);
+    assert.equal(isAlive(child.pid), true);
+    child.kill("SIGINT");
+    assert.equal(await ended, 130);
+    assert.deepEqual(await untilGone(family, 1_000), []);
+  });
+
+  for (const [name, code] of [
+    ["an endless loop", ENDLESS],
+    ["a hanging call", HANGING],
+  ] as const) {
+    test(`run interrupted in ${name} ends with 130 and says what became of the program`, async (context) => {
+      const child = await startRun(context, { mcpServers: { probe: probe("--family") } }, code);
+      const family = listDescendants(child.pid);
+      let printed = "";
+      child.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()));
+      const ended = untilEnded(child);
+      child.kill("SIGINT");
+      assert.equal(await ended, 130);
+      const { state, error } = JSON.parse(printed) as { state: string; error: { code: string } };
+      assert.deepEqual([state, error.code], ["cancelled", "REQUEST_CANCELLED"]);
+      assert.deepEqual(await untilGone(family, 500), []);
+    });
+  }
+
+  for (const command of ["serve", "run"] as const) {
+    test(`Ctrl-C while ${command} waits for a server that does not answer ends it soon`, async (context) => {
+      const folder = makeFolder(context, { mcpServers: { probe: probe("--silent") }, server: { port: 0 } });
+      const child = startFor(context, [command], folder);
+      child.stdin.end("return 1");
+      await until(() => listDescendants(child.pid).some((pid) => /probe-server/.test(commandOf(pid))));
+      await wait(200);
+      const family = listDescendants(child.pid);
+      const [ended, startedAt] = [untilEnded(child), performance.now()];
+      child.kill("SIGINT");
+      assert.equal(await ended, command === "run" ? 130 : 0);
+      // A snapshot waits ten seconds for a server that is silent; whoever interrupts does not.
+      assert.ok(performance.now() - startedAt < 8_000, `${performance.now() - startedAt} ms`);
+      assert.deepEqual(await untilGone(family, 500), []);
+    });
+  }
+});

@@ -1,0 +1,26 @@
+/** `kill -9` while a gateway works: nothing that it acknowledged is lost, and every execution gets an end. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { openKillPlace } from "../../fixtures/kill-under-load.ts";
+
+const ROUNDS = 20;
+const LATEST_MS = 300;
+
+test(
+  `${ROUNDS} gateways killed at random moments lose nothing that they acknowledged`,
+  { timeout: 280_000 },
+  async (context) => {
+    const place = openKillPlace();
+    context.after(() => place.remove());
+    let acknowledged = 0;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const result = await place.round(Math.random() * LATEST_MS);
+      assert.deepEqual(result.wrong, []);
+      acknowledged += result.acknowledged;
+    }
+    assert.deepEqual(await place.finish(), []);
+    assert.ok(acknowledged >= ROUNDS / 2, `only ${acknowledged} executions were acknowledged at all`);
+  },
+);

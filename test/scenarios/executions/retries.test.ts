@@ -1,0 +1,93 @@
+/**
+ * A fault at every point of a program that writes three times, and the same request sent again with its key: no effect
+ * happens twice, and `unknown` is said of the very call whose answer was lost.
+ */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, test } from "node:test";
+import type { TestContext } from "node:test";
+
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+
+import { makeFolder, serveFor } from "../../fixtures/product.ts";
+
+interface View {
+  readonly execution: string;
+  readonly state: string;
+  readonly calls: readonly { readonly seq: number; readonly outcome: string }[];
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+const CODE = `
+const { at, before, after } = input;
+for (const n of [1, 2, 3]) {
+  try { await counting.add({ n, ...(n === at && { before, after }) }); } catch (error) { console.log(error.code); throw error; }
+}
+return "done";`;
+
+function makeWorld(context: TestContext) {
+  const folder = makeFolder(context);
+  const file = join(folder, "effects");
+  const args = [resolve("test/fixtures/servers/counting-server.mjs"), file];
+  const mcpServers = { counting: { command: process.execPath, args } };
+  const config = { mcpServers, sandbox: { limits: { callMs: 1_000 } } };
+  const effects = (): string[] => (existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : []);
+  return { folder: makeFolder(context, config), effects };
+}
+
+/** One gateway of its own; `undefined` when it died before it answered. */
+async function send(context: TestContext, folder: string, request: object): Promise<View | undefined> {
+  const { mcp, child } = await serveFor(context, folder);
+  const client = new Client({ name: "test", version: "1.0.0" });
+  await client.connect(new StreamableHTTPClientTransport(new URL(mcp)));
+  const died = once(child, "close").then(() => undefined);
+  const answer = client.callTool({ name: "execute", arguments: { ...request } }).catch(() => died);
+  const answered = await Promise.race([answer, died]);
+  child.kill("SIGKILL");
+  await died;
+  await client.close().catch(() => undefined);
+  return answered?.structuredContent as View | undefined;
+}
+
+const FAULTS = [
+  { before: "lose", effect: false, dies: false },
+  { after: "lose", effect: true, dies: false },
+  { before: "die", effect: false, dies: false },
+  { after: "die", effect: true, dies: false },
+  { before: "kill", effect: false, dies: true },
+  { after: "kill", effect: true, dies: true },
+] as const;
+
+describe("a request that is sent again with its key", { concurrency: 2 }, () => {
+  for (const { effect, dies, ...fault } of FAULTS) {
+    for (const at of [1, 2, 3]) {
+      test(`after ${JSON.stringify(fault)} in call ${at} repeats nothing and names what is unknown`, async (context) => {
+        const { folder, effects } = makeWorld(context);
+        const request = { code: CODE, input: { at, ...fault }, idempotencyKey: "once" };
+        const first = await send(context, folder, request);
+        assert.equal(first === undefined, dies);
+        const second = await send(context, folder, request);
+        if (first) assert.deepEqual(second, first);
+        assert.deepEqual(effects(), ["1", "2", "3"].slice(0, effect ? at : at - 1));
+        assert.equal(second?.state, "failed");
+        const outcomes = second.calls.map(({ seq, outcome }) => [seq, outcome]);
+        const expected = [1, 2, 3].slice(0, at).map((seq) => [seq, seq === at ? "unknown" : "ok"]);
+        assert.deepEqual(outcomes, expected);
+        if (dies) assert.match(second.error?.message ?? "", new RegExp(`counting\\.add \\(call ${at}\\)`));
+      });
+    }
+  }
+
+  test("after it succeeded is answered with what came of it", async (context) => {
+    const { folder, effects } = makeWorld(context);
+    const request = { code: CODE, input: {}, idempotencyKey: "once" };
+    const first = await send(context, folder, request);
+    assert.deepEqual([first?.state, effects()], ["completed", ["1", "2", "3"]]);
+    assert.deepEqual(await send(context, folder, request), first);
+    await send(context, folder, { ...request, idempotencyKey: "another" });
+    assert.deepEqual(effects(), ["1", "2", "3", "1", "2", "3"]);
+  });
+});

@@ -1,0 +1,108 @@
+/** The ledger in the whole product: a store that is away stops everything, and what upstreams do is written down. */
+
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { test } from "node:test";
+import type { TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+
+import { createSigner, openReader } from "../../../src/ledger/index.ts";
+import type { LedgerReader } from "../../../src/ledger/index.ts";
+import { createGlovebox } from "../../../src/main.ts";
+import type { Glovebox } from "../../../src/main.ts";
+import { openStore } from "../../../src/store/index.ts";
+import { probeWith } from "../../settings/observe.ts";
+
+interface Place {
+  readonly path: string;
+  readonly changes: () => number;
+  open(): Promise<Glovebox>;
+  read<Value>(look: (reader: LedgerReader) => Promise<Value>): Promise<Value>;
+}
+
+function makePlace(context: TestContext, ...flags: readonly string[]): Place {
+  const folder = mkdtempSync(join(tmpdir(), "glovebox-"));
+  context.after(() => rmSync(folder, { recursive: true, force: true }));
+  const [path, log] = [join(folder, "ledger.db"), join(folder, "changes.log")];
+  const mcpServers = { probe: probeWith("--log", log, ...flags) };
+  return {
+    path,
+    changes: () => (existsSync(log) ? readFileSync(log, "utf8").length / "changed\n".length : 0),
+    open: () => createGlovebox({ mcpServers, store: { url: `sqlite:${path}` } }),
+    async read(look) {
+      await using store = await openStore({ path, now: Date.now });
+      const seed = Buffer.from(readFileSync(join(folder, "ledger.key"), "utf8").trim(), "hex");
+      return await look(openReader({ store, signer: createSigner(seed), headFile: `${path}.head`, now: Date.now }));
+    },
+  };
+}
+
+const CHANGE = { code: "await probe.change({}); return 1" };
+const UNAVAILABLE = { code: "STORE_UNAVAILABLE" };
+
+test("while the store is away nothing is executed, and work goes on by itself when it is back", async (context) => {
+  const place = makePlace(context);
+  {
+    await using glovebox = await place.open();
+    assert.equal((await glovebox.execute(CHANGE)).value, 1);
+    renameSync(place.path, `${place.path}.away`);
+    for (let turn = 0; turn < 3; turn += 1) await assert.rejects(glovebox.execute(CHANGE), UNAVAILABLE);
+    assert.equal(place.changes(), 1);
+    renameSync(`${place.path}.away`, place.path);
+    assert.equal((await glovebox.execute(CHANGE)).value, 1);
+    assert.equal(place.changes(), 2);
+  }
+  assert.equal((await place.read((reader) => reader.verify())).ok, true);
+});
+
+test("while another process holds the store locked a change waits, and happens once the lock is gone", async (context) => {
+  const place = makePlace(context);
+  {
+    await using glovebox = await place.open();
+    await glovebox.execute(CHANGE);
+    const other = new DatabaseSync(place.path);
+    other.exec("BEGIN IMMEDIATE");
+    const waiting = glovebox.execute(CHANGE);
+    await wait(300);
+    assert.equal(place.changes(), 1);
+    other.close();
+    assert.equal((await waiting).value, 1);
+    assert.equal(place.changes(), 2);
+  }
+  assert.equal((await place.read((reader) => reader.verify())).ok, true);
+});
+
+test("a store that is deleted while it serves stops everything; the next start says that records are gone", async (context) => {
+  const place = makePlace(context);
+  {
+    await using glovebox = await place.open();
+    await glovebox.execute(CHANGE);
+    await wait(1_500); // until a head is signed
+    for (const file of ["", "-wal", "-shm"]) rmSync(place.path + file, { force: true });
+    await assert.rejects(glovebox.execute(CHANGE), UNAVAILABLE);
+    assert.equal(place.changes(), 1);
+  }
+  await using glovebox = await place.open();
+  assert.equal((await glovebox.execute(CHANGE)).value, 1);
+  const verdict = await place.read((reader) => reader.verify());
+  assert.deepEqual([verdict.ok, verdict.ok ? "" : verdict.problem.split(":")[0]], [false, "noted by the gateway"]);
+});
+
+test("an upstream that comes up and one that crashes are in the ledger, with the cause", async (context) => {
+  for (const [flags, expected] of [
+    [[], ["upstream.connected", undefined]],
+    [["--crash"], ["upstream.failed", /exit|code 3|cannot find the database/]],
+  ] as const) {
+    const place = makePlace(context, ...flags);
+    {
+      await using glovebox = await place.open();
+      await glovebox.search({});
+    }
+    const [found] = await place.read((reader) => reader.search({ limit: 1, action: expected[0] }));
+    assert.deepEqual([found?.["actor"], found?.["subject"]], ["gateway", "probe"]);
+    if (expected[1]) assert.match(JSON.stringify(found?.["detail"]), expected[1]);
+  }
+});

@@ -1,0 +1,112 @@
+/** The journey of an operator: a server asks for a login, a person logs in at a browser, programs use it, and out again. */
+
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { makeFolder, runGlovebox as runIn, startFor, untilEnded, waitForOutput } from "../../fixtures/product.ts";
+import type { Finished } from "../../fixtures/product.ts";
+import { openWorld } from "../../fixtures/login-provider.ts";
+import type { World } from "../../fixtures/login-provider.ts";
+
+const CALL = "return await notes.list({})";
+
+const runGlovebox = (args: readonly string[], folder: string, input = ""): Promise<Finished> =>
+  runIn(args, { folder, input });
+
+/** Runs `servers login`, agrees, and answers with everything that was printed. */
+async function logIn(context: Parameters<typeof startFor>[0], folder: string, world: World, ...flags: string[]) {
+  const child = startFor(context, ["servers", "login", "notes", ...flags], folder);
+  let stderr = "";
+  child.stderr.on("data", (chunk) => (stderr += String(chunk)));
+  const printed = await waitForOutput(child, /^http\S+\n/m);
+  const address = /^http\S+/m.exec(printed)?.[0] ?? "";
+  const back = await world.agree(address);
+  const ended = untilEnded(child);
+  const page = await (await fetch(back)).text();
+  return { code: await ended, stderr, authorizationUrl: new URL(address), page };
+}
+
+test("a server that needs a login gets one, programs use it, and nothing of it is to be seen", async (context) => {
+  await using world = await openWorld();
+  const folder = makeFolder(context, { mcpServers: { notes: { url: world.url, oauth: { grants: [world.place] } } } });
+  const before = await runGlovebox(["servers"], folder);
+  assert.equal(before.code, 1);
+  assert.match(before.stdout, /^notes: needs-login, 0 tools, http\n {2}cause: it asks for a login/);
+  assert.match(before.stdout, /glovebox servers login notes/);
+
+  const login = await logIn(context, folder, world);
+  assert.equal(login.code, 0, login.stderr);
+  const asked = login.authorizationUrl.searchParams;
+  assert.equal(asked.get("code_challenge_method"), "S256");
+  assert.equal(asked.get("resource"), world.url);
+  assert.match(asked.get("redirect_uri") ?? "", /^http:\/\/127\.0\.0\.1:\d+\/callback$/);
+  assert.equal((asked.get("state") ?? "").length >= 32, true);
+  assert.match(login.page, /go back to the terminal/);
+
+  const run = await runGlovebox(["run", "--json", "-"], folder, CALL);
+  assert.equal((JSON.parse(run.stdout) as { value: string }).value, "one note; you came with [secret]");
+  const audit = await runGlovebox(["audit", "export"], folder);
+  const config = readFileSync(join(folder, "glovebox.config.json"), "utf8");
+  const files = readdirSync(join(folder, ".glovebox")).map((name) =>
+    readFileSync(join(folder, ".glovebox", name), "latin1"),
+  );
+  assert.equal(world.shown.size > 0, true);
+  for (const token of world.shown) {
+    for (const text of [login.stderr, run.stdout, run.stderr, audit.stdout, config, ...files]) {
+      assert.equal(text.includes(token), false);
+    }
+  }
+  assert.match(audit.stdout, /"upstream\.login"/);
+
+  const out = await runGlovebox(["servers", "logout", "notes"], folder);
+  assert.deepEqual(
+    [out.code, out.stderr],
+    [
+      0,
+      `The login of notes is forgotten; ${world.issuer} offers no way to revoke its tokens, so they stay good until they end\n`,
+    ],
+  );
+  assert.match((await runGlovebox(["servers"], folder)).stdout, /^notes: needs-login/);
+  const again = await runGlovebox(["servers", "logout", "notes"], folder);
+  assert.deepEqual([again.code, again.stderr], [0, "notes had no login\n"]);
+});
+
+test("a call that needs more scopes says which, and another login brings them beside the others", async (context) => {
+  await using world = await openWorld();
+  world.needs = "notes:write";
+  const folder = makeFolder(context, { mcpServers: { notes: { url: world.url, oauth: { grants: [world.place] } } } });
+  assert.equal((await logIn(context, folder, world)).code, 0);
+  const refused = await runGlovebox(["run", "--json", "-"], folder, CALL);
+  const { error } = JSON.parse(refused.stdout) as { error: { code: string; message: string; hint: string } };
+  assert.equal(error.code, "UPSTREAM_AUTH_REQUIRED");
+  assert.match(error.message, /needs scopes that the login lacks \(notes:write\)/);
+  assert.match(error.hint, /glovebox servers login notes --scope "notes:write"/);
+  const second = await logIn(context, folder, world, "--scope", "notes:write");
+  const scopes = second.authorizationUrl.searchParams.get("scope")?.split(" ") ?? [];
+  assert.equal(
+    ["notes:read", "notes:write"].every((one) => scopes.includes(one)),
+    true,
+  );
+  const allowed = await runGlovebox(["run", "--json", "-"], folder, CALL);
+  assert.equal((JSON.parse(allowed.stdout) as { state: string }).state, "completed");
+});
+
+test("an authorization server in a private network needs a grant of the operator", async (context) => {
+  await using world = await openWorld();
+  const folder = makeFolder(context, { mcpServers: { notes: { url: world.url } } });
+  const refused = await runGlovebox(["servers", "login", "notes"], folder);
+  assert.equal(refused.code, 1);
+  assert.equal(refused.stdout, "");
+  assert.match(refused.stderr, /EGRESS_DENIED/);
+  assert.match(refused.stderr, new RegExp(`add "${world.place.replaceAll(".", String.raw`\.`)}" to oauth\\.grants`));
+});
+
+test("only a server over HTTP that the configuration has can be logged in to", async (context) => {
+  const folder = makeFolder(context, { mcpServers: { local: { command: "true", start: "lazy" } } });
+  const stdio = await runGlovebox(["servers", "login", "local"], folder);
+  assert.deepEqual([stdio.code, /no server that is reached over HTTP/.test(stdio.stderr)], [2, true]);
+  const unknown = await runGlovebox(["servers", "login", "nobody"], folder);
+  assert.deepEqual([unknown.code, /There is no server "nobody"/.test(unknown.stderr)], [2, true]);
+});

@@ -1,0 +1,126 @@
+/** Secrets from outside: set from standard input, lent to one upstream, found nowhere else. */
+
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { EVERYTHING, makeFolder, probe, runGlovebox } from "../../fixtures/product.ts";
+import type { Finished } from "../../fixtures/product.ts";
+
+const VALUE = "s3cr3t-vAlue/with+odd=chars-3141592653589793";
+const ENCODINGS = [
+  Buffer.from(VALUE),
+  Buffer.from(Buffer.from(VALUE).toString("base64").replace(/=+$/, "").slice(4, -4)),
+  Buffer.from(Buffer.from(VALUE).toString("base64url").replace(/=+$/, "").slice(4, -4)),
+  Buffer.from(Buffer.from(VALUE).toString("hex")),
+  Buffer.from(Buffer.from(VALUE).toString("hex").toUpperCase()),
+  Buffer.from(VALUE, "utf16le"),
+  Buffer.from(encodeURIComponent(VALUE)),
+];
+
+const CONFIG = {
+  mcpServers: {
+    everything: { ...EVERYTHING, env: { API_TOKEN: "Bearer ${secret:API_TOKEN}" } },
+    probe: probe(),
+  },
+};
+
+function findLeaks(bytes: Buffer): readonly number[] {
+  return ENCODINGS.flatMap((encoding, index) => (bytes.includes(encoding) ? [index] : []));
+}
+
+/** Everything that was ever printed. */
+function printedBy({ stdout, stderr }: Finished): Buffer {
+  return Buffer.from(stdout + stderr);
+}
+
+test("the search for leaks finds a planted value in every encoding", () => {
+  assert.deepEqual(findLeaks(Buffer.from(`x${VALUE}x`)), [0]);
+  for (const [index, encoding] of ENCODINGS.entries()) {
+    assert.ok(findLeaks(Buffer.concat([Buffer.from("before"), encoding, Buffer.from("after")])).includes(index));
+  }
+});
+
+test("a secret reaches the one upstream that names it and nothing else", async (context) => {
+  const folder = makeFolder(context, CONFIG);
+  const set = await runGlovebox(["secrets", "set", "API_TOKEN"], { folder, input: `${VALUE}\n` });
+  assert.deepEqual(set, {
+    code: 0,
+    stdout: "",
+    stderr: "API_TOKEN is set; write ${secret:API_TOKEN} in an upstream's env or headers to use it\n",
+  });
+
+  const list = await runGlovebox(["secrets"], { folder });
+  assert.deepEqual(list, { code: 0, stdout: "API_TOKEN (version 1)\n", stderr: "" });
+  const json = await runGlovebox(["secrets", "--json"], { folder });
+  const { secrets } = JSON.parse(json.stdout) as { secrets: Record<string, unknown>[] };
+  assert.deepEqual(
+    secrets.map(({ setAt, ...rest }) => ({ ...rest, setAt: typeof setAt })),
+    [{ name: "API_TOKEN", version: 1, setAt: "number" }],
+  );
+
+  // This server gives its whole environment back. That it was lent the value shows in what stands in its place.
+  const input = `
+    const seen = await everything.getEnv({});
+    const other = (await probe.about({})).env;
+    return {
+      seen: seen.API_TOKEN,
+      other: other.API_TOKEN ?? null,
+      anywhere: JSON.stringify(other).includes("s3cr3t"),
+      key: seen.GLOVEBOX_ENCRYPTION_KEY ?? null,
+    };
+  `;
+  const run = await runGlovebox(["run", "-"], { folder, input });
+  assert.equal(run.code, 0, run.stderr);
+  assert.deepEqual(JSON.parse(run.stdout), {
+    seen: "Bearer [secret]",
+    other: null,
+    anywhere: false,
+    key: null,
+  });
+
+  const doctor = await runGlovebox(["doctor"], { folder });
+  const servers = await runGlovebox(["servers", "--json"], { folder });
+  for (const finished of [set, list, json, run, doctor, servers]) assert.deepEqual(findLeaks(printedBy(finished)), []);
+  const store = join(folder, ".glovebox");
+  const files = readdirSync(store);
+  assert.ok(files.includes("glovebox.db") && files.includes("glovebox.key"));
+  for (const file of files) assert.deepEqual(findLeaks(readFileSync(join(store, file))), [], file);
+  assert.equal(statSync(join(store, "glovebox.key")).mode & 0o777, 0o600);
+});
+
+test("a missing secret fails that server with a remedy, and setting it repairs it", async (context) => {
+  const folder = makeFolder(context, {
+    mcpServers: { probe: { ...probe(), env: { TOKEN: "${secret:PROBE_TOKEN}" } }, other: probe() },
+  });
+  const ask = async (): Promise<readonly Record<string, unknown>[]> => {
+    const { stdout } = await runGlovebox(["servers", "--json"], { folder });
+    return (JSON.parse(stdout) as { servers: Record<string, unknown>[] }).servers;
+  };
+  const [failed, healthy] = await ask();
+  assert.equal(failed?.["state"], "failed");
+  assert.match(String(failed?.["cause"]), /secret/i);
+  assert.match(String(failed?.["hint"]), /glovebox secrets set PROBE_TOKEN/);
+  assert.equal(healthy?.["state"], "ready");
+  await runGlovebox(["secrets", "set", "PROBE_TOKEN"], { folder, input: "value" });
+  assert.deepEqual(
+    (await ask()).map(({ state }) => state),
+    ["ready", "ready"],
+  );
+  const removed = await runGlovebox(["secrets", "remove", "PROBE_TOKEN"], { folder });
+  assert.equal(removed.code, 0);
+  assert.deepEqual(await runGlovebox(["secrets"], { folder }), { code: 0, stdout: "", stderr: "" });
+});
+
+test("no value and no name that could be one are accepted", async (context) => {
+  const folder = makeFolder(context, { mcpServers: {} });
+  const empty = await runGlovebox(["secrets", "set", "A"], { folder, input: "" });
+  assert.equal(empty.code, 2);
+  assert.match(empty.stderr, /No value came in on standard input/);
+  const named = await runGlovebox(["secrets", "set", "not a name"], { folder, input: "x" });
+  assert.equal(named.code, 2);
+  assert.match(named.stderr, /cannot be the name of a secret/);
+  const asArgument = await runGlovebox(["secrets", "set", "A", "value-in-argument"], { folder, input: "x" });
+  assert.equal(asArgument.code, 2);
+});

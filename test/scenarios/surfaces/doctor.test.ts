@@ -1,0 +1,119 @@
+/** `glovebox doctor` from outside: what is well ends with 0, what is broken ends with 1 and a remedy. */
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+
+import { INVENTORY, makeFolder, probe, runGlovebox } from "../../fixtures/product.ts";
+
+interface Check {
+  readonly name: string;
+  readonly state: string;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+function parseChecks(stdout: string): readonly Check[] {
+  const { version, checks } = JSON.parse(stdout) as { version: string; checks: Check[] };
+  assert.match(version, /^\d+\.\d+\.\d+/);
+  return checks;
+}
+
+const find = (checks: readonly Check[], name: string): Check | undefined => checks.find((check) => check.name === name);
+
+describe("doctor", { concurrency: 2 }, () => {
+  test("finds a healthy installation healthy and names the isolation level", async (context) => {
+    const folder = makeFolder(context, { mcpServers: { inventory: INVENTORY } });
+    const { code, stdout, stderr } = await runGlovebox(["doctor"], { folder });
+    assert.equal(code, 0, stdout + stderr);
+    assert.match(stdout, /^ok {6}node: Node \d+/m);
+    assert.match(stdout, /^ok {6}configuration: \S+glovebox\.config\.json \(1 upstreams\)$/m);
+    assert.match(stdout, /^ok {6}store: \S+glovebox\.db$/m);
+    assert.match(stdout, /^ok {6}sandbox: isolate engine ran a program in [\d.]+ ms$/m);
+    assert.match(stdout, /^(ok {6}|warning )isolation: (strict|confined|process)/m);
+    assert.match(stdout, /^ok {6}upstream inventory: 5 tools$/m);
+    assert.doesNotMatch(stdout, /FAILED/);
+  });
+
+  test("--json has the same checks as one object", async (context) => {
+    const folder = makeFolder(context, { mcpServers: { inventory: INVENTORY } });
+    const { code, stdout } = await runGlovebox(["doctor", "--json"], { folder });
+    const checks = parseChecks(stdout);
+    assert.equal(code, 0);
+    const names = checks.map(({ name }) => name).filter((name) => !name.startsWith("layer "));
+    assert.deepEqual(names, ["node", "configuration", "store", "sandbox", "isolation", "upstream inventory", "ledger"]);
+    assert.deepEqual(
+      checks.filter(({ state }) => state === "failed"),
+      [],
+    );
+    assert.match(find(checks, "isolation")?.message ?? "", /^(strict|confined|process)/);
+  });
+
+  test("says where a broken configuration is broken", async (context) => {
+    const folder = makeFolder(context);
+    writeFileSync(join(folder, "glovebox.config.json"), '{\n  "sandbx": {}\n}\n');
+    const { code, stdout } = await runGlovebox(["doctor", "--json"], { folder });
+    assert.equal(code, 1);
+    assert.deepEqual(find(parseChecks(stdout), "configuration"), {
+      name: "configuration",
+      state: "failed",
+      message: `${join(folder, "glovebox.config.json")}:2:3 sandbx: unknown key; did you mean "sandbox"?`,
+      hint: "Correct the configuration and start again; glovebox.schema.json describes every key",
+    });
+  });
+
+  test("says why the store cannot be made", async (context) => {
+    const folder = makeFolder(context, { store: { url: "sqlite:./taken/glovebox.db" } });
+    writeFileSync(join(folder, "taken"), "a file where the folder should be");
+    const { code, stdout } = await runGlovebox(["doctor", "--json"], { folder });
+    assert.equal(code, 1);
+    assert.deepEqual(find(parseChecks(stdout), "store"), {
+      name: "store",
+      state: "failed",
+      message: `The store cannot be made at ${join(folder, "taken/glovebox.db")}: a part of the path is a file`,
+      hint: "Name a file in a folder that this user may write to in `store.url`",
+    });
+  });
+
+  test("names the cause and the remedy for a failed upstream, and finds the others well", async (context) => {
+    const folder = makeFolder(context, {
+      mcpServers: { inventory: INVENTORY, gone: { command: "no-such-command" }, crash: probe("--crash") },
+    });
+    const { code, stdout } = await runGlovebox(["doctor", "--json"], { folder });
+    const checks = parseChecks(stdout);
+    assert.equal(code, 1);
+    assert.deepEqual(
+      checks.filter(({ name }) => name.startsWith("upstream ")),
+      [
+        { name: "upstream inventory", state: "ok", message: "5 tools" },
+        {
+          name: "upstream gone",
+          state: "failed",
+          message: "command not found: no-such-command",
+          hint: `Check that no-such-command is installed and on the PATH of the gateway, and that the folder ${folder} exists`,
+        },
+        {
+          name: "upstream crash",
+          state: "failed",
+          message: "the server exited with code 3; its last words: reading settings | cannot find the database",
+          hint: "`glovebox servers` shows what it printed last",
+        },
+      ],
+    );
+  });
+
+  test("refuses strict isolation where it is not reached, and names what was", async (context) => {
+    const folder = makeFolder(context, { sandbox: { isolation: "strict" } });
+    const { code, stdout } = await runGlovebox(["doctor", "--json"], { folder });
+    const checks = parseChecks(stdout);
+    const reached = find(checks, "isolation");
+    if (reached) assert.deepEqual([code, reached.message.split(":", 1)[0]], [0, "strict"]);
+    else {
+      assert.equal(code, 1);
+      const refused = checks.find(({ state }) => state === "failed");
+      assert.match(refused?.message ?? "", /not "strict"/);
+      assert.match(refused?.hint ?? "", /sandbox\.isolation/);
+    }
+  });
+});

@@ -1,0 +1,66 @@
+/** What the settings about approvals do. */
+
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+
+import { parseSettings } from "../../src/config/index.ts";
+import { GloveboxError, isJsonObject, parsePrincipalId } from "../../src/domain/index.ts";
+import type { Approval, Principal } from "../../src/domain/index.ts";
+import { ask, withQueue } from "../fixtures/approval-gateway.ts";
+import type { Queue } from "../fixtures/approval-gateway.ts";
+import { compare, withGlovebox } from "./observe.ts";
+
+const CODE = "return await probe.echo({ a: 1 })";
+const RULES = [{ decision: "ask", tools: ["probe.echo"], reason: "look" }];
+
+/** Whether a question can still be decided a moment after it was asked. */
+const decideLater = async (config: unknown): Promise<unknown> => {
+  const whole = { store: { url: "sqlite::memory:" }, ...(isJsonObject(config) && config) };
+  return withQueue(parseSettings(whole, { folder: "/" }, {}), async (queue) => {
+    const [asked] = await ask(queue, { args: [{}] });
+    assert.ok(asked);
+    while (Date.now() <= asked.createdAt + 1) await wait(1);
+    return approve(queue, asked).catch((thrown: unknown) => (thrown instanceof GloveboxError ? thrown.code : thrown));
+  });
+};
+
+async function approve({ approvals }: Queue, { id }: Approval): Promise<string> {
+  const name = parsePrincipalId("operator");
+  assert.ok(name);
+  const operator: Principal = { id: name, kind: "operator", groups: [] };
+  return (await approvals.decide(id, { verdict: "approve" }, operator)).state;
+}
+
+/** The state that a program is answered with whose call needs a person, who says yes if `isAnswered`. */
+async function stateWith(graceMs: number, isAnswered: boolean): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "glovebox-settings-"));
+  const store = { url: `sqlite:${join(folder, "glovebox.db")}` };
+  const config = { approvals: { graceMs }, policy: { rules: RULES }, store };
+  try {
+    return await withGlovebox(config, async (glovebox) => {
+      const executed = glovebox.execute({ code: CODE });
+      if (isAnswered) await withQueue(parseSettings({ store }, { folder }, {}), approveFirst);
+      return (await executed).state;
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function approveFirst(queue: Queue): Promise<void> {
+  for (;;) {
+    const [asked] = await queue.approvals.list({ isPending: true });
+    if (asked) return void (await approve(queue, asked));
+    await wait(20);
+  }
+}
+
+export const APPROVAL_OBSERVATIONS = {
+  "approvals.expiryMs": compare(decideLater, [{ approvals: { expiryMs: 1 } }, "REQUEST_CONFLICT"], [{}, "approved"]),
+  "approvals.graceMs": async () => {
+    assert.deepEqual([await stateWith(0, false), await stateWith(3_600_000, true)], ["paused", "completed"]);
+  },
+};

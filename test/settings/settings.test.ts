@@ -1,0 +1,433 @@
+/**
+ * A setting that exists changes behaviour: for every path of the configuration's schema the product runs with two
+ * values, and what can be observed differs as documented. A path without an observation fails.
+ */
+
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, test } from "node:test";
+import type { TestContext } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+
+import { listSettingPaths } from "../../src/config/setting-paths.ts";
+import {
+  compare,
+  findingsOf,
+  isolation,
+  outcomeOf,
+  probeWith,
+  refusalOf,
+  run,
+  runTwice,
+  startUpstream,
+  states,
+  withGlovebox,
+} from "./observe.ts";
+import type { Case } from "./observe.ts";
+import { API_OBSERVATIONS } from "./observe-apis.ts";
+import { APPROVAL_OBSERVATIONS } from "./observe-approvals.ts";
+import { CLIENT_OBSERVATIONS } from "./observe-clients.ts";
+import { FLOW_OBSERVATIONS } from "./observe-flows.ts";
+import { JOURNAL_OBSERVATIONS } from "./observe-journal.ts";
+import { LEDGER_OBSERVATIONS } from "./observe-ledger.ts";
+import { LOGIN_OBSERVATIONS } from "./observe-login.ts";
+import { OUTPUT_OBSERVATIONS } from "./observe-output.ts";
+import { QUOTA_OBSERVATIONS, policyObservations } from "./observe-policy.ts";
+import { NETWORK_OBSERVATIONS } from "./observe-network.ts";
+import { UPSTREAM_NETWORK_OBSERVATIONS } from "./observe-upstream-network.ts";
+import { SECRET_OBSERVATIONS } from "./observe-secrets.ts";
+import { WATCHING_OBSERVATIONS } from "./observe-telemetry.ts";
+import { makeFolder, serveFor, startFor, waitForOutput } from "../fixtures/product.ts";
+
+const MIB = 1024 * 1024;
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "glovebox-settings-")));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The tight limit ends the program, the usual one lets it complete. */
+const limits = (code: string, tight: object, [fails, passes]: readonly [unknown, unknown]): (() => Promise<void>) =>
+  compare(run(code), [{ sandbox: { limits: tight } }, fails], [{}, passes]);
+
+const rule = (
+  name: string,
+  code: string,
+  [one, other]: readonly [Case, Case],
+  look = outcomeOf,
+): (() => Promise<void>) =>
+  compare(
+    run(code, look),
+    [{ analysis: { rules: { [name]: one[0] } } }, one[1]],
+    [{ analysis: { rules: { [name]: other[0] } } }, other[1]],
+  );
+
+const policy = (...rules: readonly object[]): unknown => ({ policy: { rules } });
+const server = (more: object): unknown => ({ mcpServers: { probe: { ...probeWith(), ...more } } });
+const args = (...flags: string[]): unknown => ({ mcpServers: { probe: probeWith(...flags) } });
+const slow = (startupTimeoutMs: number): unknown => ({
+  mcpServers: { probe: { ...probeWith("--slow", "700"), startupTimeoutMs } },
+});
+
+const HIDDEN = 'return "a\u200bb".length';
+const INVISIBLE_ERROR = { "no-invisible-characters": "error" };
+const ABOUT = "return await http.about({})";
+
+/** The length of a large result, read by its handle a moment later, or why it cannot be read. */
+const readBack = (config: unknown): Promise<unknown> =>
+  withGlovebox(config, async (glovebox) => {
+    const { truncated, error } = await glovebox.execute({ code: 'return "x".repeat(2_000_000)' });
+    if (!truncated) return error?.code;
+    await wait(20);
+    const code = "return (await glovebox.results.read(input)).length";
+    return outcomeOf(await glovebox.execute({ code, input: truncated.handle }));
+  });
+
+const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<void>>> = {
+  "analysis.enabled": compare(
+    run(HIDDEN),
+    [{ analysis: { enabled: true, rules: INVISIBLE_ERROR } }, "PROGRAM_FORBIDDEN"],
+    [{ analysis: { enabled: false, rules: INVISIBLE_ERROR } }, 3],
+  ),
+  "analysis.blockOnError": compare(
+    run(HIDDEN),
+    [{ analysis: { blockOnError: true, rules: INVISIBLE_ERROR } }, "PROGRAM_FORBIDDEN"],
+    [{ analysis: { blockOnError: false, rules: INVISIBLE_ERROR } }, 3],
+  ),
+  "analysis.types": async () => {
+    const code = 'try { return await probe.nothing({}) } catch { return "threw" }';
+    const types = (level: string): unknown => ({ analysis: { types: level } });
+    await compare(run(code), [types("error"), "PROGRAM_TYPES"], [types("off"), "threw"])();
+    await compare(run(code, findingsOf), [types("warn"), [["types", "warn"]]], [types("off"), []])();
+  },
+  "analysis.rules.no-dynamic-import": rule(
+    "no-dynamic-import",
+    'return await import("x").then(() => "found", () => "not found")',
+    [
+      ["error", "PROGRAM_FORBIDDEN"],
+      ["off", "not found"],
+    ],
+  ),
+  "analysis.rules.no-eval": rule("no-eval", 'try { return eval("1 + 1") } catch { return "refused" }', [
+    ["error", "PROGRAM_FORBIDDEN"],
+    ["off", "refused"],
+  ]),
+  "analysis.rules.no-external-import": rule(
+    "no-external-import",
+    'import x from "x"; return 1',
+    [
+      ["error", [["no-external-import", "error"]]],
+      ["off", []],
+    ],
+    findingsOf,
+  ),
+  "analysis.rules.no-invisible-characters": rule("no-invisible-characters", HIDDEN, [
+    ["error", "PROGRAM_FORBIDDEN"],
+    ["warn", 3],
+  ]),
+  "analysis.rules.no-dangerous-globals": rule(
+    "no-dangerous-globals",
+    'try { return process.pid } catch { return "none" }',
+    [
+      ["error", "PROGRAM_FORBIDDEN"],
+      ["off", "none"],
+    ],
+  ),
+  "analysis.rules.no-prototype-pollution": rule(
+    "no-prototype-pollution",
+    "const a = {}; a.__proto__ = { b: 1 }; return a.b",
+    [
+      ["error", "PROGRAM_FORBIDDEN"],
+      ["off", 1],
+    ],
+  ),
+  "analysis.rules.no-infinite-loop": rule("no-infinite-loop", "if (false) for (;;); return 1", [
+    ["error", "PROGRAM_FORBIDDEN"],
+    ["off", 1],
+  ]),
+  "analysis.rules.no-nested-loops": rule("no-nested-loops", "for (const a of [[1]]) for (const b of a) return b", [
+    ["error", "PROGRAM_FORBIDDEN"],
+    ["off", 1],
+  ]),
+  "analysis.rules.no-tool-in-loop": rule(
+    "no-tool-in-loop",
+    "for (const a of []) await probe.echo(a); return 1",
+    [
+      ["warn", [["no-tool-in-loop", "warn"]]],
+      ["off", []],
+    ],
+    findingsOf,
+  ),
+  "analysis.rules.no-unhandled-async": rule(
+    "no-unhandled-async",
+    "[].forEach(async () => {}); return 1",
+    [
+      ["warn", [["no-unhandled-async", "warn"]]],
+      ["off", []],
+    ],
+    findingsOf,
+  ),
+  "analysis.rules.max-source-size": rule("max-source-size", `return "${"x".repeat(70_000)}".length`, [
+    ["error", "PROGRAM_FORBIDDEN"],
+    ["warn", 70_000],
+  ]),
+  "analysis.rules.no-unawaited-call": rule(
+    "no-unawaited-call",
+    "probe.echo({}); return 1",
+    [
+      ["warn", [["no-unawaited-call", "warn"]]],
+      ["off", []],
+    ],
+    findingsOf,
+  ),
+
+  "catalog.learn": compare(
+    async (config) => {
+      const kept = { ...(config as object), store: { url: `sqlite:${join(folder, `learn-${randomUUID()}.db`)}` } };
+      await withGlovebox(kept, (glovebox) => glovebox.execute({ code: "await probe.echo({ a: 1 })" }));
+      const text = await withGlovebox(kept, (glovebox) => glovebox.describe({ names: ["probe.echo"] }));
+      return /learned from \d+ results?/.exec(text)?.[0] ?? "any";
+    },
+    [{ catalog: { learn: true } }, "learned from 1 result"],
+    [{ catalog: { learn: false } }, "any"],
+  ),
+
+  pin: compare(
+    run("return await probe.echo({ a: 1 })"),
+    [{ pin: "approve" }, "TOOL_WITHHELD"],
+    [{ pin: "first-use" }, { a: 1 }],
+  ),
+  ...API_OBSERVATIONS,
+  ...policyObservations(folder),
+  ...QUOTA_OBSERVATIONS,
+  ...APPROVAL_OBSERVATIONS,
+  ...FLOW_OBSERVATIONS,
+  ...JOURNAL_OBSERVATIONS,
+  ...LEDGER_OBSERVATIONS,
+  ...LOGIN_OBSERVATIONS,
+  ...NETWORK_OBSERVATIONS,
+  ...UPSTREAM_NETWORK_OBSERVATIONS,
+  ...SECRET_OBSERVATIONS,
+  ...WATCHING_OBSERVATIONS,
+  ...OUTPUT_OBSERVATIONS,
+  ...CLIENT_OBSERVATIONS,
+
+  "mcpServers.*.args": compare(
+    run("return (await probe.about({})).argv"),
+    [args("one"), ["one"]],
+    [args("two"), ["two"]],
+  ),
+  "mcpServers.*.command": compare(states, [server({}), ["ready"]], [server({ command: "/bin/false" }), ["failed"]]),
+  "mcpServers.*.cwd": compare(
+    run("return (await probe.about({})).cwd"),
+    [server({ cwd: folder }), folder],
+    [server({ cwd: "/" }), "/"],
+  ),
+  "mcpServers.*.disabled": compare(states, [server({ disabled: true }), []], [server({ disabled: false }), ["ready"]]),
+  "mcpServers.*.env": compare(
+    run("return (await probe.about({})).env.WHO"),
+    [server({ env: { WHO: "ada" } }), "ada"],
+    [server({ env: { WHO: "grace" } }), "grace"],
+  ),
+  "mcpServers.*.headers": async () => {
+    const { url, close } = await startUpstream("one");
+    const http = (headers: object): unknown => ({ mcpServers: { http: { url, headers } } });
+    await compare(
+      run(ABOUT),
+      [http({ "x-key": "a" }), { name: "one", key: "a" }],
+      [http({ "x-key": "b" }), { name: "one", key: "b" }],
+    )().finally(close);
+  },
+  "mcpServers.*.pin": compare(
+    run("return await probe.echo({ a: 1 })"),
+    [server({ pin: "approve" }), "TOOL_WITHHELD"],
+    [{ pin: "approve", ...Object(server({ pin: "first-use" })) }, { a: 1 }],
+  ),
+  "mcpServers.*.start": async () => {
+    const fileOf = (start: string): string => join(folder, `${start}.started`);
+    const upstream = (start: string): unknown => ({
+      command: "/bin/sh",
+      args: ["-c", ': > "$0"; exec cat', fileOf(start)],
+      start,
+    });
+    await withGlovebox({ mcpServers: { eager: upstream("eager"), lazy: upstream("lazy") } }, async () => {
+      for (let tries = 0; tries < 500 && !existsSync(fileOf("eager")); tries += 1) await wait(10);
+    });
+    assert.deepEqual(["eager", "lazy"].map(fileOf).map(existsSync), [true, false]);
+  },
+  "mcpServers.*.startupTimeoutMs": compare(states, [slow(100), ["failed"]], [slow(9_000), ["ready"]]),
+  "mcpServers.*.type": compare(
+    states,
+    [server({ type: "stdio" }), ["ready"]],
+    [server({ type: "http" }), "CONFIG_INVALID"],
+  ),
+  "mcpServers.*.url": async () => {
+    const [one, two] = await Promise.all([startUpstream("one"), startUpstream("two")]);
+    await compare(
+      run(ABOUT),
+      [{ mcpServers: { http: { url: one.url } } }, { name: "one", key: null }],
+      [{ mcpServers: { http: { url: two.url } } }, { name: "two", key: null }],
+    )().finally(() => {
+      one.close();
+      two.close();
+    });
+  },
+
+  "policy.profile": compare(
+    run("return (await probe.change({})).done"),
+    [{ policy: { profile: "strict" } }, "paused"],
+    [{ policy: { profile: "open" } }, true],
+  ),
+  "policy.rules[].decision": compare(
+    run("return (await probe.change({})).done"),
+    [policy({ decision: "deny" }), "POLICY_DENIED"],
+    [policy({ decision: "allow" }), true],
+  ),
+  "policy.rules[].effects": compare(
+    run("return (await probe.change({})).done"),
+    [policy({ decision: "deny", effects: ["write"] }), "POLICY_DENIED"],
+    [policy({ decision: "deny", effects: ["destroy"] }), true],
+  ),
+  "policy.rules[].id": compare(
+    run("await probe.change({})", refusalOf),
+    [policy({ id: "house-rule", decision: "deny", reason: "no" }), ["house-rule", "no"]],
+    [policy({ decision: "deny", reason: "no" }), ["rule-1", "no"]],
+  ),
+  "policy.rules[].reason": compare(
+    run("await probe.change({})", refusalOf),
+    [policy({ decision: "ask", reason: "stock is counted today" }), ["rule-1", "stock is counted today"]],
+    [policy({ decision: "ask" }), ["rule-1", "Rule rule-1 of the configuration says ask"]],
+  ),
+  "policy.rules[].tools": compare(
+    run("return (await probe.change({})).done"),
+    [policy({ decision: "deny", tools: ["probe.*"] }), "POLICY_DENIED"],
+    [policy({ decision: "deny", tools: ["probe.destroy"] }), true],
+  ),
+
+  "sandbox.concurrency": compare(
+    runTwice("return (await probe.meet({ ms: 2_000 })).met"),
+    [{ sandbox: { concurrency: 1 } }, ["false", "false"]],
+    [{ sandbox: { concurrency: 2 } }, ["true", "true"]],
+  ),
+  "sandbox.queue": compare(
+    runTwice("await probe.wait({ ms: 100 }); return 1"),
+    [{ sandbox: { concurrency: 1, queue: 0 } }, ["1", "LIMIT_BUSY"]],
+    [{ sandbox: { concurrency: 1, queue: 1 } }, ["1", "1"]],
+  ),
+  "sandbox.engine": compare(
+    states,
+    [{ sandbox: { engine: "isolate" } }, ["ready"]],
+    [{ sandbox: { engine: "eval" } }, "CONFIG_INVALID"],
+  ),
+  "sandbox.isolation": async () => {
+    const strict = await isolation({ sandbox: { isolation: "strict" } });
+    assert.ok(strict === "strict" || strict === "SANDBOX_UNAVAILABLE", String(strict));
+    assert.equal(await isolation({ sandbox: { isolation: "process" } }), "process");
+  },
+
+  "sandbox.limits.argumentBytes": limits(
+    'return (await probe.echo({ text: "x".repeat(200) })).text.length',
+    { argumentBytes: 100 },
+    ["LIMIT_SIZE", 200],
+  ),
+  "sandbox.limits.resultBytes": limits(
+    'return (await probe.echo({ text: "x".repeat(200) })).text.length',
+    { resultBytes: 100 },
+    ["LIMIT_SIZE", 200],
+  ),
+  "sandbox.limits.callMs": limits("return (await probe.wait({ ms: 400 })).underWay", { callMs: 100 }, [
+    "UPSTREAM_TIMEOUT",
+    1,
+  ]),
+  "sandbox.limits.calls": limits("await probe.echo({}); await probe.echo({}); return 2", { calls: 1 }, [
+    "LIMIT_CALLS",
+    2,
+  ]),
+  "sandbox.limits.concurrentCalls": limits(
+    "return Math.max(...(await Promise.all([1, 2, 3].map(() => probe.wait({ ms: 100 })))).map((seen) => seen.underWay))",
+    { concurrentCalls: 1 },
+    [1, 3],
+  ),
+  "sandbox.limits.cpuMs": limits(
+    "let sum = 0; for (let i = 0; i < 3e8; i++) sum += i % 7; return sum > 0 ? 1 : 0",
+    { cpuMs: 50 },
+    ["LIMIT_TIME", 1],
+  ),
+  "sandbox.limits.depth": limits("return [[[[[[1]]]]]]", { depth: 3 }, ["LIMIT_SIZE", [[[[[[1]]]]]]]),
+  "sandbox.limits.memoryBytes": limits(
+    "const kept = []; for (let i = 0; i < 50; i++) kept.push(new Array(1e5).fill(i + 0.5)); return kept.length",
+    { memoryBytes: 16 * MIB },
+    ["LIMIT_MEMORY", 50],
+  ),
+  "sandbox.limits.outputBytes": compare(
+    run('return "x".repeat(2_000)', ({ value, truncated }) => [JSON.stringify(value).length, truncated?.bytes ?? null]),
+    [{ sandbox: { limits: { outputBytes: 100 } } }, [1_003, 2_002]],
+    [{}, [2_002, null]],
+  ),
+  "sandbox.limits.sourceBytes": limits("return 1 // a comment that is long", { sourceBytes: 20 }, ["LIMIT_SIZE", 1]),
+  "sandbox.limits.wallMs": limits("await new Promise((done) => setTimeout(done, 500)); return 1", { wallMs: 100 }, [
+    "LIMIT_TIME",
+    1,
+  ]),
+
+  expose: async (context) => {
+    const observe = async (expose: string): Promise<readonly string[]> => {
+      const { mcp } = await serveFor(context, makeFolder(context, { mcpServers: { probe: probeWith() }, expose }));
+      const client = new Client({ name: "test", version: "1.0.0" });
+      await client.connect(new StreamableHTTPClientTransport(new URL(mcp)));
+      const { tools } = await client.listTools();
+      await client.close();
+      return tools.map(({ name }) => name).filter((name) => /^(execute|probe_echo)$/.test(name));
+    };
+    assert.deepEqual(
+      [await observe("code"), await observe("tools"), await observe("both")],
+      [["execute"], ["probe_echo"], ["execute", "probe_echo"]],
+    );
+  },
+  "results.keepMs": compare(readBack, [{ results: { keepMs: 1 } }, "REQUEST_NOT_FOUND"], [{}, 2_000_000]),
+  "results.totalBytes": compare(
+    readBack,
+    [{ results: { totalBytes: 1_999_999 } }, "LIMIT_SIZE"],
+    [{ results: { totalBytes: 2_000_002 } }, 2_000_000],
+  ),
+
+  "server.host": async (context) => {
+    const observe = async (host: string): Promise<string> => {
+      const { url } = await serveFor(context, makeFolder(context, { mcpServers: {}, server: { host } }));
+      return new URL(url).hostname;
+    };
+    assert.deepEqual([await observe("127.0.0.1"), await observe("127.0.0.2")], ["127.0.0.1", "127.0.0.2"]);
+  },
+  "server.port": async (context) => {
+    const free = await startUpstream("free");
+    const port = Number(new URL(free.url).port);
+    free.close();
+    const observe = async (wanted: number): Promise<number> => {
+      const served = makeFolder(context, { mcpServers: {}, server: { port: wanted } });
+      const printed = await waitForOutput(startFor(context, ["serve", "--json"], served), /\}\n$/);
+      return Number(new URL((JSON.parse(printed) as { url: string }).url).port);
+    };
+    const any = await observe(0);
+    assert.ok(any > 0 && any !== port);
+    assert.equal(await observe(port), port);
+  },
+  "store.url": compare(
+    (config) =>
+      withGlovebox(config, async (glovebox) => {
+        await glovebox.execute({ code: "1" });
+        return ["one.db", "two.db"].filter((file) => existsSync(join(folder, file)));
+      }),
+    [{ store: { url: `sqlite:${join(folder, "one.db")}` } }, ["one.db"]],
+    [{ store: { url: `sqlite:${join(folder, "two.db")}` } }, ["one.db", "two.db"]],
+  ),
+};
+
+test("every setting has an observation, and every observation is of a setting", () => {
+  assert.deepEqual(Object.keys(OBSERVATIONS).toSorted(), listSettingPaths());
+});
+
+describe("a setting changes what it says", { concurrency: 2 }, () => {
+  for (const [path, observe] of Object.entries(OBSERVATIONS)) test(path, observe);
+});
