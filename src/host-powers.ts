@@ -2,7 +2,6 @@
 
 import { Script, createContext } from "node:vm";
 
-import { cleanText } from "./ledger/index.ts";
 import {
   GloveboxError,
   describeError,
@@ -11,6 +10,7 @@ import {
   parsePrincipalId,
   parseResultId,
 } from "./domain/index.ts";
+import { cleanText } from "./text/index.ts";
 import type { ApprovalId, ExecutionId, Principal, ResultId } from "./domain/index.ts";
 import { createMask } from "./vault/index.ts";
 import { drawBytes } from "./draw-bytes.ts";

@@ -2,6 +2,7 @@
 
 import { createRequire } from "node:module";
 
+import { pollEvery } from "./timing/index.ts";
 import { planCalls } from "./analysis/index.ts";
 import type { AuditEntry, Ledger } from "./ledger/index.ts";
 import { createSearch, openCatalog, openShapes, watchTools } from "./catalog/index.ts";
@@ -9,7 +10,7 @@ import type { Drift, SearchRequest, SearchResult, Shapes } from "./catalog/index
 import { openChecker } from "./checker/index.ts";
 import { followRules } from "./config/index.ts";
 import type { Settings } from "./config/index.ts";
-import { lookEvery, watchRestarts, watchSecrets } from "./connectors/index.ts";
+import { watchRestarts, watchSecrets } from "./connectors/index.ts";
 import { tightenLimits } from "./domain/index.ts";
 import type { CatalogSnapshot, EngineName, Limits, Principal } from "./domain/index.ts";
 import { closeOrphans, createCorridor, createDescribe, createHistory } from "./execution/index.ts";
@@ -75,7 +76,7 @@ export async function openGateway(settings: Settings, flags: OpenFlags = {}): Pr
   const vault = opened.use(createVault(settings, store, ledger));
   await vault.ready();
   await hideSecrets(vault);
-  opened.use(lookEvery(LOOK_MS, createKeyLook({ vault, warn: warnOperator })));
+  opened.use(pollEvery(LOOK_MS, createKeyLook({ vault, warn: warnOperator })));
   const egress = opened.use(openEgressOf(settings, vault));
   const around = { store, ledger, signer, egress, vault, version: VERSION };
   const exporter = opened.use(startExports(settings, around));
@@ -193,7 +194,7 @@ function createGateway(parts: Parts): Gateway {
   const kept = { store, hasEnded, results };
   const corridor = createCorridor({ rooms, ...kept, limits, now: Date.now, takeIn, sourcesOf });
   const history = createHistory({ store, engine, isolation, now: Date.now });
-  const watch = lookEvery(LOOK_MS, async () => void (await Promise.all([corridor.cancelAsked(), rooms.noteHeld()])));
+  const watch = pollEvery(LOOK_MS, async () => void (await Promise.all([corridor.cancelAsked(), rooms.noteHeld()])));
   const recovered = corridor.recover().catch(reportIncident);
   const forget = parts.approvals.onDecided(({ execution }) => void corridor.goOn(execution));
   const close = async (): Promise<void> => {

@@ -5,8 +5,8 @@ import { describe, it } from "node:test";
 
 import { ProtocolError } from "@modelcontextprotocol/server";
 
+import { digestOf } from "./text/index.ts";
 import { parseSettings } from "./config/index.ts";
-import { digestOf } from "./ledger/index.ts";
 import { parsePrincipalId } from "./domain/index.ts";
 import type { Principal } from "./domain/index.ts";
 import { openQuestions } from "./open-questions.ts";

@@ -1,6 +1,6 @@
 /** Step 2 of a crossing: which tool a guest means, or why there is none. */
 
-import { cleanText } from "../ledger/index.ts";
+import { cleanText } from "../text/index.ts";
 import { findNearest } from "../catalog/index.ts";
 import { GloveboxError, describeWithheld, parseToolAddress } from "../domain/index.ts";
 import type { CallPlan, CatalogSnapshot, Tool } from "../domain/index.ts";

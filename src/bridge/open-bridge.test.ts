@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 
-import { digestOf } from "../ledger/index.ts";
+import { digestOf } from "../text/index.ts";
 import { GloveboxError, parseRuleId } from "../domain/index.ts";
 import type { Decision, Json, PolicyRule } from "../domain/index.ts";
 import {

@@ -1,6 +1,6 @@
 /** Step 7 of a crossing: what the ledger is told of a call, before it leaves and after it ended. */
 
-import { digestOf } from "../ledger/index.ts";
+import { digestOf } from "../text/index.ts";
 import type { Ledger, Pace } from "../ledger/index.ts";
 import { GloveboxError } from "../domain/index.ts";
 import type {

@@ -1,5 +1,6 @@
 /** Puts the listings of all servers under one roof: addresses, namespaces and the digest of the whole. Pure. */
 
+import { digestOf } from "../text/index.ts";
 import { parseToolAddress } from "../domain/index.ts";
 import type {
   CatalogSnapshot,
@@ -13,7 +14,6 @@ import type {
 } from "../domain/index.ts";
 import type { Withheld } from "./admit-tools.ts";
 import { nameTools } from "./name-tools.ts";
-import { digestOf } from "./parse-listing.ts";
 import type { ListedTool, Listing } from "./parse-listing.ts";
 
 /** What one server brings in, and the global that it becomes. */

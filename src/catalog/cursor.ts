@@ -1,8 +1,8 @@
 /** Page marks that a client carries about without being able to make sense, or wrong use, of them. */
 
+import { digestOf } from "../text/index.ts";
 import { GloveboxError } from "../domain/index.ts";
 import type { Json } from "../domain/index.ts";
-import { digestOf } from "./parse-listing.ts";
 
 const MAX_LENGTH = 64;
 

@@ -18,7 +18,6 @@ export type { Attachment, CallOptions, Connector, RemoteAnnotations, RemoteResul
 export { parseVerdictText, toVerdictText } from "./mcp/era.ts";
 export type { EraVerdict, EraVerdicts } from "./mcp/era.ts";
 export { hideSecrets } from "./hide-secrets.ts";
-export { lookEvery } from "./look-every.ts";
 export { createMcpConnector } from "./mcp/mcp-connector.ts";
 export type { McpConnectorOptions } from "./mcp/mcp-connector.ts";
 export { createOpenapiConnector } from "./openapi/openapi-connector.ts";

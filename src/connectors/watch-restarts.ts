@@ -3,11 +3,11 @@
  * of an installation look, and each of them fulfils it. There is no address and no token to know.
  */
 
+import { pollEvery } from "../timing/index.ts";
 import { isJsonObject } from "../domain/index.ts";
 import type { Instant } from "../domain/index.ts";
 
 import type { Connector } from "./connector.ts";
-import { lookEvery } from "./look-every.ts";
 
 export interface RestartWatch extends AsyncDisposable {}
 
@@ -27,7 +27,7 @@ export function watchRestarts({ connectors, read, everyMs }: RestartOptions): Re
     seen = asked;
     await Promise.all(due.map(async (connector) => connector.restart?.()));
   };
-  return lookEvery(everyMs, look, look());
+  return pollEvery(everyMs, look, look());
 }
 
 /** The text of all wishes so far with one more. */

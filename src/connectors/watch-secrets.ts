@@ -3,11 +3,11 @@
  * lent is compared with what is stored, again and again, so that no change is missed while the upstream is starting.
  */
 
+import { pollEvery } from "../timing/index.ts";
 import type { SecretName } from "../domain/index.ts";
 import type { SecretSummary, Vault } from "../vault/index.ts";
 
 import type { Connector } from "./connector.ts";
-import { lookEvery } from "./look-every.ts";
 
 /** What one upstream was lent since it was last restarted. */
 export interface LoanBook {
@@ -61,7 +61,7 @@ export function watchSecrets({ borrowers, list, everyMs }: SecretWatchOptions): 
     );
     await Promise.all(due.map(restart));
   };
-  return lookEvery(everyMs, look);
+  return pollEvery(everyMs, look);
 }
 
 /** Cleared first: from then on the upstream starts with what is stored now. */

@@ -3,6 +3,7 @@
 export type { Adapter, AdapterContext, AdapterTool } from "./adapter.ts";
 export { APPROVAL_SCOPES, APPROVAL_STATES, parseApprovalScope } from "./approval.ts";
 export type { Approval, ApprovalScope, ApprovalState } from "./approval.ts";
+export { defined } from "./defined.ts";
 export { ERRORS, GloveboxError, describeError, isErrorCode, toPublicError } from "./errors.ts";
 export type { ErrorCode, ErrorDetails, Fault, PublicError } from "./errors.ts";
 export type {

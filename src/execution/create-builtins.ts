@@ -1,6 +1,6 @@
 /** What every program has as `glovebox`: search, describe, reading kept results and `fetch`, as calls of the bridge. */
 
-import { digestOf } from "../ledger/index.ts";
+import { digestOf } from "../text/index.ts";
 import type { Builtin } from "../bridge/index.ts";
 import type { SearchRequest, SearchResult } from "../catalog/index.ts";
 import { parseConnectorId, parseToolAddress } from "../domain/index.ts";

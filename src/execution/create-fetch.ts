@@ -2,7 +2,7 @@
 
 import { isUtf8 } from "node:buffer";
 
-import { digestOf } from "../ledger/index.ts";
+import { digestOf } from "../text/index.ts";
 import type { Builtin } from "../bridge/index.ts";
 import { GloveboxError, parseConnectorId, parseToolAddress } from "../domain/index.ts";
 import type { Decision, Json, JsonObject, JsonSchema, Tool } from "../domain/index.ts";

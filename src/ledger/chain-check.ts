@@ -1,10 +1,10 @@
 /** Follows a chain record by record and says the first thing that is wrong. The input is not trusted. */
 
+import { digestOf } from "../text/index.ts";
 import { parseDigest } from "../domain/index.ts";
 import type { Digest } from "../domain/index.ts";
 import type { StoredRecord } from "../store/index.ts";
 
-import { digestOf } from "./digest-of.ts";
 import { isIntact, parseAuditRecord, toHashedText } from "./record.ts";
 import type { AuditRecord, DigestText, LedgerHead } from "./record.ts";
 

@@ -6,12 +6,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 
+import { digestOf } from "../text/index.ts";
 import { GloveboxError } from "../domain/index.ts";
 import type { JsonObject } from "../domain/index.ts";
 import { openStore } from "../store/index.ts";
 import type { Store } from "../store/index.ts";
 
-import { digestOf } from "./digest-of.ts";
 import { openLedger } from "./open-ledger.ts";
 import type { AuditEntry } from "./record.ts";
 import { verifyLedger } from "./verify-ledger.ts";

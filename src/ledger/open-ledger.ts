@@ -1,12 +1,11 @@
 /** The ledger: append-only, hash-chained, written before anything happens. */
 
+import { cleanText, digestOf } from "../text/index.ts";
 import { GloveboxError, canonicalJson, depthOf, mapTexts } from "../domain/index.ts";
 import type { Instant, Json, JsonObject } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 
 import { SUSPECT } from "./chain-check.ts";
-import { cleanText } from "./clean-text.ts";
-import { digestOf } from "./digest-of.ts";
 import { followChain, readHead } from "./follow-chain.ts";
 import { createGroup } from "./group-commit.ts";
 import type { Pace } from "./group-commit.ts";

@@ -5,11 +5,11 @@ import { describe, test } from "node:test";
 
 import * as fc from "fast-check";
 
+import { digestOf } from "../text/index.ts";
 import type { JsonObject } from "../domain/index.ts";
 import { openStore } from "../store/index.ts";
 import type { StoredRecord } from "../store/index.ts";
 
-import { digestOf } from "./digest-of.ts";
 import { openLedger } from "./open-ledger.ts";
 import { parseLedgerLine, toJsonRecord, toLedgerLine } from "./record.ts";
 import { verifyLedger } from "./verify-ledger.ts";

@@ -1,7 +1,6 @@
 /** Takes known secrets out of texts. Whoever lends a secret tells the mask; whatever leaves goes through it. */
 
-import { cleanText } from "../ledger/index.ts";
-
+import { cleanText } from "../text/index.ts";
 import { formsOf } from "./secret-forms.ts";
 
 const SHOWN = "[secret]";

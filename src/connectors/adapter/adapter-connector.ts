@@ -1,5 +1,6 @@
 /** A connector for an adapter: calls the operator's own functions, on the host, and holds them to JSON. */
 
+import { untilAborted } from "../../timing/index.ts";
 import { GloveboxError, parseSecretName } from "../../domain/index.ts";
 import type { Adapter, AdapterContext, AdapterTool, ConnectorId, Effect } from "../../domain/index.ts";
 import type { Instant, JsonObject, SecretName, UpstreamNetwork, UpstreamStatus } from "../../domain/index.ts";
@@ -13,7 +14,6 @@ import { closedError } from "../lifecycle.ts";
 import { toAbortError } from "../mcp/to-error.ts";
 import { PLAIN_NETWORK, matchesText, policiesOf } from "../network-of.ts";
 import { DEFAULT_MESSAGE_BYTES } from "../settings.ts";
-import { untilAborted } from "../until-aborted.ts";
 import { toJson } from "./to-json.ts";
 
 const MAX_ERROR_BYTES = 2048;

@@ -1,10 +1,10 @@
 /** Makes connections to one server: finds out its era, keeps track of everything that may have a process behind it. */
 
+import { untilAborted } from "../../timing/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import type { ConnectorId } from "../../domain/index.ts";
 
 import { closedError } from "../lifecycle.ts";
-import { untilAborted } from "../until-aborted.ts";
 import { createWire } from "./wire/create-wire.ts";
 import type { WireOptions } from "./wire/create-wire.ts";
 import type { Garbage, Wire } from "./wire/wire.ts";

@@ -1,12 +1,12 @@
 /** A connector for one MCP server, whatever its transport and era: connects, lists, calls. It does not know who asks. */
 
+import { untilAborted } from "../../timing/index.ts";
 import type { ConnectorId, GloveboxError, JsonObject, UpstreamState, UpstreamStatus } from "../../domain/index.ts";
 
 import { LoginNeeded } from "../login/login-errors.ts";
 import { Breaker } from "../breaker.ts";
 import type { CallOptions, Connector, RemoteResult, RemoteTool } from "../connector.ts";
 import { Lifecycle, closedError } from "../lifecycle.ts";
-import { untilAborted } from "../until-aborted.ts";
 import { describeCause } from "./describe-cause.ts";
 import { Dialer } from "./dialer.ts";
 import type { DialerOptions } from "./dialer.ts";

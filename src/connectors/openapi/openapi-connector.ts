@@ -1,5 +1,6 @@
 /** A connector for one API that an OpenAPI document describes: one tool per operation, one request per call. */
 
+import { untilAborted } from "../../timing/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import type { ConnectorId, Instant, JsonObject, UpstreamState, UpstreamStatus } from "../../domain/index.ts";
 
@@ -8,7 +9,6 @@ import { toShownText } from "../cap-text.ts";
 import type { CallOptions, Connector, RemoteResult, RemoteTool } from "../connector.ts";
 import { Lifecycle, closedError } from "../lifecycle.ts";
 import { toAbortError, toUpstreamError } from "../mcp/to-error.ts";
-import { untilAborted } from "../until-aborted.ts";
 import { buildRequest } from "./build-request.ts";
 import { loadApi } from "./load-api.ts";
 import type { Api, LoadOptions } from "./load-api.ts";

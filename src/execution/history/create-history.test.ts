@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
-import { digestOf, openLedger } from "../../ledger/index.ts";
+import { digestOf } from "../../text/index.ts";
+import { openLedger } from "../../ledger/index.ts";
 import { AGENT, known } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { describeError, parseExecutionId } from "../../domain/index.ts";
 import type { ExecutionId, ExecutionResult } from "../../domain/index.ts";

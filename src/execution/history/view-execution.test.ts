@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
+import { digestOf } from "../../text/index.ts";
 import { AGENT, EXECUTION, known } from "../../../test/fixtures/bridge/test-bridge.ts";
-import { digestOf, openLedger } from "../../ledger/index.ts";
+import { openLedger } from "../../ledger/index.ts";
 import { GloveboxError, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
 import type { ExecutionEvent, ExecutionResult } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";

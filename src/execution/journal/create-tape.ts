@@ -1,6 +1,6 @@
 /** Between the sandbox and a journal: what a program is given is noted, and what it was given before comes again. */
 
-import { digestOf } from "../../ledger/index.ts";
+import { digestOf } from "../../text/index.ts";
 import type { Bridge } from "../../bridge/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import type { Digest, PublicError } from "../../domain/index.ts";

@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { digestOf, openLedger } from "../../ledger/index.ts";
+import { digestOf } from "../../text/index.ts";
+import { openLedger } from "../../ledger/index.ts";
 import { parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
 import type { Execution, ExecutionResult } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
+import { digestOf } from "../../text/index.ts";
 import { AGENT, EXECUTION } from "../../../test/fixtures/bridge/test-bridge.ts";
-import { digestOf } from "../../ledger/index.ts";
 import { DEFAULT_LIMITS } from "../../domain/index.ts";
 import type { ExecutionResult } from "../../domain/index.ts";
 import { NAMESPACES, programOf } from "../../sandbox/fixtures/test-sandbox.ts";

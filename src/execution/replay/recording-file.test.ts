@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
 
-import { digestOf } from "../../ledger/index.ts";
+import { digestOf } from "../../text/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
 import { openRecorder } from "./fixtures/record.ts";
 import type { KeptExecution } from "./kept.ts";

@@ -5,7 +5,7 @@
 
 import { z } from "zod";
 
-import { digestOf } from "../../ledger/index.ts";
+import { digestOf } from "../../text/index.ts";
 import { GloveboxError, depthOf, isJsonObject, mapTexts } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
 

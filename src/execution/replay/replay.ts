@@ -3,7 +3,7 @@
  * and at the same times. Nothing else is reachable: no upstream, no network, no person.
  */
 
-import { digestOf } from "../../ledger/index.ts";
+import { digestOf } from "../../text/index.ts";
 import { callsOverrun } from "../../bridge/index.ts";
 import { GloveboxError, parseResultId } from "../../domain/index.ts";
 import type { ExecutionResult, Json, Program, PublicError, ResultId, Truncation } from "../../domain/index.ts";

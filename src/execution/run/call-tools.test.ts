@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { digestOf } from "../../ledger/index.ts";
+import { digestOf } from "../../text/index.ts";
 import { AGENT, EXECUTION, TOOLS, openTestBridge, snapshotOf } from "../../../test/fixtures/bridge/test-bridge.ts";
 import type { TestBridgeOptions } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { DEFAULT_LIMITS } from "../../domain/index.ts";

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { after, describe, it } from "node:test";
 
+import { digestOf } from "../../text/index.ts";
 import { DEFAULT_RULES, analyze } from "../../analysis/index.ts";
 import type { Analyzed } from "../../analysis/index.ts";
-import { digestOf } from "../../ledger/index.ts";
 import { openTestBridge } from "../../../test/fixtures/bridge/test-bridge.ts";
 import type { TestBridgeOptions } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { AGENT, EXECUTION, TOOLS, snapshotOf } from "../../../test/fixtures/bridge/test-bridge.ts";

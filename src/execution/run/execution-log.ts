@@ -1,6 +1,6 @@
 /** The two ends of every execution in store and ledger: opened before anything runs, closed after everything ended. */
 
-import { digestOf } from "../../ledger/index.ts";
+import { digestOf } from "../../text/index.ts";
 import type { Ledger } from "../../ledger/index.ts";
 import type { Execution, ExecutionId, ExecutionResult, Instant, JsonObject } from "../../domain/index.ts";
 import type { TapeStart } from "../../sandbox/index.ts";

@@ -5,7 +5,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { digestOf } from "../../ledger/index.ts";
+import { digestOf } from "../../text/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import type {
   Digest,

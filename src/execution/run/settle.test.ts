@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { digestOf } from "../../ledger/index.ts";
+import { digestOf } from "../../text/index.ts";
 import { AGENT, EXECUTION } from "../../../test/fixtures/bridge/test-bridge.ts";
 import type { Bridge } from "../../bridge/index.ts";
 import { GloveboxError } from "../../domain/index.ts";

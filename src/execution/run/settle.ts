@@ -1,8 +1,8 @@
 /** Turns whatever an execution came to into the one object that clients read. */
 
+import { cleanText } from "../../text/index.ts";
 import { frameAt, toAuthorPosition } from "../../analysis/index.ts";
 import type { Analyzed } from "../../analysis/index.ts";
-import { cleanText } from "../../ledger/index.ts";
 import type { Bridge } from "../../bridge/index.ts";
 import { ERRORS, toPublicError } from "../../domain/index.ts";
 import type {

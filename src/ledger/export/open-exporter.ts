@@ -5,11 +5,11 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { cleanText } from "../../text/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import type { Instant, JsonObject } from "../../domain/index.ts";
 import type { ExportRow, Store } from "../../store/index.ts";
 
-import { cleanText } from "../clean-text.ts";
 import { toJsonRecord } from "../record.ts";
 
 /** A place that records are sent to. */

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { digestOf } from "../../ledger/index.ts";
+import { digestOf } from "../../text/index.ts";
 import { findChange } from "../../catalog/index.ts";
 import type { CallPlan, JsonObject } from "../../domain/index.ts";
 import { AGENT } from "../rules/fixtures/ask.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 
-import { digestOf } from "../../ledger/index.ts";
+import { digestOf } from "../../text/index.ts";
 import { parseApprovalId } from "../../domain/index.ts";
 import type { Approval, ApprovalScope, CallPlan, PlannedCall, Principal } from "../../domain/index.ts";
 import { AGENT, known } from "../rules/fixtures/ask.ts";

@@ -1,6 +1,6 @@
 /** The queue of questions to people: kept in the store, written to the ledger first, decided once. */
 
-import { cleanText, digestOf } from "../../ledger/index.ts";
+import { cleanText, digestOf } from "../../text/index.ts";
 import type { Ledger } from "../../ledger/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import type { Approval, ApprovalId, Instant, Principal } from "../../domain/index.ts";

@@ -1,6 +1,6 @@
 /** What a call that waits would do: only the vault's key opens it, and only for the approval that it belongs to. */
 
-import { digestOf } from "../../ledger/index.ts";
+import { digestOf } from "../../text/index.ts";
 import { GloveboxError, canonicalJson } from "../../domain/index.ts";
 import type { Approval, ApprovalId, CallPlan, Json } from "../../domain/index.ts";
 import type { ApprovalRow } from "../../store/index.ts";

@@ -3,7 +3,7 @@
  * is in the ledger, bad ones change nothing.
  */
 
-import { digestOf } from "../../ledger/index.ts";
+import { digestOf } from "../../text/index.ts";
 import type { AuditEntry } from "../../ledger/index.ts";
 import type {
   CatalogSnapshot,

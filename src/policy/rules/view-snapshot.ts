@@ -1,6 +1,6 @@
 /** What one principal sees of the catalog: effects as the operator states them, and nothing that is always denied. */
 
-import { digestOf } from "../../ledger/index.ts";
+import { digestOf } from "../../text/index.ts";
 import type { CatalogSnapshot, Effect, Namespace, Principal, Tool, ToolAddress } from "../../domain/index.ts";
 import type { CompiledPolicy } from "./compile-policy.ts";
 import { isAlwaysDenied } from "./decide.ts";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { describe, test } from "node:test";
 
-import { digestOf } from "../../ledger/index.ts";
+import { digestOf } from "../../text/index.ts";
 import { findChange } from "../../catalog/index.ts";
 import { builtinSettings } from "../../config/index.ts";
 import { createDesk } from "../../policy/approvals/create-desk.ts";

@@ -1,6 +1,6 @@
 /** A call that waits, for a person who is to judge it. Nothing of it can hide, overwrite or pretend on a terminal. */
 
-import { cleanText } from "../../ledger/index.ts";
+import { cleanText } from "../../text/index.ts";
 import type { Approval, HeldChange, Instant, LabelSource } from "../../domain/index.ts";
 import type { ApprovalReview, ReviewedCall } from "../../policy/index.ts";
 import { formatPlan } from "./print-plan.ts";

@@ -2,7 +2,7 @@
 
 import type { Writable } from "node:stream";
 
-import { cleanText } from "../../ledger/index.ts";
+import { cleanText } from "../../text/index.ts";
 import { describeError } from "../../domain/index.ts";
 import type { DryRun, ExecutionResult, Finding, GloveboxError, PublicError, Truncation } from "../../domain/index.ts";
 

@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { ProtocolError, ProtocolErrorCode, isInputRequiredResult } from "@modelcontextprotocol/server";
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 
-import { digestOf } from "../../ledger/index.ts";
+import { digestOf } from "../../text/index.ts";
 import { isJsonObject, parseExecutionId, toPublicError } from "../../domain/index.ts";
 import type { ExecutionEvent, ExecutionView, Principal, TraceContext } from "../../domain/index.ts";
 import type { Media } from "../../execution/index.ts";

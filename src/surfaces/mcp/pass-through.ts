@@ -5,7 +5,7 @@
 
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "@modelcontextprotocol/server";
 
-import { cleanText } from "../../ledger/index.ts";
+import { cleanText } from "../../text/index.ts";
 import { isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject, Tool } from "../../domain/index.ts";
 import { parsePromptName, parseResourceUri, toPromptName, toResourceUri, toTemplateUri } from "./addresses.ts";

@@ -5,7 +5,7 @@
 
 import type { CallToolResult } from "@modelcontextprotocol/server";
 
-import { cleanText } from "../../ledger/index.ts";
+import { cleanText } from "../../text/index.ts";
 import type { Gateway } from "../gateway.ts";
 
 /** One text, harmless to show. Sizes were capped before. */

@@ -1,7 +1,7 @@
 /** Generated programs for gateways that are killed, and what each comes to when nothing disturbs it. */
 
+import { digestOf } from "../../../src/text/index.ts";
 import { random, randomUuid, seedRandom } from "../../../guest/clock.ts";
-import { digestOf } from "../../../src/ledger/index.ts";
 import type { Digest } from "../../../src/domain/index.ts";
 import type { TapeStart } from "../../../src/sandbox/index.ts";
 import { makeProgram, numbersFrom } from "../programs.ts";

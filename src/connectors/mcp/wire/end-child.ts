@@ -1,7 +1,7 @@
 /** Ends a child server and everything that it started, politely first. */
 
 import type { ChildProcess } from "node:child_process";
-import { setTimeout as wait } from "node:timers/promises";
+import { settlesWithin } from "../../../timing/index.ts";
 
 /** How long a server has to leave by itself after its input ended, and again after SIGTERM. */
 const PATIENCE_MS = 500;
@@ -45,19 +45,4 @@ export function untilEvent(child: ChildProcess, event: "exit" | "close"): Promis
 
 function hasExited(child: ChildProcess): boolean {
   return child.pid === undefined || child.exitCode !== null || child.signalCode !== null;
-}
-
-/** True when `promise` settles in time. The timer never holds the process open. */
-export async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
-  const timer = new AbortController();
-  const late = wait(ms, false, { signal: timer.signal, ref: false }).catch(() => false);
-  const settled = promise.then(
-    () => true,
-    () => true,
-  );
-  try {
-    return await Promise.race([settled, late]);
-  } finally {
-    timer.abort();
-  }
 }

@@ -6,9 +6,9 @@
 import { StreamableHTTPClientTransport, isJSONRPCNotification, isJSONRPCRequest } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, TransportSendOptions } from "@modelcontextprotocol/client";
 
+import { settlesWithin } from "../../../timing/index.ts";
 import type { FetchLike } from "../../../egress/index.ts";
 
-import { settlesWithin } from "./end-child.ts";
 import type { Trouble, Wire } from "./wire.ts";
 
 /** How long closing waits for the server to forget the session. */

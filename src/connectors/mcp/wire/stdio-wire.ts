@@ -11,12 +11,13 @@ import type { Readable, Writable } from "node:stream";
 import { parseJSONRPCMessage } from "@modelcontextprotocol/client";
 import type { JSONRPCMessage, JSONRPCResultResponse } from "@modelcontextprotocol/client";
 
+import { settlesWithin } from "../../../timing/index.ts";
 import { isJsonObject } from "../../../domain/index.ts";
 import type { ChildKeeper, FamilyWatch, Instant } from "../../../domain/index.ts";
 
 import { toShownText } from "../../cap-text.ts";
 import type { Clean } from "../../cap-text.ts";
-import { endChild, settlesWithin, signalGroup, untilEvent } from "./end-child.ts";
+import { endChild, signalGroup, untilEvent } from "./end-child.ts";
 import { createLineSplitter } from "./line-splitter.ts";
 import { createNoticeBudget } from "./notice-budget.ts";
 import { createStderrTail } from "./stderr-tail.ts";

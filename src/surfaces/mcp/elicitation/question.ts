@@ -2,7 +2,7 @@
 
 import type { ElicitRequestFormParams } from "@modelcontextprotocol/server";
 
-import { cleanText } from "../../../ledger/index.ts";
+import { cleanText } from "../../../text/index.ts";
 import { isJsonObject } from "../../../domain/index.ts";
 import type { Approval, ApprovalScope, Effect, LabelSource } from "../../../domain/index.ts";
 import type { ApprovalChoice } from "../../../policy/index.ts";

@@ -1,0 +1,27 @@
+/** Shortening, edit distance and wildcards. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { capText, countEdits, matchWildcard } from "./index.ts";
+
+test("capText keeps what fits and never splits a character", () => {
+  assert.equal(capText("héllo", 6), "héllo");
+  assert.equal(capText("héllo", 5), "héll");
+  assert.equal(capText("héllo", 2), "h");
+  assert.equal(capText("héllo", 0), "");
+});
+
+test("countEdits counts insertions, deletions and replacements up to its limit", () => {
+  assert.equal(countEdits("kitten", "sitting"), 3);
+  assert.equal(countEdits("kitten", "sitting", 3), 3);
+  assert.equal(countEdits("kitten", "sitting", 2), Infinity);
+  assert.equal(countEdits("", "abc"), 3);
+});
+
+test("matchWildcard matches any characters for a star and nothing else as a pattern", () => {
+  const matching = ["a*c", "*", "abc", "a*b*c", "abc*", "*abc"].map((pattern) => matchWildcard(pattern, "abc"));
+  assert.deepEqual(matching, [true, true, true, true, true, true]);
+  const other = ["ab", "a.c", "a*bc*c", "abc*c", ""].map((pattern) => matchWildcard(pattern, "abc"));
+  assert.deepEqual(other, [false, false, false, false, false]);
+});

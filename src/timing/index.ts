@@ -1,0 +1,9 @@
+/** Small mechanics of time: polling, races, backoff, caches. A function enters with its third user. */
+
+export { backoffMs } from "./backoff.ts";
+export type { BackoffRange } from "./backoff.ts";
+export { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "./durations.ts";
+export { pollEvery } from "./poll-every.ts";
+export { createRecent } from "./recent.ts";
+export type { Recent } from "./recent.ts";
+export { NEVER, settlesWithin, untilAborted } from "./until-aborted.ts";

@@ -1,0 +1,62 @@
+/** Caches, backoff, races and polling, each just below and just above its limit. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { backoffMs, createRecent, pollEvery, settlesWithin, untilAborted } from "./index.ts";
+
+test("createRecent keeps entries up to its limit and drops the one used longest ago", () => {
+  const recent = createRecent<string, number>(2);
+  recent.set("a", 1);
+  recent.set("b", 2);
+  assert.deepEqual([recent.get("a"), recent.get("b"), recent.size], [1, 2, 2]);
+  recent.get("a");
+  recent.set("c", 3);
+  assert.deepEqual([recent.has("a"), recent.has("b"), recent.has("c")], [true, false, true]);
+});
+
+test("createRecent makes a missing entry once", () => {
+  const recent = createRecent<string, number>(2);
+  let made = 0;
+  const make = (): number => (made += 1);
+  assert.deepEqual([recent.getOr("a", make), recent.getOr("a", make), made], [1, 1, 1]);
+});
+
+test("backoffMs doubles with each failure up to its limit", () => {
+  const range = { firstMs: 100, longestMs: 350 };
+  assert.deepEqual(
+    [0, 1, 2, 3, 60].map((failures) => backoffMs(failures, range)),
+    [0, 100, 200, 350, 350],
+  );
+});
+
+test("untilAborted rejects with the reason of the first signal, and resolves without one", async () => {
+  const controller = new AbortController();
+  const pending = untilAborted(new Promise<never>(() => undefined), controller.signal);
+  controller.abort(new Error("stop"));
+  await assert.rejects(pending, { message: "stop" });
+  assert.equal(await untilAborted(Promise.resolve(1), new AbortController().signal), 1);
+});
+
+test("settlesWithin is true for a rejection and false for a promise that never settles", async () => {
+  assert.equal(await settlesWithin(Promise.reject(new Error("no")), 60_000), true);
+  assert.equal(await settlesWithin(new Promise(() => undefined), 1), false);
+});
+
+test("pollEvery continues after a failed run and waits for the last run when disposed", async () => {
+  let runs = 0;
+  const twice = Promise.withResolvers<void>();
+  const poll = pollEvery(1, async () => {
+    runs += 1;
+    if (runs === 2) twice.resolve();
+    throw new Error("failed run");
+  });
+  // The poll's own timer does not keep the process alive.
+  const alive = setInterval(() => undefined, 1_000);
+  await twice.promise;
+  clearInterval(alive);
+  await poll[Symbol.asyncDispose]();
+  const after = runs;
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.equal(runs, after);
+});
