@@ -130,7 +130,7 @@ export const GATES: readonly { readonly match: RegExp; readonly rooms: readonly 
     match: /^(isolated-vm|quickjs-emscripten.*|@jitl\/quickjs.*|workerd|node:worker_threads|node:vm)$/,
     rooms: ["sandbox"],
   },
-  { match: /^(node:sqlite|pg|kysely.*)$/, rooms: ["store"] },
+  { match: /^(node:sqlite|pg)$/, rooms: ["store"] },
   {
     match: /^(undici|node:https?|node:http2|node:tls|node:dgram|node:dns(\/.*)?)$/,
     rooms: ["egress", "surfaces"],

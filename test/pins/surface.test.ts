@@ -69,7 +69,6 @@ test("production has these dependencies, each at one exact version", () => {
     "hono",
     "isolated-vm",
     "jsonc-parser",
-    "kysely",
     "quickjs-emscripten-core",
     "typescript",
     "yaml",

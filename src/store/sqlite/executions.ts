@@ -1,6 +1,15 @@
 /** The executions' table: opened before the program starts, closed once with its result. */
 
-import { GloveboxError, isErrorCode, parseDigest, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
+import type { DatabaseSync } from "node:sqlite";
+
+import {
+  GloveboxError,
+  defined,
+  isErrorCode,
+  parseDigest,
+  parseExecutionId,
+  parsePrincipalId,
+} from "../../domain/index.ts";
 import type { Execution, ExecutionId, ExecutionStateName } from "../../domain/index.ts";
 import type {
   ExecutionEnding,
@@ -8,6 +17,7 @@ import type {
   ExecutionOutcome,
   ExecutionStore,
   ExecutionSummary,
+  Page,
   StoredExecution,
 } from "../executions.ts";
 
@@ -21,10 +31,10 @@ import { isTaken } from "./to-store-error.ts";
 const OPEN = "INSERT INTO executions (id, principal, source, source_text, started_at, owner) VALUES (?, ?, ?, ?, ?, ?)";
 const CLOSE = `UPDATE executions SET ended_at = ?, state = ?, error_code = ?, result = ?
   WHERE id = ? AND (state IS NULL OR state = 'paused')`;
-const UNFINISHED = `SELECT id, principal, source, started_at, owner, ended_at, state, error_code FROM executions
-  WHERE state IS NULL ORDER BY started_at, id`;
-const PAUSED = `SELECT id, principal, source, started_at, owner, ended_at, state, error_code FROM executions
-  WHERE state = 'paused' ORDER BY started_at, id`;
+const SUMMARY = "SELECT id, principal, source, started_at, owner, ended_at, state, error_code FROM executions";
+const UNFINISHED = `${SUMMARY} WHERE state IS NULL ORDER BY started_at, id`;
+const PAUSED = `${SUMMARY} WHERE state = 'paused' ORDER BY started_at, id`;
+const OLDER = "(started_at, id) < (SELECT started_at, id FROM executions WHERE id = :before)";
 const ADOPT = `UPDATE executions SET owner = ?, state = NULL, ended_at = NULL, error_code = NULL
   WHERE id = ? AND state IS ? AND owner IS ?`;
 
@@ -73,22 +83,23 @@ export function createExecutions({ database, read, write, commit }: Connection):
         const row = select.get(id);
         return row && toExecution(row);
       }),
-    list: async (page) => {
-      // The query builder takes a tenth of a second to load, and most processes never list anything.
-      const { composeList } = await import("./compose-list.ts");
-      const { sql, parameters } = composeList(page);
-      return read(() =>
-        database
-          .prepare(sql)
-          .all(...parameters)
-          .map(toSummary),
-      );
-    },
+    list: (page) => read(() => list(database, page)),
     listUnfinished: () => read(() => unfinished.all().map(toSummary)),
     listPaused: () => read(() => paused.all().map(toSummary)),
     adopt: (id, { was, from, by }) =>
       write(() => Number(adopt.run(by, id, was === "paused" ? was : null, from ?? null).changes) > 0),
   };
+}
+
+/** Newest first; ids break ties, so that a page never repeats or skips an execution of the same millisecond. */
+function list(database: DatabaseSync, { limit, before, state }: Page): readonly ExecutionSummary[] {
+  const conditions = [...(state === undefined ? [] : ["state IS :state"]), ...(before === undefined ? [] : [OLDER])];
+  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
+  const values = defined({ limit: Math.max(0, limit), before, state: state === "running" ? null : state });
+  return database
+    .prepare(`${SUMMARY} ${where} ORDER BY started_at DESC, id DESC LIMIT :limit`)
+    .all(values)
+    .map(toSummary);
 }
 
 function notOpen(id: ExecutionId, exists: boolean): GloveboxError {
