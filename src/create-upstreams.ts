@@ -2,7 +2,8 @@
 
 import type { Ledger } from "./ledger/index.ts";
 import { readTextFile } from "./config/index.ts";
-import type { ApiSettings, Settings, UpstreamSettings } from "./config/index.ts";
+import type { Settings } from "./config/index.ts";
+import type { ApiSettings, ServerSettings } from "./domain/index.ts";
 import {
   createAdapterConnector,
   createLoanBook,
@@ -185,7 +186,7 @@ function createVerdicts({ meta }: Store): EraVerdicts {
 /** Secrets are lent when an upstream starts, to that upstream alone. */
 function toConnectorSettings(
   id: ConnectorId,
-  upstream: UpstreamSettings,
+  upstream: ServerSettings,
   parts: UpstreamParts & { readonly lender: Lender },
 ): McpConnectorOptions["settings"] {
   const purpose = `upstream ${id}`;

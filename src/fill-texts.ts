@@ -1,7 +1,8 @@
 /** Secrets as the plain texts that a process or a request is made of, for the composition root and nobody else. */
 
 import { fillTemplates } from "./vault/index.ts";
-import type { SecretTemplate, Vault } from "./vault/index.ts";
+import type { SecretTemplate } from "./domain/index.ts";
+import type { Vault } from "./vault/index.ts";
 
 /** Hand them on, and do not keep them. Rejects when a secret is missing. */
 export async function fillTexts(

@@ -1,12 +1,12 @@
 /** The credentials that an upstream's settings hold as plain text: written there, or filled in from a variable. */
 
-import type { ApiSettings, Template, UpstreamSettings } from "./config/index.ts";
+import type { ApiSettings, SecretTemplate, ServerSettings } from "./domain/index.ts";
 import { findCredentials } from "./vault/index.ts";
 
 type Named = readonly [name: string, text: string];
 
 /** Of an MCP server: in its variables, options, headers and address. */
-export function findWritten(upstream: UpstreamSettings): readonly string[] {
+export function findWritten(upstream: ServerSettings): readonly string[] {
   if (upstream.transport !== "stdio") {
     return findCredentials([...toNamed(upstream.headers), ...fromUrl(upstream.url)]);
   }
@@ -21,7 +21,7 @@ export function findWrittenInApi({ headers, auth, baseUrl, document }: ApiSettin
 }
 
 /** What is written beside a secret is no secret: `Bearer `, `user:`. */
-function toNamed(templates: Readonly<Record<string, Template>>): readonly Named[] {
+function toNamed(templates: Readonly<Record<string, SecretTemplate>>): readonly Named[] {
   return Object.entries(templates).flatMap(([name, [first, ...rest]]): readonly Named[] =>
     typeof first === "string" && rest.length === 0 ? [[name, first]] : [],
   );

@@ -5,9 +5,9 @@ import { hostname } from "node:os";
 
 import { createOtlpSink, createSyslogSink, cutLedger, openExporter, openFileSink } from "./ledger/index.ts";
 import type { Exporter, Ledger, Signer, Sink } from "./ledger/index.ts";
-import type { ExportSettings, Settings } from "./config/index.ts";
+import type { Settings } from "./config/index.ts";
 import { GloveboxError, canonicalJson, isJsonObject } from "./domain/index.ts";
-import type { Json } from "./domain/index.ts";
+import type { ExportSettings, Json } from "./domain/index.ts";
 import { openMessageLine } from "./egress/index.ts";
 import type { Egress } from "./egress/index.ts";
 import { hasEnded, nameProcess } from "./processes/index.ts";

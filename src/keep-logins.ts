@@ -3,7 +3,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 
-import type { Settings, UpstreamSettings } from "./config/index.ts";
+import type { Settings } from "./config/index.ts";
 import {
   beginLogin,
   createLoginFetch,
@@ -14,7 +14,7 @@ import {
 } from "./connectors/index.ts";
 import type { BegunLogin, Login, LoginKeeper, LoginKey, LoginReach, TokenSource } from "./connectors/index.ts";
 import { GloveboxError, isJsonObject, parseSecretName } from "./domain/index.ts";
-import type { ConnectorId, SecretName } from "./domain/index.ts";
+import type { ConnectorId, SecretName, ServerSettings } from "./domain/index.ts";
 import type { Egress } from "./egress/index.ts";
 import type { Store } from "./store/index.ts";
 import type { LoginCommandPowers } from "./surfaces/index.ts";
@@ -124,7 +124,7 @@ function parseKey(upstream: ConnectorId, text: string | undefined): LoginKey | u
   return typeof issuer === "string" && typeof resource === "string" ? { upstream, issuer, resource } : undefined;
 }
 
-type HttpUpstream = Extract<UpstreamSettings, { readonly transport: "http" | "sse" }>;
+type HttpUpstream = Extract<ServerSettings, { readonly transport: "http" | "sse" }>;
 
 /** The tokens that requests to one upstream carry. */
 export function createTokens(

@@ -4,18 +4,17 @@
  */
 
 import { isJsonObject, parseSecretName } from "../domain/index.ts";
-import type { Json, SecretName } from "../domain/index.ts";
+import type { Json, SecretName, SecretTemplate } from "../domain/index.ts";
 import type { KeyPath, Problems } from "./problems.ts";
-import type { Template } from "./settings.ts";
 
 /** Variables that a configuration may refer to; handed in by whoever reads the environment. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-type Part = Template[number];
+type Part = SecretTemplate[number];
 
 /** A text after expansion. With `problems` the parts are not to be used. */
 export interface Expansion {
-  readonly parts: Template;
+  readonly parts: SecretTemplate;
   readonly problems: readonly string[];
 }
 
@@ -64,7 +63,7 @@ function resolveSecret(secret: SecretName | undefined): Resolved {
 }
 
 /** Neighbouring texts become one and empty ones vanish, so that equal texts give equal templates. */
-function joinTexts(parts: readonly Part[]): Template {
+function joinTexts(parts: readonly Part[]): SecretTemplate {
   const joined: Part[] = [];
   for (const part of parts) {
     const last = joined.at(-1);

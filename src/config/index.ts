@@ -15,14 +15,5 @@ export { parseSettings } from "./parse-settings.ts";
 export type { ConfigSource } from "./parse-settings.ts";
 export { readTextFile } from "./read-text-file.ts";
 export { createConfigSchema } from "./schema.ts";
-export type {
-  AdapterSource,
-  ApiSettings,
-  ExportSettings,
-  RuleSeverity,
-  Settings,
-  SettingsOrigin,
-  Template,
-  UpstreamSettings,
-} from "./settings.ts";
+export type { RuleSeverity, Settings, SettingsOrigin } from "./settings.ts";
 export { builtinSettings } from "./to-settings.ts";

@@ -3,9 +3,9 @@
 import { z } from "zod";
 
 import { readHostPort } from "../domain/index.ts";
+import type { OauthSettings, SecretTemplate } from "../domain/index.ts";
 import { isClientMetadataUrl } from "./formats.ts";
 import { readable, valueOf } from "./network-schema.ts";
-import type { OauthSettings, Template } from "./settings.ts";
 
 const MAX_ENTRIES = 100;
 /** RFC 6749 §3.3. */
@@ -39,7 +39,7 @@ export const oauthSchema = z
 /** Grants were read once by the schema. */
 export function toOauth(
   { clientId, clientMetadataUrl, scopes, grants }: z.output<typeof oauthSchema>,
-  clientSecret: Template | undefined,
+  clientSecret: SecretTemplate | undefined,
 ): OauthSettings {
   return {
     ...(clientId !== undefined && { clientId }),

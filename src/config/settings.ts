@@ -1,19 +1,17 @@
 /** What the rest of the product reads: the configuration after every check, with every default filled in. */
 
 import type {
-  ConnectorId,
   Decision,
   EngineName,
-  HostPort,
+  ExportSettings,
   LabelRule,
   Limits,
   NetworkPolicy,
-  PinMode,
   PolicySettings,
   QuotaSettings,
   SecretGrants,
-  SecretName,
-  UpstreamNetwork,
+  SecretTemplate,
+  UpstreamSettings,
 } from "../domain/index.ts";
 
 /** Where the settings came from, for messages and for the start-up line. */
@@ -22,97 +20,14 @@ export type SettingsOrigin =
   | { readonly kind: "builtin" }
   | { readonly kind: "object" };
 
-/** Text with secrets left out: `${secret:NAME}` stays a reference; the room that starts the upstream puts the value in. */
-export type Template = readonly (string | { readonly secret: SecretName })[];
-
-/** How to reach one upstream; paths are absolute and variables are filled in, secrets are not. */
-export type UpstreamSettings =
-  | {
-      readonly transport: "stdio";
-      readonly command: string;
-      readonly args: readonly string[];
-      readonly env: Readonly<Record<string, Template>>;
-      readonly cwd: string;
-      /** How long the server may take until it answers the handshake. */
-      readonly startMs: number;
-      readonly start: UpstreamStart;
-    }
-  | {
-      readonly transport: "http" | "sse";
-      readonly url: string;
-      readonly headers: Readonly<Record<string, Template>>;
-      readonly oauth: OauthSettings;
-      readonly network: UpstreamNetwork;
-      readonly startMs: number;
-      readonly start: UpstreamStart;
-    };
-
-/** How an operator logs in to an upstream. */
-export interface OauthSettings {
-  readonly clientId?: string;
-  readonly clientSecret?: Template;
-  readonly clientMetadataUrl?: string;
-  /** Empty asks for what the server says it needs. */
-  readonly scopes: readonly string[];
-  /** Authorization servers that may lie in a private network. */
-  readonly grants: readonly HostPort[];
-}
-
-/** An API that an OpenAPI document describes. */
-export interface ApiSettings {
-  readonly document: { readonly kind: "file"; readonly path: string } | { readonly kind: "url"; readonly url: string };
-  /** `undefined` when the document says where the API is. */
-  readonly baseUrl: string | undefined;
-  readonly headers: Readonly<Record<string, Template>>;
-  /** By the names that the document gives to its security schemes. */
-  readonly auth: Readonly<Record<string, Template>>;
-  /** Empty offers every operation. */
-  readonly include: readonly string[];
-  readonly exclude: readonly string[];
-  readonly network: UpstreamNetwork;
-  /** How long reading the document may take. */
-  readonly startMs: number;
-}
-
-/** An adapter that is still to be checked, by the room that knows what one is. */
-export interface AdapterSource {
-  /** Where the configuration names it, for messages. */
-  readonly place: string;
-  /** The object itself, or all exports of the module that the configuration names. */
-  readonly load: () => Promise<unknown>;
-  /** `undefined` for the way of most upstreams. */
-  readonly pin: PinMode | undefined;
-  readonly network: UpstreamNetwork;
-}
-
-/** `eager` connects when the gateway opens, `lazy` when somebody first asks for tools or runs a program. */
-export type UpstreamStart = "eager" | "lazy";
-
 /** The severity an operator gives to a rule of the analysis. */
 export type RuleSeverity = "error" | "warn" | "off";
 
-/** One place that every record of the ledger is sent to. */
-export type ExportSettings = {
-  /** Names the place for good, such as `file:/var/log/ledger.jsonl`; how far the export has come is kept under it. */
-  readonly id: string;
-} & (
-  | { readonly kind: "file"; readonly path: string }
-  | { readonly kind: "syslog"; readonly transport: "tcp" | "udp"; readonly host: string; readonly port: number }
-  | { readonly kind: "otlp"; readonly url: string; readonly headers: Readonly<Record<string, Template>> }
-);
-
 /** The one settings object. Deeply frozen: a room may keep it, and nobody can change it behind its back. */
-export interface Settings {
+export interface Settings extends UpstreamSettings {
   readonly source: SettingsOrigin;
   /** Absolute; what relative paths are relative to. */
   readonly folder: string;
-  /** In the order of the file; disabled servers are left out. */
-  readonly upstreams: ReadonlyMap<ConnectorId, UpstreamSettings>;
-  /** How tools are accepted that were never seen: of most upstreams, and of servers and APIs with a rule of their own. */
-  readonly pins: { readonly usual: PinMode; readonly byServer: ReadonlyMap<ConnectorId, PinMode> };
-  /** APIs by name; no name is also one of `upstreams`. */
-  readonly apis: ReadonlyMap<ConnectorId, ApiSettings>;
-  readonly adapters: readonly AdapterSource[];
   readonly sandbox: {
     readonly engine: EngineName;
     readonly isolation: "auto" | "strict" | "process";
@@ -128,7 +43,7 @@ export interface Settings {
   readonly egress: {
     /** The origin of an http proxy; `undefined` for none. */
     readonly proxy: string | undefined;
-    readonly proxyLogin?: { readonly user: string; readonly password: Template };
+    readonly proxyLogin?: { readonly user: string; readonly password: SecretTemplate };
     /** Holds for every request of the gateway; left out, what whoever sends it may reach. */
     readonly networkPolicy?: NetworkPolicy;
   };
@@ -163,11 +78,11 @@ export interface Settings {
     readonly enabled: boolean;
     /** `undefined` for the environment's, or the usual one. */
     readonly endpoint: string | undefined;
-    readonly headers: Readonly<Record<string, Template>>;
+    readonly headers: Readonly<Record<string, SecretTemplate>>;
   };
   readonly anomalies: {
     readonly enabled: boolean;
-    readonly webhook?: { readonly url: string; readonly secret: Template };
+    readonly webhook?: { readonly url: string; readonly secret: SecretTemplate };
   };
   /** An absolute path, or `:memory:` for a store that ends with the process. */
   readonly store: { readonly path: string };

@@ -4,7 +4,16 @@ import { isAbsolute, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 import { GloveboxError, parseConnectorId, parsePrincipalId } from "../domain/index.ts";
-import type { ConnectorId, PinMode, PrincipalId } from "../domain/index.ts";
+import type {
+  AdapterSource,
+  ApiSettings,
+  ConnectorId,
+  ExportSettings,
+  PinMode,
+  PrincipalId,
+  SecretTemplate,
+  ServerSettings,
+} from "../domain/index.ts";
 import { expandText } from "./expand-references.ts";
 import type { Environment } from "./expand-references.ts";
 import { isHttpUrl, isMemoryLocation, toSqliteLocation } from "./formats.ts";
@@ -14,15 +23,7 @@ import { configSchema } from "./schema.ts";
 import { toSecretGrants } from "./secrets-schema.ts";
 import type { CheckedAdapter, CheckedApi, CheckedConfig, CheckedExport, CheckedServer } from "./schema.ts";
 import { toRule } from "./to-rules.ts";
-import type {
-  AdapterSource,
-  ApiSettings,
-  ExportSettings,
-  Settings,
-  SettingsOrigin,
-  Template,
-  UpstreamSettings,
-} from "./settings.ts";
+import type { Settings, SettingsOrigin } from "./settings.ts";
 
 interface Context {
   readonly source: SettingsOrigin;
@@ -33,7 +34,7 @@ interface Context {
 }
 
 /** The settings of a started product without any configuration: every default, and the upstreams it brings along. */
-export function builtinSettings(upstreams: ReadonlyMap<ConnectorId, UpstreamSettings>, folder: string): Settings {
+export function builtinSettings(upstreams: ReadonlyMap<ConnectorId, ServerSettings>, folder: string): Settings {
   const settings = toSettings(configSchema.parse({}), { source: { kind: "builtin" }, folder, environment: {} });
   return deepFreeze({ ...settings, upstreams: new Map(upstreams) });
 }
@@ -80,8 +81,8 @@ export function toSettings(config: CheckedConfig, context: Context): Settings {
   });
 }
 
-function toUpstreams(servers: CheckedConfig["mcpServers"], context: Context): Map<ConnectorId, UpstreamSettings> {
-  const upstreams = new Map<ConnectorId, UpstreamSettings>();
+function toUpstreams(servers: CheckedConfig["mcpServers"], context: Context): Map<ConnectorId, ServerSettings> {
+  const upstreams = new Map<ConnectorId, ServerSettings>();
   for (const [name, server] of Object.entries(servers)) {
     upstreams.set(toId(name), toUpstream(name, server, context));
   }
@@ -155,7 +156,7 @@ function toAdapterSource(entry: CheckedAdapter, index: number, { folder, objects
   return { ...own, load: () => import(pathToFileURL(resolve(folder, module)).href) };
 }
 
-function toUpstream(name: string, server: CheckedServer, context: Context): UpstreamSettings {
+function toUpstream(name: string, server: CheckedServer, context: Context): ServerSettings {
   const { command, url, args = [], env = {}, headers = {}, cwd = "." } = server;
   const { start, startupTimeoutMs: startMs } = server;
   if (command !== undefined) {
@@ -172,7 +173,10 @@ function toUpstream(name: string, server: CheckedServer, context: Context): Upst
 }
 
 /** Problems in the texts were reported before; what is left are good references. */
-function toTemplates(texts: Readonly<Record<string, string>>, environment: Environment): Record<string, Template> {
+function toTemplates(
+  texts: Readonly<Record<string, string>>,
+  environment: Environment,
+): Record<string, SecretTemplate> {
   return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, expandText(text, environment).parts]));
 }
 

@@ -26,4 +26,4 @@ export { addRestart, watchRestarts } from "./watch-restarts.ts";
 export { createLoanBook, watchSecrets } from "./watch-secrets.ts";
 export type { Borrower } from "./watch-secrets.ts";
 export { DEFAULT_MESSAGE_BYTES } from "./settings.ts";
-export type { HttpSettings, StdioSettings, UpstreamSettings } from "./settings.ts";
+export type { HttpSettings, StdioSettings, ConnectionSettings as UpstreamSettings } from "./settings.ts";

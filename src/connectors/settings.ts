@@ -36,7 +36,7 @@ export interface HttpSettings {
   readonly messageBytes?: number;
 }
 
-export type UpstreamSettings = StdioSettings | HttpSettings;
+export type ConnectionSettings = StdioSettings | HttpSettings;
 
 /** Roomy enough for any result that the bridge would let through, small enough that one line cannot eat the memory. */
 export const DEFAULT_MESSAGE_BYTES = 64 * 1024 * 1024;

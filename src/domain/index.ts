@@ -6,6 +6,7 @@ export type { Approval, ApprovalScope, ApprovalState } from "./approval.ts";
 export { defined } from "./defined.ts";
 export { ERRORS, GloveboxError, describeError, isErrorCode, toPublicError } from "./errors.ts";
 export type { ErrorCode, ErrorDetails, Fault, PublicError } from "./errors.ts";
+export type { ExportSettings } from "./export-settings.ts";
 export type {
   ApprovalNotice,
   CallOutcome,
@@ -84,5 +85,13 @@ export { bindsTo, grantsFor, readSecretHost } from "./secret-grant.ts";
 export type { SecretGrant, SecretGrants, SecretHost, SecretPlace } from "./secret-grant.ts";
 export type { ApiSurface, CatalogSnapshot, Effect, EffectSource, Namespace, Tool } from "./tool.ts";
 export type { UpstreamState, UpstreamStatus, UpstreamTransport } from "./upstream.ts";
+export type {
+  AdapterSource,
+  ApiSettings,
+  OauthSettings,
+  SecretTemplate,
+  ServerSettings,
+  UpstreamSettings,
+} from "./upstream-settings.ts";
 export { approveCommand, describeWithheld, loginCommand } from "./withheld.ts";
 export type { HeldChange, PinMode, WithheldReason, WithheldTool } from "./withheld.ts";

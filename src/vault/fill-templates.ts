@@ -1,12 +1,9 @@
 /** Puts secrets into the texts that name them, at the moment an upstream starts and for that upstream alone. */
 
-import type { SecretName } from "../domain/index.ts";
+import type { SecretTemplate } from "../domain/index.ts";
 
 import type { Vault } from "./open-vault.ts";
 import { Secret } from "./secret.ts";
-
-/** Text with the secrets left out. */
-export type SecretTemplate = readonly (string | { readonly secret: SecretName })[];
 
 /** The finished texts, each a secret as a whole. Rejects when a secret is missing. */
 export async function fillTemplates(

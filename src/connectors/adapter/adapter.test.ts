@@ -6,14 +6,13 @@ import { test } from "node:test";
 import { z } from "zod";
 
 import { parseConnectorId } from "../../domain/index.ts";
-import type { Adapter, ConnectorId } from "../../domain/index.ts";
+import type { Adapter, AdapterSource, ConnectorId } from "../../domain/index.ts";
 import { openEgress } from "../../egress/index.ts";
 import { Secret } from "../../vault/index.ts";
 import type { Connector } from "../connector.ts";
 import { createAdapterConnector } from "./adapter-connector.ts";
 import { defineAdapter } from "./define-adapter.ts";
 import { parseAdapters } from "./parse-adapters.ts";
-import type { AdapterSource } from "./parse-adapters.ts";
 
 function toId(name: string): ConnectorId {
   const id = parseConnectorId(name);

@@ -1,20 +1,12 @@
 /** Finds the adapters that a configuration names, and refuses what is none before anything starts. */
 
 import { GloveboxError, isJsonObject, parseConnectorId } from "../../domain/index.ts";
-import type { Adapter, AdapterTool, ConnectorId, PinMode, UpstreamNetwork } from "../../domain/index.ts";
+import type { Adapter, AdapterSource, AdapterTool, ConnectorId } from "../../domain/index.ts";
 
 import { matchesText } from "../network-of.ts";
 
 const MARK: Adapter["kind"] = "glovebox.adapter";
 const EFFECTS: readonly unknown[] = ["read", "write", "destroy", "unknown"];
-
-/** Where the configuration names an adapter, and how to get at it. */
-export interface AdapterSource {
-  readonly place: string;
-  readonly load: () => Promise<unknown>;
-  readonly pin: PinMode | undefined;
-  readonly network: UpstreamNetwork;
-}
 
 /** An adapter, how its tools are accepted if the configuration says so, and where their requests may go. */
 export interface ParsedAdapter extends Pick<AdapterSource, "pin" | "network"> {

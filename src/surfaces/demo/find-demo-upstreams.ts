@@ -4,19 +4,18 @@ import { createRequire } from "node:module";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import type { UpstreamSettings } from "../../config/index.ts";
 import { parseConnectorId } from "../../domain/index.ts";
-import type { ConnectorId } from "../../domain/index.ts";
+import type { ConnectorId, ServerSettings } from "../../domain/index.ts";
 
 const START_MS = 30_000;
 
 /** So that a first program works before anything is configured. `node` runs the servers. */
-export function findDemoUpstreams(node: string, cwd: string): ReadonlyMap<ConnectorId, UpstreamSettings> {
+export function findDemoUpstreams(node: string, cwd: string): ReadonlyMap<ConnectorId, ServerSettings> {
   const inventory = new URL(`./inventory${extname(import.meta.url)}`, import.meta.url);
   const servers = new Map([["inventory", [fileURLToPath(inventory)]]]);
   const everything = findEverything();
   if (everything !== undefined) servers.set("everything", [everything, "stdio"]);
-  const upstreams = new Map<ConnectorId, UpstreamSettings>();
+  const upstreams = new Map<ConnectorId, ServerSettings>();
   for (const [name, args] of servers) {
     const id = parseConnectorId(name);
     if (!id) continue;

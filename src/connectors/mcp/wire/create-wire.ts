@@ -11,14 +11,14 @@ import { capStreams } from "./cap-events.ts";
 import { toChildEnvironment } from "./child-environment.ts";
 import { HttpWire } from "./http-wire.ts";
 import { DEFAULT_MESSAGE_BYTES } from "../../settings.ts";
-import type { HttpSettings, StdioSettings, UpstreamSettings } from "../../settings.ts";
+import type { HttpSettings, StdioSettings, ConnectionSettings } from "../../settings.ts";
 import { SseWire } from "./sse-wire.ts";
 import { StdioWire } from "./stdio-wire.ts";
 import type { Wire } from "./wire.ts";
 
 export interface WireOptions {
   readonly id: ConnectorId;
-  readonly settings: UpstreamSettings;
+  readonly settings: ConnectionSettings;
   /** The gateway's environment, of which a child server gets five variables. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly keeper: ChildKeeper;
