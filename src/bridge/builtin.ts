@@ -21,7 +21,7 @@ export interface Builtin {
   /** For one that reaches further: the tool with the effect that this call has. Rules then decide about it. */
   readonly judge?: (args: JsonObject) => Tool;
   /** What a dry run answers to a call that may change something; throws what the call would be refused with. */
-  readonly rehearse?: (args: JsonObject) => Json;
+  readonly answerDryRun?: (args: JsonObject) => Json;
   /** What the record says of the call, and of its result, beside digests. Must hold no secret. */
   readonly noteCall?: (args: JsonObject) => JsonObject;
   readonly noteResult?: (value: Json) => JsonObject;

@@ -29,7 +29,7 @@ export interface OpenCall {
   /** Of the tool, once it is known which. */
   definition?: Digest;
   /** It was answered from its schema and never made. */
-  isSpared: boolean;
+  isSkipped: boolean;
   /** What the record of its end says beside the outcome. */
   note?: JsonObject;
   /** The line of the trace as it will stay. */
@@ -73,7 +73,7 @@ export function createCallTrace(): CallTrace {
         isSent: false,
         send: () => void (call.isSent = true),
         isRepeatable: false,
-        isSpared: false,
+        isSkipped: false,
         outcome: "unknown" as CallOutcome,
         startedAt: performance.now(),
         ms: 0,
@@ -117,10 +117,10 @@ function isLost({ isSent, effect }: OpenCall, thrown: unknown, code: ErrorCode):
   return mayHaveArrived && effect !== "read" && LOST_ANSWERS.includes(code);
 }
 
-type Known = CallRecord & Partial<Pick<OpenCall, "isSpared">>;
+type Known = CallRecord & Partial<Pick<OpenCall, "isSkipped">>;
 
 function toRecord({ seq, tool, effect, decision, outcome, ms, ...known }: Known): CallRecord {
-  const dryRun = known.isSpared === true || known.dryRun === true;
+  const dryRun = known.isSkipped === true || known.dryRun === true;
   return { seq, tool, effect, decision, outcome, ms, ...(dryRun && { dryRun }) };
 }
 

@@ -134,11 +134,11 @@ describe("the answer to a call that was not made", () => {
   it("is the builtin's own where it has one, unless that refuses", async () => {
     const tool = createTool("glovebox.send", { effect: "write" });
     const never = (): never => assert.fail("sent");
-    const builtin = { tool, judge: () => tool, answer: never, rehearse: () => ({ status: 200 }) };
+    const builtin = { tool, judge: () => tool, answer: never, answerDryRun: () => ({ status: 200 }) };
     const { bridge, taken } = await openDry({ builtins: new Map([[tool.address, builtin]]) });
     assert.deepEqual(await bridge.call("glovebox.send", "{}"), { ok: true, json: '{"status":200}' });
     assert.deepEqual(taken, []);
-    const refusing = { ...builtin, rehearse: never };
+    const refusing = { ...builtin, answerDryRun: never };
     const other = await openDry({ builtins: new Map([[tool.address, refusing]]) });
     assert.equal((await other.bridge.call("glovebox.send", "{}")).ok, false);
     assert.deepEqual(other.bridge.dryRun(), { writes: [] });

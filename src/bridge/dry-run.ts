@@ -8,7 +8,7 @@ import type {
   ExecutionEvent,
   Json,
   JsonObject,
-  SparedCall,
+  SkippedCall,
   Tool,
   ToolCall,
 } from "../domain/index.ts";
@@ -16,17 +16,17 @@ import type {
 import type { Builtin } from "./builtin.ts";
 import { createSample } from "./sample/create-sample.ts";
 
-/** One execution that only rehearses. */
-export interface Rehearsal {
+/** The calls of one dry run. */
+export interface DryRunSession {
   /** True for whatever may change something. A read that a person would have to allow is not made either: nobody did. */
-  spares(tool: Tool, decision: Decision): boolean;
+  skips(tool: Tool, decision: Decision): boolean;
   /** Lists a call and answers it as its tool might. Throws where the tool itself would refuse it. */
-  answer(call: SpareableCall, decision: Decision, target: Target): Json;
+  answer(call: ParsedCall, decision: Decision, target: Target): Json;
   /** With calls that an earlier run of the program spared; their arguments are not shown again. */
   listed(records: readonly CallRecord[]): DryRun;
 }
 
-type SpareableCall = ToolCall & { readonly args: JsonObject };
+type ParsedCall = ToolCall & { readonly args: JsonObject };
 type Target = Pick<Builtin, "tool"> & Partial<Builtin>;
 
 /** A reader wants to know what would have been written, not all of it. */
@@ -37,18 +37,18 @@ const MOST_CALL_CHARS = 4_000;
 const MOST_CHARS = 64_000;
 
 /** `hide` takes known secrets out of a text; it sees whole texts, before they are cut. */
-export function createRehearsal(
+export function createDryRun(
   { hide }: { readonly hide: (text: string) => string },
   onEvent?: (event: ExecutionEvent) => void,
-): Rehearsal {
-  const writes: SparedCall[] = [];
+): DryRunSession {
+  const writes: SkippedCall[] = [];
   let left = MOST_CHARS;
   return {
-    spares: ({ effect }, { kind }) => kind !== "deny" && (effect !== "read" || kind === "ask"),
+    skips: ({ effect }, { kind }) => kind !== "deny" && (effect !== "read" || kind === "ask"),
     answer({ seq, args }, { kind }, target) {
-      const { tool, judge, rehearse } = target;
+      const { tool, judge, answerDryRun } = target;
       onEvent?.({ kind: "called", seq, tool: tool.address });
-      const rehearsed = rehearse?.(args); // first: what is refused would not have been done either
+      const answered = answerDryRun?.(args); // first: what is refused would not have been done either
       const shown = toShown(args, hide);
       const size = JSON.stringify(shown).length;
       const isShown = size <= Math.min(MOST_CALL_CHARS, left);
@@ -56,18 +56,18 @@ export function createRehearsal(
       const { effect } = judge?.(args) ?? tool;
       const decision = kind === "ask" ? "ask" : "allow";
       writes.push({ seq, tool: tool.address, effect, decision, ...(isShown && { args: shown }) });
-      return rehearsed ?? sampleOf(tool);
+      return answered ?? sampleOf(tool);
     },
     listed(records) {
       const earlier = records.flatMap((record) =>
-        writes.some(({ seq }) => seq === record.seq) ? [] : toSpared(record),
+        writes.some(({ seq }) => seq === record.seq) ? [] : toSkipped(record),
       );
       return { writes: [...writes, ...earlier].toSorted((a, b) => a.seq - b.seq) };
     },
   };
 }
 
-function toSpared({ seq, tool, effect, decision, outcome, dryRun }: CallRecord): readonly SparedCall[] {
+function toSkipped({ seq, tool, effect, decision, outcome, dryRun }: CallRecord): readonly SkippedCall[] {
   const address = parseToolAddress(tool);
   return dryRun && outcome === "ok" && address
     ? [{ seq, tool: address, effect, decision: decision === "ask" ? "ask" : "allow" }]

@@ -1,8 +1,8 @@
 /** The front door of `bridge`: carries one call across the wall in seven fixed steps. */
 
 export type { Builtin } from "./builtin.ts";
-export { SetAside } from "./release-call.ts";
-export type { Asking } from "./release-call.ts";
+export { ExecutionSuspended } from "./release-call.ts";
+export type { AskDecision } from "./release-call.ts";
 export { callsOverrun } from "./record-calls.ts";
 export { openBridge } from "./open-bridge.ts";
 export type { TracedCall } from "./call-trace.ts";

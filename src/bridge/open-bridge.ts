@@ -29,16 +29,16 @@ import { ALLOWED_BUILTIN, findBuiltin } from "./builtin.ts";
 import type { Builtin } from "./builtin.ts";
 import { createCallTrace } from "./call-trace.ts";
 import type { OpenCall, TracedCall } from "./call-trace.ts";
-import { createRehearsal } from "./dry-run.ts";
-import type { Rehearsal } from "./dry-run.ts";
+import { createDryRun } from "./dry-run.ts";
+import type { DryRunSession } from "./dry-run.ts";
 import { findTool, nameOf, refuseUnplanned } from "./find-tool.ts";
 import { invokeWithin } from "./invoke.ts";
 import { parseArguments } from "./parse-arguments.ts";
 import { parseResult } from "./parse-result.ts";
 import { createRecorder, describeIntent, describeOutcome } from "./record-calls.ts";
 import type { RecorderOptions } from "./record-calls.ts";
-import { SetAside, bindToQuestion, releaseCall } from "./release-call.ts";
-import type { Asking, ReleaseOptions } from "./release-call.ts";
+import { ExecutionSuspended, bindToApproval, releaseCall } from "./release-call.ts";
+import type { AskDecision, ReleaseOptions } from "./release-call.ts";
 import { createSlots } from "./slots.ts";
 import type { Slots } from "./slots.ts";
 
@@ -49,10 +49,10 @@ export interface BridgeOptions extends RecorderOptions {
   /** Fires when the program has ended in any way. */
   readonly signal: AbortSignal;
   readonly decide: (call: ToolCall, tool: Tool) => Decision;
-  /** Rejects with POLICY_APPROVAL_REJECTED when a person says no, or with `SetAside`. */
+  /** Rejects with POLICY_APPROVAL_REJECTED when a person says no, or with `ExecutionSuspended`. */
   readonly approve?: ReleaseOptions["approve"];
   /** What people were asked about calls of an earlier run of the program, by number. */
-  readonly asked?: ReadonlyMap<number, Asking>;
+  readonly asked?: ReadonlyMap<number, AskDecision>;
   /** Resolves when everything that the program has seen so far outlives this process, or is on disk. */
   readonly seen?: (how: "written" | "flushed") => Promise<unknown>;
   /** Counts a call that may be made against quotas over time; rejects with LIMIT_QUOTA when nothing is left. */
@@ -110,8 +110,8 @@ export function openBridge(options: BridgeOptions): Bridge {
   const trace = createCallTrace();
   const slots = createSlots(limits.concurrentCalls);
   const { record, refuseLost, overrun } = createRecorder(options);
-  const rehearsal = options.dryRun && createRehearsal(options.dryRun, onEvent);
-  const door = { options, slots, record, rehearsal };
+  const dryRun = options.dryRun && createDryRun(options.dryRun, onEvent);
+  const door = { options, slots, record, dryRun };
   const carries: Promise<unknown>[] = [];
 
   const carry = async (rawAddress: unknown, rawArgs: unknown, seq: number): Promise<Reply> => {
@@ -143,7 +143,7 @@ export function openBridge(options: BridgeOptions): Bridge {
     ...(options.plan && { plan: options.plan }),
     records: () => trace.records(),
     failureOf: (number) => trace.failureOf(number),
-    dryRun: () => rehearsal?.listed(trace.records()),
+    dryRun: () => dryRun?.listed(trace.records()),
     labels: () => options.flow?.sources() ?? [],
     async recorded() {
       await Promise.all(carries); // those under way end with the program and still write how
@@ -157,27 +157,27 @@ interface Door {
   readonly options: BridgeOptions;
   readonly slots: Slots;
   readonly record: ReturnType<typeof createRecorder>["record"];
-  readonly rehearsal: Rehearsal | undefined;
+  readonly dryRun: DryRunSession | undefined;
 }
 
 /** Steps 2 to 6. */
 async function cross(door: Door, entry: OpenCall, crossing: Crossing): Promise<string> {
-  const { options, slots, record, rehearsal } = door;
+  const { options, slots, record, dryRun } = door;
   const { execution, principal, limits } = options;
   const { builtin, tool, args } = identify(options, entry, crossing); // 2 name, 3 parse
   const call = { execution, seq: entry.seq, principal: principal.id, address: tool.address, args };
   const decide = createDecide(options, { builtin, tool, call, arrival: crossing.arrival });
-  const decision = bindToQuestion(decide(), options.asked?.get(entry.seq)); // 4 decide
+  const decision = bindToApproval(decide(), options.asked?.get(entry.seq)); // 4 decide
   entry.decision = decision.kind;
   const isRead = decision.kind === "allow" && tool.effect === "read";
-  const isSpared = (entry.isSpared = rehearsal?.spares(tool, decision) ?? false);
-  const said = { tool, decision, rawArgs: crossing.rawArgs, isSpared };
+  const isSkipped = (entry.isSkipped = dryRun?.skips(tool, decision) ?? false);
+  const said = { tool, decision, rawArgs: crossing.rawArgs, isSkipped };
   const intended = { ...describeIntent(options, call, said), ...builtin?.noteCall?.(args) };
   // Written before it leaves, with all that the program has seen by then; what changes something is on disk, too.
   const intent = record(isRead ? "unflushed" : "now", "call.intended", tool.address, intended);
   await Promise.all([intent, options.seen?.(isRead ? "written" : "flushed"), isRead && options.opened()]);
   const target = builtin ?? { tool };
-  if (rehearsal && isSpared) return parseResult(tool, rehearsal.answer(call, decision, target), limits);
+  if (dryRun && isSkipped) return parseResult(tool, dryRun.answer(call, decision, target), limits);
   const note: ReleaseOptions["note"] = ({ rule }, approval) =>
     record("now", "call.intended", tool.address, { ...intended, decision: "allow", rule, approval });
   await releaseCall({ call, tool, decision, decide }, { ...options, slots, note });
@@ -202,7 +202,7 @@ const FATAL: readonly ErrorCode[] = ["STORE_UNAVAILABLE", "REQUEST_CONFLICT"];
 /** A failure is an answer, but nothing goes on unrecorded. */
 function toFailure(entry: OpenCall, thrown: unknown, report: BridgeOptions["report"]): Reply {
   if (thrown instanceof GloveboxError && FATAL.includes(thrown.code)) throw thrown;
-  if (thrown instanceof SetAside) {
+  if (thrown instanceof ExecutionSuspended) {
     entry.pend();
     return { ok: false, error: PENDING };
   }

@@ -57,15 +57,15 @@ export interface Intended {
   readonly tool: Tool;
   readonly decision: Decision;
   readonly rawArgs: unknown;
-  /** It is only rehearsed. */
-  readonly isSpared: boolean;
+  /** A dry run answers it from its schema. */
+  readonly isSkipped: boolean;
 }
 
 /** Digests instead of values: a record says what was sent without keeping it. */
 export function describeIntent(
   { preview }: Pick<RecorderOptions, "preview">,
   call: ToolCall,
-  { tool, decision, rawArgs, isSpared }: Intended,
+  { tool, decision, rawArgs, isSkipped }: Intended,
 ): JsonObject {
   const text = String(rawArgs);
   return {
@@ -79,7 +79,7 @@ export function describeIntent(
     ...(preview && { preview: preview(text) }),
     decision: decision.kind,
     rule: decision.rule,
-    ...(isSpared && { dryRun: true }),
+    ...(isSkipped && { dryRun: true }),
     ...(decision.flow && { flow: decision.flow.map((source) => ({ ...source })) }),
   };
 }

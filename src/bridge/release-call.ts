@@ -7,11 +7,11 @@ import { isFlowRule } from "../policy/index.ts";
 import type { Slots } from "./slots.ts";
 
 /** A decision that a person has to make. */
-export type Asking = Extract<Decision, { kind: "ask" }>;
+export type AskDecision = Extract<Decision, { kind: "ask" }>;
 
 /** The execution is put away while a call waits for a person: the call has no end yet. */
-export class SetAside extends Error {
-  override readonly name = "SetAside";
+export class ExecutionSuspended extends Error {
+  override readonly name = "ExecutionSuspended";
 }
 
 /** A call that was decided about, and how to decide anew by the rules and labels of that moment. */
@@ -23,13 +23,13 @@ export interface Judged {
 }
 
 /** Questions of an earlier run of the program bind its call, whatever the rules have become since; a deny binds more. */
-export function bindToQuestion(decision: Decision, asked: Asking | undefined): Decision {
+export function bindToApproval(decision: Decision, asked: AskDecision | undefined): Decision {
   return asked && decision.kind !== "deny" ? asked : decision;
 }
 
 export interface ReleaseOptions {
   /** Answers with the approval's id once a person has said yes. Left out, such calls are refused at once. */
-  readonly approve?: ((call: ToolCall, tool: Tool, decision: Asking) => Promise<ApprovalId>) | undefined;
+  readonly approve?: ((call: ToolCall, tool: Tool, decision: AskDecision) => Promise<ApprovalId>) | undefined;
   readonly slots: Slots;
   /** Writes down that a call leaves which a person allowed. */
   readonly note: (allowed: Pick<Decision, "rule">, approval: ApprovalId) => Promise<unknown>;
@@ -43,7 +43,7 @@ export async function releaseCall(judged: Judged, { approve, slots, note }: Rele
   const { call, tool, decision, decide } = judged;
   if (decision.kind !== "ask" || !approve) return refuseUnlessAllowed(decision, tool);
   const answered = new Set<RuleId>();
-  for (let asking: Asking = decision; ;) {
+  for (let asking: AskDecision = decision; ;) {
     slots.leave(); // who waits for a person must not hold up the others
     const approval = await approve(call, tool, asking).finally(() => slots.enter());
     answered.add(asking.rule);

@@ -60,7 +60,7 @@ export interface CallRecord {
 }
 
 /** A call that a dry run did not make. */
-export interface SparedCall {
+export interface SkippedCall {
   readonly seq: number;
   readonly tool: ToolAddress;
   readonly effect: Effect;
@@ -73,7 +73,7 @@ export interface SparedCall {
 /** What a dry run would have done. */
 export interface DryRun {
   /** Everything that may change something, and reads that a person would have had to allow. */
-  readonly writes: readonly SparedCall[];
+  readonly writes: readonly SkippedCall[];
 }
 
 export type LogLevel = "log" | "info" | "warn" | "error" | "debug";

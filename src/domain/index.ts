@@ -25,7 +25,7 @@ export type {
   LogLevel,
   LogLine,
   Reply,
-  SparedCall,
+  SkippedCall,
   ToolCall,
   Truncation,
 } from "./execution.ts";

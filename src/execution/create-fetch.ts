@@ -92,7 +92,7 @@ export interface FetchPowers {
 export function createFetch({ send, check, state = (tool) => tool }: FetchPowers): Builtin {
   return {
     tool: WRITE,
-    rehearse: (args) => {
+    answerDryRun: (args) => {
       const request = parseRequest(args);
       check(request);
       return toJson({ ...EMPTY_ANSWER, url: request.url });

@@ -4,7 +4,7 @@
  */
 
 import { GloveboxError, describeError } from "../../domain/index.ts";
-import type { Asking } from "../../bridge/index.ts";
+import type { AskDecision } from "../../bridge/index.ts";
 import type {
   Approval,
   CallRecord,
@@ -151,7 +151,7 @@ async function goOn(
     throw rooms.leaving.aborted ? notYet() : thrown; // it has not begun again, so it waits on
   });
   await rooms.takeIn(principal, labelsIn(recording, questions));
-  const asked = new Map(questions.map((question) => [question.seq, toAsking(question)]));
+  const asked = new Map(questions.map((question) => [question.seq, toAskDecision(question)]));
   return runProgram(opening, request, { rooms, snapshot, program, recording, asked });
 }
 
@@ -163,7 +163,7 @@ function labelsIn({ begun, given }: Recording, questions: readonly Approval[]): 
 }
 
 /** The question as it was put: whoever goes on is bound by its answer, or waits for it. */
-function toAsking({ rule, reason }: Approval): Asking {
+function toAskDecision({ rule, reason }: Approval): AskDecision {
   return { kind: "ask", rule, reason };
 }
 

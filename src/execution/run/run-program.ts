@@ -1,6 +1,6 @@
 /** Runs a program that is ready to run, from its start or from where an earlier run of it was put away. */
 
-import type { Asking, Bridge } from "../../bridge/index.ts";
+import type { AskDecision, Bridge } from "../../bridge/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import type { CatalogSnapshot, Execution, ExecutionResult, Json, Program, Truncation } from "../../domain/index.ts";
 import type { SandboxJob, SandboxResult } from "../../sandbox/index.ts";
@@ -38,7 +38,7 @@ export interface Ready {
   readonly program: Program;
   /** What an earlier run of it left, and what it had asked people. */
   readonly recording?: Recording;
-  readonly asked?: ReadonlyMap<number, Asking>;
+  readonly asked?: ReadonlyMap<number, AskDecision>;
 }
 
 /** One for all: without a reason each end would make an error with a stack of its own, which nobody reads. */

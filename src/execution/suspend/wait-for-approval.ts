@@ -1,7 +1,7 @@
 /** What happens to a call that needs a person: it waits, and goes on, or fails, with what the person said. */
 
-import { SetAside } from "../../bridge/index.ts";
-import type { Asking } from "../../bridge/index.ts";
+import { ExecutionSuspended } from "../../bridge/index.ts";
+import type { AskDecision } from "../../bridge/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import type {
   Approval,
@@ -33,7 +33,7 @@ interface Question {
   readonly call: ToolCall;
   readonly session?: string;
   readonly tool: Tool;
-  readonly decision: Asking;
+  readonly decision: AskDecision;
   readonly labels: readonly LabelSource[];
   readonly plan?: CallPlan;
 }
@@ -53,7 +53,7 @@ export interface WaitingOptions {
 
 export interface Waiting {
   /** As the bridge needs it. */
-  readonly approve: (call: ToolCall, tool: Tool, decision: Asking) => Promise<ApprovalId>;
+  readonly approve: (call: ToolCall, tool: Tool, decision: AskDecision) => Promise<ApprovalId>;
   /** What it waits for, also once it has been put away. */
   pending(): readonly Approval[];
   /** Whether a person was ever asked. */
@@ -72,7 +72,7 @@ export function openWaiting({ people, session, putAway, ended, onEvent, ...told 
     try {
       return await putAway.whileAsking(() => people.settled(approval.id, over));
     } catch (thrown) {
-      if (away.aborted) throw new SetAside();
+      if (away.aborted) throw new ExecutionSuspended();
       throw ended.aborted ? tooLate(approval) : thrown;
     } finally {
       if (!away.aborted) waiting.delete(approval.id);
