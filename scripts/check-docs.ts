@@ -68,7 +68,10 @@ export function checkDocs(folder: string): readonly string[] {
     .toSorted()
     .map((path) => readDocument(folder, path));
   const facts = readFacts();
-  const found = documents.flatMap((document) => checkDocument(document, folder, facts));
+  const found = [
+    ...documents.flatMap((document) => checkDocument(document, folder, facts)),
+    ...checkDecisionNumbers(documents.map(({ path }) => path)),
+  ];
   const problems = [...found, ...compileBlocks(documents)];
   return problems
     .toSorted((a, b) => a.path.localeCompare(b.path) || a.line - b.line)
@@ -140,6 +143,7 @@ function checkDocument(document: Document, folder: string, facts: Facts): readon
     const spans = Array.from(line.matchAll(CODE_SPAN), ([, , text = ""]) => text.trim());
     const place: Report = (_, message) => report(index + 1, message);
     checkLinks(line.replace(CODE_SPAN, ""), join(folder, dirname(path)), place);
+    checkNumbers(line, place);
     for (const span of spans) {
       checkPath(span, place);
       checkCommands(span, facts, place);
@@ -152,6 +156,61 @@ function checkDocument(document: Document, folder: string, facts: Facts): readon
   }
   for (const block of document.blocks) checkBlock(block, facts, report);
   return problems;
+}
+
+/** A number followed by `<!-- const FILE NAME -->` is compared with that constant of `src/`. */
+const MARKED_NUMBER = /([\d.,]+)( ?[A-Za-z]+)?<!-- const (\S+) (\w+) -->/g;
+/** How many of the constant's unit one unit of the document is. */
+const UNITS: Readonly<Record<string, readonly number[]>> = {
+  ms: [1],
+  s: [1_000],
+  seconds: [1_000],
+  minutes: [60_000],
+  hours: [3_600_000],
+  days: [86_400_000],
+  kB: [1_000],
+  KiB: [1_024],
+  MB: [1_000_000, 1_048_576],
+  MiB: [1_048_576],
+};
+
+function checkNumbers(line: string, report: Report): void {
+  for (const [, digits = "", unit = "", file = "", name = ""] of line.matchAll(MARKED_NUMBER)) {
+    const value = readConstant(file, name);
+    if (value === undefined) {
+      report(0, `src/${file} has no numeric constant ${name}`);
+      continue;
+    }
+    const written = Number(digits.replaceAll(",", ""));
+    if ((UNITS[unit.trim()] ?? [1]).some((factor) => written * factor === value)) continue;
+    report(0, `the document has ${digits}${unit}, but ${name} of src/${file} is ${value}`);
+  }
+}
+
+/** The value of `NAME = …` or `NAME: …` in a source file, where it is a product of plain numbers and other constants. */
+function readConstant(file: string, name: string): number | undefined {
+  const path = join(ROOT, "src", file);
+  if (!existsSync(path)) return undefined;
+  const [, expression = ""] =
+    new RegExp(`\\b${name}(?:: number)?(?: =|:) ([\\w*(). ]+)[;,]`).exec(readFileSync(path, "utf8")) ?? [];
+  const factors = expression.split("*").map((factor) => factor.trim());
+  if (expression === "") return undefined;
+  return factors.reduce<number | undefined>((product, factor) => {
+    const value = /^\d/.test(factor) ? Number(factor.replaceAll("_", "")) : readConstant(file, factor);
+    return product === undefined || value === undefined ? undefined : product * value;
+  }, 1);
+}
+
+/** A decision is cited by its number, so each number stands for one decision. */
+function checkDecisionNumbers(paths: readonly string[]): readonly Problem[] {
+  const numbers = new Set<string>();
+  return paths.flatMap((path) => {
+    const [, number] = /^docs\/decisions\/(\d+)-/.exec(path) ?? [];
+    if (number === undefined) return [];
+    const isTaken = numbers.has(number);
+    numbers.add(number);
+    return isTaken ? [{ path, line: 1, message: `another decision has the number ${number}` }] : [];
+  });
 }
 
 function checkLinks(line: string, folder: string, report: Report): void {

@@ -16,7 +16,7 @@ import { isJsonObject } from "../../src/domain/index.ts";
 import type { Json, JsonObject } from "../../src/domain/index.ts";
 import { TO_GUEST, TO_HOST } from "../../src/sandbox/wire.ts";
 
-const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const FENCE = "```";
 
 const folder = mkdtempSync(join(tmpdir(), "glovebox-docs-"));
@@ -53,6 +53,33 @@ describe("check-docs", () => {
       "docs/page.md:1 there is no src/nowhere.ts",
       "docs/page.md:3 the link leads nowhere: ../absent/",
     ]);
+  });
+
+  test("compares a number with the constant that its mark names", () => {
+    const lines = ["ends after 5,000<!-- const sandbox/worker.ts RECYCLE_AFTER --> executions"];
+    assert.deepEqual(check(...lines), []);
+    assert.deepEqual(check(...lines.map((line) => line.replace("5,000", "1,000"))), [
+      "docs/page.md:1 the document has 1,000, but RECYCLE_AFTER of src/sandbox/worker.ts is 5000",
+    ]);
+    assert.deepEqual(check("after 3<!-- const sandbox/worker.ts NOTHING --> tries"), [
+      "docs/page.md:1 src/sandbox/worker.ts has no numeric constant NOTHING",
+    ]);
+  });
+
+  test("accepts a marked number in the unit that follows it", () => {
+    assert.deepEqual(check("at most 60 s<!-- const timing/durations.ts MINUTE_MS --> later"), []);
+    assert.deepEqual(check("at most 61 s<!-- const timing/durations.ts MINUTE_MS --> later"), [
+      "docs/page.md:1 the document has 61 s, but MINUTE_MS of src/timing/durations.ts is 60000",
+    ]);
+  });
+
+  test("refuses two decisions with one number", () => {
+    const root = join(folder, String((folders += 1)));
+    mkdirSync(join(root, "docs", "decisions"), { recursive: true });
+    for (const name of ["0001-a.md", "0001-b.md", "0002-c.md"]) {
+      writeFileSync(join(root, "docs", "decisions", name), `# ${name.slice(0, 4)}: A decision\n`);
+    }
+    assert.deepEqual(checkDocs(root), ["docs/decisions/0001-b.md:1 another decision has the number 0001"]);
   });
 
   test("accepts links and paths that exist, and leaves other texts alone", () => {
