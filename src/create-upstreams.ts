@@ -21,7 +21,7 @@ import type {
   McpConnectorOptions,
   OpenapiConnectorOptions,
 } from "./connectors/index.ts";
-import type { ChildKeeper, ConnectorId, PinMode, SecretName, UpstreamState, UpstreamStatus } from "./domain/index.ts";
+import type { ChildKeeper, ConnectorId, PinMode, SecretName, UpstreamStatus } from "./domain/index.ts";
 import type { ServerPlace } from "./policy/index.ts";
 import type { Egress } from "./egress/index.ts";
 import { watchFamily } from "./processes/index.ts";
@@ -113,7 +113,7 @@ const SHORTEST_OWN = 4;
 function withoutSecrets(
   { vault, ledger }: UpstreamParts,
   written: readonly string[],
-  create: (lender: Lender, onState: (state: UpstreamState) => void) => Connector,
+  create: (lender: Lender, onState: (state: UpstreamStatus["state"]) => void) => Connector,
 ): Borrower {
   const own = createMask({ shortest: SHORTEST_OWN });
   for (const credential of written) {
@@ -130,7 +130,7 @@ function withoutSecrets(
     remember(secret);
     return secret;
   };
-  const onState = (state: UpstreamState): void => {
+  const onState = (state: UpstreamStatus["state"]): void => {
     if (state === "connecting") loans.clear();
     recordState(ledger, state, () => connector.status());
   };
@@ -140,14 +140,18 @@ function withoutSecrets(
 }
 
 /** What the ledger is told about an upstream, by the state that it has entered. */
-const CHANGES: Readonly<Partial<Record<UpstreamState, string>>> = {
+const CHANGES: Readonly<Partial<Record<UpstreamStatus["state"], string>>> = {
   ready: "upstream.connected",
   failed: "upstream.failed",
   suspended: "upstream.suspended",
 };
 
 /** Nothing waits for it: an upstream comes and goes whether or not that can be written down. */
-function recordState(ledger: Pick<Ledger, "write">, state: UpstreamState, status: () => UpstreamStatus): void {
+function recordState(
+  ledger: Pick<Ledger, "write">,
+  state: UpstreamStatus["state"],
+  status: () => UpstreamStatus,
+): void {
   const action = CHANGES[state];
   if (action === undefined) return;
   const { name, transport, cause } = status();

@@ -1,10 +1,10 @@
 /** Keeps what entered programs, sealed with a key of the vault, for as long as the operator says. */
 
+import type { Seal } from "./domain/index.ts";
 import type { Settings } from "./config/index.ts";
 import { openJournals } from "./execution/index.ts";
 import type { Journals } from "./execution/index.ts";
 import type { Store } from "./store/index.ts";
-import type { Seal } from "./vault/index.ts";
 import { reportIncident } from "./host-powers.ts";
 
 const HOUR_MS = 3_600_000;

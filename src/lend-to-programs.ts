@@ -2,12 +2,13 @@
 
 import type { Ledger } from "./ledger/index.ts";
 import type { Bridge } from "./bridge/index.ts";
-import { GloveboxError, grantsFor } from "./domain/index.ts";
+import { GloveboxError } from "./domain/index.ts";
 import type { Execution, ExecutionResult, Json, PrincipalId, SecretGrants } from "./domain/index.ts";
 import type { SendRequest } from "./execution/index.ts";
 import { createAnswerMask, createTokens, openLending } from "./vault/index.ts";
 import type { Lending, Vault } from "./vault/index.ts";
 import { mask } from "./host-powers.ts";
+import { grantsFor } from "./vault/index.ts";
 
 export interface ProgramSecrets {
   /** What the programs of one principal have as `secrets`. */

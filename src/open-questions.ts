@@ -2,10 +2,9 @@
 
 import type { Settings } from "./config/index.ts";
 import { GloveboxError, mapTexts, parsePrincipalId } from "./domain/index.ts";
-import type { Approval, Json, Principal } from "./domain/index.ts";
+import type { Approval, Json, Principal, Seal } from "./domain/index.ts";
 import type { Approvals } from "./policy/index.ts";
 import type { Questions } from "./surfaces/index.ts";
-import type { Seal } from "./vault/index.ts";
 import { mask } from "./host-powers.ts";
 
 interface QuestionParts {

@@ -1,6 +1,6 @@
 /** The call plan of a program: what it can do to the world, told before it runs. */
 
-import type { CallPlan, CallSite, CatalogSnapshot, PlannedCall, ToolAddress } from "../domain/index.ts";
+import type { CallPlan, CallSite, CatalogSnapshot, ToolAddress } from "../domain/index.ts";
 import { parseToolAddress } from "../domain/index.ts";
 
 /** Places and arguments that are listed for one tool. */
@@ -35,7 +35,11 @@ function addressesOf(
   return tools.flatMap((tool) => parseToolAddress(`${namespace}.${tool}`) ?? []);
 }
 
-function toCall(tool: ToolAddress, sites: readonly CallSite[], { tools }: Pick<CatalogSnapshot, "tools">): PlannedCall {
+function toCall(
+  tool: ToolAddress,
+  sites: readonly CallSite[],
+  { tools }: Pick<CatalogSnapshot, "tools">,
+): CallPlan["calls"][number] {
   const args = sites.flatMap((site) => (site.args ? [site.args] : []));
   return {
     tool,

@@ -2,7 +2,6 @@
 
 import { GloveboxError } from "../domain/index.ts";
 import type {
-  CallOutcome,
   CallRecord,
   Decision,
   Digest,
@@ -74,7 +73,7 @@ export function createCallTrace(): CallTrace {
         send: () => void (call.isSent = true),
         isRepeatable: false,
         isSkipped: false,
-        outcome: "unknown" as CallOutcome,
+        outcome: "unknown" as CallRecord["outcome"],
         startedAt: performance.now(),
         ms: 0,
         fail: (thrown: unknown, error: PublicError) => {
@@ -124,7 +123,7 @@ function toRecord({ seq, tool, effect, decision, outcome, ms, ...known }: Known)
   return { seq, tool, effect, decision, outcome, ms, ...(dryRun && { dryRun }) };
 }
 
-function outcomeOf({ code }: PublicError): CallOutcome {
+function outcomeOf({ code }: PublicError): CallRecord["outcome"] {
   if (code === "POLICY_APPROVAL_PENDING") return "pending";
   return code.startsWith("POLICY_") || code === "EGRESS_DENIED" || code === "PROGRAM_FORBIDDEN" ? "denied" : "error";
 }

@@ -8,7 +8,6 @@ import type {
   ExecutionEvent,
   Json,
   JsonObject,
-  SkippedCall,
   Tool,
   ToolCall,
 } from "../domain/index.ts";
@@ -41,7 +40,7 @@ export function createDryRun(
   { hide }: { readonly hide: (text: string) => string },
   onEvent?: (event: ExecutionEvent) => void,
 ): DryRunSession {
-  const writes: SkippedCall[] = [];
+  const writes: DryRun["writes"][number][] = [];
   let left = MOST_CHARS;
   return {
     skips: ({ effect }, { kind }) => kind !== "deny" && (effect !== "read" || kind === "ask"),
@@ -67,7 +66,7 @@ export function createDryRun(
   };
 }
 
-function toSkipped({ seq, tool, effect, decision, outcome, dryRun }: CallRecord): readonly SkippedCall[] {
+function toSkipped({ seq, tool, effect, decision, outcome, dryRun }: CallRecord): readonly DryRun["writes"][number][] {
   const address = parseToolAddress(tool);
   return dryRun && outcome === "ok" && address
     ? [{ seq, tool: address, effect, decision: decision === "ask" ? "ask" : "allow" }]

@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import { GloveboxError } from "../domain/index.ts";
-import type { ErrorDetails, ErrorCode, Tool } from "../domain/index.ts";
+import type { ErrorCode, Tool } from "../domain/index.ts";
 import { createTool, openTestBridge, traceOf } from "../../test/fixtures/bridge/test-bridge.ts";
 
 interface Lost {
   readonly code?: ErrorCode;
-  readonly details?: ErrorDetails;
+  readonly details?: GloveboxError["details"];
   readonly tool?: Partial<Tool>;
 }
 

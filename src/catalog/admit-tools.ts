@@ -4,7 +4,7 @@
  */
 
 import { GloveboxError, canonicalJson } from "../domain/index.ts";
-import type { ConnectorId, Digest, Instant, Json, JsonObject, PinMode, WithheldReason } from "../domain/index.ts";
+import type { ConnectorId, Digest, Instant, Json, JsonObject, PinMode, WithheldTool } from "../domain/index.ts";
 import type { HeldRow, PinStore } from "../store/index.ts";
 import type { ListedTool, Listing } from "./parse-listing.ts";
 
@@ -29,7 +29,7 @@ export interface PinPowers {
 /** A listed tool that is not offered. */
 export interface Withheld {
   readonly tool: ListedTool;
-  readonly why: WithheldReason;
+  readonly why: WithheldTool["why"];
 }
 
 /** One server's tools, divided. Both keep the order of the listing. */
@@ -114,7 +114,7 @@ function isOfAnother(row: HeldRow, { rows, pins, own, now }: Known): boolean {
   return pins.get(row.remoteName) !== row.digest && rows.every(({ remoteName }) => remoteName !== row.remoteName);
 }
 
-function divide({ tools }: Listing, pins: Pins, whenMissing: WithheldReason): Admission {
+function divide({ tools }: Listing, pins: Pins, whenMissing: WithheldTool["why"]): Admission {
   const admitted = tools.filter((tool) => pins.get(tool.remoteName) === tool.digest);
   const withheld = tools
     .filter((tool) => pins.get(tool.remoteName) !== tool.digest)

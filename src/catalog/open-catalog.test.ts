@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 
 import type { Connector, RemoteTool } from "../connectors/index.ts";
 import { parseConnectorId } from "../domain/index.ts";
-import type { CatalogSnapshot, ConnectorId, UpstreamState, UpstreamStatus } from "../domain/index.ts";
+import type { CatalogSnapshot, ConnectorId, UpstreamStatus } from "../domain/index.ts";
 import { openStore } from "../store/index.ts";
 import { openCatalog } from "./open-catalog.ts";
 import type { Catalog } from "./open-catalog.ts";
@@ -15,7 +15,7 @@ interface Upstream extends Connector {
   asked: number;
   /** How the next questions are answered. */
   answer: () => Promise<readonly RemoteTool[]>;
-  state: UpstreamState;
+  state: UpstreamStatus["state"];
   since: number;
   announce(): void;
   readonly listeners: Set<() => void>;

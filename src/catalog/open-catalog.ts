@@ -1,7 +1,7 @@
 /** The catalog: one snapshot of all servers' tools, made anew only when some server's tools are others. */
 
 import type { Connector } from "../connectors/index.ts";
-import { approveCommand } from "../domain/index.ts";
+import { serverCommand } from "../domain/index.ts";
 import type { CatalogSnapshot, ConnectorId, Digest, Instant, Labeler, Tool, UpstreamStatus } from "../domain/index.ts";
 import { createAdmitTools } from "./admit-tools.ts";
 import type { Admission, PinPowers } from "./admit-tools.ts";
@@ -169,5 +169,5 @@ function describeHeld(connector: ConnectorId, { withheld }: Admission): string {
   const count = `${withheld.length} ${withheld.length === 1 ? "tool is" : "tools are"} withheld`;
   if (withheld.some(({ why }) => why === "unrecorded")) return `${count}: the store cannot be read or written`;
   const changed = withheld.filter(({ why }) => why === "changed").length;
-  return `${count}, ${changed} of them changed: an operator can compare and accept with ${approveCommand(connector)}`;
+  return `${count}, ${changed} of them changed: an operator can compare and accept with ${serverCommand("approve", connector)}`;
 }

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 
 import type { RemoteTool } from "../connectors/index.ts";
 import { canonicalJson, depthOf, isJsonObject, parseDigest } from "../domain/index.ts";
-import type { Digest, Effect, EffectSource, Json, JsonObject, JsonSchema } from "../domain/index.ts";
+import type { Digest, Effect, Json, JsonObject, JsonSchema, Tool } from "../domain/index.ts";
 import { effectOf, guessEffect } from "./effect-of.ts";
 import { toDescription, toSummary } from "./prose.ts";
 import type { Clean } from "./prose.ts";
@@ -35,7 +35,7 @@ export interface ListedTool {
   readonly effect: Effect;
   /** As the server claims. */
   readonly idempotent?: boolean;
-  readonly effectSource?: EffectSource;
+  readonly effectSource?: NonNullable<Tool["effectSource"]>;
   /** Whether the server says in so many words that the tool meets an open world. */
   readonly openWorld: boolean;
   /** Whether the connector made it; a server cannot say so. */

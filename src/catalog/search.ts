@@ -1,7 +1,7 @@
 /** Finds tools in a snapshot: ranked, tolerant of typos, plurals and other words for the same; empty browses. */
 
 import { GloveboxError } from "../domain/index.ts";
-import type { CatalogSnapshot, Effect, EffectSource, Label, Tool, ToolAddress } from "../domain/index.ts";
+import type { CatalogSnapshot, Effect, Label, Tool, ToolAddress } from "../domain/index.ts";
 import { parseCursor, toCursor } from "./cursor.ts";
 import { findNearestName } from "./find-nearest.ts";
 import { rankTools } from "./rank-tools.ts";
@@ -25,7 +25,7 @@ export interface FoundTool {
   readonly summary: string;
   readonly effect: Effect;
   /** Present when the effect is a guess from the name, or the operator's word. */
-  readonly effectSource?: EffectSource;
+  readonly effectSource?: NonNullable<Tool["effectSource"]>;
   /** Left out when there are none. */
   readonly labels?: readonly Label[];
   readonly server: string;

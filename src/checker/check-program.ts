@@ -1,9 +1,8 @@
 /** One program against one API: whether to ask at all, and what the answer means for the program. */
 
 import type { Analyzed } from "../analysis/index.ts";
-import type { ApiSurface, Finding, Program } from "../domain/index.ts";
+import type { ApiSurface, Finding, Program, ToolGuide } from "../domain/index.ts";
 import { explain } from "./explain.ts";
-import type { ToolGuide } from "./explain.ts";
 import type { Checker } from "./open-checker.ts";
 import type { Mistake } from "./wire.ts";
 

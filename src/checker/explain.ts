@@ -2,22 +2,8 @@
 
 import { createLocator, frameAt, toPrintable } from "../analysis/index.ts";
 import { ERRORS } from "../domain/index.ts";
-import type { Finding, Program, PublicError, ToolAddress } from "../domain/index.ts";
+import type { Finding, Program, PublicError, ToolGuide } from "../domain/index.ts";
 import type { Fix, Mistake } from "./wire.ts";
-
-/** What the catalog and the declarations know about tools. */
-export interface ToolGuide {
-  /** The nearest by name and meaning, best first. */
-  readonly nearest: (name: string) => readonly ToolAddress[];
-  /** The declaration of one tool, itself before the types that it names; `undefined` when there is none of that name. */
-  readonly signature: (address: string) => string | undefined;
-  /** How it is called, on one line and without what it returns. */
-  readonly call: (address: string) => string | undefined;
-  /** Whether results are only guessed from earlier ones: such a type is too weak to hold a program back. */
-  readonly isGuessed: (address: string) => boolean;
-  /** Whether there is one that waits for approval: not the program's mistake, and the call says so. */
-  readonly isWithheld: (address: string) => boolean;
-}
 
 /** `error` is there when a finding of level error is. */
 export interface Explained {

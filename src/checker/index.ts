@@ -2,6 +2,5 @@
 
 export { checkProgram } from "./check-program.ts";
 export type { CheckContext } from "./check-program.ts";
-export type { ToolGuide } from "./explain.ts";
 export { openChecker } from "./open-checker.ts";
 export type { Checked, Checker, CheckerOptions, CheckRequest } from "./open-checker.ts";

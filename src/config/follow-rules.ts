@@ -1,7 +1,7 @@
 /** The rule file: read when the gateway opens, and looked at again while it runs. */
 
 import { isJsonObject } from "../domain/index.ts";
-import type { PolicyRule } from "../domain/index.ts";
+import type { PolicyRule, RuleFile } from "../domain/index.ts";
 import { checkRules } from "./check-rules.ts";
 import { copyConfig } from "./copy-config.ts";
 import { createLocate, parseJsonc } from "./parse-jsonc.ts";
@@ -13,16 +13,6 @@ import { toRule } from "./to-rules.ts";
 
 const EMPTY_RULES = 'Write { "rules": [] } for a file without rules';
 const FILE = { maxBytes: 1024 * 1024, kind: "a rule file" };
-
-/** A rule file that may change. */
-export interface RuleFile {
-  readonly path: string;
-  /**
-   * Its rules, or `undefined` when it is as it was at the last look. Rejects with CONFIG_INVALID, once for each
-   * broken text, with file, line and what was expected.
-   */
-  read(): Promise<readonly PolicyRule[] | undefined>;
-}
 
 /** `path` is absolute; `taken` are the ids of the configuration's own rules, which the file may not use again. */
 export function followRules(path: string, taken: ReadonlySet<string>): RuleFile {

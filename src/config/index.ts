@@ -6,7 +6,6 @@ export type { Environment } from "./expand-references.ts";
 export { findConfig } from "./find-config.ts";
 export type { ConfigSearch } from "./find-config.ts";
 export { followRules, parseRules } from "./follow-rules.ts";
-export type { RuleFile } from "./follow-rules.ts";
 export { loadSettings } from "./load-settings.ts";
 export { parseNetworkPolicy } from "./network-schema.ts";
 export type { WrittenNetworkPolicy } from "./network-schema.ts";

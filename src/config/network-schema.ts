@@ -2,12 +2,14 @@
 
 import { z } from "zod";
 
-import { GloveboxError, readHostPattern, readHostPort } from "../domain/index.ts";
-import type { NetworkPolicy, Read, UpstreamNetwork } from "../domain/index.ts";
+import { GloveboxError } from "../domain/index.ts";
+import type { NetworkPolicy, UpstreamNetwork } from "../domain/index.ts";
 import { isProxyUrl } from "./formats.ts";
+import { readHostPattern, readHostPort } from "./schema/host-pattern.ts";
+import type { ReadResult } from "./schema/host-pattern.ts";
 
 /** A text that `read` understands; what is wrong with any other is said in its own words. */
-export function readable(read: (text: string) => Read<unknown>) {
+export function readable(read: (text: string) => ReadResult<unknown>) {
   return z.string().superRefine((text, context) => {
     const result = read(text);
     if (!result.ok) context.addIssue({ code: "custom", message: result.expected });
@@ -130,7 +132,7 @@ export function toUpstreamNetwork({ networkPolicy, tools = {} }: CheckedNetwork,
 }
 
 /** What a text that the schema accepted means. */
-export function valueOf<Value>(result: Read<Value>): Value {
+export function valueOf<Value>(result: ReadResult<Value>): Value {
   if (!result.ok) throw new TypeError("A host of the configuration was not checked");
   return result.value;
 }

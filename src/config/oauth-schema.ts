@@ -2,10 +2,10 @@
 
 import { z } from "zod";
 
-import { readHostPort } from "../domain/index.ts";
 import type { OauthSettings, SecretTemplate } from "../domain/index.ts";
 import { isClientMetadataUrl } from "./formats.ts";
 import { readable, valueOf } from "./network-schema.ts";
+import { readHostPort } from "./schema/host-pattern.ts";
 
 const MAX_ENTRIES = 100;
 /** RFC 6749 §3.3. */

@@ -2,9 +2,11 @@
 
 import { z } from "zod";
 
-import { parseJsonPath, parsePrincipalId, parseTextPattern } from "../domain/index.ts";
+import { parsePrincipalId } from "../domain/index.ts";
 import type { JsonObject } from "../domain/index.ts";
 import { isToolPattern } from "./formats.ts";
+import { parseJsonPath } from "./schema/json-path.ts";
+import { parseTextPattern } from "./schema/text-pattern.ts";
 
 const EFFECTS = ["read", "write", "destroy", "unknown"] as const;
 const MOST_RULES = 1000;

@@ -2,9 +2,10 @@
 
 import { z } from "zod";
 
-import { parseSecretName, readSecretHost } from "../domain/index.ts";
+import { parseSecretName } from "../domain/index.ts";
 import type { SecretGrant, SecretGrants, SecretName } from "../domain/index.ts";
 import { readable, valueOf } from "./network-schema.ts";
+import { readSecretHost } from "./schema/host-pattern.ts";
 
 const MAX_HOSTS = 100;
 

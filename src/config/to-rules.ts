@@ -1,8 +1,10 @@
 /** From rules that passed the schema to the rules that the policy room takes; paths and patterns are parsed here, once. */
 
-import { GloveboxError, parseJsonPath, parseRuleId, parseTextPattern } from "../domain/index.ts";
-import type { Condition, ConditionTest, PolicyRule } from "../domain/index.ts";
+import { GloveboxError, parseRuleId } from "../domain/index.ts";
+import type { Condition, PolicyRule } from "../domain/index.ts";
 import type { CheckedCondition, CheckedRule } from "./policy-schema.ts";
+import { parseJsonPath } from "./schema/json-path.ts";
+import { parseTextPattern } from "./schema/text-pattern.ts";
 
 /** Where rules stand, for the names of those that were given none. */
 export type RuleOrigin = "configuration" | "rule file";
@@ -35,7 +37,7 @@ function toCondition(condition: CheckedCondition): Condition {
   return { path, test: toTest(condition), not, ...(missing && { missing }) };
 }
 
-function toTest({ equals, oneOf, prefix, matches, min, max }: CheckedCondition): ConditionTest {
+function toTest({ equals, oneOf, prefix, matches, min, max }: CheckedCondition): Condition["test"] {
   if (equals !== undefined) return { kind: "equals", value: equals };
   if (oneOf !== undefined) return { kind: "oneOf", values: oneOf };
   if (prefix !== undefined) return { kind: "prefix", text: prefix };

@@ -1,6 +1,7 @@
 /** What every upstream looks like to the rest of the product, whatever protocol it speaks. */
 
 import type {
+  Attachment,
   CallProgress,
   ConnectorId,
   Json,
@@ -30,15 +31,6 @@ export interface RemoteTool {
   readonly request?: JsonObject;
   /** Made by the connector from what else the server offers: its resources or prompts. */
   readonly synthetic?: true;
-}
-
-/** A picture, sound or file that a result brought along. It never enters an isolate: the host keeps it. */
-export interface Attachment {
-  /** Where in `value` its description belongs; what stands there is a placeholder. */
-  readonly path: readonly (string | number)[];
-  readonly kind: "image" | "audio" | "blob";
-  readonly mimeType: string;
-  readonly base64: string;
 }
 
 /** What one call answered: one JSON value, and what is no JSON beside it. */

@@ -3,7 +3,7 @@
  * headers: what was lent to them must not come back to a program, a model, a log or a status line.
  */
 
-import { GloveboxError, mapFields, mapTexts } from "../domain/index.ts";
+import { GloveboxError, mapTexts } from "../domain/index.ts";
 import type { CallProgress, UpstreamStatus } from "../domain/index.ts";
 import type { Hide } from "../vault/index.ts";
 
@@ -66,9 +66,9 @@ function hideInTool(tool: RemoteTool, hide: Hide): RemoteTool {
     ...tool,
     description: hide(tool.description),
     ...(tool.title !== undefined && { title: hide(tool.title) }),
-    input: mapFields(tool.input, hide),
-    output: tool.output && mapFields(tool.output, hide),
-    ...(tool.request && { request: mapFields(tool.request, hide) }),
+    input: mapTexts(tool.input, hide),
+    output: tool.output && mapTexts(tool.output, hide),
+    ...(tool.request && { request: mapTexts(tool.request, hide) }),
   };
 }
 

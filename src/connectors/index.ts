@@ -14,7 +14,7 @@ export { createAdapterConnector } from "./adapter/adapter-connector.ts";
 export { defineAdapter } from "./adapter/define-adapter.ts";
 export type { AdapterDefinition, AdapterSchema, AdapterToolDefinition } from "./adapter/define-adapter.ts";
 export { parseAdapters } from "./adapter/parse-adapters.ts";
-export type { Attachment, CallOptions, Connector, RemoteAnnotations, RemoteResult, RemoteTool } from "./connector.ts";
+export type { CallOptions, Connector, RemoteAnnotations, RemoteResult, RemoteTool } from "./connector.ts";
 export { parseVerdictText, toVerdictText } from "./mcp/era.ts";
 export type { EraVerdict, EraVerdicts } from "./mcp/era.ts";
 export { hideSecrets } from "./hide-secrets.ts";

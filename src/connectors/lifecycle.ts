@@ -5,7 +5,7 @@
  */
 
 import { GloveboxError } from "../domain/index.ts";
-import type { ConnectorId, Instant, UpstreamState } from "../domain/index.ts";
+import type { ConnectorId, Instant, UpstreamStatus } from "../domain/index.ts";
 
 import { CrashLog } from "./crash-log.ts";
 
@@ -20,7 +20,7 @@ export interface LifecycleOptions<Link> {
   readonly isCrash?: (error: GloveboxError) => boolean;
   readonly now: () => Instant;
   /** Hears each new state after it has been entered. Must not throw. */
-  readonly onState?: (state: UpstreamState) => void;
+  readonly onState?: (state: UpstreamStatus["state"]) => void;
 }
 
 type State<Link> =
@@ -31,7 +31,7 @@ type State<Link> =
   | { readonly kind: "suspended"; readonly error: GloveboxError };
 
 export interface LifecycleView {
-  readonly state: UpstreamState;
+  readonly state: UpstreamStatus["state"];
   readonly since: Instant;
   /** The latest failure; it stays while the next attempt is under way. */
   readonly error: GloveboxError | undefined;

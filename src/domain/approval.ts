@@ -3,8 +3,10 @@
 import type { ApprovalId, Digest, ExecutionId, Instant, PrincipalId, RuleId, ToolAddress } from "./ids.ts";
 import type { Json } from "./json.ts";
 import type { LabelSource } from "./label.ts";
+import type { ToolCall } from "./execution.ts";
+import type { Decision } from "./policy.ts";
 import type { CallPlan } from "./program.ts";
-import type { Effect } from "./tool.ts";
+import type { Effect, Tool } from "./tool.ts";
 
 /**
  * How far a decision goes. `call`: this call only. `execution`: every call of the same tool under the same rule in this
@@ -17,15 +19,6 @@ export type ApprovalState = "pending" | "approved" | "rejected" | "expired" | "r
 
 /** In the order in which they widen. */
 export const APPROVAL_SCOPES: readonly ApprovalScope[] = Object.freeze(["call", "execution", "session"]);
-
-/** In the order in which they are shown. */
-export const APPROVAL_STATES: readonly ApprovalState[] = Object.freeze([
-  "pending",
-  "approved",
-  "rejected",
-  "expired",
-  "revoked",
-]);
 
 /**
  * Why arguments are not shown as they are. `beginning`: a text, the first part of their JSON, in lists. `dropped`: they
@@ -67,7 +60,32 @@ export interface Approval {
   readonly note?: string;
 }
 
-/** A reviewer and the store write scopes; anything else is none. */
-export function parseApprovalScope(raw: unknown): ApprovalScope | undefined {
-  return APPROVAL_SCOPES.find((scope) => scope === raw);
+/** One call that a person must decide about. */
+export interface ApprovalRequest {
+  readonly call: ToolCall;
+  /** The client's session, if it has one; `Principal.session`. */
+  readonly session?: string;
+  readonly tool: Pick<Tool, "digest" | "effect">;
+  readonly decision: Pick<Extract<Decision, { readonly kind: "ask" }>, "rule" | "reason">;
+  /** What the session had read when the call was made. */
+  readonly labels: readonly LabelSource[];
+  /** What the program could call, as found by analysis; absent without analysis. */
+  readonly plan?: CallPlan;
+}
+
+/** The approvals of executions: requested, awaited and withdrawn by the gateway, decided elsewhere by people. */
+export interface ApprovalRequests {
+  /**
+   * Returns the approval of this call if there is one, else a remembered one that covers it, else a new pending one.
+   * It is durable and in the ledger on return. Rejects with LIMIT_BUSY if too many of the principal are pending.
+   */
+  request(request: ApprovalRequest): Promise<Approval>;
+  /** Resolves once it is no longer pending, whichever process decided it; rejects when the signal fires. */
+  settled(id: ApprovalId, signal: AbortSignal): Promise<Approval>;
+  /** Rejects with STORE_UNAVAILABLE if its arguments are not those of the request. */
+  find(id: ApprovalId): Promise<Approval | undefined>;
+  /** The approvals of one execution, pending ones first. One that `find` rejects is in it, marked as damaged. */
+  list(query: { readonly execution: ExecutionId }): Promise<readonly Approval[]>;
+  /** Settles the pending approvals of an execution that has ended. */
+  withdraw(execution: ExecutionId): Promise<void>;
 }

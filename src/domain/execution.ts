@@ -45,6 +45,15 @@ export interface ToolCall {
 /** The answer to a call. Only text crosses the wall, and a failure is a value. */
 export type Reply = { readonly ok: true; readonly json: string } | { readonly ok: false; readonly error: PublicError };
 
+/** A file in the result of a call, such as an image. */
+export interface Attachment {
+  /** Where its description belongs in the result; the value there is a placeholder. */
+  readonly path: readonly (string | number)[];
+  readonly kind: "image" | "audio" | "blob";
+  readonly mimeType: string;
+  readonly base64: string;
+}
+
 export type CallOutcome = "ok" | "error" | "denied" | "pending" | "unknown";
 
 /** One line of the call trace. */

@@ -39,6 +39,8 @@ export function canonicalJson(value: Json): string {
 }
 
 /** The same value with every text changed, keys too; itself where nothing changes. For values of bounded depth. */
+export function mapTexts(value: JsonObject, change: (text: string) => string): JsonObject;
+export function mapTexts(value: Json, change: (text: string) => string): Json;
 export function mapTexts(value: Json, change: (text: string) => string): Json {
   if (typeof value === "string") return change(value);
   if (Array.isArray(value)) return mapItems(value, change);
@@ -50,8 +52,7 @@ function mapItems(value: readonly Json[], change: (text: string) => string): rea
   return items.every((item, at) => item === value[at]) ? value : items;
 }
 
-/** As `mapTexts`, for an object, which stays one. */
-export function mapFields(value: JsonObject, change: (text: string) => string): JsonObject {
+function mapFields(value: JsonObject, change: (text: string) => string): JsonObject {
   let isSame = true;
   const entries = Object.keys(value).map((key) => {
     const item = value[key] ?? null;

@@ -12,9 +12,6 @@ export type Label = "private" | "untrusted" | "external";
 /** The labels that stick to whoever has read a result. */
 export type TakenLabel = Exclude<Label, "external">;
 
-/** In the order in which they are shown. */
-export const LABELS: readonly Label[] = Object.freeze(["private", "untrusted", "external"]);
-
 /** A label that was taken in, and the call that brought it. */
 export interface LabelSource {
   readonly label: TakenLabel;

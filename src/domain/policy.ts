@@ -1,9 +1,7 @@
 /** What was decided about a call, and the rules that decide. */
 
 import type { PrincipalId, RuleId } from "./ids.ts";
-import type { JsonPath } from "./json-path.ts";
 import type { LabelSource } from "./label.ts";
-import type { TextPattern } from "./text-pattern.ts";
 import type { Effect } from "./tool.ts";
 
 export type Decision =
@@ -15,6 +13,38 @@ export type Decision =
 type Flow = readonly LabelSource[];
 
 export type PolicyProfile = "balanced" | "strict" | "open";
+
+/** One step down: into a key of an object, to a place of a list, or to everything that a list or an object holds. */
+type PathStep =
+  | { readonly kind: "key"; readonly key: string }
+  | { readonly kind: "index"; readonly index: number }
+  | { readonly kind: "each" };
+
+export interface JsonPath {
+  /** As it was written, for messages. */
+  readonly text: string;
+  /** Empty for `$`, the whole value. */
+  readonly steps: readonly PathStep[];
+}
+
+/** One character of a text: itself, any, or one in (or not in) some ranges of code points. */
+type PatternPart =
+  | { readonly kind: "one"; readonly character: string }
+  | { readonly kind: "any" }
+  | {
+      readonly kind: "set";
+      readonly negated: boolean;
+      readonly ranges: readonly (readonly [from: string, to: string])[];
+    };
+
+export interface TextPattern {
+  /** As it was written, for messages. */
+  readonly text: string;
+  /** What stands between the stars: `a*b` has two pieces, a pattern without a star has one. */
+  readonly pieces: readonly (readonly PatternPart[])[];
+  /** The same pieces as texts, where all of them are plain characters. */
+  readonly plain: readonly string[] | null;
+}
 
 /** What a condition may compare with: lists and objects have no equality that an operator could predict. */
 export type Scalar = string | number | boolean | null;
@@ -63,4 +93,14 @@ export interface PolicySettings {
   readonly groups: ReadonlyMap<string, readonly PrincipalId[]>;
   /** Effects that the operator states, by tool pattern; the narrowest pattern counts. */
   readonly effects: ReadonlyMap<string, Effect>;
+}
+
+/** A file of rules that a running gateway reads again when it changes. */
+export interface RuleFile {
+  readonly path: string;
+  /**
+   * Its rules, or `undefined` if the file did not change since the last read. Rejects with CONFIG_INVALID, once for
+   * each broken version, with the file, the line and what was expected.
+   */
+  read(): Promise<readonly PolicyRule[] | undefined>;
 }

@@ -71,3 +71,17 @@ export interface ApiSurface {
   /** What the program reaches and is declared without types, for want of room. */
   readonly loose?: readonly ToolAddress[];
 }
+
+/** What is known about tools when a program does not fit them. Nothing is computed before it is needed. */
+export interface ToolGuide {
+  /** The nearest tools by name, then by meaning, best first. */
+  readonly nearest: (name: string) => readonly ToolAddress[];
+  /** The declaration of one tool, before the types that it uses; `undefined` if there is no tool of that name. */
+  readonly signature: (address: string) => string | undefined;
+  /** How the tool is called, on one line, without its result. */
+  readonly call: (address: string) => string | undefined;
+  /** True if the result type is inferred from earlier results: such a type is too weak to refuse a program. */
+  readonly isGuessed: (address: string) => boolean;
+  /** True if the tool exists and waits for approval: the call itself reports that. */
+  readonly isWithheld: (address: string) => boolean;
+}

@@ -38,19 +38,13 @@ export function describeWithheld(tool: WithheldTool): { readonly message: string
   if (tool.why === "unrecorded")
     return { message, hint: "An operator must make the store readable and writable again" };
   const name = PLAIN.test(tool.remoteName) ? tool.remoteName : tool.address.slice(tool.address.indexOf(".") + 1);
-  return { message, hint: `An operator can compare and accept it: ${approveCommand(tool.connector)} ${name}` };
+  return {
+    message,
+    hint: `An operator can compare and accept it: ${serverCommand("approve", tool.connector)} ${name}`,
+  };
 }
 
-/** The command that accepts what is held back of one server. */
-export function approveCommand(connector: ConnectorId): string {
-  return `glovebox servers approve ${toWord(connector)}`;
-}
-
-/** The command that logs in to one server; only a person at a terminal can run it. */
-export function loginCommand(connector: ConnectorId): string {
-  return `glovebox servers login ${toWord(connector)}`;
-}
-
-function toWord(connector: ConnectorId): string {
-  return PLAIN.test(connector) ? connector : JSON.stringify(connector);
+/** The command that an operator runs about one server: `approve` accepts withheld tools, `login` connects an account. */
+export function serverCommand(verb: "approve" | "login", connector: ConnectorId): string {
+  return `glovebox servers ${verb} ${PLAIN.test(connector) ? connector : JSON.stringify(connector)}`;
 }

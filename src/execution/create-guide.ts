@@ -2,7 +2,7 @@
 
 import { createSearch, findNearest } from "../catalog/index.ts";
 import { parseToolAddress } from "../domain/index.ts";
-import type { CatalogSnapshot, Tool, ToolAddress } from "../domain/index.ts";
+import type { CatalogSnapshot, Tool, ToolGuide } from "../domain/index.ts";
 import { declareToolFirst, toSignature } from "../typegen/index.ts";
 
 const NEAREST = 3;
@@ -13,21 +13,8 @@ const NAME_CHARS = 100;
 const SIGNATURE_CHARS = 1_000;
 const CALL_CHARS = 600;
 
-export interface Guide {
-  /** The nearest by name, then by meaning, best first. */
-  readonly nearest: (name: string) => readonly ToolAddress[];
-  /** The tool itself before the types that it names: what reads it has little room. */
-  readonly signature: (address: string) => string | undefined;
-  /** Only how it is called. */
-  readonly call: (address: string) => string | undefined;
-  /** Whether the types of results are not the server's own. */
-  readonly isGuessed: (address: string) => boolean;
-  /** Whether it exists and waits for approval: the bridge says so at the call. */
-  readonly isWithheld: (address: string) => boolean;
-}
-
 /** Nothing is computed before it is asked for. */
-export function createGuide(snapshot: CatalogSnapshot): Guide {
+export function createGuide(snapshot: CatalogSnapshot): ToolGuide {
   const find = (address: string): Tool | undefined => {
     const parsed = parseToolAddress(address);
     return parsed && snapshot.tools.get(parsed);

@@ -1,6 +1,6 @@
 /** The front door of `policy`: decides allow, ask or deny, and carries nothing out. */
 
-export type { ApprovalChoice, ApprovalQuery, ApprovalQuestion, Approvals } from "./approvals/approvals.ts";
+export type { ApprovalChoice, ApprovalQuery, Approvals } from "./approvals/approvals.ts";
 export { createDesk } from "./approvals/create-desk.ts";
 export type { ApprovalDesk } from "./approvals/create-desk.ts";
 export type { ApprovalReview, ReviewedCall } from "./approvals/review.ts";
@@ -19,7 +19,7 @@ export { openFlows } from "./flows/open-flows.ts";
 export type { Arrival, Flow, Flows } from "./flows/open-flows.ts";
 export { matchesTool } from "./rules/matches-tool.ts";
 export { openPolicy } from "./rules/open-policy.ts";
-export type { Policy, RuleSource } from "./rules/open-policy.ts";
+export type { Policy } from "./rules/open-policy.ts";
 export { openQuotas, settleLost } from "./quotas/open-quotas.ts";
 export type { ExecutionClaim, QuotaGrant, QuotaRequest, Quotas, QuotasOptions } from "./quotas/open-quotas.ts";
 export { simulate } from "./rules/simulate.ts";

@@ -2,9 +2,9 @@
 
 import type {
   EngineName,
+  ExecutionResult,
   GloveboxError,
   IsolationLayer,
-  IsolationLevel,
   Json,
   Limits,
   LogLine,
@@ -81,7 +81,7 @@ export interface SandboxLoad {
 
 export interface Sandbox extends AsyncDisposable {
   readonly engine: EngineName;
-  readonly isolation: IsolationLevel;
+  readonly isolation: ExecutionResult["isolation"];
   readonly layers: readonly IsolationLayer[];
   /** Never rejects: whatever happens to the program, its process or the queue is an ending. */
   run(job: SandboxJob): Promise<SandboxResult>;

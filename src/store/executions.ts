@@ -1,6 +1,6 @@
 /** What is remembered of executions: how they began and ended, and what entered their programs. */
 
-import type { Digest, ErrorCode, Execution, ExecutionId, ExecutionStateName, Instant } from "../domain/index.ts";
+import type { Digest, ErrorCode, Execution, ExecutionId, ExecutionResult, Instant } from "../domain/index.ts";
 
 /** An execution as it is written down before its program starts. */
 export interface ExecutionOpening extends Execution {
@@ -31,7 +31,7 @@ export interface KeyHolder {
 /** How an execution ended, without its result. */
 export interface ExecutionOutcome {
   readonly endedAt: Instant;
-  readonly state: ExecutionStateName;
+  readonly state: ExecutionResult["state"];
   readonly errorCode?: ErrorCode;
 }
 
@@ -58,7 +58,7 @@ export interface Page {
   /** Go on after this one; an id that is not stored gives an empty page. */
   readonly before?: ExecutionId;
   /** Only those in this state. */
-  readonly state?: ExecutionStateName | "running";
+  readonly state?: ExecutionResult["state"] | "running";
 }
 
 /** Who takes an execution over, and how it must stand: only one of those who saw it so succeeds. */

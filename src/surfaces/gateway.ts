@@ -4,8 +4,8 @@ import type { HeldDefinitions, SearchRequest, SearchResult } from "../catalog/in
 import type {
   Approval,
   ApprovalId,
-  CatalogSnapshot,
   CallPlan,
+  CatalogSnapshot,
   EngineName,
   ExecutionId,
   ExecutionResult,
@@ -13,7 +13,6 @@ import type {
   Finding,
   Instant,
   IsolationLayer,
-  IsolationLevel,
   Json,
   Principal,
   PublicError,
@@ -55,7 +54,7 @@ export type PlanAnswer =
 export interface Health {
   readonly version: string;
   readonly engine: EngineName;
-  readonly isolation: IsolationLevel;
+  readonly isolation: ExecutionResult["isolation"];
   readonly layers: readonly IsolationLayer[];
   readonly upstreams: readonly UpstreamStatus[];
   readonly startedAt: Instant;

@@ -1,6 +1,6 @@
 /** What can be watched, without arguments, results or source. */
 
-import type { Decision, Effect, ExecutionStats, Instant } from "../domain/index.ts";
+import type { Decision, Effect, ExecutionResult, Instant } from "../domain/index.ts";
 
 /** A tool that exists; names that a program only made up are never here. */
 export interface SeenTool {
@@ -35,7 +35,7 @@ export interface ExecutionSeen {
   readonly endedAt: Instant;
   readonly state: string;
   readonly code: string | undefined;
-  readonly stats: ExecutionStats;
+  readonly stats: ExecutionResult["stats"];
 }
 
 /** One commit of the ledger. */

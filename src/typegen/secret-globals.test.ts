@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { parseSecretName, readSecretHost } from "../domain/index.ts";
+import { parseSecretName } from "../domain/index.ts";
 import type { SecretGrant, SecretGrants } from "../domain/index.ts";
 import { declareSecrets } from "./secret-globals.ts";
+import { readSecretHost } from "../config/schema/host-pattern.ts";
 
 function grantsOf(
   grants: Readonly<Record<string, readonly [hosts: readonly string[], places: SecretGrant["places"]]>>,

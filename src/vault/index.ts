@@ -2,13 +2,13 @@
 
 export { openVault } from "./open-vault.ts";
 export type { Borrower, SecretSummary, Vault, VaultOptions } from "./open-vault.ts";
-export type { Seal } from "./open-seal.ts";
 export { createAnswerMask } from "./lending/answer-mask.ts";
 export type { AnswerMask } from "./lending/answer-mask.ts";
 export { createTokens } from "./lending/create-tokens.ts";
 export type { TokenOf } from "./lending/create-tokens.ts";
 export { openLending } from "./lending/open-lending.ts";
 export type { Lending, LendingOptions, LendingStep } from "./lending/open-lending.ts";
+export { grantsFor } from "./lending/secret-grants.ts";
 export type { Rotation, RotationRequest } from "./rotate-key.ts";
 export { createKeyLook } from "./look-at-key.ts";
 export type { KeyLookOptions } from "./look-at-key.ts";

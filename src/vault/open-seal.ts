@@ -7,7 +7,7 @@ import { createSecretKey, hkdfSync } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 
 import { GloveboxError, parseSecretName } from "../domain/index.ts";
-import type { SecretName } from "../domain/index.ts";
+import type { Seal, SecretName } from "../domain/index.ts";
 import type { SecretRow } from "../store/index.ts";
 
 import { KEY_BYTES, decryptWithNonce, encryptWithNonce } from "./cipher.ts";
@@ -20,16 +20,6 @@ import { Secret } from "./secret.ts";
 /** Names that begin like this are the vault's own: nobody sets, lends, lists or removes them. */
 const RESERVED = /^glovebox_/i;
 const BINDING = { name: nameKey(), version: 1 } as const;
-
-/** Opens only what it closed, and only in the same context. */
-export interface Seal {
-  /** `context` says what the text belongs to; it is not kept, and opening needs it unchanged. */
-  close(plain: string, context: string): Uint8Array;
-  /** Throws STORE_UNAVAILABLE when any bit, the context or the key is another one. */
-  open(sealed: Uint8Array, context: string): string;
-  /** A key for another use, the same in every process on this store; it tells nothing about the one that seals. */
-  derive(purpose: string): Uint8Array;
-}
 
 export function isReservedName(name: SecretName): boolean {
   return RESERVED.test(name);

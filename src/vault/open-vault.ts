@@ -2,7 +2,7 @@
 
 import type { Ledger } from "../ledger/index.ts";
 import { GloveboxError } from "../domain/index.ts";
-import type { Instant, JsonObject, SecretName } from "../domain/index.ts";
+import type { Instant, JsonObject, Seal, SecretName } from "../domain/index.ts";
 import type { SecretRow } from "../store/index.ts";
 
 import { createKeyring } from "./keyring.ts";
@@ -10,7 +10,6 @@ import type { Keyring } from "./keyring.ts";
 import type { KeyOptions } from "./load-key.ts";
 import { withdrawKey } from "./hand-over.ts";
 import { isReservedName, openSeal } from "./open-seal.ts";
-import type { Seal } from "./open-seal.ts";
 import { finishRotation, rotateKey } from "./rotate-key.ts";
 import type { Rotation, RotationRequest } from "./rotate-key.ts";
 import { seal, unseal } from "./seal.ts";

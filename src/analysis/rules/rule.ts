@@ -1,7 +1,7 @@
 /** What a rule is: a name, a default severity, and a pure look at the syntax tree. */
 
 import type { AnyNode } from "acorn";
-import type { Severity } from "../../domain/index.ts";
+import type { Finding } from "../../domain/index.ts";
 import type { Folder } from "../fold.ts";
 import type { Tree } from "../read-tree.ts";
 import type { Globals } from "../resolve-scopes.ts";
@@ -43,6 +43,6 @@ export interface Rule {
   /** The key in the configuration. */
   readonly name: string;
   /** The level when the configuration is silent. */
-  readonly severity: Exclude<Severity, "info"> | "off";
+  readonly severity: Exclude<Finding["severity"], "info"> | "off";
   check(subject: Subject): readonly Objection[];
 }

@@ -2,7 +2,7 @@
 
 import { untilAborted } from "../../timing/index.ts";
 import { GloveboxError, parseSecretName } from "../../domain/index.ts";
-import type { Adapter, AdapterContext, AdapterTool, ConnectorId, Effect } from "../../domain/index.ts";
+import type { Adapter, AdapterContext, ConnectorId, Effect } from "../../domain/index.ts";
 import type { Instant, JsonObject, SecretName, UpstreamNetwork, UpstreamStatus } from "../../domain/index.ts";
 import type { Egress, FetchLike } from "../../egress/index.ts";
 import type { Secret } from "../../vault/index.ts";
@@ -75,7 +75,7 @@ export function createAdapterConnector(options: AdapterConnectorOptions): Connec
   };
 }
 
-function toRemoteTool(name: string, { description, input, output, effect }: AdapterTool): RemoteTool {
+function toRemoteTool(name: string, { description, input, output, effect }: Adapter["tools"][string]): RemoteTool {
   return { name, description, input, output, annotations: toAnnotations(effect) };
 }
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { parseConnectorId, readHostPort } from "../../domain/index.ts";
+import { parseConnectorId } from "../../domain/index.ts";
 import type { Adapter, GloveboxError, HostPort, NetworkPolicy, UpstreamNetwork } from "../../domain/index.ts";
 import { openEgress } from "../../egress/index.ts";
 import { openFakeApi } from "../openapi/fixtures/fake-api.ts";
@@ -11,6 +11,7 @@ import type { FakeApi } from "../openapi/fixtures/fake-api.ts";
 import { createAdapterConnector } from "./adapter-connector.ts";
 import { defineAdapter } from "./define-adapter.ts";
 import { parseAdapters } from "./parse-adapters.ts";
+import { readHostPort } from "../../config/schema/host-pattern.ts";
 
 let api: FakeApi;
 before(async () => {

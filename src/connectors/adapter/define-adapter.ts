@@ -3,7 +3,7 @@
 import { z } from "zod";
 
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
-import type { Adapter, AdapterContext, AdapterTool, Effect, Json, JsonObject, JsonSchema } from "../../domain/index.ts";
+import type { Adapter, AdapterContext, Effect, Json, JsonObject, JsonSchema } from "../../domain/index.ts";
 import { toJson } from "./to-json.ts";
 
 /** A schema of zod 4, or a JSON Schema. */
@@ -38,7 +38,7 @@ export function defineAdapter<Inputs extends Readonly<Record<string, AdapterSche
   definition: AdapterDefinition<Inputs>,
 ): Adapter {
   const entries = Object.entries<AdapterToolDefinition<AdapterSchema>>(parseTools(definition.tools));
-  const tools = entries.map(([name, tool]): [string, AdapterTool] => [
+  const tools = entries.map(([name, tool]): [string, Adapter["tools"][string]] => [
     name,
     toTool(`${definition.name}.${name}`, tool),
   ]);
@@ -59,7 +59,7 @@ function parseTools(tools: object): AnyTools {
 function toTool(
   place: string,
   { description, input, output, effect, run }: AdapterToolDefinition<AdapterSchema>,
-): AdapterTool {
+): Adapter["tools"][string] {
   return Object.freeze({
     description,
     input: toJsonSchema(place, input, "input"),

@@ -1,7 +1,7 @@
 /** Finds the adapters that a configuration names, and refuses what is none before anything starts. */
 
 import { GloveboxError, isJsonObject, parseConnectorId } from "../../domain/index.ts";
-import type { Adapter, AdapterSource, AdapterTool, ConnectorId } from "../../domain/index.ts";
+import type { Adapter, AdapterSource, ConnectorId } from "../../domain/index.ts";
 
 import { matchesText } from "../network-of.ts";
 
@@ -76,9 +76,9 @@ function parseAdapter(place: string, raw: object): Adapter {
   return raw as Adapter;
 }
 
-function isTool(raw: unknown): raw is AdapterTool {
+function isTool(raw: unknown): raw is Adapter["tools"][string] {
   if (typeof raw !== "object" || raw === null) return false;
-  const { description, input, output, effect, run } = raw as Partial<AdapterTool>;
+  const { description, input, output, effect, run } = raw as Partial<Adapter["tools"][string]>;
   return (
     typeof description === "string" &&
     isJsonObject(input) &&

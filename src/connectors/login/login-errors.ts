@@ -2,7 +2,7 @@
 
 import { IssuerMismatchError, OAuthError, RegistrationRejectedError } from "@modelcontextprotocol/client";
 
-import { GloveboxError, loginCommand } from "../../domain/index.ts";
+import { GloveboxError, serverCommand } from "../../domain/index.ts";
 import type { ConnectorId } from "../../domain/index.ts";
 
 /** A token in a shell command must be harmless, so anything else is left out of it. */
@@ -14,7 +14,7 @@ const PLAIN_CODE = /^[a-z_]{1,60}$/;
 /** Of an upstream that is of no use before a person has logged in. */
 export class LoginNeeded extends GloveboxError {
   constructor(id: ConnectorId, cause: string) {
-    const hint = `An operator can log in: ${loginCommand(id)} (or set a credential in this upstream's headers)`;
+    const hint = `An operator can log in: ${serverCommand("login", id)} (or set a credential in this upstream's headers)`;
     super("UPSTREAM_AUTH_REQUIRED", `${id}: ${cause}`, { hint });
   }
 }
@@ -28,7 +28,7 @@ export function scopesMissing(id: ConnectorId, rawScope: string | undefined): Gl
   const shown = scopes.length === 0 ? "" : ` (${scopes.join(" ")})`;
   const flag = scopes.length === 0 ? "" : ` --scope "${scopes.join(" ")}"`;
   return new GloveboxError("UPSTREAM_AUTH_REQUIRED", `${id}: this call needs scopes that the login lacks${shown}`, {
-    hint: `An operator can log in again with them: ${loginCommand(id)}${flag}`,
+    hint: `An operator can log in again with them: ${serverCommand("login", id)}${flag}`,
   });
 }
 
@@ -49,7 +49,7 @@ export function explainLogin(thrown: unknown, id: ConnectorId): GloveboxError {
   }
   if (thrown instanceof OAuthError) {
     const code = PLAIN_CODE.test(thrown.code) ? thrown.code : "an error";
-    return loginRefused(id, `the authorization server answered ${code}`, `Log in again: ${loginCommand(id)}`);
+    return loginRefused(id, `the authorization server answered ${code}`, `Log in again: ${serverCommand("login", id)}`);
   }
   const isUnreadable = thrown instanceof Error && ["ZodError", "SyntaxError"].includes(thrown.name);
   return isUnreadable

@@ -4,9 +4,7 @@
  */
 
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
-import type { Json, JsonObject } from "../../domain/index.ts";
-
-import type { Attachment } from "../connector.ts";
+import type { Attachment, Json, JsonObject } from "../../domain/index.ts";
 
 /** Where a value stands in the result that it belongs to. */
 export type Path = readonly (string | number)[];

@@ -1,7 +1,7 @@
 /** A connector for one MCP server, whatever its transport and era: connects, lists, calls. It does not know who asks. */
 
 import { untilAborted } from "../../timing/index.ts";
-import type { ConnectorId, GloveboxError, JsonObject, UpstreamState, UpstreamStatus } from "../../domain/index.ts";
+import type { ConnectorId, GloveboxError, JsonObject, UpstreamStatus } from "../../domain/index.ts";
 
 import { LoginNeeded } from "../login/login-errors.ts";
 import { Breaker } from "../breaker.ts";
@@ -18,7 +18,7 @@ import { toResult } from "./to-value.ts";
 
 export interface McpConnectorOptions extends DialerOptions {
   /** Hears each new state of the connection. Must not throw. */
-  readonly onState?: (state: UpstreamState) => void;
+  readonly onState?: (state: UpstreamStatus["state"]) => void;
 }
 
 /** Nothing starts before the first `tools()` or `call()`. */

@@ -2,7 +2,7 @@
 
 import { untilAborted } from "../../timing/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
-import type { ConnectorId, Instant, JsonObject, UpstreamState, UpstreamStatus } from "../../domain/index.ts";
+import type { ConnectorId, Instant, JsonObject, UpstreamStatus } from "../../domain/index.ts";
 
 import type { Clean } from "../cap-text.ts";
 import { toShownText } from "../cap-text.ts";
@@ -21,7 +21,7 @@ export interface OpenapiConnectorOptions extends LoadOptions {
   /** Applied to every text of the API that is shown to anyone. */
   readonly clean: Clean;
   /** Hears each new state. Must not throw. */
-  readonly onState?: (state: UpstreamState) => void;
+  readonly onState?: (state: UpstreamStatus["state"]) => void;
 }
 
 /** The document is read at the first `tools()` or `call()`, and again only after a restart. */

@@ -3,11 +3,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { readHostPort } from "../../domain/index.ts";
 import type { NetworkPolicy, UpstreamNetwork } from "../../domain/index.ts";
 import { openFakeApi } from "./fixtures/fake-api.ts";
 import type { FakeApi } from "./fixtures/fake-api.ts";
 import { createTestConnector } from "./fixtures/test-connector.ts";
+import { readHostPort } from "../../config/schema/host-pattern.ts";
 
 let api: FakeApi;
 let files: FakeApi;

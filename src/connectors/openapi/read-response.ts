@@ -1,11 +1,11 @@
 /** From a response to the one value that a program receives, or to the error that it meets. */
 
 import { GloveboxError, mapTexts } from "../../domain/index.ts";
-import type { ConnectorId, Json } from "../../domain/index.ts";
+import type { Attachment, ConnectorId, Json } from "../../domain/index.ts";
 
 import { toShownText } from "../cap-text.ts";
 import type { Clean } from "../cap-text.ts";
-import type { Attachment, RemoteResult } from "../connector.ts";
+import type { RemoteResult } from "../connector.ts";
 import type { Credentials } from "./credentials.ts";
 import { isJsonType, isTextType } from "./media-type.ts";
 import type { Operation } from "./operation.ts";

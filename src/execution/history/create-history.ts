@@ -1,6 +1,6 @@
 /** What was executed, for an operator: a list, one execution whole, and the way to end one that goes on. */
 
-import type { ExecutionId, ExecutionStateName, ExecutionView, Instant } from "../../domain/index.ts";
+import type { ExecutionId, ExecutionResult, ExecutionView, Instant } from "../../domain/index.ts";
 import { GloveboxError, parseExecutionId } from "../../domain/index.ts";
 import type { ApprovalHead, ExecutionSummary, Page, Store, StoredExecution } from "../../store/index.ts";
 
@@ -17,7 +17,7 @@ export interface ExecutionLine {
   readonly principal: string;
   readonly startedAt: Instant;
   readonly endedAt: Instant | null;
-  readonly state: ExecutionStateName | "running";
+  readonly state: ExecutionResult["state"] | "running";
   readonly errorCode: string | null;
 }
 

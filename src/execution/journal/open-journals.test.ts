@@ -8,7 +8,7 @@ import { openStore } from "../../store/index.ts";
 import type { JournalPiece } from "../../store/index.ts";
 import type { JournalEvent } from "./events.ts";
 import { openJournals } from "./open-journals.ts";
-import type { JournalSeal, JournalsOptions } from "./open-journals.ts";
+import type { JournalsOptions } from "./open-journals.ts";
 
 const EXECUTION = parseExecutionId(`ex_${"1".repeat(24)}`) ?? assert.fail();
 const OTHER = parseExecutionId(`ex_${"2".repeat(24)}`) ?? assert.fail();
@@ -16,7 +16,7 @@ const principal = { id: parsePrincipalId("agent") ?? assert.fail(), kind: "agent
 const ASKED = { principal, source: "return 1\n\u2028", limits: DEFAULT_LIMITS, input: { a: ["ü\n"] } } as const;
 
 /** Binds a text to its place as the vault does, readable for the test. */
-const SEAL: JournalSeal = {
+const SEAL: JournalsOptions["seal"] = {
   close: (plain, context) => Buffer.from(`${context}\u0000${plain}`),
   open(sealed, context) {
     const [bound, plain] = Buffer.from(sealed).toString().split("\u0000");

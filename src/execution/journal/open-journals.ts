@@ -4,7 +4,7 @@
  */
 
 import { GloveboxError } from "../../domain/index.ts";
-import type { ExecutionId, Instant } from "../../domain/index.ts";
+import type { ExecutionId, Instant, Seal } from "../../domain/index.ts";
 import type { JournalPiece, JournalStore } from "../../store/index.ts";
 
 import { parseLines, toLine, toRecording } from "./events.ts";
@@ -13,15 +13,9 @@ import type { JournalEvent, Recording } from "./events.ts";
 /** How long what nobody waits for finds company. */
 const SOON_MS = 5;
 
-/** As the vault makes one. */
-export interface JournalSeal {
-  close(plain: string, context: string): Uint8Array;
-  open(sealed: Uint8Array, context: string): string;
-}
-
 export interface JournalsOptions {
   readonly store: JournalStore;
-  readonly seal: JournalSeal;
+  readonly seal: Pick<Seal, "close" | "open">;
   readonly now: () => Instant;
   /** How long a journal is kept after its execution ended. */
   readonly keepMs: number;
@@ -128,7 +122,7 @@ function createJournal(execution: ExecutionId, options: JournalsOptions, size: S
   };
 }
 
-function openPiece(seal: JournalSeal, one: JournalPiece): string {
+function openPiece(seal: Pick<Seal, "close" | "open">, one: JournalPiece): string {
   try {
     return seal.open(one.sealed, contextOf(one));
   } catch (cause) {

@@ -2,7 +2,6 @@
 
 import { isErrorCode, isJsonObject } from "../../domain/index.ts";
 import type {
-  CallOutcome,
   CallRecord,
   Decision,
   Effect,
@@ -133,8 +132,8 @@ function parseEnd({ outcome: rawOutcome, ms }: Detail) {
 
 const EFFECTS: readonly Effect[] = ["read", "write", "destroy", "unknown"];
 const DECISIONS: readonly Decision["kind"][] = ["allow", "ask", "deny"];
-const OUTCOMES: readonly CallOutcome[] = ["ok", "error", "denied", "pending", "unknown"];
-const OUTCOMES_BEFORE_THE_END: Readonly<Record<Decision["kind"], (effect: Effect) => CallOutcome>> = {
+const OUTCOMES: readonly CallRecord["outcome"][] = ["ok", "error", "denied", "pending", "unknown"];
+const OUTCOMES_BEFORE_THE_END: Readonly<Record<Decision["kind"], (effect: Effect) => CallRecord["outcome"]>> = {
   allow: (effect) => (effect === "read" ? "error" : "unknown"),
   ask: () => "pending",
   deny: () => "denied",

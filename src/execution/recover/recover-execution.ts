@@ -1,7 +1,7 @@
 /** Brings an execution to its end whose process died: from the ledger, which has every call before it left. */
 
 import { ERRORS } from "../../domain/index.ts";
-import type { CallRecord, Execution, ExecutionId, ExecutionResult } from "../../domain/index.ts";
+import type { ApprovalRequests, CallRecord, Execution, ExecutionId, ExecutionResult } from "../../domain/index.ts";
 import type { LedgerStore } from "../../store/index.ts";
 
 import { readTrail, toTrace } from "./read-trail.ts";
@@ -10,7 +10,6 @@ import { recordOpeningOnce } from "./record-opening.ts";
 import type { LateRooms } from "./record-opening.ts";
 import { emptyResult } from "../run/settle.ts";
 import type { SettleContext } from "../run/settle.ts";
-import type { People } from "../suspend/wait-for-approval.ts";
 
 const NAMED_CALLS = 10;
 
@@ -18,7 +17,7 @@ export interface RecoverRooms extends SettleContext, LateRooms {
   readonly store: { readonly ledger: Pick<LedgerStore, "search"> };
   /** True when the process of this name has certainly ended. */
   hasEnded(owner: string): boolean;
-  readonly people: Pick<People, "withdraw">;
+  readonly people: Pick<ApprovalRequests, "withdraw">;
   /** Gives back what an execution had reserved whose process died, but for what it can have used. */
   settleLost(execution: ExecutionId): Promise<void>; // policy
   /** Writes down what came of a call whose process died before it could. */

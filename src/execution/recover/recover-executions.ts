@@ -1,6 +1,6 @@
 /** Finds what goes on: executions that people decided about, and those that died with their process. */
 
-import type { Execution, ExecutionId, ExecutionResult } from "../../domain/index.ts";
+import type { ApprovalRequests, Execution, ExecutionId, ExecutionResult } from "../../domain/index.ts";
 import type { ExecutionStore, LedgerStore, StoredExecution } from "../../store/index.ts";
 
 import { findLost } from "./find-lost-calls.ts";
@@ -12,7 +12,6 @@ import { recover, settleIfLost } from "./recover-execution.ts";
 import type { RecoverRooms } from "./recover-execution.ts";
 import { parseResult } from "../history/view-execution.ts";
 import type { Revival } from "../resume/resume-execution.ts";
-import type { People } from "../suspend/wait-for-approval.ts";
 
 export interface BringBackRooms extends RecoverRooms {
   readonly store: {
@@ -20,7 +19,7 @@ export interface BringBackRooms extends RecoverRooms {
     readonly ledger: Pick<LedgerStore, "search">;
   };
   readonly journals: Pick<Journals, "read">;
-  readonly people: Pick<People, "find" | "withdraw">;
+  readonly people: Pick<ApprovalRequests, "find" | "withdraw">;
   /** The name of this process. */
   readonly owner: string;
   /** Goes on with it in this process; resolves when that has ended. What was `read` of it still holds. */

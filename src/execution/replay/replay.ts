@@ -6,7 +6,7 @@
 import { digestOf } from "../../text/index.ts";
 import { callsOverrun } from "../../bridge/index.ts";
 import { GloveboxError, parseResultId } from "../../domain/index.ts";
-import type { ExecutionResult, Json, Program, PublicError, ResultId, Truncation } from "../../domain/index.ts";
+import type { ExecutionResult, Json, Program, PublicError, ResultId } from "../../domain/index.ts";
 import type { GuestHost, SandboxJob, SandboxResult, Tape } from "../../sandbox/index.ts";
 import { outlineShape } from "../../typegen/index.ts";
 
@@ -95,7 +95,10 @@ function toProgram(recording: BegunRecording): Program {
 }
 
 /** As results are described when they are kept, under the handle that it had; or refused as it was. */
-function describeLarge(value: Json, { handle = NO_HANDLE, noRoom }: ReplayTrace): Truncation {
+function describeLarge(
+  value: Json,
+  { handle = NO_HANDLE, noRoom }: ReplayTrace,
+): NonNullable<ExecutionResult["truncated"]> {
   if (noRoom) throw toError(noRoom);
   const bytes = Buffer.byteLength(JSON.stringify(value));
   return { handle, bytes, shape: outlineShape(value, MAX_SHAPE_CHARS) };

@@ -4,7 +4,15 @@
  */
 
 import { GloveboxError, parseResultId } from "../../domain/index.ts";
-import type { ExecutionId, Instant, Json, LabelSource, PrincipalId, ResultId, Truncation } from "../../domain/index.ts";
+import type {
+  ExecutionId,
+  ExecutionResult,
+  Instant,
+  Json,
+  LabelSource,
+  PrincipalId,
+  ResultId,
+} from "../../domain/index.ts";
 import type { ResultStore, ResultSummary, StoredResult } from "../../store/index.ts";
 import { outlineShape } from "../../typegen/index.ts";
 
@@ -41,7 +49,7 @@ export interface ReadResult extends ResultPart {
 }
 
 export interface Results {
-  keepValue(owner: ResultOwner, value: Json): Promise<Truncation>;
+  keepValue(owner: ResultOwner, value: Json): Promise<NonNullable<ExecutionResult["truncated"]>>;
   keepFile(owner: ResultOwner, file: KeptFile): Promise<ResultId>;
   /** Throws `REQUEST_NOT_FOUND` for a handle that is none, expired, or somebody else's; `REQUEST_INVALID` as `readPart`. */
   read(principal: PrincipalId, rawHandle: unknown, query: ResultQuery): Promise<ReadResult>;

@@ -1,22 +1,14 @@
 /** Pictures, sounds and files of a call stay on the host: the program gets the handle of each in its place. */
 
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
-import type { Json, ResultId } from "../../domain/index.ts";
+import type { Attachment, Json, ResultId } from "../../domain/index.ts";
 
 import type { KeptFile } from "./create-results.ts";
-
-/** A file beside a value; `path` leads to its placeholder. */
-export interface AttachedFile {
-  readonly path: readonly (string | number)[];
-  readonly kind: string;
-  readonly mimeType: string;
-  readonly base64: string;
-}
 
 /** What a call answered, and what came along. */
 export interface AttachedValue {
   readonly value: Json;
-  readonly attachments: readonly AttachedFile[];
+  readonly attachments: readonly Attachment[];
 }
 
 const MAX_FILES = 100;

@@ -1,7 +1,7 @@
 /** Puts a large value aside: the answer keeps a sample of it and the handle under which the rest is read. */
 
 import { GloveboxError, describeError } from "../../domain/index.ts";
-import type { ExecutionResult, Json, Limits, Truncation } from "../../domain/index.ts";
+import type { ExecutionResult, Json, Limits } from "../../domain/index.ts";
 
 import { sampleValue } from "./sample-value.ts";
 
@@ -9,7 +9,7 @@ import { sampleValue } from "./sample-value.ts";
 export async function keepLarge(
   result: ExecutionResult,
   { outputBytes }: Limits,
-  keep: (value: Json) => Promise<Truncation>,
+  keep: (value: Json) => Promise<NonNullable<ExecutionResult["truncated"]>>,
 ): Promise<ExecutionResult> {
   const { value, ...rest } = result;
   if (value === undefined || result.stats.outputBytes <= outputBytes) return result;

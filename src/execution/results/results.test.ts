@@ -134,7 +134,7 @@ describe("a file", () => {
     assert.deepEqual(await findMedia(results, AGENT.id, { handle }), []);
   });
   it("over the bound of a call is refused before anything is kept", async () => {
-    const attachments = [{ path: [], kind: "blob", mimeType: "x/y", base64: "AAAAAAAA" }];
+    const attachments = [{ path: [], kind: "blob" as const, mimeType: "x/y", base64: "AAAAAAAA" }];
     const keep = (most: number) => keepAttachments({ value: null, attachments }, most, () => Promise.resolve(HANDLE));
     const HANDLE = known(parseResultId(`rs_${"0".repeat(24)}`));
     const refused = (error: unknown): boolean => error instanceof GloveboxError && error.code === "LIMIT_SIZE";

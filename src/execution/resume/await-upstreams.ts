@@ -2,21 +2,20 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { Approval, CatalogSnapshot, ExecutionId, Principal } from "../../domain/index.ts";
+import type { Approval, ApprovalRequests, CatalogSnapshot, ExecutionId, Principal } from "../../domain/index.ts";
 import type { ExecutionStore, StoredExecution } from "../../store/index.ts";
 
 import { isSilent } from "./find-unchanged.ts";
 import type { KnownTool } from "./find-unchanged.ts";
 import type { Recording } from "../journal/events.ts";
 import type { Journals } from "../journal/open-journals.ts";
-import type { People } from "../suspend/wait-for-approval.ts";
 
 const LOOK_MS = 1_000;
 
 export interface AwaitRooms {
   readonly store: { readonly executions: Pick<ExecutionStore, "find"> };
   readonly journals: Pick<Journals, "read">;
-  readonly people: Pick<People, "list">;
+  readonly people: Pick<ApprovalRequests, "list">;
   snapshot(principal: Principal): Promise<CatalogSnapshot>;
   /** Fires when the gateway is about to end. */
   readonly leaving: AbortSignal;

@@ -15,7 +15,6 @@ import type {
   Principal,
   Program,
   TraceContext,
-  Truncation,
 } from "../../domain/index.ts";
 import type { SandboxJob, SandboxResult } from "../../sandbox/index.ts";
 
@@ -71,7 +70,7 @@ export interface Rooms extends RunRooms {
   /** Whether the program gets a `fetch` at all. Each request is decided by itself. */
   hasNetwork(request: ExecutionRequest): boolean;
   run(job: SandboxJob): Promise<SandboxResult>; // sandbox
-  keepValue(owner: ResultOwner, value: Json): Promise<Truncation>; // store
+  keepValue(owner: ResultOwner, value: Json): Promise<NonNullable<ExecutionResult["truncated"]>>; // store
   close(execution: Execution, result: ExecutionResult): Promise<void>; // store, audit
 }
 

@@ -2,7 +2,14 @@
 
 import type { AskDecision, Bridge } from "../../bridge/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
-import type { CatalogSnapshot, Execution, ExecutionResult, Json, Program, Truncation } from "../../domain/index.ts";
+import type {
+  ApprovalRequests,
+  CatalogSnapshot,
+  Execution,
+  ExecutionResult,
+  Json,
+  Program,
+} from "../../domain/index.ts";
 import type { SandboxJob, SandboxResult } from "../../sandbox/index.ts";
 
 import type { Opening } from "./execution-log.ts";
@@ -15,7 +22,6 @@ import { cleanLine, settleResult } from "./settle.ts";
 import type { SettleContext } from "./settle.ts";
 import { watchForPause } from "../suspend/detect-pause.ts";
 import { openWaiting } from "../suspend/wait-for-approval.ts";
-import type { People } from "../suspend/wait-for-approval.ts";
 
 /** What running a program needs of the rooms. */
 export interface RunRooms extends SettleContext {
@@ -24,8 +30,8 @@ export interface RunRooms extends SettleContext {
   /** What its program holds in place of secrets, by name: the same for an execution whenever it is asked. */
   tokensOf?(execution: Execution): Readonly<Record<string, string>> | undefined;
   run(job: SandboxJob): Promise<SandboxResult>;
-  keepValue(owner: ResultOwner, value: Json): Promise<Truncation>;
-  readonly people: People;
+  keepValue(owner: ResultOwner, value: Json): Promise<NonNullable<ExecutionResult["truncated"]>>;
+  readonly people: ApprovalRequests;
   /** How long a program itself waits for a person before it is put away. */
   readonly graceMs: number;
   /** Fires when the gateway is about to end. */

@@ -7,13 +7,10 @@ import type { Bridge } from "../../bridge/index.ts";
 import { ERRORS, toPublicError } from "../../domain/index.ts";
 import type {
   Approval,
-  ApprovalNotice,
   EngineName,
   ErrorCode,
   Execution,
   ExecutionResult,
-  ExecutionStats,
-  IsolationLevel,
   LogLine,
   Program,
   PublicError,
@@ -24,7 +21,7 @@ import { hideInExecution } from "./hide-in-result.ts";
 
 export interface SettleContext {
   readonly engine: EngineName;
-  readonly isolation: IsolationLevel;
+  readonly isolation: ExecutionResult["isolation"];
   /** Keeps the details of an internal fault and returns the incident's id. */
   report(thrown: unknown): string;
   /** Takes known secrets out of a text. */
@@ -42,7 +39,14 @@ interface Ran {
 }
 
 const MESSAGE_BYTES = 2_000;
-const NO_STATS: ExecutionStats = { queueMs: 0, wallMs: 0, cpuMs: 0, peakMemoryBytes: 0, calls: 0, outputBytes: 0 };
+const NO_STATS: ExecutionResult["stats"] = {
+  queueMs: 0,
+  wallMs: 0,
+  cpuMs: 0,
+  peakMemoryBytes: 0,
+  calls: 0,
+  outputBytes: 0,
+};
 /** A program's frames in a stack; it may write what it likes there, so the numbers are checked against its source. */
 const PROGRAM_FRAME = /program\.ts:(\d{1,7}):(\d{1,7})/;
 
@@ -87,7 +91,7 @@ export function settleResult(
   }
 }
 
-function toNotice({ id, seq, tool, reason, expiresAt }: Approval): ApprovalNotice {
+function toNotice({ id, seq, tool, reason, expiresAt }: Approval): NonNullable<ExecutionResult["questions"]>[number] {
   return { approval: id, seq, tool, reason, expiresAt };
 }
 
@@ -175,7 +179,7 @@ export function cleanLine(line: LogLine, { hide }: Pick<SettleContext, "hide">):
   return { ...line, text: cleanText(line.text, { maxBytes: Number.MAX_SAFE_INTEGER, hide }) };
 }
 
-function roundStats(usage: SandboxResult["usage"]): Omit<ExecutionStats, "calls"> {
+function roundStats(usage: SandboxResult["usage"]): Omit<ExecutionResult["stats"], "calls"> {
   const { queueMs, wallMs, cpuMs, peakMemoryBytes, outputBytes } = usage;
   return { queueMs: toTenths(queueMs), wallMs: toTenths(wallMs), cpuMs: toTenths(cpuMs), peakMemoryBytes, outputBytes };
 }

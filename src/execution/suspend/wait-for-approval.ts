@@ -6,9 +6,9 @@ import { GloveboxError } from "../../domain/index.ts";
 import type {
   Approval,
   ApprovalId,
+  ApprovalRequests,
   CallPlan,
   ExecutionEvent,
-  ExecutionId,
   LabelSource,
   Tool,
   ToolCall,
@@ -16,30 +16,8 @@ import type {
 
 import type { PutAway } from "./detect-pause.ts";
 
-/** Where people are asked. */
-export interface People {
-  /** The approval of this very call if there is one, else one that covers it, else a new one that waits. */
-  request(question: Question): Promise<Approval>;
-  /** Resolves once it is no longer pending; rejects when the signal fires. */
-  settled(id: ApprovalId, signal: AbortSignal): Promise<Approval>;
-  /** Nobody waits for what an execution that has ended still asks. */
-  withdraw(execution: ExecutionId): Promise<void>;
-  find(id: ApprovalId): Promise<Approval | undefined>;
-  /** What one execution has asked, those that wait first. */
-  list(query: { readonly execution: ExecutionId }): Promise<readonly Approval[]>;
-}
-
-interface Question {
-  readonly call: ToolCall;
-  readonly session?: string;
-  readonly tool: Tool;
-  readonly decision: AskDecision;
-  readonly labels: readonly LabelSource[];
-  readonly plan?: CallPlan;
-}
-
 export interface WaitingOptions {
-  readonly people: People;
+  readonly people: ApprovalRequests;
   readonly session?: string;
   /** What the program's session has read. */
   readonly labels: () => readonly LabelSource[];

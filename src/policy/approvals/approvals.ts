@@ -3,29 +3,12 @@
 import type {
   Approval,
   ApprovalId,
+  ApprovalRequests,
   ApprovalScope,
-  CallPlan,
-  Decision,
   ExecutionId,
-  LabelSource,
   Principal,
-  Tool,
-  ToolCall,
 } from "../../domain/index.ts";
 import type { WaitingApproval } from "../../store/index.ts";
-
-/** One call that a person is to decide about. */
-export interface ApprovalQuestion {
-  readonly call: ToolCall;
-  /** The client's session, if it has one; `Principal.session`. */
-  readonly session?: string;
-  readonly tool: Pick<Tool, "digest" | "effect">;
-  readonly decision: Pick<Extract<Decision, { readonly kind: "ask" }>, "rule" | "reason">;
-  /** What the session had read when the call was made. */
-  readonly labels: readonly LabelSource[];
-  /** What the text of the program tells about its calls; absent without analysis. */
-  readonly plan?: CallPlan;
-}
 
 /** What a person says. Without a scope it counts for the one call. */
 export interface ApprovalChoice {
@@ -46,29 +29,18 @@ export interface ApprovalQuery {
 }
 
 /** Several processes may have the same queue open; the first decision counts. Closing it ends the waiting. */
-export interface Approvals extends AsyncDisposable {
-  /**
-   * The approval of this very call if there is one, else one that was remembered and covers it, else a new pending one.
-   * Durable and in the ledger when it resolves. Rejects with LIMIT_BUSY when too many of the principal's wait.
-   */
-  request(question: ApprovalQuestion): Promise<Approval>;
-  /** Resolves once it is no longer pending, whichever process settled it; rejects when the signal fires. */
-  settled(id: ApprovalId, signal: AbortSignal): Promise<Approval>;
+export interface Approvals extends ApprovalRequests, AsyncDisposable {
   /**
    * For operators: POLICY_DENIED for anybody else, whatever id is known. REQUEST_NOT_FOUND when there is none,
    * REQUEST_CONFLICT when it was settled before. A wider scope settles those that wait and are alike, too.
    */
   decide(id: ApprovalId, choice: ApprovalChoice, by: Principal): Promise<Approval>;
-  /** Rejects with STORE_UNAVAILABLE when its arguments are not those that were asked about. */
-  find(id: ApprovalId): Promise<Approval | undefined>;
   /** One that `find` rejects is in it, marked as damaged. */
   list(query: ApprovalQuery): Promise<readonly Approval[]>;
   /** What of an execution waits, oldest first. Opens no arguments, so it can be asked often. */
   waiting(execution: ExecutionId): Promise<readonly WaitingApproval[]>;
   /** Takes back what was decided, or a question that still waits. Rejects as `decide` does. */
   revoke(id: ApprovalId, by: Principal): Promise<Approval>;
-  /** Nobody waits for the questions of an execution that has ended. */
-  withdraw(execution: ExecutionId): Promise<void>;
   /** Hears of everything that is settled from now on, by whichever process. Returns the way to stop listening. */
   onDecided(listener: (approval: Approval) => void): () => void;
 }

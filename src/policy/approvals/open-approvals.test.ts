@@ -8,7 +8,7 @@ import { after, describe, it } from "node:test";
 
 import { digestOf } from "../../text/index.ts";
 import { parseApprovalId } from "../../domain/index.ts";
-import type { Approval, ApprovalScope, CallPlan, PlannedCall, Principal } from "../../domain/index.ts";
+import type { Approval, ApprovalScope, CallPlan, Principal } from "../../domain/index.ts";
 import { AGENT, known } from "../rules/fixtures/ask.ts";
 import type { ApprovalQuery } from "./approvals.ts";
 import {
@@ -45,7 +45,7 @@ const PENDING = {
   expiresAt: 1 + EXPIRY_MS,
   state: "pending",
 } as const;
-const PLANNED: Omit<PlannedCall, "at"> = {
+const PLANNED: Omit<CallPlan["calls"][number], "at"> = {
   tool: TOOL.address,
   effect: "write",
   access: "literal",

@@ -3,10 +3,10 @@
 import { cleanText, digestOf } from "../../text/index.ts";
 import type { Ledger } from "../../ledger/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
-import type { Approval, ApprovalId, Instant, Principal } from "../../domain/index.ts";
+import type { Approval, ApprovalId, ApprovalRequest, Instant, Principal } from "../../domain/index.ts";
 import type { ApprovalChange, ApprovalHead, ApprovalRow, ApprovalStore } from "../../store/index.ts";
 
-import type { ApprovalChoice, ApprovalQuery, ApprovalQuestion, Approvals } from "./approvals.ts";
+import type { ApprovalChoice, ApprovalQuery, Approvals } from "./approvals.ts";
 import { chooseFor, reaches, stateAt } from "./covers.ts";
 import {
   describeDecision,
@@ -118,7 +118,7 @@ function createRequest(options: ApprovalsOptions, get: (id: ApprovalId) => Promi
   };
 }
 
-function toRow(question: ApprovalQuestion, options: ApprovalsOptions): ApprovalRow {
+function toRow(question: ApprovalRequest, options: ApprovalsOptions): ApprovalRow {
   const { call, session, tool, decision, labels, plan } = question;
   const { execution, seq, principal, address, args } = call;
   const [id, createdAt] = [options.createId(), options.now()];

@@ -8,7 +8,7 @@ import * as fc from "fast-check";
 
 import type { AuditEntry } from "../../ledger/index.ts";
 import { parseApprovalId, parseDigest, parsePrincipalId, parseRuleId } from "../../domain/index.ts";
-import type { Approval, ApprovalScope, ApprovalState, Effect } from "../../domain/index.ts";
+import type { Approval, ApprovalScope, Effect } from "../../domain/index.ts";
 import type { ApprovalCall, ApprovalHead } from "../../store/index.ts";
 import { AGENT, known, toolOf } from "../rules/fixtures/ask.ts";
 import { SESSIONLESS_MS, chooseFor } from "./covers.ts";
@@ -108,7 +108,7 @@ describe("chooseFor", () => {
     .tuple(
       call,
       fc.record({
-        state: few<ApprovalState>("pending", "approved", "rejected", "expired", "revoked"),
+        state: few<Approval["state"]>("pending", "approved", "rejected", "expired", "revoked"),
         scope: few<ApprovalScope>("call", "execution", "session"),
         expiresAt: few(9, 10, 11),
       }),

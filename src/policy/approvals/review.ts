@@ -3,11 +3,10 @@
 import { isJsonObject } from "../../domain/index.ts";
 import type {
   Approval,
-  CallOutcome,
   CallRecord,
   Decision,
   Effect,
-  ExecutionStateName,
+  ExecutionResult,
   HeldChange,
   Instant,
   JsonObject,
@@ -35,7 +34,7 @@ export interface ApprovalReview {
 
 /** The execution that waits, with its program. */
 export interface ReviewedExecution {
-  readonly state: ExecutionStateName | "running";
+  readonly state: ExecutionResult["state"] | "running";
   readonly startedAt: Instant;
   /** Empty for a tool that a client called by itself. */
   readonly source: string;
@@ -97,7 +96,7 @@ function parseDetail(text: string): JsonObject {
 
 const EFFECTS: readonly Effect[] = ["read", "write", "destroy"];
 const DECISIONS: readonly Decision["kind"][] = ["allow", "ask"];
-const OUTCOMES: readonly CallOutcome[] = ["ok", "error", "denied", "pending"];
+const OUTCOMES: readonly CallRecord["outcome"][] = ["ok", "error", "denied", "pending"];
 
 function parseEffect(raw: unknown): Effect {
   return EFFECTS.find((effect) => effect === raw) ?? "unknown";
@@ -108,6 +107,6 @@ function parseDecision(raw: unknown): Decision["kind"] {
   return DECISIONS.find((decision) => decision === raw) ?? "deny";
 }
 
-function parseOutcome(raw: unknown): CallOutcome {
+function parseOutcome(raw: unknown): CallRecord["outcome"] {
   return OUTCOMES.find((outcome) => outcome === raw) ?? "unknown";
 }

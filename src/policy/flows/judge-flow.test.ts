@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 
 import { AGENT, EXECUTION, createTool, known, snapshotOf } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { parseRuleId } from "../../domain/index.ts";
-import type { CallPlan, Decision, Json, LabelSource, PlannedCall, TakenLabel, ToolCall } from "../../domain/index.ts";
+import type { CallPlan, Decision, Json, LabelSource, ToolCall } from "../../domain/index.ts";
 import { isFlowRule, isLiteralCall, judgeFlow, stricter } from "./judge-flow.ts";
 
 const FILE = createTool("files.read");
@@ -11,7 +11,7 @@ const SEND = createTool("github.send", { labels: ["external"] });
 const TELL = createTool("github.tell", { labels: ["external"] });
 const RULE = known(parseRuleId("flow:private+untrusted>external"));
 
-const source = (label: TakenLabel, seq: number): LabelSource => ({
+const source = (label: LabelSource["label"], seq: number): LabelSource => ({
   label,
   tool: FILE.address,
   execution: EXECUTION,
@@ -54,7 +54,7 @@ describe("a call", () => {
 });
 
 describe("a literal call", () => {
-  const ONCE: PlannedCall = {
+  const ONCE: CallPlan["calls"][number] = {
     tool: SEND.address,
     effect: "read",
     access: "literal",
@@ -63,7 +63,11 @@ describe("a literal call", () => {
     args: [{ text: "done", to: ["a"] }],
     at: [{ line: 1, column: 1 }],
   };
-  const isLiteral = (args: Json, change: Partial<PlannedCall> = {}, plan: Partial<CallPlan> = {}): boolean => {
+  const isLiteral = (
+    args: Json,
+    change: Partial<CallPlan["calls"][number]> = {},
+    plan: Partial<CallPlan> = {},
+  ): boolean => {
     const call: ToolCall = { execution: EXECUTION, seq: 3, principal: AGENT.id, address: SEND.address, args };
     const whole = { exact: true, calls: [{ ...ONCE, ...change }], ...plan };
     return isLiteralCall(call, whole, snapshotOf([FILE, SEND, TELL]));

@@ -1,19 +1,10 @@
 /** Decides about one call with what was read before it. Pure. */
 
 import { canonicalJson } from "../../domain/index.ts";
-import type {
-  CallPlan,
-  CatalogSnapshot,
-  Decision,
-  LabelSource,
-  RuleId,
-  TakenLabel,
-  Tool,
-  ToolCall,
-} from "../../domain/index.ts";
+import type { CallPlan, CatalogSnapshot, Decision, LabelSource, RuleId, Tool, ToolCall } from "../../domain/index.ts";
 
 /** What was read, by label: the first call that brought it. */
-export type Taken = ReadonlyMap<TakenLabel, LabelSource>;
+export type Taken = ReadonlyMap<LabelSource["label"], LabelSource>;
 
 /** Everything that the decision depends on. */
 export interface FlowQuestion {

@@ -3,10 +3,11 @@ import { describe, it } from "node:test";
 
 import * as fc from "fast-check";
 
-import { LABELS, parseConnectorId, parseToolAddress } from "../../domain/index.ts";
+import { parseConnectorId, parseToolAddress } from "../../domain/index.ts";
 import type { ConnectorId, Label, LabelRule, ToolAddress } from "../../domain/index.ts";
 import { KNOWN_SERVERS } from "./known-servers.ts";
 import { createLabeler } from "./label-tools.ts";
+import { LABELS } from "./label-tools.ts";
 
 function known<T>(value: T | undefined): T {
   if (value === undefined) throw new TypeError("A test made a value that does not parse");

@@ -3,12 +3,14 @@
  * Catalogue and annotations only add. A server that calls itself or its tools harmless takes no label away.
  */
 
-import { LABELS } from "../../domain/index.ts";
-import type { ConnectorId, Label, LabelQuestion, LabelRule, Labeler, ToolAddress } from "../../domain/index.ts";
+import type { ConnectorId, Label, LabelRule, Labeler, ToolAddress } from "../../domain/index.ts";
 import { matchesTool } from "../rules/matches-tool.ts";
 import { findServer } from "./find-server.ts";
 import type { ServerPlace } from "./find-server.ts";
 import type { KnownServer } from "./known-servers.ts";
+
+/** In the order in which they are shown. */
+export const LABELS: readonly Label[] = Object.freeze(["private", "untrusted", "external"]);
 
 export interface LabelerOptions {
   /** Where each upstream is. */
@@ -50,7 +52,10 @@ export function stateLabels(
  * A tool that the catalogue does not know has every label that its server's tools can have. So has what reads a
  * resource or a prompt: the address and the arguments that it is asked with leave as those of a tool do.
  */
-function serverLabels(server: KnownServer | undefined, { remoteName, synthetic }: LabelQuestion): readonly Label[] {
+function serverLabels(
+  server: KnownServer | undefined,
+  { remoteName, synthetic }: Parameters<Labeler>[0],
+): readonly Label[] {
   if (!server) return [];
   if (synthetic) return LISTS.includes(remoteName) ? [] : server.usual;
   const found = server.tools.find(([patterns]) => patterns.some((pattern) => matchesName(pattern, remoteName)));
@@ -61,7 +66,7 @@ function serverLabels(server: KnownServer | undefined, { remoteName, synthetic }
  * Operations have names that the catalogue does not know. What reads does not send, except where all tools are alike:
  * the question to a search is what leaves.
  */
-function apiLabels(server: KnownServer | undefined, { effect }: LabelQuestion): readonly Label[] {
+function apiLabels(server: KnownServer | undefined, { effect }: Parameters<Labeler>[0]): readonly Label[] {
   if (!server) return [];
   return effect === "read" && server.tools.length > 0 ? withoutExternal(server) : server.usual;
 }

@@ -13,7 +13,6 @@ import type {
   Principal,
   PrincipalId,
   Reply,
-  TakenLabel,
   Tool,
   ToolCall,
 } from "../../domain/index.ts";
@@ -74,7 +73,7 @@ const MAX_EXECUTIONS = 1_000;
 const MAX_SESSIONS = 10_000;
 
 interface Session {
-  readonly taken: Map<TakenLabel, LabelSource>;
+  readonly taken: Map<LabelSource["label"], LabelSource>;
   /** Present for a principal without sessions. */
   readonly principal?: PrincipalId;
   takenAt: Instant;

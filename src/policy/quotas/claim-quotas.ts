@@ -1,6 +1,6 @@
 /** Which counters a request draws from, and how much. Pure. */
 
-import type { Instant, Principal, QuotaSettings, Tool, UsageQuotas } from "../../domain/index.ts";
+import type { Instant, Principal, QuotaSettings, Tool } from "../../domain/index.ts";
 import type { QuotaClaim } from "../../store/index.ts";
 import { matchesTool } from "../rules/matches-tool.ts";
 
@@ -28,7 +28,7 @@ const LEAST_MS = 1_000;
 /** Each scope with the quotas that hold in it; 0 stands for none. */
 function scopesOf(settings: QuotaSettings, principal: Principal) {
   return [
-    { prefix: "", quotas: settings as UsageQuotas, who: principal.id as string | null },
+    { prefix: "", quotas: settings as QuotaSettings["total"], who: principal.id as string | null },
     { prefix: "total.", quotas: settings.total, who: null },
   ];
 }

@@ -8,13 +8,18 @@ import { describe, it } from "node:test";
 import * as fc from "fast-check";
 
 import { GloveboxError, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
-import type { Principal, QuotaSettings, UsageQuotas } from "../../domain/index.ts";
+import type { Principal, QuotaSettings } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
 import { known, toolOf } from "../rules/fixtures/ask.ts";
 import { openQuotas } from "./open-quotas.ts";
 import type { QuotaGrant, Quotas } from "./open-quotas.ts";
 
-const NONE: UsageQuotas = { executionsPerMinute: 0, executionMsPerHour: 0, concurrentExecutions: 0, costPerDay: 0 };
+const NONE: QuotaSettings["total"] = {
+  executionsPerMinute: 0,
+  executionMsPerHour: 0,
+  concurrentExecutions: 0,
+  costPerDay: 0,
+};
 const ADA = principal("ada");
 const BOB = principal("bob");
 const TOOL = toolOf("shop.pay", "write");

@@ -9,13 +9,18 @@ import type { TestContext } from "node:test";
 import * as fc from "fast-check";
 
 import { parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
-import type { ExecutionId, QuotaSettings, UsageQuotas } from "../../domain/index.ts";
+import type { ExecutionId, QuotaSettings } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
 import { known } from "../rules/fixtures/ask.ts";
 import { openQuotas } from "./open-quotas.ts";
 import type { ExecutionClaim, Quotas } from "./open-quotas.ts";
 
-const NONE: UsageQuotas = { executionsPerMinute: 0, executionMsPerHour: 0, concurrentExecutions: 0, costPerDay: 0 };
+const NONE: QuotaSettings["total"] = {
+  executionsPerMinute: 0,
+  executionMsPerHour: 0,
+  concurrentExecutions: 0,
+  costPerDay: 0,
+};
 const ADA = { id: known(parsePrincipalId("ada")), kind: "agent", groups: [] } as const;
 const idOf = (n: number): ExecutionId => known(parseExecutionId(`ex_${n.toString().padStart(24, "0")}`));
 const HOUR_MS = 30_000;

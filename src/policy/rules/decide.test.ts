@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import * as fc from "fast-check";
 
 import { parsePrincipalId } from "../../domain/index.ts";
-import type { Decision, Effect, PolicyProfile } from "../../domain/index.ts";
+import type { Decision, Effect, PolicySettings } from "../../domain/index.ts";
 import { compilePolicy } from "./compile-policy.ts";
 import { decide, isAlwaysDenied } from "./decide.ts";
 import { AGENT, ask, condition, known, policyOf, question, rule, toolOf } from "./fixtures/ask.ts";
@@ -13,7 +13,7 @@ import { AGENT, ask, condition, known, policyOf, question, rule, toolOf } from "
 const EFFECTS: readonly Effect[] = ["read", "write", "destroy", "unknown"];
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
 
-function kindsOf(profile: PolicyProfile): Record<string, string> {
+function kindsOf(profile: PolicySettings["profile"]): Record<string, string> {
   return Object.fromEntries(
     EFFECTS.map((effect) => [effect, ask(question(toolOf("files.x", effect), [], profile)).kind]),
   );
@@ -148,8 +148,11 @@ describe("a rule matches by who calls and by server", () => {
 
 describe("a tool is hidden when no arguments could be let through", () => {
   const small = condition("amount", { kind: "range", max: 10 });
-  const isHidden = (effect: Effect, rules: readonly ReturnType<typeof rule>[], profile: PolicyProfile = "balanced") =>
-    isAlwaysDenied(compilePolicy(policyOf({ rules, profile })), toolOf("shop.pay", effect), AGENT);
+  const isHidden = (
+    effect: Effect,
+    rules: readonly ReturnType<typeof rule>[],
+    profile: PolicySettings["profile"] = "balanced",
+  ) => isAlwaysDenied(compilePolicy(policyOf({ rules, profile })), toolOf("shop.pay", effect), AGENT);
 
   it("hides what a rule denies without conditions, and shows what it denies with one", () => {
     assert.equal(isHidden("read", [rule("r", "deny")]), true);
@@ -168,7 +171,7 @@ describe("a tool is hidden when no arguments could be let through", () => {
       decision: fc.constantFrom<Decision["kind"]>("allow", "ask", "deny"),
       when: fc.constantFrom([], [small]),
     });
-    const profiles = fc.constantFrom<PolicyProfile>("balanced", "strict", "open");
+    const profiles = fc.constantFrom<PolicySettings["profile"]>("balanced", "strict", "open");
     fc.assert(
       fc.property(fc.array(anyRule, { maxLength: 4 }), profiles, fc.nat(20), (parts, profile, amount) => {
         const rules = parts.map((part, at) => rule(`r${at}`, part.decision, part));

@@ -5,8 +5,8 @@ import type {
   Decision,
   Effect,
   Json,
-  PolicyProfile,
   PolicyRule,
+  PolicySettings,
   Principal,
   RuleId,
   Tool,
@@ -26,7 +26,7 @@ export interface Question {
 
 type DecisionKind = Decision["kind"];
 
-const PROFILES: Readonly<Record<PolicyProfile, Readonly<Record<Effect, DecisionKind>>>> = {
+const PROFILES: Readonly<Record<PolicySettings["profile"], Readonly<Record<Effect, DecisionKind>>>> = {
   balanced: { read: "allow", write: "allow", unknown: "allow", destroy: "ask" },
   strict: { read: "allow", write: "ask", unknown: "ask", destroy: "deny" },
   open: { read: "allow", write: "allow", unknown: "allow", destroy: "allow" },
@@ -51,7 +51,7 @@ export function decide(policy: CompiledPolicy, question: Question): Decision {
 }
 
 /** What a profile says when no rule matches. */
-export function decideByProfile(profile: PolicyProfile, effect: Effect): DecisionKind {
+export function decideByProfile(profile: PolicySettings["profile"], effect: Effect): DecisionKind {
   return PROFILES[profile][effect];
 }
 
@@ -110,6 +110,6 @@ function toDecision(kind: DecisionKind, rule: RuleId, tool: Tool, why: string): 
 }
 
 /** Not parsed: the parts are our own words, never data. */
-export function toProfileRule(profile: PolicyProfile): RuleId {
+export function toProfileRule(profile: PolicySettings["profile"]): RuleId {
   return `profile:${profile}` as RuleId;
 }

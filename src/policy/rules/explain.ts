@@ -1,6 +1,6 @@
 /** Why a call would be decided as it would: every rule, whether it matches, and what of it does or does not fit. */
 
-import type { Condition, ConditionTest, Decision, Json, RuleId } from "../../domain/index.ts";
+import type { Condition, Decision, Json, RuleId } from "../../domain/index.ts";
 import type { CompiledPolicy, CompiledRule, Misfit, Subject } from "./compile-policy.ts";
 import { decide, isInForce, matchRule, toSubject } from "./decide.ts";
 import type { Question } from "./decide.ts";
@@ -73,7 +73,7 @@ export function describeCondition({ path, test, not }: Condition): string {
   return `${path.text} ${not ? "not " : ""}${describeTest(test)}`;
 }
 
-function describeTest(test: ConditionTest): string {
+function describeTest(test: Condition["test"]): string {
   switch (test.kind) {
     case "equals":
       return `equals ${JSON.stringify(test.value)}`;

@@ -4,15 +4,15 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
 
-import type { ConditionTest, Decision, Json } from "../../domain/index.ts";
+import type { Condition, Decision, Json } from "../../domain/index.ts";
 import { askWith, condition, pattern, rule } from "./fixtures/ask.ts";
 import { MAX_PATTERN_TEXT, MAX_STEPS, matchCondition } from "./match-condition.ts";
 
-const EQUALS: ConditionTest = { kind: "equals", value: "eu" };
-const PREFIX: ConditionTest = { kind: "prefix", text: "/work/" };
-const RANGE: ConditionTest = { kind: "range", min: 1, max: 10 };
+const EQUALS: Condition["test"] = { kind: "equals", value: "eu" };
+const PREFIX: Condition["test"] = { kind: "prefix", text: "/work/" };
+const RANGE: Condition["test"] = { kind: "range", min: 1, max: 10 };
 
-const match = (test: ConditionTest, value: Json, more = {}): string =>
+const match = (test: Condition["test"], value: Json, more = {}): string =>
   matchCondition(condition("a", test, more), { a: value }, { decision: "deny" });
 
 describe("a test of one value", () => {
@@ -31,7 +31,7 @@ describe("a test of one value", () => {
     );
   });
   it("finds one of several, and cannot tell for a type that none of them has", () => {
-    const test: ConditionTest = { kind: "oneOf", values: ["a", null, 3] };
+    const test: Condition["test"] = { kind: "oneOf", values: ["a", null, 3] };
     assert.deepEqual(
       ["a", null, 3, "b", 4, true, ["a"]].map((value) => match(test, value)),
       ["yes", "yes", "yes", "no", "no", "unclear", "unclear"],
@@ -52,7 +52,7 @@ describe("a test of one value", () => {
     assert.equal(match({ kind: "range", max: 1 }, -1e300), "yes");
   });
   it("holds a text against a pattern up to its longest, and not beyond", () => {
-    const test: ConditionTest = { kind: "matches", pattern: pattern("a*") };
+    const test: Condition["test"] = { kind: "matches", pattern: pattern("a*") };
     assert.equal(match(test, "a".repeat(MAX_PATTERN_TEXT)), "yes");
     assert.equal(match(test, "a".repeat(MAX_PATTERN_TEXT + 1)), "unclear");
   });
@@ -145,7 +145,7 @@ describe("a condition that cannot be told", () => {
 });
 
 describe("whatever the arguments", () => {
-  const anyTest = fc.constantFrom<ConditionTest>(EQUALS, PREFIX, RANGE, { kind: "oneOf", values: ["eu", 3, null] });
+  const anyTest = fc.constantFrom<Condition["test"]>(EQUALS, PREFIX, RANGE, { kind: "oneOf", values: ["eu", 3, null] });
   const anyCondition = fc
     .record({ path: fc.constantFrom("a", "a[*]", "a.b", "$", "b[0]"), test: anyTest, not: fc.boolean() })
     .map(({ path, test, not }) => condition(path, test, { not }));

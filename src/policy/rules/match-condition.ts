@@ -4,7 +4,7 @@
  */
 
 import { isJsonObject } from "../../domain/index.ts";
-import type { Condition, ConditionTest, Decision, Json, PathStep, PolicyRule, Scalar } from "../../domain/index.ts";
+import type { Condition, Decision, Json, PolicyRule } from "../../domain/index.ts";
 import { matchPattern } from "./match-pattern.ts";
 
 /** `unclear`: the path is missing, its value is of another type, or there is too much to look at. */
@@ -52,7 +52,7 @@ export function matchAll({ when = [], decision }: PolicyRule, args: Json, budget
 }
 
 /** A pattern may be held against every place of a text. */
-function costOf(test: ConditionTest, found: Found): number {
+function costOf(test: Condition["test"], found: Found): number {
   if (test.kind !== "matches" || typeof found !== "string") return 0;
   return Math.ceil((found.length * test.pattern.text.length) / CHARACTERS_PER_STEP);
 }
@@ -76,7 +76,7 @@ const OTHER = Symbol("other type");
 type Found = Json | typeof MISSING | typeof OTHER;
 
 interface Walk {
-  readonly steps: readonly PathStep[];
+  readonly steps: readonly Condition["path"]["steps"][number][];
   readonly see: (found: Found) => void;
   readonly budget: Budget;
 }
@@ -100,7 +100,7 @@ function visit(start: Json, from: number, walk: Walk): boolean {
 }
 
 /** Own properties only. */
-function enter(value: Json, step: Exclude<PathStep, { kind: "each" }>): Found {
+function enter(value: Json, step: Exclude<Condition["path"]["steps"][number], { kind: "each" }>): Found {
   if (step.kind === "index") return Array.isArray(value) ? (parseItem(value[step.index]) ?? MISSING) : OTHER;
   if (!isJsonObject(value)) return OTHER;
   return Object.hasOwn(value, step.key) ? (value[step.key] ?? null) : MISSING;
@@ -125,7 +125,7 @@ function judge({ test, not, missing }: Condition, found: Found): Match {
 }
 
 /** A value of another type than the test is about is unclear: an upstream may read `"5"` as 5. */
-function runTest(test: ConditionTest, value: Json): Match {
+function runTest(test: Condition["test"], value: Json): Match {
   switch (test.kind) {
     case "equals":
       return compare([test.value], value);
@@ -145,7 +145,7 @@ function runTest(test: ConditionTest, value: Json): Match {
   }
 }
 
-function compare(wanted: readonly Scalar[], value: Json): Match {
+function compare(wanted: readonly Json[], value: Json): Match {
   if (wanted.some((one) => one === value)) return "yes";
   const isComparable = wanted.some((one) => kindOf(one) === kindOf(value)) || wanted.every((one) => one === null);
   return isComparable ? "no" : "unclear";

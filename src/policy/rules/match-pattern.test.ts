@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
 
-import { parseTextPattern } from "../../domain/index.ts";
 import { pattern } from "./fixtures/ask.ts";
 import { matchPattern } from "./match-pattern.ts";
+import { parseTextPattern } from "../../config/schema/text-pattern.ts";
 
 const fitting = (text: string, texts: readonly string[]): readonly string[] =>
   texts.filter((one) => matchPattern(pattern(text), one));

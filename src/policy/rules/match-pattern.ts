@@ -1,8 +1,8 @@
 /** Fits a text pattern to a text. The time is bounded by the product of the two lengths, both of which are capped. */
 
-import type { PatternPart, TextPattern } from "../../domain/index.ts";
+import type { TextPattern } from "../../domain/index.ts";
 
-type Piece = readonly PatternPart[];
+type Piece = TextPattern["pieces"][number];
 
 /**
  * Pieces between stars have a fixed length, so taking each at the first place where it fits is enough: a later place
@@ -56,7 +56,7 @@ function fitsAt(piece: Piece, characters: readonly string[], at: number): boolea
   });
 }
 
-function fits(part: PatternPart, character: string): boolean {
+function fits(part: Piece[number], character: string): boolean {
   switch (part.kind) {
     case "any":
       return true;

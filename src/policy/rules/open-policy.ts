@@ -13,6 +13,7 @@ import type {
   PolicyRule,
   PolicySettings,
   Principal,
+  RuleFile,
 } from "../../domain/index.ts";
 import type { MetaStore } from "../../store/index.ts";
 import { compilePolicy } from "./compile-policy.ts";
@@ -34,15 +35,9 @@ export interface Policy extends AsyncDisposable {
   onChange(listener: () => void): () => void;
 }
 
-/** Rules that stand in a file; as `followRules` of the configuration reads them. */
-export interface RuleSource {
-  readonly path: string;
-  read(): Promise<readonly PolicyRule[] | undefined>;
-}
-
 export interface PolicyOptions {
   readonly settings: PolicySettings;
-  readonly file?: RuleSource;
+  readonly file?: RuleFile;
   readonly everyMs: number;
   readonly record: (entry: AuditEntry) => Promise<unknown>;
   readonly meta: Pick<MetaStore, "get" | "set">;

@@ -5,7 +5,7 @@ import type { Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 
 import { GloveboxError } from "../../domain/index.ts";
-import type { IsolationLayer, IsolationLevel } from "../../domain/index.ts";
+import type { ExecutionResult, IsolationLayer } from "../../domain/index.ts";
 import { FILTER_DESCRIPTOR } from "../engine.ts";
 import type { ChildCommand, Engine } from "../engine.ts";
 import { assembleFilter } from "./assemble-filter.ts";
@@ -17,7 +17,7 @@ const PROBE_MS = 10_000;
 const REASON_CHARS = 300;
 
 export interface ConfinedEngine extends Engine {
-  readonly isolation: IsolationLevel;
+  readonly isolation: ExecutionResult["isolation"];
   readonly layers: readonly IsolationLayer[];
   /** The program that caps a running child's memory; `undefined` where there is none. */
   readonly prlimit: string | undefined;

@@ -3,21 +3,22 @@
 import type { SQLInputValue } from "node:sqlite";
 
 import {
-  APPROVAL_STATES,
+  APPROVAL_SCOPES,
   parseApprovalId,
-  parseApprovalScope,
   parseDigest,
   parseExecutionId,
   parsePrincipalId,
   parseRuleId,
   parseToolAddress,
 } from "../../domain/index.ts";
-import type { ApprovalState, Effect } from "../../domain/index.ts";
+import type { Approval, Effect } from "../../domain/index.ts";
 import type { ApprovalHead, ApprovalRow, WaitingApproval } from "../approvals.ts";
 
 import { parseSources } from "./labels.ts";
 import { bytesOf, idOf, integerOf, textOf } from "./row.ts";
 import type { Row } from "./row.ts";
+
+const APPROVAL_STATES: readonly Approval["state"][] = ["pending", "approved", "rejected", "expired", "revoked"];
 
 /** Everything but the arguments, which may be large. */
 export const HEAD =
@@ -70,8 +71,10 @@ export function toRow(row: Row): ApprovalRow {
 
 function toSettled(row: Row): Pick<ApprovalHead, "state" | "scope" | "decidedBy" | "decidedAt" | "note"> {
   return {
-    state: idOf(row, "state", (raw): ApprovalState | undefined => APPROVAL_STATES.find((state) => state === raw)),
-    ...(row["scope"] !== null && { scope: idOf(row, "scope", parseApprovalScope) }),
+    state: idOf(row, "state", (raw): Approval["state"] | undefined => APPROVAL_STATES.find((state) => state === raw)),
+    ...(row["scope"] !== null && {
+      scope: idOf(row, "scope", (raw) => APPROVAL_SCOPES.find((scope) => scope === raw)),
+    }),
     ...(row["decided_by"] !== null && { decidedBy: textOf(row, "decided_by") }),
     ...(row["decided_at"] !== null && { decidedAt: integerOf(row, "decided_at") }),
     ...(row["note"] !== null && { note: textOf(row, "note") }),

@@ -10,7 +10,7 @@ import {
   parseExecutionId,
   parsePrincipalId,
 } from "../../domain/index.ts";
-import type { Execution, ExecutionId, ExecutionStateName } from "../../domain/index.ts";
+import type { Execution, ExecutionId, ExecutionResult } from "../../domain/index.ts";
 import type {
   ExecutionEnding,
   ExecutionOpening,
@@ -38,7 +38,7 @@ const OLDER = "(started_at, id) < (SELECT started_at, id FROM executions WHERE i
 const ADOPT = `UPDATE executions SET owner = ?, state = NULL, ended_at = NULL, error_code = NULL
   WHERE id = ? AND state IS ? AND owner IS ?`;
 
-const STATES: ReadonlySet<string> = new Set<ExecutionStateName>(["completed", "failed", "paused", "cancelled"]);
+const STATES: ReadonlySet<string> = new Set<ExecutionResult["state"]>(["completed", "failed", "paused", "cancelled"]);
 
 /** Works on the connection's own file; the caller closes that. */
 export function createExecutions({ database, read, write, commit }: Connection): ExecutionStore {
@@ -139,8 +139,8 @@ function toOutcome(row: Row): ExecutionOutcome | null {
   };
 }
 
-function parseState(raw: unknown): ExecutionStateName | undefined {
-  return typeof raw === "string" && STATES.has(raw) ? (raw as ExecutionStateName) : undefined;
+function parseState(raw: unknown): ExecutionResult["state"] | undefined {
+  return typeof raw === "string" && STATES.has(raw) ? (raw as ExecutionResult["state"]) : undefined;
 }
 
 function parseErrorCode(raw: unknown) {

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { parseExecutionId } from "../../domain/index.ts";
-import type { Approval, ApprovalScope, ExecutionStateName, Principal } from "../../domain/index.ts";
+import type { Approval, ApprovalScope, ExecutionResult, Principal } from "../../domain/index.ts";
 import type { ApprovalDesk } from "../../policy/index.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers, Terminal } from "./powers.ts";
@@ -123,7 +123,7 @@ async function printOutcome(desk: ApprovalDesk, approval: Approval, flags: Flags
   printLine(stdout, `${approval.execution}: ${describeState(state, waiting.length)}`);
 }
 
-type State = ExecutionStateName | "running" | "unknown";
+type State = ExecutionResult["state"] | "running" | "unknown";
 
 /** A gateway that runs goes on with a paused execution within a moment, if nothing else of it waits. */
 async function waitUntilTaken(desk: ApprovalDesk, { id, execution }: Approval, powers: Powers): Promise<State> {

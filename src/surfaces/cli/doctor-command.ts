@@ -3,7 +3,7 @@
 import type { LedgerVerdict } from "../../ledger/index.ts";
 import type { Settings } from "../../config/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
-import type { IsolationLayer, IsolationLevel, Principal } from "../../domain/index.ts";
+import type { ExecutionResult, IsolationLayer, Principal } from "../../domain/index.ts";
 import type { ExportRow } from "../../store/index.ts";
 import type { Gateway } from "../gateway.ts";
 import { EXIT } from "./powers.ts";
@@ -126,14 +126,14 @@ async function examineSandbox(gateway: Gateway, principal: Principal): Promise<r
   return [sandbox, describeIsolation(result.isolation), ...gateway.health().layers.map(toCheck)];
 }
 
-const LEVELS: Readonly<Record<IsolationLevel, string>> = {
+const LEVELS: Readonly<Record<ExecutionResult["isolation"], string>> = {
   strict: "strict: a fresh realm in a process with every layer of confinement",
   confined: "confined: a fresh realm in a process with some layers of confinement",
   process:
     "process: a fresh realm in a process without confinement; a flaw in the engine would reach what this account can",
 };
 
-function describeIsolation(level: IsolationLevel): Check {
+function describeIsolation(level: ExecutionResult["isolation"]): Check {
   return { name: "isolation", state: level === "strict" ? "ok" : "warning", message: LEVELS[level] };
 }
 

@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import { parseRules } from "../../config/index.ts";
 import type { Settings } from "../../config/index.ts";
 import { GloveboxError, describeEffect, isJsonObject, parsePrincipalId, parseToolAddress } from "../../domain/index.ts";
-import type { JsonObject, PolicyProfile, PolicyRule, PolicySettings, Principal, Tool } from "../../domain/index.ts";
+import type { JsonObject, PolicyRule, PolicySettings, Principal, Tool } from "../../domain/index.ts";
 import { findNearest } from "../../catalog/index.ts";
 import { toFetchTool } from "../../execution/index.ts";
 import { compilePolicy, describeCondition, explain, simulate, stateEffect } from "../../policy/index.ts";
@@ -24,7 +24,7 @@ export interface PolicyFlags {
   readonly principal?: string;
   readonly group?: readonly string[];
   readonly since?: string;
-  readonly profile?: PolicyProfile;
+  readonly profile?: PolicySettings["profile"];
 }
 
 const NEAREST = 3;

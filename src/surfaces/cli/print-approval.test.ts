@@ -12,7 +12,7 @@ import {
   parseRuleId,
   parseToolAddress,
 } from "../../domain/index.ts";
-import type { Approval, PlannedCall } from "../../domain/index.ts";
+import type { Approval, CallPlan } from "../../domain/index.ts";
 import type { ApprovalReview } from "../../policy/index.ts";
 import { formatReview, summarizeApproval } from "./print-approval.ts";
 
@@ -21,7 +21,7 @@ const ID = known(parseApprovalId(`ap_${"0".repeat(24)}`));
 const EXECUTION = known(parseExecutionId(`ex_${"0".repeat(24)}`));
 const TOOL = known(parseToolAddress("shop.pay"));
 const DIGEST = known(parseDigest(`sha256:${"0".repeat(64)}`));
-const PLANNED: PlannedCall = {
+const PLANNED: CallPlan["calls"][number] = {
   tool: TOOL,
   effect: "write",
   access: "literal",

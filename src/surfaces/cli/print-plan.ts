@@ -2,7 +2,7 @@
 
 import type { Writable } from "node:stream";
 
-import type { CallPlan, PlannedCall } from "../../domain/index.ts";
+import type { CallPlan } from "../../domain/index.ts";
 import type { PlanAnswer } from "../gateway.ts";
 import { formatError, printFindings, printLine } from "./print.ts";
 
@@ -21,7 +21,7 @@ export function formatPlan({ exact, calls }: CallPlan): readonly string[] {
   return lines.length === 0 ? ["no tool"] : lines;
 }
 
-function formatCall({ tool, effect, access, times, when, args = [], at }: PlannedCall): string {
+function formatCall({ tool, effect, access, times, when, args = [], at }: CallPlan["calls"][number]): string {
   const places = at.map(({ line, column }) => `${line}:${column}`).join(", ");
   const told = [
     effect,

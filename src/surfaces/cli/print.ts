@@ -4,7 +4,7 @@ import type { Writable } from "node:stream";
 
 import { cleanText } from "../../text/index.ts";
 import { describeError } from "../../domain/index.ts";
-import type { DryRun, ExecutionResult, Finding, GloveboxError, PublicError, Truncation } from "../../domain/index.ts";
+import type { DryRun, ExecutionResult, Finding, GloveboxError, PublicError } from "../../domain/index.ts";
 
 const LINE_BYTES = 64 * 1024;
 
@@ -78,7 +78,7 @@ function printDryRun({ writes }: DryRun, stderr: Writable): void {
   }
 }
 
-function formatTruncation({ handle, bytes, shape }: Truncation): string {
+function formatTruncation({ handle, bytes, shape }: NonNullable<ExecutionResult["truncated"]>): string {
   const how = `await glovebox.results.read("${handle}")`;
   return `the result has ${bytes} bytes; a sample is shown, a program reads the rest with ${how}: ${shape}`;
 }

@@ -1,7 +1,7 @@
 /** `glovebox serve` and `glovebox mcp`: the two ways in which a client reaches the product. */
 
 import type { Settings } from "../../config/index.ts";
-import type { IsolationLevel, Principal, UpstreamStatus } from "../../domain/index.ts";
+import type { ExecutionResult, Principal, UpstreamStatus } from "../../domain/index.ts";
 import type { Gateway } from "../gateway.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers, Terminal } from "./powers.ts";
@@ -15,7 +15,7 @@ export interface ServeFlags {
   readonly unrestrictedNetwork?: boolean;
 }
 
-const LEVELS: Readonly<Record<IsolationLevel, string>> = {
+const LEVELS: Readonly<Record<ExecutionResult["isolation"], string>> = {
   strict: "strict (own process, every layer of confinement)",
   confined: "confined (own process, some layers of confinement)",
   process: "process (own process, no confinement by the operating system)",

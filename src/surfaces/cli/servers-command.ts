@@ -1,7 +1,7 @@
 /** `glovebox servers`, `servers approve` and `servers restart`: upstreams, their state, and definitions that wait for an operator. */
 
 import type { HeldTool } from "../../catalog/index.ts";
-import { GloveboxError, approveCommand, parseConnectorId } from "../../domain/index.ts";
+import { GloveboxError, serverCommand, parseConnectorId } from "../../domain/index.ts";
 import type { ConnectorId, Principal, UpstreamStatus } from "../../domain/index.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers } from "./powers.ts";
@@ -129,6 +129,6 @@ function bothNamed(): GloveboxError {
 
 function unnamed(server: ConnectorId): GloveboxError {
   return new GloveboxError("REQUEST_INVALID", `More than one tool of ${server} is held back`, {
-    hint: `Name the tools, or approve all of them: ${approveCommand(server)} --all`,
+    hint: `Name the tools, or approve all of them: ${serverCommand("approve", server)} --all`,
   });
 }

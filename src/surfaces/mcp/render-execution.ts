@@ -3,11 +3,11 @@
 import type {
   DryRun,
   ErrorCode,
+  ExecutionResult,
   ExecutionView,
   Finding,
   LogLine,
   PublicError,
-  Truncation,
 } from "../../domain/index.ts";
 import { capText } from "./cap-text.ts";
 
@@ -62,7 +62,10 @@ function renderValue({ state, value }: ExecutionView): string {
 }
 
 /** Above it stands a sample; this says so, and how to get the rest. */
-function renderTruncation(truncated: Truncation | undefined, hasPrograms: boolean): string {
+function renderTruncation(
+  truncated: NonNullable<ExecutionResult["truncated"]> | undefined,
+  hasPrograms: boolean,
+): string {
   if (!truncated) return "";
   const { handle, bytes, shape } = truncated;
   return [

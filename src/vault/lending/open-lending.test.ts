@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { parseExecutionId, parsePrincipalId, readSecretHost } from "../../domain/index.ts";
+import { parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
 import type { SecretGrant, SecretGrants } from "../../domain/index.ts";
 import { history, name, setUp } from "../fixtures/set-up.ts";
 import type { Fixture } from "../fixtures/set-up.ts";
@@ -12,6 +12,7 @@ import { createAnswerMask } from "./answer-mask.ts";
 import { createTokens } from "./create-tokens.ts";
 import { openLending } from "./open-lending.ts";
 import type { LendingStep } from "./open-lending.ts";
+import { readSecretHost } from "../../config/schema/host-pattern.ts";
 
 const VALUE = "s3cr3t-value/31415";
 const EXECUTION = parseExecutionId(`ex_${"a".repeat(24)}`);

@@ -5,7 +5,7 @@
  */
 
 import type { Ledger } from "../../ledger/index.ts";
-import { GloveboxError, bindsTo } from "../../domain/index.ts";
+import { GloveboxError } from "../../domain/index.ts";
 import type {
   ExecutionId,
   JsonObject,
@@ -13,7 +13,6 @@ import type {
   SecretGrant,
   SecretGrants,
   SecretName,
-  SecretPlace,
 } from "../../domain/index.ts";
 
 import type { Vault } from "../open-vault.ts";
@@ -21,6 +20,9 @@ import type { AnswerMask } from "./answer-mask.ts";
 import type { TokenOf } from "./create-tokens.ts";
 import { countInBody, countInHeader, fillBody, fillHeaders } from "./fill-request.ts";
 import type { Filling } from "./fill-request.ts";
+import { bindsTo } from "./secret-grants.ts";
+
+type SecretPlace = SecretGrant["places"][number];
 
 /** A shorter value would be found in ordinary words, so it could not be taken out of answers. */
 const SHORTEST = 8;

@@ -7,12 +7,13 @@ import { describe, test } from "node:test";
 
 import { beginLogin } from "../../../src/connectors/index.ts";
 import type { BegunLogin } from "../../../src/connectors/index.ts";
-import { GloveboxError, parseConnectorId, readHostPort } from "../../../src/domain/index.ts";
+import { GloveboxError, parseConnectorId } from "../../../src/domain/index.ts";
 import { openEgress } from "../../../src/egress/index.ts";
 import { listenForAnswer } from "../../../src/surfaces/cli/listen-for-answer.ts";
 import { Secret } from "../../../src/vault/index.ts";
 import { CLIENT, openWorld } from "../../fixtures/login-provider.ts";
 import type { World } from "../../fixtures/login-provider.ts";
+import { readHostPort } from "../../../src/config/schema/host-pattern.ts";
 
 const id = parseConnectorId("notes");
 assert.ok(id);

@@ -16,7 +16,7 @@ import {
   toLoginText,
 } from "../../../src/connectors/index.ts";
 import type { Connector, Login, LoginKeeper } from "../../../src/connectors/index.ts";
-import { GloveboxError, parseConnectorId, readHostPort } from "../../../src/domain/index.ts";
+import { GloveboxError, parseConnectorId } from "../../../src/domain/index.ts";
 import { openEgress } from "../../../src/egress/index.ts";
 import { createLoginKeeper } from "../../../src/keep-logins.ts";
 import { openStore } from "../../../src/store/index.ts";
@@ -24,6 +24,7 @@ import { openVault } from "../../../src/vault/index.ts";
 import { openWorld } from "../../fixtures/login-provider.ts";
 import type { World } from "../../fixtures/login-provider.ts";
 import { makeFolder } from "../../fixtures/product.ts";
+import { readHostPort } from "../../../src/config/schema/host-pattern.ts";
 
 const id = parseConnectorId("notes");
 assert.ok(id);

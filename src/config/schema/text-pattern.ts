@@ -4,24 +4,9 @@
  * to write one that takes long: what stands between two stars has a fixed length.
  */
 
-/** One character of a text: itself, any, or one in (or not in) some ranges of code points. */
-export type PatternPart =
-  | { readonly kind: "one"; readonly character: string }
-  | { readonly kind: "any" }
-  | {
-      readonly kind: "set";
-      readonly negated: boolean;
-      readonly ranges: readonly (readonly [from: string, to: string])[];
-    };
+import type { TextPattern } from "../../domain/index.ts";
 
-export interface TextPattern {
-  /** As it was written, for messages. */
-  readonly text: string;
-  /** What stands between the stars: `a*b` has two pieces, a pattern without a star has one. */
-  readonly pieces: readonly (readonly PatternPart[])[];
-  /** The same pieces as texts, where all of them are plain characters. */
-  readonly plain: readonly string[] | null;
-}
+type PatternPart = TextPattern["pieces"][number][number];
 
 const MAX_LENGTH = 200;
 

@@ -1,17 +1,8 @@
 /** Paths into JSON values, parsed once: `amount`, `$.to[0]`, `items[*].price`, `["odd key"]`. */
 
-/** One step down: into a key of an object, to a place of a list, or to everything that a list or an object holds. */
-export type PathStep =
-  | { readonly kind: "key"; readonly key: string }
-  | { readonly kind: "index"; readonly index: number }
-  | { readonly kind: "each" };
+import type { JsonPath } from "../../domain/index.ts";
 
-export interface JsonPath {
-  /** As it was written, for messages. */
-  readonly text: string;
-  /** Empty for `$`, the whole value. */
-  readonly steps: readonly PathStep[];
-}
+type PathStep = JsonPath["steps"][number];
 
 const MAX_LENGTH = 500;
 const MAX_STEPS = 32;

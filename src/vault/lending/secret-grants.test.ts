@@ -3,8 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { bindsTo, grantsFor, parseSecretName, readSecretHost } from "./index.ts";
-import type { SecretGrant, SecretName } from "./index.ts";
+import { readSecretHost } from "../../config/schema/host-pattern.ts";
+import { parseSecretName } from "../../domain/index.ts";
+import type { SecretGrant, SecretName } from "../../domain/index.ts";
+import { bindsTo, grantsFor } from "./secret-grants.ts";
 
 const granted = (...hosts: string[]): Pick<SecretGrant, "hosts"> => ({
   hosts: hosts.map((text) => {
@@ -18,33 +20,6 @@ const name = (text: string): SecretName => {
   assert.ok(parsed);
   return parsed;
 };
-
-test("a host is written as in the network policy, and with http:// to go there unencrypted", () => {
-  const pattern = { name: "api.example.com", isBelow: false, port: null };
-  for (const written of ["api.example.com", "API.Example.com"]) {
-    assert.deepEqual(readSecretHost(written), { ok: true, value: { written, pattern, isPlain: false } });
-  }
-  const plain = "http://nas.local:8080";
-  const place = { name: "nas.local", isBelow: false, port: 8080 };
-  assert.deepEqual(readSecretHost(plain), { ok: true, value: { written: plain, pattern: place, isPlain: true } });
-});
-
-test("what would be everybody's, or says less than a place, is no host", () => {
-  const wrong = ["*", "*.com", "*.co.uk", "*.github.io", "nas.local", "10.0.0.5", "", "api.example.com/x", "a b"];
-  for (const text of [
-    ...wrong,
-    "https://api.example.com",
-    "http://",
-    "http://*",
-    "http://*.com",
-    "*.example.org:8443",
-  ]) {
-    assert.equal(readSecretHost(text).ok, false, text);
-  }
-  for (const text of ["*.example.org", "api.example.com:8443", "10.0.0.5:443", "[::1]:8080", "http://*.example.org"]) {
-    assert.equal(readSecretHost(text).ok, true, text);
-  }
-});
 
 test("a secret is bound to the very host and port, over https", () => {
   const grant = granted("api.example.com", "files.example.com:8443", "*.example.org");

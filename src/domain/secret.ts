@@ -1,0 +1,37 @@
+/** Which secret programs may use, where and how: what an operator grants. The value is nowhere in it. */
+
+import type { SecretName } from "./ids.ts";
+import type { HostPattern } from "./network.ts";
+
+/** The part of a request that a secret may be put into. */
+export type SecretPlace = "header" | "body";
+
+/** One host that a secret may be sent to. */
+export interface SecretHost {
+  /** As the operator wrote it, for those who read about it. */
+  readonly written: string;
+  readonly pattern: HostPattern;
+  /** Written with `http://`: it is sent there without encryption, and not over https. */
+  readonly isPlain: boolean;
+}
+
+/** Lets programs use one secret without reading it. */
+export interface SecretGrant {
+  readonly hosts: readonly SecretHost[];
+  readonly places: readonly SecretPlace[];
+  /** Whose programs, by name; empty for everybody's. */
+  readonly principals: readonly string[];
+}
+
+/** By the name that programs write after `secrets.`. */
+export type SecretGrants = ReadonlyMap<SecretName, SecretGrant>;
+
+/** Encrypts data that the store keeps. */
+export interface Seal {
+  /** `context` names what the data belongs to. It is not stored, and `open` needs the same one. */
+  close(plain: string, context: string): Uint8Array;
+  /** Throws STORE_UNAVAILABLE if the data, the context or the key differs. */
+  open(sealed: Uint8Array, context: string): string;
+  /** A key for another use, the same in every process on this store. It reveals nothing about the sealing key. */
+  derive(purpose: string): Uint8Array;
+}
