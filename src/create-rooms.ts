@@ -12,7 +12,7 @@ import type { CatalogSnapshot, ExecutionEvent, PrincipalId, Program, Tool } from
 import type { Egress } from "./egress/index.ts";
 import { createBuiltins, createGuide, createRecord, keepAttachments } from "./execution/index.ts";
 import type { CorridorOptions, ExecutionRecord, Journals, Results } from "./execution/index.ts";
-import { openQuotas, stateEffect, stateLabels } from "./policy/index.ts";
+import { openQuotas, applyOperatorEffect, applyLabelRules } from "./policy/index.ts";
 import type { Approvals, Flows, Policy, Quotas } from "./policy/index.ts";
 import { nameProcess } from "./processes/index.ts";
 import type { Sandbox } from "./sandbox/index.ts";
@@ -77,7 +77,7 @@ export function createRooms(
     hide,
     admit: (request) => quotas.take({ kind: "execution", ...request }),
     noteHeld: () => quotas.noteHeld(),
-    settleLost: (execution) => quotas.settleLost(execution),
+    settleLost: (execution) => quotas.releaseLost(execution),
     engine,
     isolation,
     report,
@@ -215,6 +215,6 @@ function createBridges(
 
 /** What the operator says about a tool of our own, as it holds for those of upstreams. */
 function stateTool({ settings, policy }: Parts, tool: Tool): Tool {
-  const labels = stateLabels(settings.policy.labels, tool.address, tool.labels ?? []);
-  return { ...stateEffect(policy.current(), tool), labels };
+  const labels = applyLabelRules(settings.policy.labels, tool.address, tool.labels ?? []);
+  return { ...applyOperatorEffect(policy.current(), tool), labels };
 }

@@ -156,7 +156,7 @@ function recordState(
   if (action === undefined) return;
   const { name, transport, cause } = status();
   const detail = { state, transport, ...(cause !== undefined && { cause: cleanCause(cause) }) };
-  ledger.write({ actor: "gateway", action, subject: name, detail }, "soon").catch(() => undefined);
+  ledger.write({ actor: "gateway", action, subject: name, detail }, "batched").catch(() => undefined);
 }
 
 /** Where each upstream is, as the operator wrote it; adapters are nowhere but here. */

@@ -3,8 +3,8 @@
 import { createHmac } from "node:crypto";
 import { hostname } from "node:os";
 
-import { createOtlpSink, createSyslogSink, cutLedger, openExporter, openFileSink } from "./ledger/index.ts";
-import type { Exporter, Ledger, Signer, Sink } from "./ledger/index.ts";
+import { createOtlpSink, createSyslogSink, cutLedger, openLedgerExporter, openFileSink } from "./ledger/index.ts";
+import type { Ledger, LedgerExporter, Signer, Sink } from "./ledger/index.ts";
 import type { Settings } from "./config/index.ts";
 import { GloveboxError, canonicalJson, isJsonObject } from "./domain/index.ts";
 import type { ExportSettings, Json } from "./domain/index.ts";
@@ -30,10 +30,10 @@ const ANSWER_BYTES = 64 * 1024;
 const SETTINGS = "settings";
 
 /** Nothing is sent before there is a record; the caller closes it before `egress`. */
-export function startExports({ audit }: Settings, parts: LedgerParts): Exporter {
+export function startExports({ audit }: Settings, parts: LedgerParts): LedgerExporter {
   const { store } = parts;
   const sinks = audit.exports.map((place) => createSink(place, parts));
-  return openExporter({ store, sinks, holder: nameProcess(), hasEnded, now: Date.now });
+  return openLedgerExporter({ store, sinks, holder: nameProcess(), hasEnded, now: Date.now });
 }
 
 function createSink(place: ExportSettings, parts: LedgerParts): Sink {

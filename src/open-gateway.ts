@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 
 import { pollEvery } from "./timing/index.ts";
 import { planCalls } from "./analysis/index.ts";
-import type { AuditEntry, Ledger } from "./ledger/index.ts";
+import type { LedgerEntry, Ledger } from "./ledger/index.ts";
 import { createSearch, openCatalog, openShapes, watchTools } from "./catalog/index.ts";
 import type { Drift, SearchRequest, SearchResult, Shapes } from "./catalog/index.ts";
 import { openChecker } from "./checker/index.ts";
@@ -80,7 +80,7 @@ export async function openGateway(settings: Settings, flags: OpenFlags = {}): Pr
   const egress = opened.use(openEgressOf(settings, vault));
   const around = { store, ledger, signer, egress, vault, version: VERSION };
   const exporter = opened.use(startExports(settings, around));
-  note = () => exporter.note();
+  note = () => exporter.wake();
   opened.use(startRetention(settings, around));
   const watchers = opened.use(await openWatchers(settings, feed, around));
   const parts = { keeper, egress, store, vault, ledger };
@@ -89,7 +89,7 @@ export async function openGateway(settings: Settings, flags: OpenFlags = {}): Pr
   const shapes = settings.catalog.learn ? opened.use(await learnShapes(store, ledger)) : undefined;
   const pins = {
     store: store.pins,
-    record: (entry: AuditEntry) => ledger.write(entry),
+    record: (entry: LedgerEntry) => ledger.write(entry),
     modeOf: pinModeOf,
   };
   startEagerly(connectors, settings);

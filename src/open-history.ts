@@ -4,7 +4,7 @@ import type { Settings } from "./config/index.ts";
 import type { ExecutionId } from "./domain/index.ts";
 import { createControl, createHistory } from "./execution/index.ts";
 import type { ExecutionControl, ExecutionHistory } from "./execution/index.ts";
-import { settleLost } from "./policy/index.ts";
+import { releaseLostQuota } from "./policy/index.ts";
 import { hasEnded, nameProcess } from "./processes/index.ts";
 import { openStoreToRead } from "./store/index.ts";
 import { openQueue } from "./open-approvals.ts";
@@ -25,7 +25,7 @@ export async function openControlAlone(settings: Settings): Promise<ExecutionCon
     await using approvals = await openQueue(settings, { store, ledger, vault });
     await approvals.withdraw(execution);
   };
-  const release = (execution: ExecutionId): Promise<void> => settleLost(execution, store.quotas);
+  const release = (execution: ExecutionId): Promise<void> => releaseLostQuota(execution, store.quotas);
   const powers = { hasEnded, withdraw, settleLost: release, owner: nameProcess(), now: Date.now };
   const control = createControl({ store, ledger, ...powers, ...toLeast(settings) });
   return { ...control, [Symbol.asyncDispose]: close };

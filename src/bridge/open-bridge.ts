@@ -22,8 +22,8 @@ import type {
   ToolAddress,
   ToolCall,
 } from "../domain/index.ts";
-import { stricter } from "../policy/index.ts";
-import type { Arrival, Flow } from "../policy/index.ts";
+import { pickStricter } from "../policy/index.ts";
+import type { CallFlow, ExecutionFlow } from "../policy/index.ts";
 
 import { ALLOWED_BUILTIN, findBuiltin } from "./builtin.ts";
 import type { Builtin } from "./builtin.ts";
@@ -67,7 +67,7 @@ export interface BridgeOptions extends RecorderOptions {
   /** What the program can call, as its text tells. When it is exact, nothing else crosses. */
   readonly plan?: CallPlan;
   /** Follows what the program has read and speaks up before it can leave. */
-  readonly flow?: Flow;
+  readonly flow?: ExecutionFlow;
   /** For a dry run: takes known secrets out of a text, because arguments are shown. Nothing but reads is then made. */
   readonly dryRun?: { readonly hide: (text: string) => string };
 }
@@ -127,7 +127,7 @@ export function openBridge(options: BridgeOptions): Bridge {
     const closed = entry.close(reply);
     onEvent({ kind: "answered", record: closed });
     const ending = { ...describeOutcome(options, closed, reply), ...entry.note };
-    void record("soon", "call.ended", entry.tool, ending); // 7 record
+    void record("batched", "call.ended", entry.tool, ending); // 7 record
     await arrival?.deliver(reply, entry.isSent);
     return reply;
   };
@@ -174,12 +174,12 @@ async function cross(door: Door, entry: OpenCall, crossing: Crossing): Promise<s
   const said = { tool, decision, rawArgs: crossing.rawArgs, isSkipped };
   const intended = { ...describeIntent(options, call, said), ...builtin?.noteCall?.(args) };
   // Written before it leaves, with all that the program has seen by then; what changes something is on disk, too.
-  const intent = record(isRead ? "unflushed" : "now", "call.intended", tool.address, intended);
+  const intent = record(isRead ? "committed" : "flushed", "call.intended", tool.address, intended);
   await Promise.all([intent, options.seen?.(isRead ? "written" : "flushed"), isRead && options.opened()]);
   const target = builtin ?? { tool };
   if (dryRun && isSkipped) return parseResult(tool, dryRun.answer(call, decision, target), limits);
   const note: ReleaseOptions["note"] = ({ rule }, approval) =>
-    record("now", "call.intended", tool.address, { ...intended, decision: "allow", rule, approval });
+    record("flushed", "call.intended", tool.address, { ...intended, decision: "allow", rule, approval });
   await releaseCall({ call, tool, decision, decide }, { ...options, slots, note });
   const raw = await invokeCall({ ...options, onSent: () => entry.send() }, call, target); // 5 invoke
   if (builtin?.noteResult) entry.note = builtin.noteResult(raw);
@@ -193,7 +193,7 @@ const PENDING: PublicError = { code: "POLICY_APPROVAL_PENDING", message: "It wai
 interface Crossing {
   readonly rawAddress: unknown;
   readonly rawArgs: unknown;
-  readonly arrival: Arrival | undefined;
+  readonly arrival: CallFlow | undefined;
 }
 
 /** A record is lost, or somebody else writes the records of this execution. */
@@ -230,14 +230,14 @@ interface Subject {
   readonly builtin: Builtin | undefined;
   readonly tool: Tool;
   readonly call: ToolCall;
-  readonly arrival: Arrival | undefined;
+  readonly arrival: CallFlow | undefined;
 }
 
 /** Rules first, then the data-flow guard; asked again, both look at what holds by then. */
 function createDecide({ decide }: BridgeOptions, { builtin, tool, call, arrival }: Subject): () => Decision {
   return () => {
     const usual = builtin && !builtin.judge ? ALLOWED_BUILTIN : decide(call, tool);
-    return stricter(usual, arrival?.judge(call, tool));
+    return pickStricter(usual, arrival?.judge(call, tool));
   };
 }
 

@@ -1,7 +1,7 @@
 /** Step 7 of a crossing: what the ledger is told of a call, before it leaves and after it ended. */
 
 import { digestOf } from "../text/index.ts";
-import type { Ledger, Pace } from "../ledger/index.ts";
+import type { Ledger, Durability } from "../ledger/index.ts";
 import { GloveboxError } from "../domain/index.ts";
 import type {
   CallRecord,
@@ -29,8 +29,8 @@ export interface RecorderOptions {
 /** Writes for one execution, and remembers whether a record of it was lost. */
 export function createRecorder({ execution, ledger, limits, principal }: RecorderOptions) {
   let lost: { readonly thrown: unknown } | undefined;
-  const record = (pace: Pace, action: string, subject: string, detail: JsonObject): Promise<unknown> => {
-    const write = ledger.write({ actor: principal.id, action, subject, detail }, pace);
+  const record = (durability: Durability, action: string, subject: string, detail: JsonObject): Promise<unknown> => {
+    const write = ledger.write({ actor: principal.id, action, subject, detail }, durability);
     write.catch((thrown: unknown) => (lost ??= { thrown }));
     return write;
   };
@@ -40,7 +40,7 @@ export function createRecorder({ execution, ledger, limits, principal }: Recorde
   /** Only the first is written down: a program could try as often as it likes before it is ended. */
   const overrun = (seq: number, rawAddress: unknown): GloveboxError => {
     if (seq === limits.calls + 1)
-      void record("soon", "call.refused", nameOf(rawAddress), { execution, seq, code: "LIMIT_CALLS" });
+      void record("batched", "call.refused", nameOf(rawAddress), { execution, seq, code: "LIMIT_CALLS" });
     return callsOverrun(limits);
   };
   return { record, refuseLost, overrun };

@@ -81,7 +81,7 @@ export interface ApprovalRequests {
    */
   request(request: ApprovalRequest): Promise<Approval>;
   /** Resolves once it is no longer pending, whichever process decided it; rejects when the signal fires. */
-  settled(id: ApprovalId, signal: AbortSignal): Promise<Approval>;
+  whenDecided(id: ApprovalId, signal: AbortSignal): Promise<Approval>;
   /** Rejects with STORE_UNAVAILABLE if its arguments are not those of the request. */
   find(id: ApprovalId): Promise<Approval | undefined>;
   /** The approvals of one execution, pending ones first. One that `find` rejects is in it, marked as damaged. */

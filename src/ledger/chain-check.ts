@@ -5,8 +5,8 @@ import { parseDigest } from "../domain/index.ts";
 import type { Digest } from "../domain/index.ts";
 import type { StoredRecord } from "../store/index.ts";
 
-import { isIntact, parseAuditRecord, toHashedText } from "./record.ts";
-import type { AuditRecord, DigestText, LedgerHead } from "./record.ts";
+import { isIntact, parseLedgerRecord, toHashedText } from "./record.ts";
+import type { LedgerRecord, DigestText, LedgerHead } from "./record.ts";
 
 /** What the ledger turned out to be; `seq` is the first place where it is wrong. */
 export interface LedgerProblem {
@@ -42,7 +42,7 @@ export const SUSPECT = "ledger.suspect";
 export function createChainCheck(start: LedgerHead, { digest = digestOf, signed }: ChainRules = {}): ChainCheck {
   let last = start;
   let suspicion: LedgerProblem | undefined;
-  const step = (record: Step | undefined, isWhole: () => boolean): LedgerProblem | undefined => {
+  const step = (record: ChainLink | undefined, isWhole: () => boolean): LedgerProblem | undefined => {
     const seq = last.seq + 1;
     const problem = record ? findProblem(record, last, isWhole) : "this is not a ledger record";
     if (problem !== undefined || !record) return { ok: false, seq, problem: problem ?? "" };
@@ -54,7 +54,7 @@ export function createChainCheck(start: LedgerHead, { digest = digestOf, signed 
   };
   return {
     add(raw) {
-      const record = parseAuditRecord(raw);
+      const record = parseLedgerRecord(raw);
       return step(record, () => record !== undefined && isIntact(record, digest));
     },
     addStored(record) {
@@ -69,9 +69,9 @@ export function createChainCheck(start: LedgerHead, { digest = digestOf, signed 
 }
 
 /** What the chain itself is about. */
-type Step = Pick<AuditRecord, "seq" | "previous" | "digest" | "action" | "subject">;
+type ChainLink = Pick<LedgerRecord, "seq" | "previous" | "digest" | "action" | "subject">;
 
-function findProblem(record: Step, last: LedgerHead, isWhole: () => boolean): string | undefined {
+function findProblem(record: ChainLink, last: LedgerHead, isWhole: () => boolean): string | undefined {
   const expected = last.seq + 1;
   if (record.seq > expected) return `records are missing: ${record.seq} follows ${last.seq}`;
   if (record.seq < expected) return `record ${record.seq} is repeated or out of order`;

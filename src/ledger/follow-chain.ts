@@ -9,7 +9,7 @@ import { readPages } from "./read-records.ts";
 import { GENESIS } from "./record.ts";
 import type { DigestText, LedgerHead } from "./record.ts";
 
-export interface FollowOptions {
+export interface FollowChainOptions {
   readonly store: Pick<Store, "ledger">;
   readonly digest?: DigestText;
   /** The place behind which records may be missing on purpose; `GENESIS` when left out. */
@@ -17,7 +17,7 @@ export interface FollowOptions {
 }
 
 /** Where the chain ends now, and what is wrong on the way there. */
-export interface Followed {
+export interface ChainEnd {
   readonly end: LedgerHead;
   readonly suspicion?: string;
 }
@@ -26,7 +26,7 @@ export interface Followed {
  * From `known`, a place that this process has seen, to the end. Whoever edits the file can chain anew what they
  * please, and going on from there would sign it.
  */
-export async function followChain(options: FollowOptions, known: LedgerHead): Promise<Followed> {
+export async function followChain(options: FollowChainOptions, known: LedgerHead): Promise<ChainEnd> {
   const { store, digest, findCut = noCut } = options;
   const removal = await findRemoval(options, known);
   if (removal !== undefined) return { end: await readHead(store), suspicion: removal };
@@ -48,7 +48,7 @@ export async function followChain(options: FollowOptions, known: LedgerHead): Pr
 
 /** What keeps `place` from being one of the chain. The cut is read last: it may have been made meanwhile. */
 export async function findRemoval(
-  { store, findCut = noCut }: FollowOptions,
+  { store, findCut = noCut }: FollowChainOptions,
   place: LedgerHead,
 ): Promise<string | undefined> {
   if (place.seq === 0) return undefined;

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 
-import { createGroup } from "./group-commit.ts";
+import { createCommitGroup } from "./group-commit.ts";
 
 /** A group whose commits are lists of items, each ended by hand. */
 function openGroup(size = 3) {
@@ -12,7 +12,7 @@ function openGroup(size = 3) {
     readonly isFlushed: boolean;
     readonly end: (thrown?: Error) => void;
   }[] = [];
-  const group = createGroup<number, string>({
+  const group = createCommitGroup<number, string>({
     size,
     waitMs: 5,
     commit: (items, isFlushed) => {
@@ -30,7 +30,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 describe("a group", () => {
   it("commits what is due now at once, in order, and answers each", async () => {
     const { group, commits, seen } = openGroup();
-    const kept = [group.add(1, "now"), group.add(2, "now")];
+    const kept = [group.add(1, "flushed"), group.add(2, "flushed")];
     await turn();
     assert.deepEqual(seen(), [[1, 2]]);
     commits[0]?.end();
@@ -39,14 +39,14 @@ describe("a group", () => {
 
   it("waits for no disk when all of a commit can do without, and for it when one cannot", async () => {
     const { group, commits } = openGroup();
-    void group.add(1, "unflushed");
+    void group.add(1, "committed");
     await turn();
-    void group.add(2, "unflushed");
-    void group.add(3, "soon");
+    void group.add(2, "committed");
+    void group.add(3, "batched");
     commits[0]?.end();
     await turn();
-    void group.add(4, "soon");
-    void group.add(5, "now");
+    void group.add(4, "batched");
+    void group.add(5, "flushed");
     commits[1]?.end();
     await turn();
     assert.deepEqual(
@@ -62,8 +62,8 @@ describe("a group", () => {
   it("lets what is due soon wait for its time", async (t) => {
     t.mock.timers.enable({ apis: ["setTimeout"] });
     const { group, seen } = openGroup();
-    void group.add(1, "soon");
-    void group.add(2, "soon");
+    void group.add(1, "batched");
+    void group.add(2, "batched");
     t.mock.timers.tick(4);
     await turn();
     assert.deepEqual(seen(), []);
@@ -75,11 +75,11 @@ describe("a group", () => {
   it("takes along what waits when something is due now, or when it is full", async (t) => {
     t.mock.timers.enable({ apis: ["setTimeout"] });
     const { group, commits, seen } = openGroup();
-    void group.add(1, "soon");
-    void group.add(2, "now");
+    void group.add(1, "batched");
+    void group.add(2, "flushed");
     await turn();
     commits[0]?.end();
-    for (const item of [3, 4, 5, 6]) void group.add(item, "soon");
+    for (const item of [3, 4, 5, 6]) void group.add(item, "batched");
     await turn();
     commits[1]?.end();
     await turn();
@@ -91,13 +91,13 @@ describe("a group", () => {
 
   it("commits nothing behind what was lost, and goes on with what comes later", async () => {
     const { group, commits, seen } = openGroup();
-    const first = group.add(1, "now");
+    const first = group.add(1, "flushed");
     await turn();
-    const behind = group.add(2, "now");
+    const behind = group.add(2, "flushed");
     commits[0]?.end(new Error("full"));
     await assert.rejects(first, { message: "full" });
     await assert.rejects(behind, { message: "full" });
-    const later = group.add(3, "now");
+    const later = group.add(3, "flushed");
     await turn();
     commits[1]?.end();
     assert.equal(await later, "kept 3");
@@ -108,13 +108,13 @@ describe("a group", () => {
     mock.timers.enable({ apis: ["setTimeout"] });
     try {
       const { group, commits } = openGroup();
-      const lost = assert.rejects(group.add(1, "soon"), { message: "full" });
-      const settled = group.settled();
+      const lost = assert.rejects(group.add(1, "batched"), { message: "full" });
+      const settled = group.drain();
       await turn();
       commits[0]?.end(new Error("full"));
       await settled;
       await lost;
-      await group.settled();
+      await group.drain();
     } finally {
       mock.timers.reset();
     }

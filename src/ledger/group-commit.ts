@@ -8,9 +8,9 @@
  * disk: it outlives this process, and a power cut only when the disk has followed. `soon` is the same with a few
  * milliseconds to find company.
  */
-export type Pace = "now" | "soon" | "unflushed";
+export type Durability = "flushed" | "batched" | "committed";
 
-export interface GroupOptions<Item, Kept> {
+export interface CommitGroupOptions<Item, Kept> {
   /** The most items of one commit: bounds how long it holds up the event loop. */
   readonly size: number;
   /** How long an item that is only due soon waits at most. */
@@ -19,27 +19,31 @@ export interface GroupOptions<Item, Kept> {
   readonly commit: (items: readonly Item[], isFlushed: boolean) => Promise<readonly Kept[]>;
 }
 
-export interface Group<Item, Kept> {
+export interface CommitGroup<Item, Kept> {
   /** Resolves once the item is committed; rejects when it, or one that was handed in before it, could not be. */
-  add(item: Item, pace: Pace): Promise<Kept>;
+  add(item: Item, durability: Durability): Promise<Kept>;
   /** Resolves when everything that was handed in has been committed or refused. */
-  settled(): Promise<void>;
+  drain(): Promise<void>;
 }
 
-interface Pending<Item, Kept> {
+interface PendingItem<Item, Kept> {
   readonly item: Item;
   readonly isFlushed: boolean;
   readonly resolve: (kept: Kept) => void;
   readonly reject: (thrown: unknown) => void;
 }
 
-export function createGroup<Item, Kept>({ size, waitMs, commit }: GroupOptions<Item, Kept>): Group<Item, Kept> {
-  const waiting: Pending<Item, Kept>[] = [];
+export function createCommitGroup<Item, Kept>({
+  size,
+  waitMs,
+  commit,
+}: CommitGroupOptions<Item, Kept>): CommitGroup<Item, Kept> {
+  const waiting: PendingItem<Item, Kept>[] = [];
   let isDue = false;
   let timer: NodeJS.Timeout | undefined;
   let draining: Promise<void> | undefined;
 
-  const settle = async (batch: readonly Pending<Item, Kept>[]): Promise<void> => {
+  const settle = async (batch: readonly PendingItem<Item, Kept>[]): Promise<void> => {
     try {
       const isFlushed = batch.some((pending) => pending.isFlushed);
       const items = batch.map(({ item }) => item);
@@ -71,14 +75,14 @@ export function createGroup<Item, Kept>({ size, waitMs, commit }: GroupOptions<I
   };
 
   return {
-    add(item, pace) {
+    add(item, durability) {
       const { promise, resolve, reject } = Promise.withResolvers<Kept>();
-      waiting.push({ item, isFlushed: pace === "now", resolve, reject });
-      if (pace === "soon") wait();
+      waiting.push({ item, isFlushed: durability === "flushed", resolve, reject });
+      if (durability === "batched") wait();
       else hasten();
       return promise;
     },
-    async settled() {
+    async drain() {
       do {
         hasten();
         await draining;

@@ -13,7 +13,7 @@ import { openStore } from "../store/index.ts";
 import type { Store } from "../store/index.ts";
 
 import { openLedger } from "./open-ledger.ts";
-import type { AuditEntry } from "./record.ts";
+import type { LedgerEntry } from "./record.ts";
 import { verifyLedger } from "./verify-ledger.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "glovebox-ledger-"));
@@ -22,7 +22,7 @@ after(() => rmSync(folder, { recursive: true }));
 let files = 0;
 const newPath = (): string => join(folder, `${(files += 1)}.db`);
 const now = (): number => 1_000;
-const entry = (n: number): AuditEntry => ({ actor: "local", action: "test.did", subject: `s${n}`, detail: { n } });
+const entry = (n: number): LedgerEntry => ({ actor: "local", action: "test.did", subject: `s${n}`, detail: { n } });
 
 async function all(records: AsyncIterable<JsonObject>): Promise<readonly JsonObject[]> {
   const list: JsonObject[] = [];

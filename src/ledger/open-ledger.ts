@@ -7,11 +7,11 @@ import type { Store } from "../store/index.ts";
 
 import { SUSPECT } from "./chain-check.ts";
 import { followChain, readHead } from "./follow-chain.ts";
-import { createGroup } from "./group-commit.ts";
-import type { Pace } from "./group-commit.ts";
+import { createCommitGroup } from "./group-commit.ts";
+import type { Durability } from "./group-commit.ts";
 import { readRecords } from "./read-records.ts";
 import { DETAIL_DEPTH, sealRecord } from "./record.ts";
-import type { AuditEntry, AuditRecord, DigestText, Draft, LedgerHead } from "./record.ts";
+import type { LedgerEntry, LedgerRecord, DigestText, LedgerDraft, LedgerHead } from "./record.ts";
 
 const BATCH = 256;
 /** How long the record of something that changes nothing may wait for others to share its commit. */
@@ -31,7 +31,7 @@ export interface LedgerOptions {
   /** Up to where records were dropped on purpose, if it is certain. */
   readonly findCut?: () => Promise<LedgerHead>;
   /** Hears every batch that is written and how long that took. Must not throw, and must not take long. */
-  readonly onCommitted?: (records: readonly AuditRecord[], ms: number) => void;
+  readonly onCommitted?: (records: readonly LedgerRecord[], ms: number) => void;
   /** Takes secrets out of a text: what is written here cannot be taken back. */
   readonly hide?: (text: string) => string;
 }
@@ -44,13 +44,13 @@ export interface Ledger extends AsyncDisposable {
    * order of the calls, and none is durable before those in front of it: whoever waits for the last need not wait for
    * the others.
    */
-  write(entry: AuditEntry, pace?: Pace): Promise<AuditRecord>;
+  write(entry: LedgerEntry, durability?: Durability): Promise<LedgerRecord>;
   /** Every record as a JSON object, in order, damaged ones too: for an export and for `verifyLedger`. */
   records(range?: { readonly from?: number }): AsyncIterable<JsonObject>;
   /** The last record that is stored now, by whichever process. */
   head(): Promise<LedgerHead>;
   /** Resolves when everything that was handed in is written, as durably as was asked for, or refused. */
-  settled(): Promise<void>;
+  drain(): Promise<void>;
   /** Waits for the writes under way; later ones are refused. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -60,24 +60,24 @@ export interface Ledger extends AsyncDisposable {
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { store, now, hide = (text) => text } = options;
   const append = createAppend(options, await readHead(store));
-  const group = createGroup<Draft, AuditRecord>({ size: BATCH, waitMs: SOON_MS, commit: append });
+  const group = createCommitGroup<LedgerDraft, LedgerRecord>({ size: BATCH, waitMs: SOON_MS, commit: append });
   let isClosed = false;
 
   const close = async (): Promise<void> => {
     isClosed = true;
-    await group.settled();
+    await group.drain();
   };
-  const write = async (entry: AuditEntry, pace: Pace = "now"): Promise<AuditRecord> => {
+  const write = async (entry: LedgerEntry, durability: Durability = "flushed"): Promise<LedgerRecord> => {
     if (isClosed)
       throw new GloveboxError("STORE_UNAVAILABLE", "The ledger is closed", { hint: "Start Glovebox again" });
-    return group.add({ ...copyEntry(entry, hide), at: now() }, pace);
+    return group.add({ ...copyEntry(entry, hide), at: now() }, durability);
   };
 
   return {
     write,
     records: ({ from = 1 } = {}) => readRecords(store, from),
     head: () => readHead(store),
-    settled: () => group.settled(),
+    drain: () => group.drain(),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -90,8 +90,11 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
 function createAppend(options: LedgerOptions, start: LedgerHead) {
   const { store, now, digest = digestOf, onAppended, onCommitted } = options;
   let head = start;
-  let warnings: readonly Draft[] = [];
-  const append = async (drafts: readonly Draft[], isFlushed: boolean): Promise<readonly AuditRecord[] | "taken"> => {
+  let warnings: readonly LedgerDraft[] = [];
+  const append = async (
+    drafts: readonly LedgerDraft[],
+    isFlushed: boolean,
+  ): Promise<readonly LedgerRecord[] | "taken"> => {
     const sealed = chain(head, [...warnings, ...drafts], digest);
     const records = sealed.map(({ stored }) => stored);
     if ((await store.ledger.append(records, isFlushed)) === "taken") return "taken";
@@ -102,7 +105,7 @@ function createAppend(options: LedgerOptions, start: LedgerHead) {
     if (isFlushed) onAppended?.({ seq: head.seq, digest: head.digest });
     return sealed.slice(known).map(({ record }) => record);
   };
-  return async (drafts: readonly Draft[], isFlushed: boolean): Promise<readonly AuditRecord[]> => {
+  return async (drafts: readonly LedgerDraft[], isFlushed: boolean): Promise<readonly LedgerRecord[]> => {
     const startedAt = performance.now();
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const written = await append(drafts, isFlushed);
@@ -120,12 +123,12 @@ function createAppend(options: LedgerOptions, start: LedgerHead) {
   };
 }
 
-function warn(subject: string, { seq, digest }: LedgerHead, at: Instant): Draft {
+function warn(subject: string, { seq, digest }: LedgerHead, at: Instant): LedgerDraft {
   const entry = { actor: "gateway", action: SUSPECT, subject, detail: { head: { seq, digest } } };
   return { ...copyEntry(entry, (text) => text), at };
 }
 
-function chain(head: LedgerHead, drafts: readonly Draft[], digest: DigestText) {
+function chain(head: LedgerHead, drafts: readonly LedgerDraft[], digest: DigestText) {
   let last = head;
   return drafts.map((draft) => {
     const record = sealRecord(last, draft, digest);
@@ -135,7 +138,10 @@ function chain(head: LedgerHead, drafts: readonly Draft[], digest: DigestText) {
 }
 
 /** Copied at once: the caller may change its objects before the batch is written. */
-function copyEntry({ actor, action, subject, detail }: AuditEntry, hide: (text: string) => string): Omit<Draft, "at"> {
+function copyEntry(
+  { actor, action, subject, detail }: LedgerEntry,
+  hide: (text: string) => string,
+): Omit<LedgerDraft, "at"> {
   if (depthOf(detail, DETAIL_DEPTH) > DETAIL_DEPTH)
     throw new TypeError("The detail of an audit entry nests too deeply");
   const detailText = canonicalJson(mapTexts(detail, hide));

@@ -5,7 +5,7 @@ import type { Digest, Instant, Json, JsonObject } from "../domain/index.ts";
 import type { StoredRecord } from "../store/index.ts";
 
 /** What a room wants written down. */
-export interface AuditEntry {
+export interface LedgerEntry {
   /** Who did it: a principal, or the part of the gateway that acts by itself. */
   readonly actor: string;
   /** `noun.verb`, such as `call.intended`. */
@@ -17,7 +17,7 @@ export interface AuditEntry {
 }
 
 /** What was written down, and where in the chain. */
-export interface AuditRecord extends AuditEntry {
+export interface LedgerRecord extends LedgerEntry {
   /** From 1, without gaps. */
   readonly seq: number;
   readonly at: Instant;
@@ -45,10 +45,10 @@ export const GENESIS: LedgerHead = { seq: 0, digest: parseGenesis() };
 const FIELDS = ["action", "actor", "at", "detail", "digest", "previous", "seq", "subject"];
 
 /** An entry as it is written: with its time, and its detail as canonical text too. */
-export type Draft = AuditEntry & { readonly at: Instant; readonly detailText: string };
+export type LedgerDraft = LedgerEntry & { readonly at: Instant; readonly detailText: string };
 
 /** Puts an entry behind `head`. What is hashed is `canonicalJson` of the record without its digest, put together here. */
-export function sealRecord(head: LedgerHead, draft: Draft, digest: DigestText): AuditRecord {
+export function sealRecord(head: LedgerHead, draft: LedgerDraft, digest: DigestText): LedgerRecord {
   const { actor, action, subject, detail, detailText, at } = draft;
   const body = { seq: head.seq + 1, at, actor, action, subject, previous: head.digest };
   return { ...body, detail, digest: digest(toHashedText({ ...body, detail: detailText })) };
@@ -72,12 +72,12 @@ export function toHashedText({
 }
 
 /** True when the digest is the one of the content. */
-export function isIntact({ digest: found, ...body }: AuditRecord, digest: DigestText): boolean {
+export function isIntact({ digest: found, ...body }: LedgerRecord, digest: DigestText): boolean {
   return digest(canonicalJson({ ...body })) === found;
 }
 
 /** A field more or less, or one of another type, makes it no record: nothing may hide beside what is hashed. */
-export function parseAuditRecord(raw: unknown): AuditRecord | undefined {
+export function parseLedgerRecord(raw: unknown): LedgerRecord | undefined {
   if (!isJsonObject(raw) || Object.keys(raw).toSorted().join() !== FIELDS.join()) return undefined;
   const { seq, at, actor, action, subject, detail } = raw;
   const [previous, digest] = [parseDigest(raw["previous"]), parseDigest(raw["digest"])];

@@ -7,7 +7,7 @@ import type { DigestText, LedgerHead } from "./record.ts";
 import type { PublicKey } from "./signing/public-key.ts";
 
 /** A ledger without a finding. */
-export interface LedgerIntact {
+export interface IntactLedger {
   readonly ok: true;
   readonly records: number;
   /** Where it begins, when earlier records were dropped on purpose. */
@@ -19,7 +19,7 @@ export interface LedgerIntact {
 }
 
 /** What the ledger turned out to be. */
-export type LedgerVerdict = LedgerIntact | LedgerProblem;
+export type LedgerVerdict = IntactLedger | LedgerProblem;
 
 /** What is known from elsewhere about the ledger. */
 export interface VerifyOptions {

@@ -24,7 +24,7 @@ export function describeCancellations(open: OpenStore): void {
     for (const n of [1, 2, 3]) await store.executions.open(sampleOpening(n));
     await store.executions.close(sampleOpening(2).id, { ...ENDING, state: "paused" });
     for (const row of [wish(2, 5), wish(1, 4), wish(2, 6, "grace")])
-      assert.equal(await store.cancellations.ask(row), true);
+      assert.equal(await store.cancellations.request(row), true);
     assert.deepEqual(await store.cancellations.list(), [wish(1, 4), wish(2, 5)]);
   });
 
@@ -32,17 +32,17 @@ export function describeCancellations(open: OpenStore): void {
     await using store = await open();
     await store.executions.open(sampleOpening(1));
     await store.executions.close(sampleOpening(1).id, ENDING);
-    assert.equal(await store.cancellations.ask(wish(1, 1)), false);
-    assert.equal(await store.cancellations.ask(wish(2, 1)), false);
+    assert.equal(await store.cancellations.request(wish(1, 1)), false);
+    assert.equal(await store.cancellations.request(wish(2, 1)), false);
     assert.deepEqual(await store.cancellations.list(), []);
   });
 
   test("are over when the execution has ended", async () => {
     await using store = await open();
     await store.executions.open(sampleOpening(1));
-    await store.cancellations.ask(wish(1, 1));
+    await store.cancellations.request(wish(1, 1));
     await store.executions.close(sampleOpening(1).id, ENDING);
     assert.deepEqual(await store.cancellations.list(), []);
-    assert.equal(await store.cancellations.ask(wish(1, 2)), false);
+    assert.equal(await store.cancellations.request(wish(1, 2)), false);
   });
 }

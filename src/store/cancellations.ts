@@ -12,7 +12,7 @@ export interface CancellationRow {
 /** Wishes of people at other processes. What they came to is in the ledger; here they only wait to be heard. */
 export interface CancellationStore {
   /** False when the execution has ended or never was; otherwise the first who asks is kept. */
-  ask(row: CancellationRow): Promise<boolean>;
+  request(row: CancellationRow): Promise<boolean>;
   /** Those of executions that run or are paused, oldest first. */
   list(): Promise<readonly CancellationRow[]>;
 }

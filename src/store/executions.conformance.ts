@@ -66,7 +66,7 @@ export function describeExecutions(open: () => Promise<Store>): void {
     await using store = await open();
     const { id } = sampleOpening(1);
     await store.executions.open({ ...sampleOpening(1), owner: "a" });
-    const take = (was: "paused" | "open", from: string, by = "b") => store.executions.adopt(id, { was, from, by });
+    const take = (was: "paused" | "open", from: string, by = "b") => store.executions.claim(id, { was, from, by });
     assert.deepEqual(
       [await take("paused", "a"), await take("open", "x"), await take("open", "a")],
       [false, false, true],
@@ -98,7 +98,7 @@ export function describeKeys(open: () => Promise<Store>): void {
     await using store = await open();
     const first = { ...sampleOpening(1), owner: "a process" };
     const claims = [first, sampleOpening(2), sampleOpening(3)].map((one, index) =>
-      store.executions.claim(one, key(index < 2 ? "a" : "b")),
+      store.executions.openOnce(one, key(index < 2 ? "a" : "b")),
     );
     const holder = { execution: first.id, request: key("a").request };
     assert.deepEqual(await Promise.all(claims), [undefined, holder, holder]);
@@ -109,17 +109,17 @@ export function describeKeys(open: () => Promise<Store>): void {
   void test("knows the same key of another principal apart", async () => {
     await using store = await open();
     const other = { ...sampleOpening(2), principal: certain(parsePrincipalId("other")) };
-    assert.equal(await store.executions.claim(sampleOpening(1), key("a")), undefined);
-    assert.equal(await store.executions.claim(other, key("a")), undefined);
+    assert.equal(await store.executions.openOnce(sampleOpening(1), key("a")), undefined);
+    assert.equal(await store.executions.openOnce(other, key("a")), undefined);
   });
 
   void test("gives a key on once, instead of the very execution that held it", async () => {
     await using store = await open();
-    await store.executions.claim(sampleOpening(1), key("a"));
-    assert.equal(await store.executions.claim(sampleOpening(2), key("a", 1)), undefined);
+    await store.executions.openOnce(sampleOpening(1), key("a"));
+    assert.equal(await store.executions.openOnce(sampleOpening(2), key("a", 1)), undefined);
     const holder = { execution: sampleOpening(2).id, request: key("a").request };
-    assert.deepEqual(await store.executions.claim(sampleOpening(3), key("a", 1)), holder);
-    assert.deepEqual(await store.executions.claim(sampleOpening(3), key("b", 2)), holder);
+    assert.deepEqual(await store.executions.openOnce(sampleOpening(3), key("a", 1)), holder);
+    assert.deepEqual(await store.executions.openOnce(sampleOpening(3), key("b", 2)), holder);
   });
 }
 

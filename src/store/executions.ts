@@ -9,7 +9,7 @@ export interface ExecutionOpening extends Execution {
 }
 
 /** With the beginning of its journal: a process that dies leaves both or neither. */
-export interface ClaimedOpening extends ExecutionOpening {
+export interface JournaledOpening extends ExecutionOpening {
   readonly journal?: readonly JournalPiece[];
 }
 
@@ -53,7 +53,7 @@ export interface StoredExecution extends ExecutionOpening {
 }
 
 /** A page of a list, newest first. */
-export interface Page {
+export interface ExecutionPage {
   readonly limit: number;
   /** Go on after this one; an id that is not stored gives an empty page. */
   readonly before?: ExecutionId;
@@ -62,7 +62,7 @@ export interface Page {
 }
 
 /** Who takes an execution over, and how it must stand: only one of those who saw it so succeeds. */
-export interface Adoption {
+export interface OwnershipClaim {
   /** Put away by `from`, or left open by it when it died. */
   readonly was: "paused" | "open";
   readonly from: string | undefined;
@@ -74,17 +74,17 @@ export interface ExecutionStore {
   /** Rejects with REQUEST_CONFLICT when the id is taken. Waits for no disk: durable with the next flush. */
   open(opening: ExecutionOpening): Promise<void>;
   /** As `open`, but only for the first request of a principal with this key; otherwise says whose it is. */
-  claim(opening: ClaimedOpening, key: RequestKey): Promise<KeyHolder | undefined>;
+  openOnce(opening: JournaledOpening, key: RequestKey): Promise<KeyHolder | undefined>;
   /** Closes one that runs or is paused; REQUEST_NOT_FOUND or REQUEST_CONFLICT otherwise: an ending is final. */
   close(id: ExecutionId, ending: ExecutionEnding): Promise<void>;
   find(id: ExecutionId): Promise<StoredExecution | undefined>;
-  list(page: Page): Promise<readonly ExecutionSummary[]>;
+  list(page: ExecutionPage): Promise<readonly ExecutionSummary[]>;
   /** Oldest first; paused ones are not among them. Another process may still be running some of these. */
   listUnfinished(): Promise<readonly ExecutionSummary[]>;
   /** Oldest first. */
   listPaused(): Promise<readonly ExecutionSummary[]>;
   /** From now on another process runs it. False when somebody else was faster, or when it has ended. */
-  adopt(id: ExecutionId, adoption: Adoption): Promise<boolean>;
+  claim(id: ExecutionId, adoption: OwnershipClaim): Promise<boolean>;
 }
 
 /** A part of an execution's journal. The store cannot open it. */

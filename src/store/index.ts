@@ -18,7 +18,7 @@ export type { StoreOptions } from "./sqlite/open-store.ts";
 export type { CancellationRow, CancellationStore } from "./cancellations.ts";
 export type { PlaceClaim, QuotaClaim, QuotaOutcome, QuotaStore, TakenUnits, WindowClaim } from "./quotas.ts";
 export type {
-  Adoption,
+  OwnershipClaim,
   JournalBounds,
   JournalPiece,
   JournalStore,
@@ -28,7 +28,7 @@ export type {
   ExecutionStore,
   ExecutionSummary,
   KeyHolder,
-  Page,
+  ExecutionPage,
   RequestKey,
   StoredExecution,
 } from "./executions.ts";

@@ -56,10 +56,10 @@ export function describeJournals(open: OpenStore): void {
     const { executions } = store;
     const { id } = sampleOpening(1);
     await executions.open({ ...sampleOpening(1), owner: "first" });
-    assert.equal(await executions.adopt(id, { was: "open", from: "other", by: "second" }), false, "it runs elsewhere");
-    assert.equal(await executions.adopt(id, { was: "open", from: "first", by: "second" }), true);
+    assert.equal(await executions.claim(id, { was: "open", from: "other", by: "second" }), false, "it runs elsewhere");
+    assert.equal(await executions.claim(id, { was: "open", from: "first", by: "second" }), true);
     assert.equal(
-      await executions.adopt(id, { was: "open", from: "first", by: "third" }),
+      await executions.claim(id, { was: "open", from: "first", by: "third" }),
       false,
       "the second was faster",
     );
@@ -69,11 +69,11 @@ export function describeJournals(open: OpenStore): void {
       [id],
     );
     assert.deepEqual(await executions.listUnfinished(), []);
-    assert.equal(await executions.adopt(id, { was: "paused", from: "second", by: "third" }), true);
-    assert.equal(await executions.adopt(id, { was: "paused", from: "second", by: "fourth" }), false);
+    assert.equal(await executions.claim(id, { was: "paused", from: "second", by: "third" }), true);
+    assert.equal(await executions.claim(id, { was: "paused", from: "second", by: "fourth" }), false);
     const stored = await executions.find(id);
     assert.deepEqual([stored?.owner, stored?.ending], ["third", null]);
     await executions.close(id, { ...ENDED, endedAt: 9 });
-    assert.equal(await executions.adopt(id, { was: "open", from: "third", by: "fourth" }), false, "an end is final");
+    assert.equal(await executions.claim(id, { was: "open", from: "third", by: "fourth" }), false, "an end is final");
   });
 }

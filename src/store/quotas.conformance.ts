@@ -102,7 +102,7 @@ function describeHolders(open: () => Promise<Store>): void {
     assert.deepEqual([await quotas.heldFor("x"), await quotas.heldFor("nobody")], [0, undefined]);
     await quotas.noteHeld(["x", "nobody"], 30);
     assert.deepEqual([await quotas.heldFor("x"), await quotas.heldFor("y")], [20, 0]);
-    await quotas.goOn("x", 25, 80);
+    await quotas.restoreHold("x", 25, 80);
     await quotas.noteHeld(["x"], 90);
     assert.deepEqual([await quotas.heldFor("x"), await quotas.heldFor("y")], [35, 0]);
     await quotas.noteHeld(["y"], 5);

@@ -52,5 +52,5 @@ export interface QuotaStore {
   /** From its taking to the last time that it was seen alive; `undefined` when it holds nothing of a window. */
   heldFor(holder: string): Promise<number | undefined>;
   /** Counts from now on as if it had held for so long without a break. */
-  goOn(holder: string, heldMs: number, now: Instant): Promise<void>;
+  restoreHold(holder: string, heldMs: number, now: Instant): Promise<void>;
 }

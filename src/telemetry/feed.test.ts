@@ -4,14 +4,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { createFeed } from "./feed.ts";
-import type { Happening } from "./happening.ts";
-import { callEntries, endedExecution, executionId, openWatched } from "./fixtures/happenings.ts";
+import type { TelemetryEvent } from "./event.ts";
+import { callEntries, endedExecution, executionId, openTelemetryFixture } from "./fixtures/events.ts";
 
 test("a call is told once, with what was decided and what came of it", async () => {
-  await using watched = await openWatched();
+  await using watched = await openTelemetryFixture();
   const { feed, ledger } = watched;
-  const told: Happening[] = [];
-  feed.listen((happening) => void (happening.kind === "commit" || told.push(happening)));
+  const told: TelemetryEvent[] = [];
+  feed.listen((event) => void (event.kind === "commit" || told.push(event)));
   for (const entry of callEntries({ effect: "write", outcome: "error", code: "UPSTREAM_FAILED" })) {
     await ledger.write(entry);
   }
@@ -29,10 +29,10 @@ test("a call is told once, with what was decided and what came of it", async () 
 });
 
 test("a call that was only rehearsed is no use of its tool", async () => {
-  await using watched = await openWatched();
+  await using watched = await openTelemetryFixture();
   const { feed, ledger } = watched;
-  const told: Happening[] = [];
-  feed.listen((happening) => void (happening.kind === "call" && told.push(happening)));
+  const told: TelemetryEvent[] = [];
+  feed.listen((event) => void (event.kind === "call" && told.push(event)));
   const [intended, ended] = callEntries({ effect: "write" });
   for (const entry of [intended, ended]) {
     await ledger.write({ ...entry, detail: { ...Object(entry.detail), dryRun: true } });
@@ -45,14 +45,14 @@ test("a call that was only rehearsed is no use of its tool", async () => {
 });
 
 test("a name that a program made up is no tool", async () => {
-  await using watched = await openWatched();
+  await using watched = await openTelemetryFixture();
   const { feed, ledger } = watched;
-  const told: Happening[] = [];
-  feed.listen((happening) => void (happening.kind === "call" && told.push(happening)));
+  const told: TelemetryEvent[] = [];
+  feed.listen((event) => void (event.kind === "call" && told.push(event)));
   await ledger.write(callEntries({ tool: "made.up", outcome: "error", code: "TOOL_NOT_FOUND" })[1]);
   feed.drain();
   assert.deepEqual(
-    told.map((happening) => happening.kind === "call" && [happening.tool, happening.code]),
+    told.map((event) => event.kind === "call" && [event.tool, event.code]),
     [[undefined, "TOOL_NOT_FOUND"]],
   );
 });

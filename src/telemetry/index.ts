@@ -2,4 +2,4 @@
 
 export { createFeed } from "./feed.ts";
 export type { Feed, FeedOptions } from "./feed.ts";
-export type { CallSeen, CommitSeen, ExecutionSeen, Happening, SeenTool } from "./happening.ts";
+export type { CallTelemetry, CommitTelemetry, ExecutionTelemetry, TelemetryEvent, CalledTool } from "./event.ts";

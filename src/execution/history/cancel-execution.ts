@@ -21,8 +21,8 @@ import { emptyResult } from "../run/settle.ts";
 
 export interface CancelRooms extends Pick<RecoverRooms, "engine" | "isolation" | "hasEnded" | "settleLost"> {
   readonly store: Pick<RecoverRooms["store"], "ledger"> & {
-    readonly executions: Pick<ExecutionStore, "find" | "adopt" | "close">;
-    readonly cancellations: Pick<CancellationStore, "ask">;
+    readonly executions: Pick<ExecutionStore, "find" | "claim" | "close">;
+    readonly cancellations: Pick<CancellationStore, "request">;
   };
   readonly ledger: Pick<Ledger, "write">;
   /** The name of this process. */
@@ -41,7 +41,7 @@ export async function cancelExecution(stored: StoredExecution, by: string, rooms
   refuseEnded(stored);
   const { id } = stored;
   await rooms.ledger.write({ actor: by, action: "execution.cancelled", subject: id, detail: {} });
-  await rooms.store.cancellations.ask({ execution: id, askedBy: by, askedAt: rooms.now() });
+  await rooms.store.cancellations.request({ execution: id, askedBy: by, askedAt: rooms.now() });
   const until = rooms.now() + WAIT_MS;
   for (let one = await rooms.store.executions.find(id); one; one = await rooms.store.executions.find(id)) {
     if (isOver(one) || rooms.now() > until) return;
@@ -63,7 +63,7 @@ async function closeCancelled(stored: StoredExecution, by: string, rooms: Cancel
   const { id, owner: from, ending } = stored;
   // Somebody may go on with it in this very moment: whoever is faster has it, and then hears of the wish.
   const was = stored.ending ? "paused" : "open";
-  if (!(await rooms.store.executions.adopt(id, { was, from, by: rooms.owner }))) return;
+  if (!(await rooms.store.executions.claim(id, { was, from, by: rooms.owner }))) return;
   await rooms.withdraw(id);
   if (!ending) await rooms.settleLost(id);
   const trail = await readTrail(id, rooms);

@@ -41,13 +41,13 @@ async function open(beforeAdopt?: (executions: ExecutionStore, id: ExecutionId) 
     hide,
     journals: NO_JOURNALS,
   });
-  const adopt: ExecutionStore["adopt"] = async (id, adoption) => {
+  const claim: ExecutionStore["claim"] = async (id, ownership) => {
     await beforeAdopt?.(store.executions, id);
-    return store.executions.adopt(id, adoption);
+    return store.executions.claim(id, ownership);
   };
   const control = createControl({
     ...CONTEXT,
-    store: { ...store, executions: { ...store.executions, adopt } },
+    store: { ...store, executions: { ...store.executions, claim } },
     ledger,
     now,
     owner: "ada's terminal",
@@ -193,7 +193,7 @@ describe("cancelling", () => {
 
   it("leaves one to whoever goes on with it in the same moment, and lets that process end it", async () => {
     const { store, control, start, finish, actions } = await open(async (executions, id) => {
-      await executions.adopt(id, { was: "paused", from: "dead", by: "alive" });
+      await executions.claim(id, { was: "paused", from: "dead", by: "alive" });
     });
     const id = await start("dead");
     const paused = JSON.stringify(emptyResult({ id }, "paused", CONTEXT));

@@ -202,7 +202,7 @@ describe("executions that have no end", () => {
   it("end when they are overdue, and keep what they reserved while nobody knows that their process died", async () => {
     const { store, begin, rooms, settled } = await open(false);
     const { id } = await begin(1);
-    await store.executions.adopt(id, { was: "open", from: "dead", by: "elsewhere" });
+    await store.executions.claim(id, { was: "open", from: "dead", by: "elsewhere" });
     const ended = await bringBackOne((await store.executions.find(id)) ?? assert.fail(), rooms);
     assert.deepEqual([ended?.state, settled], ["failed", []]);
   });

@@ -15,7 +15,7 @@ import type { Revival } from "../resume/resume-execution.ts";
 
 export interface BringBackRooms extends RecoverRooms {
   readonly store: {
-    readonly executions: Pick<ExecutionStore, "adopt" | "close" | "find" | "listPaused" | "listUnfinished">;
+    readonly executions: Pick<ExecutionStore, "claim" | "close" | "find" | "listPaused" | "listUnfinished">;
     readonly ledger: Pick<LedgerStore, "search">;
   };
   readonly journals: Pick<Journals, "read">;
@@ -75,7 +75,7 @@ async function endOnce(
   end: () => Promise<ExecutionResult>,
 ): Promise<ExecutionResult | undefined> {
   const { id, owner: from } = execution;
-  const isOurs = await rooms.store.executions.adopt(id, { was: "open", from, by: rooms.owner });
+  const isOurs = await rooms.store.executions.claim(id, { was: "open", from, by: rooms.owner });
   if (!isOurs) return undefined;
   await settleIfLost(execution, rooms);
   return end();

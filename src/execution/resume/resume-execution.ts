@@ -39,7 +39,7 @@ import { blameQuota, withinQuotas } from "../run/within-quotas.ts";
 
 export interface ReviveRooms extends Rooms, LateRooms, Pick<RecoverRooms, "hasEnded" | "settleLost"> {
   readonly store: {
-    readonly executions: Pick<ExecutionStore, "adopt">;
+    readonly executions: Pick<ExecutionStore, "claim">;
     readonly ledger: Pick<LedgerStore, "search">;
   };
   readonly journals: LateRooms["journals"] & Pick<Journals, "reopen">;
@@ -73,7 +73,7 @@ export async function revive(
   const { owner } = rooms;
   const { id, principal, source, startedAt, ending } = stored;
   const was = ending ? "paused" : "open";
-  if (!(await rooms.store.executions.adopt(id, { was, from: stored.owner, by: owner }))) return undefined;
+  if (!(await rooms.store.executions.claim(id, { was, from: stored.owner, by: owner }))) return undefined;
   const execution = { id, principal, source, startedAt, owner };
   const trail = options.read ?? (await readTrail(id, rooms));
   if (options.why === "restarted") await recordOpeningOnce(execution, trail, rooms);

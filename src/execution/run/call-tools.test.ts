@@ -28,7 +28,7 @@ async function run(calls: readonly (readonly [string, JsonObject])[], options: T
       const execution = { id: EXECUTION, principal: AGENT.id, source: digestOf(source), startedAt: 0 };
       return { execution, opened: Promise.resolve(), durable: async () => undefined, journal: NO_JOURNAL };
     },
-    admit: async ({ wallMs }) => ({ wallMs, settle: async () => undefined }),
+    admit: async ({ wallMs }) => ({ wallMs, release: async () => undefined }),
     snapshot: async () => snapshotOf(TOOLS),
     hasNetwork: () => false,
     declare: never,

@@ -98,7 +98,7 @@ function corridor(
         journal: NO_JOURNAL,
       });
     },
-    admit: async ({ wallMs }) => ({ wallMs, settle: async () => undefined }),
+    admit: async ({ wallMs }) => ({ wallMs, release: async () => undefined }),
     snapshot: async () => visit("snapshot", snapshotOf(TOOLS)),
     hasNetwork: () => false,
     declare: (snapshot) =>

@@ -58,7 +58,7 @@ export function createRecord(options: RecordOptions): ExecutionRecord {
   const write = ({ id, principal, source }: Execution, more: JsonObject = {}): Promise<unknown> =>
     ledger.write(
       { actor: principal, action: "execution.opened", subject: id, detail: { source, ...more } },
-      "unflushed",
+      "committed",
     );
   const createOpening = (execution: Execution, begun: Begun, opened: Promise<unknown>): Opening => {
     opened.catch(() => undefined); // whoever needs it sees the failure
@@ -86,7 +86,7 @@ export function createRecord(options: RecordOptions): ExecutionRecord {
       const execution = create(request);
       const begun = begin(execution, request);
       const opening = { ...execution, sourceText: hide(request.source), journal: begun.journal.take() };
-      const holder = await store.executions.claim(opening, key);
+      const holder = await store.executions.openOnce(opening, key);
       if (holder) return { holder };
       const opened = write(execution, { key: digestOf(key.key), ...describeStart(request) });
       return { opening: createOpening(execution, begun, opened) };

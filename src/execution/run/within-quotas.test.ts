@@ -15,7 +15,7 @@ const REQUEST = { execution, principal: { id, kind: "agent", groups: [] }, limit
 
 function setUp(grantedMs: number) {
   const settled: number[] = [];
-  const admit = async () => ({ wallMs: grantedMs, settle: async (usedMs: number) => void settled.push(usedMs) });
+  const admit = async () => ({ wallMs: grantedMs, release: async (usedMs: number) => void settled.push(usedMs) });
   return { settled, admit };
 }
 

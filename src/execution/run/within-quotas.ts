@@ -8,7 +8,7 @@ export interface Admission {
   readonly wallMs: number;
   /** The quota that left it less, as the operator's setting. */
   readonly shortenedBy?: string;
-  settle(usedMs: number): Promise<void>;
+  release(usedMs: number): Promise<void>;
 }
 
 /** An execution that wants to run now, and for how long at most. */
@@ -43,7 +43,7 @@ export async function withinQuotas<Done>(
     usedMs = wallMsOf(done);
     return done;
   } finally {
-    await admission.settle(usedMs ?? performance.now() - startedAt);
+    await admission.release(usedMs ?? performance.now() - startedAt);
   }
 }
 

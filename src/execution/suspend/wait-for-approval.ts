@@ -48,7 +48,7 @@ export function openWaiting({ people, session, putAway, ended, onEvent, ...told 
     waiting.set(approval.id, approval);
     onEvent?.({ kind: "asked", approval });
     try {
-      return await putAway.whileAsking(() => people.settled(approval.id, over));
+      return await putAway.whileAsking(() => people.whenDecided(approval.id, over));
     } catch (thrown) {
       if (away.aborted) throw new ExecutionSuspended();
       throw ended.aborted ? tooLate(approval) : thrown;

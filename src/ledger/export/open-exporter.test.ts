@@ -16,8 +16,8 @@ import type { Store } from "../../store/index.ts";
 import { openLedger, parseLedgerLine, verifyExport } from "../index.ts";
 import { SIGNER, STRANGER, makeFolder } from "../signing/fixtures/signed-store.ts";
 import { toStatementText } from "../signing/statement.ts";
-import { openExporter } from "./open-exporter.ts";
-import type { Exporter, Sink } from "./open-exporter.ts";
+import { openLedgerExporter } from "./open-exporter.ts";
+import type { LedgerExporter, Sink } from "./open-exporter.ts";
 import { openFileSink } from "./open-file-sink.ts";
 import { createSyslogSink } from "./sinks.ts";
 
@@ -34,13 +34,13 @@ async function append(store: Store, count: number): Promise<void> {
   await Promise.all(Array.from({ length: count }, () => ledger.write(entry)));
 }
 
-const open = (store: Store, sink: Sink, holder = "me", hasEnded = (_holder: string) => false): Exporter =>
-  openExporter({ store, sinks: [sink], holder, hasEnded, now: Date.now, times: TIMES });
+const open = (store: Store, sink: Sink, holder = "me", hasEnded = (_holder: string) => false): LedgerExporter =>
+  openLedgerExporter({ store, sinks: [sink], holder, hasEnded, now: Date.now, times: TIMES });
 /** Sends what there is and ends, however long that takes on a busy machine. */
 const sendAll = (store: Store, sink: Sink): PromiseLike<void> => {
   const times = { ...TIMES, sendMs: 60_000, closeMs: 60_000 };
   const all = { store, sinks: [sink], holder: "me", hasEnded: () => false, now: Date.now, times };
-  return openExporter(all)[Symbol.asyncDispose]();
+  return openLedgerExporter(all)[Symbol.asyncDispose]();
 };
 
 async function until(check: () => boolean | Promise<boolean>): Promise<void> {

@@ -21,7 +21,7 @@ export interface Sink {
   close(): Promise<void>;
 }
 
-export interface ExporterOptions {
+export interface LedgerExporterOptions {
   readonly store: Pick<Store, "ledger" | "exports">;
   readonly sinks: readonly Sink[];
   /** Names this process among those that share the store. */
@@ -44,9 +44,9 @@ export interface ExportTimes {
 }
 
 /** Closing it sends what is left, for a moment; the rest goes at the next start. */
-export interface Exporter extends AsyncDisposable {
+export interface LedgerExporter extends AsyncDisposable {
   /** There is something new. Returns at once. */
-  note(): void;
+  wake(): void;
 }
 
 const TIMES: ExportTimes = {
@@ -59,7 +59,7 @@ const TIMES: ExportTimes = {
 const BATCH = 500;
 const FAILURE_BYTES = 300;
 
-export function openExporter(options: ExporterOptions): Exporter {
+export function openLedgerExporter(options: LedgerExporterOptions): LedgerExporter {
   const times = options.times ?? TIMES;
   const ending = new AbortController();
   const ended = new AbortController();
@@ -67,7 +67,7 @@ export function openExporter(options: ExporterOptions): Exporter {
     follow(sink, { ...options, times, ending: ending.signal, ended: ended.signal }),
   );
   return {
-    note: () => followers.forEach(({ wake }) => wake()),
+    wake: () => followers.forEach(({ wake }) => wake()),
     async [Symbol.asyncDispose]() {
       ending.abort();
       const late = setTimeout(() => ended.abort(), times.closeMs);
@@ -80,20 +80,20 @@ export function openExporter(options: ExporterOptions): Exporter {
 }
 
 /** Whoever comes next need not wait. A store that is away keeps the lease, which runs out. */
-async function release({ store, sinks, holder }: ExporterOptions): Promise<void> {
+async function release({ store, sinks, holder }: LedgerExporterOptions): Promise<void> {
   const held = (await store.exports.list().catch(() => [])).map(({ id }) => id);
   const own = sinks.filter(({ id }) => held.includes(id));
   await Promise.all(own.map(({ id }) => store.exports.release({ id, holder }).catch(() => undefined)));
 }
 
-interface Following extends Required<ExporterOptions> {
+interface FollowerOptions extends Required<LedgerExporterOptions> {
   /** Fires when only what is there now is still to be sent. */
   readonly ending: AbortSignal;
   /** Fires when even that is given up. */
   readonly ended: AbortSignal;
 }
 
-function follow(sink: Sink, options: Following): { readonly wake: () => void; readonly done: Promise<void> } {
+function follow(sink: Sink, options: FollowerOptions): { readonly wake: () => void; readonly done: Promise<void> } {
   const { times, ending, ended } = options;
   let wake: () => void = () => undefined;
   const rest = async (ms: number, isWoken: boolean): Promise<void> => {
@@ -115,7 +115,7 @@ function follow(sink: Sink, options: Following): { readonly wake: () => void; re
 }
 
 /** Asks for the lease only when there is something to send, so that an idle gateway writes nothing. */
-async function sendSome(sink: Sink, options: Following): Promise<"sent" | "none" | "failed"> {
+async function sendSome(sink: Sink, options: FollowerOptions): Promise<"sent" | "none" | "failed"> {
   const { store, now, times } = options;
   let row: ExportRow | undefined;
   try {
@@ -137,7 +137,10 @@ async function sendSome(sink: Sink, options: Following): Promise<"sent" | "none"
 }
 
 /** A process that was killed keeps nobody waiting until its lease runs out. */
-async function claim(id: string, { store, holder, hasEnded, now, times }: Following): Promise<ExportRow | undefined> {
+async function claim(
+  id: string,
+  { store, holder, hasEnded, now, times }: FollowerOptions,
+): Promise<ExportRow | undefined> {
   const ask = (): Promise<ExportRow | undefined> =>
     store.exports.claim({ id, holder, now: now(), until: now() + times.sendMs * 2 });
   const row = await ask();

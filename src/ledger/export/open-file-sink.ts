@@ -10,12 +10,12 @@ import { GloveboxError } from "../../domain/index.ts";
 import type { Instant, JsonObject } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 
-import { parseAuditRecord, toLedgerLine } from "../record.ts";
-import type { AuditRecord } from "../record.ts";
+import { parseLedgerRecord, toLedgerLine } from "../record.ts";
+import type { LedgerRecord } from "../record.ts";
 import { createSignatureCheck } from "../signing/signer.ts";
 import type { Signer } from "../signing/signer.ts";
 import { parseStatementText, toStatementText } from "../signing/statement.ts";
-import type { Signed, Trailer } from "../signing/statement.ts";
+import type { SignedStatement, Trailer } from "../signing/statement.ts";
 import type { Sink } from "./open-exporter.ts";
 
 export interface FileSinkOptions {
@@ -28,7 +28,7 @@ export interface FileSinkOptions {
 }
 
 /** Where the file ends well: after a trailer that covers records up to `seq`. */
-interface Place {
+interface FileEnd {
   readonly bytes: number;
   readonly seq: number;
   /** The end of the file up to there. */
@@ -37,7 +37,7 @@ interface Place {
 
 /** More than any batch, so that the trailer before a torn one is among them. */
 const TAIL_BYTES = 16 * 1024 * 1024;
-const EMPTY: Place = { bytes: 0, seq: 0, tail: "" };
+const EMPTY: FileEnd = { bytes: 0, seq: 0, tail: "" };
 
 /** The file is opened anew for each batch, so that it may be moved away at any time. */
 export function openFileSink(options: FileSinkOptions): Sink {
@@ -86,7 +86,7 @@ async function openFile(path: string): Promise<FileHandle> {
 }
 
 /** `undefined` for a file that has something in it, and no trailer of ours: it is not to be touched. */
-async function findEnd(file: FileHandle, options: FileSinkOptions): Promise<Place | undefined> {
+async function findEnd(file: FileHandle, options: FileSinkOptions): Promise<FileEnd | undefined> {
   const { size } = await file.stat();
   if (size === 0) return EMPTY;
   const start = Math.max(0, size - TAIL_BYTES);
@@ -104,7 +104,7 @@ async function findEnd(file: FileHandle, options: FileSinkOptions): Promise<Plac
 }
 
 /** Signed by us, about a record as it is in the ledger; one that a cut has dropped cannot be compared any more. */
-async function isOurs(trailer: Signed<Trailer>, { signer, store }: FileSinkOptions): Promise<boolean> {
+async function isOurs(trailer: SignedStatement<Trailer>, { signer, store }: FileSinkOptions): Promise<boolean> {
   if (!(await createSignatureCheck(signer.key)(trailer))) return false;
   const [record] = await store.ledger.read({ from: trailer.seq, limit: 1 });
   if (!record) return false;
@@ -119,7 +119,7 @@ function isTorn(tail: Buffer): boolean {
 
 /** A damaged record has no place in a chain: then the file gets no trailer, and its check fails, as it should. */
 async function toTrailer(records: readonly JsonObject[], signer: Signer, at: Instant): Promise<readonly string[]> {
-  const parsed: (AuditRecord | undefined)[] = [parseAuditRecord(records[0]), parseAuditRecord(records.at(-1))];
+  const parsed: (LedgerRecord | undefined)[] = [parseLedgerRecord(records[0]), parseLedgerRecord(records.at(-1))];
   const [first, last] = parsed;
   if (!first || !last) return [];
   const { previous } = first;

@@ -8,14 +8,14 @@ import { toSyslog } from "./to-syslog.ts";
 import type { SyslogOrigin } from "./to-syslog.ts";
 
 /** Sends messages in order, and resolves when they have left. */
-export interface MessageLine {
+export interface MessageSender {
   send(messages: readonly string[], signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface SyslogSinkOptions {
   readonly id: string;
-  readonly line: MessageLine;
+  readonly line: MessageSender;
   readonly origin: SyslogOrigin;
 }
 

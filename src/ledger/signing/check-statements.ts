@@ -10,10 +10,10 @@ import type { FoundHead } from "./head-file.ts";
 import { createSignatureCheck } from "./signer.ts";
 import type { PublicKey } from "./public-key.ts";
 import { parseStatementText } from "./statement.ts";
-import type { Cut, Signed, Statement } from "./statement.ts";
+import type { Cut, SignedStatement, Statement } from "./statement.ts";
 
 /** What the statements promise. */
-export interface Promised {
+export interface SignedState {
   readonly ok: true;
   /** Where the records begin: after the last cut. */
   readonly start: LedgerHead;
@@ -50,7 +50,7 @@ export async function readStatements(store: StatementStore): Promise<readonly St
 }
 
 /** Numbers without gaps, rows that say what they hold, good signatures of one key, and a head that is not further on. */
-export async function checkStatements(sources: StatementSources): Promise<Promised | LedgerProblem> {
+export async function checkStatements(sources: StatementSources): Promise<SignedState | LedgerProblem> {
   const { head, rows, key } = sources;
   // The head is made together with the key, before the first record.
   if (head === "missing" && (rows.length > 0 || key !== undefined)) return problem(0, "the signed head is missing");
@@ -72,7 +72,7 @@ export async function checkStatements(sources: StatementSources): Promise<Promis
   return { ok: true, ...promise(all, cut), isDropping, key: signer };
 }
 
-function promise(all: readonly Statement[], cut: Cut | undefined): Pick<Promised, "start" | "signed"> {
+function promise(all: readonly Statement[], cut: Cut | undefined): Pick<SignedState, "start" | "signed"> {
   const start = cut ? { seq: cut.seq, digest: cut.digest } : GENESIS;
   const places = all.filter(({ kind, seq }) => kind !== "cut" && seq > start.seq);
   return { start, signed: new Map(places.map(({ seq, digest }) => [seq, digest])) };
@@ -85,14 +85,14 @@ function parseRow({
   seq,
   at,
   text,
-}: StatementRow): Signed<Exclude<Statement, { kind: "trailer" }>> | undefined {
+}: StatementRow): SignedStatement<Exclude<Statement, { kind: "trailer" }>> | undefined {
   const statement = parseStatementText(text);
   if (!statement || statement.kind === "trailer" || statement.kind === "head") return undefined;
   const isSame = statement.number === number && statement.kind === kind && statement.seq === seq && statement.at === at;
   return isSame ? statement : undefined;
 }
 
-async function findForged(all: readonly Signed[], key: PublicKey): Promise<Signed | undefined> {
+async function findForged(all: readonly SignedStatement[], key: PublicKey): Promise<SignedStatement | undefined> {
   const isGood = createSignatureCheck(key);
   for (let index = 0; index < all.length; index += AT_ONCE) {
     const some = all.slice(index, index + AT_ONCE);

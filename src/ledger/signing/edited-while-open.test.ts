@@ -53,7 +53,7 @@ describe("a ledger that is edited while it is written", () => {
           problem: "noted by the gateway: record 6 is not the one that was written",
         });
       },
-      { pace: QUICK },
+      { schedule: QUICK },
     );
     assert.equal((await judge(path)).ok, false);
     assert.deepEqual(await suspicionsOf(path), ["record 6 is not the one that was written"]);
@@ -111,7 +111,7 @@ describe("a ledger that is edited while it is written", () => {
           while (seqOf(path) < 6) await wait(2);
           act(path);
         },
-        { pace: QUICK },
+        { schedule: QUICK },
       );
       assert.equal((await judge(path)).ok, false);
       assert.deepEqual(await suspicionsOf(path), [noted]);
@@ -119,7 +119,7 @@ describe("a ledger that is edited while it is written", () => {
 
   test("an idle one makes its checkpoint when the time has come", async () => {
     const path = newPath();
-    const pace = { headMs: 1, records: 1_000, checkpointMs: 60 };
+    const schedule = { headMs: 1, records: 1_000, checkpointMs: 60 };
     await useLedger(
       path,
       async (ledger, store) => {
@@ -127,7 +127,7 @@ describe("a ledger that is edited while it is written", () => {
         while (!(await store.statements.last())) await wait(2);
         assert.equal((await store.statements.last())?.seq, 1);
       },
-      { now: Date.now, pace },
+      { now: Date.now, schedule },
     );
   });
 });

@@ -5,13 +5,13 @@ import type { Store } from "../../store/index.ts";
 import { createChainCheck } from "../chain-check.ts";
 import type { LedgerProblem } from "../chain-check.ts";
 import { readPages } from "../read-records.ts";
-import type { Promised } from "./check-statements.ts";
+import type { SignedState } from "./check-statements.ts";
 import { parseDigest } from "../../domain/index.ts";
 
 /** While a cut is being carried out, what is left before it must still lead up to it. */
 export async function findStray(
   store: Pick<Store, "ledger">,
-  { start, isDropping }: Pick<Promised, "start" | "isDropping">,
+  { start, isDropping }: Pick<SignedState, "start" | "isDropping">,
 ): Promise<LedgerProblem | undefined> {
   const [lowest] = await store.ledger.read({ from: -Number.MAX_VALUE, limit: 1 });
   if (!lowest || lowest.seq > start.seq) return undefined;
@@ -29,7 +29,7 @@ export async function findStray(
 
 async function walk(
   store: Pick<Store, "ledger">,
-  { from, to }: Readonly<Record<"from" | "to", Promised["start"]>>,
+  { from, to }: Readonly<Record<"from" | "to", SignedState["start"]>>,
 ): Promise<string | undefined> {
   const check = createChainCheck(from, { signed: new Map([[to.seq, to.digest]]) });
   for await (const page of readPages(store, from.seq + 1)) {

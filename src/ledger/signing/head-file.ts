@@ -4,13 +4,13 @@ import { constants } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 
 import { parseStatementText, toStatementText } from "./statement.ts";
-import type { Head, Signed } from "./statement.ts";
+import type { HeadStatement, SignedStatement } from "./statement.ts";
 
 /** More than the longest head; a file that is larger is none of ours. */
 const MOST_BYTES = 4_096;
 
 /** `unreadable`: something is there, and it is not a head that we wrote. */
-export type FoundHead = Signed<Head> | "missing" | "unreadable";
+export type FoundHead = SignedStatement<HeadStatement> | "missing" | "unreadable";
 
 /** What it says is checked by whoever asks. */
 export async function readHeadFile(path: string): Promise<FoundHead> {
@@ -25,7 +25,7 @@ export async function readHeadFile(path: string): Promise<FoundHead> {
 }
 
 /** Written beside its place, flushed and then moved there: a crash leaves the former head or this one. */
-export async function writeHeadFile(path: string, head: Signed<Head>): Promise<void> {
+export async function writeHeadFile(path: string, head: SignedStatement<HeadStatement>): Promise<void> {
   const draft = `${path}.${process.pid}.new`;
   try {
     await using file = await open(draft, "w", 0o600);

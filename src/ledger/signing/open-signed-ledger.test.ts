@@ -65,7 +65,7 @@ describe("what is signed", () => {
           while (String(headOf(path)) === "0,0") await wait(5);
           assert.deepEqual([headOf(path), await placesOf(path)], [[expected.length, count], expected]);
         },
-        { pace: { ...BY_HAND, headMs: 1, records: 5 } },
+        { schedule: { ...BY_HAND, headMs: 1, records: 5 } },
       );
     }
   });
@@ -81,7 +81,7 @@ describe("what is signed", () => {
         while (String(headOf(path)) === "0,0") await wait(5);
         assert.deepEqual(await placesOf(path), [[1, "checkpoint", 1]]);
       },
-      { now: () => now, pace: { headMs: 1, records: 1_000, checkpointMs: 60 } },
+      { now: () => now, schedule: { headMs: 1, records: 1_000, checkpointMs: 60 } },
     );
   });
 

@@ -11,8 +11,8 @@ import type { LedgerHead } from "../record.ts";
 import { findCut, findSuspicion } from "./find-suspicion.ts";
 import { readHeadFile, removeHeadFile } from "./head-file.ts";
 import type { FoundHead } from "./head-file.ts";
-import { keepStatements } from "./keep-statements.ts";
-import type { Pace } from "./keep-statements.ts";
+import { createStatementWriter } from "./statement-writer.ts";
+import type { SigningSchedule } from "./statement-writer.ts";
 import type { Signer } from "./signer.ts";
 
 export interface SignedLedgerOptions extends LedgerOptions {
@@ -22,7 +22,7 @@ export interface SignedLedgerOptions extends LedgerOptions {
   readonly isNewKey: boolean;
   /** Left out for a store in memory. */
   readonly headFile?: string;
-  readonly pace?: Pace;
+  readonly schedule?: SigningSchedule;
 }
 
 /** How long another process, which began together with this one, may take from its key to its head. */
@@ -39,7 +39,7 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Le
   const found = await findHead(options);
   const suspicion = await findSuspicion({ ...options, isFirst: isNewKey }, found);
   const note = (head: LedgerHead): void => {
-    keeper.note(head);
+    statements.advance(head);
     onAppended?.(head);
   };
   const ledger = await openLedger({ ...options, onAppended: note, findCut: () => findCut(options) });
@@ -48,14 +48,14 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Le
     if (headFile !== undefined) await removeHeadFile(headFile);
   };
   const hasHead = typeof found === "object" && suspicion === undefined;
-  const keeper = keepStatements({ ...options, suspect, hasHead }, await ledger.head());
+  const statements = createStatementWriter({ ...options, suspect, hasHead }, await ledger.head());
   if (suspicion !== undefined) await suspect(suspicion, found);
-  if (suspicion !== undefined || found === "missing") await keeper.sign();
+  if (suspicion !== undefined || found === "missing") await statements.sign();
   const close = async (): Promise<void> => {
-    await ledger.settled();
-    await keeper.check();
+    await ledger.drain();
+    await statements.check();
     await ledger.close();
-    await keeper.close();
+    await statements.close();
   };
   return { ...ledger, close, [Symbol.asyncDispose]: close };
 }

@@ -5,13 +5,13 @@ import type { KeyObject } from "node:crypto";
 
 import { KEY_PREFIX, parsePublicKey } from "./public-key.ts";
 import type { PublicKey } from "./public-key.ts";
-import type { Signed, Statement } from "./statement.ts";
+import type { SignedStatement, Statement } from "./statement.ts";
 import { toSignedText } from "./statement.ts";
 
 /** Holds a private key that nothing can read back. */
 export interface Signer {
   readonly key: PublicKey;
-  sign<Kind extends Statement>(statement: Kind): Promise<Signed<Kind>>;
+  sign<Kind extends Statement>(statement: Kind): Promise<SignedStatement<Kind>>;
 }
 
 const SEED_BYTES = 32;
@@ -31,7 +31,7 @@ export function createSigner(seed: Uint8Array): Signer {
 }
 
 /** Checks signatures of one key, on the threads of the platform. */
-export function createSignatureCheck(key: PublicKey): (statement: Signed) => Promise<boolean> {
+export function createSignatureCheck(key: PublicKey): (statement: SignedStatement) => Promise<boolean> {
   const parsed = toKeyObject(key);
   return async (statement) =>
     parsed !== undefined &&

@@ -31,7 +31,7 @@ export interface Cut {
 }
 
 /** The same as a checkpoint, kept beside the store: whoever cuts the tables cannot cut it along. */
-export interface Head {
+export interface HeadStatement {
   readonly kind: "head";
   /** Of the last checkpoint or cut. */
   readonly number: number;
@@ -53,10 +53,10 @@ export interface Trailer {
 }
 
 /** Everything that is ever signed. */
-export type Statement = Checkpoint | Cut | Head | Trailer;
+export type Statement = Checkpoint | Cut | HeadStatement | Trailer;
 
 /** A statement with who said it. */
-export type Signed<Kind extends Statement = Statement> = Kind & {
+export type SignedStatement<Kind extends Statement = Statement> = Kind & {
   readonly key: PublicKey;
   /** Base64url, over `toSignedText`. */
   readonly signature: string;
@@ -79,17 +79,17 @@ const SIGNATURE = /^[A-Za-z0-9_-]{86}$/;
 const PURPOSE = "glovebox ledger statement, version 1\n";
 
 /** The text that is signed. */
-export function toSignedText({ key: _, signature: __, ...statement }: Statement & Partial<Signed>): string {
+export function toSignedText({ key: _, signature: __, ...statement }: Statement & Partial<SignedStatement>): string {
   return PURPOSE + canonicalJson(statement);
 }
 
 /** A signed statement as it is stored and exported, on one line. */
-export function toStatementText(statement: Signed): string {
+export function toStatementText(statement: SignedStatement): string {
   return canonicalJson({ ...statement });
 }
 
 /** `undefined` for anything that is not exactly a statement; whether the signature is good is not looked at. */
-export function parseStatement(raw: unknown): Signed | undefined {
+export function parseStatement(raw: unknown): SignedStatement | undefined {
   if (!isJsonObject(raw)) return undefined;
   const { kind, key, signature } = raw;
   if (kind !== "checkpoint" && kind !== "cut" && kind !== "head" && kind !== "trailer") return undefined;
@@ -98,11 +98,11 @@ export function parseStatement(raw: unknown): Signed | undefined {
   if (!NUMBERS[kind].every((name) => isCount(raw[name]))) return undefined;
   if (!DIGESTS[kind].every((name) => parseDigest(raw[name]))) return undefined;
   if (!parsePublicKey(key) || typeof signature !== "string" || !SIGNATURE.test(signature)) return undefined;
-  return raw as JsonObject & Signed;
+  return raw as JsonObject & SignedStatement;
 }
 
 /** The statement in a text that `toStatementText` could have written. */
-export function parseStatementText(text: string): Signed | undefined {
+export function parseStatementText(text: string): SignedStatement | undefined {
   try {
     const parsed = parseStatement(JSON.parse(text));
     return parsed && toStatementText(parsed) === text ? parsed : undefined;

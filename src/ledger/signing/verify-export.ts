@@ -5,15 +5,15 @@
 
 import { createChainCheck } from "../chain-check.ts";
 import type { ChainCheck, LedgerProblem } from "../chain-check.ts";
-import { GENESIS, parseAuditRecord } from "../record.ts";
+import { GENESIS, parseLedgerRecord } from "../record.ts";
 import type { LedgerHead } from "../record.ts";
 import type { LedgerVerdict } from "../verify-ledger.ts";
 import { createSignatureCheck } from "./signer.ts";
 import type { PublicKey } from "./public-key.ts";
 import { parseStatement } from "./statement.ts";
-import type { Signed, Trailer } from "./statement.ts";
+import type { SignedStatement, Trailer } from "./statement.ts";
 
-interface Group {
+interface TrailerGroup {
   readonly start: LedgerHead;
   readonly check: ChainCheck;
 }
@@ -26,7 +26,7 @@ export async function verifyExport(
   lines: AsyncIterable<unknown> | Iterable<unknown>,
   pinned?: PublicKey,
 ): Promise<LedgerVerdict> {
-  let group: Group | undefined;
+  let group: TrailerGroup | undefined;
   let begin: LedgerHead | undefined;
   let key = pinned;
   let sealed: LedgerHead | undefined;
@@ -51,29 +51,29 @@ function toVerdict(begin: LedgerHead, seq: number, key: PublicKey): LedgerVerdic
   return { ok: true, records: seq - begin.seq, ...(begin.seq > 0 && { first: begin.seq + 1 }), signed: seq, key };
 }
 
-function open(start: LedgerHead): Group {
+function open(start: LedgerHead): TrailerGroup {
   return { start, check: createChainCheck(start) };
 }
 
-function toTrailer(line: unknown): Signed<Trailer> | undefined {
+function toTrailer(line: unknown): SignedStatement<Trailer> | undefined {
   const statement = parseStatement(line);
   return statement?.kind === "trailer" ? statement : undefined;
 }
 
 /** An export may begin anywhere; its trailer says where, and is compared with this. */
 function recordStart(line: unknown): LedgerHead {
-  const record = parseAuditRecord(line);
+  const record = parseLedgerRecord(line);
   return record ? { seq: record.seq - 1, digest: record.previous } : GENESIS;
 }
 
 /** An export without records. */
-function trailerStart(trailer: Signed<Trailer> | undefined): LedgerHead | undefined {
+function trailerStart(trailer: SignedStatement<Trailer> | undefined): LedgerHead | undefined {
   return trailer && { seq: trailer.first - 1, digest: trailer.previous };
 }
 
 async function checkTrailer(
-  trailer: Signed<Trailer>,
-  { start, check }: Group,
+  trailer: SignedStatement<Trailer>,
+  { start, check }: TrailerGroup,
   key: PublicKey,
 ): Promise<LedgerProblem | undefined> {
   const seq = check.last().seq + 1;

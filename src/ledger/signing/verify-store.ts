@@ -8,7 +8,7 @@ import { readPages } from "../read-records.ts";
 import type { LedgerHead } from "../record.ts";
 import type { LedgerVerdict } from "../verify-ledger.ts";
 import { checkStatements, readStatements } from "./check-statements.ts";
-import type { Promised } from "./check-statements.ts";
+import type { SignedState } from "./check-statements.ts";
 import { findStray } from "./find-strays.ts";
 import { readHeadFile } from "./head-file.ts";
 import type { PublicKey } from "./public-key.ts";
@@ -23,7 +23,7 @@ export interface StoreSources {
 }
 
 /** How a walk through the whole ledger ended. */
-export interface Walked {
+export interface StoreWalk {
   readonly verdict: LedgerVerdict;
   /** Between which places the records are whole; absent when they are not. */
   readonly span?: { readonly start: LedgerHead; readonly end: LedgerHead };
@@ -43,7 +43,7 @@ export async function verifyStore(sources: StoreSources): Promise<LedgerVerdict>
 }
 
 /** Hands out every record on its way, damaged ones too, many at a time. */
-export async function* walkStore(sources: StoreSources): AsyncGenerator<readonly StoredRecord[], Walked> {
+export async function* walkStore(sources: StoreSources): AsyncGenerator<readonly StoredRecord[], StoreWalk> {
   const { store, headFile, key } = sources;
   // In this order: whatever was signed is there when the records are read, also while somebody writes.
   const head = headFile === undefined ? undefined : await readHeadFile(headFile);
@@ -65,7 +65,7 @@ export async function* walkStore(sources: StoreSources): AsyncGenerator<readonly
   return { verdict, ...(isChain && { span: { start: promised.start, end: check.last() } }) };
 }
 
-function judge({ start, signed, key }: Promised, check: ChainCheck): LedgerVerdict {
+function judge({ start, signed, key }: SignedState, check: ChainCheck): LedgerVerdict {
   const end = check.last();
   let covered = start.seq;
   for (const seq of signed.keys()) covered = Math.max(covered, seq);

@@ -29,7 +29,7 @@ const WAYS: Readonly<Record<string, (queue: Queue, asked: Approval) => Promise<u
     const { last } = await store.approvals.changes();
     clock.at += EXPIRY_MS;
     while ((await store.approvals.changes(last)).changed.length === 0) await new Promise(setImmediate);
-    await approvals.settled(id, NEVER);
+    await approvals.whenDecided(id, NEVER);
   },
 };
 

@@ -188,21 +188,21 @@ describe("a decision", () => {
     const heard: Approval[] = [];
     two.approvals.onDecided((approval) => void heard.push(approval));
     const stop = new AbortController();
-    const given = one.approvals.settled(asked.id, stop.signal);
-    const waiting = [one, two].map(({ approvals }) => approvals.settled(asked.id, NEVER));
+    const given = one.approvals.whenDecided(asked.id, stop.signal);
+    const waiting = [one, two].map(({ approvals }) => approvals.whenDecided(asked.id, NEVER));
     stop.abort();
     await assert.rejects(given, { name: "AbortError" });
     const decided = await approve(one, asked);
     assert.deepEqual(await Promise.all(waiting), [decided, decided]);
-    assert.deepEqual(await two.approvals.settled(asked.id, NEVER), decided);
+    assert.deepEqual(await two.approvals.whenDecided(asked.id, NEVER), decided);
     assert.deepEqual(heard, [decided]);
   });
 
   it("leaves nobody waiting for a queue that is closed", async () => {
     const queue = await openQueue();
     const { id } = await queue.ask();
-    const waiting = assert.rejects(queue.approvals.settled(id, NEVER), { code: "REQUEST_CANCELLED" });
-    await queue.approvals.settled((await approve(queue, await queue.ask({ seq: 2 }))).id, NEVER);
+    const waiting = assert.rejects(queue.approvals.whenDecided(id, NEVER), { code: "REQUEST_CANCELLED" });
+    await queue.approvals.whenDecided((await approve(queue, await queue.ask({ seq: 2 }))).id, NEVER);
     await queue[Symbol.asyncDispose]();
     await waiting;
   });

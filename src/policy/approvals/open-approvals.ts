@@ -65,7 +65,7 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
   return {
     find,
     onDecided: (listener) => watch.onDecided(listener),
-    settled: (id, signal) => watch.settled(id, signal),
+    whenDecided: (id, signal) => watch.whenDecided(id, signal),
     request: createRequest(options, get),
     async decide(id, choice, by) {
       refuseUnlessOperator(by);

@@ -1,13 +1,13 @@
 /** What the ledger is told about approvals: who, what, how far, and digests; never the arguments themselves. */
 
-import type { AuditEntry } from "../../ledger/index.ts";
+import type { LedgerEntry } from "../../ledger/index.ts";
 import type { Approval, JsonObject, Principal } from "../../domain/index.ts";
 import type { ApprovalHead } from "../../store/index.ts";
 
-type Said = Pick<Approval, "state" | "scope" | "note">;
+type ApprovalVerdict = Pick<Approval, "state" | "scope" | "note">;
 
 /** Written before anybody can decide it. */
-export function describeRequest(head: ApprovalHead): AuditEntry {
+export function describeRequest(head: ApprovalHead): LedgerEntry {
   const { effect, reason, expiresAt, principal } = head;
   return describe(head, principal, "approval.requested", { effect, reason, expiresAt });
 }
@@ -15,10 +15,10 @@ export function describeRequest(head: ApprovalHead): AuditEntry {
 /** Written before the decision counts. `through` is the decision for another call that reached this one. */
 export function describeDecision(
   head: ApprovalHead,
-  { state, scope, note }: Said,
+  { state, scope, note }: ApprovalVerdict,
   by: string,
   through?: ApprovalHead,
-): AuditEntry {
+): LedgerEntry {
   return describe(head, by, "approval.decided", {
     verdict: state,
     ...(scope !== undefined && { scope }),
@@ -28,12 +28,12 @@ export function describeDecision(
 }
 
 /** A decision that was written down, and that another process was faster than: it has no effect. */
-export function describeOvertaken(head: ApprovalHead, by: Principal): AuditEntry {
+export function describeOvertaken(head: ApprovalHead, by: Principal): LedgerEntry {
   return describe(head, by.id, "approval.overtaken", {});
 }
 
 /** A call that a remembered decision answers without asking again. */
-export function describeUse(head: ApprovalHead, { execution, seq }: Pick<Approval, "execution" | "seq">): AuditEntry {
+export function describeUse(head: ApprovalHead, { execution, seq }: Pick<Approval, "execution" | "seq">): LedgerEntry {
   const { scope, state } = head;
   const detail = {
     verdict: state,
@@ -44,16 +44,16 @@ export function describeUse(head: ApprovalHead, { execution, seq }: Pick<Approva
 }
 
 /** Taken back by a person, or by the gateway when nobody waits any more. */
-export function describeRevocation(head: ApprovalHead, by: string): AuditEntry {
+export function describeRevocation(head: ApprovalHead, by: string): LedgerEntry {
   return describe(head, by, "approval.revoked", { former: head.state });
 }
 
 /** Nobody decided it in time. */
-export function describeExpiry(head: ApprovalHead): AuditEntry {
+export function describeExpiry(head: ApprovalHead): LedgerEntry {
   return describe(head, "gateway", "approval.expired", {});
 }
 
-function describe(head: ApprovalHead, actor: string, action: string, detail: JsonObject): AuditEntry {
+function describe(head: ApprovalHead, actor: string, action: string, detail: JsonObject): LedgerEntry {
   const { id, execution, seq, tool, definition, argsDigest, rule, principal } = head;
   return {
     actor,

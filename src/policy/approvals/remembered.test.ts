@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import * as fc from "fast-check";
 
-import type { AuditEntry } from "../../ledger/index.ts";
+import type { LedgerEntry } from "../../ledger/index.ts";
 import { parseApprovalId, parseDigest, parsePrincipalId, parseRuleId } from "../../domain/index.ts";
 import type { Approval, ApprovalScope, Effect } from "../../domain/index.ts";
 import type { ApprovalCall, ApprovalHead } from "../../store/index.ts";
@@ -66,7 +66,7 @@ describe("a decision for", () => {
     await using queue = await openQueue();
     const first = await queue.ask();
     const waiting = [await queue.ask({ seq: 2, args: { amount: 6 } }), await queue.ask({ execution: 2 })];
-    const heard = queue.approvals.settled(known(waiting[0]).id, new AbortController().signal);
+    const heard = queue.approvals.whenDecided(known(waiting[0]).id, new AbortController().signal);
     await queue.approvals.decide(first.id, { verdict: "approve", scope: "execution" }, OPERATOR);
     assert.equal((await heard).decidedBy, "operator");
     const states = await Promise.all(waiting.map(({ id }) => queue.approvals.find(id)));
@@ -154,14 +154,14 @@ describe("time", () => {
     const [first, second] = [await queue.ask(), await queue.ask({ seq: 2 })];
     queue.clock.at = EXPIRY_MS;
     assert.equal((await queue.approvals.decide(first.id, { verdict: "approve" }, OPERATOR)).state, "approved");
-    const settled = queue.approvals.settled(second.id, new AbortController().signal);
+    const settled = queue.approvals.whenDecided(second.id, new AbortController().signal);
     queue.clock.at = EXPIRY_MS + 1;
     await assert.rejects(queue.approvals.decide(second.id, { verdict: "approve" }, OPERATOR), {
       code: "REQUEST_CONFLICT",
       message: `${second.id} expired at 1970-01-01T00:00:01.001Z`,
     });
     assert.equal((await settled).state, "expired");
-    const isExpiry = ({ action }: AuditEntry) => action === "approval.expired";
+    const isExpiry = ({ action }: LedgerEntry) => action === "approval.expired";
     while (!(await queue.records()).some(isExpiry)) await sleep(5);
     const expiries = (await queue.records()).filter(isExpiry);
     assert.deepEqual(

@@ -14,7 +14,7 @@ import type {
 import type { Store, StoredRecord } from "../../store/index.ts";
 
 /** A place in the author's own text, 1-based. */
-export interface Place {
+export interface SourcePlace {
   readonly line: number;
   readonly column: number;
 }
@@ -25,7 +25,7 @@ export interface ApprovalReview {
   /** `null` when the store has forgotten the execution. */
   readonly execution: ReviewedExecution | null;
   /** Where the text makes this call: one place is it, of several it is one; empty when the text does not tell. */
-  readonly places: readonly Place[];
+  readonly places: readonly SourcePlace[];
   /** What the execution did until now, this call left out, in order. */
   readonly calls: readonly ReviewedCall[];
   /** The tool's server says something else about it by now. Left out when nothing is held back in its place. */
@@ -63,7 +63,7 @@ export async function reviewApproval(store: ReviewStore, approval: Approval): Pr
 }
 
 /** Where the plan has this tool. A plan that is not exact may have missed a place. */
-function findPlaces({ plan, tool }: Approval): readonly Place[] {
+function findPlaces({ plan, tool }: Approval): readonly SourcePlace[] {
   const places = plan?.calls.find((call) => call.tool === tool)?.at ?? [];
   return plan?.exact === true ? places : [];
 }

@@ -4,7 +4,7 @@ import { GloveboxError } from "../../domain/index.ts";
 import type { Approval, ApprovalId, Instant } from "../../domain/index.ts";
 import type { ApprovalHead, ApprovalStore } from "../../store/index.ts";
 
-export interface WatchOptions {
+export interface ApprovalWatchOptions {
   readonly store: ApprovalStore;
   readonly now: () => Instant;
   readonly everyMs: number;
@@ -17,7 +17,7 @@ export interface WatchOptions {
 export interface ApprovalWatch extends AsyncDisposable {
   /** Looks at once; resolves when everybody was told. */
   look(): Promise<void>;
-  settled(id: ApprovalId, signal: AbortSignal): Promise<Approval>;
+  whenDecided(id: ApprovalId, signal: AbortSignal): Promise<Approval>;
   onDecided(listener: (approval: Approval) => void): () => void;
 }
 
@@ -26,7 +26,7 @@ export const KEEP_MS = 30 * 24 * 60 * 60 * 1000;
 const HOUR_MS = 60 * 60 * 1000;
 
 /** Begins where things stand now. */
-export async function watchApprovals(options: WatchOptions): Promise<ApprovalWatch> {
+export async function watchApprovals(options: ApprovalWatchOptions): Promise<ApprovalWatch> {
   const { store, now, everyMs, find, warn } = options;
   const listeners = new Set<(approval: Approval) => void>();
   let { last } = await store.changes();
@@ -59,7 +59,7 @@ export async function watchApprovals(options: WatchOptions): Promise<ApprovalWat
   return {
     look,
     onDecided,
-    settled: (id, signal) =>
+    whenDecided: (id, signal) =>
       waiting(async () => {
         using ear = listenFor(id, AbortSignal.any([signal, closed.signal]), onDecided);
         const known = await find(id); // after the ear is open: nothing is missed between the two
@@ -108,7 +108,7 @@ function listenFor(
 }
 
 /** Whoever changes it first writes it down; time itself has made it undecidable before. */
-async function expireDue({ store, now, onExpired }: WatchOptions): Promise<void> {
+async function expireDue({ store, now, onExpired }: ApprovalWatchOptions): Promise<void> {
   const at = now();
   const expired = await store.change({ kind: "due", now: at }, () => ({
     state: "expired",

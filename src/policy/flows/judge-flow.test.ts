@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { AGENT, EXECUTION, createTool, known, snapshotOf } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { parseRuleId } from "../../domain/index.ts";
 import type { CallPlan, Decision, Json, LabelSource, ToolCall } from "../../domain/index.ts";
-import { isFlowRule, isLiteralCall, judgeFlow, stricter } from "./judge-flow.ts";
+import { isFlowRule, isLiteralCall, judgeFlow, pickStricter } from "./judge-flow.ts";
 
 const FILE = createTool("files.read");
 const SEND = createTool("github.send", { labels: ["external"] });
@@ -111,9 +111,9 @@ describe("a literal call", () => {
 describe("of two decisions", () => {
   const usual = (kind: Decision["kind"]): Decision => ({ kind, rule: known(parseRuleId("house")), reason: "" });
   const guard = (kind: Decision["kind"]): Decision => ({ kind, rule: RULE, reason: "" });
-  it("the stricter counts, and of equals the guard's", () => {
+  it("the pickStricter counts, and of equals the guard's", () => {
     const kinds = ["allow", "ask", "deny"] as const;
-    const counted = kinds.map((one) => kinds.map((other) => stricter(usual(one), guard(other))));
+    const counted = kinds.map((one) => kinds.map((other) => pickStricter(usual(one), guard(other))));
     assert.deepEqual(counted, [
       [guard("allow"), guard("ask"), guard("deny")],
       [usual("ask"), guard("ask"), guard("deny")],
@@ -121,7 +121,7 @@ describe("of two decisions", () => {
     ]);
   });
   it("the policy's counts where the guard has none", () => {
-    assert.deepEqual(stricter(usual("allow"), undefined), usual("allow"));
+    assert.deepEqual(pickStricter(usual("allow"), undefined), usual("allow"));
   });
   it("the guard's can be told by its rule", () => {
     assert.deepEqual([isFlowRule(RULE), isFlowRule(usual("ask").rule)], [true, false]);

@@ -4,13 +4,13 @@ import { canonicalJson } from "../../domain/index.ts";
 import type { CallPlan, CatalogSnapshot, Decision, LabelSource, RuleId, Tool, ToolCall } from "../../domain/index.ts";
 
 /** What was read, by label: the first call that brought it. */
-export type Taken = ReadonlyMap<LabelSource["label"], LabelSource>;
+export type ReadLabels = ReadonlyMap<LabelSource["label"], LabelSource>;
 
 /** Everything that the decision depends on. */
-export interface FlowQuestion {
+export interface FlowInput {
   readonly tool: Tool;
   /** What had been delivered when the call was made. */
-  readonly taken: Taken;
+  readonly taken: ReadLabels;
   /** What happens to a call that completes the flow. */
   readonly mode: Decision["kind"];
 }
@@ -23,7 +23,7 @@ export function isFlowRule(rule: string): boolean {
 }
 
 /** `undefined` when the guard has nothing to say. Arguments are not looked at: what was read may be in any of them. */
-export function judgeFlow({ tool, taken, mode }: FlowQuestion): Decision | undefined {
+export function judgeFlow({ tool, taken, mode }: FlowInput): Decision | undefined {
   const secret = taken.get("private");
   const strange = taken.get("untrusted");
   if (!secret || !strange || !tool.labels?.includes("external")) return undefined;
@@ -64,6 +64,6 @@ export function isStricter(one: Decision["kind"], other: Decision["kind"]): bool
 }
 
 /** The stricter of two; of two that are equally strict the guard's, which says more. */
-export function stricter(usual: Decision, guard: Decision | undefined): Decision {
+export function pickStricter(usual: Decision, guard: Decision | undefined): Decision {
   return guard && STRICTNESS[guard.kind] >= STRICTNESS[usual.kind] ? guard : usual;
 }

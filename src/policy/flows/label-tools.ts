@@ -30,12 +30,12 @@ export function createLabeler({ places, rules }: LabelerOptions): Labeler {
     const { place, server } = servers.get(question.connector) ?? {};
     const known = place?.kind === "api" ? apiLabels(server, question) : serverLabels(server, question);
     for (const label of known) labels.add(label);
-    return stateLabels(rules, question.address, [...labels]);
+    return applyLabelRules(rules, question.address, [...labels]);
   };
 }
 
 /** The labels as the operator's rules leave them, in the order of `LABELS`. */
-export function stateLabels(
+export function applyLabelRules(
   rules: readonly LabelRule[],
   address: ToolAddress,
   before: readonly Label[],

@@ -11,7 +11,7 @@ import type { CallPlan, ErrorCode, Principal, Reply, Tool } from "../../domain/i
 import { openStore } from "../../store/index.ts";
 import type { Store } from "../../store/index.ts";
 import { FORGET_MS, openFlows } from "./open-flows.ts";
-import type { Arrival, Flow, Flows } from "./open-flows.ts";
+import type { CallFlow, ExecutionFlow, Flows } from "./open-flows.ts";
 
 const SECRET = createTool("files.secret", { labels: ["private"] });
 const STRANGE = createTool("files.strange", { labels: ["untrusted"] });
@@ -23,30 +23,30 @@ const PLAN: CallPlan = { exact: true, calls: [{ ...CALL, at: [{ line: 1, column:
 const OK: Reply = { ok: true, json: "{}" };
 
 let seq = 0;
-const judge = (arrival: Arrival, tool: Tool) => {
+const judge = (arrival: CallFlow, tool: Tool) => {
   seq += 1;
   return arrival.judge({ execution: EXECUTION, seq, principal: AGENT.id, address: tool.address, args: {} }, tool)?.kind;
 };
-const read = async (flow: Flow, tool: Tool, reply: Reply = OK, isSent = true): Promise<void> => {
+const read = async (flow: ExecutionFlow, tool: Tool, reply: Reply = OK, isSent = true): Promise<void> => {
   const arrival = flow.arrive();
   judge(arrival, tool);
   await arrival.deliver(reply, isSent);
 };
 const readLabels = ({ labels = [] }: Tool) => labels.filter((label) => label !== "external");
-const send = (flow: Flow) => judge(flow.arrive(), SEND);
+const send = (flow: ExecutionFlow) => judge(flow.arrive(), SEND);
 
 interface World {
   readonly store: Store;
   readonly flows: Flows;
   now: number;
-  open(principal?: Principal, plan?: CallPlan): Flow;
+  open(principal?: Principal, plan?: CallPlan): ExecutionFlow;
 }
 
 async function openWorld(store?: Store): Promise<World> {
   const opened = store ?? (await openStore({ path: ":memory:", now: () => 0 }));
   const world = { now: 1 };
   const flows = await openFlows({ mode: "ask", store: opened.labels, now: () => world.now });
-  const open = (principal: Principal = inSession("a"), plan?: CallPlan): Flow =>
+  const open = (principal: Principal = inSession("a"), plan?: CallPlan): ExecutionFlow =>
     flows.open({ principal, execution: EXECUTION, snapshot: SNAPSHOT, ...(plan && { plan }) });
   return Object.assign(world, { store: opened, flows, open });
 }
@@ -60,7 +60,7 @@ describe("a call", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(event, { maxLength: 40 }), async (events) => {
         const flow = (await openWorld()).open();
-        const calls: { readonly arrival: Arrival; readonly tool: Tool; readonly due: boolean }[] = [];
+        const calls: { readonly arrival: CallFlow; readonly tool: Tool; readonly due: boolean }[] = [];
         const delivered = new Set<string>();
         for (const { kind, which, at } of events) {
           const call = calls[at % Math.max(1, calls.length)];

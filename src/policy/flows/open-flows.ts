@@ -20,9 +20,9 @@ import type { LabelStore } from "../../store/index.ts";
 import { isLiteralCall, judgeFlow } from "./judge-flow.ts";
 
 /** One execution, as the guard follows it. */
-export interface Flow {
+export interface ExecutionFlow {
   /** Remembers what has been delivered until now. To be asked at the moment when a call arrives. */
-  arrive(): Arrival;
+  arrive(): CallFlow;
   /** What the session has read so far. */
   sources(): readonly LabelSource[];
   /** What the session will have read once the answer of a call is delivered. */
@@ -30,7 +30,7 @@ export interface Flow {
 }
 
 /** One call of an execution, from its arrival to its answer. */
-export interface Arrival {
+export interface CallFlow {
   /** `undefined` when the guard has nothing to say. */
   judge(call: ToolCall, tool: Tool): Decision | undefined;
   /**
@@ -42,7 +42,7 @@ export interface Arrival {
 
 export interface Flows {
   /** Looks at the session as it is now: the program was written before. */
-  open(execution: FlowSubject): Flow;
+  open(execution: FlowSubject): ExecutionFlow;
   /** For what reaches a client without a call: kept results and the results of other executions. */
   takeIn(principal: Principal, sources: readonly LabelSource[]): Promise<void>;
   /** What the session of an execution that runs has read. */
@@ -72,7 +72,7 @@ const MAX_EXECUTIONS = 1_000;
 /** Sessions that have read something; beyond, the one that was idle longest is forgotten. */
 const MAX_SESSIONS = 10_000;
 
-interface Session {
+interface FlowSession {
   readonly taken: Map<LabelSource["label"], LabelSource>;
   /** Present for a principal without sessions. */
   readonly principal?: PrincipalId;
@@ -84,15 +84,15 @@ interface Session {
 
 /** Reads what principals had read before a restart. */
 export async function openFlows({ mode, store, now }: FlowsOptions): Promise<Flows> {
-  const sessions = new Map<string, Session>();
+  const sessions = new Map<string, FlowSession>();
   for (const { principal, sources, takenAt } of await store.list(now() - FORGET_MS)) {
     const taken = new Map(sources.map((source) => [source.label, source]));
     sessions.set(keyOf({ id: principal }), { taken, principal, takenAt, writtenAt: takenAt, hasSpoken: true });
   }
 
-  const executions = new Map<ExecutionId, Session>();
+  const executions = new Map<ExecutionId, FlowSession>();
 
-  const find = (principal: Principal): Session => {
+  const find = (principal: Principal): FlowSession => {
     const key = keyOf(principal);
     const known = sessions.get(key);
     const isOver = known?.principal !== undefined && now() - known.takenAt >= FORGET_MS;
@@ -103,7 +103,7 @@ export async function openFlows({ mode, store, now }: FlowsOptions): Promise<Flo
     return session;
   };
 
-  const take = async (session: Session, sources: readonly LabelSource[]): Promise<void> => {
+  const take = async (session: FlowSession, sources: readonly LabelSource[]): Promise<void> => {
     if (sources.length === 0) return;
     const fresh = sources.filter(({ label }) => !session.taken.has(label));
     for (const source of fresh) if (!session.taken.has(source.label)) session.taken.set(source.label, source);
@@ -131,7 +131,7 @@ function dropOldest(map: Map<string, unknown>, most: number): void {
   if (map.size > most && oldest !== undefined) map.delete(oldest);
 }
 
-function createSession({ id, session }: Principal): Session {
+function createSession({ id, session }: Principal): FlowSession {
   return {
     taken: new Map(),
     ...(session === undefined && { principal: id }),
@@ -155,11 +155,11 @@ function isRefused(reply: Reply, isSent: boolean): boolean {
 
 interface FlowContext {
   readonly mode: Decision["kind"];
-  readonly session: Session;
-  readonly take: (session: Session, sources: readonly LabelSource[]) => Promise<void>;
+  readonly session: FlowSession;
+  readonly take: (session: FlowSession, sources: readonly LabelSource[]) => Promise<void>;
 }
 
-function createFlow({ execution, snapshot, plan }: FlowSubject, { mode, session, take }: FlowContext): Flow {
+function createFlow({ execution, snapshot, plan }: FlowSubject, { mode, session, take }: FlowContext): ExecutionFlow {
   // Whoever wrote the program had read both already: nothing in its text is clean.
   const wasTainted = session.taken.size === 2;
   const toSources = (tool: Tool, seq: number): readonly LabelSource[] =>

@@ -15,7 +15,7 @@ export interface FullState {
 
 const SECOND_MS = 1000;
 
-export function describeFull(named: NamedClaim, state: FullState): { message: string; hint: string } {
+export function describeFullQuota(named: NamedClaim, state: FullState): { message: string; hint: string } {
   const { claim, setting, principal } = named;
   const { used, reserved, freeAt, now } = state;
   const who = principal === null ? "all principals together" : principal;

@@ -110,23 +110,23 @@ describe("execution time per hour", () => {
         [5_000, "quotas.executionMsPerHour"],
       ],
     );
-    await one.settle(3_000.2);
+    await one.release(3_000.2);
     assert.equal((await start()).wallMs, 6_999);
-    await two.settle(50_000);
-    await three.settle(-1);
+    await two.release(50_000);
+    await three.release(-1);
     assert.equal((await start()).wallMs, 5_000);
     assert.equal(await countGranted([start()]), 0);
   });
   it("that only runs out because programs run says so, and when it comes back", async () => {
     const { quotas } = await open({ executionMsPerHour: 25_000 });
     const [one, two] = [await begin(quotas, ADA, 10_000), await begin(quotas, ADA, 15_000)];
-    await one.settle(9_500);
+    await one.release(9_500);
     assert.deepEqual(await refusalOf(begin(quotas, ADA, 10_000)), [
       "LIMIT_QUOTA",
       "The quota quotas.executionMsPerHour has too little left: of 25000 ms of execution time in an hour by ada 9500 are used and 15000 reserved by programs that run now; what they do not use comes back when they end, and all of it in 3600 s (at the latest 1970-01-01T01:00:00.000Z)",
       "Try again when one of them has ended, or ask the operator to raise quotas.executionMsPerHour",
     ]);
-    await two.settle(15_000);
+    await two.release(15_000);
     assert.deepEqual(await refusalOf(begin(quotas, ADA, 10_000)), [
       "LIMIT_QUOTA",
       "The quota quotas.executionMsPerHour is used up: 24500 of 25000 ms of execution time in an hour by ada, 500 left; it resets in 3600 s (at the latest 1970-01-01T01:00:00.000Z)",
@@ -155,7 +155,7 @@ describe("execution time per hour", () => {
     const old = await begin(quotas, ADA, 10_000);
     clock.at = 3_600_000;
     assert.equal((await begin(quotas, ADA, 6_000)).wallMs, 6_000);
-    await old.settle(0);
+    await old.release(0);
     assert.equal((await begin(quotas, ADA, 10_000)).wallMs, 4_000);
   });
 });
@@ -169,7 +169,7 @@ describe("executions at once", () => {
       /2 of 2 executions at once by ada, 0 left; the next is free when/,
     );
     await begin(quotas, BOB);
-    await first.settle(1);
+    await first.release(1);
     assert.equal(await countGranted([begin(quotas), begin(quotas)]), 1);
   });
   it("end by themselves when their process died", async () => {
@@ -239,7 +239,7 @@ describe("whatever happens at the same time", () => {
             continue;
           }
           const [ended] = running.splice(one.which % Math.max(1, running.length), 1);
-          await ended?.grant.settle(one.usedMs);
+          await ended?.grant.release(one.usedMs);
           used += Math.min(one.usedMs, ended?.grant.wallMs ?? 0);
         }
         await close();
@@ -256,7 +256,7 @@ describe("a restart", () => {
     const options = { clock: { at: 0 }, path: join(folder, "store.db") };
     const settings = { executionsPerMinute: 4, executionMsPerHour: 30_000 };
     const first = await open(settings, options);
-    await (await begin(first.quotas, ADA, 10_000)).settle(1_000);
+    await (await begin(first.quotas, ADA, 10_000)).release(1_000);
     await begin(first.quotas, ADA, 10_000);
     const second = await open(settings, options);
     assert.equal((await begin(second.quotas, ADA, 15_000)).wallMs, 15_000);

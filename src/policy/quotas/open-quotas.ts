@@ -8,7 +8,7 @@ import type { ExecutionId, Instant, Principal, QuotaSettings, Tool } from "../..
 import type { QuotaStore } from "../../store/index.ts";
 import { claimCall, claimExecution } from "./claim-quotas.ts";
 import type { NamedClaim } from "./claim-quotas.ts";
-import { describeFull } from "./describe-full.ts";
+import { describeFullQuota } from "./describe-full.ts";
 
 /** What wants to begin. */
 export type QuotaRequest =
@@ -38,7 +38,7 @@ export interface QuotaGrant {
    * Gives back what an execution did not use, with the next that is written: nobody waits for it, and whoever asks later
    * finds it. A grant whose settling is lost counts as used whole.
    */
-  settle(usedMs: number): Promise<void>;
+  release(usedMs: number): Promise<void>;
 }
 
 /** The one place that counts. Another implementation may count for many gateways. */
@@ -48,7 +48,7 @@ export interface Quotas {
   /** To be called every second: should this process die, it is known until when its executions can have run. */
   noteHeld(): Promise<void>;
   /** For an execution that its process left when it died, and that does not go on: gives back what it cannot have used. */
-  settleLost(execution: ExecutionId): Promise<void>;
+  releaseLost(execution: ExecutionId): Promise<void>;
 }
 
 export interface QuotasOptions {
@@ -57,9 +57,9 @@ export interface QuotasOptions {
   readonly now: () => Instant;
 }
 
-type Times = Extract<Awaited<ReturnType<QuotaStore["take"]>>, { kind: "taken" }>["units"];
+type TakenWindows = Extract<Awaited<ReturnType<QuotaStore["take"]>>, { kind: "taken" }>["units"];
 
-const NOTHING_TAKEN = { settle: async () => undefined };
+const NOTHING_TAKEN = { release: async () => undefined };
 
 /** A process that lives says so every second; on a busy machine it may be late. */
 const UNSEEN_MS = 2_000;
@@ -72,24 +72,24 @@ export function openQuotas({ settings, store, now }: QuotasOptions): Quotas {
     return request.when === "again" ? claims.filter(({ unit }) => unit === "ms") : claims;
   };
   /** Of executions that this process runs. */
-  const held = new Map<ExecutionId, Times>();
-  const settle = (execution: ExecutionId, chargedMs: number): void => {
+  const held = new Map<ExecutionId, TakenWindows>();
+  const giveBack = (execution: ExecutionId, chargedMs: number): void => {
     held.delete(execution);
     void store.giveBack(execution, Math.ceil(Math.max(0, chargedMs))).catch(() => undefined);
   };
-  const goOn = async ({ execution, wallMs }: ExecutionClaim): Promise<QuotaGrant> => {
+  const restore = async ({ execution, wallMs }: ExecutionClaim): Promise<QuotaGrant> => {
     const before = ((await store.heldFor(execution)) ?? 0) + UNSEEN_MS;
-    await store.goOn(execution, before, now());
+    await store.restoreHold(execution, before, now());
     held.set(execution, []);
-    return { wallMs, settle: async (usedMs) => settle(execution, before + usedMs) };
+    return { wallMs, release: async (usedMs) => giveBack(execution, before + usedMs) };
   };
   return {
     noteHeld: async () => {
       if (held.size > 0) await store.noteHeld([...held.keys()], now());
     },
-    settleLost: (execution) => settleLost(execution, store),
+    releaseLost: (execution) => releaseLostQuota(execution, store),
     async take(request) {
-      if (request.kind === "execution" && request.when === "restarted") return goOn(request);
+      if (request.kind === "execution" && request.when === "restarted") return restore(request);
       const wallMs = request.kind === "execution" ? request.wallMs : 0;
       const named = claimsOf(request);
       if (named.length === 0) return { wallMs, ...NOTHING_TAKEN };
@@ -111,31 +111,35 @@ export function openQuotas({ settings, store, now }: QuotasOptions): Quotas {
         wallMs: granted,
         ...(shortenedBy !== undefined && { shortenedBy }),
         // A program is stopped a moment after its time is over; that is not charged, so no count goes over its limit.
-        settle: async (usedMs) => settle(request.execution, Math.min(granted, usedMs)),
+        release: async (usedMs) => giveBack(request.execution, Math.min(granted, usedMs)),
       };
     },
   };
 }
 
 /** Without the settings of a gateway: whoever has the store can do it. Only for one whose process is dead. */
-export async function settleLost(execution: ExecutionId, store: QuotaStore): Promise<void> {
+export async function releaseLostQuota(execution: ExecutionId, store: QuotaStore): Promise<void> {
   const heldMs = (await store.heldFor(execution)) ?? 0;
   await store.giveBack(execution, heldMs + UNSEEN_MS);
 }
 
-type Full = Extract<Awaited<ReturnType<QuotaStore["take"]>>, { kind: "full" }>;
+type FullQuota = Extract<Awaited<ReturnType<QuotaStore["take"]>>, { kind: "full" }>;
 
 /** How much of a window that is full executions of this process hold. */
-function sumHeld(held: ReadonlyMap<ExecutionId, Times>, { claim, freeAt }: Full): number {
+function sumHeld(held: ReadonlyMap<ExecutionId, TakenWindows>, { claim, freeAt }: FullQuota): number {
   if (claim.kind !== "window") return 0;
   const startedAt = freeAt - claim.windowMs;
   const own = [...held.values()].flat().filter((one) => one.key === claim.key && one.startedAt === startedAt);
   return own.reduce((sum, { amount }) => sum + amount, 0);
 }
 
-function refuse(named: readonly NamedClaim[], full: Full & { readonly reserved: number }, now: Instant): GloveboxError {
+function refuse(
+  named: readonly NamedClaim[],
+  full: FullQuota & { readonly reserved: number },
+  now: Instant,
+): GloveboxError {
   const claimed = named.find(({ claim }) => claim.key === full.claim.key);
   if (!claimed) throw new TypeError("The store refused a claim that nobody made");
-  const { message, hint } = describeFull(claimed, { ...full, now });
+  const { message, hint } = describeFullQuota(claimed, { ...full, now });
   return new GloveboxError("LIMIT_QUOTA", message, { hint });
 }

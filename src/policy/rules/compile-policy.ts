@@ -5,7 +5,7 @@ import type { Match } from "./match-condition.ts";
 import { matchesTool } from "./matches-tool.ts";
 
 /** What a rule looks at beside the arguments. */
-export interface Subject {
+export interface RuleSubject {
   readonly principal: { readonly id: string; readonly groups: readonly string[] };
   readonly address: string;
   /** The operator's name of the upstream; `null` when it is not known any more, as in old records. */
@@ -19,7 +19,7 @@ export type Misfit = "principal" | "server" | "tool" | "effect";
 export interface CompiledRule {
   readonly rule: PolicyRule;
   /** The first part that does not fit, `undefined` when all do, `unknown-server` when that cannot be told. */
-  readonly findMisfit: (subject: Subject) => Misfit | "unknown-server" | undefined;
+  readonly findMisfit: (subject: RuleSubject) => Misfit | "unknown-server" | undefined;
 }
 
 export interface CompiledPolicy {
@@ -58,7 +58,7 @@ function compileRule(rule: PolicyRule, { groups }: PolicySettings): CompiledRule
 function compileWho(
   { principals = [], groups = [] }: PolicyRule,
   members: ReadonlyMap<string, readonly PrincipalId[]>,
-): (principal: Subject["principal"]) => boolean {
+): (principal: RuleSubject["principal"]) => boolean {
   if (principals.length === 0 && groups.length === 0) return () => true;
   const named = new Set<string>([...principals, ...groups.flatMap((group) => members.get(group) ?? [])]);
   const wanted = new Set(groups);
@@ -73,7 +73,7 @@ function compileTools(patterns: readonly string[]): (address: string) => boolean
 }
 
 /** Whether a rule reaches a call, without its arguments. */
-export function matchSubject({ findMisfit }: CompiledRule, subject: Subject): Match {
+export function matchSubject({ findMisfit }: CompiledRule, subject: RuleSubject): Match {
   const misfit = findMisfit(subject);
   if (misfit === undefined) return "yes";
   return misfit === "unknown-server" ? "unclear" : "no";

@@ -13,12 +13,12 @@ import type {
   ToolCall,
 } from "../../domain/index.ts";
 import { matchSubject } from "./compile-policy.ts";
-import type { CompiledPolicy, CompiledRule, Subject } from "./compile-policy.ts";
+import type { CompiledPolicy, CompiledRule, RuleSubject } from "./compile-policy.ts";
 import { MAX_STEPS, matchAll } from "./match-condition.ts";
-import type { Budget, Match } from "./match-condition.ts";
+import type { StepBudget, Match } from "./match-condition.ts";
 
 /** Everything that a decision may depend on beside the rules; what is not in here cannot influence it. */
-export interface Question {
+export interface DecisionInput {
   readonly call: ToolCall;
   readonly tool: Tool;
   readonly principal: Principal;
@@ -36,7 +36,7 @@ const PROFILES: Readonly<Record<PolicySettings["profile"], Readonly<Record<Effec
  * Deny beats ask beats allow among the matching rules, so a narrow rule cannot loosen a broad one and the order
  * of rules never matters for the outcome. Without a matching rule the profile answers.
  */
-export function decide(policy: CompiledPolicy, question: Question): Decision {
+export function decide(policy: CompiledPolicy, question: DecisionInput): Decision {
   checkSubject(question);
   const { tool, call } = question;
   const subject = toSubject(tool, question.principal);
@@ -58,8 +58,8 @@ export function decideByProfile(profile: PolicySettings["profile"], effect: Effe
 /** How a rule matches a call, arguments included. */
 export function matchRule(
   compiled: CompiledRule,
-  subject: Subject,
-  { args, budget }: { readonly args: Json; readonly budget: Budget },
+  subject: RuleSubject,
+  { args, budget }: { readonly args: Json; readonly budget: StepBudget },
 ): Match {
   const fits = matchSubject(compiled, subject);
   if (fits === "no" || compiled.rule.when === undefined) return fits;
@@ -84,12 +84,12 @@ export function isAlwaysDenied({ rules, settings }: CompiledPolicy, tool: Tool, 
   return reaching.every(({ decision }) => decision === "deny");
 }
 
-export function toSubject({ address, origin, effect }: Tool, principal: Principal): Subject {
+export function toSubject({ address, origin, effect }: Tool, principal: Principal): RuleSubject {
   return { principal, address, server: origin.connector, effect };
 }
 
 /** A decision about another tool or another principal than the call's own would be worse than none. */
-function checkSubject({ call, tool, principal }: Question): void {
+function checkSubject({ call, tool, principal }: DecisionInput): void {
   if (call.address !== tool.address) throw new TypeError(`Asked about ${tool.address}, called is ${call.address}`);
   if (call.principal !== principal.id) throw new TypeError(`The call is not by the principal ${principal.id}`);
 }

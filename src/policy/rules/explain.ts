@@ -1,9 +1,9 @@
 /** Why a call would be decided as it would: every rule, whether it matches, and what of it does or does not fit. */
 
 import type { Condition, Decision, Json, RuleId } from "../../domain/index.ts";
-import type { CompiledPolicy, CompiledRule, Misfit, Subject } from "./compile-policy.ts";
+import type { CompiledPolicy, CompiledRule, Misfit, RuleSubject } from "./compile-policy.ts";
 import { decide, isInForce, matchRule, toSubject } from "./decide.ts";
-import type { Question } from "./decide.ts";
+import type { DecisionInput } from "./decide.ts";
 import { MAX_STEPS, matchCondition } from "./match-condition.ts";
 import type { Match } from "./match-condition.ts";
 
@@ -22,7 +22,7 @@ export interface Explanation {
 }
 
 /** Decides as the bridge would, and tells all of it. */
-export function explain(policy: CompiledPolicy, question: Question): Explanation {
+export function explain(policy: CompiledPolicy, question: DecisionInput): Explanation {
   const subject = toSubject(question.tool, question.principal);
   const { args } = question.call;
   return {
@@ -31,7 +31,7 @@ export function explain(policy: CompiledPolicy, question: Question): Explanation
   };
 }
 
-function explainRule(compiled: CompiledRule, subject: Subject, args: Json): RuleFinding {
+function explainRule(compiled: CompiledRule, subject: RuleSubject, args: Json): RuleFinding {
   const { id, decision, when = [] } = compiled.rule;
   const matches = isInForce(compiled.rule, matchRule(compiled, subject, { args, budget: { left: MAX_STEPS } }));
   const misfit = compiled.findMisfit(subject);
@@ -43,7 +43,10 @@ function explainRule(compiled: CompiledRule, subject: Subject, args: Json): Rule
   return { rule: id, decision, matches, why: told.join("; ") };
 }
 
-function describeMisfit(misfit: Misfit | "unknown-server", { principal, address, server, effect }: Subject): string {
+function describeMisfit(
+  misfit: Misfit | "unknown-server",
+  { principal, address, server, effect }: RuleSubject,
+): string {
   switch (misfit) {
     case "tool":
       return `it is not about ${address}`;

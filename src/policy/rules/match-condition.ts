@@ -18,7 +18,7 @@ export const MAX_PATTERN_TEXT = 16_384;
 const CHARACTERS_PER_STEP = 1_000;
 
 /** The steps that are left for one decision. When there are none, everything further is unclear. */
-export interface Budget {
+export interface StepBudget {
   left: number;
 }
 
@@ -29,10 +29,10 @@ export interface Budget {
 export function matchCondition(
   condition: Condition,
   args: Json,
-  { decision, budget = { left: MAX_STEPS } }: { readonly decision: Decision["kind"]; readonly budget?: Budget },
+  { decision, budget = { left: MAX_STEPS } }: { readonly decision: Decision["kind"]; readonly budget?: StepBudget },
 ): Match {
   const seen = { yes: 0, no: 0, unclear: 0 };
-  const see = (found: Found): void => {
+  const see = (found: PathValue): void => {
     budget.left -= costOf(condition.test, found);
     seen[budget.left < 0 ? "unclear" : judge(condition, found)] += 1;
   };
@@ -41,7 +41,7 @@ export function matchCondition(
 }
 
 /** All conditions of a rule together: one `no` is enough, else one that is unclear. */
-export function matchAll({ when = [], decision }: PolicyRule, args: Json, budget: Budget): Match {
+export function matchAll({ when = [], decision }: PolicyRule, args: Json, budget: StepBudget): Match {
   let all: Match = "yes";
   for (const condition of when) {
     const match = matchCondition(condition, args, { decision, budget });
@@ -52,19 +52,19 @@ export function matchAll({ when = [], decision }: PolicyRule, args: Json, budget
 }
 
 /** A pattern may be held against every place of a text. */
-function costOf(test: Condition["test"], found: Found): number {
+function costOf(test: Condition["test"], found: PathValue): number {
   if (test.kind !== "matches" || typeof found !== "string") return 0;
   return Math.ceil((found.length * test.pattern.text.length) / CHARACTERS_PER_STEP);
 }
 
-type Seen = Readonly<Record<Match, number>>;
+type MatchCounts = Readonly<Record<Match, number>>;
 
-function matchAny({ yes, unclear }: Seen): Match {
+function matchAny({ yes, unclear }: MatchCounts): Match {
   if (yes > 0) return "yes";
   return unclear > 0 ? "unclear" : "no";
 }
 
-function matchEvery({ yes, no, unclear }: Seen): Match {
+function matchEvery({ yes, no, unclear }: MatchCounts): Match {
   if (no > 0 || yes + unclear === 0) return "no";
   return unclear > 0 ? "unclear" : "yes";
 }
@@ -73,17 +73,17 @@ function matchEvery({ yes, no, unclear }: Seen): Match {
 const MISSING = Symbol("missing");
 const OTHER = Symbol("other type");
 
-type Found = Json | typeof MISSING | typeof OTHER;
+type PathValue = Json | typeof MISSING | typeof OTHER;
 
-interface Walk {
+interface PathWalk {
   readonly steps: readonly Condition["path"]["steps"][number][];
-  readonly see: (found: Found) => void;
-  readonly budget: Budget;
+  readonly see: (found: PathValue) => void;
+  readonly budget: StepBudget;
 }
 
 /** Calls `see` at the end of each way that the path can go; false when the budget is spent. */
-function visit(start: Json, from: number, walk: Walk): boolean {
-  let value: Found = start;
+function visit(start: Json, from: number, walk: PathWalk): boolean {
+  let value: PathValue = start;
   for (let at = from; ; at += 1) {
     walk.budget.left -= 1;
     if (walk.budget.left < 0) return false;
@@ -100,7 +100,7 @@ function visit(start: Json, from: number, walk: Walk): boolean {
 }
 
 /** Own properties only. */
-function enter(value: Json, step: Exclude<Condition["path"]["steps"][number], { kind: "each" }>): Found {
+function enter(value: Json, step: Exclude<Condition["path"]["steps"][number], { kind: "each" }>): PathValue {
   if (step.kind === "index") return Array.isArray(value) ? (parseItem(value[step.index]) ?? MISSING) : OTHER;
   if (!isJsonObject(value)) return OTHER;
   return Object.hasOwn(value, step.key) ? (value[step.key] ?? null) : MISSING;
@@ -116,7 +116,7 @@ function childrenOf(value: Json): readonly Json[] | undefined {
   return isJsonObject(value) ? Object.values(value) : undefined;
 }
 
-function judge({ test, not, missing }: Condition, found: Found): Match {
+function judge({ test, not, missing }: Condition, found: PathValue): Match {
   if (found === OTHER) return "unclear";
   if (found === MISSING) return missing === undefined ? "unclear" : toMatch(missing === "holds");
   const match = runTest(test, found);

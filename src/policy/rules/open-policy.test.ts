@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import type { AuditEntry } from "../../ledger/index.ts";
+import type { LedgerEntry } from "../../ledger/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import type { CatalogSnapshot, PolicyRule } from "../../domain/index.ts";
 import { AGENT, policyOf, question, rule, toolOf } from "./fixtures/ask.ts";
@@ -15,7 +15,7 @@ const DENY = rule("no-reads", "deny", { effects: ["read"] });
 
 function setUp() {
   const file = { rules: [] as readonly PolicyRule[] | Error | undefined };
-  const written: AuditEntry[] = [];
+  const written: LedgerEntry[] = [];
   const warned: unknown[] = [];
   const kept = new Map<string, string>();
   let isFull = false;

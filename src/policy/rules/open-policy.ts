@@ -4,7 +4,7 @@
  */
 
 import { digestOf } from "../../text/index.ts";
-import type { AuditEntry } from "../../ledger/index.ts";
+import type { LedgerEntry } from "../../ledger/index.ts";
 import type {
   CatalogSnapshot,
   Decision,
@@ -19,12 +19,12 @@ import type { MetaStore } from "../../store/index.ts";
 import { compilePolicy } from "./compile-policy.ts";
 import type { CompiledPolicy } from "./compile-policy.ts";
 import { decide } from "./decide.ts";
-import type { Question } from "./decide.ts";
+import type { DecisionInput } from "./decide.ts";
 import { viewSnapshot } from "./view-snapshot.ts";
 
 /** Decides by the rules of the moment. Closing it only stops the looking. */
 export interface Policy extends AsyncDisposable {
-  decide(question: Question): Decision;
+  decide(question: DecisionInput): Decision;
   /** The same object for the same snapshot and principal, until the rules change. */
   view(snapshot: CatalogSnapshot, principal: Principal): CatalogSnapshot;
   /** What is in force now. */
@@ -39,7 +39,7 @@ export interface PolicyOptions {
   readonly settings: PolicySettings;
   readonly file?: RuleFile;
   readonly everyMs: number;
-  readonly record: (entry: AuditEntry) => Promise<unknown>;
+  readonly record: (entry: LedgerEntry) => Promise<unknown>;
   readonly meta: Pick<MetaStore, "get" | "set">;
   /** Tells the operator about a rule file that was refused. */
   readonly warn: (thrown: unknown) => void;

@@ -5,7 +5,7 @@
 
 import type { Decision, Effect, RuleId } from "../../domain/index.ts";
 import { matchSubject } from "./compile-policy.ts";
-import type { CompiledPolicy, Subject } from "./compile-policy.ts";
+import type { CompiledPolicy, RuleSubject } from "./compile-policy.ts";
 import { decideByProfile, toProfileRule } from "./decide.ts";
 import { isStricter } from "../flows/judge-flow.ts";
 
@@ -68,25 +68,25 @@ export function simulate(policy: CompiledPolicy, past: Iterable<PastCall>): Simu
   return { ...totals, changed: [...changed.values()], cannotTell: [...cannotTell.values()] };
 }
 
-interface Possible {
+interface PossibleDecision {
   readonly kind: DecisionKind;
   readonly rule: RuleId;
 }
 
-function atLeast(possible: Possible, { byGuard = false, decision }: PastCall): Possible {
+function atLeast(possible: PossibleDecision, { byGuard = false, decision }: PastCall): PossibleDecision {
   return byGuard && isStricter(decision, possible.kind) ? { ...possible, kind: decision } : possible;
 }
 
-function toSubject({ principal, tool, server, effect }: PastCall): Subject {
+function toSubject({ principal, tool, server, effect }: PastCall): RuleSubject {
   return { principal: { id: principal, groups: [] }, address: tool, server, effect };
 }
 
 /** Strictest first: every rule that may decide, up to the first that certainly would, or else the profile. */
 function decideWithoutArguments(
   { rules, settings: { profile } }: CompiledPolicy,
-  subject: Subject,
-): readonly Possible[] {
-  const possible: Possible[] = [];
+  subject: RuleSubject,
+): readonly PossibleDecision[] {
+  const possible: PossibleDecision[] = [];
   for (const compiled of rules) {
     const { id: rule, decision: kind, when = [] } = compiled.rule;
     const fits = matchSubject(compiled, subject);

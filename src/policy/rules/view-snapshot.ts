@@ -14,7 +14,7 @@ export function viewSnapshot(policy: CompiledPolicy, snapshot: CatalogSnapshot, 
   const hidden = new Map<ToolAddress, Tool>();
   const changed: [string, Effect][] = [];
   for (const [address, plain] of snapshot.tools) {
-    const tool = stateEffect(policy, plain);
+    const tool = applyOperatorEffect(policy, plain);
     if (tool !== plain) changed.push([address, tool.effect]);
     (isAlwaysDenied(policy, tool, principal) ? hidden : shown).set(address, tool);
   }
@@ -30,7 +30,7 @@ export function viewSnapshot(policy: CompiledPolicy, snapshot: CatalogSnapshot, 
 }
 
 /** The tool with the effect that the operator states, if any: the whole name before the namespace before `*`. */
-export function stateEffect({ settings: { effects } }: CompiledPolicy, tool: Tool): Tool {
+export function applyOperatorEffect({ settings: { effects } }: CompiledPolicy, tool: Tool): Tool {
   if (effects.size === 0) return tool;
   const namespace = tool.address.slice(0, tool.address.indexOf("."));
   const effect = effects.get(tool.address) ?? effects.get(`${namespace}.*`) ?? effects.get("*");

@@ -22,7 +22,7 @@ export function createCancellations({ database, read, write }: Connection): Canc
   const selectAll = database.prepare(LIST);
 
   return {
-    ask: ({ execution, askedBy, askedAt }) =>
+    request: ({ execution, askedBy, askedAt }) =>
       write(() => {
         forget.run();
         insert.run(askedBy, askedAt, execution);

@@ -10,8 +10,8 @@ import { pathToFileURL } from "node:url";
 
 import { GloveboxError } from "../../domain/index.ts";
 
-import { joinWrites } from "./join-writes.ts";
-import { rememberFile } from "./remember-file.ts";
+import { createWriteBatcher } from "./write-batcher.ts";
+import { createFileCheck } from "./file-check.ts";
 import { integerOf, textOf } from "./row.ts";
 import { openSyncedLog } from "./synced-log.ts";
 import { isBusy, toStoreError } from "./to-store-error.ts";
@@ -68,7 +68,7 @@ export function openReadOnly(path: string): DatabaseSync {
 /** Opens the file for good. It must exist and be known to be ours. */
 export async function connect(options: ConnectionOptions): Promise<Connection> {
   const database = await whenFree(options, () => openForWriting(options));
-  const checkFile = rememberFile(options.path);
+  const checkFile = createFileCheck(options.path);
   const log = options.path === MEMORY ? undefined : openSyncedLog(`${options.path}-wal`);
   const attempt = <Value>(transaction: () => Value, isDurable: boolean): Promise<Value> =>
     whenFree(options, () => {
@@ -79,7 +79,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
     throw toStoreError(thrown, options.path);
   };
   const flush = async (): Promise<void> => log?.synced();
-  const joined = joinWrites(database, { commit: attempt, flush });
+  const joined = createWriteBatcher(database, { commit: attempt, flush });
   return {
     database,
     read: (work) => whenFree(options, work),

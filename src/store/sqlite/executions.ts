@@ -17,7 +17,7 @@ import type {
   ExecutionOutcome,
   ExecutionStore,
   ExecutionSummary,
-  Page,
+  ExecutionPage,
   StoredExecution,
 } from "../executions.ts";
 
@@ -69,7 +69,7 @@ export function createExecutions({ database, read, write, commit }: Connection):
         throw isTaken(thrown) ? new GloveboxError("REQUEST_CONFLICT", message) : thrown;
       }
     },
-    claim: ({ journal = [], ...opening }, key) =>
+    openOnce: ({ journal = [], ...opening }, key) =>
       write(() => {
         const holder = keys.take(opening, key);
         if (holder) return holder;
@@ -86,13 +86,13 @@ export function createExecutions({ database, read, write, commit }: Connection):
     list: (page) => read(() => list(database, page)),
     listUnfinished: () => read(() => unfinished.all().map(toSummary)),
     listPaused: () => read(() => paused.all().map(toSummary)),
-    adopt: (id, { was, from, by }) =>
+    claim: (id, { was, from, by }) =>
       write(() => Number(adopt.run(by, id, was === "paused" ? was : null, from ?? null).changes) > 0),
   };
 }
 
 /** Newest first; ids break ties, so that a page never repeats or skips an execution of the same millisecond. */
-function list(database: DatabaseSync, { limit, before, state }: Page): readonly ExecutionSummary[] {
+function list(database: DatabaseSync, { limit, before, state }: ExecutionPage): readonly ExecutionSummary[] {
   const conditions = [...(state === undefined ? [] : ["state IS :state"]), ...(before === undefined ? [] : [OLDER])];
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
   const values = defined({ limit: Math.max(0, limit), before, state: state === "running" ? null : state });

@@ -4,7 +4,7 @@ import type { MetaStore } from "../store.ts";
 
 import type { Connection } from "./connection.ts";
 import { textOf } from "./row.ts";
-import { writeOver } from "./write-over.ts";
+import { writeAndErase } from "./write-over.ts";
 
 /** Works on the connection's own file; the caller closes that. */
 export function createMeta(connection: Connection): MetaStore {
@@ -25,7 +25,7 @@ export function createMeta(connection: Connection): MetaStore {
       await write(() => upsert.run(key, value));
     },
     erase: async (key) => {
-      await writeOver(connection, () => remove.run(key));
+      await writeAndErase(connection, () => remove.run(key));
     },
     claim: (key, value) =>
       write(() => {

@@ -12,7 +12,7 @@ const GIVE_BACK = `UPDATE quota_windows SET used = MAX(0, used - MAX(0, held.amo
   AND held.key = quota_windows.key AND held.started_at = quota_windows.started_at`;
 const SEE = "UPDATE quota_reservations SET seen_at = $now WHERE holder IN (SELECT value FROM json_each($holders))";
 
-export interface Reservations extends Pick<QuotaStore, "giveBack" | "noteHeld" | "heldFor" | "goOn"> {
+export interface Reservations extends Pick<QuotaStore, "giveBack" | "noteHeld" | "heldFor" | "restoreHold"> {
   /** Belongs into the transaction that takes; what the holder held before of that window counts as used. */
   readonly reserve: (holder: string, units: TakenUnits, now: Instant) => void;
 }
@@ -25,7 +25,7 @@ export function createReservations({ database, read, commit }: Connection): Rese
   const leave = database.prepare("DELETE FROM quota_places WHERE lease = ?");
   const see = database.prepare(SEE);
   const heldFor = database.prepare("SELECT MAX(seen_at - taken_at) AS held FROM quota_reservations WHERE holder = ?");
-  const goOn = database.prepare("UPDATE quota_reservations SET taken_at = ?, seen_at = ? WHERE holder = ?");
+  const restoreHold = database.prepare("UPDATE quota_reservations SET taken_at = ?, seen_at = ? WHERE holder = ?");
 
   return {
     reserve: (holder, { key, startedAt, amount }, now) => void reserve.run(holder, key, startedAt, amount, now, now),
@@ -41,6 +41,6 @@ export function createReservations({ database, read, commit }: Connection): Rese
         const row = heldFor.get(holder) ?? {};
         return row["held"] === null ? undefined : Math.max(0, integerOf(row, "held"));
       }),
-    goOn: (holder, heldMs, now) => commit(() => void goOn.run(now - heldMs, now, holder)),
+    restoreHold: (holder, heldMs, now) => commit(() => void restoreHold.run(now - heldMs, now, holder)),
   };
 }

@@ -9,7 +9,7 @@ import type { LedgerQuery } from "../store.ts";
 
 import type { Row } from "./row.ts";
 
-interface Condition {
+interface SqlCondition {
   readonly sql: string;
   readonly values: readonly SQLInputValue[];
 }
@@ -18,7 +18,7 @@ interface Condition {
 const OUTCOMES = ["$.outcome", "$.state", "$.decision", "$.code"];
 
 /** What a cut has dropped is not there, even if somebody put it back; nor is anything before the first number. */
-const KEPT: Condition = {
+const KEPT: SqlCondition = {
   sql: "seq > coalesce((SELECT max(seq) FROM statements WHERE kind = 'cut'), 0)",
   values: [],
 };
@@ -33,9 +33,9 @@ export function searchLedger(database: DatabaseSync, query: LedgerQuery): Row[] 
   return statement.all(...values, Math.max(0, query.limit));
 }
 
-function toConditions(query: LedgerQuery): readonly Condition[] {
+function toConditions(query: LedgerQuery): readonly SqlCondition[] {
   const { actor, subject, action, outcome, execution, since, until, before } = query;
-  const found: (Condition | undefined)[] = [
+  const found: (SqlCondition | undefined)[] = [
     before === undefined ? undefined : { sql: "seq < ?", values: [before] },
     since === undefined ? undefined : { sql: "at >= ?", values: [since] },
     until === undefined ? undefined : { sql: "at <= ?", values: [until] },
@@ -53,13 +53,13 @@ function toAction(action: string): readonly SQLInputValue[] {
 }
 
 /** The text is looked at first: most records are not of this execution, and reading JSON is dear. */
-function isOf(execution: string | readonly string[]): Condition {
+function isOf(execution: string | readonly string[]): SqlCondition {
   if (typeof execution !== "string") return isOfAny(JSON.stringify(execution));
   const sql = "subject = ? OR (instr(detail, ?) > 0 AND json_valid(detail) AND detail ->> '$.execution' = ?)";
   return { sql, values: [execution, execution, execution] };
 }
 
-function isOfAny(executions: string): Condition {
+function isOfAny(executions: string): SqlCondition {
   const any = "IN (SELECT value FROM json_each(?))";
   return {
     sql: `subject ${any} OR (json_valid(detail) AND detail ->> '$.execution' ${any})`,
@@ -67,7 +67,7 @@ function isOfAny(executions: string): Condition {
   };
 }
 
-function endsAs(outcome: string): Condition {
+function endsAs(outcome: string): SqlCondition {
   const sql = OUTCOMES.map((path) => `detail ->> '${path}' = ?`).join(" OR ");
   return {
     sql: `instr(detail, ?) > 0 AND json_valid(detail) AND (${sql})`,

@@ -6,7 +6,7 @@ import type { SecretRow, SecretStore } from "../store.ts";
 import type { Connection } from "./connection.ts";
 import { bytesOf, idOf, integerOf, textOf } from "./row.ts";
 import type { Row } from "./row.ts";
-import { writeOver } from "./write-over.ts";
+import { writeAndErase } from "./write-over.ts";
 
 /** Where the check value is in `meta`. */
 const CHECK = "vault.check";
@@ -70,7 +70,7 @@ function createRewrap(connection: Connection): SecretStore["rewrap"] {
   const findCheck = createFindCheck(connection);
 
   return ({ from, to }, wrap) =>
-    writeOver(connection, () => {
+    writeAndErase(connection, () => {
       if (findCheck() !== from) return false;
       for (const row of selectAll.all().map(toSecretRow)) update.run(wrap(row), row.name);
       setCheck.run(to, CHECK);

@@ -18,21 +18,21 @@ const TAKEN: readonly number[] = [1555, 2067];
 
 const UNCHANGED = "Nothing was changed. Restore a backup, or name another file in `store.url`";
 
-interface Problem {
+interface SqliteProblem {
   readonly text: (path: string) => string;
   readonly hint: string;
 }
 
-const ACCESS: Problem = {
+const ACCESS: SqliteProblem = {
   text: (path) => `The store cannot be written: ${path} or its folder is read-only`,
   hint: "Give this user write access to the file and its folder, or name another file in `store.url`",
 };
-const LOCK: Problem = {
+const LOCK: SqliteProblem = {
   text: (path) => `The store is locked: another process is writing to ${path} and does not finish`,
   hint: "Wait, or end the process that holds the file open",
 };
 
-const PROBLEMS: ReadonlyMap<number, Problem> = new Map([
+const PROBLEMS: ReadonlyMap<number, SqliteProblem> = new Map([
   [PERM, ACCESS],
   [READONLY, ACCESS],
   [BUSY, LOCK],

@@ -2,13 +2,13 @@
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 
-interface Ends {
+interface TransactionStatements {
   readonly begin: StatementSync;
   readonly commit: StatementSync;
 }
 
 /** Prepared once for a connection: there are two of each for every call of a program. */
-const known = new WeakMap<DatabaseSync, Ends>();
+const known = new WeakMap<DatabaseSync, TransactionStatements>();
 
 /** IMMEDIATE takes the write lock at once: a transaction that starts as a reader could fail half way. */
 export function inTransaction<Value>(database: DatabaseSync, work: () => Value): Value {
@@ -25,7 +25,7 @@ export function inTransaction<Value>(database: DatabaseSync, work: () => Value):
   }
 }
 
-function findEnds(database: DatabaseSync): Ends {
+function findEnds(database: DatabaseSync): TransactionStatements {
   const found = known.get(database);
   if (found) return found;
   const ends = { begin: database.prepare("BEGIN IMMEDIATE"), commit: database.prepare("COMMIT") };

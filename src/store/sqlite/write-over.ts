@@ -3,7 +3,7 @@
 import type { Connection } from "./connection.ts";
 
 /** As `write`. SQLite gives space free without touching it, and its log keeps former pages for a while. */
-export async function writeOver<Value>({ database, read, write }: Connection, work: () => Value): Promise<Value> {
+export async function writeAndErase<Value>({ database, read, write }: Connection, work: () => Value): Promise<Value> {
   const value = await write(() => {
     database.exec("PRAGMA secure_delete = ON");
     const done = work();

@@ -9,7 +9,7 @@ import { GloveboxError, describeEffect, isJsonObject, parsePrincipalId, parseToo
 import type { JsonObject, PolicyRule, PolicySettings, Principal, Tool } from "../../domain/index.ts";
 import { findNearest } from "../../catalog/index.ts";
 import { toFetchTool } from "../../execution/index.ts";
-import { compilePolicy, describeCondition, explain, simulate, stateEffect } from "../../policy/index.ts";
+import { compilePolicy, describeCondition, explain, simulate, applyOperatorEffect } from "../../policy/index.ts";
 import { parseMoment } from "./audit-command.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers } from "./powers.ts";
@@ -56,7 +56,9 @@ export async function explainCommand(name: string, flags: PolicyFlags, powers: C
   await using gateway = await powers.openGateway(settings);
   const own = toFetchTool(args);
   const tool =
-    name === own.address ? stateEffect(policy, own) : await findTool(await gateway.takeSnapshot(principal), name);
+    name === own.address
+      ? applyOperatorEffect(policy, own)
+      : await findTool(await gateway.takeSnapshot(principal), name);
   const call = { execution: NO_EXECUTION, seq: 1, principal: principal.id, address: tool.address, args };
   const explanation = explain(policy, { call, tool, principal });
   const { decision, rules } = explanation;

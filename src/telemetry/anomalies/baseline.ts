@@ -5,11 +5,11 @@
 
 /** What is compared with the past, minute by minute. */
 export const MEASURES = ["requests", "failures", "outputBytes"] as const;
-export type Measure = (typeof MEASURES)[number];
-export type Counts = Readonly<Record<Measure, number>>;
+export type MeasureName = (typeof MEASURES)[number];
+export type Counts = Readonly<Record<MeasureName, number>>;
 
 /** What earlier minutes taught about one measure. */
-export interface Usual {
+export interface UsualValue {
   readonly mean: number;
   readonly variance: number;
 }
@@ -17,7 +17,7 @@ export interface Usual {
 export interface Baseline {
   /** How many minutes it was learned from. */
   readonly minutes: number;
-  readonly usual: Readonly<Record<Measure, Usual>>;
+  readonly usual: Readonly<Record<MeasureName, UsualValue>>;
 }
 
 export const WINDOW_MS = 60_000;
@@ -33,7 +33,7 @@ export const FLOORS: Counts = { requests: 120, failures: 50, outputBytes: 4 * MI
 /** For principals without a past. Their rate is held by quotas alone. */
 export const FIRST_CEILINGS: Counts = { requests: Infinity, failures: 50, outputBytes: 64 * MIB };
 
-const NOTHING: Usual = { mean: 0, variance: 0 };
+const NOTHING: UsualValue = { mean: 0, variance: 0 };
 
 export const EMPTY_BASELINE: Baseline = {
   minutes: 0,
@@ -41,7 +41,7 @@ export const EMPTY_BASELINE: Baseline = {
 };
 
 /** More than this in one minute is a burst. */
-export function limitOf({ minutes, usual }: Baseline, measure: Measure): number {
+export function limitOf({ minutes, usual }: Baseline, measure: MeasureName): number {
   if (minutes < LEARN_MINUTES) return FIRST_CEILINGS[measure];
   const { mean, variance } = usual[measure];
   return Math.max(FLOORS[measure], TIMES * mean, mean + DEVIATIONS * Math.sqrt(variance));
@@ -49,7 +49,7 @@ export function limitOf({ minutes, usual }: Baseline, measure: Measure): number 
 
 /** What is beyond the limit is learned as the limit: a burst must not become usual at once. */
 export function learn(baseline: Baseline, counts: Counts): Baseline {
-  const learned = (measure: Measure): Usual => {
+  const learned = (measure: MeasureName): UsualValue => {
     const value = Math.min(counts[measure], limitOf(baseline, measure));
     return baseline.minutes === 0 ? { mean: value, variance: 0 } : weigh(baseline.usual[measure], value);
   };
@@ -61,7 +61,7 @@ export function learn(baseline: Baseline, counts: Counts): Baseline {
   return { minutes: Math.min(baseline.minutes + 1, LEARN_MINUTES), usual };
 }
 
-function weigh({ mean, variance }: Usual, value: number): Usual {
+function weigh({ mean, variance }: UsualValue, value: number): UsualValue {
   const difference = value - mean;
   return { mean: mean + WEIGHT * difference, variance: (1 - WEIGHT) * (variance + WEIGHT * difference * difference) };
 }

@@ -5,8 +5,8 @@ import { createHmac } from "node:crypto";
 import { test } from "node:test";
 
 import { openEgress } from "../../egress/index.ts";
-import { openWatched } from "../fixtures/happenings.ts";
-import type { Watched } from "../fixtures/happenings.ts";
+import { openTelemetryFixture } from "../fixtures/events.ts";
+import type { TelemetryFixture } from "../fixtures/events.ts";
 import { startReceiver } from "../fixtures/receiver.ts";
 import type { Received, Receiver } from "../fixtures/receiver.ts";
 import { createWebhook } from "./create-webhook.ts";
@@ -16,7 +16,7 @@ import { signMessage } from "./sign.ts";
 const SECRET = "a secret of the operator";
 
 interface Setting {
-  readonly watched: Watched;
+  readonly watched: TelemetryFixture;
   readonly receiver: Receiver;
   readonly warnings?: unknown[];
   readonly secrets?: string[];
@@ -38,7 +38,7 @@ async function openWebhook({ watched, receiver, warnings = [], secrets = [] }: S
   return webhook;
 }
 
-async function seeAnomaly({ ledger }: Watched, tool: string): Promise<number> {
+async function seeAnomaly({ ledger }: TelemetryFixture, tool: string): Promise<number> {
   const detail = { kind: "firstUse", tool };
   return (await ledger.write({ actor: "gateway", action: "anomaly.seen", subject: "ann", detail })).seq;
 }
@@ -52,7 +52,7 @@ async function untilDelivered(webhook: Webhook, count: number): Promise<void> {
 }
 
 test("an alert is a signed POST that says what, who and when, and only of what is new", async () => {
-  await using watched = await openWatched();
+  await using watched = await openTelemetryFixture();
   await using receiver = await startReceiver();
   await seeAnomaly(watched, "crm.before");
   await using webhook = await openWebhook({ watched, receiver });
@@ -87,7 +87,7 @@ test("another time, another body or another secret is another signature", () => 
 });
 
 test("what is not accepted is sent again until it is, in order, with one warning", async () => {
-  await using watched = await openWatched();
+  await using watched = await openTelemetryFixture();
   await using receiver = await startReceiver();
   const warnings: unknown[] = [];
   await using webhook = await openWebhook({ watched, receiver, warnings });
@@ -108,7 +108,7 @@ test("what is not accepted is sent again until it is, in order, with one warning
 });
 
 test("what one process could not send the next one sends, once", async () => {
-  await using watched = await openWatched();
+  await using watched = await openTelemetryFixture();
   await using receiver = await startReceiver();
   const first = await openWebhook({ watched, receiver });
   await seeAnomaly(watched, "crm.one");
@@ -127,7 +127,7 @@ test("what one process could not send the next one sends, once", async () => {
 });
 
 test("an alert that is a day old is left out, and one a moment younger is not", async () => {
-  await using watched = await openWatched();
+  await using watched = await openTelemetryFixture();
   await using receiver = await startReceiver();
   await using webhook = await openWebhook({ watched, receiver });
   await seeAnomaly(watched, "crm.old");
@@ -140,7 +140,7 @@ test("an alert that is a day old is left out, and one a moment younger is not", 
 });
 
 test("a receiver that never answers does not hold up the end", { timeout: 20_000 }, async () => {
-  await using watched = await openWatched();
+  await using watched = await openTelemetryFixture();
   await using receiver = await startReceiver();
   const webhook = await openWebhook({ watched, receiver });
   receiver.status = undefined;

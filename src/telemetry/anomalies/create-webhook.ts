@@ -43,7 +43,7 @@ const PAGE = 500;
 /** So often it looks on its own, which keeps the way to the end of the ledger short. */
 const LOOK_MS = 60_000;
 
-interface State {
+interface WebhookState {
   timer: NodeJS.Timeout | undefined;
   running: Promise<void> | undefined;
   isAwake: boolean;
@@ -56,7 +56,7 @@ interface State {
 export function createWebhook(options: WebhookOptions): Webhook {
   const { warn, firstPauseMs = FIRST_PAUSE_MS } = options;
   const closing = new AbortController();
-  const state: State = {
+  const state: WebhookState = {
     timer: undefined,
     running: undefined,
     isAwake: false,

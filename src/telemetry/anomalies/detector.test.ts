@@ -1,11 +1,11 @@
-/** A burst is seen and steady work is not. Time is the happenings' own. */
+/** A burst is seen and steady work is not. Time is the events' own. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import * as fc from "fast-check";
 
-import type { CallSeen, ExecutionSeen } from "../happening.ts";
+import type { CallTelemetry, ExecutionTelemetry } from "../event.ts";
 import { FIRST_CEILINGS, FLOORS, LEARN_MINUTES, WINDOW_MS } from "./baseline.ts";
 import { createDetector } from "./detector.ts";
 import type { Anomaly, Detector } from "./detector.ts";
@@ -14,13 +14,13 @@ import { parseProfilesText, toProfilesText } from "./profile.ts";
 const HOUR_MS = 3_600_000;
 const STATS = { queueMs: 0, wallMs: 5, cpuMs: 1, peakMemoryBytes: 1, calls: 1, outputBytes: 1_000 };
 
-function call(endedAt: number, more: Partial<CallSeen> = {}): CallSeen {
+function call(endedAt: number, more: Partial<CallTelemetry> = {}): CallTelemetry {
   const tool = { address: "crm.read", server: "crm", effect: "read", decision: "allow", isFlow: false } as const;
   const who = { principal: "ann", execution: "ex", seq: 1 };
   return { kind: "call", ...who, tool, outcome: "ok", code: undefined, ms: 1, endedAt, ...more };
 }
 
-function ended(endedAt: number, more: Partial<ExecutionSeen> = {}): ExecutionSeen {
+function ended(endedAt: number, more: Partial<ExecutionTelemetry> = {}): ExecutionTelemetry {
   const who = { principal: "ann", execution: "ex" };
   return {
     kind: "execution",
@@ -42,7 +42,7 @@ function learnQuietly(detector: Detector, minutes: number): number {
   return (minutes + 1) * WINDOW_MS;
 }
 
-function observeTimes(detector: Detector, times: number, seen: CallSeen): readonly Anomaly[] {
+function observeTimes(detector: Detector, times: number, seen: CallTelemetry): readonly Anomaly[] {
   return Array.from({ length: times }, () => detector.observe(seen)).flat();
 }
 

@@ -1,9 +1,9 @@
-/** Compares what principals do with what each of them usually does. It has no clock: happenings carry their time. */
+/** Compares what principals do with what each of them usually does. It has no clock: events carry their time. */
 
 import type { Instant } from "../../domain/index.ts";
-import type { CallSeen, Happening } from "../happening.ts";
+import type { CallTelemetry, TelemetryEvent } from "../event.ts";
 import { MEASURES, WINDOW_MS, learn, limitOf } from "./baseline.ts";
-import type { Counts, Measure } from "./baseline.ts";
+import type { Counts, MeasureName } from "./baseline.ts";
 import { createProfile } from "./profile.ts";
 import type { Profile } from "./profile.ts";
 
@@ -12,7 +12,7 @@ export type Anomaly =
   | {
       readonly kind: "burst";
       readonly principal: string;
-      readonly measure: Measure;
+      readonly measure: MeasureName;
       readonly measured: number;
       readonly usual: number;
       readonly limit: number;
@@ -20,7 +20,7 @@ export type Anomaly =
   | { readonly kind: "firstUse"; readonly principal: string; readonly tool: string };
 
 export interface Detector {
-  observe(happening: Happening): readonly Anomaly[];
+  observe(event: TelemetryEvent): readonly Anomaly[];
   /** By principal, the one that was active last at the end. */
   readonly profiles: ReadonlyMap<string, Profile>;
 }
@@ -43,14 +43,14 @@ export function createDetector(start: Iterable<readonly [string, Profile]> = [])
   };
   return {
     profiles,
-    observe(happening) {
-      if (happening.kind === "commit") return [];
-      const { principal, endedAt } = happening;
+    observe(event) {
+      if (event.kind === "commit") return [];
+      const { principal, endedAt } = event;
       const profile = find(principal);
       enterMinute(profile, Math.floor(endedAt / WINDOW_MS));
-      const bursts = addCounts(profile, toCounts(happening)).filter((measure) => mayTell(profile, measure, endedAt));
+      const bursts = addCounts(profile, toCounts(event)).filter((measure) => mayTell(profile, measure, endedAt));
       const found = bursts.map((measure) => describeBurst(principal, profile, measure));
-      const tool = happening.kind === "call" ? destructiveToolOf(happening) : undefined;
+      const tool = event.kind === "call" ? destructiveToolOf(event) : undefined;
       if (tool === undefined || !isNew(profile, tool)) return found;
       return [...found, { kind: "firstUse", principal, tool }];
     },
@@ -65,14 +65,14 @@ function enterMinute(profile: Profile, minute: number): void {
   profile.counts = { requests: 0, failures: 0, outputBytes: 0 };
 }
 
-function toCounts(happening: Exclude<Happening, { kind: "commit" }>): Counts {
-  const isFailure = happening.kind === "call" ? happening.outcome !== "ok" : happening.state === "failed";
-  const outputBytes = happening.kind === "call" ? 0 : happening.stats.outputBytes;
+function toCounts(event: Exclude<TelemetryEvent, { kind: "commit" }>): Counts {
+  const isFailure = event.kind === "call" ? event.outcome !== "ok" : event.state === "failed";
+  const outputBytes = event.kind === "call" ? 0 : event.stats.outputBytes;
   return { requests: 1, failures: isFailure ? 1 : 0, outputBytes };
 }
 
 /** Answers which measures are beyond their limits now. */
-function addCounts(profile: Profile, more: Counts): readonly Measure[] {
+function addCounts(profile: Profile, more: Counts): readonly MeasureName[] {
   const { counts } = profile;
   profile.counts = {
     requests: counts.requests + more.requests,
@@ -82,21 +82,21 @@ function addCounts(profile: Profile, more: Counts): readonly Measure[] {
   return MEASURES.filter((measure) => profile.counts[measure] > limitOf(profile.baseline, measure));
 }
 
-function mayTell(profile: Profile, measure: Measure, now: Instant): boolean {
+function mayTell(profile: Profile, measure: MeasureName, now: Instant): boolean {
   const last = profile.toldAt.get(measure);
   if (last !== undefined && now - last < QUIET_MS) return false;
   profile.toldAt.set(measure, now);
   return true;
 }
 
-function describeBurst(principal: string, { counts, baseline }: Profile, measure: Measure): Anomaly {
+function describeBurst(principal: string, { counts, baseline }: Profile, measure: MeasureName): Anomaly {
   const usual = Math.round(baseline.usual[measure].mean);
   const limit = Math.round(limitOf(baseline, measure));
   return { kind: "burst", principal, measure, measured: counts[measure], usual, limit };
 }
 
 /** The address, when a tool that destroys was really called: what was refused never reached it. */
-function destructiveToolOf({ tool, outcome, code }: CallSeen): string | undefined {
+function destructiveToolOf({ tool, outcome, code }: CallTelemetry): string | undefined {
   if (tool?.effect !== "destroy" || outcome === "denied" || outcome === "pending") return undefined;
   return code === "LIMIT_QUOTA" ? undefined : tool.address;
 }

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { callEntries, endedExecution, executionId, openWatched } from "../fixtures/happenings.ts";
-import type { CallFacts, Watched } from "../fixtures/happenings.ts";
+import { callEntries, endedExecution, executionId, openTelemetryFixture } from "../fixtures/events.ts";
+import type { CallFacts, TelemetryFixture } from "../fixtures/events.ts";
 import { createFeed } from "../feed.ts";
 import { openAnomalies } from "./open-anomalies.ts";
 import type { Anomalies } from "./open-anomalies.ts";
@@ -15,17 +15,20 @@ const report = (thrown: unknown): never => {
   throw thrown;
 };
 
-function open({ feed, store, ledger, clock }: Watched, onSeen: () => void = () => undefined): Promise<Anomalies> {
+function open(
+  { feed, store, ledger, clock }: TelemetryFixture,
+  onSeen: () => void = () => undefined,
+): Promise<Anomalies> {
   return openAnomalies({ feed, store, ledger, now: () => clock.now, onSeen, report });
 }
 
-async function write({ ledger, feed }: Watched, ...calls: readonly CallFacts[]): Promise<void> {
+async function write({ ledger, feed }: TelemetryFixture, ...calls: readonly CallFacts[]): Promise<void> {
   const written = calls.flatMap((facts) => callEntries(facts)).map((entry) => ledger.write(entry));
   await Promise.all(written);
   feed.drain();
 }
 
-async function readSeen({ store }: Watched): Promise<readonly unknown[]> {
+async function readSeen({ store }: TelemetryFixture): Promise<readonly unknown[]> {
   const found = await store.ledger.search({ action: "anomaly.seen", limit: 100 });
   return found.toReversed().map(({ actor, subject, detail }) => [actor, subject, JSON.parse(detail)]);
 }
@@ -33,7 +36,7 @@ async function readSeen({ store }: Watched): Promise<readonly unknown[]> {
 const DROP = { tool: "crm.drop", effect: "destroy" };
 
 test("a burst of failures and a first use are one record each", async () => {
-  await using watched = await openWatched();
+  await using watched = await openTelemetryFixture();
   let woken = 0;
   const anomalies = await open(watched, () => void (woken += 1));
   const failures = Array.from({ length: 60 }, (_, seq) => ({ seq, outcome: "error", code: "UPSTREAM_FAILED" }));
@@ -48,7 +51,7 @@ test("a burst of failures and a first use are one record each", async () => {
 });
 
 test("a thousand steady executions through the ledger leave no record, and a burst after them does", async () => {
-  await using watched = await openWatched();
+  await using watched = await openTelemetryFixture();
   const { clock, feed } = watched;
   await using anomalies = await open(watched);
   for (let number = 1; number <= 1_000; number += 1) {
@@ -66,7 +69,7 @@ test("a thousand steady executions through the ledger leave no record, and a bur
 });
 
 test("after a restart, what was used is known, and so is what is usual", async () => {
-  await using watched = await openWatched();
+  await using watched = await openTelemetryFixture();
   const { clock } = watched;
   const first = await open(watched);
   await write(watched, { seq: 1, ...DROP });
@@ -87,13 +90,13 @@ test("after a restart, what was used is known, and so is what is usual", async (
   );
 });
 
-async function collect({ ledger }: Watched, calls: number) {
+async function collect({ ledger }: TelemetryFixture, calls: number) {
   const entries = Array.from({ length: calls }, (_, seq) => callEntries({ seq, ...DROP })).flat();
   return Promise.all(entries.map((entry) => ledger.write(entry)));
 }
 
 test("turned on later, it knows from the ledger what has been in use", async () => {
-  await using watched = await openWatched();
+  await using watched = await openTelemetryFixture();
   await write(watched, { seq: 1, ...DROP });
   await write(watched, { seq: 2, tool: "crm.wipe", effect: "destroy", decision: "deny", outcome: "denied" });
   await using anomalies = await open(watched);
@@ -104,7 +107,7 @@ test("turned on later, it knows from the ledger what has been in use", async () 
 });
 
 test("twenty records in an hour are the most, and the next one says how many were left out", async () => {
-  await using watched = await openWatched();
+  await using watched = await openTelemetryFixture();
   const anomalies = await open(watched);
   const use = (number: number): CallFacts => ({ seq: number, tool: `crm.drop${number}`, effect: "destroy" });
   await write(watched, ...Array.from({ length: 19 }, (_, number) => use(number)));

@@ -60,8 +60,8 @@ export async function openAnomalies(options: AnomaliesOptions): Promise<Anomalie
     await ledger.write({ actor: "gateway", action: ANOMALY_SEEN, subject, detail });
     onSeen();
   };
-  const forget = feed.listen((happening) => {
-    const found = detector.observe(happening);
+  const forget = feed.listen((event) => {
+    const found = detector.observe(event);
     for (const anomaly of found) follow(tell(anomaly));
     if (found.length > 0) save();
   });

@@ -3,7 +3,7 @@
 import { isJsonObject } from "../../domain/index.ts";
 import type { Instant, Json, JsonObject } from "../../domain/index.ts";
 import { EMPTY_BASELINE, MEASURES } from "./baseline.ts";
-import type { Baseline, Counts, Measure, Usual } from "./baseline.ts";
+import type { Baseline, Counts, MeasureName, UsualValue } from "./baseline.ts";
 
 export interface Profile {
   /** Since the epoch. */
@@ -12,7 +12,7 @@ export interface Profile {
   counts: Counts;
   baseline: Baseline;
   /** When each kind of burst was last told. */
-  readonly toldAt: Map<Measure, Instant>;
+  readonly toldAt: Map<MeasureName, Instant>;
   /** Destructive tools that it has used, the oldest first. */
   readonly tools: Set<string>;
 }
@@ -51,7 +51,7 @@ function parseJson(text: string): Json {
 }
 
 function parseProfile({ minute, counts, baseline, toldAt, tools }: JsonObject): Profile {
-  const told = MEASURES.flatMap((measure): [Measure, Instant][] => {
+  const told = MEASURES.flatMap((measure): [MeasureName, Instant][] => {
     const at = isJsonObject(toldAt) ? toldAt[measure] : undefined;
     return typeof at === "number" ? [[measure, at]] : [];
   });
@@ -66,7 +66,7 @@ function parseProfile({ minute, counts, baseline, toldAt, tools }: JsonObject): 
 }
 
 function parseBaseline({ minutes, usual }: JsonObject): Baseline {
-  const parse = (measure: Measure): Usual => {
+  const parse = (measure: MeasureName): UsualValue => {
     const found = isJsonObject(usual) ? usual[measure] : undefined;
     if (!isJsonObject(found)) return { mean: 0, variance: 0 };
     return { mean: toNumber(found["mean"]), variance: toNumber(found["variance"]) };
@@ -74,7 +74,7 @@ function parseBaseline({ minutes, usual }: JsonObject): Baseline {
   return { minutes: toNumber(minutes), usual: forEach(parse) };
 }
 
-function forEach<Value>(make: (measure: Measure) => Value): Readonly<Record<Measure, Value>> {
+function forEach<Value>(make: (measure: MeasureName) => Value): Readonly<Record<MeasureName, Value>> {
   return { requests: make("requests"), failures: make("failures"), outputBytes: make("outputBytes") };
 }
 

@@ -4,7 +4,7 @@ import { createHmac } from "node:crypto";
 
 const PREFIX = "whsec_";
 
-export interface Message {
+export interface WebhookMessage {
   readonly id: string;
   /** Seconds since the epoch: a receiver refuses what is too old. */
   readonly timestamp: number;
@@ -12,7 +12,7 @@ export interface Message {
 }
 
 /** The three headers; the time is under the signature, so an old message cannot be sent again as a new one. */
-export function signMessage({ id, timestamp, body }: Message, secret: string): Readonly<Record<string, string>> {
+export function signMessage({ id, timestamp, body }: WebhookMessage, secret: string): Readonly<Record<string, string>> {
   const signature = createHmac("sha256", toKey(secret)).update(`${id}.${timestamp}.${body}`).digest("base64");
   return { "webhook-id": id, "webhook-timestamp": String(timestamp), "webhook-signature": `v1,${signature}` };
 }

@@ -4,13 +4,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { parseConnectorId } from "../../domain/index.ts";
-import type { AuditEntry } from "../../ledger/index.ts";
-import { callEntries, endedExecution, executionId, openWatched } from "../fixtures/happenings.ts";
-import type { Watched } from "../fixtures/happenings.ts";
+import type { LedgerEntry } from "../../ledger/index.ts";
+import { callEntries, endedExecution, executionId, openTelemetryFixture } from "../fixtures/events.ts";
+import type { TelemetryFixture } from "../fixtures/events.ts";
 import { createMetrics } from "./create-metrics.ts";
 import type { Metrics } from "./create-metrics.ts";
 
-function createTestMetrics({ feed }: Watched): Metrics {
+function createTestMetrics({ feed }: TelemetryFixture): Metrics {
   const name = parseConnectorId("crm server");
   assert.ok(name);
   return createMetrics({
@@ -30,9 +30,9 @@ const read = (metrics: Metrics, name: string): string[] =>
     .filter((line) => line.startsWith(name));
 
 test("calls are counted by server, tool, decision and outcome, and made-up names are not", async () => {
-  await using watched = await openWatched();
+  await using watched = await openTelemetryFixture();
   const metrics = createTestMetrics(watched);
-  const write = async (entries: readonly AuditEntry[]): Promise<void> => {
+  const write = async (entries: readonly LedgerEntry[]): Promise<void> => {
     for (const entry of entries) await watched.ledger.write(entry);
   };
   await write(callEntries({ seq: 1 }));
@@ -60,7 +60,7 @@ test("calls are counted by server, tool, decision and outcome, and made-up names
 });
 
 test("executions are counted by state and code, and timed", async () => {
-  await using watched = await openWatched();
+  await using watched = await openTelemetryFixture();
   const metrics = createTestMetrics(watched);
   const error = { code: "LIMIT_QUOTA", message: "m", retry: true } as const;
   const { stats } = endedExecution({})[1];
@@ -84,7 +84,7 @@ test("executions are counted by state and code, and timed", async () => {
 });
 
 test("how the gateway stands is read when somebody asks", async () => {
-  await using watched = await openWatched();
+  await using watched = await openTelemetryFixture();
   const metrics = createTestMetrics(watched);
   const lines = metrics.render().split("\n");
   for (const line of [

@@ -2,7 +2,7 @@
 
 import type { UpstreamStatus } from "../../domain/index.ts";
 import type { Feed } from "../feed.ts";
-import type { CallSeen, ExecutionSeen } from "../happening.ts";
+import type { CallTelemetry, ExecutionTelemetry } from "../event.ts";
 import { createRegistry } from "./registry.ts";
 import type { Labels, Registry } from "./registry.ts";
 
@@ -48,17 +48,17 @@ export function createMetrics(sources: MetricsSources): Metrics {
   const countRecords = registry.counter("glovebox_ledger_records_total", "Records that are durable in the ledger.");
   const timeCommit = registry.histogram("glovebox_ledger_commit_seconds", "Time of one commit.", COMMIT_SECONDS);
   addReadings(registry, sources);
-  feed.listen((happening) => {
-    switch (happening.kind) {
+  feed.listen((event) => {
+    switch (event.kind) {
       case "execution":
-        return countExecution(happening);
+        return countExecution(event);
       case "call":
-        return countCall(happening);
+        return countCall(event);
       case "commit":
-        countRecords({}, happening.records);
-        return timeCommit({}, happening.ms / 1000);
+        countRecords({}, event.records);
+        return timeCommit({}, event.ms / 1000);
       default:
-        return happening satisfies never;
+        return event satisfies never;
     }
   });
   return {
@@ -69,7 +69,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   };
 }
 
-function watchExecutions(registry: Registry, refuse: Count): (seen: ExecutionSeen) => void {
+function watchExecutions(registry: Registry, refuse: Count): (seen: ExecutionTelemetry) => void {
   const count = registry.counter("glovebox_executions_total", "Executions that ended, by state and error code.");
   const wall = registry.histogram("glovebox_execution_seconds", "Wall time of executions.", SECONDS);
   const queue = registry.histogram("glovebox_execution_queue_seconds", "Time spent in the queue.", SECONDS);
@@ -87,7 +87,7 @@ function watchExecutions(registry: Registry, refuse: Count): (seen: ExecutionSee
 }
 
 /** Tools are named once a decision about them was recorded, so no program can make up a label. */
-function watchCalls(registry: Registry, refuse: Count): (seen: CallSeen) => void {
+function watchCalls(registry: Registry, refuse: Count): (seen: CallTelemetry) => void {
   const count = registry.counter("glovebox_calls_total", "Calls that were answered.");
   const time = registry.histogram("glovebox_call_seconds", "Time of calls.", SECONDS);
   const flows = registry.counter("glovebox_flow_decisions_total", "Decisions of the data-flow guard.");

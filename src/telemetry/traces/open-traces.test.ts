@@ -4,8 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { openEgress } from "../../egress/index.ts";
-import { callEntries, endedExecution, executionId, openWatched } from "../fixtures/happenings.ts";
-import type { Watched } from "../fixtures/happenings.ts";
+import { callEntries, endedExecution, executionId, openTelemetryFixture } from "../fixtures/events.ts";
+import type { TelemetryFixture } from "../fixtures/events.ts";
 import { startReceiver } from "../fixtures/receiver.ts";
 import type { Receiver } from "../fixtures/receiver.ts";
 import { openTraces } from "./open-traces.ts";
@@ -15,7 +15,7 @@ const TRACE = "ab".repeat(16);
 const CLIENT = "cd".repeat(8);
 const OWN = "12".repeat(16);
 
-function open({ feed }: Watched, receiver: Receiver): Traces {
+function open({ feed }: TelemetryFixture, receiver: Receiver): Traces {
   return openTraces({
     feed,
     version: "9",
@@ -29,7 +29,7 @@ function open({ feed }: Watched, receiver: Receiver): Traces {
 
 /** One execution with one call, told from its beginning to its end; answers what the collector got. */
 async function traceOne(trace: unknown): Promise<{ readonly context: unknown; readonly body: string | undefined }> {
-  await using watched = await openWatched();
+  await using watched = await openTelemetryFixture();
   await using receiver = await startReceiver();
   const traces = open(watched, receiver);
   traces.begin(executionId(1), trace);

@@ -5,13 +5,13 @@ import { createHash } from "node:crypto";
 import { parseTraceContext } from "../../domain/index.ts";
 import type { JsonObject, TraceContext } from "../../domain/index.ts";
 import type { Feed } from "../feed.ts";
-import type { Happening } from "../happening.ts";
-import { createExporter } from "./exporter.ts";
-import type { ExporterOptions } from "./exporter.ts";
+import type { TelemetryEvent } from "../event.ts";
+import { createSpanExporter } from "./span-exporter.ts";
+import type { SpanExporterOptions } from "./span-exporter.ts";
 import { toAttributes, toCallSpan, toExecutionSpan } from "./span.ts";
-import type { ExecutionPlace } from "./span.ts";
+import type { TracePosition } from "./span.ts";
 
-export interface TracesOptions extends Omit<ExporterOptions, "wrap"> {
+export interface TracesOptions extends Omit<SpanExporterOptions, "wrap"> {
   readonly feed: Feed;
   readonly version: string;
   /** 32 random hex digits. */
@@ -34,16 +34,16 @@ const SAMPLED = 0x01;
 
 export function openTraces(options: TracesOptions): Traces {
   const { feed, version, createTraceId } = options;
-  const exporter = createExporter({ ...options, wrap: (spans) => wrapSpans(spans, version) });
-  const places = new Map<string, ExecutionPlace>();
-  const forget = feed.listen((happening) => {
-    const span = toSpan(happening, places);
+  const exporter = createSpanExporter({ ...options, wrap: (spans) => wrapSpans(spans, version) });
+  const places = new Map<string, TracePosition>();
+  const forget = feed.listen((event) => {
+    const span = toSpan(event, places);
     if (span) exporter.add(span);
-    if (happening.kind === "execution") places.delete(happening.execution);
+    if (event.kind === "execution") places.delete(event.execution);
   });
   return {
     begin(execution, raw) {
-      places.set(execution, toPlace(execution, parseTraceContext(raw), createTraceId));
+      places.set(execution, toTracePosition(execution, parseTraceContext(raw), createTraceId));
       const [oldest] = places.keys();
       if (places.size > MOST_OPEN && oldest !== undefined) places.delete(oldest);
     },
@@ -68,17 +68,21 @@ export function openTraces(options: TracesOptions): Traces {
   };
 }
 
-function toSpan(happening: Happening, places: ReadonlyMap<string, ExecutionPlace>): JsonObject | undefined {
-  if (happening.kind === "commit") return undefined;
-  const { execution } = happening;
+function toSpan(event: TelemetryEvent, places: ReadonlyMap<string, TracePosition>): JsonObject | undefined {
+  if (event.kind === "commit") return undefined;
+  const { execution } = event;
   const place = places.get(execution);
   if (!place?.isSampled) return undefined;
-  if (happening.kind === "execution") return toExecutionSpan(place, happening);
-  return toCallSpan(place, toSpanId(place.traceId, execution, happening.seq), happening);
+  if (event.kind === "execution") return toExecutionSpan(place, event);
+  return toCallSpan(place, toSpanId(place.traceId, execution, event.seq), event);
 }
 
 /** Without a client's trace a new one begins, which is sampled. */
-function toPlace(execution: string, given: TraceContext | undefined, createTraceId: () => string): ExecutionPlace {
+function toTracePosition(
+  execution: string,
+  given: TraceContext | undefined,
+  createTraceId: () => string,
+): TracePosition {
   const [, traceId = createTraceId(), parentSpanId, flags = "01"] = given?.traceparent.split("-") ?? [];
   const isSampled = (Number.parseInt(flags, 16) & SAMPLED) !== 0;
   const spanId = toSpanId(traceId, execution, 0);

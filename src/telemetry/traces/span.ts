@@ -1,10 +1,10 @@
 /** Spans as OTLP writes them in JSON. Names, numbers and codes; no argument, no result, no source, no principal. */
 
 import type { JsonObject } from "../../domain/index.ts";
-import type { CallSeen, ExecutionSeen } from "../happening.ts";
+import type { CallTelemetry, ExecutionTelemetry } from "../event.ts";
 
 /** Where one execution stands in its trace. */
-export interface ExecutionPlace {
+export interface TracePosition {
   readonly traceId: string;
   readonly spanId: string;
   /** `undefined` when the trace begins here. */
@@ -21,7 +21,7 @@ const OK = 1;
 const ERROR = 2;
 
 /** The span of a whole execution. */
-export function toExecutionSpan(place: ExecutionPlace, seen: ExecutionSeen): JsonObject {
+export function toExecutionSpan(place: TracePosition, seen: ExecutionTelemetry): JsonObject {
   const { execution, state, code, stats, startedAt, endedAt } = seen;
   const { parentSpanId } = place;
   return {
@@ -41,7 +41,7 @@ export function toExecutionSpan(place: ExecutionPlace, seen: ExecutionSeen): Jso
 }
 
 /** The span of one call, under that of its execution. */
-export function toCallSpan(place: ExecutionPlace, spanId: string, seen: CallSeen): JsonObject {
+export function toCallSpan(place: TracePosition, spanId: string, seen: CallTelemetry): JsonObject {
   const { tool, outcome, code, ms, endedAt } = seen;
   return {
     ...toIdentity(place, spanId),
@@ -62,7 +62,7 @@ export function toCallSpan(place: ExecutionPlace, spanId: string, seen: CallSeen
   };
 }
 
-function toIdentity({ traceId, tracestate }: ExecutionPlace, spanId: string): JsonObject {
+function toIdentity({ traceId, tracestate }: TracePosition, spanId: string): JsonObject {
   return { traceId, spanId, ...(tracestate !== undefined && { traceState: tracestate }) };
 }
 

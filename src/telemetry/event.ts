@@ -3,7 +3,7 @@
 import type { Decision, Effect, ExecutionResult, Instant } from "../domain/index.ts";
 
 /** A tool that exists; names that a program only made up are never here. */
-export interface SeenTool {
+export interface CalledTool {
   readonly address: string;
   readonly server: string;
   readonly effect: Effect;
@@ -13,13 +13,13 @@ export interface SeenTool {
 }
 
 /** One call that has its answer. */
-export interface CallSeen {
+export interface CallTelemetry {
   readonly kind: "call";
   readonly principal: string;
   readonly execution: string;
   readonly seq: number;
   /** `undefined` for a call that never got as far as a decision. */
-  readonly tool: SeenTool | undefined;
+  readonly tool: CalledTool | undefined;
   readonly outcome: string;
   readonly code: string | undefined;
   readonly ms: number;
@@ -27,7 +27,7 @@ export interface CallSeen {
 }
 
 /** One execution whose result is recorded. */
-export interface ExecutionSeen {
+export interface ExecutionTelemetry {
   readonly kind: "execution";
   readonly principal: string;
   readonly execution: string;
@@ -39,10 +39,10 @@ export interface ExecutionSeen {
 }
 
 /** One commit of the ledger. */
-export interface CommitSeen {
+export interface CommitTelemetry {
   readonly kind: "commit";
   readonly records: number;
   readonly ms: number;
 }
 
-export type Happening = CallSeen | ExecutionSeen | CommitSeen;
+export type TelemetryEvent = CallTelemetry | ExecutionTelemetry | CommitTelemetry;

@@ -7,16 +7,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openEgress } from "../../egress/index.ts";
 import { startReceiver } from "../fixtures/receiver.ts";
 import type { Receiver } from "../fixtures/receiver.ts";
-import { MOST_QUEUED, createExporter } from "./exporter.ts";
-import type { Exporter } from "./exporter.ts";
+import { MOST_QUEUED, createSpanExporter } from "./span-exporter.ts";
+import type { SpanExporter } from "./span-exporter.ts";
 
 interface Setting {
   readonly warnings?: unknown[];
   readonly keys?: string[];
 }
 
-function open(receiver: Receiver, { warnings = [], keys = [] }: Setting = {}): Exporter {
-  return createExporter({
+function open(receiver: Receiver, { warnings = [], keys = [] }: Setting = {}): SpanExporter {
+  return createSpanExporter({
     url: `${receiver.url}/v1/traces`,
     send: openEgress().fetchFrom(receiver.url, { maxBytes: 1_000, mayBePrivate: true }),
     resolveHeaders: async () => ({ "x-key": keys.shift() ?? "last" }),
@@ -26,7 +26,7 @@ function open(receiver: Receiver, { warnings = [], keys = [] }: Setting = {}): E
   });
 }
 
-const addMany = (exporter: Exporter, count: number): void => {
+const addMany = (exporter: SpanExporter, count: number): void => {
   for (let number = 0; number < count; number += 1) exporter.add({ number });
 };
 

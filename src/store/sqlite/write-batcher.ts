@@ -12,16 +12,16 @@ import { inTransaction } from "./transaction.ts";
 const FOLLOW_MS = 200;
 
 /** Tells whoever asked for a write how it went. */
-type Tell = () => void;
+type Notify = () => void;
 
-interface Pending {
+interface PendingWrite {
   /** Does the work, perhaps again after it was taken back; the answer may be told once the transaction is committed, or durable where that is waited for. */
-  readonly run: () => Tell;
+  readonly run: () => Notify;
   readonly reject: (thrown: unknown) => void;
   readonly isDurable: boolean;
 }
 
-export interface Journal {
+export interface CommitTarget {
   /** Carries a transaction out, told whether a `flush` follows; it is run again when the file was locked. Rejects when it is lost. */
   commit<Value>(transaction: () => Value, isDurable: boolean): Promise<Value>;
   /** Resolves when all that was committed before is on disk. */
@@ -29,7 +29,7 @@ export interface Journal {
 }
 
 /** What is given to these runs in a transaction; they resolve with what that returned. */
-export interface JoinedWrites {
+export interface WriteBatcher {
   /** Resolves once it is durable. */
   readonly write: <Value>(work: () => Value) => Promise<Value>;
   /** Waits for no disk: it is durable with the next `write`, or a moment later. */
@@ -38,8 +38,8 @@ export interface JoinedWrites {
   readonly stop: () => void;
 }
 
-export function joinWrites(database: DatabaseSync, journal: Journal): JoinedWrites {
-  let waiting: Pending[] = [];
+export function createWriteBatcher(database: DatabaseSync, journal: CommitTarget): WriteBatcher {
+  let waiting: PendingWrite[] = [];
   let isCommitting = false;
   let following: NodeJS.Timeout | undefined;
 
@@ -56,7 +56,7 @@ export function joinWrites(database: DatabaseSync, journal: Journal): JoinedWrit
     following ??= setTimeout(() => void flush().catch(() => undefined), FOLLOW_MS).unref();
   };
   /** What comes while a lock holds it up leaves together after it. */
-  const commitAll = async (batch: readonly Pending[], isDurable: boolean): Promise<readonly Tell[]> => {
+  const commitAll = async (batch: readonly PendingWrite[], isDurable: boolean): Promise<readonly Notify[]> => {
     isCommitting = true;
     try {
       return await journal.commit(() => runAll(database, batch), isDurable);
@@ -82,7 +82,7 @@ export function joinWrites(database: DatabaseSync, journal: Journal): JoinedWrit
   };
   const join = <Value>(work: () => Value, isDurable: boolean): Promise<Value> => {
     const { promise, resolve, reject } = Promise.withResolvers<Value>();
-    const run = (): Tell => {
+    const run = (): Notify => {
       const value = work();
       return () => resolve(value);
     };
@@ -95,7 +95,7 @@ export function joinWrites(database: DatabaseSync, journal: Journal): JoinedWrit
 }
 
 /** First all together; when one of them fails, again with each held apart from the others. */
-function runAll(database: DatabaseSync, batch: readonly Pending[]): readonly Tell[] {
+function runAll(database: DatabaseSync, batch: readonly PendingWrite[]): readonly Notify[] {
   try {
     return inTransaction(database, () => batch.map(({ run }) => run()));
   } catch (thrown) {
@@ -105,7 +105,7 @@ function runAll(database: DatabaseSync, batch: readonly Pending[]): readonly Tel
 }
 
 /** A write that fails takes back what it did, and leaves the others alone; a transaction that is over fails as a whole. */
-function runApart(database: DatabaseSync, { run, reject }: Pending): Tell {
+function runApart(database: DatabaseSync, { run, reject }: PendingWrite): Notify {
   database.exec("SAVEPOINT one");
   try {
     const tell = run();

@@ -1,18 +1,18 @@
 /** Puts the two records of a call together: what was intended, and what came of it. */
 
-import type { AuditRecord } from "../ledger/index.ts";
+import type { LedgerRecord } from "../ledger/index.ts";
 import { isJsonObject } from "../domain/index.ts";
 import type { JsonObject } from "../domain/index.ts";
-import type { CallSeen, SeenTool } from "./happening.ts";
+import type { CallTelemetry, CalledTool } from "./event.ts";
 
 /** Calls under way are far fewer; an intent whose end is never written must not stay for good. */
 const MOST_PENDING = 10_000;
 
 /** A call once its second record has come; `undefined` for every other record. */
-export type JoinCalls = (record: AuditRecord) => CallSeen | undefined;
+export type CallJoiner = (record: LedgerRecord) => CallTelemetry | undefined;
 
-export function createJoinCalls(): JoinCalls {
-  const pending = new Map<string, SeenTool>();
+export function createCallJoiner(): CallJoiner {
+  const pending = new Map<string, CalledTool>();
   return ({ actor: principal, action, subject, detail, at: endedAt }) => {
     if (!isJsonObject(detail)) return undefined;
     const { execution, seq, outcome, code, ms, dryRun } = detail;
@@ -31,12 +31,12 @@ export function createJoinCalls(): JoinCalls {
   };
 }
 
-function dropOldest(pending: Map<string, SeenTool>): void {
+function dropOldest(pending: Map<string, CalledTool>): void {
   const [oldest] = pending.keys();
   if (pending.size > MOST_PENDING && oldest !== undefined) pending.delete(oldest);
 }
 
-function toTool(address: string, { server, effect, decision, flow }: JsonObject): SeenTool {
+function toTool(address: string, { server, effect, decision, flow }: JsonObject): CalledTool {
   return {
     address,
     server: typeof server === "string" ? server : "",

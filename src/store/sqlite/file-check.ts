@@ -11,7 +11,7 @@ const RECENT_MS = 5;
  * A check to make before each write, told whether that is to be durable. SQLite keeps writing into a deleted file
  * without an error, and every record of it would be lost: better to refuse.
  */
-export function rememberFile(path: string): (isDurable: boolean) => void {
+export function createFileCheck(path: string): (isDurable: boolean) => void {
   if (path === ":memory:") return () => undefined;
   const files = [path, `${path}-wal`].map((name) => ({ name, identity: identify(name) }));
   let lookedAt = -Infinity;

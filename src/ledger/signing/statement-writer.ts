@@ -14,19 +14,19 @@ import type { Signer } from "./signer.ts";
 import { toStatementText } from "./statement.ts";
 
 /** How often is signed. */
-export interface Pace {
+export interface SigningSchedule {
   readonly headMs: number;
   readonly checkpointMs: number;
   readonly records: number;
 }
 
-export interface KeeperOptions {
+export interface StatementWriterOptions {
   readonly store: Pick<Store, "ledger" | "statements">;
   readonly signer: Signer;
   /** Left out for a store in memory. */
   readonly headFile?: string;
   readonly now: () => Instant;
-  readonly pace?: Pace;
+  readonly schedule?: SigningSchedule;
   /** True when a head was there at the start: then one that is missing later was taken away. */
   readonly hasHead: boolean;
   /** Writes down that the ledger is not as it was left. When it rejects, nothing is signed. */
@@ -34,9 +34,9 @@ export interface KeeperOptions {
 }
 
 /** Follows one writer of the ledger. */
-export interface Keeper {
+export interface StatementWriter {
   /** Takes note and returns at once. */
-  note(head: LedgerHead): void;
+  advance(head: LedgerHead): void;
   /** Signs what has come in so far, and writes a head in any case. Does not reject: what fails is tried again later. */
   sign(): Promise<void>;
   /** Writes down what is wrong with the ledger, if anything is. Does not reject. */
@@ -45,13 +45,13 @@ export interface Keeper {
   close(): Promise<void>;
 }
 
-const PACE: Pace = { headMs: 1_000, checkpointMs: 60_000, records: 1_000 };
+const SCHEDULE: SigningSchedule = { headMs: 1_000, checkpointMs: 60_000, records: 1_000 };
 /** How often another process may take the next number first. */
 const ATTEMPTS = 20;
 
 /** `start` is where the chain ended when it was opened. */
-export function keepStatements(options: KeeperOptions, start: LedgerHead): Keeper {
-  const { now, pace = PACE } = options;
+export function createStatementWriter(options: StatementWriterOptions, start: LedgerHead): StatementWriter {
+  const { now, schedule = SCHEDULE } = options;
   let [latest, headSeq, checkpointSeq] = [start, start.seq, start.seq];
   let checkpointAt = now();
   let timer: NodeJS.Timeout | undefined;
@@ -72,7 +72,7 @@ export function keepStatements(options: KeeperOptions, start: LedgerHead): Keepe
     if (how === "anew" || latest.seq > Math.min(headSeq, checkpointSeq)) await check();
     const head = latest;
     const [records, ms] = [head.seq - checkpointSeq, now() - checkpointAt];
-    const isDue = records > 0 && (how !== "due" || records >= pace.records || ms >= pace.checkpointMs);
+    const isDue = records > 0 && (how !== "due" || records >= schedule.records || ms >= schedule.checkpointMs);
     if (isDue) {
       await writeCheckpoint(options, head);
       [checkpointSeq, checkpointAt] = [head.seq, now()];
@@ -93,15 +93,15 @@ export function keepStatements(options: KeeperOptions, start: LedgerHead): Keepe
     timer = undefined;
     if (isClosed || latest.seq <= checkpointSeq) return;
     isIdle = latest.seq <= headSeq;
-    arm(isIdle ? Math.max(pace.headMs, checkpointAt + pace.checkpointMs - now()) : pace.headMs);
+    arm(isIdle ? Math.max(schedule.headMs, checkpointAt + schedule.checkpointMs - now()) : schedule.headMs);
   };
 
   return {
-    note(head) {
+    advance(head) {
       latest = head;
       if (isClosed || (timer && !isIdle)) return;
       isIdle = false;
-      arm(pace.headMs);
+      arm(schedule.headMs);
     },
     sign: () => turn(() => sign("anew")),
     check: () => turn(check),
@@ -113,7 +113,10 @@ export function keepStatements(options: KeeperOptions, start: LedgerHead): Keepe
   };
 }
 
-async function writeCheckpoint({ store, signer, now }: KeeperOptions, { seq, digest }: LedgerHead): Promise<void> {
+async function writeCheckpoint(
+  { store, signer, now }: StatementWriterOptions,
+  { seq, digest }: LedgerHead,
+): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const number = ((await store.statements.last())?.number ?? 0) + 1;
     const signed = await signer.sign({ kind: "checkpoint", number, seq, digest, at: now() });
@@ -124,7 +127,7 @@ async function writeCheckpoint({ store, signer, now }: KeeperOptions, { seq, dig
 }
 
 /** Of several processes the one that is further on has the last word: a head never goes back. */
-async function writeHead(options: KeeperOptions, { seq, digest }: LedgerHead): Promise<boolean> {
+async function writeHead(options: StatementWriterOptions, { seq, digest }: LedgerHead): Promise<boolean> {
   const { store, signer, headFile, now } = options;
   if (headFile === undefined) return false;
   const found = await readHeadFile(headFile);

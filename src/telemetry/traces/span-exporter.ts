@@ -7,7 +7,7 @@ import { GloveboxError } from "../../domain/index.ts";
 import type { JsonObject } from "../../domain/index.ts";
 import type { FetchLike } from "../../egress/index.ts";
 
-export interface ExporterOptions {
+export interface SpanExporterOptions {
   /** The whole address, `…/v1/traces`. */
   readonly url: string;
   readonly send: FetchLike;
@@ -21,7 +21,7 @@ export interface ExporterOptions {
   readonly paceMs?: number;
 }
 
-export interface Exporter extends AsyncDisposable {
+export interface SpanExporter extends AsyncDisposable {
   /** Returns at once. */
   add(span: JsonObject): void;
   readonly exported: number;
@@ -37,7 +37,7 @@ const SEND_MS = 10_000;
 const CLOSE_MS = 2_000;
 
 /** Disposing it tries to send what is left, once and not for long. */
-export function createExporter(options: ExporterOptions): Exporter {
+export function createSpanExporter(options: SpanExporterOptions): SpanExporter {
   const { warn, paceMs = PACE_MS } = options;
   const post = createPost(options);
   const closing = new AbortController();
@@ -99,7 +99,7 @@ export function createExporter(options: ExporterOptions): Exporter {
 }
 
 /** Rejects unless the collector took the batch. */
-function createPost({ url, send, resolveHeaders, wrap }: ExporterOptions) {
+function createPost({ url, send, resolveHeaders, wrap }: SpanExporterOptions) {
   let headers: Promise<Readonly<Record<string, string>>> | undefined;
   return async (batch: readonly JsonObject[], closing: AbortSignal): Promise<void> => {
     try {

@@ -50,7 +50,7 @@ const begin = (quotas: Quotas, n: number, more: Partial<ExecutionClaim> = {}) =>
 /** What is left of the hour; nothing is taken. */
 async function left(quotas: Quotas): Promise<number> {
   const grant = await begin(quotas, 999, { wallMs: HOUR_MS }).catch(() => undefined);
-  await grant?.settle(0);
+  await grant?.release(0);
   return grant?.wallMs ?? 0;
 }
 
@@ -71,7 +71,7 @@ describe("an execution that died with its process", () => {
       const second = await start();
       clock.at = 60_000;
       assert.equal(await left(second), HOUR_MS - 10_000);
-      await second.settleLost(idOf(1));
+      await second.releaseLost(idOf(1));
       assert.equal(await left(second), HOUR_MS - charged);
     });
 
@@ -81,9 +81,9 @@ describe("an execution that died with its process", () => {
     const grant = await begin(first, 1);
     await begin(first, 2);
     const [second, third] = [await start(), await start()];
-    await Promise.all([second.settleLost(idOf(1)), third.settleLost(idOf(1))]);
-    await grant.settle(0);
-    await second.settleLost(idOf(1));
+    await Promise.all([second.releaseLost(idOf(1)), third.releaseLost(idOf(1))]);
+    await grant.release(0);
+    await second.releaseLost(idOf(1));
     assert.deepEqual([await left(first), await left(second)], [HOUR_MS - 12_000, HOUR_MS - 12_000]);
   });
 
@@ -97,7 +97,7 @@ describe("an execution that died with its process", () => {
     const second = await start();
     const grant = await begin(second, 1, { when: "restarted" });
     assert.deepEqual([grant.wallMs, grant.shortenedBy, await left(second)], [10_000, undefined, HOUR_MS - 10_000]);
-    await grant.settle(500);
+    await grant.release(500);
     assert.equal(await left(second), HOUR_MS - 3_500);
   });
 
@@ -110,7 +110,7 @@ describe("an execution that died with its process", () => {
     await second.noteHeld();
     await begin(await start(), 1, { when: "restarted" });
     const fourth = await start();
-    await fourth.settleLost(idOf(1));
+    await fourth.releaseLost(idOf(1));
     assert.equal(await left(fourth), HOUR_MS - 2_000 - 1_500 - 2_000 - 2_000);
   });
 
@@ -118,7 +118,7 @@ describe("an execution that died with its process", () => {
     const { start } = openFile(context);
     const quotas = await start();
     const grant = await begin(quotas, 1, { when: "restarted" });
-    await grant.settle(5_000);
+    await grant.release(5_000);
     assert.deepEqual([grant.wallMs, await left(quotas)], [10_000, HOUR_MS]);
   });
 
@@ -128,7 +128,7 @@ describe("an execution that died with its process", () => {
     const second = await start();
     clock.at = 3_600_000;
     await begin(second, 2, { wallMs: HOUR_MS });
-    await second.settleLost(idOf(1));
+    await second.releaseLost(idOf(1));
     assert.equal(await left(second), 0);
   });
 
@@ -139,15 +139,15 @@ describe("an execution that died with its process", () => {
     await begin(first, 2);
     const second = await start();
     await assert.rejects(begin(second, 3), { code: "LIMIT_QUOTA" });
-    await second.settleLost(idOf(1));
+    await second.releaseLost(idOf(1));
     const third = await begin(second, 3);
     await assert.rejects(begin(second, 4), { code: "LIMIT_QUOTA" });
     const goneOn = await begin(second, 2, { when: "restarted" });
     await assert.rejects(begin(second, 4), { code: "LIMIT_QUOTA" });
-    await goneOn.settle(1);
+    await goneOn.release(1);
     await begin(second, 4);
     await assert.rejects(begin(second, 5), { code: "LIMIT_QUOTA" });
-    await third.settle(1);
+    await third.release(1);
     await begin(second, 5);
   });
 });
@@ -176,16 +176,16 @@ it("no unit is lost and none is given twice, in any order of ends, deaths and re
           continue;
         }
         running.delete(which);
-        if (kind === "end") await one.grant.settle(ms);
-        else await quotas.settleLost(idOf(which));
+        if (kind === "end") await one.grant.release(ms);
+        else await quotas.releaseLost(idOf(which));
         charged += Math.min(10_000, one.before + (kind === "end" ? ms : 2_000));
       }
       for (const [which, { before }] of running) {
-        await quotas.settleLost(idOf(which));
+        await quotas.releaseLost(idOf(which));
         charged += Math.min(10_000, before + 2_000);
       }
       const grant = await begin(quotas, 999, { wallMs: all });
-      await grant.settle(0);
+      await grant.release(0);
       assert.equal(grant.wallMs, all - charged);
     }),
     { numRuns: 40 },

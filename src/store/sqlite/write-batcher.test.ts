@@ -4,14 +4,14 @@ import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it } from "node:test";
 
-import { joinWrites } from "./join-writes.ts";
+import { createWriteBatcher } from "./write-batcher.ts";
 
 function open() {
   const database = new DatabaseSync(":memory:");
   database.exec("CREATE TABLE items (n INTEGER PRIMARY KEY)");
   let transactions = 0;
   const flushes = { begun: 0, hold: Promise.resolve() };
-  const { write, commit } = joinWrites(database, {
+  const { write, commit } = createWriteBatcher(database, {
     commit: async (transaction) => {
       transactions += 1;
       return transaction();
@@ -74,7 +74,7 @@ describe("writes of one moment", () => {
     const locked = Promise.withResolvers<void>();
     const order: number[] = [];
     let isFirst = true;
-    const { write, commit } = joinWrites(database, {
+    const { write, commit } = createWriteBatcher(database, {
       async commit(transaction) {
         if (isFirst) {
           isFirst = false;
