@@ -95,7 +95,7 @@ async function showOne(
 ): Promise<void> {
   if (found.kind === "unkept") return count(`not shown: ${found.reason}`);
   if (found.kind === "broken") return tell(`${place} ${found.id}: ${found.what}`);
-  count(`shown, recorded on ${found.kept.recording.begun.engine}${found.isMasked ? ", with secrets" : ""}`);
+  count(`shown, recorded on ${found.kept.recording.started.engine}${found.isMasked ? ", with secrets" : ""}`);
   const showOn = async (engine: EngineName): Promise<void> => {
     const shown = await stage.show(found, engine);
     if (shown.kind === "different") tell(`${place} ${found.id} on ${engine}: ${shown.what}`);

@@ -1,4 +1,4 @@
-/** Hands each room of the corridor what it needs and nothing more. */
+/** Hands each room of the executions what it needs and nothing more. */
 
 import { planCalls, rememberAnalyses } from "./analysis/index.ts";
 import type { Ledger } from "./ledger/index.ts";
@@ -10,8 +10,8 @@ import type { Checker } from "./checker/index.ts";
 import type { Settings } from "./config/index.ts";
 import type { CatalogSnapshot, ExecutionEvent, PrincipalId, Program, Tool } from "./domain/index.ts";
 import type { Egress } from "./egress/index.ts";
-import { createBuiltins, createGuide, createRecord, keepAttachments } from "./execution/index.ts";
-import type { CorridorOptions, ExecutionRecord, Journals, Results } from "./execution/index.ts";
+import { createBuiltins, createGuide, createExecutionLog, keepAttachments } from "./execution/index.ts";
+import type { ExecutionsOptions, ExecutionLog, Journals, Results } from "./execution/index.ts";
 import { openQuotas, applyOperatorEffect, applyLabelRules } from "./policy/index.ts";
 import type { Approvals, Flows, Policy, Quotas } from "./policy/index.ts";
 import { nameProcess } from "./processes/index.ts";
@@ -52,11 +52,11 @@ export interface Parts {
   close(): Promise<void>;
 }
 
-/** The corridor's rooms, each with what it needs and nothing more. */
+/** The executions's rooms, each with what it needs and nothing more. */
 export function createRooms(
   parts: Parts,
   describe: Gateway["describe"],
-): CorridorOptions["rooms"] & Pick<Quotas, "noteHeld"> {
+): ExecutionsOptions["rooms"] & Pick<Quotas, "noteHeld"> {
   const { settings, store, ledger, catalog, policy, sandbox, checker, results, egress, approvals, journals } = parts;
   const { secrets } = parts;
   const { engine, isolation } = sandbox;
@@ -77,7 +77,7 @@ export function createRooms(
     hide,
     admit: (request) => quotas.take({ kind: "execution", ...request }),
     noteHeld: () => quotas.noteHeld(),
-    settleLost: (execution) => quotas.releaseLost(execution),
+    releaseQuota: (execution) => quotas.releaseLost(execution),
     engine,
     isolation,
     report,
@@ -112,7 +112,7 @@ export function createRooms(
 /** What whoever goes on with an execution writes down for a process that could not. */
 function createLateRecords(
   ledger: Ledger,
-): Pick<CorridorOptions["rooms"], "recordEnd" | "recordOpening" | "recordRevival"> {
+): Pick<ExecutionsOptions["rooms"], "recordEnd" | "recordOpening" | "recordResumption"> {
   return {
     recordEnd: ({ id, principal }, { seq, tool, outcome, ms }) => {
       const detail = { execution: id, seq, outcome, ms, late: true };
@@ -122,7 +122,7 @@ function createLateRecords(
       const detail = { source, ...(dryRun && { dryRun }), late: true };
       return ledger.write({ actor: principal, action: "execution.opened", subject: id, detail });
     },
-    recordRevival: ({ id, principal }, why) =>
+    recordResumption: ({ id, principal }, why) =>
       ledger.write({ actor: principal, action: "execution.resumed", subject: id, detail: { why } }),
   };
 }
@@ -134,9 +134,9 @@ function hideInEvent(event: ExecutionEvent): ExecutionEvent {
 }
 
 /** The two ends of every execution, of which those who watch hear too. */
-function createWatchedRecord({ store, ledger, journals, secrets, watchers: { feed, traces } }: Parts): ExecutionRecord {
+function createWatchedRecord({ store, ledger, journals, secrets, watchers: { feed, traces } }: Parts): ExecutionLog {
   const powers = { now: Date.now, createId: createExecutionId, createSeed, owner: nameProcess(), hide: mask.hide };
-  const record = createRecord({ store, ledger, journals, ...powers });
+  const record = createExecutionLog({ store, ledger, journals, ...powers });
   return {
     open: (request) => {
       const opening = record.open(request);
@@ -161,7 +161,7 @@ function createBridges(
   parts: Parts,
   describe: Gateway["describe"],
   { quotas, network }: { readonly quotas: Quotas; readonly network: ProgramNetwork },
-): CorridorOptions["rooms"]["bridge"] {
+): ExecutionsOptions["rooms"]["bridge"] {
   const { settings, ledger, catalog, policy, results, shapes, flows, secrets } = parts;
   const report = reportIncident;
   return ({ execution, durable }, snapshot, asked, passage) => {

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { builtinSettings, findConfig, loadSettings, parseSettings } from "./config/index.ts";
 import type { GloveboxConfig, Settings } from "./config/index.ts";
 import type { EngineName } from "./domain/index.ts";
-import type { Replayed } from "./execution/index.ts";
+import type { ReplayResult } from "./execution/index.ts";
 import { createLibrary, findDemoUpstreams, parseRecording } from "./surfaces/index.ts";
 import type { CliPowers, Gateway, Glovebox } from "./surfaces/index.ts";
 import { createPrincipal, mask, reportIncident } from "./host-powers.ts";
@@ -38,7 +38,7 @@ export type {
   Limits,
   PublicError,
 } from "./domain/index.ts";
-export type { Replayed } from "./execution/index.ts";
+export type { ReplayResult as Replayed } from "./execution/index.ts";
 export type { Glovebox } from "./surfaces/index.ts";
 
 const HERE = dirname(fileURLToPath(import.meta.url));
@@ -56,7 +56,7 @@ export async function createGlovebox(config: GloveboxConfig | string): Promise<G
  * Shows an execution again from its export (the parsed JSON of `glovebox executions export`), without a store or any
  * upstream; with `code`, other code against the answers that were recorded.
  */
-export async function replay(recording: unknown, options: ReplayOptions = {}): Promise<Replayed> {
+export async function replay(recording: unknown, options: ReplayOptions = {}): Promise<ReplayResult> {
   const settings = parseSettings({}, { folder: process.cwd() }, process.env);
   const { code, engine, signal = new AbortController().signal } = options;
   const request = { signal, ...(code !== undefined && { code }), ...(engine && { engine }) };

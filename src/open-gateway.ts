@@ -13,8 +13,8 @@ import type { Settings } from "./config/index.ts";
 import { watchRestarts, watchSecrets } from "./connectors/index.ts";
 import { tightenLimits } from "./domain/index.ts";
 import type { CatalogSnapshot, EngineName, Limits, Principal } from "./domain/index.ts";
-import { closeOrphans, createCorridor, createDescribe, createHistory } from "./execution/index.ts";
-import type { CorridorOptions } from "./execution/index.ts";
+import { closeOrphans, createExecutions, createDescribe, createHistory } from "./execution/index.ts";
+import type { ExecutionsOptions } from "./execution/index.ts";
 import { createLabeler, openPolicy } from "./policy/index.ts";
 import type { Flows, Policy } from "./policy/index.ts";
 import { hasEnded, measureFamily, openReaper } from "./processes/index.ts";
@@ -192,20 +192,23 @@ function createGateway(parts: Parts): Gateway {
   const rooms = createRooms(parts, describe);
   const { limits } = settings.sandbox;
   const kept = { store, hasEnded, results };
-  const corridor = createCorridor({ rooms, ...kept, limits, now: Date.now, takeIn, sourcesOf });
+  const executions = createExecutions({ rooms, ...kept, limits, now: Date.now, takeIn, sourcesOf });
   const history = createHistory({ store, engine, isolation, now: Date.now });
-  const watch = pollEvery(LOOK_MS, async () => void (await Promise.all([corridor.cancelAsked(), rooms.noteHeld()])));
-  const recovered = corridor.recover().catch(reportIncident);
-  const forget = parts.approvals.onDecided(({ execution }) => void corridor.goOn(execution));
+  const watch = pollEvery(
+    LOOK_MS,
+    async () => void (await Promise.all([executions.cancelRequested(), rooms.noteHeld()])),
+  );
+  const recovered = executions.recover().catch(reportIncident);
+  const forget = parts.approvals.onDecided(({ execution }) => void executions.resumeIfDecided(execution));
   const close = async (): Promise<void> => {
     forget();
     await watch[Symbol.asyncDispose]();
-    await corridor.stop();
+    await executions.stop();
     await recovered; // a command that is over in a moment gives lost executions their end, too
     await parts.close();
   };
   return {
-    ...corridor,
+    ...executions,
     expose: settings.expose,
     escapeHtml: settings.output.escapeHtml,
     patienceMs: settings.clients.patienceMs,
@@ -229,7 +232,7 @@ function createGateway(parts: Parts): Gateway {
 
 /** What a program can call, told from its text alone. */
 function createPlan(
-  rooms: Pick<CorridorOptions["rooms"], "analyze" | "declare">,
+  rooms: Pick<ExecutionsOptions["rooms"], "analyze" | "declare">,
   takeView: (principal: Principal) => Promise<CatalogSnapshot>,
   limits: Limits,
 ): Gateway["plan"] {

@@ -26,7 +26,7 @@ export async function openControlAlone(settings: Settings): Promise<ExecutionCon
     await approvals.withdraw(execution);
   };
   const release = (execution: ExecutionId): Promise<void> => releaseLostQuota(execution, store.quotas);
-  const powers = { hasEnded, withdraw, settleLost: release, owner: nameProcess(), now: Date.now };
+  const powers = { hasEnded, withdraw, releaseQuota: release, owner: nameProcess(), now: Date.now };
   const control = createControl({ store, ledger, ...powers, ...toLeast(settings) });
   return { ...control, [Symbol.asyncDispose]: close };
 }

@@ -4,7 +4,7 @@ import { analyze } from "./analysis/index.ts";
 import type { Settings } from "./config/index.ts";
 import type { ExecutionId } from "./domain/index.ts";
 import { findKept, openJournals, replay, replayChanged, toRecordingFile } from "./execution/index.ts";
-import type { ChangedRooms, KeptExecution, Replayed } from "./execution/index.ts";
+import type { ReplayChangedDeps, KeptExecution, ReplayResult } from "./execution/index.ts";
 import { openReaper } from "./processes/index.ts";
 import { confineEngine, openSandbox } from "./sandbox/index.ts";
 import { createSeed, mask, reportIncident, timebox } from "./host-powers.ts";
@@ -45,15 +45,19 @@ function toExport(kept: KeptExecution): ReturnType<typeof toRecordingFile> {
 }
 
 /** On the engine that it ran on, unless the request names another. */
-export async function replayAlone(settings: Settings, kept: KeptExecution, request: ReplayRequest): Promise<Replayed> {
+export async function replayAlone(
+  settings: Settings,
+  kept: KeptExecution,
+  request: ReplayRequest,
+): Promise<ReplayResult> {
   const { limits } = kept.recording.request;
   const { isolation } = settings.sandbox;
   await using opened = new AsyncDisposableStack();
-  const engine = await confineEngine(chooseEngine(request.engine ?? kept.recording.begun.engine), isolation);
+  const engine = await confineEngine(chooseEngine(request.engine ?? kept.recording.started.engine), isolation);
   const keeper = opened.use(openReaper());
   const powers = { now: Date.now, seed: createSeed };
   const sandbox = opened.use(openSandbox({ engine, keeper, concurrency: 1, queue: 1, limits, ...powers }));
-  const rooms: ChangedRooms = {
+  const rooms: ReplayChangedDeps = {
     engine: sandbox.engine,
     isolation: sandbox.isolation,
     report: reportIncident,

@@ -1,18 +1,18 @@
 /** The front door of `execution`: leads one request through the rooms, settles and keeps its result. */
 
 export { closeOrphans } from "./recover/close-orphans.ts";
-export type { Called, PlainCall } from "./run/call-tools.ts";
+export type { ToolCallsResult, PlainCall } from "./run/call-tools.ts";
 export { createBuiltins } from "./create-builtins.ts";
 export { createDescribe } from "./create-describe.ts";
 export { toFetchTool } from "./create-fetch.ts";
 export type { CheckRequest, SendRequest } from "./create-fetch.ts";
 export { createGuide } from "./create-guide.ts";
-export { createRecord } from "./run/execution-log.ts";
-export type { ExecutionRecord, RecordOptions } from "./run/execution-log.ts";
-export type { ExecutionRequest, Rooms } from "./run/execute.ts";
-export type { BeginRequest, CallToolsRequest, ExecuteRequest, ResumeRequest } from "./requests.ts";
-export { createCorridor } from "./executions.ts";
-export type { CorridorOptions } from "./executions.ts";
+export { createExecutionLog } from "./run/execution-log.ts";
+export type { ExecutionLog, ExecutionLogOptions } from "./run/execution-log.ts";
+export type { ExecutionRequest, ExecutionDeps } from "./run/execute.ts";
+export type { BeginRequest, CallToolsRequest, ExecuteRequest, ViewRequest } from "./requests.ts";
+export { createExecutions } from "./executions.ts";
+export type { ExecutionsOptions } from "./executions.ts";
 export { createControl, createHistory } from "./history/create-history.ts";
 export type { ExecutionControl, ExecutionDetails, ExecutionHistory, ExecutionLine } from "./history/create-history.ts";
 export type { Media } from "./results/find-media.ts";
@@ -24,8 +24,8 @@ export type { KeptExecution } from "./replay/kept.ts";
 export { findKept } from "./replay/kept.ts";
 export { parseRecordingFile, toRecordingFile } from "./replay/recording-file.ts";
 export { replay } from "./replay/replay.ts";
-export type { Replayed } from "./replay/replay.ts";
+export type { ReplayResult } from "./replay/replay.ts";
 export { replayChanged } from "./replay/replay-changed.ts";
-export type { ChangedRooms } from "./replay/replay-changed.ts";
+export type { ReplayChangedDeps } from "./replay/replay-changed.ts";
 export { openJournals } from "./journal/open-journals.ts";
 export type { Journals } from "./journal/open-journals.ts";

@@ -41,7 +41,7 @@ export interface CallToolsRequest extends Pick<ExecuteRequest, "principal" | "si
 }
 
 /** Which execution, and how long one that still runs is waited for. */
-export interface ResumeRequest extends Pick<ExecuteRequest, "principal" | "signal"> {
+export interface ViewRequest extends Pick<ExecuteRequest, "principal" | "signal"> {
   readonly execution: string;
   /** 20 s when left out. */
   readonly waitMs?: number;

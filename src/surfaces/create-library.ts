@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import type { SearchRequest } from "../catalog/index.ts";
 import type { ExecutionResult, ExecutionView, Principal } from "../domain/index.ts";
 import type { Detail } from "../typegen/index.ts";
-import type { ExecuteRequest, ResumeRequest } from "../execution/index.ts";
+import type { ExecuteRequest, ViewRequest } from "../execution/index.ts";
 import type { Gateway } from "./gateway.ts";
 import { parseSearchArguments } from "./mcp/parse-arguments.ts";
 import {
@@ -24,7 +24,7 @@ export interface Glovebox extends AsyncDisposable {
   /** As `execute`, but answers with state `running` after `patienceMs` (the setting when left out); it goes on then. */
   begin(request: LibraryRequest & { readonly patienceMs?: number }): Promise<ExecutionView>;
   /** How an execution stands; one that runs is waited for, 20 s when `waitMs` is left out. */
-  resume(request: Omit<ResumeRequest, "principal">): Promise<ExecutionView>;
+  resume(request: Omit<ViewRequest, "principal">): Promise<ExecutionView>;
   search(request: SearchRequest): ReturnType<Gateway["search"]>;
   /** TypeScript declarations of tools or whole namespaces. */
   describe(request: { readonly names: readonly string[]; readonly detail?: Detail }): Promise<string>;
@@ -47,7 +47,7 @@ export function createLibrary(gateway: Gateway, whole: Principal): Glovebox {
       const { patienceMs = gateway.patienceMs, ...request } = parseObject(raw, "begin");
       return gateway.begin({ ...parseOwn(request), patienceMs: parseMs(patienceMs, "begin", "patienceMs") });
     },
-    resume: async (raw) => gateway.resume({ ...parseResumeRequest(raw), principal }),
+    resume: async (raw) => gateway.view({ ...parseResumeRequest(raw), principal }),
     search: async (request) => gateway.search(principal, parseSearchArguments(request)),
     describe: async (request) => {
       const { names, detail = "types" } = parseObject(request, "describe");

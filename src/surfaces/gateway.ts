@@ -22,13 +22,13 @@ import type { ApprovalChoice, ApprovalDesk } from "../policy/index.ts";
 import type {
   BeginRequest,
   CallToolsRequest,
-  Called,
+  ToolCallsResult,
   ExecuteRequest,
   ExecutionLine,
   Media,
   ReadResult,
   ResultQuery,
-  ResumeRequest,
+  ViewRequest,
 } from "../execution/index.ts";
 import type { Description, Detail } from "../typegen/index.ts";
 
@@ -85,9 +85,9 @@ export interface Gateway extends AsyncDisposable {
   /** Calls that wait for an operator; likewise. */
   readonly approvals: ApprovalDesk;
   /** Rejects with REQUEST_NOT_FOUND for what does not exist or is another principal's. */
-  resume(request: ResumeRequest): Promise<ExecutionView>;
+  view(request: ViewRequest): Promise<ExecutionView>;
   /** Goes on with an execution that is put away, whoever asked for it, once a person has decided. For operators only. */
-  takeUp(execution: ExecutionId): Promise<void>;
+  resumeNow(execution: ExecutionId): Promise<void>;
   /** A part of a kept result. Rejects as `resume` does. */
   readResult(principal: Principal, handle: string, query: ResultQuery): Promise<ReadResult>;
   /** The files that a value speaks of by handle. */
@@ -98,7 +98,7 @@ export interface Gateway extends AsyncDisposable {
   readonly escapeHtml: boolean;
   takeSnapshot(principal: Principal): Promise<CatalogSnapshot>;
   /** Never rejects for what a call does, as `execute`. */
-  callTools(request: CallToolsRequest): Promise<Called>;
+  callTools(request: CallToolsRequest): Promise<ToolCallsResult>;
   /** The listener hears that some tool is another one. Returns the way to stop listening. */
   onToolsChanged(listener: () => void): () => void;
   executions(limit: number): Promise<readonly ExecutionLine[]>;

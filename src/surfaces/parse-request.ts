@@ -7,7 +7,7 @@ import { parseNetworkPolicy } from "../config/index.ts";
 import type { WrittenNetworkPolicy } from "../config/index.ts";
 import { GloveboxError, isJsonObject } from "../domain/index.ts";
 import type { Json } from "../domain/index.ts";
-import type { ExecuteRequest, ResumeRequest } from "../execution/index.ts";
+import type { ExecuteRequest, ViewRequest } from "../execution/index.ts";
 import type { Detail } from "../typegen/index.ts";
 
 /** What the library takes of an execution: nothing that only the command line may say. */
@@ -54,7 +54,7 @@ export function parseExecuteRequest(raw: unknown): Taken {
 }
 
 /** Throws `REQUEST_INVALID` for what names no execution or waits for no time. */
-export function parseResumeRequest(raw: unknown): Omit<ResumeRequest, "principal"> {
+export function parseResumeRequest(raw: unknown): Omit<ViewRequest, "principal"> {
   const { execution, waitMs, signal } = parseObject(raw, "resume");
   if (typeof execution !== "string") {
     throw invalid("resume", "execution must be a text", 'resume({ execution: "ex_…" })');

@@ -31,7 +31,7 @@ const soon = (): Promise<void> => wait(10);
 async function kept(world: World, execution: ExecutionId, count: number): Promise<void> {
   const journals = await world.journals();
   for (let given = 0; given < count;) {
-    given = (await journals.read(execution))?.given.length ?? 0;
+    given = (await journals.read(execution))?.deliveries.length ?? 0;
     await soon();
   }
 }
@@ -124,7 +124,7 @@ describe("a gateway that dies", { concurrency: 2 }, () => {
     await using copy = world.fork();
     const gateway = await copy.open();
     const [, , , look = assert.fail()] = begun;
-    await gateway.resume({ principal: AGENT, execution: look, waitMs: 0 });
+    await gateway.view({ principal: AGENT, execution: look, waitMs: 0 });
     for (const put of begun.slice(0, 3)) await until(gateway, put, "failed");
     assert.equal((await until(gateway, look, "completed", "failed")).value, 28);
     assert.deepEqual(copy.shop.made, ["look 4"]);

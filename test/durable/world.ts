@@ -140,7 +140,7 @@ export async function until(
 ): Promise<ExecutionView> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
-    const view = await gateway.resume({ principal: AGENT, execution, waitMs: 100 });
+    const view = await gateway.view({ principal: AGENT, execution, waitMs: 100 });
     if (states.includes(view.state)) return view;
     if (performance.now() > deadline) throw new Error(`It stays ${view.state}: ${JSON.stringify(view)}`);
     await wait(20);

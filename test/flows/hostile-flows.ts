@@ -178,7 +178,7 @@ const ROUNDS: readonly HostileFlow[] = [
     async run(office, session) {
       const { execution } = await office.run(session, `${MAIL} return secret`);
       const other = `${session} again`;
-      const { value } = await office.gateway.resume({ principal: office.principalOf(other), execution });
+      const { value } = await office.gateway.view({ principal: office.principalOf(other), execution });
       await office.run(other, send(value));
     },
   },
@@ -196,7 +196,7 @@ const ROUNDS: readonly HostileFlow[] = [
       });
       const execution = await opened.promise;
       for (let text: string | undefined; text === undefined;) {
-        const { logs, state } = await gateway.resume({ principal: other, execution, waitMs: 5 });
+        const { logs, state } = await gateway.view({ principal: other, execution, waitMs: 5 });
         text = logs[0]?.text ?? (state === "running" ? undefined : "");
         if (text !== undefined) await run(`${session} again`, send(text));
       }

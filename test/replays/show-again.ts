@@ -2,7 +2,7 @@
 
 import type { EngineName, ExecutionResult, Json, Limits } from "../../src/domain/index.ts";
 import { replay } from "../../src/execution/index.ts";
-import type { KeptExecution, Replayed } from "../../src/execution/index.ts";
+import type { KeptExecution, ReplayResult } from "../../src/execution/index.ts";
 import { isCutOff } from "../../src/execution/replay/find-difference.ts";
 import { openTestSandbox } from "../../src/sandbox/fixtures/test-sandbox.ts";
 import type { Sandbox } from "../../src/sandbox/index.ts";
@@ -53,7 +53,7 @@ function withBound(kept: KeptExecution): KeptExecution {
   return { ...kept, recording: { ...kept.recording, request: { ...request, limits } } };
 }
 
-function showOn(sandbox: Sandbox, { kept, hide }: Pick<Recorded, "kept" | "hide">): Promise<Replayed> {
+function showOn(sandbox: Sandbox, { kept, hide }: Pick<Recorded, "kept" | "hide">): Promise<ReplayResult> {
   const { engine, isolation } = sandbox;
   const report = (thrown: unknown): string => {
     throw new Error("An execution that is shown again has an incident", { cause: thrown });
@@ -61,7 +61,7 @@ function showOn(sandbox: Sandbox, { kept, hide }: Pick<Recorded, "kept" | "hide"
   return replay(kept, { signal: SIGNAL }, { engine, isolation, report, hide, run: (job) => sandbox.run(job) });
 }
 
-function judge({ result: first }: KeptExecution, { result: again, difference }: Replayed): Shown {
+function judge({ result: first }: KeptExecution, { result: again, difference }: ReplayResult): Shown {
   if (!first && difference === undefined) return { kind: "explained", reason: REASONS.notEnded };
   const isPart = !first || isCutOff(first);
   const what = difference ?? (isPart ? undefined : findRest(first, again));

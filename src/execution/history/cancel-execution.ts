@@ -11,16 +11,16 @@ import type { ExecutionId, ExecutionResult, Instant } from "../../domain/index.t
 import type { CancellationStore, ExecutionStore, StoredExecution } from "../../store/index.ts";
 
 import { closeExecution } from "../run/execution-log.ts";
-import { endAsWritten } from "../recover/close-from-ledger.ts";
-import { cancelledBy } from "../run/name-cancel.ts";
+import { closeFromLedger } from "../recover/close-from-ledger.ts";
+import { toCancelReason } from "../run/name-cancel.ts";
 import { readTrail, toTrace } from "../recover/read-trail.ts";
-import type { KnownCall } from "../recover/read-trail.ts";
-import type { RecoverRooms } from "../recover/recover-execution.ts";
+import type { LedgerCall } from "../recover/read-trail.ts";
+import type { RecoverDeps } from "../recover/recover-execution.ts";
 import { parseResult } from "./view-execution.ts";
 import { emptyResult } from "../run/settle.ts";
 
-export interface CancelRooms extends Pick<RecoverRooms, "engine" | "isolation" | "hasEnded" | "settleLost"> {
-  readonly store: Pick<RecoverRooms["store"], "ledger"> & {
+export interface CancelDeps extends Pick<RecoverDeps, "engine" | "isolation" | "hasEnded" | "releaseQuota"> {
+  readonly store: Pick<RecoverDeps["store"], "ledger"> & {
     readonly executions: Pick<ExecutionStore, "find" | "claim" | "close">;
     readonly cancellations: Pick<CancellationStore, "request">;
   };
@@ -37,7 +37,7 @@ const WAIT_MS = 30_000;
 const LOOK_MS = 100;
 
 /** Written to the ledger first. Resolves when it has ended, or when its process does not answer. */
-export async function cancelExecution(stored: StoredExecution, by: string, rooms: CancelRooms): Promise<void> {
+export async function cancelExecution(stored: StoredExecution, by: string, rooms: CancelDeps): Promise<void> {
   refuseEnded(stored);
   const { id } = stored;
   await rooms.ledger.write({ actor: by, action: "execution.cancelled", subject: id, detail: {} });
@@ -45,7 +45,7 @@ export async function cancelExecution(stored: StoredExecution, by: string, rooms
   const until = rooms.now() + WAIT_MS;
   for (let one = await rooms.store.executions.find(id); one; one = await rooms.store.executions.find(id)) {
     if (isOver(one) || rooms.now() > until) return;
-    if (isRunByNobody(one, rooms)) await closeCancelled(one, by, rooms);
+    if (hasNoProcess(one, rooms)) await closeCancelled(one, by, rooms);
     else await sleep(LOOK_MS);
   }
 }
@@ -54,33 +54,33 @@ function isOver({ ending }: StoredExecution): boolean {
   return ending !== null && ending.state !== "paused";
 }
 
-function isRunByNobody({ ending, owner }: StoredExecution, { hasEnded }: CancelRooms): boolean {
+function hasNoProcess({ ending, owner }: StoredExecution, { hasEnded }: CancelDeps): boolean {
   return ending !== null || (owner !== undefined && hasEnded(owner));
 }
 
 /** Of one that was paused everything stays but its state; of one that died with its process the ledger has the calls. */
-async function closeCancelled(stored: StoredExecution, by: string, rooms: CancelRooms): Promise<void> {
+async function closeCancelled(stored: StoredExecution, by: string, rooms: CancelDeps): Promise<void> {
   const { id, owner: from, ending } = stored;
   // Somebody may go on with it in this very moment: whoever is faster has it, and then hears of the wish.
   const was = stored.ending ? "paused" : "open";
   if (!(await rooms.store.executions.claim(id, { was, from, by: rooms.owner }))) return;
   await rooms.withdraw(id);
-  if (!ending) await rooms.settleLost(id);
+  if (!ending) await rooms.releaseQuota(id);
   const trail = await readTrail(id, rooms);
   const { closing } = trail;
-  if (closing) return void (await endAsWritten(stored, { ...trail, closing }, rooms));
+  if (closing) return void (await closeFromLedger(stored, { ...trail, closing }, rooms));
   const calls = toTrace(await endCalls(stored, trail.calls, rooms));
   const before: ExecutionResult = ending ? parseResult(ending.result) : emptyResult(stored, "cancelled", rooms);
   const { approvals: _, questions: __, ...rest } = before;
-  await closeExecution(stored, { ...rest, state: "cancelled", calls, error: describeError(cancelledBy(by)) }, rooms);
+  await closeExecution(stored, { ...rest, state: "cancelled", calls, error: describeError(toCancelReason(by)) }, rooms);
 }
 
 /** A call that waited for a person was never made; one that was sent and not answered has an unknown outcome. */
 async function endCalls(
   { id, principal }: StoredExecution,
-  known: readonly KnownCall[],
-  rooms: CancelRooms,
-): Promise<readonly KnownCall[]> {
+  known: readonly LedgerCall[],
+  rooms: CancelDeps,
+): Promise<readonly LedgerCall[]> {
   const calls = known.map((call) => (call.outcome === "pending" ? { ...call, outcome: "error" as const } : call));
   for (const { seq, tool, outcome, hasEnd } of calls) {
     const detail = { execution: id, seq, outcome, code: "REQUEST_CANCELLED" };

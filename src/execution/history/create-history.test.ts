@@ -11,15 +11,15 @@ import { describeError, parseExecutionId } from "../../domain/index.ts";
 import type { ExecutionId, ExecutionResult } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
 import type { ExecutionStore } from "../../store/index.ts";
-import { createRecord } from "../run/execution-log.ts";
+import { createExecutionLog } from "../run/execution-log.ts";
 import { NO_JOURNALS } from "../fixtures/durable.ts";
-import { cancelledBy } from "../run/name-cancel.ts";
+import { toCancelReason } from "../run/name-cancel.ts";
 import { emptyResult } from "../run/settle.ts";
 import { createControl } from "./create-history.ts";
 
 const CONTEXT = { engine: "isolate", isolation: "process" } as const;
 const idOf = (n: number): ExecutionId => known(parseExecutionId(`ex_${n.toString().padStart(24, "0")}`));
-const BY_ADA = describeError(cancelledBy("ada"));
+const BY_ADA = describeError(toCancelReason("ada"));
 
 /** `beforeAdopt` happens when an execution that nobody runs is about to be taken over. */
 async function open(beforeAdopt?: (executions: ExecutionStore, id: ExecutionId) => Promise<void>) {
@@ -31,7 +31,7 @@ async function open(beforeAdopt?: (executions: ExecutionStore, id: ExecutionId) 
   const now = (): number => (clock += 1);
   const hide = (text: string): string => text;
   let ids = 0;
-  const record = createRecord({
+  const record = createExecutionLog({
     store,
     ledger,
     now,
@@ -53,7 +53,7 @@ async function open(beforeAdopt?: (executions: ExecutionStore, id: ExecutionId) 
     owner: "ada's terminal",
     hasEnded: (owner) => owner === "dead",
     withdraw: async (id) => void withdrawn.push(id),
-    settleLost: async (id) => void settled.push(id),
+    releaseQuota: async (id) => void settled.push(id),
   });
   /** The next execution, of the process named. */
   const start = async (owner: string): Promise<ExecutionId> => {

@@ -9,7 +9,7 @@ import { parseResult } from "./view-execution.ts";
 import { emptyResult } from "../run/settle.ts";
 import type { SettleContext } from "../run/settle.ts";
 import { cancelExecution } from "./cancel-execution.ts";
-import type { CancelRooms } from "./cancel-execution.ts";
+import type { CancelDeps } from "./cancel-execution.ts";
 
 /** One line of the history. */
 export interface ExecutionLine {
@@ -48,7 +48,7 @@ export interface ExecutionControl extends ExecutionHistory {
   cancel(id: string, by: string): Promise<ExecutionDetails>;
 }
 
-export interface HistoryRooms extends Pick<SettleContext, "engine" | "isolation"> {
+export interface HistoryDeps extends Pick<SettleContext, "engine" | "isolation"> {
   readonly store: Pick<Store, "executions" | "ledger" | "approvals">;
   readonly now: () => Instant;
 }
@@ -56,7 +56,7 @@ export interface HistoryRooms extends Pick<SettleContext, "engine" | "isolation"
 /** More questions than one execution can have open. */
 const MOST_APPROVALS = 1_000;
 
-export function createHistory(rooms: HistoryRooms): ExecutionHistory {
+export function createHistory(rooms: HistoryDeps): ExecutionHistory {
   const { executions } = rooms.store;
   return {
     list: async (page) => (await executions.list(page)).map(toLine),
@@ -65,7 +65,7 @@ export function createHistory(rooms: HistoryRooms): ExecutionHistory {
 }
 
 /** Needs a store that can be written to. */
-export function createControl(rooms: HistoryRooms & CancelRooms): ExecutionControl {
+export function createControl(rooms: HistoryDeps & CancelDeps): ExecutionControl {
   const history = createHistory(rooms);
   return {
     ...history,
@@ -76,7 +76,7 @@ export function createControl(rooms: HistoryRooms & CancelRooms): ExecutionContr
   };
 }
 
-async function findExecution(raw: string, { store }: HistoryRooms): Promise<StoredExecution> {
+async function findExecution(raw: string, { store }: HistoryDeps): Promise<StoredExecution> {
   const id = parseExecutionId(raw);
   const stored = id && (await store.executions.find(id));
   if (stored) return stored;
@@ -85,7 +85,7 @@ async function findExecution(raw: string, { store }: HistoryRooms): Promise<Stor
   });
 }
 
-async function showExecution(stored: StoredExecution, rooms: HistoryRooms): Promise<ExecutionDetails> {
+async function showExecution(stored: StoredExecution, rooms: HistoryDeps): Promise<ExecutionDetails> {
   const page = { execution: stored.id, limit: MOST_APPROVALS, now: rooms.now() };
   const approvals = await rooms.store.approvals.list(page);
   return {
@@ -96,7 +96,7 @@ async function showExecution(stored: StoredExecution, rooms: HistoryRooms): Prom
   };
 }
 
-async function viewOpen(stored: StoredExecution, rooms: HistoryRooms): Promise<ExecutionView> {
+async function viewOpen(stored: StoredExecution, rooms: HistoryDeps): Promise<ExecutionView> {
   const { calls: known } = await readTrail(stored.id, rooms);
   const calls = toTrace(known.map((call) => (call.hasEnd ? call : { ...call, outcome: "pending" as const })));
   return { ...emptyResult(stored, "completed", rooms), state: "running", calls };

@@ -10,12 +10,12 @@ import { GloveboxError, parseExecutionId, parsePrincipalId } from "../../domain/
 import type { ExecutionEvent, ExecutionResult } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
 import type { StoredExecution } from "../../store/index.ts";
-import { NOBODY, NOTHING_KEPT, NO_JOURNALS } from "../fixtures/durable.ts";
-import { recover } from "../recover/recover-execution.ts";
-import { createRecord } from "../run/execution-log.ts";
-import { followRunning } from "../run/running-table.ts";
+import { NO_APPROVALS, NOTHING_KEPT, NO_JOURNALS } from "../fixtures/durable.ts";
+import { closeLost } from "../recover/recover-execution.ts";
+import { createExecutionLog } from "../run/execution-log.ts";
+import { createRunningTable } from "../run/running-table.ts";
 import type { Followed } from "../run/running-table.ts";
-import { resume } from "./view-execution.ts";
+import { viewExecution } from "./view-execution.ts";
 
 const OTHER = known(parsePrincipalId("other"));
 const LINE = { level: "log", text: "so far", atMs: 1 } as const;
@@ -42,14 +42,14 @@ const OPENING = {
 async function open(now = 200) {
   const store = await openStore({ path: ":memory:", now: () => 0 });
   const ledger = await openLedger({ store, now: () => 0 });
-  const running = followRunning();
+  const running = createRunningTable();
   const context = {
     engine: "isolate",
     isolation: "process",
     report: () => "in_1",
     hide: (text: string) => text,
   } as const;
-  const record = createRecord({
+  const record = createExecutionLog({
     store,
     ledger,
     now: () => 1,
@@ -68,12 +68,12 @@ async function open(now = 200) {
     running,
     now: () => now,
     longestMs: 1_000,
-    people: NOBODY,
+    people: NO_APPROVALS,
     ...NOTHING_KEPT,
   };
-  const rooms = { ...base, bringBack: (stored: StoredExecution) => recover(stored, base) };
+  const rooms = { ...base, recoverOne: (stored: StoredExecution) => closeLost(stored, base) };
   const ask = (principal = AGENT.id, execution: unknown = EXECUTION, waitMs = 1) =>
-    resume({ principal, execution, waitMs, signal: new AbortController().signal }, rooms);
+    viewExecution({ principal, execution, waitMs, signal: new AbortController().signal }, rooms);
   return { store, running, ask };
 }
 

@@ -13,11 +13,11 @@ import type {
 } from "../../domain/index.ts";
 import type { ExecutionStore, StoredExecution } from "../../store/index.ts";
 
-import type { Running, RunningExecution } from "../run/running-table.ts";
-import type { RecoverRooms } from "../recover/recover-execution.ts";
+import type { RunningTable, RunningExecution } from "../run/running-table.ts";
+import type { RecoverDeps } from "../recover/recover-execution.ts";
 import { emptyResult } from "../run/settle.ts";
 
-export interface ResumeQuery {
+export interface ViewQuery {
   readonly principal: PrincipalId;
   readonly execution: unknown;
   /** How long an execution that runs is waited for. */
@@ -25,33 +25,33 @@ export interface ResumeQuery {
   readonly signal: AbortSignal;
 }
 
-export interface ResumeRooms extends RecoverRooms {
-  readonly store: RecoverRooms["store"] & { readonly executions: Pick<ExecutionStore, "find"> };
+export interface ViewDeps extends RecoverDeps {
+  readonly store: RecoverDeps["store"] & { readonly executions: Pick<ExecutionStore, "find"> };
   /** Ends what a dead process left open, or goes on with it: then there is no result yet. */
-  bringBack(stored: StoredExecution): Promise<ExecutionResult | undefined>;
-  readonly running: Running;
+  recoverOne(stored: StoredExecution): Promise<ExecutionResult | undefined>;
+  readonly running: RunningTable;
   readonly now: () => Instant;
   /** No execution goes on longer than this. */
   readonly longestMs: number;
 }
 
 /** Throws `REQUEST_NOT_FOUND` for an execution that does not exist or is another principal's: the two look the same. */
-export async function resume(request: ResumeQuery, rooms: ResumeRooms): Promise<ExecutionView> {
+export async function viewExecution(request: ViewQuery, rooms: ViewDeps): Promise<ExecutionView> {
   const id = parseExecutionId(request.execution);
   if (!id) throw unknown();
   const running = rooms.running.find(id);
   if (running && running.principal !== request.principal) throw unknown(id);
-  if (running) return waitFor(id, running, request, rooms);
+  if (running) return waitForEnd(id, running, request, rooms);
   const stored = await rooms.store.executions.find(id);
   if (!stored || stored.principal !== request.principal) throw unknown(id);
-  return stored.ending ? parseResult(stored.ending.result) : waitElsewhere(stored, request, rooms);
+  return stored.ending ? parseResult(stored.ending.result) : pollStore(stored, request, rooms);
 }
 
 /** Another process may run it: how it stands is read until it has ended or the time is over. */
-async function waitElsewhere(
+async function pollStore(
   stored: StoredExecution,
-  { waitMs, signal }: ResumeQuery,
-  rooms: ResumeRooms,
+  { waitMs, signal }: ViewQuery,
+  rooms: ViewDeps,
 ): Promise<ExecutionView> {
   const until = performance.now() + waitMs;
   for (let one: StoredExecution | undefined = stored; one; one = await rooms.store.executions.find(stored.id)) {
@@ -64,11 +64,11 @@ async function waitElsewhere(
 
 const LOOK_MS = 250;
 
-async function waitFor(
+async function waitForEnd(
   id: ExecutionId,
   running: RunningExecution,
-  { waitMs, signal }: ResumeQuery,
-  rooms: ResumeRooms,
+  { waitMs, signal }: ViewQuery,
+  rooms: ViewDeps,
 ): Promise<ExecutionView> {
   const waited = new AbortController();
   const timeout = sleep(waitMs, undefined, { signal: AbortSignal.any([signal, waited.signal]) }).catch(() => undefined);
@@ -80,22 +80,22 @@ async function waitFor(
 }
 
 /** Left open by nobody here: another process runs it, or it died with its own. */
-async function viewOpen(stored: StoredExecution, rooms: ResumeRooms): Promise<ExecutionView> {
+async function viewOpen(stored: StoredExecution, rooms: ViewDeps): Promise<ExecutionView> {
   const { owner } = stored;
   const isLost = (owner !== undefined && rooms.hasEnded(owner)) || (await isOverdue(stored, rooms));
-  const ended = isLost ? await rooms.bringBack(stored) : undefined;
+  const ended = isLost ? await rooms.recoverOne(stored) : undefined;
   if (ended) return ended;
   return { ...emptyResult(stored, "completed", rooms), state: "running" };
 }
 
 /** One that was put away goes on long after it began, so its last sign of life counts. */
-async function isOverdue({ id, startedAt }: StoredExecution, { store, now, longestMs }: ResumeRooms): Promise<boolean> {
+async function isOverdue({ id, startedAt }: StoredExecution, { store, now, longestMs }: ViewDeps): Promise<boolean> {
   if (now() - startedAt <= longestMs) return false;
   const [last] = await store.ledger.search({ execution: id, limit: 1 });
   return now() - (last?.at ?? startedAt) > longestMs;
 }
 
-/** It was written by `createRecord`. */
+/** It was written by `createExecutionLog`. */
 export function parseResult(text: string): ExecutionResult {
   return JSON.parse(text) as ExecutionResult;
 }

@@ -6,13 +6,13 @@ import { GloveboxError } from "../../domain/index.ts";
 import type { Digest, PublicError } from "../../domain/index.ts";
 import type { GuestHost, SandboxJob, Tape, TapeStart } from "../../sandbox/index.ts";
 
-import type { Given, JournaledCall, JournaledStart, Recording } from "./events.ts";
+import type { JournaledDelivery, JournaledCall, JournaledStart, Recording } from "./events.ts";
 import type { Journal } from "./open-journals.ts";
 
 export interface TapeOptions {
   readonly journal: Journal;
   readonly bridge: Bridge;
-  readonly begun: Omit<JournaledStart, "start">;
+  readonly started: Omit<JournaledStart, "start">;
   /** Where chance and time begin, if that was written down before. */
   readonly start?: TapeStart;
   /** What an earlier run left, if there was one that began. */
@@ -23,10 +23,10 @@ export interface TapeOptions {
 
 /** Both see every call, so they are made together. */
 export function createTape(options: TapeOptions): Required<Pick<SandboxJob, "tape" | "host">> {
-  const { journal, bridge, begun, recording, onStart } = options;
-  const start = recording?.begun?.start ?? options.start;
+  const { journal, bridge, started, recording, onStart } = options;
+  const start = recording?.started?.start ?? options.start;
   const requests = new Map<number, Digest>();
-  const past = recording?.given ?? [];
+  const past = recording?.deliveries ?? [];
   const answers = new Map(past.flatMap(({ call }) => (call ? [[call.record.seq, call] as const] : [])));
   const host: GuestHost = {
     call(rawAddress, rawArgs, seq) {
@@ -47,7 +47,7 @@ export function createTape(options: TapeOptions): Required<Pick<SandboxJob, "tap
     past: past.map(({ delivery }) => delivery),
     began(from) {
       onStart();
-      if (!recording?.begun) journal.note({ kind: "began", ...begun, start: from });
+      if (!recording?.started) journal.note({ kind: "began", ...started, start: from });
     },
     repeat(seq, text) {
       const call = answers.get(seq);
@@ -67,7 +67,7 @@ export function createTape(options: TapeOptions): Required<Pick<SandboxJob, "tap
 }
 
 /** A failed call is told as it was told then. */
-function failureOf(past: readonly Given[], seq: number): PublicError | undefined {
+function failureOf(past: readonly JournaledDelivery[], seq: number): PublicError | undefined {
   const failure = past.find(({ delivery }) => delivery.kind === "failure" && delivery.id === seq);
   return failure && parseFailure(failure.delivery.text);
 }

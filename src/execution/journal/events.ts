@@ -35,7 +35,7 @@ export interface JournaledCall {
   readonly labels?: readonly LabelSource[];
 }
 
-export interface Given {
+export interface JournaledDelivery {
   readonly delivery: Delivery;
   readonly call?: JournaledCall;
 }
@@ -44,7 +44,7 @@ export type JournalEvent =
   /** With where chance and time are to begin: nobody has seen them before they are written. */
   | ({ readonly kind: "asked"; readonly start?: TapeStart } & JournaledRequest)
   | ({ readonly kind: "began" } & JournaledStart)
-  | ({ readonly kind: "given" } & Given)
+  | ({ readonly kind: "given" } & JournaledDelivery)
   /** It grew too large; from here on nothing is known. */
   | { readonly kind: "broke" };
 
@@ -54,8 +54,8 @@ export interface Recording {
   /** Where chance and time begin, or began. */
   readonly start?: TapeStart;
   /** Absent when the program never began. */
-  readonly begun?: JournaledStart;
-  readonly given: readonly Given[];
+  readonly started?: JournaledStart;
+  readonly deliveries: readonly JournaledDelivery[];
   /** False when it does not reach to the end: such an execution can neither go on nor be shown again. */
   readonly isWhole: boolean;
 }
@@ -65,12 +65,12 @@ export function toRecording(events: readonly JournalEvent[]): Recording | undefi
   const asked = events.find((event) => event.kind === "asked");
   if (!asked) return undefined;
   const { start, ...request } = asked;
-  const begun = events.find((event) => event.kind === "began");
+  const started = events.find((event) => event.kind === "began");
   return {
     request,
     ...(start && { start }),
-    ...(begun && { begun }),
-    given: events.filter((event) => event.kind === "given"),
+    ...(started && { started }),
+    deliveries: events.filter((event) => event.kind === "given"),
     isWhole: !events.some((event) => event.kind === "broke"),
   };
 }

@@ -51,14 +51,14 @@ describe("a journal", () => {
     assert.deepEqual(recording?.request.source, ASKED.source);
     assert.deepEqual(recording.request.input, ASKED.input);
     assert.deepEqual(
-      recording.given.map(({ delivery: { kind, id } }) => [kind, id]),
+      recording.deliveries.map(({ delivery: { kind, id } }) => [kind, id]),
       [
         ["reply", 2],
         ["reply", 1],
         ["tick", 1],
       ],
     );
-    assert.deepEqual([recording.isWhole, recording.begun], [true, undefined]);
+    assert.deepEqual([recording.isWhole, recording.started], [true, undefined]);
     assert.equal((await store.journals.read(EXECUTION)).length, 3, "one piece for each flush that had something");
     await store.close();
   });
@@ -72,10 +72,10 @@ describe("a journal", () => {
     const again = await journals.reopen(EXECUTION);
     again?.journal.note(given(2));
     await again?.journal.flush();
-    assert.equal((await journals.read(EXECUTION))?.given.length, 2);
+    assert.equal((await journals.read(EXECUTION))?.deliveries.length, 2);
     first.note(given(3));
     await assert.rejects(first.flush(), { code: "REQUEST_CONFLICT" }, "two cannot go on with one execution");
-    assert.equal((await journals.read(EXECUTION))?.given.length, 2);
+    assert.equal((await journals.read(EXECUTION))?.deliveries.length, 2);
     await store.close();
   });
 

@@ -8,27 +8,27 @@ import type { CallRecord, Execution, ExecutionResult, PublicError } from "../../
 import type { ExecutionStore } from "../../store/index.ts";
 
 import { toTrace } from "./read-trail.ts";
-import type { Closing, Trail } from "./read-trail.ts";
+import type { ClosingRecord, Trail } from "./read-trail.ts";
 import { adviseAfter } from "./recover-execution.ts";
 import { emptyResult } from "../run/settle.ts";
 import type { SettleContext } from "../run/settle.ts";
 
-export interface WrittenRooms extends Pick<SettleContext, "engine" | "isolation"> {
+export interface CloseFromLedgerDeps extends Pick<SettleContext, "engine" | "isolation"> {
   readonly store: { readonly executions: Pick<ExecutionStore, "close"> };
 }
 
 /** Whoever calls this must have it. What it came to beyond its state and its calls was lost with its process. */
-export async function endAsWritten(
+export async function closeFromLedger(
   { id }: Pick<Execution, "id">,
-  { closing, calls }: Trail & { readonly closing: Closing },
-  rooms: WrittenRooms,
+  { closing, calls }: Trail & { readonly closing: ClosingRecord },
+  rooms: CloseFromLedgerDeps,
 ): Promise<ExecutionResult> {
   const { at, state, errorCode, wallMs, cpuMs } = closing;
   const empty = emptyResult({ id }, state, rooms);
   const result: ExecutionResult = {
     ...empty,
     calls: toTrace(calls),
-    error: toLost(closing, calls),
+    error: toLostError(closing, calls),
     stats: { ...empty.stats, wallMs, cpuMs, calls: calls.length },
   };
   const ending = { endedAt: at, state, result: JSON.stringify(result), ...(errorCode && { errorCode }) };
@@ -36,7 +36,7 @@ export async function endAsWritten(
   return result;
 }
 
-function toLost({ state, errorCode }: Closing, calls: readonly CallRecord[]): PublicError {
+function toLostError({ state, errorCode }: ClosingRecord, calls: readonly CallRecord[]): PublicError {
   const code = errorCode ?? "STORE_UNAVAILABLE";
   const how = errorCode ? `${state} with ${errorCode}` : state;
   return {

@@ -20,13 +20,13 @@ const MOST_RECORDS = 1_000_000;
 export interface Trail {
   readonly isOpened: boolean;
   /** In the order of the program. */
-  readonly calls: readonly KnownCall[];
+  readonly calls: readonly LedgerCall[];
   /** Its end, if that is written: nothing of it runs after that, whatever the store says. */
-  readonly closing?: Closing;
+  readonly closing?: ClosingRecord;
 }
 
 /** A call as the ledger has it. */
-export interface KnownCall extends CallRecord {
+export interface LedgerCall extends CallRecord {
   /** Its server says that a second call would change nothing more. */
   readonly isRepeatable: boolean;
   /** Whether it is written down what came of it. */
@@ -34,7 +34,7 @@ export interface KnownCall extends CallRecord {
 }
 
 /** How an execution ended, as far as the ledger tells. */
-export interface Closing {
+export interface ClosingRecord {
   readonly at: Instant;
   readonly state: Exclude<ExecutionResult["state"], "paused">;
   readonly errorCode?: ErrorCode;
@@ -42,12 +42,12 @@ export interface Closing {
   readonly cpuMs: number;
 }
 
-interface TrailRooms {
+interface TrailDeps {
   readonly store: { readonly ledger: Pick<LedgerStore, "search"> };
 }
 
 /** What is known of one execution now. */
-export async function readTrail(id: ExecutionId, rooms: TrailRooms): Promise<Trail> {
+export async function readTrail(id: ExecutionId, rooms: TrailDeps): Promise<Trail> {
   const found = await rooms.store.ledger.search({ execution: id, limit: MOST_RECORDS });
   return toTrail(found.toReversed());
 }
@@ -55,7 +55,7 @@ export async function readTrail(id: ExecutionId, rooms: TrailRooms): Promise<Tra
 /** The same for several in one walk over the ledger; each that is asked for has one. */
 export async function readTrails(
   ids: readonly ExecutionId[],
-  rooms: TrailRooms,
+  rooms: TrailDeps,
 ): Promise<ReadonlyMap<ExecutionId, Trail>> {
   const found =
     ids.length === 0 ? [] : await rooms.store.ledger.search({ execution: ids, limit: MOST_RECORDS * ids.length });
@@ -64,7 +64,7 @@ export async function readTrails(
 }
 
 /** As a result has them. */
-export function toTrace(calls: readonly KnownCall[]): readonly CallRecord[] {
+export function toTrace(calls: readonly LedgerCall[]): readonly CallRecord[] {
   return calls.map(({ isRepeatable: _, hasEnd: __, ...call }): CallRecord => call);
 }
 
@@ -81,8 +81,8 @@ function toTrail(records: readonly StoredRecord[]): Trail {
   };
 }
 
-function toCalls(records: readonly StoredRecord[]): readonly KnownCall[] {
-  const calls = new Map<number, KnownCall>();
+function toCalls(records: readonly StoredRecord[]): readonly LedgerCall[] {
+  const calls = new Map<number, LedgerCall>();
   for (const { action, subject, detail: text } of records) {
     const detail = parseDetail(text);
     const seq = detail["seq"];
@@ -140,7 +140,7 @@ const OUTCOMES_BEFORE_THE_END: Readonly<Record<Decision["kind"], (effect: Effect
 };
 
 /** A record that is damaged says at least that it ended. */
-function parseClosing({ at, detail }: StoredRecord): Closing {
+function parseClosing({ at, detail }: StoredRecord): ClosingRecord {
   const { state: rawState, code, wallMs, cpuMs } = parseDetail(detail);
   return {
     at,
@@ -151,4 +151,4 @@ function parseClosing({ at, detail }: StoredRecord): Closing {
   };
 }
 
-const ENDS: readonly Closing["state"][] = ["completed", "failed", "cancelled"];
+const ENDS: readonly ClosingRecord["state"][] = ["completed", "failed", "cancelled"];

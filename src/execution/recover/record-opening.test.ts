@@ -10,7 +10,7 @@ import { openStore } from "../../store/index.ts";
 
 import { readTrail } from "./read-trail.ts";
 import { recordOpeningOnce } from "./record-opening.ts";
-import type { LateRooms } from "./record-opening.ts";
+import type { OpeningDeps } from "./record-opening.ts";
 
 const id = parseExecutionId(`ex_${"0".repeat(24)}`) ?? assert.fail();
 const agent = parsePrincipalId("agent") ?? assert.fail();
@@ -28,8 +28,8 @@ for (const [what, dryRun] of [
   it(`the opening of ${what} that only the store has is written once, with what it may do`, async () => {
     const store = await openStore({ path: ":memory:", now: () => 0 });
     const ledger = await openLedger({ store, now: () => 0 });
-    const recording = { request: { ...REQUEST, dryRun }, given: [], isWhole: true };
-    const rooms: LateRooms = {
+    const recording = { request: { ...REQUEST, dryRun }, deliveries: [], isWhole: true };
+    const rooms: OpeningDeps = {
       journals: { read: async () => recording },
       recordOpening: ({ id: subject, principal }, request) =>
         ledger.write({

@@ -5,7 +5,7 @@ import type { JournaledRequest } from "../journal/events.ts";
 import type { Journals } from "../journal/open-journals.ts";
 import type { Trail } from "./read-trail.ts";
 
-export interface LateRooms {
+export interface OpeningDeps {
   readonly journals: Pick<Journals, "read">;
   /** Writes down that it was opened, and that this comes late. */
   recordOpening(execution: Execution, request: Pick<JournaledRequest, "dryRun">): Promise<unknown>; // audit
@@ -15,7 +15,7 @@ export interface LateRooms {
 export async function recordOpeningOnce(
   execution: Execution,
   { isOpened }: Pick<Trail, "isOpened">,
-  rooms: LateRooms,
+  rooms: OpeningDeps,
 ): Promise<void> {
   if (isOpened) return;
   const recording = await rooms.journals.read(execution.id).catch(() => undefined);

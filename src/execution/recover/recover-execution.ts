@@ -5,21 +5,21 @@ import type { ApprovalRequests, CallRecord, Execution, ExecutionId, ExecutionRes
 import type { LedgerStore } from "../../store/index.ts";
 
 import { readTrail, toTrace } from "./read-trail.ts";
-import type { KnownCall, Trail } from "./read-trail.ts";
+import type { LedgerCall, Trail } from "./read-trail.ts";
 import { recordOpeningOnce } from "./record-opening.ts";
-import type { LateRooms } from "./record-opening.ts";
+import type { OpeningDeps } from "./record-opening.ts";
 import { emptyResult } from "../run/settle.ts";
 import type { SettleContext } from "../run/settle.ts";
 
 const NAMED_CALLS = 10;
 
-export interface RecoverRooms extends SettleContext, LateRooms {
+export interface RecoverDeps extends SettleContext, OpeningDeps {
   readonly store: { readonly ledger: Pick<LedgerStore, "search"> };
   /** True when the process of this name has certainly ended. */
   hasEnded(owner: string): boolean;
   readonly people: Pick<ApprovalRequests, "withdraw">;
   /** Gives back what an execution had reserved whose process died, but for what it can have used. */
-  settleLost(execution: ExecutionId): Promise<void>; // policy
+  releaseQuota(execution: ExecutionId): Promise<void>; // policy
   /** Writes down what came of a call whose process died before it could. */
   recordEnd(execution: Execution, call: CallRecord): Promise<unknown>; // audit
   close(execution: Execution, result: ExecutionResult): Promise<void>;
@@ -29,7 +29,7 @@ export interface RecoverRooms extends SettleContext, LateRooms {
  * What its calls came to stands in the ledger; one that was sent and not answered has an unknown outcome. What was `read`
  * of it before may be handed in when nobody can have written more since.
  */
-export async function recover(execution: Execution, rooms: RecoverRooms, read?: Trail): Promise<ExecutionResult> {
+export async function closeLost(execution: Execution, rooms: RecoverDeps, read?: Trail): Promise<ExecutionResult> {
   const known = read ?? (await readTrail(execution.id, rooms));
   await recordOpeningOnce(execution, known, rooms);
   const calls = toTrace(await endCalls(execution, known, rooms));
@@ -44,21 +44,21 @@ export async function recover(execution: Execution, rooms: RecoverRooms, read?: 
 }
 
 /** As its process left it. One that is only overdue may run on somewhere, and gives back for itself. Never rejects. */
-export async function settleIfLost(
+export async function releaseQuotaIfLost(
   { id, owner }: Pick<Execution, "id" | "owner">,
-  rooms: Pick<RecoverRooms, "hasEnded" | "report" | "settleLost">,
+  rooms: Pick<RecoverDeps, "hasEnded" | "report" | "releaseQuota">,
 ): Promise<void> {
   if (owner === undefined || !rooms.hasEnded(owner)) return;
-  await rooms.settleLost(id).catch((thrown: unknown) => void rooms.report(thrown));
+  await rooms.releaseQuota(id).catch((thrown: unknown) => void rooms.report(thrown));
 }
 
 /** Every call has an end in the ledger then: what the program was given, or what can be told without that. */
-async function endCalls(execution: Execution, known: Trail, rooms: RecoverRooms): Promise<readonly KnownCall[]> {
+async function endCalls(execution: Execution, known: Trail, rooms: RecoverDeps): Promise<readonly LedgerCall[]> {
   const recording = await rooms.journals.read(execution.id).catch(() => undefined);
   const given = new Map(
-    recording?.given.flatMap(({ call }) => (call ? [[call.record.seq, call.record] as const] : [])),
+    recording?.deliveries.flatMap(({ call }) => (call ? [[call.record.seq, call.record] as const] : [])),
   );
-  const calls = known.calls.map((call): KnownCall => {
+  const calls = known.calls.map((call): LedgerCall => {
     const answer = call.hasEnd ? undefined : given.get(call.seq);
     return answer ? { ...call, outcome: answer.outcome, ms: answer.ms } : call;
   });

@@ -10,17 +10,17 @@ import { AGENT, known } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { DEFAULT_LIMITS, GloveboxError, parseExecutionId } from "../../domain/index.ts";
 import type { Execution, ExecutionId, ExecutionResult } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
-import { bringBack, bringBackOne } from "./recover-executions.ts";
-import type { BringBackRooms } from "./recover-executions.ts";
+import { recoverAll, recoverOne } from "./recover-executions.ts";
+import type { RecoverAllDeps } from "./recover-executions.ts";
 import { closeOrphans } from "./close-orphans.ts";
 import { closeExecution } from "../run/execution-log.ts";
-import { NOBODY, NOTHING_KEPT } from "../fixtures/durable.ts";
+import { NO_APPROVALS, NOTHING_KEPT } from "../fixtures/durable.ts";
 import { parseResult } from "../history/view-execution.ts";
 import { emptyResult } from "../run/settle.ts";
 
 const CONTEXT = { engine: "isolate", isolation: "process", hide: (text: string) => text } as const;
 const REQUEST = { principal: AGENT, source: "1", limits: DEFAULT_LIMITS } as const;
-const WHOLE = { request: REQUEST, given: [], isWhole: true };
+const WHOLE = { request: REQUEST, deliveries: [], isWhole: true };
 const CALL = { seq: 1, tool: "a.b", effect: "write", decision: "allow", outcome: "ok", ms: 1 } as const;
 const idOf = (n: number): ExecutionId => known(parseExecutionId(`ex_${n.toString().padStart(24, "0")}`));
 const hasEnded = (owner: string): boolean => owner === "dead";
@@ -29,7 +29,7 @@ const hasEnded = (owner: string): boolean => owner === "dead";
 async function open(isKept: boolean) {
   const store = await openStore({ path: ":memory:", now: () => 0 });
   const ledger = await openLedger({ store, now: () => 7 });
-  const revived: unknown[] = [];
+  const resumed: unknown[] = [];
   const withdrawn: string[] = [];
   const settled: string[] = [];
   let searches = 0;
@@ -37,25 +37,25 @@ async function open(isKept: boolean) {
     searches += 1;
     return store.ledger.search(query);
   };
-  const rooms: BringBackRooms = {
+  const rooms: RecoverAllDeps = {
     ...CONTEXT,
     ...NOTHING_KEPT,
     journals: { read: async () => (isKept ? WHOLE : undefined) },
     store: { executions: store.executions, ledger: { search } },
-    settleLost: async (id) => void settled.push(id),
+    releaseQuota: async (id) => void settled.push(id),
     recordOpening: ({ id, principal }) =>
       ledger.write({ actor: principal, action: "execution.opened", subject: id, detail: { late: true } }),
-    people: { ...NOBODY, withdraw: async (id) => void withdrawn.push(id) },
+    people: { ...NO_APPROVALS, withdraw: async (id) => void withdrawn.push(id) },
     owner: "here",
     isLasting: true,
     hasEnded,
     report: (thrown) => assert.fail(String(thrown)),
     close: (execution, result) => closeExecution(execution, result, { store, ledger, now: () => 8 }),
-    async revive({ id }, why, read) {
-      revived.push([id, why, read?.calls.length]);
+    async resumeExecution({ id }, why, read) {
+      resumed.push([id, why, read?.calls.length]);
       return undefined;
     },
-    awaitServers: () => assert.fail("no server is away"),
+    awaitUpstreams: () => assert.fail("no server is away"),
   };
   /** One that runs in a process that will be dead, with a call that was answered. */
   const begin = async (n: number): Promise<Execution> => {
@@ -79,9 +79,9 @@ async function open(isKept: boolean) {
     );
   const start = async (): Promise<void> => {
     await closeOrphans({ store, ledger, hasEnded });
-    await bringBack(rooms);
+    await recoverAll(rooms);
   };
-  return { store, ledger, rooms, begin, start, closings, revived, withdrawn, settled, count: () => searches };
+  return { store, ledger, rooms, begin, start, closings, resumed, withdrawn, settled, count: () => searches };
 }
 
 type Opened = Awaited<ReturnType<typeof open>>;
@@ -114,14 +114,14 @@ describe("an execution that has an end in the ledger", () => {
     for (const isKept of [true, false])
       it(`${how}, and has the same one in the store after a start, ${isKept ? "with" : "without"} a journal`, async () => {
         const opened = await open(isKept);
-        const { store, begin, start, closings, revived, withdrawn } = opened;
+        const { store, begin, start, closings, resumed, withdrawn } = opened;
         const execution = await begin(1);
         const result = await end(opened, execution, ended, true);
         const before = await closings(execution.id);
         assert.equal((await store.executions.find(execution.id))?.ending, null);
         await start();
         await start();
-        assert.deepEqual([before.length, await closings(execution.id), revived], [1, before, []]);
+        assert.deepEqual([before.length, await closings(execution.id), resumed], [1, before, []]);
         const { ending } = known(await store.executions.find(execution.id));
         const { state, error, calls, stats, value } = parseResult(known(ending?.result));
         assert.deepEqual([ending?.state, ending?.errorCode, ending?.endedAt], [result.state, result.error?.code, 7]);
@@ -138,7 +138,7 @@ describe("an execution that has an end in the ledger", () => {
     await opened.start();
     const { ending } = known(await opened.store.executions.find(execution.id));
     assert.deepEqual(parseResult(known(ending?.result)), result);
-    assert.deepEqual([(await opened.closings(execution.id)).length, opened.revived], [1, []]);
+    assert.deepEqual([(await opened.closings(execution.id)).length, opened.resumed], [1, []]);
   });
 
   it("is given it by whoever asks for it, too, and by one of two at the same time", async () => {
@@ -146,7 +146,7 @@ describe("an execution that has an end in the ledger", () => {
     const execution = await opened.begin(1);
     await end(opened, execution, { value: 7 }, true);
     const [one, other] = await Promise.all(
-      [1, 2].map((n) => bringBackOne(execution, { ...opened.rooms, owner: `${n}` })),
+      [1, 2].map((n) => recoverOne(execution, { ...opened.rooms, owner: `${n}` })),
     );
     assert.deepEqual(
       [one ?? other, one && other].map((each) => each?.state),
@@ -158,10 +158,10 @@ describe("an execution that has an end in the ledger", () => {
 
 describe("executions that have no end", () => {
   it("end at a start when nothing is kept of them, after one walk over the ledger", async () => {
-    const { store, begin, start, closings, revived, settled, count } = await open(false);
+    const { store, begin, start, closings, resumed, settled, count } = await open(false);
     const left = [await begin(1), await begin(2), await begin(3)];
     await start();
-    assert.deepEqual([count(), revived], [1, []]);
+    assert.deepEqual([count(), resumed], [1, []]);
     const ids = left.map(({ id }) => id);
     assert.deepEqual(settled, ids);
     for (const { id } of left) {
@@ -188,12 +188,12 @@ describe("executions that have no end", () => {
   });
 
   it("go on at a start when they can, with what that walk has found", async () => {
-    const { begin, start, closings, revived, settled, count } = await open(true);
+    const { begin, start, closings, resumed, settled, count } = await open(true);
     const left = [await begin(1), await begin(2)];
     await start();
     assert.deepEqual([count(), settled], [1, []]);
     assert.deepEqual(
-      revived,
+      resumed,
       left.map(({ id }) => [id, "restarted", 1]),
     );
     for (const { id } of left) assert.deepEqual(await closings(id), []);
@@ -203,7 +203,7 @@ describe("executions that have no end", () => {
     const { store, begin, rooms, settled } = await open(false);
     const { id } = await begin(1);
     await store.executions.claim(id, { was: "open", from: "dead", by: "elsewhere" });
-    const ended = await bringBackOne((await store.executions.find(id)) ?? assert.fail(), rooms);
+    const ended = await recoverOne((await store.executions.find(id)) ?? assert.fail(), rooms);
     assert.deepEqual([ended?.state, settled], ["failed", []]);
   });
 

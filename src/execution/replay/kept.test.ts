@@ -67,11 +67,11 @@ describe("a past execution", () => {
     journal.note({ kind: "given", delivery: DELIVERY });
     await journal.flush();
     const running = await findKept(EXECUTION, rooms);
-    assert.deepEqual([running.result, running.recording.given.length], [undefined, 1]);
+    assert.deepEqual([running.result, running.recording.deliveries.length], [undefined, 1]);
     await end();
     const { execution, result, recording, isMasked } = await findKept(EXECUTION, rooms);
     assert.deepEqual([execution.id, result, isMasked], [EXECUTION, RESULT, false]);
-    assert.deepEqual(recording.given[0]?.delivery, DELIVERY);
+    assert.deepEqual(recording.deliveries[0]?.delivery, DELIVERY);
   });
   it("does not exist under another name", async () => {
     const { store, journals } = (await open()).rooms;

@@ -8,24 +8,24 @@ import type { JournaledStart, Recording } from "../journal/events.ts";
 import type { Journals } from "../journal/open-journals.ts";
 
 /** A program that began, so that there is something to show. */
-export type BegunRecording = Recording & { readonly begun: JournaledStart };
+export type StartedRecording = Recording & { readonly started: JournaledStart };
 
 export interface KeptExecution {
   readonly execution: Execution;
-  readonly recording: BegunRecording;
+  readonly recording: StartedRecording;
   /** Left out when it has not ended. */
   readonly result?: ExecutionResult;
   /** True when secrets were taken out of what was given: arguments that depend on it may differ from the first time. */
   readonly isMasked: boolean;
 }
 
-export interface KeptRooms {
+export interface KeptDeps {
   readonly store: { readonly executions: Pick<ExecutionStore, "find"> };
   readonly journals: Pick<Journals, "read">;
 }
 
 /** Throws `REQUEST_NOT_FOUND` for what does not exist or is not kept any more, `REQUEST_INVALID` for what never began. */
-export async function findKept(id: ExecutionId, { store, journals }: KeptRooms): Promise<KeptExecution> {
+export async function findKept(id: ExecutionId, { store, journals }: KeptDeps): Promise<KeptExecution> {
   const stored = await store.executions.find(id);
   if (!stored) {
     throw new GloveboxError("REQUEST_NOT_FOUND", `There is no execution ${id}`, {
@@ -34,12 +34,12 @@ export async function findKept(id: ExecutionId, { store, journals }: KeptRooms):
   }
   const recording = await journals.read(id);
   if (!recording?.isWhole) throw gone(id, recording);
-  const { begun } = recording;
-  if (!begun) throw neverBegan(stored);
+  const { started } = recording;
+  if (!started) throw neverBegan(stored);
   const { principal, source, startedAt, ending } = stored;
   const execution = { id, principal, source, startedAt };
   const result = ending && parseResult(ending.result);
-  return { execution, recording: { ...recording, begun }, ...(result && { result }), isMasked: false };
+  return { execution, recording: { ...recording, started }, ...(result && { result }), isMasked: false };
 }
 
 function gone(id: ExecutionId, recording: Recording | undefined): GloveboxError {
@@ -56,7 +56,7 @@ function neverBegan({ id, ending }: StoredExecution): GloveboxError {
   });
 }
 
-/** Written by `createRecord`. */
+/** Written by `createExecutionLog`. */
 function parseResult(text: string): ExecutionResult {
   return JSON.parse(text) as ExecutionResult;
 }

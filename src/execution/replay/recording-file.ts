@@ -26,7 +26,7 @@ export interface RecordingFacts {
 /** Secrets are taken out first; where that changed something, `masked` says so. */
 export function toRecordingFile(kept: KeptExecution, { version, hide }: RecordingFacts): JsonObject {
   const { execution, recording, result } = kept;
-  const { request, begun, given } = recording;
+  const { request, started: begun, deliveries: given } = recording;
   const { session: _, ...principal } = request.principal;
   const asked = { ...request, principal };
   const whole: Json = JSON.parse(
@@ -116,7 +116,7 @@ export function parseRecordingFile(raw: unknown): KeptExecution {
   const { execution, request, begun, given, result } = body;
   return {
     execution,
-    recording: { request, begun, given, isWhole: true },
+    recording: { request, started: begun, deliveries: given, isWhole: true },
     ...(result !== undefined && { result }),
     isMasked: parsed.data.masked,
   } as unknown as KeptExecution;

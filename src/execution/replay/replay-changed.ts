@@ -9,20 +9,20 @@ import { GloveboxError, canonicalJson } from "../../domain/index.ts";
 import type { Json, Limits, Namespace, Reply } from "../../domain/index.ts";
 import type { Delivery, GuestHost, Tape } from "../../sandbox/index.ts";
 
-import type { Given } from "../journal/events.ts";
+import type { JournaledDelivery } from "../journal/events.ts";
 import { settleRefusal } from "../run/settle.ts";
 import type { KeptExecution } from "./kept.ts";
-import { replay, showAgain } from "./replay.ts";
-import type { Replayed, ReplayRooms } from "./replay.ts";
+import { replay, runAgain } from "./replay.ts";
+import type { ReplayResult, ReplayDeps } from "./replay.ts";
 import { parseFailure, traceReplay } from "./trace-replay.ts";
 import type { ReplayTrace } from "./trace-replay.ts";
 
-export interface ChangedRooms extends ReplayRooms {
+export interface ReplayChangedDeps extends ReplayDeps {
   /** Without types: a recording has the names of tools and not their schemas. */
   analyze(source: string, namespaces: readonly Namespace[], limits: Limits): Analyzed;
 }
 
-export interface ChangedOptions {
+export interface ReplayChangedOptions {
   readonly code: string;
   readonly signal: AbortSignal;
 }
@@ -32,35 +32,35 @@ const SHOWN_CHARS = 200;
 /** The recording is shown as it is first, because only that tells with which arguments each answer was asked for. */
 export async function replayChanged(
   kept: KeptExecution,
-  { code, signal }: ChangedOptions,
-  rooms: ChangedRooms,
-): Promise<Replayed> {
+  { code, signal }: ReplayChangedOptions,
+  rooms: ReplayChangedDeps,
+): Promise<ReplayResult> {
   const requests = new Map<number, string>();
   const first = await replay(kept, { signal, onRequest: (seq, text) => requests.set(seq, text) }, rooms);
   if (first.difference !== undefined) return first;
-  const { request, begun, given } = kept.recording;
-  const analyzed = rooms.analyze(code, begun.namespaces, request.limits);
+  const { request, started, deliveries } = kept.recording;
+  const analyzed = rooms.analyze(code, started.namespaces, request.limits);
   if (!analyzed.ok) return { result: settleRefusal(kept.execution, analyzed, rooms) };
-  const clock = createClock(begun.start.atMs);
-  const trace = traceReplay(undefined, begun); // how the recorded program ended says nothing about another one
-  const host = createHost(request.limits, { answers: groupAnswers(given, requests), trace, clock });
+  const clock = createClock(started.start.atMs);
+  const trace = traceReplay(undefined, started); // how the recorded program ended says nothing about another one
+  const host = createHost(request.limits, { answers: groupAnswers(deliveries, requests), trace, clock });
   const tape: Tape = {
-    start: begun.start,
+    start: started.start,
     past: [],
     now: clock.now,
     began: () => undefined,
     repeat: () => undefined,
     keep: () => undefined,
   };
-  return { result: await showAgain(kept, { tape, host, signal, program: analyzed.program }, { trace, rooms }) };
+  return { result: await runAgain(kept, { tape, host, signal, program: analyzed.program }, { trace, rooms }) };
 }
 
-type Answers = Map<string, Given[]>;
+type Answers = Map<string, JournaledDelivery[]>;
 
 /** In the order in which they were delivered. Arguments are compared as values: the order of their names does not count. */
-function groupAnswers(given: readonly Given[], requests: ReadonlyMap<number, string>): Answers {
+function groupAnswers(deliveries: readonly JournaledDelivery[], requests: ReadonlyMap<number, string>): Answers {
   const answers: Answers = new Map();
-  for (const one of given) {
+  for (const one of deliveries) {
     const text = one.call && requests.get(one.call.record.seq);
     if (text === undefined) continue;
     const key = keyOf(text);

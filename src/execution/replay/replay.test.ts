@@ -98,9 +98,9 @@ for (const engine of ENGINES) {
     it("is told apart from another program, by its calls, its end and its log", async () => {
       const kept = await opened.record(`const { args } = await files.read({ a: 1 }); console.log("x"); return args;`);
       const changed = async (from: string, to: string) => {
-        const { begun } = kept.recording;
-        const program = { ...begun.program, javascript: begun.program.javascript.replace(from, to) };
-        return (await show({ ...kept, recording: { ...kept.recording, begun: { ...begun, program } } })).difference;
+        const { started } = kept.recording;
+        const program = { ...started.program, javascript: started.program.javascript.replace(from, to) };
+        return (await show({ ...kept, recording: { ...kept.recording, started: { ...started, program } } })).difference;
       };
       assert.equal(await changed("a: 1", "a: 1"), undefined);
       assert.equal(await changed("a: 1", "a: 2"), "Call 1 is files.read with other arguments than the first time");
@@ -162,8 +162,8 @@ describe("a recording", () => {
     const tool = parseToolAddress("mail.search");
     assert.ok(tool);
     const labels = [{ label: "private", tool, execution: kept.execution.id, seq: 1 }] as const;
-    const begun = { ...kept.recording.begun, labels };
-    const labeled = { ...kept, recording: { ...kept.recording, begun } };
+    const started = { ...kept.recording.started, labels };
+    const labeled = { ...kept, recording: { ...kept.recording, started } };
     assert.deepEqual((await replay(labeled, { signal }, opened.rooms)).result.labels, labels);
     assert.equal((await replay(kept, { signal }, opened.rooms)).result.labels, undefined);
   });
@@ -171,10 +171,10 @@ describe("a recording", () => {
     const kept = await opened.record(
       `const { args } = await files.read({ a: 1 }); return (await files.read({ args })).tool;`,
     );
-    const [first, ...rest] = kept.recording.given;
+    const [first, ...rest] = kept.recording.deliveries;
     assert.ok(first);
-    const given = [{ ...first, delivery: { ...first.delivery, text: '{"args":"[hidden]"}' } }, ...rest];
-    const masked = { ...kept, recording: { ...kept.recording, given } };
+    const deliveries = [{ ...first, delivery: { ...first.delivery, text: '{"args":"[hidden]"}' } }, ...rest];
+    const masked = { ...kept, recording: { ...kept.recording, deliveries } };
     assert.match((await replay(masked, { signal }, opened.rooms)).difference ?? "", /^Call 2 is files.read with other/);
     const { difference } = await replay({ ...masked, isMasked: true }, { signal }, opened.rooms);
     assert.equal(difference, undefined);

@@ -10,13 +10,13 @@ import type { ExecutionResult, Json, Program, PublicError, ResultId } from "../.
 import type { GuestHost, SandboxJob, SandboxResult, Tape } from "../../sandbox/index.ts";
 import { outlineShape } from "../../typegen/index.ts";
 
-import type { Given } from "../journal/events.ts";
+import type { JournaledDelivery } from "../journal/events.ts";
 import { keepLarge } from "../results/keep-large.ts";
 import { programOf } from "../run/run-program.ts";
 import { settleResult } from "../run/settle.ts";
 import type { SettleContext } from "../run/settle.ts";
 import { findDifference } from "./find-difference.ts";
-import type { BegunRecording, KeptExecution } from "./kept.ts";
+import type { StartedRecording, KeptExecution } from "./kept.ts";
 import { traceReplay } from "./trace-replay.ts";
 import type { ReplayTrace } from "./trace-replay.ts";
 
@@ -24,7 +24,7 @@ const MAX_SHAPE_CHARS = 2_000;
 /** Leads nowhere: nothing is kept of what is shown again. */
 const NO_HANDLE = parseHandle("rs_".padEnd(27, "0"));
 
-export interface ReplayRooms extends SettleContext {
+export interface ReplayDeps extends SettleContext {
   run(job: SandboxJob): Promise<SandboxResult>;
 }
 
@@ -36,53 +36,49 @@ export interface ReplayOptions {
   readonly onRequest?: (seq: number, text: string) => void;
 }
 
-export interface Replayed {
+export interface ReplayResult {
   readonly result: ExecutionResult;
   /** How it differs from the first time; left out when it does not, or when there is nothing to compare with. */
   readonly difference?: string;
 }
 
 /** Rejects with REQUEST_INVALID for an `until` that the recording does not have. */
-export async function replay(kept: KeptExecution, options: ReplayOptions, rooms: ReplayRooms): Promise<Replayed> {
-  const given = takeUntil(kept.recording.given, options.until);
+export async function replay(kept: KeptExecution, options: ReplayOptions, rooms: ReplayDeps): Promise<ReplayResult> {
+  const deliveries = takeUntil(kept.recording.deliveries, options.until);
   const isWhole = options.until === undefined;
-  const { labels = [] } = kept.recording.begun;
+  const { labels = [] } = kept.recording.started;
   const trace = traceReplay(kept.result, { isPart: !isWhole, labels });
-  const tape = createTape(kept, given, { trace, ...options });
-  const result = await showAgain(
-    kept,
-    { tape, host: endedHost(kept, trace), signal: options.signal },
-    { trace, rooms },
-  );
+  const tape = createTape(kept, deliveries, { trace, ...options });
+  const result = await runAgain(kept, { tape, host: endedHost(kept, trace), signal: options.signal }, { trace, rooms });
   const difference = isWhole && kept.result ? findDifference(kept.result, result) : divergence(result);
   return { result, ...(difference !== undefined && { difference }) };
 }
 
 /** What one showing has of its own. */
-export interface Showing extends Pick<SandboxJob, "host" | "signal"> {
+export interface ReplayRun extends Pick<SandboxJob, "host" | "signal"> {
   readonly tape: Tape;
   /** Left out, it is the program that was recorded. */
   readonly program?: Program;
 }
 
 /** Runs it, and settles what came of it as ever. Nothing is kept. */
-export async function showAgain(
+export async function runAgain(
   { execution, recording }: KeptExecution,
-  { tape, host, signal, program = toProgram(recording) }: Showing,
-  { trace, rooms }: { readonly trace: ReplayTrace; readonly rooms: ReplayRooms },
+  { tape, host, signal, program = toProgram(recording) }: ReplayRun,
+  { trace, rooms }: { readonly trace: ReplayTrace; readonly rooms: ReplayDeps },
 ): Promise<ExecutionResult> {
-  const { request, begun } = recording;
+  const { request, started } = recording;
   const { limits, input } = request;
   const ran = await rooms.run({
     program,
-    namespaces: begun.namespaces,
+    namespaces: started.namespaces,
     limits,
     host,
     tape,
     principal: execution.principal,
     signal,
-    ...(begun.network && { network: true }),
-    ...(begun.secrets && { secrets: begun.secrets }),
+    ...(started.network && { network: true }),
+    ...(started.secrets && { secrets: started.secrets }),
     ...(input !== undefined && { input }),
   });
   const settled = settleResult(execution, { program, bridge: trace, ran }, rooms);
@@ -90,8 +86,8 @@ export async function showAgain(
 }
 
 /** It began, so there is one. */
-function toProgram(recording: BegunRecording): Program {
-  return programOf(recording) ?? recording.begun.program;
+function toProgram(recording: StartedRecording): Program {
+  return programOf(recording) ?? recording.started.program;
 }
 
 /** As results are described when they are kept, under the handle that it had; or refused as it was. */
@@ -108,11 +104,11 @@ function toError({ code, message, hint }: PublicError): GloveboxError {
   return new GloveboxError(code, message, hint === undefined ? {} : { hint });
 }
 
-function takeUntil(given: readonly Given[], until: number | undefined): readonly Given[] {
-  if (until === undefined) return given;
-  const at = given.findIndex(({ call }) => call?.record.seq === until);
-  if (at >= 0) return given.slice(0, at + 1);
-  const answered = given.flatMap(({ call }) => (call ? [call.record.seq] : [])).toSorted((a, b) => a - b);
+function takeUntil(deliveries: readonly JournaledDelivery[], until: number | undefined): readonly JournaledDelivery[] {
+  if (until === undefined) return deliveries;
+  const at = deliveries.findIndex(({ call }) => call?.record.seq === until);
+  if (at >= 0) return deliveries.slice(0, at + 1);
+  const answered = deliveries.flatMap(({ call }) => (call ? [call.record.seq] : [])).toSorted((a, b) => a - b);
   throw new GloveboxError("REQUEST_INVALID", `The recording has no answer to call ${until}`, {
     hint: answered.length === 0 ? "It has none at all" : `It has answers to ${answered.slice(0, 20).join(", ")}`,
   });
@@ -120,13 +116,13 @@ function takeUntil(given: readonly Given[], until: number | undefined): readonly
 
 function createTape(
   { recording, isMasked }: KeptExecution,
-  given: readonly Given[],
+  deliveries: readonly JournaledDelivery[],
   { trace, onRequest }: Pick<ReplayOptions, "onRequest"> & { readonly trace: ReplayTrace },
 ): Tape {
-  const answers = new Map(given.flatMap((one) => (one.call ? [[one.call.record.seq, one] as const] : [])));
+  const answers = new Map(deliveries.flatMap((one) => (one.call ? [[one.call.record.seq, one] as const] : [])));
   return {
-    start: recording.begun.start,
-    past: given.map(({ delivery }) => delivery),
+    start: recording.started.start,
+    past: deliveries.map(({ delivery }) => delivery),
     isAll: true,
     began: () => undefined,
     repeat(seq, text) {

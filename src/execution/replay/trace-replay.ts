@@ -3,13 +3,13 @@
 import type { Bridge } from "../../bridge/index.ts";
 import type { CallRecord, LabelSource, PublicError, ResultId } from "../../domain/index.ts";
 
-import type { Given } from "../journal/events.ts";
+import type { JournaledDelivery } from "../journal/events.ts";
 import type { KeptExecution } from "./kept.ts";
 
 /** In the place of the bridge, where results are settled. */
 export interface ReplayTrace extends Pick<Bridge, "records" | "failureOf" | "labels" | "dryRun"> {
   /** `seq` is the number that the call has this time. */
-  repeat(given: Given, seq: number): void;
+  repeat(given: JournaledDelivery, seq: number): void;
   /** A call that has no answer. */
   leaveOpen(seq: number, tool: string): void;
   /** What a large result was called. */

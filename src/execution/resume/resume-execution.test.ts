@@ -8,10 +8,10 @@ import { openLedger } from "../../ledger/index.ts";
 import { AGENT, EXECUTION } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { openStore } from "../../store/index.ts";
 import { closeExecution } from "../run/execution-log.ts";
-import { NEVER_PAUSED, NO_JOURNALS } from "../fixtures/durable.ts";
+import { NEVER_SUSPENDED, NO_JOURNALS } from "../fixtures/durable.ts";
 import { readTrail } from "../recover/read-trail.ts";
-import { revive } from "./resume-execution.ts";
-import type { ReviveRooms } from "./resume-execution.ts";
+import { resumeExecution } from "./resume-execution.ts";
+import type { ResumeDeps } from "./resume-execution.ts";
 
 const OPENING = { id: EXECUTION, principal: AGENT.id, source: digestOf("1"), sourceText: "1", startedAt: 1 };
 const unreached = (): never => assert.fail("nothing runs");
@@ -28,8 +28,8 @@ async function open(owner: string) {
     searches += 1;
     return store.ledger.search(query);
   };
-  const rooms: ReviveRooms = {
-    ...NEVER_PAUSED,
+  const rooms: ResumeDeps = {
+    ...NEVER_SUSPENDED,
     engine: "isolate",
     isolation: "process",
     report: () => "in_1",
@@ -38,9 +38,9 @@ async function open(owner: string) {
     journals: NO_JOURNALS,
     owner: "here",
     hasEnded: (name) => name === "dead",
-    settleLost: async (id) => void settled.push(id),
+    releaseQuota: async (id) => void settled.push(id),
     recordOpening: () => assert.fail("it was opened"),
-    recordRevival: async () => undefined,
+    recordResumption: async () => undefined,
     close: (execution, result) => closeExecution(execution, result, { store, ledger, now: () => 2 }),
     recordEnd: unreached,
     takeIn: unreached,
@@ -57,11 +57,11 @@ async function open(owner: string) {
   };
   const stored = (await store.executions.find(EXECUTION)) ?? assert.fail();
   const signal = new AbortController().signal;
-  const goOn = async (isRead: boolean) => {
+  const resumeOnce = async (isRead: boolean) => {
     const read = isRead ? { read: await readTrail(EXECUTION, { store }) } : {};
-    return revive(stored, { why: "restarted", ...read, signal, onEvent: () => undefined }, rooms);
+    return resumeExecution(stored, { why: "restarted", ...read, signal, onEvent: () => undefined }, rooms);
   };
-  return { store, goOn, settled, count: () => searches };
+  return { store, resumeOnce, settled, count: () => searches };
 }
 
 describe("an execution that cannot go on after all", () => {
@@ -70,8 +70,8 @@ describe("an execution that cannot go on after all", () => {
     ["elsewhere", false],
   ] as const)
     it(`ends, and ${isLost ? "gives back what its dead process" : "leaves what a process that may run"} had reserved`, async () => {
-      const { store, goOn, settled } = await open(owner);
-      const result = await goOn(true);
+      const { store, resumeOnce, settled } = await open(owner);
+      const result = await resumeOnce(true);
       assert.deepEqual([result?.state, result?.error?.code], ["failed", "REPLAY_DIVERGED"]);
       assert.equal((await store.executions.find(EXECUTION))?.ending?.errorCode, "REPLAY_DIVERGED");
       assert.deepEqual(settled, isLost ? [EXECUTION] : []);
@@ -79,8 +79,8 @@ describe("an execution that cannot go on after all", () => {
 
   it("is looked for in the ledger by whoever has nothing from before, and at its end", async () => {
     const [told, untold] = [await open("dead"), await open("dead")];
-    await told.goOn(true);
-    await untold.goOn(false);
+    await told.resumeOnce(true);
+    await untold.resumeOnce(false);
     assert.deepEqual([told.count(), untold.count()], [1, 2]);
   });
 });

@@ -17,47 +17,47 @@ import type {
 } from "../../domain/index.ts";
 import type { ExecutionStore, LedgerStore, StoredExecution } from "../../store/index.ts";
 
-import { listKnown } from "./await-upstreams.ts";
-import type { Opening } from "../run/execution-log.ts";
+import { listUsedTools } from "./await-upstreams.ts";
+import type { OpenedExecution } from "../run/execution-log.ts";
 import { attempt, markDryRun, unlessCancelled } from "../run/execute.ts";
-import type { ExecutionRequest, Rooms } from "../run/execute.ts";
-import { findLost, findMissing } from "../recover/find-lost-calls.ts";
-import { ServerAway, findUnchanged, notYet } from "./find-unchanged.ts";
-import { inItsTurn } from "./retry-while-busy.ts";
+import type { ExecutionRequest, ExecutionDeps } from "../run/execute.ts";
+import { findLostCalls, findMissingCalls } from "../recover/find-lost-calls.ts";
+import { UpstreamUnavailable, findUnchangedTools, gatewayClosing } from "./find-unchanged.ts";
+import { retryWhileBusy } from "./retry-while-busy.ts";
 import type { Recording } from "../journal/events.ts";
 import type { Journal, Journals } from "../journal/open-journals.ts";
 import { readTrail, toTrace } from "../recover/read-trail.ts";
 import type { Trail } from "../recover/read-trail.ts";
 import { recordOpeningOnce } from "../recover/record-opening.ts";
-import type { LateRooms } from "../recover/record-opening.ts";
-import { settleIfLost } from "../recover/recover-execution.ts";
-import type { RecoverRooms } from "../recover/recover-execution.ts";
+import type { OpeningDeps } from "../recover/record-opening.ts";
+import { releaseQuotaIfLost } from "../recover/recover-execution.ts";
+import type { RecoverDeps } from "../recover/recover-execution.ts";
 import { programOf, runProgram } from "../run/run-program.ts";
 import { parseResult } from "../history/view-execution.ts";
 import { emptyResult, settleFailure } from "../run/settle.ts";
-import { blameQuota, withinQuotas } from "../run/within-quotas.ts";
+import { attributeToQuota, runWithinQuotas } from "../run/within-quotas.ts";
 
-export interface ReviveRooms extends Rooms, LateRooms, Pick<RecoverRooms, "hasEnded" | "settleLost"> {
+export interface ResumeDeps extends ExecutionDeps, OpeningDeps, Pick<RecoverDeps, "hasEnded" | "releaseQuota"> {
   readonly store: {
     readonly executions: Pick<ExecutionStore, "claim">;
     readonly ledger: Pick<LedgerStore, "search">;
   };
-  readonly journals: LateRooms["journals"] & Pick<Journals, "reopen">;
+  readonly journals: OpeningDeps["journals"] & Pick<Journals, "reopen">;
   /** The name of this process. */
   readonly owner: string;
   /** Writes down what came of a call whose process died before it could. */
   recordEnd(execution: Execution, call: CallRecord): Promise<unknown>; // audit
   /** Written down before anything of it happens. */
-  recordRevival(execution: Opening["execution"], why: Revival): Promise<unknown>; // audit
+  recordResumption(execution: OpenedExecution["execution"], why: ResumeReason): Promise<unknown>; // audit
   /** What its calls brought in before counts for its session again. */
   takeIn(principal: Principal, sources: readonly LabelSource[]): Promise<void>;
 }
 
 /** Why an execution goes on. */
-export type Revival = "decided" | "restarted";
+export type ResumeReason = "decided" | "restarted";
 
-export interface ReviveOptions {
-  readonly why: Revival;
+export interface ResumeOptions {
+  readonly why: ResumeReason;
   /** What the ledger has of it, when nobody can have written more since; otherwise that is read once it is ours. */
   readonly read?: Trail;
   readonly signal: AbortSignal;
@@ -65,10 +65,10 @@ export interface ReviveOptions {
 }
 
 /** `undefined` when somebody else goes on with it, or when it has ended meanwhile. */
-export async function revive(
+export async function resumeExecution(
   stored: StoredExecution,
-  options: ReviveOptions,
-  rooms: ReviveRooms,
+  options: ResumeOptions,
+  rooms: ResumeDeps,
 ): Promise<ExecutionResult | undefined> {
   const { owner } = rooms;
   const { id, principal, source, startedAt, ending } = stored;
@@ -77,13 +77,15 @@ export async function revive(
   const execution = { id, principal, source, startedAt, owner };
   const trail = options.read ?? (await readTrail(id, rooms));
   if (options.why === "restarted") await recordOpeningOnce(execution, trail, rooms);
-  await rooms.recordRevival(execution, options.why);
+  await rooms.recordResumption(execution, options.why);
   options.onEvent({ kind: "opened", execution: id });
-  const kept = reopen(stored, trail, rooms);
-  const result = await goOnWith(execution, { ...options, kept }, rooms).catch(async (thrown: unknown) => {
-    if (options.why === "restarted") await settleIfLost(stored, rooms);
+  const kept = reopenJournal(stored, trail, rooms);
+  const result = await resumeWithinQuotas(execution, { ...options, kept }, rooms).catch(async (thrown: unknown) => {
+    if (options.why === "restarted") await releaseQuotaIfLost(stored, rooms);
     return {
-      ...(thrown instanceof ServerAway ? putBack(stored, thrown, rooms) : settleFailure(execution, thrown, rooms)),
+      ...(thrown instanceof UpstreamUnavailable
+        ? suspendAgain(stored, thrown, rooms)
+        : settleFailure(execution, thrown, rooms)),
       calls: toTrace((await readTrail(id, rooms)).calls),
     };
   });
@@ -93,22 +95,26 @@ export async function revive(
   return whole;
 }
 
-async function goOnWith(
-  execution: Opening["execution"],
-  { why, signal, onEvent, kept: reopened }: ReviveOptions & { readonly kept: Promise<Kept> },
-  rooms: ReviveRooms,
+async function resumeWithinQuotas(
+  execution: OpenedExecution["execution"],
+  { why, signal, onEvent, kept: reopened }: ResumeOptions & { readonly kept: Promise<ReopenedJournal> },
+  rooms: ResumeDeps,
 ): Promise<ExecutionResult> {
   const { recording, journal } = await reopened;
   const opened = Promise.resolve();
   const { start } = recording;
-  const opening: Opening = { execution, opened, durable: () => opened, journal, ...(start && { start }) };
+  const opening: OpenedExecution = { execution, opened, durable: () => opened, journal, ...(start && { start }) };
   const request: ExecutionRequest = { ...recording.request, signal, onEvent };
-  const patient = { ...rooms, run: inItsTurn({ run: (job) => rooms.run(job), leaving: rooms.leaving }) };
+  const patient = { ...rooms, run: retryWhileBusy({ run: (job) => rooms.run(job), leaving: rooms.leaving }) };
   const { principal, limits: asked } = request;
   const when = why === "restarted" ? why : "again";
-  const result = await withinQuotas({ execution: execution.id, principal, limits: asked, when }, rooms.admit, {
+  const result = await runWithinQuotas({ execution: execution.id, principal, limits: asked, when }, rooms.admit, {
     run: async (limits, shortenedBy) =>
-      blameQuota(await goOn(opening, { ...request, limits }, { recording, rooms: patient }), limits, shortenedBy),
+      attributeToQuota(
+        await resumeProgram(opening, { ...request, limits }, { recording, rooms: patient }),
+        limits,
+        shortenedBy,
+      ),
     wallMsOf: ({ stats }) => stats.wallMs,
   });
   const kept = journal.flush();
@@ -116,29 +122,29 @@ async function goOnWith(
   return markDryRun(result, request);
 }
 
-interface Kept {
+interface ReopenedJournal {
   readonly recording: Recording;
   readonly journal: Journal;
 }
 
 /** Read once it is ours: whoever had it before may have written on until then. */
-async function reopen(stored: StoredExecution, { calls }: Trail, rooms: ReviveRooms): Promise<Kept> {
+async function reopenJournal(stored: StoredExecution, { calls }: Trail, rooms: ResumeDeps): Promise<ReopenedJournal> {
   const { id, ending } = stored;
   const kept = await rooms.journals.reopen(id);
-  if (!kept?.recording.isWhole) throw cannotGoOn("What this execution had been given is not kept any more");
-  const [lost] = (ending ? findMissing : findLost)(calls, kept.recording);
-  if (lost) throw cannotGoOn(`What ${lost.tool} answered to call ${lost.seq} of this execution is not kept`);
+  if (!kept?.recording.isWhole) throw cannotResume("What this execution had been given is not kept any more");
+  const [lost] = (ending ? findMissingCalls : findLostCalls)(calls, kept.recording);
+  if (lost) throw cannotResume(`What ${lost.tool} answered to call ${lost.seq} of this execution is not kept`);
   const open = new Set(calls.flatMap(({ seq, hasEnd }) => (hasEnd ? [] : [seq])));
   // A process can be killed between the journal and the ledger: what the program was given has an end there too.
-  for (const { call } of kept.recording.given)
+  for (const { call } of kept.recording.deliveries)
     if (call && open.has(call.record.seq)) await rooms.recordEnd(stored, call.record);
   return kept;
 }
 
-async function goOn(
-  opening: Opening,
+async function resumeProgram(
+  opening: OpenedExecution,
   request: ExecutionRequest,
-  { recording, rooms }: { readonly recording: Recording; readonly rooms: ReviveRooms },
+  { recording, rooms }: { readonly recording: Recording; readonly rooms: ResumeDeps },
 ): Promise<ExecutionResult> {
   const program = programOf(recording);
   // It never began, so nothing of it happened: it is as if it were asked for now.
@@ -147,18 +153,20 @@ async function goOn(
   const { id } = opening.execution;
   const questions = await rooms.people.list({ execution: id });
   const take = (): Promise<CatalogSnapshot> => unlessCancelled(rooms.snapshot(principal), signal);
-  const snapshot = await findUnchanged(listKnown(recording, questions), take, signal).catch((thrown: unknown) => {
-    throw rooms.leaving.aborted ? notYet() : thrown; // it has not begun again, so it waits on
-  });
+  const snapshot = await findUnchangedTools(listUsedTools(recording, questions), take, signal).catch(
+    (thrown: unknown) => {
+      throw rooms.leaving.aborted ? gatewayClosing() : thrown; // it has not started again, so it waits on
+    },
+  );
   await rooms.takeIn(principal, labelsIn(recording, questions));
   const asked = new Map(questions.map((question) => [question.seq, toAskDecision(question)]));
   return runProgram(opening, request, { rooms, snapshot, program, recording, asked });
 }
 
 /** What the session had read by then; another process, or this one after a restart, knows nothing of it. */
-function labelsIn({ begun, given }: Recording, questions: readonly Approval[]): readonly LabelSource[] {
-  const before = begun?.labels ?? [];
-  const read = given.findLast(({ call }) => call?.labels)?.call?.labels ?? [];
+function labelsIn({ started, deliveries }: Recording, questions: readonly Approval[]): readonly LabelSource[] {
+  const before = started?.labels ?? [];
+  const read = deliveries.findLast(({ call }) => call?.labels)?.call?.labels ?? [];
   return [...before, ...read, ...questions.flatMap(({ labels }) => labels)];
 }
 
@@ -167,14 +175,14 @@ function toAskDecision({ rule, reason }: Approval): AskDecision {
   return { kind: "ask", rule, reason };
 }
 
-function cannotGoOn(message: string): GloveboxError {
+function cannotResume(message: string): GloveboxError {
   return new GloveboxError("REPLAY_DIVERGED", message, {
     hint: "Run the program again from the start; what its calls changed stays changed",
   });
 }
 
 /** It waits for its server as it waited for people. */
-function putBack(stored: StoredExecution, away: ServerAway, rooms: ReviveRooms): ExecutionResult {
+function suspendAgain(stored: StoredExecution, away: UpstreamUnavailable, rooms: ResumeDeps): ExecutionResult {
   const { approvals, questions } = stored.ending ? parseResult(stored.ending.result) : {};
   return {
     ...emptyResult(stored, "paused", rooms),

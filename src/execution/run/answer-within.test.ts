@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import { EXECUTION, known } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { parseExecutionId } from "../../domain/index.ts";
 import type { ExecutionEvent } from "../../domain/index.ts";
-import { withinPatience } from "./answer-within.ts";
+import { answerWithin } from "./answer-within.ts";
 import type { Watched } from "./answer-within.ts";
 
 const OPENED: ExecutionEvent = { kind: "opened", execution: EXECUTION };
@@ -25,7 +25,7 @@ function start(patienceMs: number, cancel = new AbortController()) {
     onEvent: (event: ExecutionEvent) => void heard.push(event),
     report: (thrown: unknown) => void reported.push(thrown),
   };
-  const answer = withinPatience(patience, (watched) => {
+  const answer = answerWithin(patience, (watched) => {
     given.resolve(watched);
     return work.promise;
   });

@@ -31,7 +31,7 @@ export type Waited<Done> =
  * Work that has no execution yet is waited for until it has one: a client that was given nothing to ask for could
  * never learn what came of it.
  */
-export async function withinPatience<Done>(
+export async function answerWithin<Done>(
   { patienceMs, until, signal, onEvent, report }: Patience,
   work: (watched: Watched) => Promise<Done>,
 ): Promise<Waited<Done>> {

@@ -8,9 +8,9 @@ import { AGENT, EXECUTION, TOOLS, openTestBridge, snapshotOf } from "../../../te
 import type { TestBridgeOptions } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { DEFAULT_LIMITS } from "../../domain/index.ts";
 import type { ExecutionResult, JsonObject } from "../../domain/index.ts";
-import { NEVER_PAUSED, NO_JOURNAL } from "../fixtures/durable.ts";
+import { NEVER_SUSPENDED, NO_JOURNAL } from "../fixtures/durable.ts";
 import { callTools } from "./call-tools.ts";
-import type { Rooms } from "./execute.ts";
+import type { ExecutionDeps } from "./execute.ts";
 
 async function run(calls: readonly (readonly [string, JsonObject])[], options: TestBridgeOptions = {}) {
   const { bridge, ended } = await openTestBridge(options);
@@ -18,7 +18,7 @@ async function run(calls: readonly (readonly [string, JsonObject])[], options: T
   const closed: ExecutionResult[] = [];
   const cancel = new AbortController();
   const never = (): never => assert.fail("there is no program");
-  const rooms: Rooms = {
+  const rooms: ExecutionDeps = {
     engine: "isolate",
     isolation: "process",
     report: () => "in_1",
@@ -36,7 +36,7 @@ async function run(calls: readonly (readonly [string, JsonObject])[], options: T
     check: never,
     run: never,
     keepValue: never,
-    ...NEVER_PAUSED,
+    ...NEVER_SUSPENDED,
     bridge: (_execution, _snapshot, _request, { signal }) => {
       signal.addEventListener("abort", () => ended.abort());
       return bridge;

@@ -6,14 +6,14 @@
 import { parseToolAddress } from "../../domain/index.ts";
 import type { ExecutionResult, Json, JsonObject, PublicError, Reply } from "../../domain/index.ts";
 
-import type { Opening } from "./execution-log.ts";
+import type { OpenedExecution } from "./execution-log.ts";
 import { unlessCancelled } from "./execute.ts";
-import type { ExecutionRequest, Rooms } from "./execute.ts";
+import type { ExecutionRequest, ExecutionDeps } from "./execute.ts";
 import { hideInExecution } from "./hide-in-result.ts";
-import { nameCancel } from "./name-cancel.ts";
+import { withCancelReason } from "./name-cancel.ts";
 import { keepLarge } from "../results/keep-large.ts";
 import { cleanMessage, emptyResult, settleFailure } from "./settle.ts";
-import { withinQuotas } from "./within-quotas.ts";
+import { runWithinQuotas } from "./within-quotas.ts";
 
 /** One tool and what it is given. */
 export interface PlainCall {
@@ -27,31 +27,35 @@ export interface CallRequest extends Omit<ExecutionRequest, "source" | "input" |
 }
 
 /** The execution, and the answer to each call in the order of the request; none when it failed as a whole. */
-export interface Called {
+export interface ToolCallsResult {
   readonly result: ExecutionResult;
   readonly replies: readonly Reply[];
 }
 
 /** The record shows the calls as the program that would make them. */
-export async function callTools(request: CallRequest, rooms: Rooms): Promise<Called> {
+export async function callTools(request: CallRequest, rooms: ExecutionDeps): Promise<ToolCallsResult> {
   const whole: ExecutionRequest = { ...request, source: toSource(request.calls) };
   const opening = rooms.open(whole);
   const { execution, opened } = opening;
   request.onEvent?.({ kind: "opened", execution: execution.id });
   const { principal, limits: asked } = request;
-  const called = await withinQuotas({ execution: execution.id, principal, limits: asked }, rooms.admit, {
+  const called = await runWithinQuotas({ execution: execution.id, principal, limits: asked }, rooms.admit, {
     run: (limits) => attempt({ ...request, limits }, rooms, { opening, whole: { ...whole, limits } }),
     wallMsOf: ({ result }) => result.stats.wallMs,
-  }).catch((thrown: unknown): Called => ({ result: settleFailure(execution, thrown, rooms), replies: [] }));
+  }).catch((thrown: unknown): ToolCallsResult => ({ result: settleFailure(execution, thrown, rooms), replies: [] }));
   await opened;
-  const result = nameCancel(called.result, request.signal);
+  const result = withCancelReason(called.result, request.signal);
   await rooms.close(execution, result);
   return { ...called, result };
 }
 
-type Opened = { readonly opening: Opening; readonly whole: ExecutionRequest };
+type Opened = { readonly opening: OpenedExecution; readonly whole: ExecutionRequest };
 
-async function attempt(request: CallRequest, rooms: Rooms, { opening, whole }: Opened): Promise<Called> {
+async function attempt(
+  request: CallRequest,
+  rooms: ExecutionDeps,
+  { opening, whole }: Opened,
+): Promise<ToolCallsResult> {
   const { execution } = opening;
   const startedAt = performance.now();
   const snapshot = await unlessCancelled(rooms.snapshot(request.principal), request.signal);

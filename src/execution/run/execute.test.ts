@@ -16,9 +16,9 @@ import type { ExecutionResult, Program } from "../../domain/index.ts";
 import { openTestSandbox } from "../../sandbox/fixtures/test-sandbox.ts";
 import type { SandboxResult } from "../../sandbox/index.ts";
 import { declareApi } from "../../typegen/index.ts";
-import { NEVER_PAUSED, NO_JOURNAL } from "../fixtures/durable.ts";
+import { NEVER_SUSPENDED, NO_JOURNAL } from "../fixtures/durable.ts";
 import { execute } from "./execute.ts";
-import type { ExecutionRequest, Rooms } from "./execute.ts";
+import type { ExecutionRequest, ExecutionDeps } from "./execute.ts";
 
 const REQUEST: ExecutionRequest = {
   principal: AGENT,
@@ -53,19 +53,19 @@ const ORDER = ["open", "snapshot", "declare", "analyze", "check", "bridge", "run
 
 type Step = (typeof ORDER)[number];
 
-interface Corridor {
-  readonly rooms: Rooms;
+interface TestDeps {
+  readonly rooms: ExecutionDeps;
   readonly visited: string[];
   readonly closed: ExecutionResult[];
   readonly signals: AbortSignal[];
 }
 
 /** Rooms that only write down who came; the one named in `broken` throws. */
-function corridor(
+function createTestDeps(
   broken?: { readonly step: Step; readonly thrown: unknown },
   analyzed: Analyzed = { ok: true, program: PROGRAM },
   checked?: Analyzed,
-): Corridor {
+): TestDeps {
   const visited: string[] = [];
   const closed: ExecutionResult[] = [];
   const signals: AbortSignal[] = [];
@@ -84,7 +84,7 @@ function corridor(
     dryRun: () => undefined,
     recorded: async () => visit("recorded", undefined),
   };
-  const rooms: Rooms = {
+  const rooms: ExecutionDeps = {
     engine: "isolate",
     isolation: "process",
     report: () => "in_1",
@@ -105,7 +105,7 @@ function corridor(
       visit("declare", { snapshot: snapshot.digest, declarations: "", namespaces: snapshot.namespaces }),
     analyze: () => visit("analyze", analyzed),
     check: async (program) => visit("check", checked ?? { ok: true, program }),
-    ...NEVER_PAUSED,
+    ...NEVER_SUSPENDED,
     bridge: (_execution, _snapshot, _request, { signal }) => {
       signals.push(signal);
       return visit("bridge", bridge);
@@ -122,7 +122,7 @@ function corridor(
 
 describe("an execution", () => {
   it("visits each room once, in order, and hands out what was closed", async () => {
-    const { rooms, visited, closed, signals } = corridor();
+    const { rooms, visited, closed, signals } = createTestDeps();
     const result = await execute(REQUEST, rooms);
     assert.deepEqual(visited, ORDER);
     assert.deepEqual(result, {
@@ -137,7 +137,7 @@ describe("an execution", () => {
   it("that is refused goes straight to its close", async () => {
     const error = { code: "PROGRAM_SYNTAX", message: "Unexpected token", retry: false, line: 1, column: 2 } as const;
     const findings = [{ rule: "no-eval", severity: "warn", message: "m", line: 1, column: 1 }] as const;
-    const { rooms, visited, closed } = corridor(undefined, { ok: false, error, findings });
+    const { rooms, visited, closed } = createTestDeps(undefined, { ok: false, error, findings });
     const result = await execute(REQUEST, rooms);
     assert.deepEqual(visited, ["open", "snapshot", "declare", "analyze", "close"]);
     assert.deepEqual(result, { ...BASE, state: "failed", error, findings, stats: NO_STATS });
@@ -146,17 +146,17 @@ describe("an execution", () => {
   it("whose types do not fit goes straight to its close, and one that fits runs with what was noticed", async () => {
     const error = { code: "PROGRAM_TYPES", message: "There is no tool a.b", retry: false, line: 1, column: 2 } as const;
     const findings = [{ rule: "types", severity: "warn", message: "m", line: 1, column: 1 }] as const;
-    const refused = corridor(undefined, undefined, { ok: false, error, findings });
+    const refused = createTestDeps(undefined, undefined, { ok: false, error, findings });
     const result = await execute(REQUEST, refused.rooms);
     assert.deepEqual(refused.visited, ["open", "snapshot", "declare", "analyze", "check", "close"]);
     assert.deepEqual(result, { ...BASE, state: "failed", error, findings, stats: NO_STATS });
-    const fits = corridor(undefined, undefined, { ok: true, program: { ...PROGRAM, findings } });
+    const fits = createTestDeps(undefined, undefined, { ok: true, program: { ...PROGRAM, findings } });
     assert.deepEqual((await execute(REQUEST, fits.rooms)).findings, findings);
     assert.deepEqual(fits.visited, ORDER);
   });
   for (const step of ["snapshot", "declare", "analyze", "check", "bridge", "run", "recorded"] as const) {
     it(`that breaks at ${step} is closed as failed, without the words of the fault`, async () => {
-      const { rooms, visited, closed, signals } = corridor({ step, thrown: new Error("secret words") });
+      const { rooms, visited, closed, signals } = createTestDeps({ step, thrown: new Error("secret words") });
       const result = await execute(REQUEST, rooms);
       const error = { code: "INTERNAL_BUG", message: "Internal error", retry: false, incident: "in_1" } as const;
       assert.deepEqual(visited, [...ORDER.slice(0, ORDER.indexOf(step) + 1), "close"]);
@@ -167,14 +167,14 @@ describe("an execution", () => {
   }
   it("keeps the words of a fault that is not internal", async () => {
     const thrown = new GloveboxError("LIMIT_BUSY", "Too many", { hint: "Wait" });
-    const { error } = await execute(REQUEST, corridor({ step: "run", thrown }).rooms);
+    const { error } = await execute(REQUEST, createTestDeps({ step: "run", thrown }).rooms);
     assert.deepEqual(error, { code: "LIMIT_BUSY", message: "Too many", retry: true, hint: "Wait" });
   });
   it("that cannot be written down is cancelled, and gives nothing out", async () => {
     const thrown = new GloveboxError("STORE_UNAVAILABLE", "Full");
-    const { rooms, visited } = corridor();
+    const { rooms, visited } = createTestDeps();
     let signal: AbortSignal | undefined;
-    const refused: Rooms = {
+    const refused: ExecutionDeps = {
       ...rooms,
       open: (request) => ({ ...rooms.open(request), opened: Promise.reject(thrown) }),
       run: async (job) => {
@@ -188,7 +188,7 @@ describe("an execution", () => {
   });
   it("whose result cannot be recorded gives none out", async () => {
     const thrown = new GloveboxError("STORE_UNAVAILABLE", "Full");
-    const { rooms, visited } = corridor({ step: "close", thrown });
+    const { rooms, visited } = createTestDeps({ step: "close", thrown });
     await assert.rejects(execute(REQUEST, rooms), thrown);
     assert.deepEqual(visited, ORDER);
   });
@@ -200,7 +200,7 @@ describe("an execution through the real rooms", async () => {
 
   /** Only the store is left out: opening and closing are the composition root's. */
   async function run(source: string, options: TestBridgeOptions = {}): Promise<ExecutionResult> {
-    const rooms = corridor().rooms;
+    const rooms = createTestDeps().rooms;
     const { bridge } = await openTestBridge(options);
     return execute(
       { ...REQUEST, source },

@@ -18,13 +18,13 @@ import type {
 } from "../../domain/index.ts";
 import type { SandboxJob, SandboxResult } from "../../sandbox/index.ts";
 
-import type { Opening } from "./execution-log.ts";
-import { nameCancel } from "./name-cancel.ts";
+import type { OpenedExecution } from "./execution-log.ts";
+import { withCancelReason } from "./name-cancel.ts";
 import type { ResultOwner } from "../results/create-results.ts";
 import { runProgram } from "./run-program.ts";
-import type { RunRooms } from "./run-program.ts";
+import type { RunDeps } from "./run-program.ts";
 import { settleFailure, settleRefusal } from "./settle.ts";
-import { blameQuota, withinQuotas } from "./within-quotas.ts";
+import { attributeToQuota, runWithinQuotas } from "./within-quotas.ts";
 import type { Admit } from "./within-quotas.ts";
 
 export interface ExecutionRequest {
@@ -39,7 +39,7 @@ export interface ExecutionRequest {
   /** Reads are made; whatever may change something is answered from its schema and listed. */
   readonly dryRun?: boolean;
   /** Opened already, under a key. */
-  readonly opening?: Opening;
+  readonly opening?: OpenedExecution;
   /** Where its program may send requests at most; the operator's policy holds besides. */
   readonly networkPolicy?: NetworkPolicy;
   readonly signal: AbortSignal;
@@ -55,18 +55,18 @@ export interface AnalyzedRequest extends ExecutionRequest {
 }
 
 /** What a bridge has to do with beside the request: when it ends, whom it asks, and what must be kept first. */
-export type Passage = Pick<BridgeOptions, "signal" | "approve" | "seen" | "asked">;
+export type BridgeHooks = Pick<BridgeOptions, "signal" | "approve" | "seen" | "asked">;
 
 /** The rooms this corridor leads through, in the order it visits them. */
-export interface Rooms extends RunRooms {
-  open(request: ExecutionRequest): Opening; // store, audit
+export interface ExecutionDeps extends RunDeps {
+  open(request: ExecutionRequest): OpenedExecution; // store, audit
   readonly admit: Admit; // policy
   snapshot(principal: Principal): Promise<CatalogSnapshot>; // catalog
   declare(snapshot: CatalogSnapshot): ApiSurface; // typegen
   analyze(request: ExecutionRequest, surface: ApiSurface): Analyzed; // analysis
   /** A program that fits, with what was noticed, or the reason why not. It never holds up what it cannot check. */
   check(program: Program, request: ExecutionRequest, snapshot: CatalogSnapshot): Promise<Analyzed>; // checker
-  bridge(opening: Opening, snapshot: CatalogSnapshot, request: AnalyzedRequest, passage: Passage): Bridge; // bridge
+  bridge(opening: OpenedExecution, snapshot: CatalogSnapshot, request: AnalyzedRequest, passage: BridgeHooks): Bridge; // bridge
   /** Whether the program gets a `fetch` at all. Each request is decided by itself. */
   hasNetwork(request: ExecutionRequest): boolean;
   run(job: SandboxJob): Promise<SandboxResult>; // sandbox
@@ -75,7 +75,7 @@ export interface Rooms extends RunRooms {
 }
 
 /** It is opened once and closed once, whatever happens between; a result is only given out after it was recorded. */
-export async function execute(request: ExecutionRequest, rooms: Rooms): Promise<ExecutionResult> {
+export async function execute(request: ExecutionRequest, rooms: ExecutionDeps): Promise<ExecutionResult> {
   const opening = request.opening ?? rooms.open(request);
   const { execution, opened } = opening;
   request.onEvent?.({ kind: "opened", execution: execution.id });
@@ -83,13 +83,13 @@ export async function execute(request: ExecutionRequest, rooms: Rooms): Promise<
   opened.catch(() => unrecorded.abort());
   const signal = AbortSignal.any([request.signal, unrecorded.signal]);
   const { principal, limits: asked } = request;
-  const result = await withinQuotas({ execution: execution.id, principal, limits: asked }, rooms.admit, {
+  const result = await runWithinQuotas({ execution: execution.id, principal, limits: asked }, rooms.admit, {
     run: async (limits, shortenedBy) =>
-      blameQuota(await attempt(opening, { ...request, limits, signal }, rooms), limits, shortenedBy),
+      attributeToQuota(await attempt(opening, { ...request, limits, signal }, rooms), limits, shortenedBy),
     wallMsOf: ({ stats }) => stats.wallMs,
   }).catch((thrown: unknown) => settleFailure(execution, thrown, rooms));
   await opened;
-  return finish(opening, nameCancel(markDryRun(result, request), request.signal), rooms);
+  return finish(opening, withCancelReason(markDryRun(result, request), request.signal), rooms);
 }
 
 /** Also where nothing ran. */
@@ -99,9 +99,9 @@ export function markDryRun(result: ExecutionResult, { dryRun = false }: Executio
 
 /** What the program saw is kept before it is put away; for one that has ended the journal is of use, but not needed. */
 export async function finish(
-  { execution, journal }: Opening,
+  { execution, journal }: OpenedExecution,
   result: ExecutionResult,
-  rooms: Pick<Rooms, "close">,
+  rooms: Pick<ExecutionDeps, "close">,
 ): Promise<ExecutionResult> {
   if (result.state === "paused") await journal.flush();
   await Promise.all([journal.flush().catch(() => undefined), rooms.close(execution, result)]);
@@ -109,7 +109,11 @@ export async function finish(
 }
 
 /** From the source to the result. */
-export async function attempt(opening: Opening, request: ExecutionRequest, rooms: Rooms): Promise<ExecutionResult> {
+export async function attempt(
+  opening: OpenedExecution,
+  request: ExecutionRequest,
+  rooms: ExecutionDeps,
+): Promise<ExecutionResult> {
   refuseDeepInput(request);
   const snapshot = await unlessCancelled(rooms.snapshot(request.principal), request.signal);
   const surface = rooms.declare(snapshot);

@@ -8,7 +8,7 @@ import { openLedger } from "../../ledger/index.ts";
 import { DEFAULT_LIMITS, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
 import type { ExecutionId, ExecutionResult } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
-import { closeExecution, createRecord } from "./execution-log.ts";
+import { closeExecution, createExecutionLog } from "./execution-log.ts";
 import { openJournals } from "../journal/open-journals.ts";
 import { emptyResult } from "./settle.ts";
 
@@ -56,7 +56,7 @@ async function openRecord() {
     hide,
     journals,
   };
-  return { store, ledger, record: createRecord(whole), heads, count: () => flushes };
+  return { store, ledger, record: createExecutionLog(whole), heads, count: () => flushes };
 }
 
 it("an opening is written before anybody waits for the disk, and nobody signs it yet", async () => {

@@ -10,7 +10,7 @@ import type { ExecutionRequest } from "./execute.ts";
 import type { JournaledRequest } from "../journal/events.ts";
 import type { Journal, Journals } from "../journal/open-journals.ts";
 
-export interface RecordOptions {
+export interface ExecutionLogOptions {
   readonly store: Pick<Store, "executions" | "flush">;
   readonly ledger: Pick<Ledger, "write">;
   readonly now: () => Instant;
@@ -24,7 +24,7 @@ export interface RecordOptions {
   readonly journals: Pick<Journals, "begin">;
 }
 
-export interface Opening {
+export interface OpenedExecution {
   readonly execution: Execution;
   /** Settles once it is written and outlives this process, or rejects: then no result may be given out. */
   readonly opened: Promise<unknown>;
@@ -35,18 +35,18 @@ export interface Opening {
   readonly start?: TapeStart;
 }
 
-export interface ExecutionRecord {
+export interface ExecutionLog {
   /** Does not wait: a program may start meanwhile, as long as it reaches nothing. */
-  open(request: ExecutionRequest): Opening;
+  open(request: ExecutionRequest): OpenedExecution;
   /** As `open`, but only for the first request with its key; it is on disk then. */
   claim(
     request: ExecutionRequest,
     key: RequestKey,
-  ): Promise<{ readonly opening: Opening } | { readonly holder: KeyHolder }>;
+  ): Promise<{ readonly opening: OpenedExecution } | { readonly holder: KeyHolder }>;
   close(execution: Execution, result: ExecutionResult): Promise<void>;
 }
 
-export function createRecord(options: RecordOptions): ExecutionRecord {
+export function createExecutionLog(options: ExecutionLogOptions): ExecutionLog {
   const { store, ledger, now, createId, createSeed, owner, hide, journals } = options;
   const create = ({ principal, source }: ExecutionRequest): Execution => ({
     id: createId(),
@@ -60,12 +60,12 @@ export function createRecord(options: RecordOptions): ExecutionRecord {
       { actor: principal, action: "execution.opened", subject: id, detail: { source, ...more } },
       "committed",
     );
-  const createOpening = (execution: Execution, begun: Begun, opened: Promise<unknown>): Opening => {
+  const createOpening = (execution: Execution, started: StartedJournal, opened: Promise<unknown>): OpenedExecution => {
     opened.catch(() => undefined); // whoever needs it sees the failure
     let flushed: Promise<unknown> | undefined;
-    return { execution, opened, durable: () => (flushed ??= opened.then(() => store.flush())), ...begun };
+    return { execution, opened, durable: () => (flushed ??= opened.then(() => store.flush())), ...started };
   };
-  const begin = ({ id, startedAt }: Execution, request: ExecutionRequest): Begun => {
+  const begin = ({ id, startedAt }: Execution, request: ExecutionRequest): StartedJournal => {
     const journal = journals.begin(id);
     const start = { seed: createSeed(), atMs: startedAt };
     journal.note({ kind: "asked", ...toJournaled(request), start });
@@ -74,28 +74,28 @@ export function createRecord(options: RecordOptions): ExecutionRecord {
   return {
     open(request) {
       const execution = create(request);
-      const begun = begin(execution, request);
+      const started = begin(execution, request);
       const opened = Promise.all([
         write(execution, describeStart(request)),
         store.executions.open({ ...execution, sourceText: hide(request.source) }),
-        begun.journal.write(),
+        started.journal.write(),
       ]);
-      return createOpening(execution, begun, opened);
+      return createOpening(execution, started, opened);
     },
     async claim(request, key) {
       const execution = create(request);
-      const begun = begin(execution, request);
-      const opening = { ...execution, sourceText: hide(request.source), journal: begun.journal.take() };
+      const started = begin(execution, request);
+      const opening = { ...execution, sourceText: hide(request.source), journal: started.journal.take() };
       const holder = await store.executions.openOnce(opening, key);
       if (holder) return { holder };
       const opened = write(execution, { key: digestOf(key.key), ...describeStart(request) });
-      return { opening: createOpening(execution, begun, opened) };
+      return { opening: createOpening(execution, started, opened) };
     },
     close: (execution, result) => closeExecution(execution, result, options),
   };
 }
 
-type Begun = Required<Pick<Opening, "journal" | "start">>;
+type StartedJournal = Required<Pick<OpenedExecution, "journal" | "start">>;
 
 /** In store and ledger at once; whoever closes it must have it. */
 export async function closeExecution(
@@ -116,7 +116,7 @@ export async function closeExecution(
 }
 
 /** What an end is written with. */
-export interface CloseOptions extends Pick<RecordOptions, "ledger" | "now"> {
+export interface CloseOptions extends Pick<ExecutionLogOptions, "ledger" | "now"> {
   readonly store: { readonly executions: Pick<Store["executions"], "close"> };
 }
 

@@ -9,15 +9,15 @@ import { DEFAULT_LIMITS, parseExecutionId } from "../../domain/index.ts";
 import type { ExecutionResult } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
 import type { StoredExecution } from "../../store/index.ts";
-import { bringBack, bringBackOne } from "../recover/recover-executions.ts";
-import type { BringBackRooms } from "../recover/recover-executions.ts";
-import { NOBODY, NOTHING_KEPT, NO_JOURNALS } from "../fixtures/durable.ts";
-import { createRecord } from "./execution-log.ts";
+import { recoverAll, recoverOne } from "../recover/recover-executions.ts";
+import type { RecoverAllDeps } from "../recover/recover-executions.ts";
+import { NO_APPROVALS, NOTHING_KEPT, NO_JOURNALS } from "../fixtures/durable.ts";
+import { createExecutionLog } from "./execution-log.ts";
 import type { ExecutionRequest } from "./execute.ts";
-import { followRunning } from "./running-table.ts";
+import { createRunningTable } from "./running-table.ts";
 import { createKeyed } from "./keyed.ts";
 import type { KeyedRequest } from "./keyed.ts";
-import { resume } from "../history/view-execution.ts";
+import { viewExecution } from "../history/view-execution.ts";
 import { emptyResult } from "./settle.ts";
 
 const CONTEXT = {
@@ -37,7 +37,7 @@ async function openProcesses() {
 
   /** Sends a request; `act` is what its program comes to. */
   const start = (owner: string) => {
-    const record = createRecord({
+    const record = createExecutionLog({
       store,
       ledger,
       now: () => 1,
@@ -52,19 +52,19 @@ async function openProcesses() {
       ...record,
       store,
       hasEnded: (name: string) => dead.has(name),
-      running: followRunning(),
+      running: createRunningTable(),
       now: () => 2,
       longestMs: 1_000,
-      people: NOBODY,
+      people: NO_APPROVALS,
       ...NOTHING_KEPT,
-      bringBack: (stored: StoredExecution) => bringBackOne(stored, backRooms),
+      recoverOne: (stored: StoredExecution) => recoverOne(stored, backRooms),
     };
     const none = () => assert.fail("there is no journal");
-    const lasting = { isLasting: true, revive: none, awaitServers: none };
-    const backRooms: BringBackRooms = { ...rooms, owner, journals: NO_JOURNALS, ...lasting };
+    const lasting = { isLasting: true, resumeExecution: none, awaitUpstreams: none };
+    const backRooms: RecoverAllDeps = { ...rooms, owner, journals: NO_JOURNALS, ...lasting };
     const keyed = createKeyed({
       ...record,
-      view: (principal, { execution }, signal) => resume({ principal, execution, waitMs: 1, signal }, rooms),
+      view: (principal, { execution }, signal) => viewExecution({ principal, execution, waitMs: 1, signal }, rooms),
     });
     const send = (act: Act, change: Change = {}) =>
       keyed.once({ ...REQUEST, wanted: {}, idempotencyKey: "k", ...change }, async (opened) => {
@@ -73,7 +73,7 @@ async function openProcesses() {
         await record.close(execution, result);
         return result;
       });
-    return { send, recover: () => bringBack(backRooms) };
+    return { send, recover: () => recoverAll(backRooms) };
   };
   const end = (owner: string): void => void dead.add(owner);
   return { start, end, store, ledger };

@@ -18,7 +18,7 @@ import type {
 } from "../../domain/index.ts";
 import type { KeyHolder } from "../../store/index.ts";
 
-import type { ExecutionRecord } from "./execution-log.ts";
+import type { ExecutionLog } from "./execution-log.ts";
 import { unlessCancelled } from "./execute.ts";
 import type { ExecutionRequest } from "./execute.ts";
 
@@ -33,7 +33,7 @@ export interface KeyedRequest extends ExecutionRequest {
 }
 
 export interface KeyRooms {
-  readonly claim: ExecutionRecord["claim"];
+  readonly claim: ExecutionLog["claim"];
   /** How an execution stands; one that runs in this process is waited for. */
   view(principal: PrincipalId, holder: KeyHolder, signal: AbortSignal): Promise<ExecutionView>;
 }

@@ -12,20 +12,20 @@ import type {
 } from "../../domain/index.ts";
 import type { SandboxJob, SandboxResult } from "../../sandbox/index.ts";
 
-import type { Opening } from "./execution-log.ts";
-import type { AnalyzedRequest, ExecutionRequest, Passage } from "./execute.ts";
+import type { OpenedExecution } from "./execution-log.ts";
+import type { AnalyzedRequest, ExecutionRequest, BridgeHooks } from "./execute.ts";
 import { createTape } from "../journal/create-tape.ts";
 import type { JournaledStart, Recording } from "../journal/events.ts";
 import type { ResultOwner } from "../results/create-results.ts";
 import { keepLarge } from "../results/keep-large.ts";
 import { cleanLine, settleResult } from "./settle.ts";
 import type { SettleContext } from "./settle.ts";
-import { watchForPause } from "../suspend/detect-pause.ts";
-import { openWaiting } from "../suspend/wait-for-approval.ts";
+import { createSuspensionDetector } from "../suspend/detect-suspension.ts";
+import { createApprovalWait } from "../suspend/wait-for-approval.ts";
 
 /** What running a program needs of the rooms. */
-export interface RunRooms extends SettleContext {
-  bridge(opening: Opening, snapshot: CatalogSnapshot, request: AnalyzedRequest, passage: Passage): Bridge;
+export interface RunDeps extends SettleContext {
+  bridge(opening: OpenedExecution, snapshot: CatalogSnapshot, request: AnalyzedRequest, passage: BridgeHooks): Bridge;
   hasNetwork(request: ExecutionRequest): boolean;
   /** What its program holds in place of secrets, by name: the same for an execution whenever it is asked. */
   tokensOf?(execution: Execution): Readonly<Record<string, string>> | undefined;
@@ -38,8 +38,8 @@ export interface RunRooms extends SettleContext {
   readonly leaving: AbortSignal;
 }
 
-export interface Ready {
-  readonly rooms: RunRooms;
+export interface ProgramRun {
+  readonly rooms: RunDeps;
   readonly snapshot: CatalogSnapshot;
   readonly program: Program;
   /** What an earlier run of it left, and what it had asked people. */
@@ -48,21 +48,22 @@ export interface Ready {
 }
 
 /** One for all: without a reason each end would make an error with a stack of its own, which nobody reads. */
-const OVER = new GloveboxError("REQUEST_CANCELLED", "The program has ended");
+const PROGRAM_ENDED = new GloveboxError("REQUEST_CANCELLED", "The program has ended");
 
 export async function runProgram(
-  opening: Opening,
+  opening: OpenedExecution,
   request: ExecutionRequest,
-  { rooms, snapshot, program, recording, asked }: Ready,
+  { rooms, snapshot, program, recording, asked }: ProgramRun,
 ): Promise<ExecutionResult> {
   const { execution, journal } = opening;
   const { principal, limits, input, signal, onEvent } = request;
   const ended = new AbortController();
   const { people, graceMs, leaving } = rooms;
-  const putAway = watchForPause({ graceMs, limits, leaving, ended: ended.signal, canPause: () => journal.isWhole() });
-  const waiting = openWaiting({
+  const canPause = (): boolean => journal.isWhole();
+  const suspension = createSuspensionDetector({ graceMs, limits, leaving, ended: ended.signal, canPause });
+  const waiting = createApprovalWait({
     people,
-    putAway,
+    suspension,
     ended: ended.signal,
     labels: () => bridge.labels(),
     plan: () => bridge.plan,
@@ -72,13 +73,13 @@ export async function runProgram(
   const seen = (how: "written" | "flushed"): Promise<void> => (how === "flushed" ? journal.flush() : journal.write());
   const passage = { signal: ended.signal, approve: waiting.approve, seen, ...(asked && { asked }) };
   const bridge = rooms.bridge(opening, snapshot, { ...request, program }, passage);
-  const labels = bridge.labels();
-  const begun = recording?.begun ?? toBegun(program, snapshot, { ...toSurroundings(opening, request, rooms), labels });
+  const context = { ...toStartContext(opening, request, rooms), labels: bridge.labels() };
+  const started = recording?.started ?? toStartRecord(program, snapshot, context);
   const { tape, host } = createTape({
     journal,
     bridge,
-    begun,
-    onStart: putAway.start,
+    started,
+    onStart: suspension.start,
     ...(opening.start && { start: opening.start }),
     ...(recording && { recording }),
   });
@@ -86,20 +87,20 @@ export async function runProgram(
   const ran = await rooms
     .run({
       program,
-      namespaces: begun.namespaces,
+      namespaces: started.namespaces,
       limits,
-      host: putAway.watch(host),
+      host: suspension.watch(host),
       tape,
-      setAside: putAway.signal,
-      onTimers: putAway.onTimers,
+      setAside: suspension.signal,
+      onTimers: suspension.onTimers,
       principal: principal.id,
       signal,
-      ...(begun.network && { network: true }),
-      ...(begun.secrets && { secrets: begun.secrets }),
+      ...(started.network && { network: true }),
+      ...(started.secrets && { secrets: started.secrets }),
       ...(onEvent && { onLog: (line) => onEvent({ kind: "log", line: cleanLine(line, rooms) }) }),
       ...(input !== undefined && { input }),
     })
-    .finally(() => ended.abort(OVER));
+    .finally(() => ended.abort(PROGRAM_ENDED));
   await bridge.recorded();
   const settled = settleResult(execution, { program, bridge, ran, pending: waiting.pending() }, rooms);
   if (settled.state !== "paused" && waiting.hasAsked()) await people.withdraw(execution.id);
@@ -109,23 +110,23 @@ export async function runProgram(
 }
 
 /** The texts of the source are in the request already, and what servers say of themselves reaches no program. */
-function toBegun(
+function toStartRecord(
   program: Program,
   { namespaces }: CatalogSnapshot,
-  surroundings: Surroundings,
+  surroundings: StartContext,
 ): Omit<JournaledStart, "start"> {
   const seen = namespaces.map((namespace) => ({ ...namespace, summary: "" }));
   return { program: { ...program, source: "", checkable: "" }, namespaces: seen, ...surroundings };
 }
 
-type Surroundings = Pick<JournaledStart, "network" | "engine" | "secrets" | "labels">;
+type StartContext = Pick<JournaledStart, "network" | "engine" | "secrets" | "labels">;
 
-function toSurroundings({ execution }: Opening, request: ExecutionRequest, rooms: RunRooms): Surroundings {
+function toStartContext({ execution }: OpenedExecution, request: ExecutionRequest, rooms: RunDeps): StartContext {
   const secrets = rooms.tokensOf?.(execution);
   return { engine: rooms.engine, network: rooms.hasNetwork(request), ...(secrets && { secrets }) };
 }
 
 /** The program of a recording, as it was before it was kept. */
-export function programOf({ request, begun }: Recording): Program | undefined {
-  return begun && { ...begun.program, source: request.source, checkable: request.source };
+export function programOf({ request, started }: Recording): Program | undefined {
+  return started && { ...started.program, source: request.source, checkable: request.source };
 }

@@ -12,7 +12,7 @@ import type {
   PrincipalId,
 } from "../../domain/index.ts";
 
-import { cancelledBy } from "./name-cancel.ts";
+import { toCancelReason } from "./name-cancel.ts";
 
 /** One that goes on. */
 export interface RunningExecution {
@@ -42,7 +42,7 @@ export interface FollowedWork<Done> {
   readonly resultOf: (done: Done) => ExecutionResult | undefined;
 }
 
-export interface Running {
+export interface RunningTable {
   /** Runs the work and can be asked about it from the moment it is opened until it ends. */
   follow<Done>(asker: Asker, work: FollowedWork<Done>): Promise<Done>;
   find(id: ExecutionId): RunningExecution | undefined;
@@ -51,7 +51,7 @@ export interface Running {
   isIdle(): boolean;
 }
 
-export function followRunning(): Running {
+export function createRunningTable(): RunningTable {
   const running = new Map<ExecutionId, RunningExecution & { readonly own: AbortController }>();
   return {
     async follow({ principal, signal, onEvent: watch }, { run, resultOf }) {
@@ -80,7 +80,7 @@ export function followRunning(): Running {
       }
     },
     find: (id) => running.get(id),
-    cancel: (id, by) => running.get(id)?.own.abort(cancelledBy(by)),
+    cancel: (id, by) => running.get(id)?.own.abort(toCancelReason(by)),
     isIdle: () => running.size === 0,
   };
 }

@@ -28,9 +28,9 @@ export interface SettleContext {
   readonly hide: (text: string) => string;
 }
 
-type Thrown = Extract<Ending, { kind: "threw" }>["thrown"];
+type ThrownValue = Extract<Ending, { kind: "threw" }>["thrown"];
 
-interface Ran {
+interface ProgramOutcome {
   readonly program: Program;
   readonly bridge: Pick<Bridge, "records" | "failureOf" | "labels" | "dryRun">;
   readonly ran: SandboxResult;
@@ -52,7 +52,7 @@ const PROGRAM_FRAME = /program\.ts:(\d{1,7}):(\d{1,7})/;
 
 export function settleResult(
   execution: Execution,
-  { program, bridge, ran, pending = [] }: Ran,
+  { program, bridge, ran, pending = [] }: ProgramOutcome,
   context: SettleContext,
 ): ExecutionResult {
   const { ending, logs, usage } = ran;
@@ -123,8 +123,8 @@ export function emptyResult(
 
 /** A tool's failure that nobody caught is reported as the host knows it; anything else is the program's own error. */
 function toProgramError(
-  thrown: Thrown,
-  { program, bridge }: Pick<Ran, "program" | "bridge">,
+  thrown: ThrownValue,
+  { program, bridge }: Pick<ProgramOutcome, "program" | "bridge">,
   context: SettleContext,
 ): PublicError {
   const place = findPlace(thrown, program);
@@ -150,14 +150,14 @@ const CLAIMED_HINTS: Partial<Readonly<Record<ErrorCode, string>>> = {
   EGRESS_DENIED: "Call a tool of an upstream instead; an operator can add the API as one",
 };
 
-const CODES: Readonly<Record<Thrown["kind"], ErrorCode>> = {
+const CODES: Readonly<Record<ThrownValue["kind"], ErrorCode>> = {
   thrown: "PROGRAM_THREW",
   stuck: "PROGRAM_THREW",
   unserializable: "PROGRAM_RESULT_UNSERIALIZABLE",
   syntax: "PROGRAM_SYNTAX",
 };
 
-function findPlace(thrown: Thrown, program: Program): Pick<PublicError, "line" | "column" | "frame"> {
+function findPlace(thrown: ThrownValue, program: Program): Pick<PublicError, "line" | "column" | "frame"> {
   const [, line, column] = PROGRAM_FRAME.exec(thrown.stack) ?? [];
   if (line === undefined || column === undefined) return {};
   const place = toAuthorPosition(program, Number(line), Number(column));

@@ -2,22 +2,22 @@
 
 import { GloveboxError } from "../../domain/index.ts";
 
-export interface Endings {
+export interface Shutdown {
   /**
    * Runs `work` with a signal that fires when `signal` does, or when everything is to end. Rejects with
-   * `REQUEST_CANCELLED` when that has begun already.
+   * `REQUEST_CANCELLED` when that has started already.
    */
-  guard<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  track<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
   /** Nothing begins any more. Resolves when all that was under way has settled, or when `mostMs` have passed. */
   end(mostMs: number): Promise<void>;
 }
 
-export function createEndings(): Endings {
+export function createShutdown(): Shutdown {
   const underWay = new Map<AbortController, Promise<unknown>>();
   let hasEnded = false;
 
   return {
-    async guard(signal, work) {
+    async track(signal, work) {
       if (hasEnded) throw closing();
       const own = new AbortController();
       const cancel = (): void => own.abort(signal.reason);

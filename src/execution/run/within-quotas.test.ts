@@ -5,7 +5,7 @@ import { it } from "node:test";
 
 import { DEFAULT_LIMITS, GloveboxError, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
 import type { ErrorCode, ExecutionResult, Limits } from "../../domain/index.ts";
-import { blameQuota, withinQuotas } from "./within-quotas.ts";
+import { attributeToQuota, runWithinQuotas } from "./within-quotas.ts";
 
 const id = parsePrincipalId("agent");
 assert.ok(id);
@@ -22,7 +22,7 @@ function setUp(grantedMs: number) {
 it("runs within what was granted, and settles what it says that it used", async () => {
   const { settled, admit } = setUp(50);
   const run = async (limits: Limits) => limits;
-  const limits = await withinQuotas(REQUEST, admit, { run, wallMsOf: () => 7 });
+  const limits = await runWithinQuotas(REQUEST, admit, { run, wallMsOf: () => 7 });
   assert.deepEqual([limits, settled], [{ ...DEFAULT_LIMITS, wallMs: 50 }, [7]]);
 });
 
@@ -30,8 +30,8 @@ it("hears which quota left it less", async () => {
   const { admit } = setUp(50);
   const admitShort = async () => ({ ...(await admit()), shortenedBy: "quotas.executionMsPerHour" });
   const run = async (_limits: Limits, shortenedBy?: string) => shortenedBy;
-  assert.equal(await withinQuotas(REQUEST, admitShort, { run, wallMsOf: () => 0 }), "quotas.executionMsPerHour");
-  assert.equal(await withinQuotas(REQUEST, admit, { run, wallMsOf: () => 0 }), undefined);
+  assert.equal(await runWithinQuotas(REQUEST, admitShort, { run, wallMsOf: () => 0 }), "quotas.executionMsPerHour");
+  assert.equal(await runWithinQuotas(REQUEST, admit, { run, wallMsOf: () => 0 }), undefined);
 });
 
 it("that was ended by what was left of a quota says so, and not that its own limit was too low", () => {
@@ -46,7 +46,7 @@ it("that was ended by what was left of a quota says so, and not that its own lim
     error: { code, message, retry: false },
   });
   const late = ended("LIMIT_TIME", "The program ran longer than its limit of 50 ms (wallMs)");
-  assert.deepEqual(blameQuota(late, limits, setting), {
+  assert.deepEqual(attributeToQuota(late, limits, setting), {
     ...late,
     error: {
       code: "LIMIT_QUOTA",
@@ -55,15 +55,15 @@ it("that was ended by what was left of a quota says so, and not that its own lim
       hint: "Look at what it has done, and wait until the quota resets or ask the operator to raise quotas.executionMsPerHour",
     },
   });
-  assert.equal(blameQuota(late, limits), late);
+  assert.equal(attributeToQuota(late, limits), late);
   const busy = ended("LIMIT_TIME", "The program used 9 ms of processor time; its limit is 8 ms (cpuMs)");
-  assert.equal(blameQuota(busy, limits, setting), busy);
+  assert.equal(attributeToQuota(busy, limits, setting), busy);
 });
 
 it("keeps its own limit where more was granted", async () => {
   const { admit } = setUp(DEFAULT_LIMITS.wallMs + 1);
   const run = async (limits: Limits) => limits.wallMs;
-  assert.equal(await withinQuotas(REQUEST, admit, { run, wallMsOf: () => 0 }), DEFAULT_LIMITS.wallMs);
+  assert.equal(await runWithinQuotas(REQUEST, admit, { run, wallMsOf: () => 0 }), DEFAULT_LIMITS.wallMs);
 });
 
 it("is charged for the time that it took when it fails", async () => {
@@ -71,7 +71,7 @@ it("is charged for the time that it took when it fails", async () => {
   const run = async () => {
     throw new GloveboxError("SANDBOX_CRASHED", "gone");
   };
-  await assert.rejects(withinQuotas(REQUEST, admit, { run, wallMsOf: () => 0 }), { code: "SANDBOX_CRASHED" });
+  await assert.rejects(runWithinQuotas(REQUEST, admit, { run, wallMsOf: () => 0 }), { code: "SANDBOX_CRASHED" });
   assert.equal(settled.length, 1);
   assert.ok((settled[0] ?? 0) > 0);
 });
@@ -81,5 +81,5 @@ it("does not run when nothing was granted", async () => {
     throw new GloveboxError("LIMIT_QUOTA", "used up");
   };
   const run = () => assert.fail("it runs");
-  await assert.rejects(withinQuotas(REQUEST, admit, { run, wallMsOf: () => 0 }), { code: "LIMIT_QUOTA" });
+  await assert.rejects(runWithinQuotas(REQUEST, admit, { run, wallMsOf: () => 0 }), { code: "LIMIT_QUOTA" });
 });

@@ -3,7 +3,7 @@
 import type { ExecutionId, ExecutionResult, Limits, Principal } from "../../domain/index.ts";
 
 /** What was granted to one execution. */
-export interface Admission {
+export interface QuotaGrant {
   /** What is left for it, if that is less than its limit. */
   readonly wallMs: number;
   /** The quota that left it less, as the operator's setting. */
@@ -12,7 +12,7 @@ export interface Admission {
 }
 
 /** An execution that wants to run now, and for how long at most. */
-export interface AdmitRequest {
+export interface QuotaRequest {
   readonly execution: ExecutionId;
   readonly principal: Principal;
   readonly wallMs: number;
@@ -21,19 +21,19 @@ export interface AdmitRequest {
 }
 
 /** Rejects with LIMIT_QUOTA when nothing is left. */
-export type Admit = (request: AdmitRequest) => Promise<Admission>;
+export type Admit = (request: QuotaRequest) => Promise<QuotaGrant>;
 
 /** What is to be done within the quotas, and how long it took by its own count. */
-export interface Work<Done> {
+export interface QuotaWork<Done> {
   readonly run: (limits: Limits, shortenedBy?: string) => Promise<Done>;
   readonly wallMsOf: (done: Done) => number;
 }
 
 /** What ends without an answer is charged for the whole time that it took. */
-export async function withinQuotas<Done>(
-  { limits, ...request }: Omit<AdmitRequest, "wallMs"> & { readonly limits: Limits },
+export async function runWithinQuotas<Done>(
+  { limits, ...request }: Omit<QuotaRequest, "wallMs"> & { readonly limits: Limits },
   admit: Admit,
-  { run, wallMsOf }: Work<Done>,
+  { run, wallMsOf }: QuotaWork<Done>,
 ): Promise<Done> {
   const admission = await admit({ ...request, wallMs: limits.wallMs });
   const startedAt = performance.now();
@@ -48,7 +48,7 @@ export async function withinQuotas<Done>(
 }
 
 /** Names the quota where it, and not the program's own limit, ended the program. Calls may have been made: no retry. */
-export function blameQuota(result: ExecutionResult, { wallMs }: Limits, shortenedBy?: string): ExecutionResult {
+export function attributeToQuota(result: ExecutionResult, { wallMs }: Limits, shortenedBy?: string): ExecutionResult {
   const { error } = result;
   // The host's own words name the limit; a program cannot claim this code.
   if (shortenedBy === undefined || error?.code !== "LIMIT_TIME" || !error.message.endsWith("(wallMs)")) return result;

@@ -14,22 +14,22 @@ import type {
   ToolCall,
 } from "../../domain/index.ts";
 
-import type { PutAway } from "./detect-pause.ts";
+import type { SuspensionDetector } from "./detect-suspension.ts";
 
-export interface WaitingOptions {
+export interface ApprovalWaitOptions {
   readonly people: ApprovalRequests;
   readonly session?: string;
   /** What the program's session has read. */
   readonly labels: () => readonly LabelSource[];
   /** What the program can call, for those who review one of its calls. */
   readonly plan: () => CallPlan | undefined;
-  readonly putAway: PutAway;
+  readonly suspension: SuspensionDetector;
   /** Fires when the program has ended in any way. */
   readonly ended: AbortSignal;
   readonly onEvent?: (event: ExecutionEvent) => void;
 }
 
-export interface Waiting {
+export interface ApprovalWait {
   /** As the bridge needs it. */
   readonly approve: (call: ToolCall, tool: Tool, decision: AskDecision) => Promise<ApprovalId>;
   /** What it waits for, also once it has been put away. */
@@ -38,8 +38,15 @@ export interface Waiting {
   hasAsked(): boolean;
 }
 
-export function openWaiting({ people, session, putAway, ended, onEvent, ...told }: WaitingOptions): Waiting {
-  const away = putAway.signal;
+export function createApprovalWait({
+  people,
+  session,
+  suspension,
+  ended,
+  onEvent,
+  ...told
+}: ApprovalWaitOptions): ApprovalWait {
+  const away = suspension.signal;
   const over = AbortSignal.any([away, ended]);
   const waiting = new Map<ApprovalId, Approval>();
   let hasAsked = false;
@@ -48,7 +55,7 @@ export function openWaiting({ people, session, putAway, ended, onEvent, ...told 
     waiting.set(approval.id, approval);
     onEvent?.({ kind: "asked", approval });
     try {
-      return await putAway.whileAsking(() => people.whenDecided(approval.id, over));
+      return await suspension.whileWaiting(() => people.whenDecided(approval.id, over));
     } catch (thrown) {
       if (away.aborted) throw new ExecutionSuspended();
       throw ended.aborted ? tooLate(approval) : thrown;

@@ -6,7 +6,7 @@ import type { LedgerReader } from "../../ledger/index.ts";
 import type { HeldDefinitions } from "../../catalog/index.ts";
 import type { Settings } from "../../config/index.ts";
 import type { ConnectorId, EngineName, ExecutionId, Instant, JsonObject } from "../../domain/index.ts";
-import type { KeptExecution, Replayed } from "../../execution/index.ts";
+import type { KeptExecution, ReplayResult } from "../../execution/index.ts";
 import type { ApprovalDesk } from "../../policy/index.ts";
 import type { ExecutionControl, ExecutionHistory } from "../../execution/index.ts";
 import type { Vault } from "../../vault/index.ts";
@@ -59,7 +59,7 @@ export interface ReplayPowers {
   /** A document that needs nothing else, without known secrets. */
   toFile(kept: KeptExecution): JsonObject;
   /** Opens a sandbox and nothing else. */
-  show(settings: Settings, kept: KeptExecution, request: ReplayRequest): Promise<Replayed>;
+  show(settings: Settings, kept: KeptExecution, request: ReplayRequest): Promise<ReplayResult>;
 }
 
 export interface CliPowers {

@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 
 import { GloveboxError, parseExecutionId } from "../../domain/index.ts";
 import type { EngineName, Principal } from "../../domain/index.ts";
-import type { KeptExecution, Replayed } from "../../execution/index.ts";
+import type { KeptExecution, ReplayResult } from "../../execution/index.ts";
 import { parseRecording } from "../parse-recording.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers, Terminal } from "./powers.ts";
@@ -61,13 +61,13 @@ export async function replayCommand(
   }
 }
 
-function exitOf({ result, difference }: Replayed, isChanged: boolean): number {
+function exitOf({ result, difference }: ReplayResult, isChanged: boolean): number {
   const isGood = difference === undefined && (!isChanged || result.state === "completed");
   return isGood ? EXIT.done : EXIT.failed;
 }
 
 function printReplayed(
-  { result, difference }: Replayed,
+  { result, difference }: ReplayResult,
   { result: first }: KeptExecution,
   { terminal, ...flags }: ReplayFlags & { readonly terminal: Terminal },
 ): void {

@@ -23,7 +23,7 @@ export async function resumeExecutionCommand(
   if (state === "paused") {
     await using gateway = await powers.openGateway(settings);
     const forget = terminal.onInterrupt(() => void gateway.close());
-    await gateway.takeUp(id).finally(forget);
+    await gateway.resumeNow(id).finally(forget);
   }
   const { result } = await show();
   if (result.state === "running") throw elsewhere(rawId);

@@ -13,7 +13,7 @@ import type { Gateway } from "../gateway.ts";
 import { callPlainTool, isPlainName } from "./call-plain-tool.ts";
 import { RESUME } from "./definitions.ts";
 import { followWithPerson } from "./elicitation/follow-execution.ts";
-import type { Look } from "./elicitation/follow-execution.ts";
+import type { ExecutionPoll } from "./elicitation/follow-execution.ts";
 import type { Person, Retry } from "./elicitation/person.ts";
 import { takeAnswers } from "./elicitation/take-answers.ts";
 import {
@@ -125,25 +125,25 @@ async function answerResume(door: McpDoor, request: ToolRequest): Promise<Answer
   const { gateway, principal } = door;
   const asked = parseResumeArguments(request.rawArguments);
   if (asked.kind === "handle") return renderPart(await gateway.readResult(principal, asked.handle, asked.query));
-  return follow(door, request, lookAgain(door, request, asked.execution));
+  return follow(door, request, pollAgain(door, request, asked.execution));
 }
 
-function lookAgain({ gateway, principal }: McpDoor, { signal }: ToolRequest, execution: string): Look {
+function pollAgain({ gateway, principal }: McpDoor, { signal }: ToolRequest, execution: string): ExecutionPoll {
   return (until, opened) => {
     const id = parseExecutionId(execution);
     if (id) opened(id);
-    return gateway.resume({ principal, execution, signal: AbortSignal.any([signal, until]) });
+    return gateway.view({ principal, execution, signal: AbortSignal.any([signal, until]) });
   };
 }
 
 /** A request that comes again with answers is about the execution that asked; nothing begins a second time. */
-async function follow(door: McpDoor, request: ToolRequest, first: Look): Promise<Answered> {
+async function follow(door: McpDoor, request: ToolRequest, first: ExecutionPoll): Promise<Answered> {
   const { gateway, principal } = door;
   const { questions } = gateway;
   const { person, retry, signal, name, rawArguments } = request;
   const digest = digestOf([name, isJsonObject(rawArguments) ? rawArguments : null]);
   const round = retry && (await takeAnswers(retry, { questions, principal, request: digest }));
-  const look = round ? lookAgain(door, request, round.execution) : first;
+  const look = round ? pollAgain(door, request, round.execution) : first;
   const left = round?.left ?? NOBODY;
   const talk = questions && person && { gateway, questions, principal, person, request: digest, signal, left };
   const view = talk ? await followWithPerson(talk, look) : await look(NEVER, () => undefined);

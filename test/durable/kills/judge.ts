@@ -89,7 +89,7 @@ function compareCalls({ seed }: Row, { calls }: ExecutionResult, made: readonly 
 }
 
 async function compareForeseen({ seed }: Row, { value }: ExecutionResult, { recording }: KeptExecution) {
-  const foreseen = JSON.stringify(await foresee(seed, recording.begun.start));
+  const foreseen = JSON.stringify(await foresee(seed, recording.started.start));
   return JSON.stringify(value) === foreseen ? [] : [`it came to ${JSON.stringify(value)} instead of ${foreseen}`];
 }
 

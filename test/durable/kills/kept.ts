@@ -112,6 +112,6 @@ export interface Progress {
 export async function readProgress(id: ExecutionId, { journals }: Kept): Promise<Progress | undefined> {
   const recording = await journals.read(id);
   if (!recording) return undefined;
-  const answered = new Set(recording.given.flatMap(({ call }) => (call ? [call.request] : [])));
-  return { hasBegun: recording.begun !== undefined, answered };
+  const answered = new Set(recording.deliveries.flatMap(({ call }) => (call ? [call.request] : [])));
+  return { hasBegun: recording.started !== undefined, answered };
 }

@@ -177,8 +177,8 @@ async function untilGiven(settings: ReturnType<typeof parseSettings>, id: string
   assert.ok(execution);
   for (const deadline = performance.now() + PATIENCE_MS; ; await wait(20)) {
     const recording = await journals.read(execution);
-    if (recording?.given.length === count) break;
-    assert.ok(performance.now() < deadline, `${recording?.given.length ?? 0} answers were kept`);
+    if (recording?.deliveries.length === count) break;
+    assert.ok(performance.now() < deadline, `${recording?.deliveries.length ?? 0} answers were kept`);
   }
   await vault.close();
   await close();

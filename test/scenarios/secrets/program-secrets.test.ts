@@ -146,7 +146,7 @@ test("a program that waited for a person, while the gateway ended, goes on with 
   const settings = await loadSettings(`${world.folder}/glovebox.config.json`, {});
   await using second = await openGateway(settings, { lasting: true });
   const principal = createPrincipal("library", "service");
-  const look = () => second.resume({ principal, execution });
+  const look = () => second.view({ principal, execution });
   let view = await look();
   for (; view.state === "paused" || view.state === "running"; view = await look()) await wait(20);
   const { value } = view;

@@ -15,7 +15,7 @@ import type { Person } from "./person.ts";
 import { parseAnswer, toQuestion } from "./question.ts";
 
 /** One request of a client about one execution. */
-export interface Talk {
+export interface Conversation {
   readonly gateway: Gateway;
   readonly questions: Questions;
   readonly principal: Principal;
@@ -29,7 +29,7 @@ export interface Talk {
 }
 
 /** Looks at the execution until it has ended, patience is over or `until` says that there is something to ask. */
-export type Look = (until: AbortSignal, opened: (execution: ExecutionId) => void) => Promise<ExecutionView>;
+export type ExecutionPoll = (until: AbortSignal, opened: (execution: ExecutionId) => void) => Promise<ExecutionView>;
 
 const LOOK_MS = 200;
 /** Calls that a program makes at once are asked about at once. */
@@ -37,11 +37,14 @@ const GATHER_MS = 100;
 const MAX_AT_ONCE = 8;
 
 /** How the execution stands, or, where the protocol wants it so, what the person is to be asked. */
-export async function followWithPerson(talk: Talk, first: Look): Promise<ExecutionView | InputRequiredResult> {
+export async function followWithPerson(
+  talk: Conversation,
+  first: ExecutionPoll,
+): Promise<ExecutionView | InputRequiredResult> {
   const { gateway, questions, principal, person } = talk;
   const over = AbortSignal.any([talk.signal, AbortSignal.timeout(gateway.patienceMs)]);
   const left = new Set(talk.left);
-  let view = await lookUntilAsked(talk, left, { look: first, over });
+  let view = await pollUntilAsked(talk, left, { look: first, over });
   for (;;) {
     if (view.state !== "running" && view.state !== "paused") return view;
     const { execution } = view;
@@ -50,17 +53,17 @@ export async function followWithPerson(talk: Talk, first: Look): Promise<Executi
     if (open.length > 0 && person.kind === "returned") return askByAnswer(talk, execution, { open, left });
     if (person.kind === "pushed")
       for (const approval of open) await askByPush(talk, approval, { ask: person.ask, left, over });
-    if (over.aborted) return gateway.resume({ principal, execution, waitMs: 0 });
+    if (over.aborted) return gateway.view({ principal, execution, waitMs: 0 });
     if (view.state === "paused" && waiting.length > 0 && open.length === 0) return view;
     await sleep(LOOK_MS); // a decision takes a moment to get the execution going
-    const look: Look = (signal) => gateway.resume({ principal, execution, waitMs: gateway.patienceMs, signal });
-    view = await lookUntilAsked(talk, left, { look, over, execution });
+    const look: ExecutionPoll = (signal) => gateway.view({ principal, execution, waitMs: gateway.patienceMs, signal });
+    view = await pollUntilAsked(talk, left, { look, over, execution });
   }
 }
 
 /** What is to be asked about now. One that cannot be shown, such as a damaged one, is left to operators. */
 async function openNext(
-  { questions, principal }: Talk,
+  { questions, principal }: Conversation,
   waiting: readonly ApprovalId[],
   left: Set<string>,
 ): Promise<readonly Approval[]> {
@@ -73,13 +76,13 @@ async function openNext(
   return open;
 }
 
-interface Looking {
-  readonly look: Look;
+interface PollState {
+  readonly look: ExecutionPoll;
   readonly over: AbortSignal;
   readonly execution?: ExecutionId;
 }
 
-async function lookUntilAsked(talk: Talk, left: ReadonlySet<string>, { look, over, execution }: Looking) {
+async function pollUntilAsked(talk: Conversation, left: ReadonlySet<string>, { look, over, execution }: PollState) {
   const asked = new AbortController();
   const done = new AbortController();
   const watch = (id: ExecutionId): void =>
@@ -94,7 +97,7 @@ async function lookUntilAsked(talk: Talk, left: ReadonlySet<string>, { look, ove
 
 /** Resolves when something waits that was not asked yet, or when the signal fires. */
 async function untilAsked(
-  { questions, principal }: Talk,
+  { questions, principal }: Conversation,
   execution: ExecutionId,
   { left, signal }: { readonly left: ReadonlySet<string>; readonly signal: AbortSignal },
 ): Promise<void> {
@@ -112,7 +115,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 /** The client's next request says which execution it is about and what the person answered. */
 function askByAnswer(
-  { questions, principal, request }: Talk,
+  { questions, principal, request }: Conversation,
   execution: ExecutionId,
   { open, left }: { readonly open: readonly Approval[]; readonly left: ReadonlySet<string> },
 ): InputRequiredResult {
@@ -125,14 +128,14 @@ function askByAnswer(
   });
 }
 
-interface Pushing {
+interface PushState {
   readonly ask: Extract<Person, { kind: "pushed" }>["ask"];
   readonly left: Set<string>;
   readonly over: AbortSignal;
 }
 
 /** Ends without an answer when somebody else decides first, or when patience is over; the call waits on then. */
-async function askByPush(talk: Talk, approval: Approval, { ask, left, over }: Pushing): Promise<void> {
+async function askByPush(talk: Conversation, approval: Approval, { ask, left, over }: PushState): Promise<void> {
   const { questions, principal } = talk;
   left.add(approval.id);
   const done = new AbortController();
@@ -144,7 +147,7 @@ async function askByPush(talk: Talk, approval: Approval, { ask, left, over }: Pu
   if (answer) await questions.answer(principal, approval.id, answer).catch(ignoreOvertaken);
 }
 
-async function untilSettled({ questions, principal }: Talk, { id, execution }: Approval, signal: AbortSignal) {
+async function untilSettled({ questions, principal }: Conversation, { id, execution }: Approval, signal: AbortSignal) {
   for (;;) {
     await pause(LOOK_MS, signal);
     if (signal.aborted) return;

@@ -8,7 +8,7 @@ const QUIET_MS = 50;
 /** Of the time that is left to the program; a pause that came later would come too late. */
 const MOST_OF_THE_REST = 0.8;
 
-export interface PutAwayOptions {
+export interface SuspensionOptions {
   /** How long the program itself waits. */
   readonly graceMs: number;
   readonly limits: Pick<Limits, "wallMs">;
@@ -20,7 +20,7 @@ export interface PutAwayOptions {
   readonly ended: AbortSignal;
 }
 
-export interface PutAway {
+export interface SuspensionDetector {
   /** The program begins now. */
   readonly start: () => void;
   /** So many timers of the program are open: it waits for them too. */
@@ -28,11 +28,12 @@ export interface PutAway {
   /** Counts the calls that pass through. */
   watch(host: GuestHost): GuestHost;
   /** While `work` goes on, its call waits for a person. */
-  whileAsking<Value>(work: () => Promise<Value>): Promise<Value>;
+  whileWaiting<Value>(work: () => Promise<Value>): Promise<Value>;
   readonly signal: AbortSignal;
 }
 
-export function watchForPause({ graceMs, limits, canPause, leaving, ended }: PutAwayOptions): PutAway {
+export function createSuspensionDetector(options: SuspensionOptions): SuspensionDetector {
+  const { graceMs, limits, canPause, leaving, ended } = options;
   const away = new AbortController();
   let [startedAt, underWay, asking, timers] = [performance.now(), 0, 0, 0];
   let isDue = false;
@@ -78,7 +79,7 @@ export function watchForPause({ graceMs, limits, canPause, leaving, ended }: Put
         }
       },
     }),
-    async whileAsking(work) {
+    async whileWaiting(work) {
       const leftMs = limits.wallMs - (performance.now() - startedAt);
       grace ??= setTimeout(fallDue, Math.max(0, Math.min(graceMs, leftMs * MOST_OF_THE_REST)));
       asking += 1;
