@@ -7,7 +7,7 @@ import { openEgress } from "./egress/index.ts";
 import type { Egress, GuestRequest } from "./egress/index.ts";
 import type { CheckRequest, ExecutionRequest, SendRequest } from "./execution/index.ts";
 import type { Vault } from "./vault/index.ts";
-import { fillTexts } from "./fill-texts.ts";
+import { resolveTemplates } from "./connectors/index.ts";
 import { mask } from "./host-powers.ts";
 
 /** How long a response may pause. The time of the whole request is the limit of a call. */
@@ -64,7 +64,7 @@ async function fillLogin(
   { user, password }: NonNullable<Settings["egress"]["proxyLogin"]>,
   vault: Pick<Vault, "lend">,
 ): Promise<{ readonly user: string; readonly password: string }> {
-  const filled = await fillTexts({ password }, vault, "proxy").catch((cause: unknown) => {
+  const filled = await resolveTemplates({ password }, vault, "proxy").catch((cause: unknown) => {
     throw new GloveboxError("UPSTREAM_UNREACHABLE", "The password for the proxy cannot be had", {
       cause,
       hint: "Ask the operator to set the secret that egress.proxyPassword names",

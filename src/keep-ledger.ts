@@ -13,7 +13,7 @@ import type { Egress } from "./egress/index.ts";
 import { hasEnded, nameProcess } from "./processes/index.ts";
 import type { Store } from "./store/index.ts";
 import type { Vault } from "./vault/index.ts";
-import { fillTexts } from "./fill-texts.ts";
+import { resolveTemplates } from "./connectors/index.ts";
 
 export interface LedgerParts {
   readonly store: Store;
@@ -59,7 +59,7 @@ function createPost({ url, headers }: Extract<ExportSettings, { kind: "otlp" }>,
   const fetch = egress.fetchFrom(origin, { maxBytes: ANSWER_BYTES, mayBePrivate: true });
   let filled: Promise<Readonly<Record<string, string>>> | undefined;
   return async (body: string, signal: AbortSignal): Promise<void> => {
-    filled ??= fillTexts(headers, vault, `export ${origin}`);
+    filled ??= resolveTemplates(headers, vault, `export ${origin}`);
     const own = await filled.catch((thrown: unknown) => {
       filled = undefined;
       throw thrown;

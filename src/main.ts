@@ -17,7 +17,7 @@ import type { CliPowers, Gateway, Glovebox } from "./surfaces/index.ts";
 import { createPrincipal, mask, reportIncident } from "./host-powers.ts";
 import { openDeskAlone } from "./open-approvals.ts";
 import { openControlAlone, openHistoryAlone } from "./open-history.ts";
-import { openLoginsAlone } from "./keep-logins.ts";
+import { openLoginsAlone } from "./open-logins.ts";
 import { openBrowser } from "./open-browser.ts";
 import { VERSION, openGateway } from "./open-gateway.ts";
 import type { OpenFlags } from "./open-gateway.ts";

@@ -6,8 +6,8 @@ import type { Settings } from "./config/index.ts";
 import { createDesk, openApprovals } from "./policy/index.ts";
 import type { ApprovalDesk, Approvals } from "./policy/index.ts";
 import type { Store } from "./store/index.ts";
+import { findPlaintextCredentials } from "./vault/index.ts";
 import type { Vault } from "./vault/index.ts";
-import { findWritten, findWrittenInApi } from "./find-written.ts";
 import { createApprovalId, mask, warnOperator } from "./host-powers.ts";
 import { createVault, hideSecrets, openRecords } from "./open-records.ts";
 
@@ -53,8 +53,7 @@ export async function openDeskAlone(settings: Settings): Promise<ApprovalDesk & 
 }
 
 /** A gateway learns its secrets when it uses them; whoever only looks has to be told. */
-export async function hideKnown({ upstreams, apis }: Settings, vault: Vault): Promise<void> {
+export async function hideKnown(settings: Settings, vault: Vault): Promise<void> {
   await hideSecrets(vault);
-  const written = [...[...upstreams.values()].flatMap(findWritten), ...[...apis.values()].flatMap(findWrittenInApi)];
-  for (const text of written) mask.add(text);
+  for (const text of findPlaintextCredentials(settings)) mask.add(text);
 }

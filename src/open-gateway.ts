@@ -8,16 +8,16 @@ import type { LedgerEntry, Ledger } from "./ledger/index.ts";
 import { createSearch, openCatalog, openShapes, watchTools } from "./catalog/index.ts";
 import type { Drift, SearchRequest, SearchResult, Shapes } from "./catalog/index.ts";
 import { openChecker } from "./checker/index.ts";
-import { followRules } from "./config/index.ts";
+import { followRules, readTextFile } from "./config/index.ts";
 import type { Settings } from "./config/index.ts";
-import { watchRestarts, watchSecrets } from "./connectors/index.ts";
+import { createUpstreams, watchRestarts, watchSecrets } from "./connectors/index.ts";
 import { tightenLimits } from "./domain/index.ts";
-import type { CatalogSnapshot, EngineName, Limits, Principal } from "./domain/index.ts";
+import type { CatalogSnapshot, ChildKeeper, EngineName, Limits, Principal } from "./domain/index.ts";
 import { closeOrphans, createExecutions, createDescribe, createHistory } from "./execution/index.ts";
 import type { ExecutionsOptions } from "./execution/index.ts";
-import { createLabeler, openPolicy } from "./policy/index.ts";
+import { createLabeler, findServerPlaces, openPolicy } from "./policy/index.ts";
 import type { Flows, Policy } from "./policy/index.ts";
-import { hasEnded, measureFamily, openReaper } from "./processes/index.ts";
+import { hasEnded, measureFamily, openReaper, watchFamily } from "./processes/index.ts";
 import {
   confineEngine,
   createIsolateEngine,
@@ -30,17 +30,18 @@ import { openStore } from "./store/index.ts";
 import type { Store } from "./store/index.ts";
 import type { Gateway } from "./surfaces/index.ts";
 import { createKeyLook } from "./vault/index.ts";
+import type { Vault } from "./vault/index.ts";
 import { checkUnrestricted, mayFetch, openEgressOf } from "./create-network.ts";
 import { createRooms } from "./create-rooms.ts";
 import type { Parts } from "./create-rooms.ts";
-import { createUpstreams, findPlaces, startEagerly } from "./create-upstreams.ts";
 import { cleanDescription, createSeed, mask, reportIncident, warnOperator } from "./host-powers.ts";
 import { recordStart, startExports, startRetention } from "./keep-ledger.ts";
 import { createProgramSecrets } from "./lend-to-programs.ts";
+import { leaseOf } from "./open-logins.ts";
 import { openDesk } from "./open-approvals.ts";
 import { openKept } from "./open-kept.ts";
 import { openFeed, openMetrics, openWatchers } from "./open-watching.ts";
-import { APPROVALS, RESTARTS, createVault, hideSecrets, openHeld, openLedgerOf } from "./open-records.ts";
+import { APPROVALS, createVault, hideSecrets, openHeld, openLedgerOf } from "./open-records.ts";
 
 const MANIFEST = createRequire(import.meta.url)("../package.json") as { readonly version: string };
 /** How often a running gateway looks for word from the command line, and at its rule file. */
@@ -84,7 +85,8 @@ export async function openGateway(settings: Settings, flags: OpenFlags = {}): Pr
   opened.use(startRetention(settings, around));
   const watchers = opened.use(await openWatchers(settings, feed, around));
   const parts = { keeper, egress, store, vault, ledger };
-  const { connectors, borrowers, pinModeOf } = await createUpstreams(settings, parts);
+  const upstreams = await openUpstreams(settings, parts);
+  const { connectors, borrowers, pinModeOf } = upstreams;
   for (const connector of connectors) opened.use(connector);
   const shapes = settings.catalog.learn ? opened.use(await learnShapes(store, ledger)) : undefined;
   const pins = {
@@ -92,10 +94,10 @@ export async function openGateway(settings: Settings, flags: OpenFlags = {}): Pr
     record: (entry: LedgerEntry) => ledger.write(entry),
     modeOf: pinModeOf,
   };
-  startEagerly(connectors, settings);
-  opened.use(watchRestarts({ connectors, read: () => store.meta.get(RESTARTS), everyMs: LOOK_MS }));
+  upstreams.startEager();
+  opened.use(watchRestarts({ connectors, values: store.meta, everyMs: LOOK_MS }));
   opened.use(watchSecrets({ borrowers, list: () => vault.list(), everyMs: LOOK_MS }));
-  const labelsOf = createLabeler({ places: findPlaces(settings), rules: settings.policy.labels });
+  const labelsOf = createLabeler({ places: findServerPlaces(settings), rules: settings.policy.labels });
   const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription, pins, labelsOf }));
   const { concurrency, queue, limits } = settings.sandbox;
   const sandbox = opened.use(
@@ -114,6 +116,25 @@ export async function openGateway(settings: Settings, flags: OpenFlags = {}): Pr
   const more = { ...kept, isLasting: flags.lasting === true, watch, watchers, secrets, ...(shapes && { shapes }) };
   const whole = { settings, store, ledger, catalog, policy, sandbox, checker, egress, close, ...more };
   return { ...createGateway(whole), ...metrics };
+}
+
+function openUpstreams(
+  settings: Settings,
+  parts: Pick<Parts, "store" | "ledger" | "egress"> & { readonly vault: Vault; readonly keeper: ChildKeeper },
+): ReturnType<typeof createUpstreams> {
+  const { store, ledger } = parts;
+  return createUpstreams({
+    ...parts,
+    settings,
+    mask,
+    watchFamily,
+    values: store.meta,
+    holdLease: leaseOf(store),
+    environment: process.env,
+    readDocument: (path, maxBytes) => readTextFile(path, { maxBytes, kind: "an OpenAPI document" }),
+    record: (entry) => void ledger.write(entry, "batched").catch(() => undefined),
+    now: Date.now,
+  });
 }
 
 /** The rules of the configuration and of its rule file, if it names one. */

@@ -8,7 +8,7 @@ import type { Ledger, LedgerReader, SignedLedgerOptions, Signer } from "./ledger
 import { openHeldDefinitions } from "./catalog/index.ts";
 import type { HeldDefinitions } from "./catalog/index.ts";
 import type { Settings } from "./config/index.ts";
-import { addRestart } from "./connectors/index.ts";
+import { requestRestart as leaveRestart } from "./connectors/index.ts";
 import type { ConnectorId } from "./domain/index.ts";
 import { openStore, openStoreToRead } from "./store/index.ts";
 import type { Store } from "./store/index.ts";
@@ -17,8 +17,6 @@ import type { Vault } from "./vault/index.ts";
 import { drawBytes } from "./draw-bytes.ts";
 import { cleanDescription, mask } from "./host-powers.ts";
 
-/** Where the command line leaves word for running gateways. */
-export const RESTARTS = "restarts";
 /** Where it says that definitions were approved: another text each time. */
 export const APPROVALS = "approvals";
 
@@ -124,15 +122,10 @@ export async function requestRestart(settings: Settings, upstream: ConnectorId, 
   const { store, ledger, close } = await openRecords(settings);
   try {
     await ledger.write({ actor, action: "upstream.restart", subject: upstream, detail: {} });
-    await askRestart(store, upstream);
+    await leaveRestart(store.meta, upstream, Date.now());
   } finally {
     await close();
   }
-}
-
-/** Every gateway on this store will see it. */
-export async function askRestart({ meta }: Pick<Store, "meta">, upstream: ConnectorId): Promise<void> {
-  await meta.set(RESTARTS, addRestart(await meta.get(RESTARTS), upstream, Date.now()));
 }
 
 /** Closing it closes the ledger and the store behind it. */

@@ -11,7 +11,7 @@ import type { Egress } from "./egress/index.ts";
 import type { Sandbox } from "./sandbox/index.ts";
 import type { Store } from "./store/index.ts";
 import type { Gateway } from "./surfaces/index.ts";
-import { fillTexts } from "./fill-texts.ts";
+import { resolveTemplates } from "./connectors/index.ts";
 import type { Vault } from "./vault/index.ts";
 import type { Feed } from "./telemetry/index.ts";
 import type { Webhook, WebhookOptions } from "./telemetry/anomalies/index.ts";
@@ -93,7 +93,7 @@ async function openTracesOf(wanted: Settings["traces"], feed: Feed, { egress, va
     version,
     url,
     send: egress.fetchFrom(new URL(url).origin, { maxBytes: ANSWER_BYTES, mayBePrivate: true }),
-    resolveHeaders: () => fillTexts(wanted.headers, vault, "traces"),
+    resolveHeaders: () => resolveTemplates(wanted.headers, vault, "traces"),
     createTraceId: () => randomBytes(16).toString("hex"),
     warn: warnOperator,
   });
@@ -106,7 +106,7 @@ function toWebhook(
 ): WebhookOptions {
   const send = egress.fetchFrom(new URL(url).origin, { maxBytes: ANSWER_BYTES, mayBePrivate: true });
   const resolveSecret = async (): Promise<string> =>
-    (await fillTexts({ secret }, vault, "webhook for anomalies"))["secret"] ?? "";
+    (await resolveTemplates({ secret }, vault, "webhook for anomalies"))["secret"] ?? "";
   return { url, send, resolveSecret, store, now: Date.now, warn: warnOperator };
 }
 

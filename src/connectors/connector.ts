@@ -33,6 +33,13 @@ export interface RemoteTool {
   readonly synthetic?: true;
 }
 
+/** Single values that outlive the process and are shared by every process of an installation. */
+export interface DurableValues {
+  get(key: string): Promise<string | undefined>;
+  set(key: string, value: string): Promise<void>;
+  erase(key: string): Promise<void>;
+}
+
 /** What one call answered: one JSON value, and what is no JSON beside it. */
 export interface RemoteResult {
   readonly value: Json;

@@ -1,9 +1,15 @@
 /** The front door of `connectors`: speaks each upstream's protocol and presents tools and calls. */
 
+export { createUpstreams } from "./create-upstreams.ts";
+export { createLease } from "./login/hold-lease.ts";
+export { createLoginStore } from "./login/login-store.ts";
+export { createLogins } from "./login/create-logins.ts";
+export type { DroppedLogin, Logins } from "./login/create-logins.ts";
+export { resolveTemplates } from "./resolve-templates.ts";
 export { beginLogin } from "./login/begin-login.ts";
 export type { BegunLogin, LoginRequest } from "./login/begin-login.ts";
 export { parseLoginText, toLoginText } from "./login/login.ts";
-export type { Login, LoginKeeper, LoginKey } from "./login/login.ts";
+export type { Login, LoginStore, LoginKey } from "./login/login.ts";
 export { createLoginFetch } from "./login/login-fetch.ts";
 export type { LoginReach } from "./login/login-fetch.ts";
 export { revokeLogin } from "./login/revoke-login.ts";
@@ -22,7 +28,7 @@ export { createMcpConnector } from "./mcp/mcp-connector.ts";
 export type { McpConnectorOptions } from "./mcp/mcp-connector.ts";
 export { createOpenapiConnector } from "./openapi/openapi-connector.ts";
 export type { OpenapiConnectorOptions } from "./openapi/openapi-connector.ts";
-export { addRestart, watchRestarts } from "./watch-restarts.ts";
+export { requestRestart, watchRestarts } from "./watch-restarts.ts";
 export { createLoanBook, watchSecrets } from "./watch-secrets.ts";
 export type { Borrower } from "./watch-secrets.ts";
 export { DEFAULT_MESSAGE_BYTES } from "./settings.ts";

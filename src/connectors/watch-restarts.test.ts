@@ -1,45 +1,64 @@
-/** Wishes for a restart that come in through the store. */
+/** Restarts that an operator requests through the store. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-import { addRestart, watchRestarts } from "./watch-restarts.ts";
+import { parseConnectorId } from "../domain/index.ts";
+import type { DurableValues } from "./connector.ts";
+import { requestRestart, watchRestarts } from "./watch-restarts.ts";
 import { child, connect } from "./mcp/fixtures/connect.ts";
 
 const SERVER = fileURLToPath(new URL("mcp/fixtures/hostile-server.mjs", import.meta.url));
 
-test("a wish restarts the upstream that it names, once; older ones and those for others do not", async () => {
-  let text: string | undefined = addRestart(undefined, "up", 1);
+const upstream = parseConnectorId("up");
+const other = parseConnectorId("other");
+assert.ok(upstream && other);
+
+function createValues(): Pick<DurableValues, "get" | "set"> & { isBroken: boolean } {
+  const values = new Map<string, string>();
+  return {
+    isBroken: false,
+    async get(key) {
+      if (this.isBroken) throw new Error("no store");
+      return values.get(key);
+    },
+    set: async (key, value) => void values.set(key, value),
+  };
+}
+
+test("restarts the upstream of a request once, and ignores older requests and those for other upstreams", async () => {
+  const values = createValues();
+  await requestRestart(values, upstream, 1);
   await using connector = connect(child(SERVER, "plain"));
-  const stateAfterLooks = async (): Promise<string> => {
+  const stateAfterPolls = async (): Promise<string> => {
     await wait(100);
     return connector.status().state;
   };
   await connector.tools();
-  await using _watch = watchRestarts({ connectors: [connector], read: async () => text, everyMs: 10 });
-  assert.equal(await stateAfterLooks(), "ready");
-  text = addRestart(text, "other", 2);
-  assert.equal(await stateAfterLooks(), "ready");
-  text = addRestart(text, "up", 3);
-  assert.equal(await stateAfterLooks(), "idle");
+  await using _watch = watchRestarts({ connectors: [connector], values, everyMs: 10 });
+  assert.equal(await stateAfterPolls(), "ready");
+  await requestRestart(values, other, 2);
+  assert.equal(await stateAfterPolls(), "ready");
+  await requestRestart(values, upstream, 3);
+  assert.equal(await stateAfterPolls(), "idle");
   await connector.tools();
-  assert.equal(await stateAfterLooks(), "ready");
+  assert.equal(await stateAfterPolls(), "ready");
 });
 
-test("wishes that cannot be read are looked for again, and a text that is none has no wishes", async () => {
-  let isBroken = true;
-  let text = "{]";
+test("polls again after a failed read, and treats an unreadable value as no request", async () => {
+  const values = createValues();
+  values.isBroken = true;
+  await values.set("restarts", "{]");
   await using connector = connect(child(SERVER, "plain"));
   await connector.tools();
-  const read = (): Promise<string> => (isBroken ? Promise.reject(new Error("no store")) : Promise.resolve(text));
-  await using _watch = watchRestarts({ connectors: [connector], read, everyMs: 10 });
+  await using _watch = watchRestarts({ connectors: [connector], values, everyMs: 10 });
   await wait(50);
-  isBroken = false;
+  values.isBroken = false;
   await wait(50);
   assert.equal(connector.status().state, "ready");
-  text = addRestart(text, "up", 1);
+  await requestRestart(values, upstream, 1);
   await wait(100);
   assert.equal(connector.status().state, "idle");
 });

@@ -1,38 +1,45 @@
 /**
- * Restarts upstreams when a person asks for it at another process: a command line writes the wish where all gateways
- * of an installation look, and each of them fulfils it. There is no address and no token to know.
+ * Restarts upstreams when an operator requests it in another process: the command line writes the request to the store,
+ * and every gateway on that store polls for it. No address and no token is needed.
  */
 
 import { pollEvery } from "../timing/index.ts";
 import { isJsonObject } from "../domain/index.ts";
-import type { Instant } from "../domain/index.ts";
+import type { ConnectorId, Instant } from "../domain/index.ts";
 
-import type { Connector } from "./connector.ts";
+import type { Connector, DurableValues } from "./connector.ts";
+
+/** Where requests are left for running gateways. */
+const KEY = "restarts";
 
 export interface RestartWatch extends AsyncDisposable {}
 
 export interface RestartOptions {
   readonly connectors: readonly Connector[];
-  /** The text that `addRestart` made last, if any. */
-  readonly read: () => Promise<string | undefined>;
+  readonly values: Pick<DurableValues, "get">;
   readonly everyMs: number;
 }
 
-/** Wishes from before it began are not its own: everything has just been started. */
-export function watchRestarts({ connectors, read, everyMs }: RestartOptions): RestartWatch {
+/** Ignores requests from before it began: every upstream has just been started. */
+export function watchRestarts({ connectors, values, everyMs }: RestartOptions): RestartWatch {
   let seen: ReadonlyMap<string, Instant> | undefined;
   const look = async (): Promise<void> => {
-    const asked = parseRestarts(await read());
-    const due = seen === undefined ? [] : connectors.filter(({ id }) => asked.get(id) !== seen?.get(id));
-    seen = asked;
+    const requested = parseRestarts(await values.get(KEY));
+    const due = seen === undefined ? [] : connectors.filter(({ id }) => requested.get(id) !== seen?.get(id));
+    seen = requested;
     await Promise.all(due.map(async (connector) => connector.restart?.()));
   };
   return pollEvery(everyMs, look, look());
 }
 
-/** The text of all wishes so far with one more. */
-export function addRestart(text: string | undefined, id: string, at: Instant): string {
-  return JSON.stringify(Object.fromEntries([...parseRestarts(text), [id, at]]));
+/** Asks every gateway that shares `values` to restart one upstream. */
+export async function requestRestart(
+  values: Pick<DurableValues, "get" | "set">,
+  upstream: ConnectorId,
+  now: Instant,
+): Promise<void> {
+  const requested = parseRestarts(await values.get(KEY));
+  await values.set(KEY, JSON.stringify(Object.fromEntries([...requested, [upstream, now]])));
 }
 
 function parseRestarts(text: string | undefined): ReadonlyMap<string, Instant> {

@@ -14,7 +14,7 @@ export { describeCondition, explain } from "./rules/explain.ts";
 export type { Explanation, RuleFinding } from "./rules/explain.ts";
 export { isFlowRule, pickStricter } from "./flows/judge-flow.ts";
 export { createLabeler, applyLabelRules } from "./flows/label-tools.ts";
-export type { ServerPlace } from "./flows/find-server.ts";
+export { findServerPlaces } from "./flows/find-server.ts";
 export { openFlows } from "./flows/open-flows.ts";
 export type { CallFlow, ExecutionFlow, Flows } from "./flows/open-flows.ts";
 export { matchesTool } from "./rules/matches-tool.ts";

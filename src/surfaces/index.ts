@@ -1,6 +1,6 @@
 /** The front door of `surfaces`: what the composition root provides and starts. The command line is loaded on demand. */
 
-export type { CliPowers, LoginCommandPowers, ReplayPowers, ReplayRequest } from "./cli/powers.ts";
+export type { CliPowers, ReplayPowers, ReplayRequest } from "./cli/powers.ts";
 export { createLibrary } from "./create-library.ts";
 export type { Glovebox } from "./create-library.ts";
 export { findDemoUpstreams } from "./demo/find-demo-upstreams.ts";

@@ -14,7 +14,7 @@ export { createKeyLook } from "./look-at-key.ts";
 export type { KeyLookOptions } from "./look-at-key.ts";
 export { Secret } from "./secret.ts";
 export { fillTemplates } from "./fill-templates.ts";
-export { findCredentials } from "./find-credentials.ts";
+export { findInApi, findInServer, findPlaintextCredentials } from "./find-plaintext-credentials.ts";
 export { createMask } from "./mask.ts";
 export type { Hide, Mask } from "./mask.ts";
 export { findSigningKey, loadSigningKey } from "./signing-key.ts";

@@ -4,7 +4,7 @@
  */
 
 import { beginLogin, createLoginFetch, createMcpConnector, createTokenSource } from "../../src/connectors/index.ts";
-import type { Login, LoginKeeper } from "../../src/connectors/index.ts";
+import type { Login, LoginStore } from "../../src/connectors/index.ts";
 import { GloveboxError, isJsonObject, parseConnectorId } from "../../src/domain/index.ts";
 import type { HostPort } from "../../src/domain/index.ts";
 import { openEgress } from "../../src/egress/index.ts";
@@ -31,7 +31,7 @@ const choice = {
 };
 
 let kept: Login | undefined;
-const keeper: LoginKeeper = {
+const keeper: Pick<LoginStore, "find" | "keep" | "alone"> = {
   find: async () => kept,
   keep: async (login) => void (kept = login),
   alone: (_, work) => work(),
@@ -44,7 +44,7 @@ await using connector = createMcpConnector({
     url,
     resolveHeaders: async () => ({}),
     startMs: 10_000,
-    tokens: createTokenSource({ id, url, keeper, fetch: createLoginFetch(reach), now: Date.now }),
+    tokens: createTokenSource({ id, url, logins: keeper, fetch: createLoginFetch(reach), now: Date.now }),
   },
   environment: {},
   keeper: { keep: () => undefined, release: () => undefined },

@@ -109,19 +109,19 @@ test("the environment as a whole is touched by the composition root only", () =>
   const touching = shipped
     .filter(({ text }) => /\bprocess\.env\b|["']node:process["']/.test(text))
     .map(({ file }) => file);
-  assert.deepEqual(touching.toSorted(), ["create-upstreams.ts", "main.ts", "open-records.ts", "open-watching.ts"]);
+  assert.deepEqual(touching.toSorted(), ["main.ts", "open-gateway.ts", "open-records.ts", "open-watching.ts"]);
 });
 
 test("a secret becomes plain text in these files only, and no front door of the vault gives one out", () => {
   const revealing = shipped.filter(({ text }) => text.includes(".reveal()")).map(({ file }) => file);
   assert.deepEqual(revealing.toSorted(), [
     "connectors/adapter/adapter-connector.ts",
+    "connectors/create-borrower.ts",
     "connectors/login/authorize-fetch.ts",
     "connectors/login/login.ts",
     "connectors/login/revoke-login.ts",
     "connectors/login/token-source.ts",
-    "create-upstreams.ts",
-    "fill-texts.ts",
+    "connectors/resolve-templates.ts",
     "lend-to-programs.ts",
     "open-records.ts",
     "vault/fill-templates.ts",

@@ -9,11 +9,10 @@ import { GloveboxError, describeError } from "../../src/domain/index.ts";
 import type { ExecutionId } from "../../src/domain/index.ts";
 import { findKept, openJournals, toRecordingFile } from "../../src/execution/index.ts";
 import type { KeptExecution } from "../../src/execution/index.ts";
-import { findWritten, findWrittenInApi } from "../../src/find-written.ts";
 import { createVault, openRecords } from "../../src/open-records.ts";
 import type { Records } from "../../src/open-records.ts";
 import { parseRecording } from "../../src/surfaces/parse-recording.ts";
-import { createMask } from "../../src/vault/index.ts";
+import { createMask, findPlaintextCredentials } from "../../src/vault/index.ts";
 import type { Vault } from "../../src/vault/index.ts";
 import { STARTS_FILE } from "./passing-store.ts";
 import type { NotedStart } from "./passing-store.ts";
@@ -119,10 +118,7 @@ async function openAny(settings: Settings, { store, ledger }: Records, starts: r
 
 async function openReading(settings: Settings, store: Records["store"], vault: Vault) {
   const mask = createMask();
-  const written = [
-    ...[...settings.upstreams.values()].flatMap(findWritten),
-    ...[...settings.apis.values()].flatMap(findWrittenInApi),
-  ];
+  const written = findPlaintextCredentials(settings);
   for (const text of [...(await vault.known()).map((secret) => secret.reveal()), ...written]) mask.add(text);
   const seal = await vault.openSeal();
   const journals = openJournals({ store: store.journals, seal, now: Date.now, ...settings.journal });

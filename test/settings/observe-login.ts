@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { parseSettings } from "../../src/config/index.ts";
 import type { BegunLogin } from "../../src/connectors/index.ts";
 import { GloveboxError, parseConnectorId } from "../../src/domain/index.ts";
-import { openLoginsAlone } from "../../src/keep-logins.ts";
+import { openLoginsAlone } from "../../src/open-logins.ts";
 import { compare } from "./observe.ts";
 import type { Case } from "./observe.ts";
 import { CLIENT, openWorld } from "../fixtures/login-provider.ts";

@@ -42,10 +42,12 @@ export interface Login extends LoginKey {
 }
 
 /** Keeps one login for each upstream, sealed. Several processes share them. */
-export interface LoginKeeper {
+export interface LoginStore {
   find(upstream: ConnectorId): Promise<Login | undefined>;
   /** Replaces the login of that upstream. */
   keep(login: Login, actor: string): Promise<void>;
+  /** Removes the login of an upstream. Returns false if there was none. */
+  drop(upstream: ConnectorId, actor: string): Promise<boolean>;
   /** Runs `work` while no other process does so for this upstream. */
   alone<Value>(upstream: ConnectorId, work: () => Promise<Value>): Promise<Value>;
 }

@@ -11,7 +11,7 @@ import type { Secret } from "../../vault/index.ts";
 
 import { isForResource } from "./discover.ts";
 import { toClientInformation, toMetadata, withTokens } from "./login.ts";
-import type { Login, LoginKeeper } from "./login.ts";
+import type { Login, LoginStore } from "./login.ts";
 import { explainLogin } from "./login-errors.ts";
 
 /** A token that ends this soon is renewed before it is used. */
@@ -32,7 +32,7 @@ export interface TokenSourceOptions {
   readonly id: ConnectorId;
   /** Where tokens will be sent; one for another resource is not used. */
   readonly url: string;
-  readonly keeper: LoginKeeper;
+  readonly logins: Pick<LoginStore, "find" | "keep" | "alone">;
   /** For the token endpoint. */
   readonly fetch: FetchLike;
   readonly now: () => Instant;
@@ -68,13 +68,13 @@ function endsSoon({ expiresAt }: Login, now: Instant): boolean {
 }
 
 /** A login that was made for another address must not be sent to this one. */
-async function findUsable({ id, url, keeper }: TokenSourceOptions): Promise<Login | undefined> {
+async function findUsable({ id, url, logins: keeper }: TokenSourceOptions): Promise<Login | undefined> {
   const login = await keeper.find(id);
   return login && isForResource(url, login.resource) ? login : undefined;
 }
 
 function renewAlone(options: TokenSourceOptions, stale: Secret): Promise<Login | undefined> {
-  return options.keeper.alone(options.id, async () => {
+  return options.logins.alone(options.id, async () => {
     const login = await findUsable(options);
     if (!login || login.access.reveal() !== stale.reveal()) return login;
     if (!login.refresh) return undefined;
@@ -83,7 +83,7 @@ function renewAlone(options: TokenSourceOptions, stale: Secret): Promise<Login |
 }
 
 async function refresh(options: TokenSourceOptions, login: Login, token: Secret): Promise<Login | undefined> {
-  const { id, keeper, fetch, now } = options;
+  const { id, logins: keeper, fetch, now } = options;
   try {
     const tokens = await refreshAuthorization(login.issuer, {
       metadata: toMetadata(login),

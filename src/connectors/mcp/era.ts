@@ -6,6 +6,8 @@
 import { isJsonObject } from "../../domain/index.ts";
 import type { ConnectorId, Instant } from "../../domain/index.ts";
 
+import type { DurableValues } from "../connector.ts";
+
 export type Era = "legacy" | "modern";
 
 /** What was found out about a server, and when. */
@@ -33,6 +35,14 @@ export function planHandshakes(verdict: EraVerdict | undefined, now: Instant): r
   const isFresh = verdict !== undefined && now >= verdict.at && now - verdict.at < LEGACY_HORIZON_MS;
   // Servers that exit at an unknown request are old ones, so what failed when asked is tried without asking.
   return isFresh ? ["legacy", "ask"] : ["ask", "legacy"];
+}
+
+/** Remembers verdicts among the durable values of the installation. */
+export function createVerdicts(values: Pick<DurableValues, "get" | "set">): EraVerdicts {
+  return {
+    get: async (id) => parseVerdictText(await values.get(`era:${id}`)),
+    set: (id, verdict) => values.set(`era:${id}`, toVerdictText(verdict)),
+  };
 }
 
 /** The text that keeps a verdict. */

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { findServer } from "./find-server.ts";
+import { parseConnectorId } from "../../domain/index.ts";
+import { findServer, findServerPlaces } from "./find-server.ts";
 import type { ServerPlace } from "./find-server.ts";
 import { KNOWN_SERVERS } from "./known-servers.ts";
 
@@ -81,4 +82,46 @@ it("every entry can be recognized and is written as words are compared", () => {
     }
     for (const host of server.hosts) assert.equal(findServer(url(`https://${host.replace("*", "a")}/`)), server, host);
   }
+});
+
+describe("findServerPlaces", () => {
+  const id = (name: string) => {
+    const parsed = parseConnectorId(name);
+    assert.ok(parsed);
+    return parsed;
+  };
+  const common = { network: { tools: [] }, startMs: 1, headers: {} };
+  const api = { ...common, auth: {}, include: [], exclude: [] };
+
+  it("returns the command of a child server and the URL of a remote one", () => {
+    const stdio = { transport: "stdio", command: "npx", args: ["-y"], env: {}, cwd: "/" } as const;
+    const http = { ...common, transport: "http", url: "https://example.com/mcp" } as const;
+    const start = { startMs: 1, start: "lazy" } as const;
+    const oauth = { scopes: [], grants: [] };
+    const upstreams = new Map([
+      [id("local"), { ...stdio, ...start }],
+      [id("remote"), { ...http, ...start, oauth }],
+    ]);
+    const places = findServerPlaces({ upstreams, apis: new Map() });
+    const local = places.get(id("local"));
+    assert.equal(local?.kind === "command" && `${local.command} ${local.args.join(" ")}`, "npx -y");
+    assert.deepEqual(places.get(id("remote")), { kind: "url", url: "https://example.com/mcp" });
+  });
+
+  it("returns the base URL of an API, else the URL of its document, else nothing", () => {
+    const file = { kind: "file", path: "/api.yaml" } as const;
+    const document = { kind: "url", url: "https://docs.example/api.yaml" } as const;
+    const apis = new Map([
+      [id("based"), { ...api, document: file, baseUrl: "https://api.example" }],
+      [id("documented"), { ...api, document, baseUrl: undefined }],
+      [id("unknown"), { ...api, document: file, baseUrl: undefined }],
+    ]);
+    assert.deepEqual(
+      [...findServerPlaces({ upstreams: new Map(), apis })],
+      [
+        ["based", { kind: "api", url: "https://api.example" }],
+        ["documented", { kind: "api", url: "https://docs.example/api.yaml" }],
+      ],
+    );
+  });
 });

@@ -3,6 +3,8 @@
  * or the host of its URL. What a server says about itself is never asked.
  */
 
+import type { ConnectorId, UpstreamSettings } from "../../domain/index.ts";
+
 import { KNOWN_SERVERS } from "./known-servers.ts";
 import type { KnownServer } from "./known-servers.ts";
 
@@ -12,6 +14,23 @@ export type ServerPlace =
   | { readonly kind: "url"; readonly url: string }
   /** Not a server of its own: whoever is there is spoken to through an OpenAPI document. */
   | { readonly kind: "api"; readonly url: string };
+
+/** Returns where each upstream is, as the operator wrote it. Adapters run inside the gateway and have no place. */
+export function findServerPlaces({
+  upstreams,
+  apis,
+}: Pick<UpstreamSettings, "upstreams" | "apis">): ReadonlyMap<ConnectorId, ServerPlace> {
+  const places = new Map<ConnectorId, ServerPlace>();
+  for (const [id, upstream] of upstreams) {
+    const { transport } = upstream;
+    places.set(id, transport === "stdio" ? { kind: "command", ...upstream } : { kind: "url", url: upstream.url });
+  }
+  for (const [id, { baseUrl, document }] of apis) {
+    const url = baseUrl ?? (document.kind === "url" ? document.url : undefined);
+    if (url !== undefined) places.set(id, { kind: "api", url });
+  }
+  return places;
+}
 
 /** The words of a command are tried in their order, so that a package counts before the folders it is given. */
 export function findServer(place: ServerPlace): KnownServer | undefined {

@@ -1,10 +1,11 @@
 /** `glovebox servers login` and `servers logout`: a person lets Glovebox use an upstream in their name, or ends that. */
 
+import type { DroppedLogin } from "../../connectors/index.ts";
 import { parseConnectorId } from "../../domain/index.ts";
 import type { ConnectorId, Principal } from "../../domain/index.ts";
 import { listenForAnswer } from "./listen-for-answer.ts";
 import { EXIT } from "./powers.ts";
-import type { CliPowers, DroppedLogin } from "./powers.ts";
+import type { CliPowers } from "./powers.ts";
 import { printLine } from "./print.ts";
 import { noServer } from "./servers-command.ts";
 

@@ -6,11 +6,11 @@ import type { LedgerReader } from "../../ledger/index.ts";
 import type { HeldDefinitions } from "../../catalog/index.ts";
 import type { Settings } from "../../config/index.ts";
 import type { ConnectorId, EngineName, ExecutionId, Instant, JsonObject } from "../../domain/index.ts";
+import type { Logins } from "../../connectors/index.ts";
 import type { KeptExecution, ReplayResult } from "../../execution/index.ts";
 import type { ApprovalDesk } from "../../policy/index.ts";
 import type { ExecutionControl, ExecutionHistory } from "../../execution/index.ts";
 import type { Vault } from "../../vault/index.ts";
-import type { BegunLogin, Login, Revocation } from "../../connectors/index.ts";
 import type { Gateway } from "../gateway.ts";
 
 export interface Terminal {
@@ -21,24 +21,6 @@ export interface Terminal {
   /** Calls back at the first Ctrl-C or request to end; a second one ends the process at once. */
   onInterrupt(listener: () => void): () => void;
 }
-
-/** What `servers login` and `servers logout` do with one upstream. */
-export interface LoginCommandPowers {
-  /** Discovers and registers; `scopes` are asked for beside what an earlier login had. */
-  begin(
-    id: ConnectorId,
-    request: { readonly scopes: readonly string[]; readonly redirectUri: string; readonly state: string },
-  ): Promise<BegunLogin>;
-  /** Written to the ledger first; running gateways use it within a few seconds. */
-  keep(login: Login, actor: string): Promise<void>;
-  /** Forgets the login, then gives its tokens back to the authorization server if that takes them. */
-  drop(id: ConnectorId, actor: string): Promise<DroppedLogin>;
-}
-
-/** What became of a login. Without an issuer it could not be read any more, so there was nothing to give back. */
-export type DroppedLogin =
-  | { readonly kind: "none" }
-  | { readonly kind: "forgotten"; readonly issuer?: string; readonly revocation?: Revocation };
 
 /** Past executions, shown again. */
 export interface ReplayRequest {
@@ -86,7 +68,7 @@ export interface CliPowers {
   /** The same, and the way to end what another process runs: only a person at a terminal has this. */
   openControl(settings: Settings): Promise<ExecutionControl & AsyncDisposable>;
   /** Logins to upstreams: only a person at a terminal has this. */
-  openLogins(settings: Settings): Promise<LoginCommandPowers & AsyncDisposable>;
+  openLogins(settings: Settings): Promise<Logins & AsyncDisposable>;
   openBrowser(url: URL): void;
   /** Asks every gateway that runs on these settings to restart one upstream; they look about once a second. */
   requestRestart(settings: Settings, upstream: ConnectorId, actor: string): Promise<void>;

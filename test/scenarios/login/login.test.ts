@@ -106,7 +106,7 @@ test("an authorization server in a private network needs a grant of the operator
 test("only a server over HTTP that the configuration has can be logged in to", async (context) => {
   const folder = makeFolder(context, { mcpServers: { local: { command: "true", start: "lazy" } } });
   const stdio = await runGlovebox(["servers", "login", "local"], folder);
-  assert.deepEqual([stdio.code, /no server that is reached over HTTP/.test(stdio.stderr)], [2, true]);
+  assert.deepEqual([stdio.code, /local is not an HTTP server/.test(stdio.stderr)], [2, true]);
   const unknown = await runGlovebox(["servers", "login", "nobody"], folder);
   assert.deepEqual([unknown.code, /There is no server "nobody"/.test(unknown.stderr)], [2, true]);
 });

@@ -8,6 +8,8 @@ import type { TestContext } from "node:test";
 
 import { openLedger } from "../../../src/ledger/index.ts";
 import {
+  createLease,
+  createLoginStore,
   beginLogin,
   createLoginFetch,
   createMcpConnector,
@@ -15,10 +17,9 @@ import {
   parseLoginText,
   toLoginText,
 } from "../../../src/connectors/index.ts";
-import type { Connector, Login, LoginKeeper } from "../../../src/connectors/index.ts";
+import type { Connector, Login, LoginStore } from "../../../src/connectors/index.ts";
 import { GloveboxError, parseConnectorId } from "../../../src/domain/index.ts";
 import { openEgress } from "../../../src/egress/index.ts";
-import { createLoginKeeper } from "../../../src/keep-logins.ts";
 import { openStore } from "../../../src/store/index.ts";
 import { openVault } from "../../../src/vault/index.ts";
 import { openWorld } from "../../fixtures/login-provider.ts";
@@ -34,7 +35,7 @@ const egress = openEgress();
 const KEY = randomBytes(32).toString("hex");
 
 interface Installation {
-  readonly keeper: LoginKeeper;
+  readonly keeper: LoginStore;
   /** A connector of its own, as another gateway on the same store would have one. */
   connect(url?: string): Connector;
   call(connector: Connector): Promise<unknown>;
@@ -46,12 +47,21 @@ async function install(folder: string, world: World): Promise<Installation> {
   const ledger = await openLedger({ store, now: Date.now });
   const keyFile = join(folder, "glovebox.key");
   const vault = openVault({ store, ledger, keyFile, random: randomBytes, now: Date.now, environmentKey: KEY });
-  const keeper = createLoginKeeper({ store, vault, onToken: () => undefined });
+  const keeper = createLoginStore({
+    values: store.meta,
+    vault,
+    holdLease: createLease({
+      places: store.quotas,
+      now: Date.now,
+      createHolder: () => randomBytes(12).toString("hex"),
+    }),
+    onToken: () => undefined,
+  });
   const connectors: Connector[] = [];
   const connect = (url = world.url): Connector => {
     assert.ok(id);
     const fetch = createLoginFetch({ egress, url, grants: grantsOf(world) });
-    const tokens = createTokenSource({ id, url, keeper, fetch, now: Date.now });
+    const tokens = createTokenSource({ id, url, logins: keeper, fetch, now: Date.now });
     const connector = createMcpConnector({
       id,
       settings: { kind: "http", url, startMs: 10_000, resolveHeaders: async () => ({}), tokens },

@@ -1,0 +1,150 @@
+/** Creates a connector for every upstream of the settings, with the secrets and files that it needs and no others. */
+
+import type {
+  ApiSettings,
+  ChildKeeper,
+  ConnectorId,
+  Instant,
+  PinMode,
+  SecretName,
+  ServerSettings,
+  UpstreamSettings,
+} from "../domain/index.ts";
+import type { Egress } from "../egress/index.ts";
+import { cleanText } from "../text/index.ts";
+import { findInApi, findInServer } from "../vault/index.ts";
+import type { Secret, Vault } from "../vault/index.ts";
+
+import { createAdapterConnector } from "./adapter/adapter-connector.ts";
+import { parseAdapters } from "./adapter/parse-adapters.ts";
+import type { Connector, DurableValues } from "./connector.ts";
+import { createBorrower } from "./create-borrower.ts";
+import type { BorrowerOptions, Lender } from "./create-borrower.ts";
+import type { HoldLease } from "./login/hold-lease.ts";
+import { createLoginFetch } from "./login/login-fetch.ts";
+import { createLoginStore } from "./login/login-store.ts";
+import { createTokenSource } from "./login/token-source.ts";
+import type { TokenSource } from "./login/token-source.ts";
+import { createVerdicts } from "./mcp/era.ts";
+import { createMcpConnector } from "./mcp/mcp-connector.ts";
+import type { McpConnectorOptions } from "./mcp/mcp-connector.ts";
+import { createOpenapiConnector } from "./openapi/openapi-connector.ts";
+import type { OpenapiConnectorOptions } from "./openapi/openapi-connector.ts";
+import { resolveTemplates } from "./resolve-templates.ts";
+import type { Borrower } from "./watch-secrets.ts";
+
+const MAX_TEXT_BYTES = 64 * 1024;
+const MAX_CAUSE_BYTES = 500;
+
+export interface UpstreamsOptions extends Omit<BorrowerOptions, "cleanCause"> {
+  readonly settings: UpstreamSettings;
+  readonly keeper: ChildKeeper;
+  readonly watchFamily: NonNullable<McpConnectorOptions["watchFamily"]>;
+  readonly egress: Egress;
+  readonly vault: Vault;
+  readonly values: DurableValues;
+  readonly holdLease: HoldLease;
+  /** The environment that child servers inherit from. */
+  readonly environment: McpConnectorOptions["environment"];
+  readonly readDocument: OpenapiConnectorOptions["readFile"];
+  readonly now: () => Instant;
+}
+
+export interface Upstreams {
+  readonly connectors: readonly Connector[];
+  /** Those that keep what they were lent, and have to be restarted when that changes. */
+  readonly borrowers: readonly Borrower[];
+  /** How tools of an upstream are accepted that were never seen. */
+  readonly pinModeOf: (id: ConnectorId) => PinMode;
+  /** Connects to every eager upstream at once and waits for none: the catalog shares these attempts. */
+  startEager(): void;
+}
+
+/** Starts nothing. The caller closes the connectors. */
+export async function createUpstreams(options: UpstreamsOptions): Promise<Upstreams> {
+  const { settings, keeper, watchFamily, egress, environment, now, values, mask } = options;
+  const { upstreams, apis } = settings;
+  const clean = (text: string, maxBytes: number): string =>
+    cleanText(text, { maxBytes, paths: true, addresses: true, hide: mask.hide });
+  const shared = {
+    keeper,
+    watchFamily,
+    egress,
+    environment,
+    now,
+    verdicts: createVerdicts(values),
+    clean: (text: string) => clean(text, MAX_TEXT_BYTES),
+  };
+  const loans = { ...options, cleanCause: (text: string) => clean(text, MAX_CAUSE_BYTES) };
+  const adapters = await parseAdapters(settings.adapters, [...upstreams.keys(), ...apis.keys()]);
+  const { usual, byServer } = settings.pins;
+  const borrowers = [
+    ...[...upstreams].map(([id, server]) =>
+      createBorrower(loans, findInServer(server), (lender, onState) =>
+        createMcpConnector({ ...shared, id, onState, settings: toConnectionSettings(id, server, options, lender) }),
+      ),
+    ),
+    ...[...apis].map(([id, api]) =>
+      createBorrower(loans, findInApi(api), (lender, onState) => {
+        const { readDocument: readFile } = options;
+        return createOpenapiConnector({ ...shared, id, onState, settings: toApiSettings(id, api, lender), readFile });
+      }),
+    ),
+  ];
+  // An adapter is lent a secret at each call, so it never holds an old one.
+  const adapterBorrowers = [...adapters].map(([id, { adapter, network }]) =>
+    createBorrower(loans, [], (lender) => {
+      const lend = (name: SecretName): Promise<Secret> => lender.lend(name, `upstream ${id}`);
+      return createAdapterConnector({ ...shared, id, adapter, network, lend });
+    }),
+  );
+  const connectors = [...borrowers, ...adapterBorrowers].map(({ connector }) => connector);
+  return {
+    connectors,
+    borrowers,
+    pinModeOf: (id) => adapters.get(id)?.pin ?? byServer.get(id) ?? usual,
+    startEager() {
+      const eager = connectors.filter(({ id }) => upstreams.get(id)?.start === "eager");
+      // A failure is in the upstream's state.
+      for (const connector of eager) connector.tools().catch(() => undefined);
+    },
+  };
+}
+
+/** Secrets are lent when an upstream starts, to that upstream alone. */
+function toConnectionSettings(
+  id: ConnectorId,
+  server: ServerSettings,
+  options: UpstreamsOptions,
+  lender: Lender,
+): McpConnectorOptions["settings"] {
+  const purpose = `upstream ${id}`;
+  if (server.transport !== "stdio") {
+    const { transport: kind, url, headers, network, startMs } = server;
+    const tokens = createTokens(id, server, options, lender);
+    return { kind, url, startMs, network, tokens, resolveHeaders: () => resolveTemplates(headers, lender, purpose) };
+  }
+  const { command, args, cwd, env, startMs } = server;
+  return { kind: "stdio", command, args, cwd, startMs, resolveEnv: () => resolveTemplates(env, lender, purpose) };
+}
+
+/** The tokens that requests to one upstream carry. */
+function createTokens(
+  id: ConnectorId,
+  { url, oauth }: Extract<ServerSettings, { readonly transport: "http" | "sse" }>,
+  { egress, values, vault, holdLease, now }: UpstreamsOptions,
+  { remember }: Lender,
+): TokenSource {
+  const fetch = createLoginFetch({ egress, url, grants: oauth.grants });
+  const logins = createLoginStore({ values, vault, holdLease, onToken: remember });
+  return createTokenSource({ id, url, logins, fetch, now });
+}
+
+/** As for MCP servers: secrets of the document and its API are lent when the document is read. */
+function toApiSettings(id: ConnectorId, api: ApiSettings, lender: Lender): OpenapiConnectorOptions["settings"] {
+  const { headers, auth, ...rest } = api;
+  const resolve = (templates: ApiSettings["auth"]) => () => resolveTemplates(templates, lender, `upstream ${id}`);
+  const holdsSecret = (name: string): boolean => headers[name]?.some((part) => typeof part !== "string") ?? false;
+  const secretHeaders = Object.keys(headers).filter(holdsSecret);
+  return { ...rest, resolveHeaders: resolve(headers), resolveAuth: resolve(auth), secretHeaders };
+}

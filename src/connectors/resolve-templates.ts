@@ -1,0 +1,15 @@
+/** Turns secret references into the plain strings that a process or a request is made of. */
+
+import type { SecretTemplate } from "../domain/index.ts";
+import { fillTemplates } from "../vault/index.ts";
+import type { Vault } from "../vault/index.ts";
+
+/** Pass the strings on and do not keep them. Rejects when a secret is missing. */
+export async function resolveTemplates(
+  templates: Readonly<Record<string, SecretTemplate>>,
+  vault: Pick<Vault, "lend">,
+  purpose: string,
+): Promise<Readonly<Record<string, string>>> {
+  const filled = Object.entries(await fillTemplates(templates, vault, purpose));
+  return Object.fromEntries(filled.map(([name, secret]) => [name, secret.reveal()]));
+}
