@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 
 import { analyze } from "../src/analysis/index.ts";
 import { parseSettings } from "../src/config/index.ts";
-import { parseJsonc } from "../src/config/parse-jsonc.ts";
+import { parseJsonc } from "../src/config/read/parse-jsonc.ts";
 import { DEFAULT_LIMITS, ERRORS, GloveboxError } from "../src/domain/index.ts";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));

@@ -2,7 +2,7 @@
 
 import { openCatalog } from "../../src/catalog/index.ts";
 import type { Search } from "../../src/catalog/index.ts";
-import { createSearch } from "../../src/catalog/search.ts";
+import { createSearch } from "../../src/catalog/search/search.ts";
 import { parseConnectorId } from "../../src/domain/index.ts";
 import type { CatalogSnapshot } from "../../src/domain/index.ts";
 import { openStore } from "../../src/store/index.ts";

@@ -9,7 +9,7 @@ import { createSnapshot } from "./create-snapshot.ts";
 import { nameNamespaces } from "./name-tools.ts";
 import { parseListing } from "./parse-listing.ts";
 import { RESERVED_NAMESPACES } from "./reserved-names.ts";
-import { createSearch } from "./search.ts";
+import { createSearch } from "./search/search.ts";
 
 const anyName = fc.oneof(
   fc.constantFrom(

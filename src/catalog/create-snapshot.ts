@@ -12,7 +12,7 @@ import type {
   ToolAddress,
   WithheldTool,
 } from "../domain/index.ts";
-import type { Withheld } from "./admit-tools.ts";
+import type { Withheld } from "./pins/admit-tools.ts";
 import { nameTools } from "./name-tools.ts";
 import type { ListedTool, Listing } from "./parse-listing.ts";
 

@@ -3,8 +3,8 @@
 import type { Connector } from "../connectors/index.ts";
 import { serverCommand } from "../domain/index.ts";
 import type { CatalogSnapshot, ConnectorId, Digest, Instant, Labeler, Tool, UpstreamStatus } from "../domain/index.ts";
-import { createAdmitTools } from "./admit-tools.ts";
-import type { Admission, PinPowers } from "./admit-tools.ts";
+import { createAdmitTools } from "./pins/admit-tools.ts";
+import type { Admission, PinPowers } from "./pins/admit-tools.ts";
 import { createSnapshot, describeLeftOut } from "./create-snapshot.ts";
 import type { Contribution } from "./create-snapshot.ts";
 import { followConnector } from "./follow-connector.ts";

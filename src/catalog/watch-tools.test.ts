@@ -10,7 +10,7 @@ import { GloveboxError, parseConnectorId, parsePrincipalId } from "../domain/ind
 import type { PinMode } from "../domain/index.ts";
 import { openStore } from "../store/index.ts";
 import { openCatalog } from "./open-catalog.ts";
-import { openHeldDefinitions } from "./open-held.ts";
+import { openHeldDefinitions } from "./pins/open-held.ts";
 import { watchTools } from "./watch-tools.ts";
 
 const certain = <Value>(value: Value | undefined): Value => value ?? assert.fail();

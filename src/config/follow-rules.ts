@@ -2,13 +2,13 @@
 
 import { isJsonObject } from "../domain/index.ts";
 import type { PolicyRule, RuleFile } from "../domain/index.ts";
-import { checkRules } from "./check-rules.ts";
-import { copyConfig } from "./copy-config.ts";
-import { createLocate, parseJsonc } from "./parse-jsonc.ts";
-import { createRuleFileSchema, ruleFileSchema } from "./policy-schema.ts";
+import { checkRules } from "./schema/check-rules.ts";
+import { copyConfig } from "./read/copy-config.ts";
+import { createLocate, parseJsonc } from "./read/parse-jsonc.ts";
+import { createRuleFileSchema, ruleFileSchema } from "./schema/policy-schema.ts";
 import { createProblems, toConfigError } from "./problems.ts";
-import { readTextFile } from "./read-text-file.ts";
-import { reportIssues } from "./report-issues.ts";
+import { readTextFile } from "./read/read-text-file.ts";
+import { reportIssues } from "./schema/report-issues.ts";
 import { toRule } from "./to-rules.ts";
 
 const EMPTY_RULES = 'Write { "rules": [] } for a file without rules';

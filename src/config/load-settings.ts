@@ -4,10 +4,10 @@ import { dirname, extname, isAbsolute } from "node:path";
 import { pathToFileURL } from "node:url";
 
 import type { Environment } from "./expand-references.ts";
-import { parseJsonc } from "./parse-jsonc.ts";
+import { parseJsonc } from "./read/parse-jsonc.ts";
 import { parseSettings } from "./parse-settings.ts";
 import { quote } from "./problems.ts";
-import { checkFile, readTextFile, refuseFile, toReason } from "./read-text-file.ts";
+import { checkFile, readTextFile, refuseFile, toReason } from "./read/read-text-file.ts";
 import type { Settings } from "./settings.ts";
 
 const FILE = { maxBytes: 1024 * 1024, kind: "a configuration" };

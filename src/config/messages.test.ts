@@ -7,7 +7,7 @@ import * as fc from "fast-check";
 
 import { GloveboxError } from "../domain/index.ts";
 import { parseSettings } from "./index.ts";
-import { parseJsonc } from "./parse-jsonc.ts";
+import { parseJsonc } from "./read/parse-jsonc.ts";
 
 const PATH = "/srv/app/glovebox.config.json";
 
@@ -164,9 +164,9 @@ test("names and values that would break a header or an environment are refused",
     '.a.headers["A B"]: this is no name for an entry of headers',
     ".a.headers.C: contains a line break or NUL character, its variables included",
     '.a.headers[""]: this is no name for an entry of headers',
-    ".b.command: expected text without a NUL character; found a text",
+    ".b.command: expected a string without a NUL character; found a text",
     '.b.env["A=B"]: this is no name for an entry of env',
-    ".b.env.C: expected text without a NUL character; found a text",
+    ".b.env.C: expected a string without a NUL character; found a text",
     '["\\u0007"]: expected a name of 1 to 256 characters without control characters',
   ]);
 });

@@ -2,14 +2,14 @@
 
 import { isJsonObject } from "../domain/index.ts";
 import type { Json, JsonObject } from "../domain/index.ts";
-import { checkRelations } from "./check-relations.ts";
-import { copyConfig } from "./copy-config.ts";
+import { checkRelations } from "./schema/check-relations.ts";
+import { copyConfig } from "./read/copy-config.ts";
 import { expandReferences } from "./expand-references.ts";
 import type { Environment } from "./expand-references.ts";
-import { createLocate } from "./parse-jsonc.ts";
+import { createLocate } from "./read/parse-jsonc.ts";
 import { createProblems, toConfigError } from "./problems.ts";
-import { reportIssues } from "./report-issues.ts";
-import { configSchema } from "./schema.ts";
+import { reportIssues } from "./schema/report-issues.ts";
+import { configSchema } from "./schema/schema.ts";
 import type { Settings } from "./settings.ts";
 import { toSettings } from "./to-settings.ts";
 

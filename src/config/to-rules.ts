@@ -2,17 +2,11 @@
 
 import { GloveboxError, parseRuleId } from "../domain/index.ts";
 import type { Condition, PolicyRule } from "../domain/index.ts";
-import type { CheckedCondition, CheckedRule } from "./policy-schema.ts";
-import { parseJsonPath } from "./schema/json-path.ts";
-import { parseTextPattern } from "./schema/text-pattern.ts";
-
-/** Where rules stand, for the names of those that were given none. */
-export type RuleOrigin = "configuration" | "rule file";
-
-/** The id of a rule that was given none, by its place in the list. */
-export function toDefaultRuleId(index: number, origin: RuleOrigin = "configuration"): string {
-  return origin === "configuration" ? `rule-${index + 1}` : `file-rule-${index + 1}`;
-}
+import { toDefaultRuleId } from "./schema/check-rules.ts";
+import type { RuleOrigin } from "./schema/check-rules.ts";
+import type { CheckedCondition, CheckedRule } from "./schema/policy-schema.ts";
+import { parseJsonPath } from "./schema/values/json-path.ts";
+import { parseTextPattern } from "./schema/values/text-pattern.ts";
 
 export function toRule(rule: CheckedRule, index: number, origin: RuleOrigin): PolicyRule {
   const id = parseRuleId(rule.id ?? toDefaultRuleId(index, origin)) ?? unchecked("id");

@@ -17,11 +17,11 @@ import type {
 import { expandText } from "./expand-references.ts";
 import type { Environment } from "./expand-references.ts";
 import { isHttpUrl, isMemoryLocation, toSqliteLocation } from "./formats.ts";
-import { toNetworkPolicy, toUpstreamNetwork } from "./network-schema.ts";
-import { toOauth } from "./oauth-schema.ts";
-import { configSchema } from "./schema.ts";
-import { toSecretGrants } from "./secrets-schema.ts";
-import type { CheckedAdapter, CheckedApi, CheckedConfig, CheckedExport, CheckedServer } from "./schema.ts";
+import { toNetworkPolicy, toUpstreamNetwork } from "./schema/network-schema.ts";
+import { toOauth } from "./schema/oauth-schema.ts";
+import { configSchema } from "./schema/schema.ts";
+import { toSecretGrants } from "./schema/secrets-schema.ts";
+import type { CheckedAdapter, CheckedApi, CheckedConfig, CheckedExport, CheckedServer } from "./schema/schema.ts";
 import { toRule } from "./to-rules.ts";
 import type { Settings, SettingsOrigin } from "./settings.ts";
 

@@ -9,7 +9,7 @@ import type { Json, JsonObject, JsonSchema, Tool } from "../domain/index.ts";
 import { declareApi } from "./declare-api.ts";
 import { declareTool } from "./declare-tool.ts";
 import { compile, known, snapshotOf, toolOf as plainTool } from "./fixtures/compile.ts";
-import { schemaToType } from "./schema-to-type.ts";
+import { schemaToType } from "./types/schema-to-type.ts";
 
 const SEED = 20_261_101;
 

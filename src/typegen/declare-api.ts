@@ -4,7 +4,7 @@ import type { ApiSurface, CatalogSnapshot, Namespace, SecretGrants, Tool, ToolAd
 import { parseToolAddress } from "../domain/index.ts";
 import { declareLoosely, declareMember, declareNamespace } from "./declare-tool.ts";
 import { HELPER_GLOBALS } from "./helper-globals.ts";
-import { createNamedTypes } from "./named-types.ts";
+import { createNamedTypes } from "./types/named-types.ts";
 import { NETWORK_GLOBALS } from "./network-globals.ts";
 import { declareSecrets } from "./secret-globals.ts";
 

@@ -3,10 +3,10 @@
 import { describeEffect, isJsonObject } from "../domain/index.ts";
 import type { Json, JsonSchema, Tool } from "../domain/index.ts";
 import { quote, toCommentText, toKey } from "./escape-text.ts";
-import { createNamedTypes } from "./named-types.ts";
-import type { NamedTypes } from "./named-types.ts";
-import { hasDeadRef, refOf, resolveRef } from "./resolve-ref.ts";
-import { convertSchema, schemaToType } from "./schema-to-type.ts";
+import { createNamedTypes } from "./types/named-types.ts";
+import type { NamedTypes } from "./types/named-types.ts";
+import { hasDeadRef, refOf, resolveRef } from "./types/resolve-ref.ts";
+import { convertSchema, schemaToType } from "./types/schema-to-type.ts";
 
 /** `brief` is one comment line per tool, `types` a declaration, `full` has every word that the server wrote. */
 export type Detail = "brief" | "types" | "full";

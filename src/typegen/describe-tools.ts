@@ -7,9 +7,9 @@ import { declareBriefly, declareMember, declareNamespace, namespaceOf } from "./
 import type { Detail } from "./declare-tool.ts";
 import { toCommentText } from "./escape-text.ts";
 import { HELPER_GLOBALS } from "./helper-globals.ts";
-import { createNamedTypes } from "./named-types.ts";
+import { createNamedTypes } from "./types/named-types.ts";
 import { NETWORK_GLOBALS } from "./network-globals.ts";
-import type { NamedTypes } from "./named-types.ts";
+import type { NamedTypes } from "./types/named-types.ts";
 import { declareSecrets } from "./secret-globals.ts";
 
 /** How to describe, and whom to ask about names that do not exist. */

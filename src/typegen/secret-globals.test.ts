@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { parseSecretName } from "../domain/index.ts";
 import type { SecretGrant, SecretGrants } from "../domain/index.ts";
 import { declareSecrets } from "./secret-globals.ts";
-import { readSecretHost } from "../config/schema/host-pattern.ts";
+import { readSecretHost } from "../config/schema/values/host-pattern.ts";
 
 function grantsOf(
   grants: Readonly<Record<string, readonly [hosts: readonly string[], places: SecretGrant["places"]]>>,

@@ -11,7 +11,7 @@ import { checkDocs, readCommands } from "../../scripts/check-docs.ts";
 import { DEFAULT_RULES } from "../../src/analysis/check-rules.ts";
 import { nameNamespaces, nameTools } from "../../src/catalog/name-tools.ts";
 import { createConfigSchema } from "../../src/config/index.ts";
-import { listSettingPaths } from "../../src/config/setting-paths.ts";
+import { listSettingPaths } from "../../src/config/schema/setting-paths.ts";
 import { isJsonObject } from "../../src/domain/index.ts";
 import type { Json, JsonObject } from "../../src/domain/index.ts";
 import { TO_GUEST, TO_HOST } from "../../src/sandbox/wire.ts";

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { parseRules, parseSettings } from "../../src/config/index.ts";
-import { parseJsonc } from "../../src/config/parse-jsonc.ts";
+import { parseJsonc } from "../../src/config/read/parse-jsonc.ts";
 import type { Effect, PolicySettings } from "../../src/domain/index.ts";
 import { compilePolicy, decide } from "../../src/policy/index.ts";
 import { AGENT, question, toolOf } from "../../src/policy/rules/fixtures/ask.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { createSearch } from "../../src/catalog/search.ts";
+import { createSearch } from "../../src/catalog/search/search.ts";
 import { readQueries, readServers, toSnapshot } from "../../bench/search/corpus.ts";
 import { divide, evaluate } from "../../bench/search/evaluate.ts";
 import { nameOf, rankPlainly } from "../../bench/search/plain-bm25.ts";

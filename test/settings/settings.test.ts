@@ -14,7 +14,7 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 
-import { listSettingPaths } from "../../src/config/setting-paths.ts";
+import { listSettingPaths } from "../../src/config/schema/setting-paths.ts";
 import {
   compare,
   findingsOf,

@@ -11,7 +11,7 @@ import type { FakeApi } from "../openapi/fixtures/fake-api.ts";
 import { createAdapterConnector } from "./adapter-connector.ts";
 import { defineAdapter } from "./define-adapter.ts";
 import { parseAdapters } from "./parse-adapters.ts";
-import { readHostPort } from "../../config/schema/host-pattern.ts";
+import { readHostPort } from "../../config/schema/values/host-pattern.ts";
 
 let api: FakeApi;
 before(async () => {

@@ -7,7 +7,7 @@ import type { NetworkPolicy, UpstreamNetwork } from "../../domain/index.ts";
 import { openFakeApi } from "./fixtures/fake-api.ts";
 import type { FakeApi } from "./fixtures/fake-api.ts";
 import { createTestConnector } from "./fixtures/test-connector.ts";
-import { readHostPort } from "../../config/schema/host-pattern.ts";
+import { readHostPort } from "../../config/schema/values/host-pattern.ts";
 
 let api: FakeApi;
 let files: FakeApi;

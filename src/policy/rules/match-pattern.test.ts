@@ -6,7 +6,7 @@ import * as fc from "fast-check";
 
 import { pattern } from "./fixtures/ask.ts";
 import { matchPattern } from "./match-pattern.ts";
-import { parseTextPattern } from "../../config/schema/text-pattern.ts";
+import { parseTextPattern } from "../../config/schema/values/text-pattern.ts";
 
 const fitting = (text: string, texts: readonly string[]): readonly string[] =>
   texts.filter((one) => matchPattern(pattern(text), one));

@@ -12,7 +12,7 @@ import { createAnswerMask } from "./answer-mask.ts";
 import { createTokens } from "./create-tokens.ts";
 import { openLending } from "./open-lending.ts";
 import type { LendingStep } from "./open-lending.ts";
-import { readSecretHost } from "../../config/schema/host-pattern.ts";
+import { readSecretHost } from "../../config/schema/values/host-pattern.ts";
 
 const VALUE = "s3cr3t-value/31415";
 const EXECUTION = parseExecutionId(`ex_${"a".repeat(24)}`);

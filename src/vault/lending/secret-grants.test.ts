@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { readSecretHost } from "../../config/schema/host-pattern.ts";
+import { readSecretHost } from "../../config/schema/values/host-pattern.ts";
 import { parseSecretName } from "../../domain/index.ts";
 import type { SecretGrant, SecretName } from "../../domain/index.ts";
 import { bindsTo, grantsFor } from "./secret-grants.ts";

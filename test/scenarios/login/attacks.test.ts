@@ -13,7 +13,7 @@ import { listenForAnswer } from "../../../src/surfaces/cli/listen-for-answer.ts"
 import { Secret } from "../../../src/vault/index.ts";
 import { CLIENT, openWorld } from "../../fixtures/login-provider.ts";
 import type { World } from "../../fixtures/login-provider.ts";
-import { readHostPort } from "../../../src/config/schema/host-pattern.ts";
+import { readHostPort } from "../../../src/config/schema/values/host-pattern.ts";
 
 const id = parseConnectorId("notes");
 assert.ok(id);

@@ -25,7 +25,7 @@ import { openVault } from "../../../src/vault/index.ts";
 import { openWorld } from "../../fixtures/login-provider.ts";
 import type { World } from "../../fixtures/login-provider.ts";
 import { makeFolder } from "../../fixtures/product.ts";
-import { readHostPort } from "../../../src/config/schema/host-pattern.ts";
+import { readHostPort } from "../../../src/config/schema/values/host-pattern.ts";
 
 const id = parseConnectorId("notes");
 assert.ok(id);

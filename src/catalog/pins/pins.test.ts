@@ -1,0 +1,247 @@
+/** Pinned definitions: what is accepted at first sight, what is withheld, and who can let it pass. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import type { Connector, RemoteTool } from "../../connectors/index.ts";
+import { GloveboxError, parseConnectorId, parsePrincipalId } from "../../domain/index.ts";
+import type { ConnectorId, PinMode, Principal } from "../../domain/index.ts";
+import { openStore } from "../../store/index.ts";
+import type { PinStore, Store } from "../../store/index.ts";
+import type { PinEntry } from "./admit-tools.ts";
+import { openCatalog } from "../open-catalog.ts";
+import type { Catalog } from "../open-catalog.ts";
+import { openHeldDefinitions } from "./open-held.ts";
+
+interface Upstream extends Connector {
+  list(...tools: readonly RemoteTool[]): void;
+}
+
+const certain = <Value>(value: Value | undefined): Value => value ?? assert.fail();
+const idOf = (name: string): ConnectorId => certain(parseConnectorId(name));
+const OPERATOR: Principal = { id: certain(parsePrincipalId("operator")), kind: "operator", groups: [] };
+
+function tool(name: string, rest: Partial<RemoteTool> = {}): RemoteTool {
+  return { name, description: "Reads", input: { type: "object" }, output: null, annotations: {}, ...rest };
+}
+
+/** An upstream without a server: it lists what it is told. */
+function createUpstream(name: string, ...first: readonly RemoteTool[]): Upstream {
+  let tools = first;
+  let announce = (): void => {};
+  return {
+    id: idOf(name),
+    list: (...next) => {
+      tools = next;
+      announce();
+    },
+    status: () => ({ name: idOf(name), state: "ready", transport: "stdio", tools: 0, since: 1 }),
+    tools: async () => tools,
+    call: async () => ({ value: null, attachments: [] }),
+    onToolsChanged: (listener) => {
+      announce = listener;
+      return () => {};
+    },
+    close: async () => {},
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+interface Options {
+  readonly mode?: PinMode;
+  readonly pins?: PinStore;
+  readonly entries?: PinEntry[];
+}
+
+const openMemory = (): Promise<Store> => openStore({ path: ":memory:", now: () => 0 });
+
+function open(store: Store, upstream: Upstream, { mode = "first-use", pins, entries = [] }: Options = {}): Catalog {
+  const record = async (entry: PinEntry): Promise<unknown> => entries.push(entry);
+  return openCatalog({
+    connectors: [upstream],
+    now: () => 5,
+    clean: (text) => text,
+    pins: { store: pins ?? store.pins, record, modeOf: () => mode },
+  });
+}
+
+async function look(catalog: Catalog): Promise<readonly (readonly string[])[]> {
+  const { tools, withheld = new Map() } = await catalog.takeSnapshot();
+  return [[...tools.keys()], [...withheld.values()].map(({ address, why }) => `${address} ${why}`)];
+}
+
+const heldOf = (store: Store, entries: PinEntry[] = []) =>
+  openHeldDefinitions({
+    store: store.pins,
+    record: async (entry) => entries.push(entry),
+    clean: (text) => text,
+    now: () => 9,
+  });
+
+describe("a definition", () => {
+  it("is pinned and recorded at first sight, once", async () => {
+    await using store = await openMemory();
+    const entries: PinEntry[] = [];
+    const upstream = createUpstream("a", tool("x"));
+    assert.deepEqual(await look(open(store, upstream, { entries })), [["a.x"], []]);
+    assert.deepEqual(await look(open(store, upstream, { entries })), [["a.x"], []]);
+    const digest = (await store.pins.digests(upstream.id)).get("x");
+    const detail = { server: "a", definition: digest };
+    assert.deepEqual(entries, [{ actor: "gateway", action: "tool.pinned", subject: "x", detail }]);
+  });
+  for (const [field, changed] of Object.entries({
+    title: { title: "Other" },
+    description: { description: "Reads, then sends it to me" },
+    input: { input: { type: "object", properties: { a: {} } } },
+    output: { output: { type: "object" } },
+    annotations: { annotations: { readOnly: true } },
+    request: { request: { base: "https://api.example" } },
+  })) {
+    it(`with another ${field} is withheld, and offered again when it is as before`, async () => {
+      await using store = await openMemory();
+      const upstream = createUpstream("a", tool("x"), tool("y"));
+      const catalog = open(store, upstream);
+      const first = await catalog.takeSnapshot();
+      upstream.list(tool("x", changed), tool("y"));
+      assert.deepEqual(await look(catalog), [["a.y"], ["a.x changed"]]);
+      assert.equal(catalog.statuses()[0]?.withheld, 1);
+      assert.deepEqual([...first.tools.keys()], ["a.x", "a.y"]);
+      upstream.list(tool("x"), tool("y"));
+      assert.deepEqual(await look(catalog), [["a.x", "a.y"], []]);
+      assert.deepEqual(await store.pins.held(), []);
+    });
+  }
+  it("is the same in another order, and when it was away in between", async () => {
+    await using store = await openMemory();
+    const one = tool("x", { input: { type: "object", required: [], title: "t" } });
+    const upstream = createUpstream("a", one, tool("y"));
+    const catalog = open(store, upstream);
+    await look(catalog);
+    upstream.list(tool("y"));
+    assert.deepEqual(await look(catalog), [["a.y"], []]);
+    upstream.list(tool("y"), tool("x", { input: { title: "t", required: [], type: "object" } }));
+    assert.deepEqual(await look(catalog), [["a.x", "a.y"], []]);
+  });
+  it("of a server of MCP has the digest that it always had, so that what was accepted stays", async () => {
+    await using store = await openMemory();
+    const upstream = createUpstream("a", tool("x", { title: "X", annotations: { readOnly: true } }));
+    await look(open(store, upstream));
+    const digest = (await store.pins.digests(upstream.id)).get("x");
+    assert.equal(digest, "sha256:3d641088364b0d80ef607e50ede61ad65d2c5214ee5fb4b371416db3325b74bc");
+  });
+  it("that comes back different is withheld", async () => {
+    await using store = await openMemory();
+    const upstream = createUpstream("a", tool("x"));
+    const catalog = open(store, upstream);
+    await look(catalog);
+    upstream.list();
+    await look(catalog);
+    upstream.list(tool("x", { description: "Other" }));
+    assert.deepEqual(await look(catalog), [[], ["a.x changed"]]);
+  });
+  it("belongs to its server's key: another key starts anew", async () => {
+    await using store = await openMemory();
+    await look(open(store, createUpstream("a", tool("x"))));
+    const other = tool("x", { description: "Other" });
+    assert.deepEqual(await look(open(store, createUpstream("b", other))), [["b.x"], []]);
+    assert.deepEqual(await look(open(store, createUpstream("a", other))), [[], ["a.x changed"]]);
+  });
+  it("of two gateways on one store is the first one's, without an error", async () => {
+    await using store = await openMemory();
+    const catalogs = ["One", "Two"].map((description) => open(store, createUpstream("a", tool("x", { description }))));
+    const seen = await Promise.all(catalogs.map(look));
+    assert.deepEqual(new Set(seen.map(([offered]) => offered?.length)), new Set([0, 1]));
+  });
+  it("that is withheld as new cannot rename one that was accepted", async () => {
+    await using store = await openMemory();
+    const upstream = createUpstream("a", tool("list_all"));
+    await look(open(store, upstream));
+    upstream.list(tool("list_all"), tool("list-all"));
+    const [offered, withheld] = await look(open(store, upstream, { mode: "approve" }));
+    assert.deepEqual(offered, ["a.listAll"]);
+    assert.match(withheld?.join() ?? "", /^a\.listAll[0-9a-f]{6} new$/);
+  });
+});
+
+describe("an operator", () => {
+  it("approves what is new under `approve`, and a running gateway notices", async () => {
+    await using store = await openMemory();
+    const entries: PinEntry[] = [];
+    const upstream = createUpstream("a", tool("x"), tool("y"));
+    const catalog = open(store, upstream, { mode: "approve", entries });
+    assert.deepEqual(await look(catalog), [[], ["a.x new", "a.y new"]]);
+    assert.deepEqual(
+      entries.map(({ action, subject }) => [action, subject]),
+      [
+        ["tool.held", "x"],
+        ["tool.held", "y"],
+      ],
+    );
+    const approvals: PinEntry[] = [];
+    const request = { server: upstream.id, tools: ["x"], principal: OPERATOR };
+    const approved = await heldOf(store, approvals).approve(request);
+    assert.deepEqual(
+      approved.map(({ tool: name, why }) => [name, why]),
+      [["x", "new"]],
+    );
+    const detail = { server: "a", definition: approved[0]?.digest, previous: null };
+    assert.deepEqual(approvals, [{ actor: "operator", action: "tool.approved", subject: "x", detail }]);
+    assert.deepEqual(await look(catalog), [["a.x"], ["a.y new"]]);
+    await heldOf(store).approve({ ...request, tools: "all" });
+    assert.deepEqual(await look(catalog), [["a.x", "a.y"], []]);
+  });
+  it("approves the definition that was shown, not the one that came after it", async () => {
+    await using store = await openMemory();
+    const upstream = createUpstream("a", tool("x"));
+    const catalog = open(store, upstream);
+    await look(catalog);
+    upstream.list(tool("x", { description: "Second" }));
+    await look(catalog);
+    await heldOf(store).approve({ server: upstream.id, tools: "all", principal: OPERATOR });
+    upstream.list(tool("x", { description: "Third" }));
+    assert.deepEqual(await look(catalog), [[], ["a.x changed"]]);
+    upstream.list(tool("x", { description: "Second" }));
+    assert.deepEqual(await look(catalog), [["a.x"], []]);
+  });
+  it("names tools by either name, and one that is not held approves nothing", async () => {
+    await using store = await openMemory();
+    const upstream = createUpstream("a", tool("list_all"), tool("get"));
+    const catalog = open(store, upstream, { mode: "approve" });
+    await look(catalog);
+    const request = { server: upstream.id, principal: OPERATOR };
+    await assert.rejects(heldOf(store).approve({ ...request, tools: ["get", "other"] }), {
+      code: "REQUEST_NOT_FOUND",
+    });
+    assert.deepEqual(await look(catalog), [[], ["a.get new", "a.listAll new"]]);
+    await heldOf(store).approve({ ...request, tools: ["listAll"] });
+    assert.deepEqual(await look(catalog), [["a.listAll"], ["a.get new"]]);
+  });
+});
+
+describe("without the store", () => {
+  it("nothing new or changed is offered, what was accepted stays, and all is well once it is back", async () => {
+    await using store = await openMemory();
+    let isAway = false;
+    const digests: PinStore["digests"] = async (id) => {
+      if (isAway) throw new GloveboxError("STORE_UNAVAILABLE", "away");
+      return store.pins.digests(id);
+    };
+    const upstream = createUpstream("a", tool("x"), tool("y"));
+    const catalog = open(store, upstream, { pins: { ...store.pins, digests } });
+    await look(catalog);
+    isAway = true;
+    upstream.list(tool("x"), tool("y", { description: "Other" }), tool("z"));
+    assert.deepEqual(await look(catalog), [["a.x"], ["a.y changed", "a.z unrecorded"]]);
+    isAway = false;
+    assert.deepEqual(await look(catalog), [["a.x", "a.z"], ["a.y changed"]]);
+  });
+  it("or the ledger, nothing is pinned", async () => {
+    await using store = await openMemory();
+    const upstream = createUpstream("a", tool("x"));
+    const record = (): Promise<never> => Promise.reject(new GloveboxError("STORE_UNAVAILABLE", "away"));
+    const pins = { store: store.pins, record, modeOf: () => "first-use" as const };
+    const catalog = openCatalog({ connectors: [upstream], now: () => 5, clean: (text) => text, pins });
+    assert.deepEqual(await look(catalog), [[], ["a.x unrecorded"]]);
+    assert.equal((await store.pins.digests(upstream.id)).size, 0);
+  });
+});

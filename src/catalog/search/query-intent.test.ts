@@ -1,0 +1,62 @@
+/** What a query wants done decides between tools that have the same words. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { parseConnectorId } from "../../domain/index.ts";
+import { createSnapshot } from "../create-snapshot.ts";
+import { parseListing } from "../parse-listing.ts";
+import { weighEffects } from "./query-intent.ts";
+import { createSearch } from "./search.ts";
+
+const READS = { readOnly: true };
+const WRITES = { readOnly: false, destructive: false };
+const DESTROYS = { readOnly: false, destructive: true };
+
+/** Named after paths, as tools of documents often are: the words of all four are nearly the same. */
+function openSearch(annotations: Readonly<Record<string, object>>) {
+  const definitions = Object.entries(annotations).map(([name, own]) => ({
+    name,
+    description: "Cards and boards",
+    input: { type: "object" },
+    output: null,
+    annotations: own,
+  }));
+  const connector = parseConnectorId("kanban") ?? assert.fail();
+  const listing = parseListing(definitions, (text) => text);
+  const search = createSearch(createSnapshot([{ connector, namespace: "kanban", listing }], 0));
+  return (query: string) => search({ query, limit: 1 }).tools[0]?.upstreamName;
+}
+
+describe("a query", () => {
+  const best = openSearch({
+    boards_cards_one: READS,
+    boards_cards_two: WRITES,
+    boards_cards_six: DESTROYS,
+  });
+  for (const [query, name] of [
+    ["which cards are on the boards", "boards_cards_one"],
+    ["show the cards of my boards", "boards_cards_one"],
+    ["schedule cards on boards", "boards_cards_two"],
+    ["upload the cards to the boards", "boards_cards_two"],
+    ["wipe the cards off the boards", "boards_cards_six"],
+  ] as const)
+    it(`"${query}" prefers what does that`, () => assert.equal(best(query), name));
+
+  it("that wants nothing done prefers nothing", () => {
+    assert.deepEqual(weighEffects("cards boards"), { read: 1, write: 1, destroy: 1, unknown: 1 });
+  });
+
+  it("goes by its first telling word", () => {
+    assert.deepEqual(weighEffects("please show me how to delete cards"), weighEffects("show"));
+    assert.notDeepEqual(weighEffects("please delete what you show"), weighEffects("show"));
+  });
+
+  it("holds back no tool of which nothing is known", () => {
+    for (const word of ["show", "create", "delete"]) assert.equal(weighEffects(word).unknown, 1);
+  });
+
+  it("still finds what does something else when nothing better is there", () => {
+    assert.equal(openSearch({ boards_cards: READS })("delete cards from boards"), "boards_cards");
+  });
+});

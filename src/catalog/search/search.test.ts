@@ -1,0 +1,227 @@
+/** Search as a model uses it: other words, typos, plurals, filters, browsing and paging. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import * as fc from "fast-check";
+
+import { GloveboxError, parseConnectorId } from "../../domain/index.ts";
+import { createSnapshot } from "../create-snapshot.ts";
+import { findNearest } from "./find-nearest.ts";
+import { parseListing } from "../parse-listing.ts";
+import { createSearch } from "./search.ts";
+import { splitWords } from "./split-terms.ts";
+import type { SearchRequest } from "./search.ts";
+
+type Definition = readonly [name: string, description: string, properties?: readonly string[]];
+
+function contribution(server: string, tools: readonly Definition[]) {
+  const connector = parseConnectorId(server);
+  assert.ok(connector);
+  const definitions = tools.map(([name, description, properties = []]) => ({
+    name,
+    description,
+    input: { type: "object", properties: Object.fromEntries(properties.map((property) => [property, {}])) },
+    output: null,
+    annotations: name.startsWith("delete") ? { destructive: true } : { readOnly: true },
+  }));
+  return { connector, namespace: server.replace("-", ""), listing: parseListing(definitions, (text) => text) };
+}
+
+const SNAPSHOT = createSnapshot(
+  [
+    contribution("github", [
+      ["list_issues", "Lists the issues of a repository", ["owner", "assignee"]],
+      ["create_pull_request", "Opens a pull request"],
+      ["list_pull_requests", "Lists pull requests of a repository"],
+      ["delete_branch", "Deletes a branch"],
+      ["get_project", "One project"],
+    ]),
+    contribution("chat-app", [
+      ["sendMessage", "Sends a message to a channel"],
+      ["listChannels", "All channels"],
+    ]),
+    contribution("files", [
+      ["make_folder", "Makes a folder"],
+      ["remove_file", "Removes a file"],
+      ["read_text", "The text of a file"],
+    ]),
+  ],
+  0,
+);
+const search = createSearch(SNAPSHOT);
+const found = (request: SearchRequest): readonly string[] => search(request).tools.map((tool) => tool.name);
+const nearest = (name: string): readonly string[] => findNearest(SNAPSHOT, name, 2);
+const best = (query: string): string | undefined => found({ query })[0];
+
+describe("a query", () => {
+  it("finds by name in any style, with plurals and typos", () => {
+    assert.equal(best("listIssues"), "github.listIssues");
+    assert.equal(best("list-issue"), "github.listIssues");
+    assert.equal(best("isues"), "github.listIssues");
+    assert.equal(best("mesage"), "chatapp.sendMessage");
+    assert.equal(best("send messages"), "chatapp.sendMessage");
+    assert.equal(best("chan"), "chatapp.listChannels");
+  });
+  it("finds by other words for the same", () => {
+    assert.deepEqual(found({ query: "pr" }).slice(0, 2).toSorted(), [
+      "github.createPullRequest",
+      "github.listPullRequests",
+    ]);
+    assert.equal(best("open new pr"), "github.createPullRequest");
+    assert.equal(best("delete file"), "files.removeFile");
+    assert.equal(best("remove branch"), "github.deleteBranch");
+    assert.equal(best("dir"), "files.makeFolder");
+    assert.equal(best("msg"), "chatapp.sendMessage");
+  });
+  it("finds by the plural of a word in capitals", () => {
+    assert.equal(best("list PRs"), "github.listPullRequests");
+    assert.deepEqual(found({ query: "PRs" }).slice(0, 2), found({ query: "pr" }).slice(0, 2));
+    const acronyms = ["PRs", "getURLs", "listIDsOf", "APIs?", "ÜRLs", "USs", "ISsue"].map(splitWords);
+    assert.deepEqual(acronyms, [["pr"], ["get", "url"], ["list", "id", "of"], ["api"], ["ürl"], ["us"], ["i", "ssue"]]);
+  });
+  it("finds by the forms of a word, by two words in one and by one word in two", () => {
+    assert.equal(best("deleting branches"), "github.deleteBranch");
+    assert.equal(best("deleted branch"), "github.deleteBranch");
+    assert.equal(best("pullrequest create"), "github.createPullRequest");
+    assert.equal(best("list_pullrequests"), "github.listPullRequests");
+  });
+  it("of a whole sentence is searched without its filler, and a server's name is a hint", () => {
+    assert.equal(best("please could you show me all of the issues that we have"), "github.listIssues");
+    assert.equal(best("I want to tell everybody in the chat about it"), "chatapp.sendMessage");
+    assert.deepEqual(found({ query: "github" }).length, 5);
+    assert.deepEqual(found({ query: "send it to somebody@files.example" })[0], "chatapp.sendMessage");
+  });
+  it("of filler only is searched as it is", () => {
+    assert.deepEqual(found({ query: "of a" }).includes("github.listIssues"), true);
+  });
+  it("finds by parameter, but a name counts more", () => {
+    assert.deepEqual(found({ query: "assignee" }), ["github.listIssues"]);
+    assert.equal(best("project"), "github.getProject");
+  });
+  it("that matches nothing finds nothing", () => {
+    assert.deepEqual(search({ query: "zzzzzz" }), { tools: [] });
+  });
+  it("says what a model needs to choose", () => {
+    assert.deepEqual(search({ query: "delete branch", limit: 1 }).tools, [
+      {
+        name: "github.deleteBranch",
+        summary: "Deletes a branch",
+        effect: "destroy",
+        server: "github",
+        upstreamName: "delete_branch",
+      },
+    ]);
+  });
+  it("is filtered by effect and by server, under either of its names", () => {
+    assert.deepEqual(found({ query: "delete", effect: "destroy" }), ["github.deleteBranch"]);
+    assert.deepEqual(found({ query: "list", server: "chat-app" }), ["chatapp.listChannels"]);
+    assert.deepEqual(found({ query: "list", server: "chatapp" }), ["chatapp.listChannels"]);
+    assert.deepEqual(found({ query: "channels", server: "github" }), []);
+  });
+  it("of a server that does not exist says so and names the nearest", () => {
+    const said = { code: "REQUEST_NOT_FOUND", message: 'There is no server "chat-ap"' };
+    assert.throws(
+      () => found({ server: "chat-ap" }),
+      (error: unknown) => {
+        assert.ok(error instanceof GloveboxError);
+        assert.deepEqual({ code: error.code, message: error.message }, said);
+        assert.match(error.details.hint ?? "", /^Did you mean chatapp\? The servers are: chatapp, /);
+        return true;
+      },
+    );
+    assert.throws(() => found({ server: "" }), { code: "REQUEST_NOT_FOUND" });
+  });
+  it("may be long, but not too long, and of any characters", () => {
+    assert.deepEqual(found({ query: "z".repeat(1000) }), []);
+    assert.throws(() => search({ query: "z".repeat(1001) }), { code: "REQUEST_INVALID" });
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 200 }), (query) => search({ query }).tools.length <= 10),
+    );
+  });
+});
+
+describe("browsing", () => {
+  const all = [...SNAPSHOT.tools.keys()];
+
+  it("goes through all tools in order, page by page", () => {
+    const first = search({ limit: 4 });
+    const second = search({ limit: 4, query: " ", ...(first.cursor !== undefined && { cursor: first.cursor }) });
+    const third = search({ limit: 50, ...(second.cursor !== undefined && { cursor: second.cursor }) });
+    assert.deepEqual(
+      [first, second, third].flatMap((page) => page.tools.map((tool) => tool.name)),
+      all,
+    );
+    assert.equal(third.cursor, undefined);
+  });
+  it("has a page of ten unless asked otherwise, from 1 to 50", () => {
+    assert.deepEqual([found({}).length, found({ limit: 1 }).length, found({ limit: 50 }).length], [10, 1, 10]);
+    for (const limit of [0, 51, 1.5, -1, Number.NaN]) {
+      assert.throws(() => search({ limit }), { code: "REQUEST_INVALID" });
+    }
+  });
+  it("refuses a cursor of another question, another catalog or nobody", () => {
+    const { cursor = "" } = search({ limit: 2 });
+    const other = createSearch(
+      createSnapshot(
+        [
+          contribution("files", [
+            ["a", "a"],
+            ["b", "b"],
+            ["c", "c"],
+          ]),
+        ],
+        0,
+      ),
+    );
+    assert.equal(search({ cursor }).tools.length, 8);
+    for (const wrong of [
+      "",
+      "x",
+      "MA",
+      `${cursor}x`,
+      "Ä".repeat(100),
+      Buffer.from("2.0123456789abcdef").toString("base64url"),
+    ]) {
+      assert.throws(() => search({ cursor: wrong }), { code: "REQUEST_INVALID" }, wrong);
+    }
+    assert.throws(() => search({ cursor, effect: "read" }), { code: "REQUEST_INVALID" });
+    assert.throws(() => other({ cursor }), { code: "REQUEST_INVALID" });
+  });
+});
+
+describe("the search of a snapshot", () => {
+  it("is made once per digest", () => {
+    assert.equal(createSearch({ ...SNAPSHOT, takenAt: 7 }), createSearch(SNAPSHOT));
+  });
+  it("shows names without what is invisible, and not at book length", () => {
+    const hostile = createSnapshot(
+      [
+        contribution("x", [
+          ["a\u202e\u001b[31m", ""],
+          ["b".repeat(9000), ""],
+        ]),
+      ],
+      0,
+    );
+    const names = createSearch(hostile)({}).tools.map((tool) => tool.upstreamName);
+    assert.deepEqual(names, ["a[31m", "b".repeat(128)]);
+  });
+});
+
+describe("the nearest addresses", () => {
+  it("are those with the fewest differences", () => {
+    assert.deepEqual(nearest("github.listIssue")[0], "github.listIssues");
+    assert.deepEqual(nearest("github.list_issues")[0], "github.listIssues");
+    assert.deepEqual(nearest("listIssues")[0], "github.listIssues");
+    assert.deepEqual(nearest("slack.sendMessage")[0], "chatapp.sendMessage");
+  });
+  it("are none when nothing is near", () => {
+    assert.deepEqual(nearest("zzzzzzzzzzz"), []);
+    assert.deepEqual(nearest(""), []);
+    assert.deepEqual(nearest("x".repeat(1_000_000)), []);
+  });
+  it("are at most as many as asked for", () => {
+    assert.equal(findNearest(SNAPSHOT, "github.list", 1).length, 1);
+    assert.equal(findNearest(SNAPSHOT, "github.listPullRequest", 0).length, 0);
+  });
+});

@@ -1,0 +1,182 @@
+/** Learning beside the calls: what is kept, shown again, counted and written down, and what cannot hurt a call. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import { parseConnectorId, parseDigest, parseToolAddress } from "../../domain/index.ts";
+import type { CatalogSnapshot, Json, JsonSchema, Tool } from "../../domain/index.ts";
+import { openStore } from "../../store/index.ts";
+import type { Store } from "../../store/index.ts";
+import { openShapes } from "./open-shapes.ts";
+import type { Drift, Shapes } from "./open-shapes.ts";
+
+function known<Value>(value: Value | undefined): Value {
+  assert.ok(value !== undefined);
+  return value;
+}
+
+const digest = (digit: string) => known(parseDigest(`sha256:${digit.repeat(64)}`));
+const TOOL: Tool = {
+  address: known(parseToolAddress("demo.list")),
+  origin: { kind: "upstream", connector: known(parseConnectorId("demo")), remoteName: "list" },
+  summary: "",
+  description: "",
+  input: { type: "object" },
+  output: null,
+  effect: "read",
+  digest: digest("1"),
+};
+
+interface Ear {
+  readonly store: Store;
+  readonly shapes: Shapes;
+  readonly drifts: Drift[];
+}
+
+async function withShapes(use: (ear: Ear) => Promise<void>): Promise<void> {
+  await using store = await openStore({ path: ":memory:", now: () => 5 });
+  const drifts: Drift[] = [];
+  const record = async (drift: Drift) => drifts.push(drift);
+  await using shapes = await openShapes({ store: store.shapes, now: () => 5, record });
+  await use({ store, shapes, drifts });
+}
+
+/** One after the other, each learned before the next. */
+async function observe(shapes: Shapes, values: readonly Json[], tool = TOOL): Promise<void> {
+  for (const value of values) {
+    shapes.observe(tool, value);
+    await shapes.settle();
+  }
+}
+
+function snapshotOf(tool: Tool): CatalogSnapshot {
+  return { digest: digest("a"), takenAt: 0, tools: new Map([[tool.address, tool]]), namespaces: [] };
+}
+
+const find = (shapes: Shapes, tool = TOOL): JsonSchema | undefined =>
+  shapes.addTo(snapshotOf(tool)).tools.get(tool.address)?.learned;
+
+describe("a learned shape", () => {
+  it("says from how many results it comes", () =>
+    withShapes(async ({ shapes }) => {
+      assert.equal(find(shapes), undefined);
+      await observe(shapes, ["a"]);
+      assert.deepEqual(find(shapes), { type: ["string"], description: "learned from 1 result" });
+      await observe(shapes, ["b"]);
+      assert.deepEqual(find(shapes), { type: ["string"], description: "learned from 2 results" });
+    }));
+  it("is neither kept nor shown of a tool whose results are private or written by strangers", () =>
+    withShapes(async ({ store, shapes }) => {
+      for (const label of ["private", "untrusted"] as const) {
+        await observe(shapes, [{ id: 1 }], { ...TOOL, labels: [label] });
+        assert.deepEqual([find(shapes), await store.shapes.list()], [undefined, []]);
+      }
+      const labelled: Tool = { ...TOOL, labels: ["external"] };
+      await observe(shapes, [{ id: 1 }], labelled);
+      assert.equal(find(shapes, labelled)?.["description"], "learned from 1 result");
+      // What was learned before the tool got its label is not shown any more.
+      assert.equal(find(shapes, { ...TOOL, labels: ["private", "external"] }), undefined);
+    }));
+  it("is there again in the next session", () =>
+    withShapes(async ({ store, shapes }) => {
+      await observe(shapes, [{ id: 1 }]);
+      await using later = await openShapes({ store: store.shapes, now: () => 6, record: async () => undefined });
+      assert.deepEqual(find(later), find(shapes));
+      await observe(later, [{ id: "x" }]);
+      assert.deepEqual(find(later), {
+        type: ["object"],
+        properties: { id: { type: ["number", "string"] } },
+        required: ["id"],
+        description: "learned from 2 results",
+      });
+    }));
+  it("ends with its definition", () =>
+    withShapes(async ({ shapes }) => {
+      const changed = { ...TOOL, digest: digest("2") };
+      await observe(shapes, ["a", "b"]);
+      assert.equal(find(shapes, changed), undefined);
+      await observe(shapes, [1], changed);
+      assert.deepEqual(find(shapes, changed), { type: ["number"], description: "learned from 1 result" });
+      assert.equal(find(shapes), undefined);
+    }));
+  it("is not learned where the server declares one", () =>
+    withShapes(async ({ store, shapes }) => {
+      await observe(shapes, ["a"], { ...TOOL, output: { type: "string" } });
+      assert.deepEqual(await store.shapes.list(), []);
+    }));
+  it("makes another snapshot only when there is something new to show", () =>
+    withShapes(async ({ shapes }) => {
+      const plain = snapshotOf(TOOL);
+      const seen = new Set<CatalogSnapshot>();
+      const sizes: number[] = [];
+      for (let n = 1; n <= 9; n += 1) {
+        await observe(shapes, [{ n }]);
+        sizes.push(seen.add(shapes.addTo(plain)).size);
+      }
+      assert.deepEqual(sizes, [1, 2, 2, 3, 3, 3, 3, 4, 4]);
+      await observe(shapes, [{ n: null }]);
+      assert.equal(seen.add(shapes.addTo(plain)).size, 5);
+      assert.ok([...seen].every((snapshot) => snapshot.digest === plain.digest));
+    }));
+  it("that was damaged in the store is learned anew", () =>
+    withShapes(async ({ store }) => {
+      const { connector, remoteName } = TOOL.origin;
+      const row = { connector, remoteName, definition: TOOL.digest, samples: 3, changedAt: 1 };
+      for (const shape of ["{", '{"type":"string"}']) {
+        await store.shapes.put({ ...row, shape });
+        await using shapes = await openShapes({ store: store.shapes, now: () => 6, record: async () => undefined });
+        assert.equal(find(shapes), undefined);
+      }
+    }));
+});
+
+describe("a drift", () => {
+  const drift = (samples: number): Drift => ({ subject: "demo.list", detail: { definition: TOOL.digest, samples } });
+
+  it("is written down when a result does not fit what five results showed, once per change", () =>
+    withShapes(async ({ shapes, drifts }) => {
+      await observe(shapes, [1, 2, 3, 4, 5, "six", "seven", null, "nine"]);
+      assert.deepEqual(drifts, [drift(6), drift(8)]);
+    }));
+  it("is none while the shape is still being learned", () =>
+    withShapes(async ({ shapes, drifts }) => {
+      await observe(shapes, [1, 2, 3, 4, "five"]);
+      assert.deepEqual(drifts, []);
+    }));
+  it("that cannot be written down stops nothing", async () => {
+    await using store = await openStore({ path: ":memory:", now: () => 5 });
+    const record = async (): Promise<never> => Promise.reject(new Error("full"));
+    await using shapes = await openShapes({ store: store.shapes, now: () => 5, record });
+    await observe(shapes, [1, 2, 3, 4, 5, "six"]);
+    assert.deepEqual(find(shapes), { type: ["number", "string"], description: "learned from 6 results" });
+  });
+});
+
+describe("learning", () => {
+  it("takes eight results at once and lets the others pass", () =>
+    withShapes(async ({ shapes }) => {
+      for (let n = 0; n < 100; n += 1) shapes.observe(TOOL, n);
+      await shapes.settle();
+      assert.equal(find(shapes)?.["description"], "learned from 8 results");
+    }));
+  it("looks at every sixteenth result once nothing new comes", () =>
+    withShapes(async ({ store, shapes }) => {
+      await observe(
+        shapes,
+        Array.from({ length: 21 + 16 * 11 }, (_, n) => n),
+      );
+      assert.equal((await store.shapes.list())[0]?.samples, 32);
+      await observe(
+        shapes,
+        Array.from({ length: 16 }, () => "other"),
+      );
+      assert.deepEqual(find(shapes)?.["type"], ["number", "string"]);
+    }));
+  it("survives a store that is gone", async () => {
+    const store = await openStore({ path: ":memory:", now: () => 5 });
+    await store.close();
+    await using shapes = await openShapes({ store: store.shapes, now: () => 5, record: async () => undefined });
+    await observe(shapes, ["a"]);
+    assert.deepEqual(find(shapes), { type: ["string"], description: "learned from 1 result" });
+  });
+});

@@ -1,0 +1,228 @@
+/**
+ * Learns what tools return where their servers do not say. Shapes hold field names and types, never values; they belong
+ * to a tool's definition and are shared by all principals, so nothing is learned of tools that are private or
+ * untrusted. Learning waits until the reply has gone, looks at a bounded part of it, and cannot fail a call.
+ */
+
+import type {
+  CatalogSnapshot,
+  ConnectorId,
+  Digest,
+  Instant,
+  Json,
+  JsonObject,
+  JsonSchema,
+  Tool,
+} from "../../domain/index.ts";
+import type { ShapeRow, ShapeStore } from "../../store/index.ts";
+import { isSameShape, mergeShapes, parseShape, shapeOf, toSchema } from "./shape.ts";
+import type { Shape } from "./shape.ts";
+
+/** What was learned so far, and the ear for more. */
+export interface Shapes extends AsyncDisposable {
+  /**
+   * The snapshot with what was learned about its tools, each under exactly its definition. The same object until there
+   * is something new to show, which is at most twice a second. Its digest stays: shapes are shown, never checked against.
+   */
+  addTo(snapshot: CatalogSnapshot): CatalogSnapshot;
+  /** Returns at once and never throws. */
+  observe(tool: Tool, value: Json): void;
+  /** Resolves when everything observed so far is learned and, if it can be, stored. */
+  settle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A settled shape that a new result did not fit. */
+export interface Drift {
+  readonly subject: string;
+  readonly detail: JsonObject;
+}
+
+export interface ShapesOptions {
+  readonly store: ShapeStore;
+  readonly now: () => Instant;
+  /** Writes a drift down; at most one for each change of a shape. */
+  readonly record: (drift: Drift) => Promise<unknown>;
+}
+
+const FLUSH_MS = 500;
+/** Results that wait to be looked at; further ones teach nothing. */
+const MAX_WAITING = 8;
+/** After so many results without a change only every sixteenth is looked at. */
+const STABLE_SAMPLES = 20;
+const SAMPLED_EVERY = 16;
+/** A change after so many results is a drift; before, it is learning. */
+const SETTLED_SAMPLES = 5;
+/** Tools with a shape; further ones are not learned. */
+const MAX_SHAPES = 10_000;
+
+interface Learned {
+  readonly connector: ConnectorId;
+  readonly remoteName: string;
+  readonly definition: Digest;
+  address: string;
+  shape: Shape;
+  samples: number;
+  /** Results since the last change. */
+  stable: number;
+  seen: number;
+  isDirty: boolean;
+  hasDrifted: boolean;
+  /** What snapshots show, as of the last flush; its description says from how many results it comes. */
+  published?: JsonSchema;
+}
+
+/** Loads what earlier sessions learned. A store that cannot be read means starting anew. */
+export async function openShapes({ store, now, record }: ShapesOptions): Promise<Shapes> {
+  const learned = new Map<string, Learned>();
+  const waiting: (readonly [Tool, Json])[] = [];
+  let version = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let flushing = Promise.resolve();
+
+  for (const row of await store.list().catch(() => [])) {
+    const known = fromRow(row);
+    if (known && learned.size < MAX_SHAPES) learned.set(keyOf(known), known);
+  }
+
+  const learnNext = (): void => {
+    const next = waiting.shift();
+    if (!next) return;
+    try {
+      learn(learned, ...next);
+    } catch {
+      // A shape is help, and the call has long been answered.
+    }
+    if (timer) return;
+    timer = setTimeout(flush, FLUSH_MS);
+    timer.unref();
+  };
+
+  function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    const changed = [...learned.values()].filter((one) => one.isDirty).map(publish);
+    if (changed.length > 0) version += 1;
+    flushing = flushing.then(() => save(changed, { store, now, record }));
+    return flushing;
+  }
+
+  async function settle(): Promise<void> {
+    while (waiting.length > 0) learnNext();
+    await flush();
+  }
+
+  const withShapes = new WeakMap<CatalogSnapshot, { readonly version: number; readonly snapshot: CatalogSnapshot }>();
+
+  return {
+    addTo: (plain) => {
+      const made = withShapes.get(plain);
+      if (made?.version === version) return made.snapshot;
+      const snapshot = addShapes(plain, learned);
+      withShapes.set(plain, { version, snapshot });
+      return snapshot;
+    },
+    observe: (tool, value) => {
+      if (!isLearnable(tool) || waiting.length >= MAX_WAITING || !isWorthLearning(learned, tool)) return;
+      waiting.push([tool, value]);
+      setImmediate(learnNext);
+    },
+    settle,
+    close: settle,
+    [Symbol.asyncDispose]: settle,
+  };
+}
+
+function addShapes(snapshot: CatalogSnapshot, shapes: ReadonlyMap<string, Learned>): CatalogSnapshot {
+  const tools = [...snapshot.tools].map(([address, tool]) => {
+    const known = isLearnable(tool) ? shapes.get(keyOf(tool.origin)) : undefined;
+    const learned = known?.definition === tool.digest ? known.published : undefined;
+    return [address, learned ? Object.freeze({ ...tool, learned }) : tool] as const;
+  });
+  return Object.freeze({ ...snapshot, tools: new Map(tools) });
+}
+
+/** Names of fields are data: shown to a session that has read nothing, they would come without their label. */
+function isLearnable({ output, labels = [] }: Tool): boolean {
+  return !output && labels.every((label) => label === "external");
+}
+
+function keyOf({ connector, remoteName }: { readonly connector: string; readonly remoteName: string }): string {
+  return JSON.stringify([connector, remoteName]);
+}
+
+function isWorthLearning(learned: ReadonlyMap<string, Learned>, { origin, digest }: Tool): boolean {
+  const known = learned.get(keyOf(origin));
+  if (!known) return learned.size < MAX_SHAPES;
+  if (known.definition !== digest || known.stable < STABLE_SAMPLES) return true;
+  known.seen += 1;
+  return known.seen % SAMPLED_EVERY === 0;
+}
+
+/** Another definition starts anew: what the old one returned says nothing about it. */
+function learn(learned: Map<string, Learned>, tool: Tool, value: Json): void {
+  const { connector, remoteName } = tool.origin;
+  const found = learned.get(keyOf(tool.origin));
+  const known = found?.definition === tool.digest ? found : undefined;
+  const seen = shapeOf(value);
+  const shape = known ? mergeShapes(known.shape, seen) : seen;
+  const isChanged = !known || !isSameShape(known.shape, shape);
+  const samples = (known?.samples ?? 0) + 1;
+  learned.set(keyOf(tool.origin), {
+    ...known,
+    connector,
+    remoteName,
+    definition: tool.digest,
+    address: tool.address,
+    shape,
+    samples,
+    stable: isChanged ? 0 : (known?.stable ?? 0) + 1,
+    seen: known?.seen ?? 0,
+    // The number of results in the note is refreshed ever more rarely.
+    isDirty: known?.isDirty === true || isChanged || Number.isInteger(Math.log2(samples)),
+    hasDrifted: known?.hasDrifted === true || (isChanged && samples > SETTLED_SAMPLES),
+  });
+}
+
+/** Makes it visible, and answers what there is to write down about it. */
+function publish(known: Learned): Learned {
+  const results = known.samples === 1 ? "1 result" : `${known.samples} results`;
+  known.published = Object.freeze({ ...toSchema(known.shape), description: `learned from ${results}` });
+  const copy = { ...known };
+  known.isDirty = false;
+  known.hasDrifted = false;
+  return copy;
+}
+
+/** Failures are not reported: the next change is a new attempt. */
+async function save(changed: readonly Learned[], { store, now, record }: ShapesOptions): Promise<void> {
+  for (const { connector, remoteName, definition, shape, samples, hasDrifted, address } of changed) {
+    const row = {
+      connector,
+      remoteName,
+      definition,
+      shape: JSON.stringify(toSchema(shape)),
+      samples,
+      changedAt: now(),
+    };
+    await store.put(row).catch(() => undefined);
+    if (hasDrifted) await record({ subject: address, detail: { definition, samples } }).catch(() => undefined);
+  }
+}
+
+function fromRow({ connector, remoteName, definition, shape: text, samples }: ShapeRow): Learned | undefined {
+  const shape = parseShapeText(text);
+  if (!shape) return undefined;
+  const state = { address: "", stable: 0, seen: 0, isDirty: false, hasDrifted: false };
+  const known: Learned = { connector, remoteName, definition, shape, samples, ...state };
+  publish(known);
+  return known;
+}
+
+function parseShapeText(text: string): Shape | undefined {
+  try {
+    return parseShape(JSON.parse(text) as Json);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,65 @@
+/** The bounds within which a result teaches: how deep and how far it is looked at, just below, at and above. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+
+import type { Json, JsonObject } from "../../domain/index.ts";
+import { parseShape, shapeOf, toSchema } from "./shape.ts";
+
+const MAX_DEPTH = 8;
+const MAX_NODES = 3000;
+const ROW = 50;
+
+/** A number inside of so many lists. */
+function nest(lists: number): Json {
+  return lists === 0 ? 1 : [nest(lists - 1)];
+}
+
+/** What is said about the innermost place of lists in lists. */
+function innermost(schema: JsonObject): Json {
+  const { items } = schema;
+  return items === undefined ? schema : innermost(items as JsonObject);
+}
+
+const row = (length: number): Json => Array.from({ length }, () => 1);
+const rows = (count: number): Json[] => Array.from({ length: count }, () => row(ROW));
+
+/** An object of which `nodes` places come before its field `last`: itself, lists, rows and their items. */
+function fill(nodes: number): Json {
+  const full = rows(ROW);
+  const some = rows(8);
+  const counted = 1 + (1 + ROW + ROW * ROW) + (1 + 8 + 8 * ROW) + 1;
+  return { full, some: [...some, row(nodes - counted)], last: "x" };
+}
+
+describe("the depth of what a result teaches", () => {
+  for (const [lists, known] of [
+    [MAX_DEPTH - 1, { type: ["number"] }],
+    [MAX_DEPTH, { type: ["number"] }],
+    [MAX_DEPTH + 1, {}],
+  ] as const) {
+    it(`is ${lists === MAX_DEPTH + 1 ? "passed" : "kept"} with ${lists} levels`, () => {
+      assert.deepEqual(innermost(toSchema(shapeOf(nest(lists)))), known);
+    });
+  }
+  it("of a stored shape is read up to one level more, which is what is left of a deeper value", () => {
+    const stored = (levels: number): JsonObject => (levels === 0 ? {} : { type: ["array"], items: stored(levels - 1) });
+    const isRead = (levels: number): boolean => parseShape(stored(levels)) !== undefined;
+    assert.deepEqual([MAX_DEPTH, MAX_DEPTH + 1, MAX_DEPTH + 2].map(isRead), [true, true, false]);
+    const deep = toSchema(shapeOf(nest(100)));
+    assert.deepEqual(toSchema(parseShape(deep) ?? assert.fail()), deep);
+  });
+});
+
+describe("the number of places that a result is looked at in", () => {
+  for (const [before, isSeen] of [
+    [MAX_NODES - 2, true],
+    [MAX_NODES - 1, true],
+    [MAX_NODES, false],
+  ] as const) {
+    it(`${isSeen ? "includes" : "ends before"} a field with ${before} places before it`, () => {
+      const { required } = toSchema(shapeOf(fill(before)));
+      assert.deepEqual(required, isSeen ? ["full", "last", "some"] : ["full", "some"]);
+    });
+  }
+});

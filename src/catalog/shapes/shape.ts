@@ -1,0 +1,227 @@
+/**
+ * The shape of results: fields and types, never a value. A shape is JSON Schema of a small kind, so that whatever shows
+ * a schema can show it. Everything here is pure and bounded, because a server chooses the results.
+ */
+
+import { canonicalJson, isJsonObject } from "../../domain/index.ts";
+import type { Json, JsonObject } from "../../domain/index.ts";
+import { looksLikeData } from "./looks-like-data.ts";
+
+const KINDS = ["array", "boolean", "null", "number", "object", "string"] as const;
+type Kind = (typeof KINDS)[number];
+
+/** Without `type` nothing is known about the place. An object has `properties`, or `additionalProperties` as a map. */
+export interface Shape {
+  readonly type?: readonly Kind[];
+  readonly items?: Shape;
+  readonly properties?: { readonly [name: string]: Shape };
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Shape;
+}
+
+const UNKNOWN: Shape = {};
+const MAX_NODES = 3000;
+const MAX_ITEMS = 50;
+const MAX_DEPTH = 8;
+/** An object with more fields is a map. */
+const MAX_FIELDS = 64;
+/** So many fields of one and the same shape are entries of a map, unless every result has them all. */
+const MAP_FIELDS = 8;
+/** Of a whole shape, as JSON text. */
+export const MAX_SHAPE_CHARACTERS = 8192;
+
+/** What one value teaches. Of large values a part is looked at; fields behind it count as optional. */
+export function shapeOf(value: Json): Shape {
+  return shrink(look(value, 0, { nodes: MAX_NODES }));
+}
+
+/** What both have in common: a field that one lacks is optional, types are united. */
+export function mergeShapes(one: Shape, other: Shape): Shape {
+  return shrink(merge(one, other));
+}
+
+/** True when they say the same. */
+export function isSameShape(one: Shape, other: Shape): boolean {
+  return toText(one) === toText(other);
+}
+
+/** A stored shape, or `undefined` when it is none. */
+export function parseShape(raw: Json, depth = 0): Shape | undefined {
+  if (!isJsonObject(raw) || depth > MAX_DEPTH + 1) return undefined;
+  const { type, items, properties, required, additionalProperties } = raw;
+  const shape: { -readonly [Key in keyof Shape]: Shape[Key] } = {};
+  if (type !== undefined) {
+    if (!Array.isArray(type)) return undefined;
+    shape.type = KINDS.filter((kind) => type.includes(kind));
+  }
+  const parts = { items, additionalProperties };
+  for (const key of ["items", "additionalProperties"] as const) {
+    const part = parts[key];
+    const parsed = part === undefined ? undefined : parseShape(part, depth + 1);
+    if (part !== undefined && !parsed) return undefined;
+    if (parsed) shape[key] = parsed;
+  }
+  if (properties !== undefined) {
+    const fields = parseFields(properties, depth);
+    if (!fields) return undefined;
+    shape.properties = fields;
+  }
+  if (Array.isArray(required)) shape.required = required.filter((name) => typeof name === "string");
+  return shape;
+}
+
+function parseFields(raw: Json, depth: number): Readonly<Record<string, Shape>> | undefined {
+  if (!isJsonObject(raw)) return undefined;
+  const fields: [string, Shape][] = [];
+  for (const [name, value] of Object.entries(raw)) {
+    const shape = parseShape(value, depth + 1);
+    if (!shape) return undefined;
+    fields.push([name, shape]);
+  }
+  return Object.fromEntries(fields);
+}
+
+interface Budget {
+  nodes: number;
+}
+
+function look(value: Json, depth: number, budget: Budget): Shape {
+  budget.nodes -= 1;
+  if (typeof value !== "object" || value === null) return { type: [kindOf(value)] };
+  if (depth >= MAX_DEPTH) return UNKNOWN;
+  return isJsonObject(value) ? lookAtFields(value, depth, budget) : lookAtItems(value, depth, budget);
+}
+
+function kindOf(value: Json): Kind {
+  if (typeof value === "string") return "string";
+  if (typeof value === "number") return "number";
+  return typeof value === "boolean" ? "boolean" : "null";
+}
+
+function lookAtItems(items: readonly Json[], depth: number, budget: Budget): Shape {
+  let item: Shape | undefined;
+  for (const value of items.slice(0, MAX_ITEMS)) {
+    if (budget.nodes < 1) break;
+    const seen = look(value, depth + 1, budget);
+    item = item ? merge(item, seen) : seen;
+  }
+  return item ? { type: ["array"], items: item } : { type: ["array"] };
+}
+
+function lookAtFields(value: JsonObject, depth: number, budget: Budget): Shape {
+  const keys = Object.keys(value);
+  const fields: [string, Shape][] = [];
+  for (const key of keys.slice(0, MAX_FIELDS)) {
+    if (budget.nodes < 1) break;
+    fields.push([key, look(value[key] ?? null, depth + 1, budget)]);
+  }
+  const names = fields.map(([name]) => name);
+  const shape: Shape = { type: ["object"], properties: Object.fromEntries(fields), required: names.toSorted() };
+  const isMap = keys.length > MAX_FIELDS || keys.some(looksLikeData) || isMapOfObjects(fields);
+  return isMap ? toMap(shape) : shape;
+}
+
+/** Many entries that are all the same structure: persons by name rather than fields of one thing. */
+function isMapOfObjects(fields: readonly (readonly [string, Shape])[]): boolean {
+  if (fields.length < MAP_FIELDS) return false;
+  const isStructured = fields.every(([, { type }]) => type?.includes("object") === true);
+  return isStructured && new Set(fields.map(([, shape]) => toText(shape))).size === 1;
+}
+
+function merge(one: Shape, other: Shape): Shape {
+  if (!one.type || !other.type) return UNKNOWN;
+  const kinds = [...one.type, ...other.type];
+  const items = one.items && other.items ? merge(one.items, other.items) : (one.items ?? other.items);
+  return {
+    type: KINDS.filter((kind) => kinds.includes(kind)),
+    ...(items && { items }),
+    ...mergeFields(one, other),
+  };
+}
+
+function mergeFields(one: Shape, other: Shape): Pick<Shape, "properties" | "required" | "additionalProperties"> {
+  const isObject = [one, other].map(({ type }) => type?.includes("object") === true);
+  if (!isObject[0] || !isObject[1]) return pickFields(isObject[0] ? one : other);
+  if (one.additionalProperties || other.additionalProperties) return pickFields(joinMaps(one, other));
+  const names = new Set([...Object.keys(one.properties ?? {}), ...Object.keys(other.properties ?? {})]);
+  const properties = Object.fromEntries([...names].map((name) => [name, joinField(name, one, other)]));
+  const required = (one.required ?? []).filter((name) => other.required?.includes(name) === true);
+  const merged: Shape = { type: ["object"], properties, required };
+  const isMap = names.size > MAX_FIELDS || (required.length === 0 && isUniform(properties));
+  return pickFields(isMap ? toMap(merged) : merged);
+}
+
+/** Results that share no field, yet all fields have one type: the names are the data. */
+function isUniform(properties: Readonly<Record<string, Shape>>): boolean {
+  const shapes = Object.values(properties);
+  return shapes.length >= MAP_FIELDS && new Set(shapes.map(toText)).size === 1;
+}
+
+function joinField(name: string, one: Shape, other: Shape): Shape {
+  const first = ownField(one, name);
+  const second = ownField(other, name);
+  return first && second ? merge(first, second) : (first ?? second ?? UNKNOWN);
+}
+
+function ownField({ properties }: Shape, name: string): Shape | undefined {
+  return properties && Object.hasOwn(properties, name) ? properties[name] : undefined;
+}
+
+function joinMaps(one: Shape, other: Shape): Shape {
+  const values = [toMap(one), toMap(other)].flatMap(({ additionalProperties }) => additionalProperties ?? []);
+  return { type: ["object"], additionalProperties: values.length === 0 ? UNKNOWN : values.reduce(merge) };
+}
+
+/** The same object as a map from any name: no name of it is left. */
+function toMap(shape: Shape): Shape {
+  if (shape.additionalProperties) return shape;
+  const values = Object.values(shape.properties ?? {});
+  return { type: ["object"], ...(values.length > 0 && { additionalProperties: values.reduce(merge) }) };
+}
+
+function pickFields({ properties, required, additionalProperties }: Shape) {
+  return {
+    ...(properties && { properties }),
+    ...(required && { required }),
+    ...(additionalProperties && { additionalProperties }),
+  };
+}
+
+/** Too large a shape loses its deepest levels first. */
+function shrink(shape: Shape): Shape {
+  let kept = shape;
+  for (let depth = MAX_DEPTH; toText(kept).length > MAX_SHAPE_CHARACTERS && depth >= 0; depth -= 1) {
+    kept = cut(shape, depth);
+  }
+  return kept;
+}
+
+function cut(shape: Shape, depth: number): Shape {
+  const { items, properties, additionalProperties } = shape;
+  if (!items && !properties && !additionalProperties) return shape;
+  if (depth < 1) return UNKNOWN;
+  const fields = Object.entries(properties ?? {}).map(([name, field]) => [name, cut(field, depth - 1)] as const);
+  return {
+    ...shape,
+    ...(items && { items: cut(items, depth - 1) }),
+    ...(properties && { properties: Object.fromEntries(fields) }),
+    ...(additionalProperties && { additionalProperties: cut(additionalProperties, depth - 1) }),
+  };
+}
+
+/** Independent of the order in which fields were seen. */
+function toText(shape: Shape): string {
+  return canonicalJson(toSchema(shape));
+}
+
+/** The shape as the plain JSON that it is. */
+export function toSchema({ type, items, properties, required, additionalProperties }: Shape): JsonObject {
+  const fields = Object.entries(properties ?? {}).map(([name, field]) => [name, toSchema(field)] as const);
+  return {
+    ...(type && { type }),
+    ...(items && { items: toSchema(items) }),
+    ...(properties && { properties: Object.fromEntries(fields) }),
+    ...(required && { required: required.toSorted() }),
+    ...(additionalProperties && { additionalProperties: toSchema(additionalProperties) }),
+  };
+}

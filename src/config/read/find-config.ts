@@ -1,0 +1,62 @@
+/** Finds the configuration file that applies to a working directory. */
+
+import { lstat } from "node:fs/promises";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+
+import { GloveboxError } from "../../domain/index.ts";
+
+const FILE_NAMES = ["glovebox.config.json", "glovebox.config.jsonc", "glovebox.config.ts"] as const;
+
+/** Where to look. Both folders are absolute; `explicit` may be relative to `cwd`. */
+export interface ConfigSearch {
+  readonly cwd: string;
+  readonly userConfigFolder: string;
+  /** A path that a person named; it is taken or refused, never passed over. */
+  readonly explicit?: string | undefined;
+}
+
+/** The absolute path of the file: the named one, else the nearest upward from `cwd`, else the user's own. */
+export async function findConfig({ cwd, userConfigFolder, explicit }: ConfigSearch): Promise<string | undefined> {
+  if (!isAbsolute(cwd) || !isAbsolute(userConfigFolder))
+    throw new TypeError("Configuration is looked for in absolute folders");
+  if (explicit !== undefined) return getExplicit(resolve(cwd, explicit));
+  for (const folder of [...listUpward(resolve(cwd)), userConfigFolder]) {
+    const found = await findInFolder(folder);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+async function getExplicit(path: string): Promise<string> {
+  if (await exists(path)) return path;
+  const hint = "Check the path that was given with --config";
+  throw new GloveboxError("CONFIG_INVALID", `${path}: there is no such file`, { hint });
+}
+
+/** Two files in one folder are an error: whichever won, somebody would wonder why their edits do nothing. */
+async function findInFolder(folder: string): Promise<string | undefined> {
+  const paths = FILE_NAMES.map((name) => join(folder, name));
+  const present = await Promise.all(paths.map(exists));
+  const found = paths.filter((_, index) => present[index]);
+  if (found.length <= 1) return found[0];
+  const message = `${found.join(" and ")} are both there, and only one of them can apply`;
+  throw new GloveboxError("CONFIG_INVALID", message, { hint: "Remove all but one, or name one with --config" });
+}
+
+function listUpward(folder: string): string[] {
+  const parent = dirname(folder);
+  return parent === folder ? [folder] : [folder, ...listUpward(parent)];
+}
+
+/** A link that leads nowhere exists, so that loading it fails loudly; so does what may not be looked at. */
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (cause) {
+    const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+    if (code === "ENOENT" || code === "ENOTDIR") return false;
+    const hint = "Check the permissions of the folder, or name a file with --config";
+    throw new GloveboxError("CONFIG_INVALID", `${path}: cannot be looked at (${String(code)})`, { hint, cause });
+  }
+}

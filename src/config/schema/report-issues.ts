@@ -1,0 +1,99 @@
+/** Turns what the schema found into sentences: what was expected, what is there, which key was meant. */
+
+import type { z } from "zod";
+
+import { isJsonObject } from "../../domain/index.ts";
+import type { Json, JsonObject } from "../../domain/index.ts";
+import { findNearest } from "./find-nearest.ts";
+import { describeFound, quote } from "../problems.ts";
+import type { KeyPath, Problems } from "../problems.ts";
+import { createConfigSchema } from "./schema.ts";
+
+/** Reports every issue at its own key. `written` is the configuration before expansion, the only text to show. */
+export function reportIssues(
+  issues: readonly z.core.$ZodIssue[],
+  written: Json,
+  problems: Problems,
+  schema: JsonObject = createConfigSchema(),
+): void {
+  for (const issue of issues.flatMap((one) => toPlainIssues(one, written))) {
+    const path = issue.path.map(toSegment);
+    const node = schemaAt(schema, path);
+    if (issue.code === "unrecognized_keys") {
+      for (const key of issue.keys) {
+        problems.report({ path: [...path, key], anchor: "key", message: describeUnknownKey(key, node) });
+      }
+      continue;
+    }
+    const found = isGrant(path) ? "something else" : describeFound(written, path);
+    // Zod's own messages never start so; those that do come from the schema's refinements.
+    const expected = issue.message.startsWith("expected ") ? issue.message : `expected ${describeExpected(node)}`;
+    problems.report({ path, anchor: "value", message: `${expected}; found ${found}` });
+  }
+}
+
+/** Somebody may have written the secret itself where its grant should stand. */
+function isGrant(path: KeyPath): boolean {
+  return path.length === 3 && path[0] === "sandbox" && path[1] === "secrets";
+}
+
+/** Of a value that may be written in two ways, a text and an object, the issues of the way that was meant. */
+function toPlainIssues(issue: z.core.$ZodIssue, written: Json): readonly z.core.$ZodIssue[] {
+  if (issue.code !== "invalid_union" || issue.message.startsWith("expected ")) return [issue];
+  const [asText = [], asObject = []] = issue.errors;
+  const isObject = describeFound(written, issue.path.map(toSegment)) === "an object";
+  return (isObject ? asObject : asText).map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
+}
+
+function toSegment(segment: PropertyKey): string | number {
+  return typeof segment === "number" ? segment : String(segment);
+}
+
+function describeUnknownKey(key: string, node: JsonObject): string {
+  const known = Object.keys(toObject(toObjectForm(node)["properties"]));
+  const nearest = findNearest(key, known);
+  const remedy = nearest === undefined ? `known keys here: ${known.join(", ")}` : `did you mean ${quote(nearest)}?`;
+  return `unknown key; ${remedy}`;
+}
+
+/** The part of a JSON Schema that speaks about `path`; an empty schema where there is none. */
+function schemaAt(schema: JsonObject, path: KeyPath): JsonObject {
+  return path.reduce<JsonObject>((node, segment) => {
+    if (typeof segment === "number") return toObject(node["items"]);
+    const { properties, additionalProperties } = toObjectForm(node);
+    const known = toObject(properties);
+    return toObject(Object.hasOwn(known, segment) ? known[segment] : additionalProperties);
+  }, schema);
+}
+
+function toObjectForm(node: JsonObject): JsonObject {
+  const { anyOf } = node;
+  return Array.isArray(anyOf) ? toObject(anyOf.find((form) => toObject(form)["properties"] !== undefined)) : node;
+}
+
+function describeExpected(node: JsonObject): string {
+  if (Array.isArray(node["anyOf"])) return node["anyOf"].map((form) => describeExpected(toObject(form))).join(" or ");
+  const { type, minimum, maximum, minLength, maxLength, minItems, maxItems } = node;
+  if (Array.isArray(node["enum"])) return `one of ${node["enum"].map((value) => JSON.stringify(value)).join(", ")}`;
+  if (node["const"] !== undefined) return JSON.stringify(node["const"]);
+  if (type === "integer") return `a whole number from ${JSON.stringify(minimum)} to ${JSON.stringify(maximum)}`;
+  if (type === "number" && minimum !== undefined && maximum !== undefined)
+    return `a number from ${JSON.stringify(minimum)} to ${JSON.stringify(maximum)}`;
+  if (type === "number") return "a number";
+  if (type === "boolean") return "true or false";
+  if (type === "string") return `a text${describeRange(minLength, maxLength, " characters")}`;
+  if (type === "array") return `a list${describeRange(minItems, maxItems, " entries")}`;
+  return "an object";
+}
+
+/** " of 1 to 64 characters"; only what is bounded is named. */
+function describeRange(least: Json | undefined, most: Json | undefined, unit: string): string {
+  if (least !== undefined && most !== undefined)
+    return ` of ${JSON.stringify(least)} to ${JSON.stringify(most)}${unit}`;
+  if (least !== undefined) return ` of ${JSON.stringify(least)} or more${unit}`;
+  return most === undefined ? "" : ` of ${JSON.stringify(most)} or fewer${unit}`;
+}
+
+function toObject(value: Json | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}

@@ -1,0 +1,145 @@
+/**
+ * JSON Schema (2020-12, draft-07 and what is left of draft-04) to the text of a TypeScript type. Total: any JSON has a type, if only `unknown`.
+ * Depth, number of nodes and size of the text are bounded; what is over a bound becomes looser, never wrong.
+ */
+
+import { isJsonObject } from "../../domain/index.ts";
+import type { Json, JsonObject, JsonSchema } from "../../domain/index.ts";
+import { toArrayType } from "./array-type.ts";
+import { useDefinition } from "./definitions.ts";
+import type { Converted, Definition } from "./definitions.ts";
+import { toLiteralType } from "./literal-type.ts";
+import { writeOut } from "./named-types.ts";
+import { toObjectType } from "./object-type.ts";
+import { refOf, resolveRef } from "./resolve-ref.ts";
+import type { Scope, TypeOptions } from "./scope.ts";
+import { NEVER, intersect, open, single, unite } from "./type-text.ts";
+import type { TypeText } from "./type-text.ts";
+
+const MAX_DEPTH = 24;
+/** References start a new depth; this bounds the stack. */
+const MAX_LEVEL = 200;
+const MAX_NODES = 2000;
+const MAX_CHARACTERS = 32 * 1024;
+/** A longer list of values is data; its type says as much and costs less. */
+const MAX_ENUM = 100;
+
+const DEFAULTS: TypeOptions = { open: "unknown", commentLength: 120, indent: 0, examples: false };
+
+const SCALARS: ReadonlyMap<string, TypeText> = new Map([
+  ["string", single("string")],
+  ["number", single("number")],
+  ["integer", single("number")],
+  ["boolean", single("boolean")],
+  ["null", single("null")],
+]);
+
+const OBJECT_KEYWORDS = [
+  "properties",
+  "required",
+  "additionalProperties",
+  "patternProperties",
+  "propertyNames",
+] as const;
+const ARRAY_KEYWORDS = ["items", "prefixItems"] as const;
+const COMBINERS = ["$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf"] as const;
+
+/** The type of all values that the schema accepts, as far as TypeScript can say it without names. */
+export function schemaToType(schema: JsonSchema, options: Partial<TypeOptions> = {}): string {
+  const whole = { ...DEFAULTS, ...options };
+  return writeOut(convertSchema(schema, whole), "  ".repeat(whole.indent), open(whole.open));
+}
+
+/** The same, with a mark where a reference leads to something that may deserve a name. */
+export function convertSchema(schema: JsonSchema, options: Partial<TypeOptions>): Converted {
+  const budget = { nodes: MAX_NODES, characters: MAX_CHARACTERS };
+  const definitions = new Map<string, Definition>();
+  const shared = { root: schema, options: { ...DEFAULTS, ...options }, definitions, budget, toType: convert };
+  const type = convert(schema, { ...shared, depth: 0, level: 0, refs: ["#"], isPart: true });
+  const self = definitions.get("#");
+  return { type: self ? useDefinition(self) : type, definitions: [...definitions.values()] };
+}
+
+function convert(schema: Json, parent: Scope): TypeText {
+  const scope = { ...parent, depth: parent.depth + 1, level: parent.level + 1 };
+  const within = { ...scope, isPart: true };
+  const unknown = open(scope.options.open);
+  if (scope.depth > MAX_DEPTH || scope.level > MAX_LEVEL || scope.budget.nodes < 1) return unknown;
+  scope.budget.nodes -= 1;
+  if (schema === false) return NEVER;
+  if (!isJsonObject(schema)) return unknown;
+  const parts = [
+    fromRef(schema, scope),
+    fromKeywords(schema, scope),
+    ...listOf(schema["allOf"]).map((part) => convert(part, within)),
+    fromChoice(schema["anyOf"], within),
+    fromChoice(schema["oneOf"], within),
+  ];
+  const whole = isNothing(schema["not"]) ? NEVER : intersect(parts, unknown);
+  return schema["nullable"] === true ? unite([whole, single("null")], unknown) : whole;
+}
+
+const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
+
+/** `not` can only be said where it refuses everything. */
+function isNothing(not: Json | undefined): boolean {
+  return not === true || (isJsonObject(not) && Object.keys(not).length === 0);
+}
+
+function fromRef(schema: JsonObject, scope: Scope): TypeText {
+  const ref = refOf(schema);
+  const unknown = open(scope.options.open);
+  if (ref === undefined || scope.refs.includes(ref)) return unknown;
+  const known = scope.definitions.get(ref);
+  if (known) return useDefinition(known);
+  const target = resolveRef(scope.root, ref);
+  if (target === undefined) return unknown;
+  const definition: Definition = { id: scope.definitions.size, ref, isRecursive: false };
+  scope.definitions.set(ref, definition);
+  const options = { ...scope.options, indent: 0 };
+  definition.type = convert(target, { ...scope, options, depth: 0, refs: [...scope.refs, ref] });
+  return useDefinition(definition);
+}
+
+function fromChoice(choices: Json | undefined, scope: Scope): TypeText {
+  const unknown = open(scope.options.open);
+  const parts = listOf(choices).map((choice) => convert(choice, scope));
+  return parts.length === 0 ? unknown : unite(parts, unknown);
+}
+
+function fromKeywords(schema: JsonObject, scope: Scope): TypeText {
+  const unknown = open(scope.options.open);
+  if (schema["const"] !== undefined) return toLiteralType(schema["const"], scope);
+  const values = listOf(schema["enum"]);
+  const literals = values.length > MAX_ENUM ? [] : values.map((value) => toLiteralType(value, scope));
+  const listed = literals.length === 0 ? unknown : unite(literals, unknown);
+  const types = listed.kind === "unknown" ? toTypes(schema, scope).map((type) => fromType(type, schema, scope)) : [];
+  return types.length === 0 ? listed : unite(types, unknown);
+}
+
+/**
+ * Servers often leave `type` out where the other keywords make it plain. `required` alone does not: only beside what says
+ * more of the same value it is meant for an object.
+ */
+function toTypes(schema: JsonObject, { isPart }: Scope): readonly Json[] {
+  const type = schema["type"];
+  if (typeof type === "string") return [type];
+  if (Array.isArray(type)) return type;
+  const telling = isPart ? OBJECT_KEYWORDS : OBJECT_KEYWORDS.filter((keyword) => keyword !== "required");
+  if (telling.some((keyword) => Object.hasOwn(schema, keyword))) return ["object"];
+  return ARRAY_KEYWORDS.some((keyword) => Object.hasOwn(schema, keyword)) ? ["array"] : [];
+}
+
+function fromType(type: Json, schema: JsonObject, scope: Scope): TypeText {
+  const unknown = open(scope.options.open);
+  if (typeof type !== "string") return unknown;
+  if (type === "array") return toArrayType(schema, scope);
+  if (type === "object") return saysNothing(schema) ? unknown : toObjectType(schema, scope);
+  return SCALARS.get(type) ?? unknown;
+}
+
+/** A bare `type: object` beside a reference or a choice adds nothing but noise. */
+function saysNothing(schema: JsonObject): boolean {
+  const isBare = !OBJECT_KEYWORDS.some((keyword) => Object.hasOwn(schema, keyword));
+  return isBare && COMBINERS.some((keyword) => Object.hasOwn(schema, keyword));
+}
