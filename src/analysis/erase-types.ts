@@ -59,36 +59,51 @@ function eraseWithoutReturns(text: string, timebox: Timebox): Erased {
 
 const RETURN = /\breturn\b(?=([ \t]*[^\s;}])?)/gu;
 
-/**
- * The JavaScript of one enum, as one statement that also adds to an enum of the same name; `undefined` if it has errors.
- * `earlier` are the declarations whose members it may name without saying where they are from.
- */
-export function transformEnum(declaration: string, earlier: readonly string[]): string | undefined {
-  try {
-    const transform = (text: string): string => loadAmaro().transformSync(text, { mode: "transform" }).code.trim();
-    const [before, all] = [
-      earlier.length === 0 ? "" : transform(earlier.join("\n")),
-      transform([...earlier, declaration].join("\n")),
-    ];
-    return all.startsWith(before) ? `;${all.slice(before.length).trim()}` : undefined;
-  } catch {
-    return undefined;
-  }
+/** The output of amaro's compiler with its source map. `before` was put before the source, and the map counts it. */
+export type Translated =
+  | { readonly kind: "translated"; readonly code: string; readonly map: string; readonly before: string }
+  | Exclude<Erased, { kind: "erased" }>;
+
+/** Never throws. */
+export function translateTypes(text: string, timebox: Timebox): Translated {
+  const asBody = (): Translated => translate(BEFORE, text, timebox);
+  if (!MODULE_WORD.test(text)) return asBody();
+  const translated = translate("", text, timebox);
+  return translated.kind === "refused" && translated.message.startsWith("Return statement") ? asBody() : translated;
+}
+
+function translate(before: string, text: string, timebox: Timebox): Translated {
+  const whole = before === "" ? text : before + text + AFTER;
+  const ran = runAmaro(whole, "transform", timebox);
+  return ran.kind === "ran"
+    ? { kind: "translated", code: ran.code, map: ran.map, before }
+    : moveBack(ran, before.length);
 }
 
 function erase(text: string, from: number, timebox: Timebox): Erased {
+  const ran = runAmaro(text, "strip-only", timebox);
+  if (ran.kind !== "ran") return moveBack(ran, from);
+  if (ran.code.length !== text.length) return { kind: "broken" };
+  return { kind: "erased", text: restoreEnds(text, ran.code).slice(from, from === 0 ? undefined : -AFTER.length) };
+}
+
+type Ran = { readonly kind: "ran"; readonly code: string; readonly map: string } | Exclude<Erased, { kind: "erased" }>;
+
+function runAmaro(text: string, mode: "strip-only" | "transform", timebox: Timebox): Ran {
   try {
     const amaro = loadAmaro();
-    const erased = timebox(() => amaro.transformSync(text, { mode: "strip-only" }).code);
-    if (erased.length !== text.length) return { kind: "broken" };
-    const ended = restoreEnds(text, erased);
-    return { kind: "erased", text: ended.slice(from, from === 0 ? undefined : -AFTER.length) };
+    const { code, map = "" } = timebox(() => amaro.transformSync(text, { mode, sourceMap: mode === "transform" }));
+    return { kind: "ran", code, map };
   } catch (thrown) {
     const refusal = parseRefusal(thrown, text);
     if (!refusal) unloadAmaro();
-    if (!refusal) return { kind: "broken" };
-    return { ...refusal, offset: Math.max(0, refusal.offset - from), end: Math.max(0, refusal.end - from) };
+    return refusal ?? { kind: "broken" };
   }
+}
+
+function moveBack(failed: Exclude<Erased, { kind: "erased" }>, by: number): Exclude<Erased, { kind: "erased" }> {
+  if (failed.kind === "broken") return failed;
+  return { ...failed, offset: Math.max(0, failed.offset - by), end: Math.max(0, failed.end - by) };
 }
 
 const END_BEFORE_OPERATOR = /;(?=\s*[([`/+-])/gu;

@@ -7,8 +7,8 @@ export type Held =
   | { readonly kind: "namespace"; readonly name: string }
   /** An array. `at` is the place of what it holds, where the text fixes it; `from` is where the array was made. */
   | { readonly kind: "list"; readonly item: Held; readonly at: number | undefined; readonly from?: AnyNode }
-  /** An object. `methods` are those written in it, whose `this` is followed. */
-  | { readonly kind: "record"; readonly key: string; readonly value: Held; readonly methods: readonly string[] };
+  /** An object without methods. */
+  | { readonly kind: "record"; readonly key: string; readonly value: Held };
 
 /** Two values with the same text are followed once. */
 export function textOf(held: Held): string {

@@ -1,184 +1,152 @@
 /**
- * Gives opened namespaces their meaning: each body becomes a function that fills an object, exported variables become
- * properties of that object, and names that another part of the same namespace exports are read from it. By insertions and
- * blanks only, so every place stays the author's own.
+ * Two things that amaro's compiler leaves to a type checker. The parts of one namespace see each other's exports, and an
+ * alias (`import a = N.b`) that nothing mentions when types are gone may have been one of a type.
  */
 
-import type { AnyNode, Identifier, Program as Root, VariableDeclaration } from "acorn";
+import type { AnyNode, FunctionExpression, Identifier } from "acorn";
 import type { Insertion } from "../domain/index.ts";
 import { blankAll } from "./blank.ts";
-import { findParts } from "./find-parts.ts";
-import type { Part } from "./find-parts.ts";
 import { insert, joinInsertions, withoutInsertions } from "./insert.ts";
 import type { Edit } from "./insert.ts";
-import type { NamespaceBody } from "./open-namespace.ts";
 import { parseJavascript } from "./parse-javascript.ts";
-import { readTree } from "./read-tree.ts";
+import { readTree, withoutParens } from "./read-tree.ts";
 import type { Tree } from "./read-tree.ts";
-import { namesOf, resolveScopes } from "./resolve-scopes.ts";
+import { resolveScopes } from "./resolve-scopes.ts";
 import type { Binding, Globals } from "./resolve-scopes.ts";
+import { scanTokens } from "./scan-tokens.ts";
 
-/** The longer text and what of it is not the author's. */
+/** Plain JavaScript and what of it is not the author's. */
 export interface Linked {
   readonly text: string;
   readonly insertions: readonly Insertion[];
 }
 
-interface Given {
-  /** The author's text as it came. */
-  readonly source: string;
-  readonly bodies: readonly NamespaceBody[];
-  /** What other translations put in. */
-  readonly additions: readonly Edit[];
+/** What the parts of one namespace share: the names that any of them exports, and the namespaces in it. */
+interface Namespace {
+  readonly exports: Set<string>;
+  readonly inner: Map<string | Binding, Namespace>;
 }
 
-/** `text` is aligned with the source. Where it is no JavaScript, what comes out is none either, and a parser says why. */
-export function linkNamespaces(text: string, { source, bodies, additions }: Given): Linked {
-  const mark = findFreeName(text);
-  const frames = bodies.flatMap(({ open, end, names }, at) => [
-    { at: open, text: `;(function(${names.map((_, index) => `${mark}${at}_${index}`).join()})` },
-    { at: end, text: ")();" },
-  ]);
-  const framed = insert(
-    text,
-    [...additions, ...frames].toSorted((a, b) => a.at - b.at),
-  );
-  const parsed = parseJavascript(framed.javascript);
-  if (!parsed.ok) return { text: framed.javascript, insertions: framed.insertions };
-  const { edits, blanks } = createChanges(parsed.root, { source, bodies, mark, insertions: framed.insertions });
-  const linked = insert(blankAll(framed.javascript, blanks), edits);
-  return { text: linked.javascript, insertions: joinInsertions(framed.insertions, linked.insertions) };
-}
-
-function findFreeName(text: string): string {
-  let mark = "$ns";
-  while (text.includes(mark)) mark += "$";
-  return mark;
-}
-
-interface Changes {
-  readonly edits: readonly Edit[];
-  readonly blanks: readonly (readonly [from: number, to: number])[];
+/** One part, translated to `(function (param) { … })(name || (name = {}))`. */
+interface Part {
+  readonly callee: FunctionExpression;
+  readonly param: Identifier;
+  readonly outer: Part | undefined;
+  readonly namespace: Namespace;
 }
 
 interface Context {
   readonly tree: Tree;
   readonly globals: Globals;
-  readonly parts: readonly Part[];
-  /** Exported variables and the object that each is a property of. */
-  readonly properties: Map<Binding, string>;
-  readonly toAuthor: (offset: number) => number;
+  /** Whether the compiler put a node in. */
+  readonly isAdded: (node: AnyNode) => boolean;
 }
 
-function createChanges(
-  root: Root,
-  given: Pick<Given, "source" | "bodies"> & { readonly mark: string; readonly insertions: readonly Insertion[] },
-): Changes {
-  const tree = readTree(root);
-  const toAuthor = (offset: number): number => withoutInsertions(given.insertions, offset);
-  const parts = findParts(tree, { ...given, toAuthor });
-  const context: Context = { tree, globals: resolveScopes(tree), parts, properties: new Map(), toAuthor };
-  const exported = parts.flatMap((part) => part.exported.map((node) => changesOfExport(node, part, context)));
-  const aliases = findUnusedAliases(given.source, context);
-  const edits = [
-    ...parts.flatMap(editsOfFrame),
-    ...exported.flatMap((changes) => changes.edits),
-    ...mentionsOf(context).flatMap((mention) => editsOfMention(mention, context)),
-  ];
-  return {
-    edits: edits.toSorted((a, b) => a.at - b.at),
-    blanks: [...exported.flatMap((changes) => changes.blanks), ...aliases].toSorted(([a], [b]) => a - b),
-  };
-}
-
-/** The objects that the function is called with; a namespace may go on with a function, a class or an enum of its name. */
-function editsOfFrame({ body, statement, call, outer, isExported, siblings }: Part): readonly Edit[] {
-  const [first = "", ...rest] = body.names;
-  const object = outer?.params.at(-1);
-  const own = isExported && object !== undefined ? `${object}.${first}` : first;
-  const args = [isExported ? `${first}=${own}||(${own}={})` : `${first}||(${first}={})`];
-  let path = first;
-  for (const name of rest) {
-    path += `.${name}`;
-    args.push(`${path}||(${path}={})`);
-  }
-  const variable = siblings.has(first) ? [] : [{ at: statement.start, text: `var ${first};` }];
-  return [...variable, { at: call.end - 1, text: args.join() }];
-}
-
-function changesOfExport(node: AnyNode, part: Part, context: Context): Changes {
-  const object = part.params.at(-1) ?? "";
-  if (node.type !== "VariableDeclaration") {
-    const name = "id" in node && node.id?.type === "Identifier" ? node.id.name : undefined;
-    return { edits: name === undefined ? [] : [{ at: node.end, text: `;${object}.${name}=${name};` }], blanks: [] };
-  }
-  const isInserted = context.toAuthor(node.start) === context.toAuthor(node.end - 1);
-  return isInserted ? changesOfEnum(node, object) : changesOfVariables(node, object, context);
-}
-
-/** An enum adds to one of its name that an earlier part exported. */
-function changesOfEnum(node: VariableDeclaration, object: string): Changes {
-  const [name = ""] = node.declarations.flatMap(({ id }) => (id.type === "Identifier" ? [id.name] : []));
-  const before = { at: node.start, text: `${name}=${object}.${name};` };
-  return { edits: [before, { at: node.end, text: `;${object}.${name}=${name};` }], blanks: [] };
-}
-
-/** `export let a = 1, { b } = c` becomes `(object.a = 1, { b: object.b } = c)`. */
-function changesOfVariables(node: VariableDeclaration, object: string, context: Context): Changes {
-  const names = node.declarations.flatMap(({ id }) => namesOf(id));
-  for (const name of names) {
-    const binding = context.globals.bindingOf(name);
-    if (binding) context.properties.set(binding, object);
-  }
-  const first = node.declarations[0]?.start ?? node.end;
-  const last = node.declarations.at(-1)?.end ?? node.end;
-  const edits = [
-    { at: node.start, text: ";(" },
-    ...names.flatMap((name) => editsOfName(name, object, context)),
-    { at: last, text: ");" },
-  ];
-  return { edits, blanks: [[node.start, first]] };
-}
-
-function mentionsOf({ tree, globals }: Context): readonly Identifier[] {
-  const bindings = new Set(tree.nodes.flatMap((node) => globals.bindingOf(node) ?? []));
-  return [...[...bindings].flatMap(({ mentions }) => mentions), ...[...globals.mentions.values()].flat()];
-}
-
-function editsOfMention(mention: Identifier, context: Context): readonly Edit[] {
-  const object = findObject(mention, context);
-  return object === undefined ? [] : editsOfName(mention, object, context);
-}
-
-/** From the inside out: a name of the function's own, or one that some part of that namespace exports. */
-function findObject(mention: Identifier, { globals, parts, properties }: Context): string | undefined {
-  const binding = globals.bindingOf(mention);
-  let part = parts.findLast(({ callee }) => mention.start >= callee.body.start && mention.end <= callee.body.end);
-  for (; part; part = part.outer) {
-    const { start, end } = part.callee.body;
-    const isOwn = binding?.declarers.some((declarer) => declarer.start >= start && declarer.end <= end);
-    if (binding && isOwn) return properties.get(binding);
-    const at = part.exports.findLastIndex((names) => names.has(mention.name));
-    if (at >= 0) return part.params[at];
-  }
-  return undefined;
-}
-
-function editsOfName(name: Identifier, object: string, { tree }: Pick<Context, "tree">): readonly Edit[] {
-  const parent = tree.parentOf(name);
-  const holder = parent?.type === "AssignmentPattern" && parent.left === name ? tree.parentOf(parent) : parent;
-  const isShort = holder?.type === "Property" && holder.shorthand;
-  return [{ at: name.start, text: isShort ? `${name.name}:${object}.` : `${object}.` }];
-}
-
-/** An alias that only types mention may stand for a type, of which there is nothing when the program runs. */
-function findUnusedAliases(source: string, { tree, globals, parts, toAuthor }: Context): Changes["blanks"] {
-  const exported = new Set(parts.flatMap((part) => part.exported));
-  return tree.nodes.flatMap((node) => {
-    if (node.type !== "VariableDeclaration" || exported.has(node)) return [];
-    if (!source.startsWith("import", toAuthor(node.start))) return [];
+/** Text that does not parse is returned as it is; the caller's parser says why. */
+export function linkNamespaces({ text, insertions }: Linked, source: string): Linked {
+  const parsed = parseJavascript(text);
+  if (!parsed.ok) return { text, insertions };
+  const tree = readTree(parsed.root);
+  const toAuthor = (offset: number): number => withoutInsertions(insertions, offset);
+  const isAdded = (node: AnyNode): boolean => toAuthor(node.start) === toAuthor(node.start + 1);
+  const context: Context = { tree, globals: resolveScopes(tree), isAdded };
+  const parts = findParts(context);
+  const edits = parts.length > 1 ? findMentions(context).flatMap((name) => editsOf(name, parts, context)) : [];
+  const unused = tree.nodes.flatMap((node) => {
+    if (node.type !== "VariableDeclaration" || !source.startsWith("import", toAuthor(node.start))) return [];
     const [alias] = node.declarations;
-    const binding = alias && globals.bindingOf(alias.id);
-    return binding?.mentions.length === 0 ? [[node.start, node.end] as const] : [];
+    const isUnused = alias && context.globals.bindingOf(alias.id)?.mentions.length === 0;
+    return isUnused ? [[node.start, node.end] as const] : [];
   });
+  const ascending = edits.toSorted((a, b) => a.at - b.at);
+  const linked = insert(blankAll(text, unused), ascending);
+  return { text: linked.javascript, insertions: joinInsertions(insertions, linked.insertions) };
+}
+
+function findParts(context: Context): readonly Part[] {
+  const { tree, globals, isAdded } = context;
+  const top = createNamespace();
+  const parts = new Map<Binding, Part>();
+  for (const node of tree.nodes) {
+    if (node.type !== "CallExpression" || node.arguments.length !== 1) continue;
+    const callee = withoutParens(node.callee);
+    const [param] = callee.type === "FunctionExpression" && isAdded(callee) ? callee.params : [];
+    const object = node.arguments[0]?.type === "LogicalExpression" ? node.arguments[0].left : undefined;
+    const binding = param && globals.bindingOf(param);
+    if (callee.type !== "FunctionExpression" || param?.type !== "Identifier" || !object || !binding) continue;
+    const outer = [...parts.values()].findLast((part) => isIn(node, part.callee));
+    parts.set(binding, { callee, param, outer, namespace: namespaceOf(object) });
+  }
+  for (const { type, ...member } of tree.nodes.filter((node) => node.type === "MemberExpression")) {
+    const part = isAdded(member.object) ? parts.get(globals.bindingOf(member.object) ?? NONE) : undefined;
+    if (member.property.type === "Identifier") part?.namespace.exports.add(member.property.name);
+  }
+  return [...parts.values()];
+
+  function namespaceOf(object: AnyNode): Namespace {
+    const isMember = object.type === "MemberExpression" && object.property.type === "Identifier";
+    const holder = isMember ? parts.get(globals.bindingOf(object.object) ?? NONE)?.namespace : undefined;
+    const { inner } = holder ?? top;
+    const key =
+      isMember && object.property.type === "Identifier" ? object.property.name : (globals.bindingOf(object) ?? "");
+    const known = inner.get(key) ?? createNamespace();
+    inner.set(key, known);
+    return known;
+  }
+}
+
+const NONE: Binding = { declarers: [], mentions: [] };
+
+function createNamespace(): Namespace {
+  return { exports: new Set(), inner: new Map() };
+}
+
+function isIn(node: AnyNode, outer: AnyNode): boolean {
+  return node.start >= outer.start && node.end <= outer.end;
+}
+
+/** Every use of a name that the author wrote. */
+function findMentions({ tree, globals, isAdded }: Context): readonly Identifier[] {
+  const bindings = new Set(tree.nodes.flatMap((node) => globals.bindingOf(node) ?? []));
+  const mentions = [...[...bindings].flatMap(({ mentions: own }) => own), ...[...globals.mentions.values()].flat()];
+  return mentions.filter((mention) => !isAdded(mention));
+}
+
+/** From the inside out: a name that the part declares itself, or one that another part of its namespace exports. */
+function editsOf(mention: Identifier, parts: readonly Part[], { tree, globals }: Context): readonly Edit[] {
+  const declarers = globals.bindingOf(mention)?.declarers ?? [];
+  for (let part = parts.findLast(({ callee }) => isIn(mention, callee.body)); part; part = part.outer) {
+    const { callee, param, namespace } = part;
+    if (declarers.some((declarer) => isIn(declarer, callee))) return [];
+    if (!namespace.exports.has(mention.name)) continue;
+    const parent = tree.parentOf(mention);
+    const holder = parent?.type === "AssignmentPattern" && parent.left === mention ? tree.parentOf(parent) : parent;
+    const isShort = holder?.type === "Property" && holder.shorthand;
+    return [{ at: mention.start, text: isShort ? `${mention.name}:${param.name}.` : `${param.name}.` }];
+  }
+  return [];
+}
+
+const MAYBE_ALIAS = /\bimport\s+[\p{ID_Start}$_][^\s=]*(?:\s+[\p{ID_Start}$_][^\s=]*)?\s*=/u;
+
+/** Whether the text may have an alias at all. */
+export function mayAlias(text: string): boolean {
+  return MAYBE_ALIAS.test(text);
+}
+
+/** `import a = N.b` declares a variable: the word is replaced in place, so that nothing moves. One of a type is blanked. */
+export function replaceAliases(text: string): string {
+  if (!mayAlias(text)) return text;
+  const tokens = [...scanTokens(text)];
+  let [replaced, copied] = ["", 0];
+  for (const [at, { text: word, start }] of tokens.entries()) {
+    const isType = tokens[at + 1]?.text === "type" && tokens[at + 2]?.kind === "word";
+    const [name, sign, first] = tokens.slice(isType ? at + 2 : at + 1);
+    const isAlias = word === "import" && name?.kind === "word" && sign?.text === "=" && first?.kind === "word";
+    if (!isAlias || first.text === "require") continue;
+    // `type X = N.b` is left of `import type X = N.b`, and the type stripper takes that.
+    replaced += `${text.slice(copied, start)}${isType ? "      " : "var   "}`;
+    copied = start + word.length;
+  }
+  return replaced + text.slice(copied);
 }

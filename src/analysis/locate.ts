@@ -41,7 +41,7 @@ export function toAuthorPosition(
   line: number,
   column: number,
 ): Position {
-  const offset = toNew(program.javascript, offsetAt(program.javascript, line, column));
+  const offset = toNew(program.javascript, createOffsetFinder(program.javascript)({ line, column }));
   return createLocator(program.source)(withoutInsertions(program.insertions, offset));
 }
 
@@ -75,11 +75,14 @@ function caretUnder(text: string, index: number): string {
   return `${lead.padEnd(index)}^`;
 }
 
-function offsetAt(text: string, line: number, column: number): number {
+/** The way back from lines and columns, with the lines indexed once. Places beyond the text are clamped to it. */
+export function createOffsetFinder(text: string): (position: Position) => number {
   const starts = lineStarts(text);
-  const start = starts[line - 1];
-  if (start === undefined) return line < 1 ? 0 : text.length;
-  return Math.min(start + Math.max(0, column - 1), text.length);
+  return ({ line, column }) => {
+    const start = starts[line - 1];
+    if (start === undefined) return line < 1 ? 0 : text.length;
+    return Math.min(start + Math.max(0, column - 1), text.length);
+  };
 }
 
 function lineStarts(text: string): readonly number[] {

@@ -4,7 +4,7 @@
  */
 
 import { Parser } from "acorn";
-import type { Options, Program as Root } from "acorn";
+import type { Options, Program as Root, Token } from "acorn";
 import { readNodes } from "./read-tree.ts";
 
 /** `exhausted` tells that the parser ran out of stack, where another parser would do no better. */
@@ -24,10 +24,10 @@ const MAX_REGEX_CHARS = 8_192;
 
 const NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
 
-/** Never throws. */
-export function parseJavascript(text: string): Parsed {
+/** Never throws. Tokens are appended to `tokens`, if it is given. */
+export function parseJavascript(text: string, tokens?: Token[]): Parsed {
   try {
-    const root = BoundedParser.parse(text, OPTIONS);
+    const root = BoundedParser.parse(text, tokens ? { ...OPTIONS, onToken: tokens } : OPTIONS);
     const comment = findHtmlComment(text, root);
     if (comment !== undefined) return toRefusal("HTML-like comments are not allowed", comment);
     const name = findStrangeName(text, root);

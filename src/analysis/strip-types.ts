@@ -7,18 +7,16 @@ import type { AnyNode, Program as Root } from "acorn";
 import type { GloveboxError, Insertion } from "../domain/index.ts";
 import { eraseTypes } from "./erase-types.ts";
 import type { Erased, Timebox } from "./erase-types.ts";
-import { insert, withoutInsertions } from "./insert.ts";
-import type { Edit } from "./insert.ts";
-import { linkNamespaces } from "./link-namespaces.ts";
-import type { NamespaceBody } from "./open-namespace.ts";
-import { mayAlias, replaceAliases } from "./open-namespace.ts";
+import { insert, joinInsertions, withoutInsertions } from "./insert.ts";
+import type { Inserted } from "./insert.ts";
+import { linkNamespaces, mayAlias, replaceAliases } from "./link-namespaces.ts";
+import type { Linked } from "./link-namespaces.ts";
 import { parseJavascript } from "./parse-javascript.ts";
 import type { Parsed } from "./parse-javascript.ts";
 import { readNodes } from "./read-tree.ts";
 import { refuse } from "./refuse.ts";
 import { transformAccessors } from "./transform-accessors.ts";
-import { MAX_TRANSFORMS, hasManyTransforms, transformTypes } from "./transform-types.ts";
-import type { Enumeration } from "./transform-types.ts";
+import { MAX_TRANSFORMS, hasManyTransforms, isTransformable, transformTypes } from "./transform-types.ts";
 
 /** Plain JavaScript and its tree. */
 export interface Stripped {
@@ -69,52 +67,46 @@ export function stripTypes(text: string, bounds: StripBounds): Stripped {
   const plain = parseJavascript(text);
   if (plain.ok && !mayHoldTypeArguments(text, plain.root)) return { text, root: plain.root, insertions: [] };
   if (!plain.ok && (plain.exhausted || NEVER_TYPES.test(plain.message))) throw refuseParse(text, plain);
-  const { erased, additions, bodies } = eraseAll(text, bounds);
-  if (bodies.length > 0 && bounds.tokens > MAX_LINKED_TOKENS) throw refuseLong(text, bodies[0]?.start ?? 0);
-  const linked = erased.kind === "erased" ? link(erased.text, { source: text, additions, bodies }) : undefined;
+  const prepared = prepare(text);
+  const erased = eraseAll(prepared.javascript, bounds);
+  const linked = erased.kind === "erased" ? link(erased, prepared, text) : undefined;
   const parsed = linked && parseJavascript(linked.text);
   if (parsed?.ok && linked) return { ...linked, root: parsed.root };
   if (plain.ok) return { text, root: plain.root, insertions: [] };
   if (erased.kind === "broken" && bounds.visits > MAX_VISITS) throw refuseAmbiguous(text, plain.offset);
-  if (erased.kind === "refused") throw refuseErasure(text, erased);
+  if (erased.kind === "refused") {
+    throw refuseErasure(text, { ...erased, offset: withoutInsertions(prepared.insertions, erased.offset) });
+  }
   if (!parsed || parsed.ok || !linked) throw refuseParse(text, plain);
   throw refuseParse(text, { ...parsed, offset: withoutInsertions(linked.insertions, parsed.offset) });
 }
 
-/** What is to be put into the erased text. */
-interface Pending {
-  readonly additions: readonly Edit[];
-  readonly bodies: readonly NamespaceBody[];
+/** What neither the stripper nor the compiler translates, written as TypeScript that they do. */
+function prepare(text: string): Inserted {
+  const { text: blanked, additions } = transformAccessors(replaceAliases(text));
+  return insert(blanked, additions);
 }
 
-/** Types, and one by one what is more than types. */
-function eraseAll(text: string, bounds: StripBounds): Pending & { readonly erased: Erased } {
+type AllErased = Exclude<Erased, { kind: "erased" }> | (Linked & { readonly kind: "erased" });
+
+/** Types become spaces; a text that has more than types is translated. */
+function eraseAll(text: string, bounds: StripBounds): AllErased {
   const timebox: Timebox = bounds.timebox ?? ((work) => work());
-  const additions: Edit[] = [];
-  const bodies: NamespaceBody[] = [];
-  const enumerations: Enumeration[] = [];
-  if (bounds.visits > MAX_VISITS) return { erased: { kind: "broken" }, additions, bodies };
+  if (bounds.visits > MAX_VISITS) return { kind: "broken" };
   if (hasManyTransforms(text)) throw refuseMany(text);
-  const accessors = transformAccessors(replaceAliases(text));
-  additions.push(...accessors.additions);
-  let current = accessors.text;
-  for (let count = 0; ; count += 1) {
-    const erased = eraseTypes(current, timebox);
-    const transformed =
-      erased.kind === "refused" && count < MAX_TRANSFORMS ? transformTypes(current, erased, enumerations) : undefined;
-    if (!transformed) return { erased, additions: additions.toSorted((a, b) => a.at - b.at), bodies };
-    current = transformed.text;
-    additions.push(...transformed.additions);
-    if (transformed.enumeration !== undefined) enumerations.push(transformed.enumeration);
-    if (transformed.body) bodies.push(transformed.body);
-  }
+  const erased = eraseTypes(text, timebox);
+  if (erased.kind === "erased") return { ...erased, insertions: [] };
+  if (erased.kind === "broken" || !isTransformable(text, erased)) return erased;
+  const isNamespace = erased.message.startsWith("TypeScript namespace");
+  if (isNamespace && bounds.tokens > MAX_LINKED_TOKENS) throw refuseLong(text, erased.offset);
+  const transformed = transformTypes(text, timebox);
+  if (transformed.kind !== "woven") return transformed;
+  return { kind: "erased", text: transformed.woven.javascript, insertions: transformed.woven.insertions };
 }
 
-function link(erased: string, given: Pending & { readonly source: string }): Omit<Stripped, "root"> {
-  const { source, additions, bodies } = given;
-  if (bodies.length > 0 || mayAlias(source)) return linkNamespaces(erased, given);
-  const { javascript, insertions } = insert(erased, additions);
-  return { text: javascript, insertions };
+function link({ text, insertions }: Linked, prepared: Inserted, source: string): Linked {
+  const joined = { text, insertions: joinInsertions(prepared.insertions, insertions) };
+  return /\b(?:namespace|module)\b/u.test(source) || mayAlias(source) ? linkNamespaces(joined, source) : joined;
 }
 
 /**
