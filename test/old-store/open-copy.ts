@@ -16,6 +16,7 @@ import type { Finished } from "../fixtures/product.ts";
 const FIXTURE = resolve("test/fixtures/old-store");
 const PRELOAD = pathToFileURL(join(FIXTURE, "set-clock-and-host.mjs"));
 const NOT_COPIED = new Set(["README.md", "expected.json", "set-clock-and-host.mjs", "write.mjs"]);
+const ADDRESSES = /^\{.*\}$/m;
 
 /** What the version that wrote the fixture answered at that time. */
 export const EXPECTED: unknown = JSON.parse(readFileSync(join(FIXTURE, "expected.json"), "utf8"));
@@ -97,7 +98,9 @@ export function openCopy({ laterMs = 0 }: { readonly laterMs?: number } = {}): C
     async serve() {
       const child = startGlovebox(["serve", "--json", "--port", "0"], folder, environment);
       children.push(child);
-      return connect(child, textAt(JSON.parse(await waitForOutput(child, /\}\n$/)), "mcp"));
+      // Warnings on standard error may stand before and after the addresses.
+      const [addresses = ""] = ADDRESSES.exec(await waitForOutput(child, ADDRESSES)) ?? [];
+      return connect(child, textAt(JSON.parse(addresses), "mcp"));
     },
     async startNotes() {
       const child = spawn(process.execPath, ["notes-server.mjs"], { cwd: folder });
