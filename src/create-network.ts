@@ -4,50 +4,17 @@ import type { Settings } from "./config/index.ts";
 import { GloveboxError } from "./domain/index.ts";
 import type { NetworkPolicy } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
-import type { Egress, GuestRequest } from "./egress/index.ts";
-import type { CheckRequest, ExecutionRequest, SendRequest } from "./execution/index.ts";
+import type { Egress } from "./egress/index.ts";
 import type { Vault } from "./vault/index.ts";
 import { resolveTemplates } from "./connectors/index.ts";
 import { mask } from "./host-powers.ts";
 
-/** How long a response may pause. The time of the whole request is the limit of a call. */
-const IDLE_MS = 15_000;
-
-type Asked = Pick<ExecutionRequest, "limits" | "networkPolicy">;
-
-export interface ProgramNetwork {
-  /** Whether `fetch` exists; without a request, whether any program may have it. */
-  has(request?: Pick<ExecutionRequest, "networkPolicy">): boolean;
-  /** What the `fetch` of one execution leads to. */
-  sendFor(request: Asked, lender?: GuestRequest["lender"]): SendRequest;
-  /** Whether it might, for a `fetch` that is only rehearsed. */
-  checkFor(request: Asked): CheckRequest;
-}
-
-/** It decides nothing: policies go along with each request, and egress holds every one of them. */
-export function createProgramNetwork(settings: Settings, egress: Egress): ProgramNetwork {
-  const { networkPolicy: usual } = settings.sandbox;
-  const policiesOf = (asked?: NetworkPolicy): readonly NetworkPolicy[] => (asked ? [usual, asked] : [usual]);
-  return {
-    has: (request) => mayFetch(settings, request?.networkPolicy),
-    sendFor:
-      ({ limits, networkPolicy }, lender) =>
-      (request) =>
-        egress.fetchFor(policiesOf(networkPolicy), lender ? { ...request, lender } : request, {
-          maxBytes: limits.resultBytes,
-          totalMs: limits.callMs,
-          idleMs: IDLE_MS,
-        }),
-    checkFor:
-      ({ networkPolicy }) =>
-      (request) =>
-        egress.checkFor(policiesOf(networkPolicy), request),
-  };
-}
-
-/** Whether programs have a `fetch` that could lead anywhere at all. */
-export function mayFetch({ sandbox, egress }: Settings, asked?: NetworkPolicy): boolean {
-  return [sandbox.networkPolicy, egress.networkPolicy, asked].every((policy) => policy?.mode !== "blocked");
+/** The policies that hold for the requests of programs. */
+export function networkOf({ sandbox, egress }: Settings): {
+  policy: NetworkPolicy;
+  ceiling: NetworkPolicy | undefined;
+} {
+  return { policy: sandbox.networkPolicy, ceiling: egress.networkPolicy };
 }
 
 /** The way out, with what the operator says about all of it. The password for a proxy is lent when it is first used. */

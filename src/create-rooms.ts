@@ -3,6 +3,8 @@
 import { planCalls, rememberAnalyses } from "./analysis/index.ts";
 import type { Ledger } from "./ledger/index.ts";
 import { openBridge } from "./bridge/index.ts";
+import { createBuiltins, createGuide, createProgramNetwork } from "./builtins/index.ts";
+import type { ProgramNetwork } from "./builtins/index.ts";
 import { createSearch } from "./catalog/index.ts";
 import type { Catalog, Shapes, ToolsWatch } from "./catalog/index.ts";
 import { checkProgram } from "./checker/index.ts";
@@ -10,7 +12,7 @@ import type { Checker } from "./checker/index.ts";
 import type { Settings } from "./config/index.ts";
 import type { CatalogSnapshot, ExecutionEvent, PrincipalId, Program, Tool } from "./domain/index.ts";
 import type { Egress } from "./egress/index.ts";
-import { createBuiltins, createGuide, createExecutionLog, keepAttachments } from "./execution/index.ts";
+import { createExecutionLog, keepAttachments } from "./execution/index.ts";
 import type { ExecutionsOptions, ExecutionLog, Journals, Results } from "./execution/index.ts";
 import { openQuotas, applyOperatorEffect, applyLabelRules } from "./policy/index.ts";
 import type { Approvals, Flows, Policy, Quotas } from "./policy/index.ts";
@@ -19,8 +21,7 @@ import type { Sandbox } from "./sandbox/index.ts";
 import type { Store } from "./store/index.ts";
 import type { Gateway, Questions } from "./surfaces/index.ts";
 import { declareApi } from "./typegen/index.ts";
-import { createProgramNetwork } from "./create-network.ts";
-import type { ProgramNetwork } from "./create-network.ts";
+import { networkOf } from "./create-network.ts";
 import { createExecutionId, createPreview, createSeed, mask, reportIncident, timebox } from "./host-powers.ts";
 import { leftBehind, noticeTokens } from "./lend-to-programs.ts";
 import type { ProgramSecrets } from "./lend-to-programs.ts";
@@ -60,7 +61,7 @@ export function createRooms(
   const { settings, store, ledger, catalog, policy, sandbox, checker, results, egress, approvals, journals } = parts;
   const { secrets } = parts;
   const { engine, isolation } = sandbox;
-  const network = createProgramNetwork(settings, egress);
+  const network = createProgramNetwork({ egress, ...networkOf(settings) });
   const declare = (snapshot: CatalogSnapshot) => declareApi(snapshot, { hasNetwork: network.has() });
   const declareFor = ({ calls }: Program, snapshot: CatalogSnapshot, principal: PrincipalId) =>
     declareApi(snapshot, {

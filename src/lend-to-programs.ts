@@ -4,7 +4,7 @@ import type { Ledger } from "./ledger/index.ts";
 import type { Bridge } from "./bridge/index.ts";
 import { GloveboxError } from "./domain/index.ts";
 import type { Execution, ExecutionResult, Json, PrincipalId, SecretGrants } from "./domain/index.ts";
-import type { SendRequest } from "./execution/index.ts";
+import type { FetchPowers } from "./builtins/index.ts";
 import { createAnswerMask, createTokens, openLending } from "./vault/index.ts";
 import type { Lending, Vault } from "./vault/index.ts";
 import { mask } from "./host-powers.ts";
@@ -20,7 +20,7 @@ export interface ProgramSecrets {
   /** Writes down which tokens are in what a program leaves behind. */
   noticeIn(execution: Owned, left: Pick<ExecutionResult, "value" | "logs" | "error">): Promise<void>;
   /** Takes values out of everything that a host answers. */
-  guard(send: SendRequest): SendRequest;
+  guard(send: FetchPowers["send"]): FetchPowers["send"];
 }
 
 type Owned = Pick<Execution, "id" | "principal">;
@@ -73,10 +73,10 @@ export function createProgramSecrets({ grants, vault, ledger, tokenKey }: Progra
 
 /** Refusals too: a redirect may name a host that holds a value. */
 function cleanAnswers(
-  send: SendRequest,
+  send: FetchPowers["send"],
   { hideText, hideBytes }: ReturnType<typeof createAnswerMask>,
   learn: () => Promise<void>,
-): SendRequest {
+): FetchPowers["send"] {
   return async (request) => {
     const answer = await send(request).catch((thrown: unknown) => {
       throw thrown instanceof GloveboxError ? hideInError(thrown, hideText) : thrown;

@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { pollEvery } from "./timing/index.ts";
 import { planCalls } from "./analysis/index.ts";
 import type { LedgerEntry, Ledger } from "./ledger/index.ts";
+import { createDescribe, createProgramNetwork } from "./builtins/index.ts";
 import { createSearch, openCatalog, openShapes, watchTools } from "./catalog/index.ts";
 import type { Drift, SearchRequest, SearchResult, Shapes } from "./catalog/index.ts";
 import { openChecker } from "./checker/index.ts";
@@ -13,7 +14,7 @@ import type { Settings } from "./config/index.ts";
 import { createUpstreams, watchRestarts, watchSecrets } from "./connectors/index.ts";
 import { tightenLimits } from "./domain/index.ts";
 import type { CatalogSnapshot, ChildKeeper, EngineName, Limits, Principal } from "./domain/index.ts";
-import { closeOrphans, createExecutions, createDescribe, createHistory } from "./execution/index.ts";
+import { closeOrphans, createExecutions, createHistory } from "./execution/index.ts";
 import type { ExecutionsOptions } from "./execution/index.ts";
 import { createLabeler, findServerPlaces, openPolicy } from "./policy/index.ts";
 import type { Flows, Policy } from "./policy/index.ts";
@@ -31,7 +32,7 @@ import type { Store } from "./store/index.ts";
 import type { Gateway } from "./surfaces/index.ts";
 import { createKeyLook } from "./vault/index.ts";
 import type { Vault } from "./vault/index.ts";
-import { checkUnrestricted, mayFetch, openEgressOf } from "./create-network.ts";
+import { checkUnrestricted, networkOf, openEgressOf } from "./create-network.ts";
 import { createRooms } from "./create-rooms.ts";
 import type { Parts } from "./create-rooms.ts";
 import { cleanDescription, createSeed, mask, reportIncident, warnOperator } from "./host-powers.ts";
@@ -184,7 +185,7 @@ function search(snapshot: CatalogSnapshot, query: SearchRequest): SearchResult {
 
 /** What was learned of results is for those who read, and not for the check of programs. */
 function openDescribe(
-  { settings, catalog, results, shapes, flows, secrets }: Parts,
+  { settings, catalog, results, shapes, flows, secrets, egress }: Parts,
   takeView: (principal: Principal) => Promise<CatalogSnapshot>,
 ): Gateway["describe"] {
   return createDescribe({
@@ -192,10 +193,10 @@ function openDescribe(
       const plain = await takeView(principal);
       return shapes?.addTo(plain) ?? plain;
     },
-    results,
+    summarizeResult: (principal, handle) => results.summarize(principal, handle),
     takeIn: (principal, sources) => flows.takeIn(principal, sources),
     statuses: () => catalog.statuses(),
-    hasNetwork: mayFetch(settings),
+    hasNetwork: createProgramNetwork({ egress, ...networkOf(settings) }).has(),
     grantsOf: (principal) => secrets.grantsOf(principal),
     hide: mask.hide,
   });

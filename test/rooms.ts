@@ -93,6 +93,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     never: "be bypassed",
     imports: ["domain", "timing", "text", "ledger", "policy", "catalog", "typegen"],
   },
+  builtins: {
+    does: "Provides what Glovebox itself offers to programs: search, describe, kept results and fetch.",
+    never: "decide whether a call is allowed",
+    imports: ["domain", "timing", "text", "catalog", "typegen", "egress", "bridge"],
+  },
   execution: {
     does: "Leads one request through the rooms in order and settles its result.",
     never: "contain a rule of its own",
@@ -119,6 +124,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "catalog",
       "typegen",
       "policy",
+      "builtins",
       "execution",
     ],
   },

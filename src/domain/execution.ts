@@ -167,3 +167,12 @@ export interface ExecutionResult {
 export interface ExecutionView extends Omit<ExecutionResult, "state"> {
   readonly state: ExecutionStateName | "running";
 }
+
+/** Which part of a kept result to read. Offsets count array items, object entries, characters of a string, or matches of `grep`. */
+export interface ResultQuery {
+  readonly path?: string;
+  readonly offset?: number;
+  readonly limit?: number;
+  /** Compared without regard to case. */
+  readonly grep?: string;
+}

@@ -20,6 +20,7 @@ export type {
   IsolationLayer,
   LogLine,
   Reply,
+  ResultQuery,
   ToolCall,
 } from "./execution.ts";
 export {

@@ -10,6 +10,7 @@ import type {
   LabelSource,
   Limits,
   Principal,
+  ResultQuery,
 } from "../domain/index.ts";
 
 import type { CancellationStore } from "../store/index.ts";
@@ -31,7 +32,6 @@ import type { ResumeDeps } from "./resume/resume-execution.ts";
 import { findMedia } from "./results/find-media.ts";
 import type { Media } from "./results/find-media.ts";
 import type { ReadResult, Results } from "./results/create-results.ts";
-import type { ResultQuery } from "./results/read-part.ts";
 import { viewExecution } from "./history/view-execution.ts";
 import type { ViewDeps } from "./history/view-execution.ts";
 import { answerWithin } from "./run/answer-within.ts";

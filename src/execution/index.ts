@@ -2,11 +2,6 @@
 
 export { closeOrphans } from "./recover/close-orphans.ts";
 export type { ToolCallsResult, PlainCall } from "./run/call-tools.ts";
-export { createBuiltins } from "./create-builtins.ts";
-export { createDescribe } from "./create-describe.ts";
-export { toFetchTool } from "./create-fetch.ts";
-export type { CheckRequest, SendRequest } from "./create-fetch.ts";
-export { createGuide } from "./create-guide.ts";
 export { createExecutionLog } from "./run/execution-log.ts";
 export type { ExecutionLog, ExecutionLogOptions } from "./run/execution-log.ts";
 export type { ExecutionRequest, ExecutionDeps } from "./run/execute.ts";
@@ -19,7 +14,6 @@ export type { Media } from "./results/find-media.ts";
 export { keepAttachments } from "./results/keep-attachments.ts";
 export { createResults } from "./results/create-results.ts";
 export type { ReadResult, Results } from "./results/create-results.ts";
-export type { ResultQuery } from "./results/read-part.ts";
 export type { KeptExecution } from "./replay/kept.ts";
 export { findKept } from "./replay/kept.ts";
 export { parseRecordingFile, toRecordingFile } from "./replay/recording-file.ts";

@@ -16,6 +16,7 @@ import type {
   Json,
   Principal,
   PublicError,
+  ResultQuery,
   UpstreamStatus,
 } from "../domain/index.ts";
 import type { ApprovalChoice, ApprovalDesk } from "../policy/index.ts";
@@ -27,7 +28,6 @@ import type {
   ExecutionLine,
   Media,
   ReadResult,
-  ResultQuery,
   ViewRequest,
 } from "../execution/index.ts";
 import type { Description, Detail } from "../typegen/index.ts";

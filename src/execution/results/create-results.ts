@@ -12,12 +12,13 @@ import type {
   LabelSource,
   PrincipalId,
   ResultId,
+  ResultQuery,
 } from "../../domain/index.ts";
 import type { ResultStore, ResultSummary, StoredResult } from "../../store/index.ts";
 import { outlineShape } from "../../typegen/index.ts";
 
 import { pageOf, readPart } from "./read-part.ts";
-import type { ResultPart, ResultQuery } from "./read-part.ts";
+import type { ResultPart } from "./read-part.ts";
 
 /** How long results are kept and how much of them. */
 export interface ResultsOptions {

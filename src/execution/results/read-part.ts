@@ -4,18 +4,9 @@
  */
 
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
-import type { Json } from "../../domain/index.ts";
+import type { Json, ResultQuery } from "../../domain/index.ts";
 
 import { findPath } from "./find-path.ts";
-
-/** What to read. Offsets count items of a list, entries of an object, characters of a text, or matches of `grep`. */
-export interface ResultQuery {
-  readonly path?: string;
-  readonly offset?: number;
-  readonly limit?: number;
-  /** Compared without regard to case. */
-  readonly grep?: string;
-}
 
 /** A part of a result. */
 export interface ResultPart {

@@ -8,7 +8,7 @@ import type { Settings } from "../../config/index.ts";
 import { GloveboxError, describeEffect, isJsonObject, parsePrincipalId, parseToolAddress } from "../../domain/index.ts";
 import type { JsonObject, PolicyRule, PolicySettings, Principal, Tool } from "../../domain/index.ts";
 import { findNearest } from "../../catalog/index.ts";
-import { toFetchTool } from "../../execution/index.ts";
+import { toFetchTool } from "../../builtins/index.ts";
 import { compilePolicy, describeCondition, explain, simulate, applyOperatorEffect } from "../../policy/index.ts";
 import { parseMoment } from "./audit-command.ts";
 import { EXIT } from "./powers.ts";

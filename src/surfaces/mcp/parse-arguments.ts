@@ -4,8 +4,7 @@ import * as z from "zod";
 
 import type { SearchRequest } from "../../catalog/index.ts";
 import { DEFAULT_LIMITS, GloveboxError } from "../../domain/index.ts";
-import type { Json, Limits } from "../../domain/index.ts";
-import type { ResultQuery } from "../../execution/index.ts";
+import type { Json, Limits, ResultQuery } from "../../domain/index.ts";
 import type { Detail } from "../../typegen/index.ts";
 import { MAX_NAMES, MAX_PAGE } from "./definitions.ts";
 

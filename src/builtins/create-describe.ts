@@ -1,47 +1,57 @@
-/** Answers what a name stands for: a tool, a whole server, or a kept result. */
+/** Describes what a name refers to: a tool, a whole server, or a kept result. */
 
 import { findNearest } from "../catalog/index.ts";
 import { parseResultId } from "../domain/index.ts";
 import type {
   CatalogSnapshot,
   ConnectorId,
+  Instant,
   LabelSource,
   Principal,
   PrincipalId,
+  ResultId,
   SecretGrants,
   UpstreamStatus,
 } from "../domain/index.ts";
 import { describeTools } from "../typegen/index.ts";
 import type { Description, Detail } from "../typegen/index.ts";
 
-import { describeResult } from "./results/describe-result.ts";
-import type { Results } from "./results/create-results.ts";
-
 const NEAREST = 3;
 
-/** Names that do not exist are in the answer. Rejects with `REQUEST_NOT_FOUND` for a handle that cannot be read. */
+/** Unknown names are listed in the description. Rejects with `REQUEST_NOT_FOUND` for a handle that cannot be read. */
 export type Describe = (principal: Principal, names: readonly string[], detail: Detail) => Promise<Description>;
 
-/** What is known of tools and servers. */
+/** A kept result without its content. */
+interface ResultHead {
+  readonly id: ResultId;
+  readonly mimeType: string;
+  readonly bytes: number;
+  /** An outline of the type; empty for a file. */
+  readonly shape: string;
+  readonly expiresAt: Instant;
+  readonly labels: readonly LabelSource[];
+}
+
 export interface DescribePowers {
   readonly takeSnapshot: (principal: Principal) => Promise<CatalogSnapshot>;
   readonly statuses: () => readonly UpstreamStatus[];
-  readonly results: Results;
-  /** The outline of a kept result holds names of fields, which are data: this hears of it before it is given out. */
+  /** Rejects with `REQUEST_NOT_FOUND` for an unknown handle or another principal's. */
+  readonly summarizeResult: (principal: PrincipalId, rawHandle: string) => Promise<ResultHead>;
+  /** Called with the labels of a kept result before its outline is returned: field names are data. */
   readonly takeIn: (principal: Principal, sources: readonly LabelSource[]) => Promise<void>;
   /** Whether programs have `fetch`. */
   readonly hasNetwork?: boolean;
-  /** What the programs of one principal have as `secrets`. */
+  /** The entries of `secrets` in the programs of one principal. */
   readonly grantsOf?: (principal: PrincipalId) => SecretGrants;
-  /** Takes known secrets out of a text. */
+  /** Removes known secrets from a string. */
   readonly hide: (text: string) => string;
 }
 
-/** Handles are described by what is kept under them, everything else by the snapshot of the moment. */
+/** Handles are described from the kept result, all other names from the current snapshot. */
 export function createDescribe({
   takeSnapshot,
   statuses,
-  results,
+  summarizeResult,
   takeIn,
   hasNetwork = false,
   grantsOf = () => new Map(),
@@ -49,7 +59,7 @@ export function createDescribe({
 }: DescribePowers): Describe {
   return async (principal, names, detail) => {
     const handles = names.filter((name) => parseResultId(name) !== undefined);
-    const kept = await Promise.all(handles.map((handle) => results.summarize(principal.id, handle)));
+    const kept = await Promise.all(handles.map((handle) => summarizeResult(principal.id, handle)));
     for (const { labels } of kept) await takeIn(principal, labels);
     const described = kept.map((summary) => describeResult(summary)).join("");
     const others = names.filter((name) => !handles.includes(name));
@@ -63,9 +73,22 @@ export function createDescribe({
   };
 }
 
+/** Comments and a type, like the description of a tool. */
+function describeResult({ id, mimeType, bytes, shape, expiresAt }: ResultHead): string {
+  const until = new Date(expiresAt).toISOString();
+  const head = `// ${id}: ${cleanType(mimeType)}, ${bytes} bytes, kept until ${until}`;
+  const read = `// Read it in a program: await glovebox.results.read("${id}", { path, offset, limit, grep })`;
+  return `${[head, read, ...(shape === "" ? [] : [`// ${shape}`])].join("\n")}\n`;
+}
+
+/** An upstream chose the MIME type, so other characters are replaced. */
+function cleanType(mimeType: string): string {
+  return mimeType.replaceAll(/[^\w.+/-]/g, "?").slice(0, 100);
+}
+
 /** State, cause and next step of a server without tools. */
 function describeEmpty(status: UpstreamStatus | undefined): string {
-  if (!status) return "This server is not known any more. Use search to find what there is";
+  if (!status) return "This server is no longer configured. Use search to find tools";
   const { name, state, cause, hint } = status;
   const why = cause ?? (state === "ready" && hint === undefined ? "it lists none" : "");
   const head = `The server ${JSON.stringify(name)} offers no tools; its state is ${state}${why === "" ? "" : `: ${why}`}`;
@@ -73,11 +96,11 @@ function describeEmpty(status: UpstreamStatus | undefined): string {
 }
 
 const NEXT_STEPS: Readonly<Record<UpstreamStatus["state"], string>> = {
-  idle: "It starts when it is first needed; ask again in a moment",
-  connecting: "It is starting; ask again in a moment",
-  ready: "Ask the operator which server has what you need, or use search",
-  failed: "It is tried again after a pause; the operator sees more with glovebox servers",
-  "needs-login": "An operator can log in with glovebox servers login",
-  suspended: "An operator can start it again with glovebox servers restart",
+  idle: "It starts when it is first needed; try again in a moment",
+  connecting: "It is starting; try again in a moment",
+  ready: "Use search to find a tool on another server, or ask the operator",
+  failed: "Glovebox retries automatically; `glovebox servers` shows the operator the cause",
+  "needs-login": "An operator can log in with `glovebox servers login`",
+  suspended: "An operator can restart it with `glovebox servers restart`",
   closed: "Glovebox is shutting down",
 };

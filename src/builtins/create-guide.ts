@@ -1,4 +1,4 @@
-/** What an answer about a wrong program needs to know of the tools there are: the nearest ones, and how each is called. */
+/** Explains available tools to the author of a program that failed its check: the nearest names and their signatures. */
 
 import { createSearch, findNearest } from "../catalog/index.ts";
 import { parseToolAddress } from "../domain/index.ts";
@@ -6,14 +6,14 @@ import type { CatalogSnapshot, Tool, ToolGuide } from "../domain/index.ts";
 import { declareToolFirst, toSignature } from "../typegen/index.ts";
 
 const NEAREST = 3;
-/** A program chooses the name, so only this much of it is looked for. */
+/** The program chooses the name, so the search uses only this many characters. */
 const NAME_CHARS = 100;
 
-/** An answer about a mistake has room for 1,500 characters, its message and its place in the source included. */
+/** An error has room for 1,500 characters, including its message and its source frame. */
 const SIGNATURE_CHARS = 1_000;
 const CALL_CHARS = 600;
 
-/** Nothing is computed before it is asked for. */
+/** Computes nothing until a member is called. */
 export function createGuide(snapshot: CatalogSnapshot): ToolGuide {
   const find = (address: string): Tool | undefined => {
     const parsed = parseToolAddress(address);

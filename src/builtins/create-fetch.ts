@@ -1,4 +1,4 @@
-/** `fetch` of a program as a call of the bridge: counted, decided by rules and recorded like the call of any tool. */
+/** A program's `fetch` as a bridge call: counted, decided by rules and recorded like a tool call. */
 
 import { isUtf8 } from "node:buffer";
 
@@ -6,43 +6,30 @@ import { digestOf } from "../text/index.ts";
 import type { Builtin } from "../bridge/index.ts";
 import { GloveboxError, parseConnectorId, parseToolAddress } from "../domain/index.ts";
 import type { Decision, Json, JsonObject, JsonSchema, Tool } from "../domain/index.ts";
+import type { GuestAnswer, GuestRequest } from "../egress/index.ts";
 
-/** One request as the network gets it. Nothing of it is checked yet but its shape. */
-export interface FetchRequest {
-  readonly url: string;
-  readonly method: string;
-  readonly headers: readonly (readonly [string, string])[];
-  readonly body: Uint8Array | undefined;
-  readonly signal: AbortSignal;
-  /** To be called when the other side may have received it. */
+/** One hop of a request: 0 redirects for the request itself. */
+export type FetchStep = Parameters<NonNullable<GuestRequest["onStep"]>>[0];
+
+/** One request for the network. Only its shape has been checked. */
+interface FetchRequest extends Omit<GuestRequest, "lender" | "onStep" | "onSent"> {
+  /** Called once the other side may have received the request. */
   readonly onSent: () => void;
-  /** To be called before each step, with the one spelling of its address that counts; throws where it may not go on. */
+  /** Called before each step with the normalized URL; throws when the request must not continue. */
   readonly onStep: (step: FetchStep) => void;
 }
 
-/** One request on a way of redirects. */
-export interface FetchStep {
-  readonly url: string;
-  readonly method: string;
-  /** 0 for the request itself. */
-  readonly redirects: number;
+/** A complete response. */
+type FetchAnswer = Omit<GuestAnswer, "body"> & { readonly body: Uint8Array };
+
+export interface FetchPowers {
+  /** Sends the request if the network policy allows it; rejects otherwise. */
+  readonly send: (request: FetchRequest) => Promise<FetchAnswer>;
+  /** Throws the refusal that `send` would reject with. Sends nothing. */
+  readonly check: (request: Omit<FetchRequest, "signal" | "onSent" | "onStep">) => void;
+  /** Applies what the operator configured about its effect and labels. */
+  readonly state?: (tool: Tool) => Tool;
 }
-
-/** A whole response. */
-export interface FetchAnswer {
-  readonly url: string;
-  readonly status: number;
-  readonly statusText: string;
-  readonly redirected: boolean;
-  readonly headers: readonly (readonly [string, string])[];
-  readonly body: Uint8Array;
-}
-
-/** Sends it if the network policy allows it; rejects otherwise. */
-export type SendRequest = (request: FetchRequest) => Promise<FetchAnswer>;
-
-/** Throws what it would be refused with. Sends nothing. */
-export type CheckRequest = (request: Omit<FetchRequest, "signal" | "onSent" | "onStep">) => void;
 
 const TEXT: JsonSchema = { type: "string" };
 const INPUT: JsonSchema = {
@@ -60,9 +47,9 @@ const INPUT: JsonSchema = {
 
 const ADDRESS = parseToolAddress("glovebox.fetch");
 const CONNECTOR = parseConnectorId("glovebox");
-if (!ADDRESS || !CONNECTOR) throw new TypeError("fetch has no proper name");
+if (!ADDRESS || !CONNECTOR) throw new TypeError("The built-in name of fetch is invalid");
 
-/** For most requests; those that only ask are a `read`. */
+/** For every method except GET and HEAD, which are a `read`. */
 const WRITE: Tool = {
   address: ADDRESS,
   origin: { kind: "upstream", connector: CONNECTOR, remoteName: "fetch" },
@@ -76,19 +63,12 @@ const WRITE: Tool = {
 };
 const READ: Tool = { ...WRITE, effect: "read" };
 
-/** What a request is to rules: `glovebox.fetch`, with the effect of its method. */
+/** The tool that rules match for a request: `glovebox.fetch`, with the effect of its method. */
 export function toFetchTool(args: JsonObject): Tool {
   return /^(?:GET|HEAD)$/i.test(methodOf(args)) ? READ : WRITE;
 }
 
-export interface FetchPowers {
-  readonly send: SendRequest;
-  readonly check: CheckRequest;
-  /** Puts in what the operator says about its effect and labels. */
-  readonly state?: (tool: Tool) => Tool;
-}
-
-/** The record names the host and the status. */
+/** The ledger records the host and the status, never the whole URL. */
 export function createFetch({ send, check, state = (tool) => tool }: FetchPowers): Builtin {
   return {
     tool: WRITE,
@@ -107,10 +87,10 @@ export function createFetch({ send, check, state = (tool) => tool }: FetchPowers
   };
 }
 
-/** What a request is told that was not sent. */
+/** The response of a dry run, which sends nothing. */
 const EMPTY_ANSWER = { status: 200, statusText: "OK", redirected: false, headers: [], body: new Uint8Array() };
 
-/** What rules with a condition on the address or the method are asked about. */
+/** The arguments that rules with a condition on the URL or the method see. */
 function toAsked({ url, method }: FetchStep): JsonObject {
   return { url, method };
 }
@@ -118,23 +98,22 @@ function toAsked({ url, method }: FetchStep): JsonObject {
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
 
 /**
- * An address has many spellings and may lead on to another one, so rules are asked again about each step. The request
- * itself may be as questionable as the program's own spelling of it, about which a person was asked; nobody was asked
- * about where a redirect leads.
+ * A URL has many spellings and may redirect, so rules decide again for each step. The first step may be decided as
+ * strictly as the program's own spelling, which a person may have approved. An approval never covers a redirect.
  */
-function refuseStep({ url, redirects }: FetchStep, said: Decision, before: Decision): void {
-  if (said.kind === "allow") return;
-  if (redirects === 0 && STRICTNESS[said.kind] <= STRICTNESS[before.kind]) return;
+function refuseStep({ url, redirects }: FetchStep, decision: Decision, before: Decision): void {
+  if (decision.kind === "allow") return;
+  if (redirects === 0 && STRICTNESS[decision.kind] <= STRICTNESS[before.kind]) return;
   const leads = redirects === 0 ? "The request goes" : "A redirect leads";
   const hint = redirects === 0 ? "Write the address in this spelling" : "Send a request to that address itself";
-  throw new GloveboxError("POLICY_DENIED", `${leads} to ${new URL(url).origin}: ${said.reason}`, { hint });
+  throw new GloveboxError("POLICY_DENIED", `${leads} to ${new URL(url).origin}: ${decision.reason}`, { hint });
 }
 
 function methodOf({ method }: JsonObject): string {
   return typeof method === "string" ? method : "GET";
 }
 
-/** Never the whole address: its path or query may hold a secret. */
+/** Never the whole URL: its path or query may contain a secret. */
 function hostOf(url: Json | undefined): string {
   return (typeof url === "string" ? URL.parse(url)?.host : undefined)?.slice(0, 300) ?? "";
 }
@@ -144,11 +123,11 @@ function noteResult(value: Json): JsonObject {
   return { host: hostOf(value["url"]), status: value["status"] ?? null };
 }
 
-/** The schema has been checked; this only picks the fields. */
+/** The bridge has checked the schema; this only reads the fields. */
 function parseRequest(args: JsonObject): Omit<FetchRequest, "signal" | "onSent" | "onStep"> {
   const { url, headers = [], text, base64 } = args;
   if (text !== undefined && base64 !== undefined) {
-    throw new GloveboxError("TOOL_ARGUMENTS_INVALID", "A request has one body: text or base64");
+    throw new GloveboxError("TOOL_ARGUMENTS_INVALID", "A request has one body: `text` or `base64`, not both");
   }
   const body = base64 === undefined ? toBytes(text, "utf8") : toBytes(base64, "base64");
   return { url: parseText(url), method: methodOf(args), headers: parsePairs(headers), body };
@@ -171,7 +150,7 @@ function parseText(raw: Json | undefined): string {
   return typeof raw === "string" ? raw : "";
 }
 
-/** Text when the bytes are text, so that nothing is packed twice for the usual answer. */
+/** UTF-8 bodies stay text, which avoids base64 for the usual response. */
 function toJson({ body, headers, ...rest }: FetchAnswer): Json {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const content = isUtf8(bytes) ? { text: bytes.toString("utf8") } : { base64: bytes.toString("base64") };

@@ -1,17 +1,16 @@
-/** What every program has as `glovebox`: search, describe, reading kept results and `fetch`, as calls of the bridge. */
+/** The members of `glovebox` in every program (search, describe, results.read) and `fetch`, as bridge calls. */
 
 import { digestOf } from "../text/index.ts";
 import type { Builtin } from "../bridge/index.ts";
 import type { SearchRequest, SearchResult } from "../catalog/index.ts";
 import { parseConnectorId, parseToolAddress } from "../domain/index.ts";
-import type { Json, JsonObject, JsonSchema, Tool, ToolAddress } from "../domain/index.ts";
+import type { Json, JsonObject, JsonSchema, ResultQuery, Tool, ToolAddress } from "../domain/index.ts";
 import type { Detail } from "../typegen/index.ts";
 
 import { createFetch } from "./create-fetch.ts";
 import type { FetchPowers } from "./create-fetch.ts";
-import type { ResultQuery } from "./results/read-part.ts";
 
-/** The host's side of each; already bound to one principal. Arguments have passed their schema. */
+/** The host side of each, bound to one principal. The bridge has checked the arguments against their schema. */
 export interface BuiltinPowers extends FetchPowers {
   search(request: SearchRequest): Promise<SearchResult>;
   describe(names: readonly string[], detail: Detail): Promise<string>;
@@ -54,7 +53,7 @@ const READ: JsonSchema = {
   additionalProperties: false,
 };
 
-/** For one execution. */
+/** The builtins of one execution, by address. */
 export function createBuiltins(powers: BuiltinPowers): ReadonlyMap<ToolAddress, Builtin> {
   const builtins = [
     create("search", SEARCH, async (args) => toJson(await powers.search(parseSearch(args)))),
@@ -68,7 +67,7 @@ export function createBuiltins(powers: BuiltinPowers): ReadonlyMap<ToolAddress, 
 function create(name: string, input: JsonSchema, answer: Builtin["answer"]): Builtin {
   const address = parseToolAddress(`glovebox.${name}`);
   const connector = parseConnectorId("glovebox");
-  if (!address || !connector) throw new TypeError("A builtin has no proper name");
+  if (!address || !connector) throw new TypeError(`The builtin name ${JSON.stringify(name)} is invalid`);
   const tool: Tool = {
     address,
     origin: { kind: "upstream", connector, remoteName: name },
@@ -86,7 +85,7 @@ function toJson({ tools, cursor }: SearchResult): Json {
   return { tools: tools.map((tool) => ({ ...tool })), ...(cursor !== undefined && { cursor }) };
 }
 
-/** The schema has been checked. */
+/** The bridge has checked the schema. */
 function parseSearch(args: JsonObject): SearchRequest {
   return args;
 }
@@ -103,7 +102,7 @@ function parseText(raw: Json | undefined): string | undefined {
   return typeof raw === "string" ? raw : undefined;
 }
 
-/** The schema has been checked; this only picks the fields. */
+/** The bridge has checked the schema; this only reads the fields. */
 function parseQuery({ path, offset, limit, grep }: JsonObject): ResultQuery {
   return {
     ...(typeof path === "string" && { path }),

@@ -1,0 +1,9 @@
+/** The front door of `builtins`: what Glovebox itself offers to programs. */
+
+export { createBuiltins } from "./create-builtins.ts";
+export { createDescribe } from "./create-describe.ts";
+export { toFetchTool } from "./create-fetch.ts";
+export type { FetchPowers } from "./create-fetch.ts";
+export { createGuide } from "./create-guide.ts";
+export { createProgramNetwork } from "./program-network.ts";
+export type { ProgramNetwork } from "./program-network.ts";

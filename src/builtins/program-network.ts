@@ -1,0 +1,51 @@
+/** The network as programs reach it: the operator's policies and the request's own are passed to egress, which enforces them. */
+
+import type { Limits, NetworkPolicy } from "../domain/index.ts";
+import type { Egress, GuestRequest } from "../egress/index.ts";
+
+import type { FetchPowers } from "./create-fetch.ts";
+
+/** How long a response may pause. The whole request is limited by `callMs`. */
+const IDLE_MS = 15_000;
+
+export interface NetworkOptions {
+  readonly egress: Pick<Egress, "fetchFor" | "checkFor">;
+  /** The policy of all programs (`sandbox.networkPolicy`). */
+  readonly policy: NetworkPolicy;
+  /** The policy of the whole gateway (`egress.networkPolicy`). */
+  readonly ceiling?: NetworkPolicy | undefined;
+}
+
+/** The part of a request that concerns the network. */
+interface NetworkRequest {
+  readonly limits: Pick<Limits, "resultBytes" | "callMs">;
+  readonly networkPolicy?: NetworkPolicy;
+}
+
+export interface ProgramNetwork {
+  /** True when a program has `fetch`; without a request, true when any program may have it. */
+  has(request?: Pick<NetworkRequest, "networkPolicy">): boolean;
+  /** Sends the requests of one execution. */
+  sendFor(request: NetworkRequest, lender?: GuestRequest["lender"]): FetchPowers["send"];
+  /** Checks the requests of one dry run. */
+  checkFor(request: NetworkRequest): FetchPowers["check"];
+}
+
+export function createProgramNetwork({ egress, policy, ceiling }: NetworkOptions): ProgramNetwork {
+  const policiesOf = (own?: NetworkPolicy): readonly NetworkPolicy[] => (own ? [policy, own] : [policy]);
+  return {
+    has: (request) => [policy, ceiling, request?.networkPolicy].every((one) => one?.mode !== "blocked"),
+    sendFor:
+      ({ limits, networkPolicy }, lender) =>
+      (request) =>
+        egress.fetchFor(policiesOf(networkPolicy), lender ? { ...request, lender } : request, {
+          maxBytes: limits.resultBytes,
+          totalMs: limits.callMs,
+          idleMs: IDLE_MS,
+        }),
+    checkFor:
+      ({ networkPolicy }) =>
+      (request) =>
+        egress.checkFor(policiesOf(networkPolicy), request),
+  };
+}
