@@ -13,7 +13,7 @@ import type {
   ResultQuery,
 } from "../domain/index.ts";
 
-import type { CancellationStore } from "../store/index.ts";
+import type { Store } from "../store/index.ts";
 import { callTools } from "./run/call-tools.ts";
 import type { CallRequest, ToolCallsResult } from "./run/call-tools.ts";
 import type { ExecutionLog } from "./run/execution-log.ts";
@@ -42,7 +42,7 @@ export interface ExecutionsOptions {
     Pick<RecoverAllDeps, "journals" | "isLasting">;
   readonly store: ViewDeps["store"] &
     ResumeDeps["store"] &
-    RecoverAllDeps["store"] & { readonly cancellations: Pick<CancellationStore, "list"> };
+    RecoverAllDeps["store"] & { readonly cancellations: Pick<Store["cancellations"], "list"> };
   /** True when the process of this name has certainly ended. */
   readonly hasEnded: (owner: string) => boolean;
   readonly results: Results;

@@ -1,7 +1,7 @@
 /** The ledger for those who only look: search, check, export. It writes nothing, so it leaves every trace as it is. */
 
 import type { Instant, JsonObject } from "../domain/index.ts";
-import type { ExportRow, LedgerQuery, Store } from "../store/index.ts";
+import type { ExportRow, Store } from "../store/index.ts";
 
 import { readRecords } from "./read-records.ts";
 import { toJsonRecord, toLedgerLine } from "./record.ts";
@@ -29,7 +29,7 @@ export interface LedgerReader {
   export(): AsyncGenerator<string, LedgerVerdict>;
   records(range?: { readonly from?: number }): AsyncIterable<JsonObject>;
   /** Newest first. */
-  search(query: LedgerQuery): Promise<readonly JsonObject[]>;
+  search(query: Parameters<Store["ledger"]["search"]>[0]): Promise<readonly JsonObject[]>;
   /** The number of the last record. */
   last(): Promise<number>;
   /** How far the continuous exports have come. */

@@ -1,59 +1,15 @@
-/** The front door of `store`. */
+/** The interface of `store`. A part of the store is `Store["executions"]`; only rows that several files name are exported. */
 
-export type {
-  ApprovalBound,
-  ApprovalCall,
-  ApprovalChange,
-  ApprovalChanges,
-  ApprovalHead,
-  ApprovalPage,
-  ApprovalRow,
-  ApprovalSelection,
-  ApprovalStore,
-  WaitingApproval,
-} from "./approvals.ts";
-export { KEPT_ARGUMENT_BYTES } from "./approvals.ts";
+export type { ApprovalCall, ApprovalChange, ApprovalHead, ApprovalRow } from "./approvals.ts";
+export type { ExecutionSummary, JournalPiece, KeyHolder, RequestKey, StoredExecution } from "./executions.ts";
 export { openStore, openStoreToRead } from "./sqlite/open-store.ts";
-export type { StoreOptions } from "./sqlite/open-store.ts";
-export type { CancellationRow, CancellationStore } from "./cancellations.ts";
-export type { PlaceClaim, QuotaClaim, QuotaOutcome, QuotaStore, TakenUnits, WindowClaim } from "./quotas.ts";
 export type {
-  OwnershipClaim,
-  JournalBounds,
-  JournalPiece,
-  JournalStore,
-  ExecutionEnding,
-  ExecutionOpening,
-  ExecutionOutcome,
-  ExecutionStore,
-  ExecutionSummary,
-  KeyHolder,
-  ExecutionPage,
-  RequestKey,
-  StoredExecution,
-} from "./executions.ts";
-export type {
-  AppendOutcome,
-  ExportLease,
   ExportRow,
-  ExportStore,
   HeldRow,
-  LabelRow,
-  LabelStore,
-  LedgerQuery,
-  LedgerStore,
-  MetaStore,
   PinRow,
-  PinStore,
-  ResultStore,
   ResultSummary,
-  ResultView,
   SecretRow,
-  SecretStore,
-  ShapeRow,
-  ShapeStore,
   StatementRow,
-  StatementStore,
   Store,
   StoredRecord,
   StoredResult,

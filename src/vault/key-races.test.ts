@@ -5,7 +5,7 @@ import fs, { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs
 import { syncBuiltinESMExports } from "node:module";
 import { describe, test } from "node:test";
 
-import type { SecretStore } from "../store/index.ts";
+import type { Store } from "../store/index.ts";
 
 import { KEY, OTHER_KEY, name, setUp } from "./fixtures/set-up.ts";
 import type { Fixture } from "./fixtures/set-up.ts";
@@ -22,7 +22,7 @@ function interrupt({ store }: Fixture, at: number, happen: () => Promise<unknown
     uses += 1;
     if (uses === at) await happen();
   };
-  const interrupted: SecretStore = {
+  const interrupted: Store["secrets"] = {
     keyCheck: () => before().then(() => secrets.keyCheck()),
     claimKey: (check) => before().then(() => secrets.claimKey(check)),
     put: (row, check) => before().then(() => secrets.put(row, check)),

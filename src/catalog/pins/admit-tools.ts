@@ -5,7 +5,7 @@
 
 import { GloveboxError, canonicalJson } from "../../domain/index.ts";
 import type { ConnectorId, Digest, Instant, Json, JsonObject, PinMode, WithheldTool } from "../../domain/index.ts";
-import type { HeldRow, PinStore } from "../../store/index.ts";
+import type { HeldRow, Store } from "../../store/index.ts";
 import type { ListedTool, Listing } from "../parse-listing.ts";
 
 /** One line for the ledger about a definition. */
@@ -19,7 +19,7 @@ export interface PinEntry {
 
 /** What pinning needs. */
 export interface PinPowers {
-  readonly store: PinStore;
+  readonly store: Store["pins"];
   /** Resolves once it is durable; rejects when it is not, and then nothing is accepted. */
   readonly record: (entry: PinEntry) => Promise<unknown>;
   readonly modeOf: (connector: ConnectorId) => PinMode;

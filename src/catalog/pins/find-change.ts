@@ -1,7 +1,7 @@
 /** Tells whoever knew a tool by its definition that its server says something else by now. Reads the store alone. */
 
 import type { Approval, HeldChange } from "../../domain/index.ts";
-import type { PinStore } from "../../store/index.ts";
+import type { Store } from "../../store/index.ts";
 import { canBeNamespace } from "../name-tools.ts";
 
 /**
@@ -9,7 +9,7 @@ import { canBeNamespace } from "../name-tools.ts";
  * its server: two servers may say the same, and then only the one that the address means counts.
  */
 export async function findChange(
-  store: Pick<PinStore, "held" | "find">,
+  store: Pick<Store["pins"], "held" | "find">,
   { tool, definition }: Pick<Approval, "tool" | "definition">,
 ): Promise<HeldChange | undefined> {
   const namespace = tool.slice(0, tool.indexOf("."));

@@ -7,7 +7,7 @@ import type { Connector, RemoteTool } from "../../connectors/index.ts";
 import { GloveboxError, parseConnectorId, parsePrincipalId } from "../../domain/index.ts";
 import type { ConnectorId, PinMode, Principal } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
-import type { PinStore, Store } from "../../store/index.ts";
+import type { Store } from "../../store/index.ts";
 import type { PinEntry } from "./admit-tools.ts";
 import { openCatalog } from "../open-catalog.ts";
 import type { Catalog } from "../open-catalog.ts";
@@ -49,7 +49,7 @@ function createUpstream(name: string, ...first: readonly RemoteTool[]): Upstream
 
 interface Options {
   readonly mode?: PinMode;
-  readonly pins?: PinStore;
+  readonly pins?: Store["pins"];
   readonly entries?: PinEntry[];
 }
 
@@ -222,7 +222,7 @@ describe("without the store", () => {
   it("nothing new or changed is offered, what was accepted stays, and all is well once it is back", async () => {
     await using store = await openMemory();
     let isAway = false;
-    const digests: PinStore["digests"] = async (id) => {
+    const digests: Store["pins"]["digests"] = async (id) => {
       if (isAway) throw new GloveboxError("STORE_UNAVAILABLE", "away");
       return store.pins.digests(id);
     };

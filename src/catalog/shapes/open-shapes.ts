@@ -14,7 +14,7 @@ import type {
   JsonSchema,
   Tool,
 } from "../../domain/index.ts";
-import type { ShapeRow, ShapeStore } from "../../store/index.ts";
+import type { Store } from "../../store/index.ts";
 import { isSameShape, mergeShapes, parseShape, shapeOf, toSchema } from "./shape.ts";
 import type { Shape } from "./shape.ts";
 
@@ -39,7 +39,7 @@ export interface Drift {
 }
 
 export interface ShapesOptions {
-  readonly store: ShapeStore;
+  readonly store: Store["shapes"];
   readonly now: () => Instant;
   /** Writes a drift down; at most one for each change of a shape. */
   readonly record: (drift: Drift) => Promise<unknown>;
@@ -209,6 +209,8 @@ async function save(changed: readonly Learned[], { store, now, record }: ShapesO
     if (hasDrifted) await record({ subject: address, detail: { definition, samples } }).catch(() => undefined);
   }
 }
+
+type ShapeRow = Parameters<Store["shapes"]["put"]>[0];
 
 function fromRow({ connector, remoteName, definition, shape: text, samples }: ShapeRow): Learned | undefined {
   const shape = parseShapeText(text);

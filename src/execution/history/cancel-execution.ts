@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Ledger } from "../../ledger/index.ts";
 import { GloveboxError, describeError } from "../../domain/index.ts";
 import type { ExecutionId, ExecutionResult, Instant } from "../../domain/index.ts";
-import type { CancellationStore, ExecutionStore, StoredExecution } from "../../store/index.ts";
+import type { Store, StoredExecution } from "../../store/index.ts";
 
 import { closeExecution } from "../run/execution-log.ts";
 import { closeFromLedger } from "../recover/close-from-ledger.ts";
@@ -21,8 +21,8 @@ import { emptyResult } from "../run/settle.ts";
 
 export interface CancelDeps extends Pick<RecoverDeps, "engine" | "isolation" | "hasEnded" | "releaseQuota"> {
   readonly store: Pick<RecoverDeps["store"], "ledger"> & {
-    readonly executions: Pick<ExecutionStore, "find" | "claim" | "close">;
-    readonly cancellations: Pick<CancellationStore, "request">;
+    readonly executions: Pick<Store["executions"], "find" | "claim" | "close">;
+    readonly cancellations: Pick<Store["cancellations"], "request">;
   };
   readonly ledger: Pick<Ledger, "write">;
   /** The name of this process. */

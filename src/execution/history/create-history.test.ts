@@ -10,7 +10,7 @@ import { AGENT, known } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { describeError, parseExecutionId } from "../../domain/index.ts";
 import type { ExecutionId, ExecutionResult } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
-import type { ExecutionStore } from "../../store/index.ts";
+import type { Store } from "../../store/index.ts";
 import { createExecutionLog } from "../run/execution-log.ts";
 import { NO_JOURNALS } from "../fixtures/durable.ts";
 import { toCancelReason } from "../run/name-cancel.ts";
@@ -22,7 +22,7 @@ const idOf = (n: number): ExecutionId => known(parseExecutionId(`ex_${n.toString
 const BY_ADA = describeError(toCancelReason("ada"));
 
 /** `beforeAdopt` happens when an execution that nobody runs is about to be taken over. */
-async function open(beforeAdopt?: (executions: ExecutionStore, id: ExecutionId) => Promise<void>) {
+async function open(beforeAdopt?: (executions: Store["executions"], id: ExecutionId) => Promise<void>) {
   const store = await openStore({ path: ":memory:", now: () => 0 });
   const ledger = await openLedger({ store, now: () => 0 });
   const withdrawn: string[] = [];
@@ -41,7 +41,7 @@ async function open(beforeAdopt?: (executions: ExecutionStore, id: ExecutionId) 
     hide,
     journals: NO_JOURNALS,
   });
-  const claim: ExecutionStore["claim"] = async (id, ownership) => {
+  const claim: Store["executions"]["claim"] = async (id, ownership) => {
     await beforeAdopt?.(store.executions, id);
     return store.executions.claim(id, ownership);
   };

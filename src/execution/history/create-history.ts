@@ -2,7 +2,7 @@
 
 import type { ExecutionId, ExecutionResult, ExecutionView, Instant } from "../../domain/index.ts";
 import { GloveboxError, parseExecutionId } from "../../domain/index.ts";
-import type { ApprovalHead, ExecutionSummary, ExecutionPage, Store, StoredExecution } from "../../store/index.ts";
+import type { ApprovalHead, ExecutionSummary, Store, StoredExecution } from "../../store/index.ts";
 
 import { readTrail, toTrace } from "../recover/read-trail.ts";
 import { parseResult } from "./view-execution.ts";
@@ -34,7 +34,7 @@ export interface ExecutionDetails extends ExecutionLine {
 /** For operators only: nothing here asks whose execution it is. */
 export interface ExecutionHistory {
   /** Newest first. */
-  list(page: ExecutionPage): Promise<readonly ExecutionLine[]>;
+  list(page: Parameters<Store["executions"]["list"]>[0]): Promise<readonly ExecutionLine[]>;
   /** Rejects with REQUEST_NOT_FOUND. */
   show(id: string): Promise<ExecutionDetails>;
 }

@@ -11,7 +11,7 @@ import type {
   Instant,
   PrincipalId,
 } from "../../domain/index.ts";
-import type { ExecutionStore, StoredExecution } from "../../store/index.ts";
+import type { Store, StoredExecution } from "../../store/index.ts";
 
 import type { RunningTable, RunningExecution } from "../run/running-table.ts";
 import type { RecoverDeps } from "../recover/recover-execution.ts";
@@ -26,7 +26,7 @@ export interface ViewQuery {
 }
 
 export interface ViewDeps extends RecoverDeps {
-  readonly store: RecoverDeps["store"] & { readonly executions: Pick<ExecutionStore, "find"> };
+  readonly store: RecoverDeps["store"] & { readonly executions: Pick<Store["executions"], "find"> };
   /** Ends what a dead process left open, or goes on with it: then there is no result yet. */
   recoverOne(stored: StoredExecution): Promise<ExecutionResult | undefined>;
   readonly running: RunningTable;

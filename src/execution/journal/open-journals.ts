@@ -5,7 +5,7 @@
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { ExecutionId, Instant, Seal } from "../../domain/index.ts";
-import type { JournalPiece, JournalStore } from "../../store/index.ts";
+import type { JournalPiece, Store } from "../../store/index.ts";
 
 import { parseLines, toLine, toRecording } from "./events.ts";
 import type { JournalEvent, Recording } from "./events.ts";
@@ -14,7 +14,7 @@ import type { JournalEvent, Recording } from "./events.ts";
 const SOON_MS = 5;
 
 export interface JournalsOptions {
-  readonly store: JournalStore;
+  readonly store: Store["journals"];
   readonly seal: Pick<Seal, "close" | "open">;
   readonly now: () => Instant;
   /** How long a journal is kept after its execution ended. */

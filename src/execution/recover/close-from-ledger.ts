@@ -5,7 +5,7 @@
 
 import { ERRORS } from "../../domain/index.ts";
 import type { CallRecord, Execution, ExecutionResult, PublicError } from "../../domain/index.ts";
-import type { ExecutionStore } from "../../store/index.ts";
+import type { Store } from "../../store/index.ts";
 
 import { toTrace } from "./read-trail.ts";
 import type { ClosingRecord, Trail } from "./read-trail.ts";
@@ -14,7 +14,7 @@ import { emptyResult } from "../run/settle.ts";
 import type { SettleContext } from "../run/settle.ts";
 
 export interface CloseFromLedgerDeps extends Pick<SettleContext, "engine" | "isolation"> {
-  readonly store: { readonly executions: Pick<ExecutionStore, "close"> };
+  readonly store: { readonly executions: Pick<Store["executions"], "close"> };
 }
 
 /** Whoever calls this must have it. What it came to beyond its state and its calls was lost with its process. */

@@ -11,7 +11,7 @@ import type {
   Instant,
   Json,
 } from "../../domain/index.ts";
-import type { LedgerStore, StoredRecord } from "../../store/index.ts";
+import type { Store, StoredRecord } from "../../store/index.ts";
 
 /** More than any execution can have: two records for each call, and its own. */
 const MOST_RECORDS = 1_000_000;
@@ -43,7 +43,7 @@ export interface ClosingRecord {
 }
 
 interface TrailDeps {
-  readonly store: { readonly ledger: Pick<LedgerStore, "search"> };
+  readonly store: { readonly ledger: Pick<Store["ledger"], "search"> };
 }
 
 /** What is known of one execution now. */

@@ -2,7 +2,7 @@
 
 import { ERRORS } from "../../domain/index.ts";
 import type { ApprovalRequests, CallRecord, Execution, ExecutionId, ExecutionResult } from "../../domain/index.ts";
-import type { LedgerStore } from "../../store/index.ts";
+import type { Store } from "../../store/index.ts";
 
 import { readTrail, toTrace } from "./read-trail.ts";
 import type { LedgerCall, Trail } from "./read-trail.ts";
@@ -14,7 +14,7 @@ import type { SettleContext } from "../run/settle.ts";
 const NAMED_CALLS = 10;
 
 export interface RecoverDeps extends SettleContext, OpeningDeps {
-  readonly store: { readonly ledger: Pick<LedgerStore, "search"> };
+  readonly store: { readonly ledger: Pick<Store["ledger"], "search"> };
   /** True when the process of this name has certainly ended. */
   hasEnded(owner: string): boolean;
   readonly people: Pick<ApprovalRequests, "withdraw">;

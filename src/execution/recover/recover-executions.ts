@@ -1,7 +1,7 @@
 /** Finds what goes on: executions that people decided about, and those that died with their process. */
 
 import type { ApprovalRequests, Execution, ExecutionId, ExecutionResult } from "../../domain/index.ts";
-import type { ExecutionStore, LedgerStore, StoredExecution } from "../../store/index.ts";
+import type { Store, StoredExecution } from "../../store/index.ts";
 
 import { findLostCalls } from "./find-lost-calls.ts";
 import type { Journals } from "../journal/open-journals.ts";
@@ -15,8 +15,8 @@ import type { ResumeReason } from "../resume/resume-execution.ts";
 
 export interface RecoverAllDeps extends RecoverDeps {
   readonly store: {
-    readonly executions: Pick<ExecutionStore, "claim" | "close" | "find" | "listPaused" | "listUnfinished">;
-    readonly ledger: Pick<LedgerStore, "search">;
+    readonly executions: Pick<Store["executions"], "claim" | "close" | "find" | "listPaused" | "listUnfinished">;
+    readonly ledger: Pick<Store["ledger"], "search">;
   };
   readonly journals: Pick<Journals, "read">;
   readonly people: Pick<ApprovalRequests, "find" | "withdraw">;

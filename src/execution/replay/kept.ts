@@ -2,7 +2,7 @@
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { Execution, ExecutionId, ExecutionResult } from "../../domain/index.ts";
-import type { ExecutionStore, StoredExecution } from "../../store/index.ts";
+import type { Store, StoredExecution } from "../../store/index.ts";
 
 import type { JournaledStart, Recording } from "../journal/events.ts";
 import type { Journals } from "../journal/open-journals.ts";
@@ -20,7 +20,7 @@ export interface KeptExecution {
 }
 
 export interface KeptDeps {
-  readonly store: { readonly executions: Pick<ExecutionStore, "find"> };
+  readonly store: { readonly executions: Pick<Store["executions"], "find"> };
   readonly journals: Pick<Journals, "read">;
 }
 

@@ -14,7 +14,7 @@ import type {
   ResultId,
   ResultQuery,
 } from "../../domain/index.ts";
-import type { ResultStore, ResultSummary, StoredResult } from "../../store/index.ts";
+import type { ResultSummary, Store, StoredResult } from "../../store/index.ts";
 import { outlineShape } from "../../typegen/index.ts";
 
 import { pageOf, readPart } from "./read-part.ts";
@@ -22,7 +22,7 @@ import type { ResultPart } from "./read-part.ts";
 
 /** How long results are kept and how much of them. */
 export interface ResultsOptions {
-  readonly store: ResultStore;
+  readonly store: Store["results"];
   readonly now: () => Instant;
   readonly createId: () => ResultId;
   readonly keepMs: number;

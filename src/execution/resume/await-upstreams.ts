@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Approval, ApprovalRequests, CatalogSnapshot, ExecutionId, Principal } from "../../domain/index.ts";
-import type { ExecutionStore, StoredExecution } from "../../store/index.ts";
+import type { Store, StoredExecution } from "../../store/index.ts";
 
 import { hasNoTools } from "./find-unchanged.ts";
 import type { UsedTool } from "./find-unchanged.ts";
@@ -13,7 +13,7 @@ import type { Journals } from "../journal/open-journals.ts";
 const LOOK_MS = 1_000;
 
 export interface AwaitDeps {
-  readonly store: { readonly executions: Pick<ExecutionStore, "find"> };
+  readonly store: { readonly executions: Pick<Store["executions"], "find"> };
   readonly journals: Pick<Journals, "read">;
   readonly people: Pick<ApprovalRequests, "list">;
   snapshot(principal: Principal): Promise<CatalogSnapshot>;

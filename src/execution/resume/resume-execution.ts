@@ -15,7 +15,7 @@ import type {
   LabelSource,
   Principal,
 } from "../../domain/index.ts";
-import type { ExecutionStore, LedgerStore, StoredExecution } from "../../store/index.ts";
+import type { Store, StoredExecution } from "../../store/index.ts";
 
 import { listUsedTools } from "./await-upstreams.ts";
 import type { OpenedExecution } from "../run/execution-log.ts";
@@ -39,8 +39,8 @@ import { attributeToQuota, runWithinQuotas } from "../run/within-quotas.ts";
 
 export interface ResumeDeps extends ExecutionDeps, OpeningDeps, Pick<RecoverDeps, "hasEnded" | "releaseQuota"> {
   readonly store: {
-    readonly executions: Pick<ExecutionStore, "claim">;
-    readonly ledger: Pick<LedgerStore, "search">;
+    readonly executions: Pick<Store["executions"], "claim">;
+    readonly ledger: Pick<Store["ledger"], "search">;
   };
   readonly journals: OpeningDeps["journals"] & Pick<Journals, "reopen">;
   /** The name of this process. */

@@ -1,7 +1,7 @@
 /** Checks every signed statement about a ledger and says what they promise together about its records. */
 
 import type { Digest } from "../../domain/index.ts";
-import type { StatementRow, StatementStore } from "../../store/index.ts";
+import type { StatementRow, Store } from "../../store/index.ts";
 
 import type { LedgerProblem } from "../chain-check.ts";
 import { GENESIS } from "../record.ts";
@@ -39,7 +39,7 @@ const PAGE = 1_000;
 const AT_ONCE = 64;
 
 /** Every row, in order. */
-export async function readStatements(store: StatementStore): Promise<readonly StatementRow[]> {
+export async function readStatements(store: Store["statements"]): Promise<readonly StatementRow[]> {
   const rows: StatementRow[] = [];
   for (;;) {
     // From below the first number: what was put there is not to be overlooked.

@@ -8,7 +8,6 @@ import type {
   ExecutionId,
   Principal,
 } from "../../domain/index.ts";
-import type { WaitingApproval } from "../../store/index.ts";
 
 /** What a person says. Without a scope it counts for the one call. */
 export interface ApprovalChoice {
@@ -38,7 +37,7 @@ export interface Approvals extends ApprovalRequests, AsyncDisposable {
   /** One that `find` rejects is in it, marked as damaged. */
   list(query: ApprovalQuery): Promise<readonly Approval[]>;
   /** What of an execution waits, oldest first. Opens no arguments, so it can be asked often. */
-  waiting(execution: ExecutionId): Promise<readonly WaitingApproval[]>;
+  waiting(execution: ExecutionId): Promise<readonly Pick<Approval, "id" | "principal">[]>;
   /** Takes back what was decided, or a question that still waits. Rejects as `decide` does. */
   revoke(id: ApprovalId, by: Principal): Promise<Approval>;
   /** Hears of everything that is settled from now on, by whichever process. Returns the way to stop listening. */

@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 
 import { parseApprovalId, parsePrincipalId } from "../../domain/index.ts";
 import type { Approval, JsonObject, Principal } from "../../domain/index.ts";
-import { KEPT_ARGUMENT_BYTES } from "../../store/index.ts";
+import { KEPT_ARGUMENT_BYTES } from "../../store/approvals.ts";
 import { AGENT, known } from "../rules/fixtures/ask.ts";
 import { LISTED_BYTES, createDesk } from "./create-desk.ts";
 import { EXPIRY_MS, OPERATOR, openQueue } from "./fixtures/open-queue.ts";

@@ -4,7 +4,7 @@ import { cleanText, digestOf } from "../../text/index.ts";
 import type { Ledger } from "../../ledger/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import type { Approval, ApprovalId, ApprovalRequest, Instant, Principal } from "../../domain/index.ts";
-import type { ApprovalChange, ApprovalHead, ApprovalRow, ApprovalStore } from "../../store/index.ts";
+import type { ApprovalChange, ApprovalHead, ApprovalRow, Store } from "../../store/index.ts";
 
 import type { ApprovalChoice, ApprovalQuery, Approvals } from "./approvals.ts";
 import { chooseFor, reaches, stateAt } from "./covers.ts";
@@ -21,7 +21,7 @@ import type { ArgumentSeal } from "./seal-arguments.ts";
 import { notFound, watchApprovals } from "./watch-approvals.ts";
 
 export interface ApprovalsOptions {
-  readonly store: { readonly approvals: ApprovalStore };
+  readonly store: { readonly approvals: Store["approvals"] };
   readonly ledger: Pick<Ledger, "write">;
   readonly seal: ArgumentSeal;
   readonly now: () => Instant;
@@ -149,7 +149,7 @@ function toChange({ verdict, scope = "call", note }: ApprovalChoice, by: Princip
 }
 
 interface SettlePowers extends Pick<ApprovalsOptions, "ledger" | "now"> {
-  readonly store: ApprovalStore;
+  readonly store: Store["approvals"];
   readonly get: (id: ApprovalId) => Promise<Approval>;
 }
 

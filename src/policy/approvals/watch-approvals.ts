@@ -2,10 +2,10 @@
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { Approval, ApprovalId, Instant } from "../../domain/index.ts";
-import type { ApprovalHead, ApprovalStore } from "../../store/index.ts";
+import type { ApprovalHead, Store } from "../../store/index.ts";
 
 export interface ApprovalWatchOptions {
-  readonly store: ApprovalStore;
+  readonly store: Store["approvals"];
   readonly now: () => Instant;
   readonly everyMs: number;
   readonly find: (id: ApprovalId) => Promise<Approval | undefined>;

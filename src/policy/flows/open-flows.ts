@@ -16,7 +16,7 @@ import type {
   Tool,
   ToolCall,
 } from "../../domain/index.ts";
-import type { LabelStore } from "../../store/index.ts";
+import type { Store } from "../../store/index.ts";
 import { isLiteralCall, judgeFlow } from "./judge-flow.ts";
 
 /** One execution, as the guard follows it. */
@@ -59,7 +59,7 @@ export interface FlowSubject {
 
 export interface FlowsOptions {
   readonly mode: Decision["kind"];
-  readonly store: LabelStore;
+  readonly store: Store["labels"];
   readonly now: () => Instant;
 }
 

@@ -1,12 +1,12 @@
 /** Which counters a request draws from, and how much. Pure. */
 
 import type { Instant, Principal, QuotaSettings, Tool } from "../../domain/index.ts";
-import type { QuotaClaim } from "../../store/index.ts";
+import type { Store } from "../../store/index.ts";
 import { matchesTool } from "../rules/matches-tool.ts";
 
 /** A claim with the words that a refusal needs. */
 export interface NamedClaim {
-  readonly claim: QuotaClaim;
+  readonly claim: Parameters<Store["quotas"]["take"]>[0][number];
   /** The setting that an operator would change. */
   readonly setting: string;
   readonly unit: "executions" | "ms" | "places" | "calls" | "cost";

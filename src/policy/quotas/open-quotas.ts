@@ -5,7 +5,7 @@
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { ExecutionId, Instant, Principal, QuotaSettings, Tool } from "../../domain/index.ts";
-import type { QuotaStore } from "../../store/index.ts";
+import type { Store } from "../../store/index.ts";
 import { claimCall, claimExecution } from "./claim-quotas.ts";
 import type { NamedClaim } from "./claim-quotas.ts";
 import { describeFullQuota } from "./describe-full.ts";
@@ -53,11 +53,11 @@ export interface Quotas {
 
 export interface QuotasOptions {
   readonly settings: QuotaSettings;
-  readonly store: QuotaStore;
+  readonly store: Store["quotas"];
   readonly now: () => Instant;
 }
 
-type TakenWindows = Extract<Awaited<ReturnType<QuotaStore["take"]>>, { kind: "taken" }>["units"];
+type TakenWindows = Extract<Awaited<ReturnType<Store["quotas"]["take"]>>, { kind: "taken" }>["units"];
 
 const NOTHING_TAKEN = { release: async () => undefined };
 
@@ -118,12 +118,12 @@ export function openQuotas({ settings, store, now }: QuotasOptions): Quotas {
 }
 
 /** Without the settings of a gateway: whoever has the store can do it. Only for one whose process is dead. */
-export async function releaseLostQuota(execution: ExecutionId, store: QuotaStore): Promise<void> {
+export async function releaseLostQuota(execution: ExecutionId, store: Store["quotas"]): Promise<void> {
   const heldMs = (await store.heldFor(execution)) ?? 0;
   await store.giveBack(execution, heldMs + UNSEEN_MS);
 }
 
-type FullQuota = Extract<Awaited<ReturnType<QuotaStore["take"]>>, { kind: "full" }>;
+type FullQuota = Extract<Awaited<ReturnType<Store["quotas"]["take"]>>, { kind: "full" }>;
 
 /** How much of a window that is full executions of this process hold. */
 function sumHeld(held: ReadonlyMap<ExecutionId, TakenWindows>, { claim, freeAt }: FullQuota): number {

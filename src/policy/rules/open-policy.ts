@@ -15,7 +15,7 @@ import type {
   Principal,
   RuleFile,
 } from "../../domain/index.ts";
-import type { MetaStore } from "../../store/index.ts";
+import type { Store } from "../../store/index.ts";
 import { compilePolicy } from "./compile-policy.ts";
 import type { CompiledPolicy } from "./compile-policy.ts";
 import { decide } from "./decide.ts";
@@ -40,7 +40,7 @@ export interface PolicyOptions {
   readonly file?: RuleFile;
   readonly everyMs: number;
   readonly record: (entry: LedgerEntry) => Promise<unknown>;
-  readonly meta: Pick<MetaStore, "get" | "set">;
+  readonly meta: Pick<Store["meta"], "get" | "set">;
   /** Tells the operator about a rule file that was refused. */
   readonly warn: (thrown: unknown) => void;
 }
