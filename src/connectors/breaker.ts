@@ -1,31 +1,31 @@
 /**
- * Spares everybody the waiting for a server that does not answer: after several calls in a row that failed on the way,
- * further calls fail at once for a while; then a single one may try.
+ * A circuit breaker: after several calls in a row without an answer, further calls fail at once for a while instead of
+ * waiting for a server that does not respond; then a single call may try.
  */
 
 import { GloveboxError } from "../domain/index.ts";
 import type { ConnectorId, Instant } from "../domain/index.ts";
+import { backoffMs } from "../timing/index.ts";
 
 const MAX_FAILURES = 5;
-const FIRST_PAUSE_MS = 5000;
-const LONGEST_PAUSE_MS = 60_000;
-/** A caller can set its own time limit; one that waited less than this has learned nothing about the server. */
-const FAIR_WAIT_MS = 2000;
+const PAUSE = { firstMs: 5_000, longestMs: 60_000 };
+/** A caller can set its own time limit. One that waited less than this has learned nothing about the server. */
+const FAIR_WAIT_MS = 2_000;
 
 export interface BreakerOptions {
   readonly id: ConnectorId;
   readonly now: () => Instant;
 }
 
-/** One call on its way; exactly one of its methods is called, once. */
-export interface Passage {
-  /** The server answered, be it with a refusal. */
+/** One call in progress. Exactly one of its methods must be called, once. */
+export interface CallAttempt {
+  /** The server answered, even if it refused the call. */
   answered(): void;
-  /** The call failed on the way. Any other code than a lost connection or a timeout says nothing about the server. */
+  /** The call got no answer. Codes other than a lost connection or a timeout do not count against the server. */
   failed(error: GloveboxError): void;
 }
 
-/** Successes and failures of all callers count together: it is the server that is judged. */
+/** Counts the failures of all callers together, because it judges the server. */
 export class Breaker {
   readonly #options: BreakerOptions;
   #failures = 0;
@@ -36,8 +36,8 @@ export class Breaker {
     this.#options = options;
   }
 
-  /** Rejects during a pause, and after it while the one call that tries is under way. */
-  enter(): Passage {
+  /** Throws during a pause, and after it while the one call that tries is in progress. */
+  enter(): CallAttempt {
     const startedAt = this.#options.now();
     const isProbe = this.#openUntil !== undefined;
     if (this.#openUntil !== undefined) this.#check(this.#openUntil, startedAt);
@@ -46,11 +46,11 @@ export class Breaker {
       answered: () => this.reset(),
       failed: ({ code }) => {
         if (isProbe) this.#isProbing = false;
-        // Calls that were under way when the pause began make it no longer.
+        // Calls that were in progress when the pause began do not extend it.
         else if (this.#openUntil !== undefined) return;
         const waitedMs = this.#options.now() - startedAt;
-        const isTelling = code === "UPSTREAM_UNREACHABLE" || (code === "UPSTREAM_TIMEOUT" && waitedMs >= FAIR_WAIT_MS);
-        if (isTelling) this.#count();
+        const counts = code === "UPSTREAM_UNREACHABLE" || (code === "UPSTREAM_TIMEOUT" && waitedMs >= FAIR_WAIT_MS);
+        if (counts) this.#count();
       },
     };
   }
@@ -70,9 +70,7 @@ export class Breaker {
 
   #count(): void {
     this.#failures += 1;
-    const over = this.#failures - MAX_FAILURES;
-    if (over < 0) return;
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** over, LONGEST_PAUSE_MS);
-    this.#openUntil = this.#options.now() + pauseMs;
+    const pauseMs = backoffMs(this.#failures - MAX_FAILURES + 1, PAUSE);
+    if (pauseMs > 0) this.#openUntil = this.#options.now() + pauseMs;
   }
 }

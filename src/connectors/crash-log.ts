@@ -1,17 +1,20 @@
-/** Counts the crashes of one server and says when they are too many to go on by itself. */
+/** Counts the crashes of one server and decides when it is not started again without an operator. */
 
 import { GloveboxError } from "../domain/index.ts";
 import type { ConnectorId, Instant } from "../domain/index.ts";
+import { MINUTE_MS } from "../timing/index.ts";
+
+import { toFact } from "./upstream-error.ts";
 
 const MAX_CRASHES = 5;
-const WINDOW_MS = 5 * 60_000;
+const WINDOW_MINUTES = 5;
 
 interface Crash {
   readonly at: Instant;
   readonly fact: string;
 }
 
-/** Keeps no more than it takes to decide. */
+/** Keeps the latest five crashes. */
 export class CrashLog {
   readonly #id: ConnectorId;
   #crashes: readonly Crash[] = [];
@@ -21,25 +24,22 @@ export class CrashLog {
   }
 
   add(error: GloveboxError, at: Instant): void {
-    const prefix = `${this.#id}: `;
-    const fact = error.message.startsWith(prefix) ? error.message.slice(prefix.length) : error.message;
-    this.#crashes = [...this.#crashes, { at, fact }].slice(-MAX_CRASHES);
+    this.#crashes = [...this.#crashes, { at, fact: toFact(error, this.#id) }].slice(-MAX_CRASHES);
   }
 
   clear(): void {
     this.#crashes = [];
   }
 
-  /** What to tell everybody from now on, once five crashes are less than five minutes apart. */
+  /** Returns the error for every later use once five crashes happened within five minutes. */
   verdict(now: Instant): GloveboxError | undefined {
-    const recent = this.#crashes.filter(({ at }) => now - at < WINDOW_MS);
+    const recent = this.#crashes.filter(({ at }) => now - at < WINDOW_MINUTES * MINUTE_MS);
     if (recent.length < MAX_CRASHES) return undefined;
     const counted = Map.groupBy(recent, ({ fact }) => fact);
     const evidence = [...counted].map(([fact, { length }]) => (length === 1 ? fact : `${fact}, ${length} times`));
-    const minutes = WINDOW_MS / 60_000;
-    const message = `${this.#id}: suspended after ${MAX_CRASHES} crashes within ${minutes} minutes (${evidence.join("; ")})`;
+    const message = `${this.#id}: suspended after ${MAX_CRASHES} crashes within ${WINDOW_MINUTES} minutes (${evidence.join("; ")})`;
     return new GloveboxError("UPSTREAM_UNREACHABLE", message, {
-      hint: `When its trouble is mended, an operator starts it again with \`glovebox servers restart ${this.#id}\``,
+      hint: `Fix the server, then run \`glovebox servers restart ${this.#id}\``,
     });
   }
 }

@@ -7,8 +7,8 @@ import type { Mask, Secret, Vault } from "../vault/index.ts";
 
 import type { Connector } from "./connector.ts";
 import { hideSecrets } from "./hide-secrets.ts";
-import { createLoanBook } from "./watch-secrets.ts";
-import type { Borrower } from "./watch-secrets.ts";
+import { createLoanBook } from "./restart/watch-secrets.ts";
+import type { Borrower } from "./restart/watch-secrets.ts";
 
 /** An upstream returns little but its own data, so its own secrets can be masked even when they are short. */
 const MIN_OWN_LENGTH = 4;

@@ -24,14 +24,14 @@ import type { HoldLease } from "./login/hold-lease.ts";
 import { createLoginFetch } from "./login/login-fetch.ts";
 import { createLoginStore } from "./login/login-store.ts";
 import { createTokenSource } from "./login/token-source.ts";
-import type { TokenSource } from "./login/token-source.ts";
 import { createVerdicts } from "./mcp/era.ts";
 import { createMcpConnector } from "./mcp/mcp-connector.ts";
 import type { McpConnectorOptions } from "./mcp/mcp-connector.ts";
 import { createOpenapiConnector } from "./openapi/openapi-connector.ts";
 import type { OpenapiConnectorOptions } from "./openapi/openapi-connector.ts";
 import { resolveTemplates } from "./resolve-templates.ts";
-import type { Borrower } from "./watch-secrets.ts";
+import type { Borrower } from "./restart/watch-secrets.ts";
+import type { TokenSource } from "./settings.ts";
 
 const MAX_TEXT_BYTES = 64 * 1024;
 const MAX_CAUSE_BYTES = 500;

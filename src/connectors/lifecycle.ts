@@ -1,26 +1,27 @@
 /**
- * The states of one upstream connection: idle, connecting, ready, failed, suspended, closed. One attempt at a time,
- * shared by all who wait for it; after failures a pause that doubles, so that a broken server is not started in a loop;
- * after repeated crashes nothing more until a person says so. It knows nothing about protocols.
+ * The states of one upstream connection: idle, connecting, ready, failed, suspended, closed. There is one attempt to
+ * connect at a time, shared by all callers. After failures a pause that doubles, so that a broken server is not started
+ * in a loop; after repeated crashes no attempt at all until an operator restarts it. Independent of any protocol.
  */
 
 import { GloveboxError } from "../domain/index.ts";
 import type { ConnectorId, Instant, UpstreamStatus } from "../domain/index.ts";
+import { NEVER, backoffMs, untilAborted } from "../timing/index.ts";
 
 import { CrashLog } from "./crash-log.ts";
+import { closedError, toAbortError } from "./upstream-error.ts";
 
-const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 30_000;
+const PAUSE = { firstMs: 250, longestMs: 30_000 };
 
 export interface LifecycleOptions<Link> {
   readonly id: ConnectorId;
-  /** Must reject when the signal fires; what it had begun is its own to end. */
+  /** Must reject when the signal fires, and then end whatever it had started. */
   readonly open: (closing: AbortSignal) => Promise<Link>;
-  /** True for failures that mean that a process ended by itself; without it nothing is ever suspended. */
+  /** True for a failure that means that the process ended by itself. Without it an upstream is never suspended. */
   readonly isCrash?: (error: GloveboxError) => boolean;
   readonly now: () => Instant;
-  /** Hears each new state after it has been entered. Must not throw. */
-  readonly onState?: (state: UpstreamStatus["state"]) => void;
+  /** Called after each change of state. Must not throw. */
+  readonly onState?: ((state: UpstreamStatus["state"]) => void) | undefined;
 }
 
 type State<Link> =
@@ -33,11 +34,11 @@ type State<Link> =
 export interface LifecycleView {
   readonly state: UpstreamStatus["state"];
   readonly since: Instant;
-  /** The latest failure; it stays while the next attempt is under way. */
+  /** The latest failure. It is kept while the next attempt is in progress. */
   readonly error: GloveboxError | undefined;
 }
 
-/** Failures count up until a call was answered, so a server that starts well and dies at each call is slowed down too. */
+/** The count of failures is reset by an answered call only, so a server that starts well and dies at each call is slowed down too. */
 export class Lifecycle<Link> {
   readonly #options: LifecycleOptions<Link>;
   readonly #closing = new AbortController();
@@ -53,8 +54,59 @@ export class Lifecycle<Link> {
     this.#since = options.now();
   }
 
-  /** The live connection, or a new one; during a pause it rejects at once and says when the next try is. */
-  async reach(): Promise<Link> {
+  /** Fires when the connector is closed. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /**
+   * Returns the live connection or opens one. Rejects at once during a pause, with the time of the next attempt. When
+   * `signal` fires only this caller stops waiting: the attempt continues for the others.
+   */
+  async reach(signal: AbortSignal = NEVER): Promise<Link> {
+    try {
+      return await untilAborted(this.#reach(), signal);
+    } catch (thrown) {
+      throw signal.aborted ? toAbortError(signal, this.#options.id) : thrown;
+    }
+  }
+
+  /** Reports that a connection cannot be used any more. Without effect if another one has replaced it. */
+  lose(link: Link, error: GloveboxError): void {
+    if (this.#isCurrent(link)) this.#fail(error, true);
+  }
+
+  /** Reports that the connection answered a call, which resets the count of failures. */
+  prove(link: Link): void {
+    if (this.#isCurrent(link)) this.#failures = 0;
+  }
+
+  /**
+   * Forgets every failure; the next use connects at once. Returns the connection that it dropped, which the caller must
+   * end. An attempt in progress continues.
+   */
+  restart(): Link | undefined {
+    const state = this.#state;
+    this.#failures = 0;
+    this.#crashes.clear();
+    this.#error = undefined;
+    if (state.kind !== "closed" && state.kind !== "connecting") this.#enter({ kind: "idle" });
+    return state.kind === "ready" ? state.link : undefined;
+  }
+
+  view(): LifecycleView {
+    return { state: this.#state.kind, since: this.#since, error: this.#error };
+  }
+
+  /** Final: ends an attempt in progress and refuses every later use. */
+  close(): void {
+    if (this.#state.kind === "closed") return;
+    this.#error = undefined;
+    this.#enter({ kind: "closed" });
+    this.#closing.abort(closedError(this.#options.id));
+  }
+
+  async #reach(): Promise<Link> {
     const state = this.#state;
     switch (state.kind) {
       case "ready":
@@ -75,41 +127,6 @@ export class Lifecycle<Link> {
     }
   }
 
-  /** The connection is of no use any more. Without effect when another one has taken its place. */
-  lose(link: Link, error: GloveboxError): void {
-    if (this.#isCurrent(link)) this.#fail(error, true);
-  }
-
-  /** The connection has answered a call: its next failure starts counting anew. */
-  prove(link: Link): void {
-    if (this.#isCurrent(link)) this.#failures = 0;
-  }
-
-  /**
-   * Forgets every failure; the next use connects at once. Returns the connection that it lets go of, for its owner to
-   * end. An attempt under way goes on.
-   */
-  restart(): Link | undefined {
-    const state = this.#state;
-    this.#failures = 0;
-    this.#crashes.clear();
-    this.#error = undefined;
-    if (state.kind !== "closed" && state.kind !== "connecting") this.#enter({ kind: "idle" });
-    return state.kind === "ready" ? state.link : undefined;
-  }
-
-  view(): LifecycleView {
-    return { state: this.#state.kind, since: this.#since, error: this.#error };
-  }
-
-  /** Final: ends an attempt under way and refuses everything later. */
-  close(): void {
-    if (this.#state.kind === "closed") return;
-    this.#error = undefined;
-    this.#enter({ kind: "closed" });
-    this.#closing.abort(closedError(this.#options.id));
-  }
-
   #isCurrent(link: Link): boolean {
     return this.#state.kind === "ready" && this.#state.link === link;
   }
@@ -127,7 +144,7 @@ export class Lifecycle<Link> {
 
   #start(): Promise<Link> {
     const attempt = Promise.resolve().then(() => this.#attempt());
-    // Callers may stop waiting; an attempt that nobody awaits any more must not count as an unhandled rejection.
+    // Callers may stop waiting. An attempt without a caller must not become an unhandled rejection.
     attempt.catch(() => undefined);
     this.#enter({ kind: "connecting", attempt });
     return attempt;
@@ -147,7 +164,7 @@ export class Lifecycle<Link> {
     }
   }
 
-  /** A connection that worked may come back at once the first time; one that never came up has to wait. */
+  /** The first loss of a working connection has no pause; a connection that never opened has one from the start. */
   #fail(error: GloveboxError, wasReady: boolean): void {
     const now = this.#options.now();
     if (this.#options.isCrash?.(error) === true) this.#crashes.add(error, now);
@@ -155,23 +172,15 @@ export class Lifecycle<Link> {
     this.#error = suspension ?? error;
     if (suspension) return this.#enter({ kind: "suspended", error: suspension });
     this.#failures += 1;
-    const doublings = this.#failures - (wasReady ? 2 : 1);
-    const pauseMs = doublings < 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** doublings, LONGEST_PAUSE_MS);
+    const pauseMs = backoffMs(this.#failures - (wasReady ? 1 : 0), PAUSE);
     this.#enter({ kind: "failed", error, retryAt: now + pauseMs });
   }
 }
 
-/** Keeps the code of the failure, so that a missing credential still reads as one. */
+/** Keeps the code of the failure, so that a missing credential is still recognized as one. */
 function waitingError(error: GloveboxError, leftMs: number): GloveboxError {
   const seconds = Math.max(leftMs / 1000, 0.1).toFixed(1);
   return new GloveboxError(error.code, `${error.message}; the next try is in ${seconds} s`, error.details);
-}
-
-/** What a call meets once its connector was closed, under way or new. */
-export function closedError(id: ConnectorId): GloveboxError {
-  return new GloveboxError("UPSTREAM_UNREACHABLE", `${id}: the connection was closed by Glovebox`, {
-    hint: "The upstream was removed or Glovebox is shutting down",
-  });
 }
 
 function toGloveboxError(thrown: unknown, id: ConnectorId): GloveboxError {

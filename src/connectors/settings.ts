@@ -1,8 +1,17 @@
 /** How to reach one upstream. Secrets come in late, through functions, so that settings can be shown and logged. */
 
 import type { UpstreamNetwork } from "../domain/index.ts";
+import type { Secret } from "../vault/index.ts";
 
-import type { TokenSource } from "./login/token-source.ts";
+/** The access token of one upstream's login. */
+export interface TokenSource {
+  /** Returns `undefined` when there is no login or it has expired. */
+  current(): Promise<Secret | undefined>;
+  /** Called after the server refused `stale`. Returns another token, or `undefined` when there is none. */
+  renew(stale: Secret): Promise<Secret | undefined>;
+  /** Drops the cached login; the next use reads it from the vault. */
+  forget(): void;
+}
 
 type Texts = Readonly<Record<string, string>>;
 

@@ -10,23 +10,23 @@ import { GloveboxError } from "../domain/index.ts";
 import type { NetworkPolicy } from "../domain/index.ts";
 
 import { parseOrigin, parseUrl } from "./check-url.ts";
-import { capBody, decodeBody } from "./decode-body.ts";
+import { capBody, decodeBody } from "./http/decode-body.ts";
 import type { Outgoing } from "./exchange.ts";
 import { checkForGuest, explainFailure, fetchForGuest } from "./fetch-for-guest.ts";
 import type { GuestAnswer, GuestLimits, GuestRequest, Unsent } from "./fetch-for-guest.ts";
 import { follow } from "./follow.ts";
 import type { Road } from "./follow.ts";
-import { checkHeaders } from "./headers.ts";
+import { checkHeaders } from "./http/headers.ts";
 import { createNetwork } from "./network.ts";
 import type { Network } from "./network.ts";
-import type { Ways } from "./open-connection.ts";
-import { createProxyCredentials } from "./open-tunnel.ts";
-import type { ProxyLogin } from "./open-tunnel.ts";
-import { PinnedAgent } from "./pinned-agent.ts";
+import type { Ways } from "./connect/open-connection.ts";
+import { createProxyCredentials } from "./connect/open-tunnel.ts";
+import type { ProxyLogin } from "./connect/open-tunnel.ts";
+import { PinnedAgent } from "./connect/pinned-agent.ts";
 import { admitOwn } from "./reach.ts";
 import type { Reach } from "./reach.ts";
-import { resolveHost } from "./resolve-host.ts";
-import type { Target } from "./resolve-host.ts";
+import { resolveHost } from "./connect/resolve-host.ts";
+import type { Target } from "./connect/resolve-host.ts";
 
 /** The part of `fetch` that upstream clients use. */
 export type FetchLike = (url: string | URL, init?: RequestInit) => Promise<Response>;

@@ -3,10 +3,10 @@
 import { request as send } from "node:http";
 import type { ClientRequest, IncomingMessage } from "node:http";
 
-import { ACCEPTED_ENCODINGS } from "./decode-body.ts";
-import { toTargetKey } from "./pinned-agent.ts";
-import type { PinnedAgent } from "./pinned-agent.ts";
-import type { Target } from "./resolve-host.ts";
+import { ACCEPTED_ENCODINGS } from "./http/decode-body.ts";
+import { toTargetKey } from "./connect/pinned-agent.ts";
+import type { PinnedAgent } from "./connect/pinned-agent.ts";
+import type { Target } from "./connect/resolve-host.ts";
 
 const MAX_RESPONSE_HEADER_BYTES = 64 * 1024;
 /** Answers before the answer, of which an honest server has one or two (RFC 9110 §15.2). */

@@ -6,11 +6,11 @@ import type { Readable } from "node:stream";
 import { GloveboxError } from "../domain/index.ts";
 
 import { denied, parseUrl } from "./check-url.ts";
-import { decodeBody, tooLarge } from "./decode-body.ts";
+import { decodeBody, tooLarge } from "./http/decode-body.ts";
 import type { Lender, Outgoing } from "./exchange.ts";
 import { follow } from "./follow.ts";
 import type { Road } from "./follow.ts";
-import { parseGuestHeaders } from "./headers.ts";
+import { parseGuestHeaders } from "./http/headers.ts";
 import { admit } from "./reach.ts";
 import type { Reach } from "./reach.ts";
 

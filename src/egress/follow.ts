@@ -2,16 +2,16 @@
 
 import type { IncomingMessage } from "node:http";
 
-import { checkHead } from "./check-head.ts";
+import { checkHead } from "./http/check-head.ts";
 import { denied, parseUrl } from "./check-url.ts";
 import { exchange } from "./exchange.ts";
 import type { Outgoing } from "./exchange.ts";
-import { toNextHeaders } from "./headers.ts";
-import type { Ways } from "./open-connection.ts";
-import type { PinnedAgent } from "./pinned-agent.ts";
+import { toNextHeaders } from "./http/headers.ts";
+import type { Ways } from "./connect/open-connection.ts";
+import type { PinnedAgent } from "./connect/pinned-agent.ts";
 import { admit } from "./reach.ts";
 import type { Reach } from "./reach.ts";
-import { resolveHost } from "./resolve-host.ts";
+import { resolveHost } from "./connect/resolve-host.ts";
 
 const MAX_REDIRECTS = 5;
 const REDIRECTS: readonly (number | undefined)[] = [301, 302, 303, 307, 308];

@@ -117,10 +117,10 @@ test("a secret becomes plain text in these files only, and no front door of the 
   assert.deepEqual(revealing.toSorted(), [
     "connectors/adapter/adapter-connector.ts",
     "connectors/create-borrower.ts",
-    "connectors/login/authorize-fetch.ts",
     "connectors/login/login.ts",
     "connectors/login/revoke-login.ts",
     "connectors/login/token-source.ts",
+    "connectors/mcp/wire/authorize-fetch.ts",
     "connectors/resolve-templates.ts",
     "lend-to-programs.ts",
     "open-records.ts",

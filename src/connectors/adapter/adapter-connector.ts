@@ -7,13 +7,12 @@ import type { Instant, JsonObject, SecretName, UpstreamNetwork, UpstreamStatus }
 import type { Egress, FetchLike } from "../../egress/index.ts";
 import type { Secret } from "../../vault/index.ts";
 
-import { toShownText } from "../cap-text.ts";
-import type { Clean } from "../cap-text.ts";
+import { toShownText } from "../shown-text.ts";
+import type { Clean } from "../shown-text.ts";
 import type { CallOptions, Connector, RemoteAnnotations, RemoteResult, RemoteTool } from "../connector.ts";
-import { closedError } from "../lifecycle.ts";
-import { toAbortError } from "../mcp/to-error.ts";
-import { PLAIN_NETWORK, matchesText, policiesOf } from "../network-of.ts";
+import { PLAIN_NETWORK, matchesName, listPolicies } from "../network-policies.ts";
 import { DEFAULT_MESSAGE_BYTES } from "../settings.ts";
+import { closedError, toAbortError } from "../upstream-error.ts";
 import { toJson } from "./to-json.ts";
 
 const MAX_ERROR_BYTES = 2048;
@@ -119,7 +118,7 @@ function createContext(options: AdapterConnectorOptions, { remoteName, ends, sec
 
 /** Ends with the call, also where the adapter brings no signal of its own. */
 function createFetch({ id, egress, network }: AdapterConnectorOptions, tool: string, call: AbortSignal): FetchLike {
-  const policies = policiesOf(network ?? PLAIN_NETWORK, (pattern) => matchesText(pattern, tool));
+  const policies = listPolicies(network ?? PLAIN_NETWORK, (pattern) => matchesName(pattern, tool));
   const setting = `networkPolicy of the adapter ${id}`;
   const fetch = egress.fetchUnder(policies.length > 0 ? policies : [{ mode: "blocked", setting }], {
     maxBytes: DEFAULT_MESSAGE_BYTES,

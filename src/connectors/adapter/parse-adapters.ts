@@ -3,7 +3,7 @@
 import { GloveboxError, isJsonObject, parseConnectorId } from "../../domain/index.ts";
 import type { Adapter, AdapterSource, ConnectorId } from "../../domain/index.ts";
 
-import { matchesText } from "../network-of.ts";
+import { matchesName } from "../network-policies.ts";
 
 const MARK: Adapter["kind"] = "glovebox.adapter";
 const EFFECTS: readonly unknown[] = ["read", "write", "destroy", "unknown"];
@@ -40,7 +40,7 @@ export async function parseAdapters(
 /** A policy for a tool that does not exist was meant for one that does. */
 function refuseUnfit({ place, network }: AdapterSource, adapters: readonly Adapter[]): void {
   const names = adapters.flatMap(({ tools }) => Object.keys(tools));
-  const unfit = network.tools.find(({ pattern }) => !names.some((name) => matchesText(pattern, name)));
+  const unfit = network.tools.find(({ pattern }) => !names.some((name) => matchesName(pattern, name)));
   if (unfit) throw refuse(place, `tools: no tool fits ${JSON.stringify(unfit.pattern)}`);
 }
 

@@ -5,32 +5,8 @@ import { IssuerMismatchError, OAuthError, RegistrationRejectedError } from "@mod
 import { GloveboxError, serverCommand } from "../../domain/index.ts";
 import type { ConnectorId } from "../../domain/index.ts";
 
-/** A token in a shell command must be harmless, so anything else is left out of it. */
-const PLAIN_SCOPE = /^[A-Za-z0-9_.:/-]{1,128}$/;
-const MAX_SCOPES = 20;
 /** What an error code of OAuth looks like (RFC 6749 §5.2); the server's own prose is not repeated. */
 const PLAIN_CODE = /^[a-z_]{1,60}$/;
-
-/** Of an upstream that is of no use before a person has logged in. */
-export class LoginNeeded extends GloveboxError {
-  constructor(id: ConnectorId, cause: string) {
-    const hint = `An operator can log in: ${serverCommand("login", id)} (or set a credential in this upstream's headers)`;
-    super("UPSTREAM_AUTH_REQUIRED", `${id}: ${cause}`, { hint });
-  }
-}
-
-/** Of a call that the login does not cover; the connection itself is good. */
-export function scopesMissing(id: ConnectorId, rawScope: string | undefined): GloveboxError {
-  const scopes = (rawScope ?? "")
-    .split(" ")
-    .filter((one) => PLAIN_SCOPE.test(one))
-    .slice(0, MAX_SCOPES);
-  const shown = scopes.length === 0 ? "" : ` (${scopes.join(" ")})`;
-  const flag = scopes.length === 0 ? "" : ` --scope "${scopes.join(" ")}"`;
-  return new GloveboxError("UPSTREAM_AUTH_REQUIRED", `${id}: this call needs scopes that the login lacks${shown}`, {
-    hint: `An operator can log in again with them: ${serverCommand("login", id)}${flag}`,
-  });
-}
 
 /** Of a login that must not go on. */
 export function loginRefused(id: ConnectorId, cause: string, hint: string): GloveboxError {

@@ -9,6 +9,7 @@ import type { ConnectorId, Instant } from "../../domain/index.ts";
 import type { FetchLike } from "../../egress/index.ts";
 import type { Secret } from "../../vault/index.ts";
 
+import type { TokenSource } from "../settings.ts";
 import { isForResource } from "./discover.ts";
 import { toClientInformation, toMetadata, withTokens } from "./login.ts";
 import type { Login, LoginStore } from "./login.ts";
@@ -18,15 +19,6 @@ import { explainLogin } from "./login-errors.ts";
 const EARLY_MS = 30_000;
 /** Answers to a refresh that no later attempt will change (RFC 6749 §5.2). */
 const FINAL: readonly string[] = ["invalid_grant", "invalid_client", "unauthorized_client"];
-
-export interface TokenSource {
-  /** `undefined` when nobody has logged in, or the login has ended. */
-  current(): Promise<Secret | undefined>;
-  /** After the server refused `stale`: another token, or `undefined` when there is none. */
-  renew(stale: Secret): Promise<Secret | undefined>;
-  /** The next use looks at what is kept. */
-  forget(): void;
-}
 
 export interface TokenSourceOptions {
   readonly id: ConnectorId;

@@ -1,10 +1,10 @@
-/** Makes connections to one server: finds out its era, keeps track of everything that may have a process behind it. */
+/** Opens connections to one server: finds out its protocol era and owns every transport that may have a process. */
 
 import { untilAborted } from "../../timing/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import type { ConnectorId } from "../../domain/index.ts";
 
-import { closedError } from "../lifecycle.ts";
+import { UpstreamError, closedError } from "../upstream-error.ts";
 import { createWire } from "./wire/create-wire.ts";
 import type { WireOptions } from "./wire/create-wire.ts";
 import type { Garbage, Wire } from "./wire/wire.ts";
@@ -12,21 +12,21 @@ import { planHandshakes } from "./era.ts";
 import type { EraVerdict, EraVerdicts, Handshake } from "./era.ts";
 import { openLink } from "./link.ts";
 import type { Link, LinkOptions } from "./link.ts";
-import { speaksForOtherEra, toUpstreamError } from "./to-error.ts";
+import { suggestsOtherEra, toUpstreamError } from "./to-error.ts";
 
 export interface DialerOptions extends WireOptions {
-  /** Without it every start asks the server for its era. */
+  /** Without it every start probes the server for its era. */
   readonly verdicts?: EraVerdicts;
 }
 
 type LinkEvents = Pick<LinkOptions, "onToolsChanged" | "onEnd">;
 
-/** Owns the wires that it opened until they are discarded or it is closed. */
+/** Owns the transports that it opened until they are discarded or it is closed. */
 export class Dialer {
   readonly #options: DialerOptions;
   readonly #events: LinkEvents;
   readonly #wires = new Set<Wire>();
-  /** The latest one, alive or not: its output explains the present state. */
+  /** The latest one, open or not: its output explains the current state. */
   #latest: Wire | undefined;
 
   constructor(options: DialerOptions, events: LinkEvents) {
@@ -35,16 +35,16 @@ export class Dialer {
   }
 
   stderr(): readonly string[] {
-    return this.#latest?.stderr() ?? [];
+    return this.#latest?.stderr?.() ?? [];
   }
 
   garbage(): Garbage | undefined {
-    return this.#latest?.garbage();
+    return this.#latest?.garbage?.();
   }
 
   /**
-   * A verdict that turned out wrong is forgotten; where the failure speaks for the other era, that one is tried within
-   * the same attempt, so that a server which was updated or set back costs nobody a failed call.
+   * Forgets a verdict that turned out wrong. If the failure suggests the other era, tries that one within the same
+   * attempt, so that an updated or downgraded server does not cost a failed call.
    */
   async open(closing: AbortSignal): Promise<Link> {
     const { id, now, settings } = this.#options;
@@ -76,7 +76,7 @@ export class Dialer {
     try {
       return await this.#try(first, signal);
     } catch (thrown) {
-      const isDoubtful = thrown instanceof GloveboxError && speaksForOtherEra(thrown);
+      const isDoubtful = thrown instanceof GloveboxError && suggestsOtherEra(thrown);
       if (signal.aborted || others.length === 0 || !isDoubtful) throw thrown;
       return this.#tryEach(others, signal);
     }
@@ -93,7 +93,7 @@ export class Dialer {
       this.#wires.add(wire);
       return await untilAborted(openLink(wire, { handshake, probeMs, signal, ...this.#events }), signal);
     } catch (thrown) {
-      const error = toUpstreamError(thrown, { id, clean, trouble: wire?.trouble(), isOpening: true });
+      const error = toUpstreamError(thrown, { id, clean, failure: wire?.failure?.(), isOpening: true });
       if (wire) this.discard(wire);
       throw error;
     }
@@ -110,11 +110,10 @@ export class Dialer {
   }
 }
 
-/** An old server on a pipe may never answer a question that it does not know; it gets a third of the time to do so. */
+/** An old server on a pipe may never answer an unknown request, so the probe gets a third of the time. */
 const PROBE_SHARE = 3;
 
 function startTimeout(id: ConnectorId, startMs: number): GloveboxError {
-  return new GloveboxError("UPSTREAM_TIMEOUT", `${id}: it was not ready within ${startMs} ms`, {
-    hint: "Raise startupTimeoutMs if the server is slow to start; `glovebox servers` shows what it printed",
-  });
+  const hint = "Raise startupTimeoutMs if the server is slow to start; `glovebox servers` shows its output";
+  return new UpstreamError({ code: "UPSTREAM_TIMEOUT", cause: `it was not ready within ${startMs} ms`, hint }, id);
 }

@@ -75,13 +75,13 @@ async function connect(path: string): Promise<unknown> {
 }
 
 const CHECK = "Check that the address belongs to an MCP server, and that the server is up to date";
-const UPDATE = "Update the server; Glovebox speaks 2024-10-07 to 2026-07-28";
-const unknown = `it: it speaks no version of MCP that Glovebox knows (it says ${FUTURE})`;
+const UPDATE = "Update the server; Glovebox supports 2024-10-07 to 2026-07-28";
+const unknown = `it: it supports no MCP version that Glovebox supports (it supports ${FUTURE})`;
 
 describe("a server that answers", () => {
   for (const [what, path, message, hint] of [
-    ["JSON of another kind", "/other", "it: its answer is JSON, but no message of MCP", CHECK],
-    ["a list", "/list", "it: its answer is JSON, but no message of MCP", CHECK],
+    ["JSON of another kind", "/other", "it: its answer is JSON, but not an MCP message", CHECK],
+    ["a list", "/list", "it: its answer is JSON, but not an MCP message", CHECK],
     ["half of a JSON text", "/cut", "it: its answer is not JSON", CHECK],
     ["with a version that nobody knows", "/future", unknown, UPDATE],
     ["that it does not know our versions", "/refuses", unknown, UPDATE],
@@ -91,7 +91,7 @@ describe("a server that answers", () => {
     });
   }
   it("that it cannot list its tools is said to do so", async () => {
-    const hint = "Check what the server needs to begin: its network, its account, its settings";
+    const hint = "Check what the server needs to start: its network, its account, its settings";
     const message = "it: it answered its first requests with an error: no account";
     assert.deepEqual(await connect("/locked"), ["UPSTREAM_FAILED", message, hint]);
   });

@@ -43,7 +43,7 @@ async function beside(healthy: Connector, hostile: Promise<unknown>): Promise<re
   return [await settled, state.answers > 0];
 }
 
-const timeout = ["UPSTREAM_TIMEOUT", "up: the call took longer than it may"];
+const timeout = ["UPSTREAM_TIMEOUT", "up: the call exceeded its time limit"];
 
 /** The tool to call, its arguments and time, and what must come of it. */
 const ATTACKS: readonly (readonly [title: string, tool: string, expected: unknown, args?: JsonObject, ms?: number])[] =
@@ -95,8 +95,8 @@ test("a server that dies at its start costs only its own calls, and is suspended
       state: "suspended",
       cause:
         "suspended after 5 crashes within 5 minutes (the server exited with code 3, 5 times); " +
-        "its last words: reading settings | cannot find the database",
-      hint: "When its trouble is mended, an operator starts it again with `glovebox servers restart up`",
+        "its last output: reading settings | cannot find the database",
+      hint: "Fix the server, then run `glovebox servers restart up`",
     },
   );
   await hostile.restart?.();

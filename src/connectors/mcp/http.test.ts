@@ -153,13 +153,13 @@ test("a failing call does not take the others on its connection along", async ()
   await connector.tools();
   const other = connector.call("never", {}, { signal: AbortSignal.timeout(300) });
   await refusal(call(connector, "breaksOff"));
-  assert.deepEqual(await refusal(other), ["UPSTREAM_TIMEOUT", "web: the call took longer than it may"]);
+  assert.deepEqual(await refusal(other), ["UPSTREAM_TIMEOUT", "web: the call exceeded its time limit"]);
 });
 
 test("an aborted call is cancelled at the server and its stream is given up", async () => {
   const connector = connect();
   await connector.tools();
-  const expected = ["UPSTREAM_TIMEOUT", "web: the call took longer than it may"];
+  const expected = ["UPSTREAM_TIMEOUT", "web: the call exceeded its time limit"];
   assert.deepEqual(await refusal(connector.call("never", {}, { signal: AbortSignal.timeout(100) })), expected);
   await wait(100);
   assert.deepEqual(seen.slice(-2), ["notifications/cancelled", "stream closed"]);

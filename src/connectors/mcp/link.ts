@@ -10,11 +10,11 @@ import type { RemoteTool } from "../connector.ts";
 import type { Wire } from "./wire/wire.ts";
 import type { Era, Handshake } from "./era.ts";
 import { followChanges } from "./follow-changes.ts";
-import { listTools } from "./list-tools.ts";
-import { findParamHeaders, toParamHeaders } from "./param-headers.ts";
-import type { ParamHeader } from "./param-headers.ts";
-import type { RawProgress } from "./progress.ts";
-import { defineSynthetic } from "./synthetic.ts";
+import { listTools } from "./messages/parse-tools.ts";
+import { findParamHeaders, toParamHeaders } from "./messages/param-headers.ts";
+import type { ParamHeader } from "./messages/param-headers.ts";
+import type { RawProgress } from "./messages/progress.ts";
+import { defineSynthetic } from "./messages/synthetic.ts";
 
 const CLIENT = { name: "glovebox", version: "1" };
 const MODERN = "2026-07-28";

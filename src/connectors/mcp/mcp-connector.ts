@@ -1,23 +1,25 @@
-/** A connector for one MCP server, whatever its transport and era: connects, lists, calls. It does not know who asks. */
+/** A connector for one MCP server, over any transport and protocol era. It is not told on whose behalf it calls. */
 
-import { untilAborted } from "../../timing/index.ts";
+import { defined } from "../../domain/index.ts";
 import type { ConnectorId, GloveboxError, JsonObject, UpstreamStatus } from "../../domain/index.ts";
+import { NEVER, untilAborted } from "../../timing/index.ts";
 
-import { LoginNeeded } from "../login/login-errors.ts";
 import { Breaker } from "../breaker.ts";
 import type { CallOptions, Connector, RemoteResult, RemoteTool } from "../connector.ts";
-import { Lifecycle, closedError } from "../lifecycle.ts";
-import { describeCause } from "./describe-cause.ts";
+import { Lifecycle } from "../lifecycle.ts";
+import { createListeners } from "../listeners.ts";
+import { LoginNeeded, UpstreamError, closedError, toAbortError, toFact } from "../upstream-error.ts";
+import type { Failure } from "../upstream-error.ts";
 import { Dialer } from "./dialer.ts";
 import type { DialerOptions } from "./dialer.ts";
 import type { Link } from "./link.ts";
-import { createProgressGate } from "./progress.ts";
-import { callSynthetic } from "./synthetic.ts";
-import { fromTrouble, isCrash, toAbortError, toUpstreamError } from "./to-error.ts";
-import { toResult } from "./to-value.ts";
+import { createProgressGate } from "./messages/progress.ts";
+import { callSynthetic } from "./messages/synthetic.ts";
+import { toResult } from "./messages/to-value.ts";
+import { isCrash, toUpstreamError } from "./to-error.ts";
 
 export interface McpConnectorOptions extends DialerOptions {
-  /** Hears each new state of the connection. Must not throw. */
+  /** Called after each change of state of the connection. Must not throw. */
   readonly onState?: (state: UpstreamStatus["state"]) => void;
 }
 
@@ -32,7 +34,7 @@ class McpConnector implements Connector {
   readonly #dialer: Dialer;
   readonly #lifecycle: Lifecycle<Link>;
   readonly #breaker: Breaker;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = createListeners();
   #tools: readonly RemoteTool[] = [];
   #revision: string | undefined;
   #isStale = false;
@@ -44,13 +46,7 @@ class McpConnector implements Connector {
     this.#options = options;
     const onEnd = (link: Link): void => this.#onEnd(link);
     this.#dialer = new Dialer(options, { onToolsChanged: () => this.#markStale(), onEnd });
-    this.#lifecycle = new Lifecycle<Link>({
-      id,
-      now,
-      isCrash,
-      open: (closing) => this.#open(closing),
-      ...(onState && { onState }),
-    });
+    this.#lifecycle = new Lifecycle<Link>({ id, now, isCrash, onState, open: (closing) => this.#open(closing) });
     this.#breaker = new Breaker({ id, now });
   }
 
@@ -61,56 +57,53 @@ class McpConnector implements Connector {
       name: this.id,
       state: state === "failed" && error instanceof LoginNeeded ? "needs-login" : state,
       transport: this.#options.settings.kind,
-      ...(this.#revision !== undefined && { era: this.#revision }),
       tools: this.#tools.length,
       since,
-      ...(error && { cause: describeCause(error, this.id, this.#dialer) }),
-      ...(error?.details.hint !== undefined && { hint: error.details.hint }),
-      ...(stderr.length > 0 && { stderr }),
+      ...defined({
+        era: this.#revision,
+        cause: error && describeCause(toFact(error, this.id), this.#dialer),
+        hint: error?.details.hint,
+        stderr: stderr.length > 0 ? stderr : undefined,
+      }),
     };
   }
 
-  async tools(signal: AbortSignal = new AbortController().signal): Promise<readonly RemoteTool[]> {
-    try {
-      const link = await untilAborted(this.#lifecycle.reach(), signal);
-      if (!this.#isStale && !this.#refresh) return this.#tools;
-      this.#refresh ??= this.#refetch(link).finally(() => (this.#refresh = undefined));
-      return await untilAborted(this.#refresh, signal);
-    } catch (thrown) {
+  async tools(signal: AbortSignal = NEVER): Promise<readonly RemoteTool[]> {
+    const link = await this.#lifecycle.reach(signal);
+    if (!this.#isStale && !this.#refresh) return this.#tools;
+    this.#refresh ??= this.#refetch(link).finally(() => (this.#refresh = undefined));
+    return untilAborted(this.#refresh, signal).catch((thrown: unknown) => {
       throw signal.aborted ? toAbortError(signal, this.id) : thrown;
-    }
+    });
   }
 
   async call(remoteName: string, args: JsonObject, options: CallOptions): Promise<RemoteResult> {
     const { signal } = options;
-    const link = await untilAborted(this.#lifecycle.reach(), signal).catch((thrown: unknown) => {
-      throw signal.aborted ? toAbortError(signal, this.id) : thrown;
-    });
-    const passage = this.#breaker.enter();
+    const link = await this.#lifecycle.reach(signal);
+    const attempt = this.#breaker.enter();
     try {
       const result = await this.#send(link, { remoteName, args, options });
       this.#lifecycle.prove(link);
-      passage.answered();
+      attempt.answered();
       return result;
     } catch (thrown) {
       const error = signal.aborted ? toAbortError(signal, this.id) : this.#explain(thrown, link);
-      if (error.code === "UPSTREAM_FAILED" || error.code === "UPSTREAM_RESULT_INVALID") passage.answered();
-      else passage.failed(error);
+      if (error.code === "UPSTREAM_FAILED" || error.code === "UPSTREAM_RESULT_INVALID") attempt.answered();
+      else attempt.failed(error);
       throw error;
     }
   }
 
   onToolsChanged(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
-  /** Listeners hear of it, so that whoever keeps the list asks again and thereby starts the server. */
+  /** Notifies the listeners, so that the catalog lists the tools again and thereby starts the server. */
   async restart(): Promise<void> {
     const link = this.#lifecycle.restart();
     this.#breaker.reset();
     await link?.wire.close();
-    this.#notify();
+    this.#listeners.notify();
   }
 
   async close(): Promise<void> {
@@ -122,7 +115,7 @@ class McpConnector implements Connector {
     return this.close();
   }
 
-  async #send(link: Link, { remoteName, args, options }: Sending): Promise<RemoteResult> {
+  async #send(link: Link, { remoteName, args, options }: ToolCall): Promise<RemoteResult> {
     const { signal, onProgress, onSent, trace } = options;
     onSent?.();
     const gate = onProgress && { onProgress: createProgressGate(onProgress, this.#options) };
@@ -136,39 +129,31 @@ class McpConnector implements Connector {
   async #open(closing: AbortSignal): Promise<Link> {
     const link = await this.#dialer.open(closing);
     this.#revision = link.revision;
-    this.#adopt(link.tools);
+    this.#replaceTools(link.tools);
     return link;
   }
 
   #onEnd(link: Link): void {
-    this.#lifecycle.lose(link, fromTrouble(link.wire.trouble() ?? LOST, this.id));
+    this.#lifecycle.lose(link, new UpstreamError(link.wire.failure?.() ?? LOST, this.id));
     this.#dialer.discard(link.wire);
   }
 
-  /** A server that came back with other tools has changed them just as if it had said so. */
-  #adopt(tools: readonly RemoteTool[]): void {
+  /** A server that returns with other tools counts as one that announced a change. */
+  #replaceTools(tools: readonly RemoteTool[]): void {
     const isChanged = this.#tools.length > 0 && JSON.stringify(this.#tools) !== JSON.stringify(tools);
     this.#tools = tools;
     this.#isStale = false;
-    if (isChanged) this.#notify();
+    if (isChanged) this.#listeners.notify();
   }
 
-  /** Only the first notice since the last listing is passed on, so a flood of them costs nothing. */
+  /** Notifies only once per listing, so a flood of notifications costs nothing. */
   #markStale(): void {
     if (this.#isStale) return;
     this.#isStale = true;
-    this.#notify();
+    this.#listeners.notify();
   }
 
-  /** A listener that throws hurts neither the connection nor the other listeners. */
-  #notify(): void {
-    for (const listener of this.#listeners)
-      void Promise.resolve()
-        .then(listener)
-        .catch(() => undefined);
-  }
-
-  /** A change that is announced while the pages come in makes the list stale again. */
+  /** A change that is announced while the pages arrive makes the list stale again. */
   async #refetch(link: Link): Promise<readonly RemoteTool[]> {
     this.#isStale = false;
     try {
@@ -180,11 +165,11 @@ class McpConnector implements Connector {
     }
   }
 
-  /** A connection that cannot be reached, or whose login has ended, is given up: the next call makes a new one. */
+  /** Drops a connection that cannot be reached or whose login has expired. The next call opens a new one. */
   #explain(thrown: unknown, link: Link): GloveboxError {
     if (this.#lifecycle.view().state === "closed") return closedError(this.id);
     const { clean } = this.#options;
-    const error = toUpstreamError(thrown, { id: this.id, clean, trouble: link.wire.trouble() });
+    const error = toUpstreamError(thrown, { id: this.id, clean, failure: link.wire.failure?.() });
     if (error.code === "UPSTREAM_UNREACHABLE" || error instanceof LoginNeeded) {
       this.#lifecycle.lose(link, error);
       void link.untilIdle().then(() => this.#dialer.discard(link.wire));
@@ -195,14 +180,27 @@ class McpConnector implements Connector {
   }
 }
 
-interface Sending {
+interface ToolCall {
   readonly remoteName: string;
   readonly args: JsonObject;
   readonly options: CallOptions;
 }
 
-const LOST = {
+const LOST: Failure = {
   code: "UPSTREAM_UNREACHABLE",
   cause: "the connection was lost",
   hint: "Call again to reconnect",
-} as const;
+};
+
+const SHOWN_LINES = 5;
+
+/** Contains output of the server, so it belongs into status displays and never into an error for a model. */
+function describeCause(fact: string, dialer: Pick<Dialer, "stderr" | "garbage">): string {
+  const garbage = dialer.garbage();
+  const lines = dialer.stderr().slice(-SHOWN_LINES);
+  return [
+    fact,
+    ...(garbage ? [`${garbage.count} lines on its standard output are not messages, the first: ${garbage.first}`] : []),
+    ...(lines.length > 0 ? [`its last output: ${lines.join(" | ")}`] : []),
+  ].join("; ");
+}

@@ -37,7 +37,7 @@ for (const [name, open] of MODERN) {
       for (const tool of ["question", "again"]) {
         await assert.rejects(call(connector, tool), {
           code: "UPSTREAM_FAILED",
-          message: "up: the tool asks for input from a person while it runs, and Glovebox cannot pass the question on",
+          message: "up: the tool asks for input from a person while it runs, and Glovebox cannot forward the request",
         });
       }
       assert.deepEqual((await call(connector, "echo", { a: 1 })).value, { a: 1 });

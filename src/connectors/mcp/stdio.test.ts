@@ -122,7 +122,7 @@ test("an exit before the handshake is explained to the operator with the last wo
     { state, cause, stderr },
     {
       state: "failed",
-      cause: "the server exited with code 3; its last words: reading settings | cannot find the database",
+      cause: "the server exited with code 3; its last output: reading settings | cannot find the database",
       stderr: ["reading settings", "cannot find the database"],
     },
   );
@@ -143,7 +143,7 @@ test("lines that are no messages are survived and kept as evidence", async () =>
   await refusal(call(connector, "exit"));
   assert.equal(
     connector.status().cause,
-    "the server exited with code 7; 3 lines on its standard output were no messages, " +
+    "the server exited with code 7; 3 lines on its standard output are not messages, " +
       "the first: Welcome to the hostile server!",
   );
 });
@@ -213,7 +213,7 @@ test("an aborted call is cancelled at the server and nothing else is touched", a
   const other = call(connector, "never");
   other.catch(() => undefined);
   const timeout = connector.call("never", {}, { signal: AbortSignal.timeout(50) });
-  assert.deepEqual(await refusal(timeout), ["UPSTREAM_TIMEOUT", "hostile: the call took longer than it may"]);
+  assert.deepEqual(await refusal(timeout), ["UPSTREAM_TIMEOUT", "hostile: the call exceeded its time limit"]);
   const stop = new AbortController();
   const stopped = connector.call("never", {}, { signal: stop.signal });
   await wait(10);

@@ -10,7 +10,7 @@ import { isJsonObject } from "../../domain/index.ts";
 import type { JsonObject } from "../../domain/index.ts";
 import type { Connector, RemoteResult, RemoteTool } from "../index.ts";
 import { child, connect, locate, modernChild } from "./fixtures/connect.ts";
-import { callSynthetic, defineSynthetic } from "./synthetic.ts";
+import { callSynthetic, defineSynthetic } from "./messages/synthetic.ts";
 
 let everything: Connector;
 let fixture: Connector;

@@ -5,15 +5,15 @@
 
 import type { ConnectorId } from "../../domain/index.ts";
 
-import { createTool, toSchemaBudget } from "./create-tool.ts";
-import type { CreatedTool } from "./create-tool.ts";
+import { createTool, toSchemaBudget } from "./document/create-tool.ts";
+import type { CreatedTool } from "./document/create-tool.ts";
 import { createReserved } from "./credentials.ts";
-import { findBase } from "./find-base.ts";
+import { findBase } from "./document/find-base.ts";
 import type { Operation, SecurityScheme } from "./operation.ts";
-import { parseApiDocument } from "./parse-document.ts";
-import { parseText } from "./parse-text.ts";
-import { createReferences } from "./references.ts";
-import { findUnfit, selectOperations } from "./select-operations.ts";
+import { parseApiDocument } from "./document/parse-document.ts";
+import { parseText } from "./document/parse-text.ts";
+import { createReferences } from "./document/references.ts";
+import { findUnfit, selectOperations } from "./document/select-operations.ts";
 
 /** What an operator says about an API, without any secret. */
 export interface CompileRequest {

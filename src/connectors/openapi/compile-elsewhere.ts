@@ -7,7 +7,7 @@ import { GloveboxError, isErrorCode } from "../../domain/index.ts";
 import type { ChildKeeper } from "../../domain/index.ts";
 
 import type { CompileRequest, CompiledHead, CompiledTool } from "./compile-api.ts";
-import { invalidDocument } from "./parse-text.ts";
+import { invalidDocument } from "./document/parse-text.ts";
 
 /** From source it is the last build's: the process runs plain JavaScript. */
 const CHILD = fileURLToPath(

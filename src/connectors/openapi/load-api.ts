@@ -7,7 +7,7 @@ import { GloveboxError } from "../../domain/index.ts";
 import type { ChildKeeper, ConnectorId, NetworkPolicy, UpstreamNetwork } from "../../domain/index.ts";
 
 import type { RemoteTool } from "../connector.ts";
-import { PLAIN_NETWORK, policiesOf } from "../network-of.ts";
+import { PLAIN_NETWORK, listPolicies } from "../network-policies.ts";
 import { DEFAULT_MESSAGE_BYTES } from "../settings.ts";
 import { compileApi } from "./compile-api.ts";
 import type { CompileRequest, CompiledHead, CompiledTool } from "./compile-api.ts";
@@ -15,7 +15,7 @@ import { compileElsewhere } from "./compile-elsewhere.ts";
 import { createCredentials } from "./credentials.ts";
 import type { Credentials } from "./credentials.ts";
 import type { Operation } from "./operation.ts";
-import { findUnfit, matchesOperation } from "./select-operations.ts";
+import { findUnfit, matchesOperation } from "./document/select-operations.ts";
 
 /** Larger than any public document that is known, small enough for memory. */
 export const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
@@ -81,7 +81,7 @@ export async function loadApi(options: LoadOptions, signal: AbortSignal): Promis
   const { id, settings, egress, readFile } = options;
   const [headers, auth] = await Promise.all([settings.resolveHeaders(), settings.resolveAuth()]);
   const { network = PLAIN_NETWORK } = settings;
-  const text = await readDocument(settings.document, { egress, readFile, signal, policies: policiesOf(network) });
+  const text = await readDocument(settings.document, { egress, readFile, signal, policies: listPolicies(network) });
   const request = toRequest(id, settings, { headers, auth });
   const isShort = text.length <= (/^\s*\{/.test(text) ? MAX_OWN_JSON : MAX_OWN_YAML);
   const { head, tools } = isShort
@@ -105,7 +105,7 @@ export async function loadApi(options: LoadOptions, signal: AbortSignal): Promis
   return {
     base,
     fetchFor: (operation) => {
-      const policies = policiesOf(network, (pattern) => matchesOperation(pattern, operation));
+      const policies = listPolicies(network, (pattern) => matchesOperation(pattern, operation));
       return egress.fetchFrom(base.origin, { ...limits, policies });
     },
     tools: tools.map(({ tool }) => tool),

@@ -1,18 +1,27 @@
 /** A connector for one API that an OpenAPI document describes: one tool per operation, one request per call. */
 
+import { defined } from "../../domain/index.ts";
+import type { ConnectorId, GloveboxError, Instant, JsonObject, UpstreamStatus } from "../../domain/index.ts";
 import { untilAborted } from "../../timing/index.ts";
-import { GloveboxError } from "../../domain/index.ts";
-import type { ConnectorId, Instant, JsonObject, UpstreamStatus } from "../../domain/index.ts";
 
-import type { Clean } from "../cap-text.ts";
-import { toShownText } from "../cap-text.ts";
 import type { CallOptions, Connector, RemoteResult, RemoteTool } from "../connector.ts";
-import { Lifecycle, closedError } from "../lifecycle.ts";
-import { toAbortError, toUpstreamError } from "../mcp/to-error.ts";
-import { buildRequest } from "./build-request.ts";
+import { Lifecycle } from "../lifecycle.ts";
+import { createListeners } from "../listeners.ts";
+import { toShownText } from "../shown-text.ts";
+import type { Clean } from "../shown-text.ts";
+import {
+  UpstreamError,
+  closedError,
+  findOwnError,
+  toAbortError,
+  toConnectionFailure,
+  toFact,
+} from "../upstream-error.ts";
+import type { Failure } from "../upstream-error.ts";
 import { loadApi } from "./load-api.ts";
 import type { Api, LoadOptions } from "./load-api.ts";
-import { readResponse } from "./read-response.ts";
+import { buildRequest } from "./request/build-request.ts";
+import { readResponse } from "./request/read-response.ts";
 
 const MAX_HINT_BYTES = 1024;
 
@@ -20,7 +29,7 @@ export interface OpenapiConnectorOptions extends LoadOptions {
   readonly now: () => Instant;
   /** Applied to every text of the API that is shown to anyone. */
   readonly clean: Clean;
-  /** Hears each new state. Must not throw. */
+  /** Called after each change of state. Must not throw. */
   readonly onState?: (state: UpstreamStatus["state"]) => void;
 }
 
@@ -32,23 +41,19 @@ export function createOpenapiConnector(options: OpenapiConnectorOptions): Connec
 class OpenapiConnector implements Connector {
   readonly id: ConnectorId;
   readonly #options: OpenapiConnectorOptions;
-  readonly #lifecycle;
-  readonly #closing = new AbortController();
-  readonly #listeners = new Set<() => void>();
+  readonly #lifecycle: Lifecycle<Api>;
+  readonly #listeners = createListeners();
   #api: Api | undefined;
 
   constructor(options: OpenapiConnectorOptions) {
-    this.id = options.id;
-    this.#options = options;
-    const open = (closing: AbortSignal): Promise<Api> => this.#open(closing);
     const { id, now, onState } = options;
-    this.#lifecycle = new Lifecycle<Api>({ id, now, open, ...(onState && { onState }) });
+    this.id = id;
+    this.#options = options;
+    this.#lifecycle = new Lifecycle<Api>({ id, now, onState, open: (closing) => this.#open(closing) });
   }
 
   status(): UpstreamStatus {
     const { state, since, error } = this.#lifecycle.view();
-    const prefix = `${this.id}: `;
-    const cause = error?.message.startsWith(prefix) === true ? error.message.slice(prefix.length) : error?.message;
     const hint = error?.details.hint ?? this.#api?.hint;
     return {
       name: this.id,
@@ -56,46 +61,41 @@ class OpenapiConnector implements Connector {
       transport: "openapi",
       tools: this.#api?.tools.length ?? 0,
       since,
-      ...(cause !== undefined && { cause }),
-      ...(hint !== undefined && { hint: toShownText(hint, this.#options.clean, MAX_HINT_BYTES) }),
+      ...defined({
+        cause: error && toFact(error, this.id),
+        hint: hint === undefined ? undefined : toShownText(hint, this.#options.clean, MAX_HINT_BYTES),
+      }),
     };
   }
 
-  async tools(signal: AbortSignal = new AbortController().signal): Promise<readonly RemoteTool[]> {
-    try {
-      return (await untilAborted(this.#lifecycle.reach(), signal)).tools;
-    } catch (thrown) {
-      throw signal.aborted ? toAbortError(signal, this.id) : thrown;
-    }
+  async tools(signal?: AbortSignal): Promise<readonly RemoteTool[]> {
+    return (await this.#lifecycle.reach(signal)).tools;
   }
 
   async call(remoteName: string, args: JsonObject, options: CallOptions): Promise<RemoteResult> {
     const { signal } = options;
     try {
-      const api = await untilAborted(this.#lifecycle.reach(), signal);
-      return await this.#send(api, remoteName, { args, options });
+      return await this.#send(await this.#lifecycle.reach(signal), remoteName, { args, options });
     } catch (thrown) {
       if (signal.aborted) throw toAbortError(signal, this.id);
-      if (this.#closing.signal.aborted) throw closedError(this.id);
+      if (this.#lifecycle.closing.aborted) throw closedError(this.id);
       throw this.#explain(thrown);
     }
   }
 
-  /** A document does not change while it is in use: there is something to hear only after a restart. */
+  /** A document does not change while it is in use, so listeners are called after a restart only. */
   onToolsChanged(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
-  /** The next use reads the document and asks for its secrets again. Calls under way end with what they began with. */
+  /** The next use reads the document and resolves its secrets again. Calls in progress keep their old ones. */
   async restart(): Promise<void> {
     this.#lifecycle.restart();
-    for (const listener of this.#listeners) listener();
+    this.#listeners.notify();
   }
 
   async close(): Promise<void> {
     this.#lifecycle.close();
-    this.#closing.abort(closedError(this.id));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -109,12 +109,12 @@ class OpenapiConnector implements Connector {
   ): Promise<RemoteResult> {
     const { signal, onSent } = options;
     const operation = api.operations.get(remoteName);
-    if (!operation) throw unknownOperation(this.id);
+    if (!operation) throw new UpstreamError(UNKNOWN_OPERATION, this.id);
     const { url, init } = buildRequest(operation, args, api);
     onSent?.();
     const response = await api.fetchFor(operation)(url, {
       ...init,
-      signal: AbortSignal.any([signal, this.#closing.signal]),
+      signal: AbortSignal.any([signal, this.#lifecycle.closing]),
     });
     const { credentials } = api;
     return readResponse(response, { id: this.id, operation, credentials, clean: this.#options.clean });
@@ -134,18 +134,18 @@ class OpenapiConnector implements Connector {
   }
 
   #explain(thrown: unknown): GloveboxError {
-    return toUpstreamError(thrown, { id: this.id, clean: this.#options.clean, trouble: undefined });
+    return findOwnError(thrown) ?? new UpstreamError(toConnectionFailure(thrown), this.id, thrown);
   }
 }
 
-function unknownOperation(id: ConnectorId): GloveboxError {
-  return new GloveboxError("UPSTREAM_FAILED", `${id}: the document has no such operation`, {
-    hint: "Check the tool's name against its description",
-  });
-}
+const UNKNOWN_OPERATION: Failure = {
+  code: "UPSTREAM_FAILED",
+  cause: "the document has no such operation",
+  hint: "Check the tool's name against its description",
+};
 
 function startTimeout(id: ConnectorId, startMs: number): GloveboxError {
-  return new GloveboxError("UPSTREAM_TIMEOUT", `${id}: the document was not read within ${startMs} ms`, {
-    hint: "Raise startupTimeoutMs, or save the document as a file",
-  });
+  const cause = `the document was not read within ${startMs} ms`;
+  const hint = "Raise startupTimeoutMs, or save the document as a file";
+  return new UpstreamError({ code: "UPSTREAM_TIMEOUT", cause, hint }, id);
 }

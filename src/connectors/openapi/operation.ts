@@ -34,6 +34,9 @@ export interface Parameter extends Serialization {
   readonly schema: Json;
 }
 
+/** The argument that holds the request's body. */
+export const BODY_ARGUMENT = "body";
+
 export type BodyKind = "json" | "form" | "multipart" | "text" | "binary";
 
 export interface Body {

@@ -64,7 +64,7 @@ const CRASHED = {
   state: "failed",
   transport: "stdio",
   tools: 0,
-  cause: "the server exited with code 3; its last words: reading settings | cannot find the database",
+  cause: "the server exited with code 3; its last output: reading settings | cannot find the database",
   hint: "`glovebox servers` shows what it printed last",
   stderr: ["reading settings", "cannot find the database"],
 };

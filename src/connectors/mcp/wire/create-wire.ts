@@ -4,9 +4,9 @@ import { GloveboxError } from "../../../domain/index.ts";
 import type { ChildKeeper, ConnectorId, FamilyWatch, Instant } from "../../../domain/index.ts";
 import type { Egress } from "../../../egress/index.ts";
 
-import { authorizeFetch } from "../../login/authorize-fetch.ts";
-import type { Clean } from "../../cap-text.ts";
-import { PLAIN_NETWORK, policiesOf } from "../../network-of.ts";
+import { authorizeFetch } from "./authorize-fetch.ts";
+import type { Clean } from "../../shown-text.ts";
+import { PLAIN_NETWORK, listPolicies } from "../../network-policies.ts";
 import { capStreams } from "./cap-events.ts";
 import { toChildEnvironment } from "./child-environment.ts";
 import { HttpWire } from "./http-wire.ts";
@@ -61,7 +61,7 @@ async function createHttpWire(settings: HttpSettings, { id, egress }: WireOption
   }
   const { messageBytes = DEFAULT_MESSAGE_BYTES, network = PLAIN_NETWORK } = settings;
   // The operator wrote this address, which makes it good also in a private network.
-  const reach = { mayBePrivate: true, policies: policiesOf(network) };
+  const reach = { mayBePrivate: true, policies: listPolicies(network) };
   const whole = egress.fetchFrom(url.origin, { maxBytes: messageBytes, ...reach });
   const endless = egress.fetchFrom(url.origin, { maxBytes: Number.POSITIVE_INFINITY, ...reach });
   const plain = capStreams(whole, endless, messageBytes);

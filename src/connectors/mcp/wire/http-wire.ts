@@ -9,7 +9,7 @@ import type { JSONRPCMessage, TransportSendOptions } from "@modelcontextprotocol
 import { settlesWithin } from "../../../timing/index.ts";
 import type { FetchLike } from "../../../egress/index.ts";
 
-import type { Trouble, Wire } from "./wire.ts";
+import type { Wire } from "./wire.ts";
 
 /** How long closing waits for the server to forget the session. */
 const FAREWELL_MS = 500;
@@ -48,18 +48,6 @@ export class HttpWire implements Wire {
 
   get sessionId(): string | undefined {
     return this.#inner.sessionId;
-  }
-
-  trouble(): Trouble | undefined {
-    return undefined;
-  }
-
-  stderr(): readonly string[] {
-    return [];
-  }
-
-  garbage(): undefined {
-    return undefined;
   }
 
   setProtocolVersion(version: string): void {

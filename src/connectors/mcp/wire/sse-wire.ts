@@ -10,10 +10,11 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { GloveboxError } from "../../../domain/index.ts";
 import type { FetchLike } from "../../../egress/index.ts";
 
+import type { Failure } from "../../upstream-error.ts";
 import type { HttpWireOptions } from "./http-wire.ts";
-import type { Trouble, Wire } from "./wire.ts";
+import type { Wire } from "./wire.ts";
 
-const STREAM_LOST: Trouble = {
+const STREAM_LOST: Failure = {
   code: "UPSTREAM_UNREACHABLE",
   cause: "the event stream ended",
   hint: "Call again to reconnect",
@@ -29,8 +30,8 @@ export class SseWire implements Wire {
   #hasStream = false;
   #isClosed = false;
   /** Why there is no stream: the event source hides it behind an error of its own. */
-  #failure: unknown;
-  #trouble: Trouble | undefined;
+  #startError: unknown;
+  #failure: Failure | undefined;
 
   constructor({ url, fetch, headers }: HttpWireOptions) {
     this.#inner = new SSEClientTransport(url, { fetch: this.#watch(fetch), requestInit: { headers } });
@@ -40,16 +41,8 @@ export class SseWire implements Wire {
     });
   }
 
-  trouble(): Trouble | undefined {
-    return this.#trouble;
-  }
-
-  stderr(): readonly string[] {
-    return [];
-  }
-
-  garbage(): undefined {
-    return undefined;
+  failure(): Failure | undefined {
+    return this.#failure;
   }
 
   setProtocolVersion(version: string): void {
@@ -61,7 +54,7 @@ export class SseWire implements Wire {
       await this.#inner.start();
     } catch (thrown) {
       await this.close();
-      throw this.#failure ?? thrown;
+      throw this.#startError ?? thrown;
     }
   }
 
@@ -84,7 +77,7 @@ export class SseWire implements Wire {
       try {
         return this.#watchStream(checkStatus(await fetch(url, init)));
       } catch (thrown) {
-        this.#failure = thrown;
+        this.#startError = thrown;
         throw thrown;
       }
     };
@@ -105,7 +98,7 @@ export class SseWire implements Wire {
   #end(thrown: unknown): void {
     if (this.#isClosed) return;
     const isTooLarge = thrown instanceof GloveboxError;
-    this.#trouble = isTooLarge
+    this.#failure = isTooLarge
       ? { code: thrown.code, cause: thrown.message, hint: thrown.details.hint ?? STREAM_LOST.hint }
       : STREAM_LOST;
     void this.close();

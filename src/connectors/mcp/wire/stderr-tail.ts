@@ -1,7 +1,7 @@
 /** The last words of a child server, for the person who has to find out why it does not work. */
 
-import { toShownText } from "../../cap-text.ts";
-import type { Clean } from "../../cap-text.ts";
+import { toShownText } from "../../shown-text.ts";
+import type { Clean } from "../../shown-text.ts";
 import { createLineSplitter } from "./line-splitter.ts";
 import type { LineSplitter } from "./line-splitter.ts";
 

@@ -15,14 +15,15 @@ import { settlesWithin } from "../../../timing/index.ts";
 import { isJsonObject } from "../../../domain/index.ts";
 import type { ChildKeeper, FamilyWatch, Instant } from "../../../domain/index.ts";
 
-import { toShownText } from "../../cap-text.ts";
-import type { Clean } from "../../cap-text.ts";
+import { toShownText } from "../../shown-text.ts";
+import type { Clean } from "../../shown-text.ts";
+import type { Failure } from "../../upstream-error.ts";
 import { endChild, signalGroup, untilEvent } from "./end-child.ts";
 import { createLineSplitter } from "./line-splitter.ts";
 import { createNoticeBudget } from "./notice-budget.ts";
 import { createStderrTail } from "./stderr-tail.ts";
-import { MUTE, describeExit, describeOversize, describeSpawnError } from "./trouble.ts";
-import type { Garbage, Trouble, Wire } from "./wire.ts";
+import { OUTPUT_CLOSED, describeExit, describeOversize, describeSpawnError } from "./child-failures.ts";
+import type { Garbage, Wire } from "./wire.ts";
 
 const EVIDENCE_BYTES = 200;
 /** How often the family of a server that speaks is looked at. */
@@ -57,7 +58,7 @@ export class StdioWire implements Wire {
   readonly #tail;
   readonly #admit;
   #child: Child | undefined;
-  #trouble: Trouble | undefined;
+  #failure: Failure | undefined;
   #garbage: Garbage | undefined;
   #family: FamilyWatch | undefined;
   #nextLookAt: Instant = 0;
@@ -74,8 +75,8 @@ export class StdioWire implements Wire {
     return this.#child?.pid;
   }
 
-  trouble(): Trouble | undefined {
-    return this.#trouble;
+  failure(): Failure | undefined {
+    return this.#failure;
   }
 
   stderr(): readonly string[] {
@@ -103,8 +104,8 @@ export class StdioWire implements Wire {
     try {
       await once(child, "spawn");
     } catch (cause) {
-      this.#trouble = describeSpawnError(cause, this.#options);
-      throw new Error(this.#trouble.cause, { cause });
+      this.#failure = describeSpawnError(cause, this.#options);
+      throw new Error(this.#failure.cause, { cause });
     }
   }
 
@@ -147,14 +148,14 @@ export class StdioWire implements Wire {
     this.#options.keeper.release(pid);
     await settlesWithin(closed, DRAIN_MS);
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
-    this.#trouble ??= describeExit(child);
+    this.#failure ??= describeExit(child);
     this.onclose?.();
   }
 
   /** A child that lives on without an output can never answer; one that is just exiting is left to do so. */
   async #endMute(child: Child): Promise<void> {
     if (await settlesWithin(this.#ended, DRAIN_MS)) return;
-    this.#trouble ??= MUTE;
+    this.#failure ??= OUTPUT_CLOSED;
     this.#family?.look();
     signalGroup(child, "SIGKILL");
   }
@@ -191,7 +192,7 @@ export class StdioWire implements Wire {
 
   /** Whose answer the oversized line was is not known without reading it, so the whole connection ends. */
   #refuse(child: ChildProcess): void {
-    this.#trouble ??= describeOversize(this.#options.messageBytes);
+    this.#failure ??= describeOversize(this.#options.messageBytes);
     child.stdout?.removeAllListeners("data").resume();
     this.#family?.look();
     signalGroup(child, "SIGKILL");

@@ -1,0 +1,105 @@
+/** The tools that a connector makes from a server's resources and prompts, as any reader of definitions sees them. */
+
+import type { JsonObject, JsonSchema } from "../../../domain/index.ts";
+
+import type { RemoteTool } from "../../connector.ts";
+
+/** Named like the methods of the protocol that they stand for. */
+export type SyntheticName = "resources/list" | "resources/read" | "prompts/list" | "prompts/get";
+
+const TEXT: JsonObject = { type: "string" };
+
+function object(properties: JsonObject, required: readonly string[]): JsonObject {
+  return { type: "object", properties, required };
+}
+
+function list(items: JsonObject): JsonObject {
+  return { type: "array", items };
+}
+
+const NOTHING: JsonSchema = { ...object({}, []), additionalProperties: false };
+const ABOUT: JsonObject = { title: TEXT, description: TEXT, mimeType: TEXT };
+const PLACEHOLDER = object({ type: { const: "blob" }, mimeType: TEXT, bytes: { type: "integer" }, handle: TEXT }, [
+  "type",
+  "mimeType",
+  "bytes",
+]);
+
+/** Read-only by the protocol: none of these methods is meant to change anything. */
+function define(name: SyntheticName, description: string, schemas: Pick<RemoteTool, "input" | "output">): RemoteTool {
+  return { name, description, ...schemas, annotations: { readOnly: true }, synthetic: true };
+}
+
+/** Of a server that offers resources. */
+export const RESOURCE_TOOLS: readonly RemoteTool[] = [
+  define(
+    "resources/list",
+    "Lists the resources that this server offers for reading, and the templates of addresses that can be filled in.",
+    {
+      input: NOTHING,
+      output: object(
+        {
+          resources: list(object({ uri: TEXT, name: TEXT, ...ABOUT, size: { type: "number" } }, ["uri", "name"])),
+          templates: list(object({ uriTemplate: TEXT, name: TEXT, ...ABOUT }, ["uriTemplate", "name"])),
+        },
+        ["resources", "templates"],
+      ),
+    },
+  ),
+  define(
+    "resources/read",
+    "Reads one resource of this server by its URI. Text comes as text; binary content is kept by Glovebox, and its type and size stand in its place.",
+    {
+      input: {
+        ...object({ uri: { ...TEXT, description: "From resources/list, or a template filled in." } }, ["uri"]),
+        additionalProperties: false,
+      },
+      output: object(
+        { contents: list(object({ uri: TEXT, mimeType: TEXT, text: TEXT, blob: PLACEHOLDER }, ["uri"])) },
+        ["contents"],
+      ),
+    },
+  ),
+];
+
+/** Of a server that offers prompts. */
+export const PROMPT_TOOLS: readonly RemoteTool[] = [
+  define("prompts/list", "Lists the prompts that this server offers, with the arguments that each takes.", {
+    input: NOTHING,
+    output: object(
+      {
+        prompts: list(
+          object(
+            {
+              name: TEXT,
+              title: TEXT,
+              description: TEXT,
+              arguments: list(object({ name: TEXT, description: TEXT, required: { type: "boolean" } }, ["name"])),
+            },
+            ["name"],
+          ),
+        ),
+      },
+      ["prompts"],
+    ),
+  }),
+  define("prompts/get", "Gets the messages of one prompt of this server, filled in with arguments.", {
+    input: {
+      ...object(
+        {
+          name: { ...TEXT, description: "From prompts/list." },
+          arguments: { type: "object", additionalProperties: TEXT },
+        },
+        ["name"],
+      ),
+      additionalProperties: false,
+    },
+    output: object(
+      {
+        description: TEXT,
+        messages: list(object({ role: TEXT, content: { type: "object" } }, ["role", "content"])),
+      },
+      ["messages"],
+    ),
+  }),
+];

@@ -1,0 +1,114 @@
+/** Reads what an operation sends: the request body of OpenAPI 3, the body and form parameters of Swagger. */
+
+import { isJsonObject } from "../../../domain/index.ts";
+import type { Json, JsonObject } from "../../../domain/index.ts";
+
+import { findBinaries } from "./find-binaries.ts";
+import type { Body, BodyKind, Serialization } from "../operation.ts";
+import { isJsonType, isPlainJson, isTextType } from "../media-type.ts";
+import { parseCollectionFormat, parseStyle, toSwaggerSchema } from "./parse-parameter.ts";
+import type { References } from "./references.ts";
+
+const FORM = "application/x-www-form-urlencoded";
+const MULTIPART = "multipart/form-data";
+/** The order of choice when a document offers several. */
+const KINDS: readonly BodyKind[] = ["json", "form", "multipart", "text", "binary"];
+
+/** `null` for an operation that sends nothing. */
+export function parseBody(raw: JsonObject | undefined, references: References): Body | null {
+  const content = isJsonObject(raw?.["content"]) ? raw["content"] : {};
+  const offers = Object.entries(content).map(([mediaType, media]) => ({
+    kind: kindOf(mediaType),
+    mediaType,
+    media: references.resolve(media) ?? {},
+  }));
+  const [chosen] = offers.toSorted((a, b) => placeOf(a) - placeOf(b));
+  if (!raw || !chosen) return null;
+  const { kind, mediaType, media } = chosen;
+  const schema = media["schema"] ?? {};
+  return {
+    kind,
+    mediaType: toConcrete(mediaType, kind),
+    isRequired: raw["required"] === true,
+    description: typeof raw["description"] === "string" ? raw["description"] : "",
+    schema,
+    encodings: parseEncodings(media["encoding"]),
+    binaries: kind === "multipart" ? findBinaries(schema, references) : new Set(),
+  };
+}
+
+/** Of several JSON types the plain one: a `+json` may be a way of its own to say what is to change. */
+function placeOf({ kind, mediaType }: { readonly kind: BodyKind; readonly mediaType: string }): number {
+  return isPlainJson(mediaType) ? -1 : KINDS.indexOf(kind);
+}
+
+function kindOf(mediaType: string): BodyKind {
+  const essence = mediaType.split(";")[0]?.trim().toLowerCase() ?? "";
+  if (isJsonType(essence) || essence === "*/*") return "json";
+  if (essence === FORM) return "form";
+  if (essence.startsWith("multipart/")) return "multipart";
+  return isTextType(essence) ? "text" : "binary";
+}
+
+/** A range such as `image/*` cannot be sent; a line break would end the header. */
+function toConcrete(mediaType: string, kind: BodyKind): string {
+  if (/^[\w.+-]+\/[\w.+-]+(?:\s*;[\x20-\x7e]*)?$/.test(mediaType)) return mediaType;
+  if (kind === "json") return "application/json";
+  return kind === "text" ? "text/plain" : "application/octet-stream";
+}
+
+/** Only what is written down: without a style a property follows the rule of its own kind. */
+function parseEncodings(raw: Json | undefined): ReadonlyMap<string, Serialization> {
+  const encodings = new Map<string, Serialization>();
+  for (const [name, encoding] of Object.entries(isJsonObject(raw) ? raw : {})) {
+    if (!isJsonObject(encoding) || (encoding["style"] === undefined && encoding["explode"] === undefined)) continue;
+    encodings.set(name, { ...parseStyle(encoding, "query"), allowReserved: encoding["allowReserved"] === true });
+  }
+  return encodings;
+}
+
+/** Swagger describes a form as parameters of their own; here they are the properties of one object. */
+export function parseSwaggerBody(
+  parameters: readonly JsonObject[],
+  consumes: Json | undefined,
+  references: References,
+): Body | null {
+  const types = Array.isArray(consumes) ? consumes.filter((one) => typeof one === "string") : [];
+  const fields = parameters.filter((one) => one["in"] === "formData" && typeof one["name"] === "string");
+  if (fields.length > 0) return toForm(fields, types);
+  const body = parameters.find((one) => one["in"] === "body");
+  if (!body) return null;
+  const { schema = {}, description, required } = body;
+  const offered = types.length > 0 ? types : ["application/json"];
+  const content = Object.fromEntries(offered.map((mediaType): [string, Json] => [mediaType, { schema }]));
+  return parseBody({ content, required: required ?? false, description: description ?? "" }, references);
+}
+
+function toForm(fields: readonly JsonObject[], types: readonly string[]): Body {
+  const files = fields.filter(({ type }) => type === "file");
+  const isMultipart = files.length > 0 || (types.includes(MULTIPART) && !types.includes(FORM));
+  const nameOf = ({ name }: JsonObject): string => (typeof name === "string" ? name : "");
+  const required = fields.filter((field) => field["required"] === true).map(nameOf);
+  const encodings = fields.map((field): [string, Serialization] => [
+    nameOf(field),
+    { ...parseCollectionFormat(field["collectionFormat"], "query"), allowReserved: false },
+  ]);
+  return {
+    kind: isMultipart ? "multipart" : "form",
+    mediaType: isMultipart ? MULTIPART : FORM,
+    isRequired: required.length > 0,
+    description: "",
+    schema: {
+      type: "object",
+      properties: Object.fromEntries(fields.map((field) => [nameOf(field), toFieldSchema(field)])),
+      required,
+    },
+    encodings: new Map(encodings),
+    binaries: new Set(files.map(nameOf)),
+  };
+}
+
+function toFieldSchema(field: JsonObject): JsonObject {
+  const { description } = field;
+  return { ...toSwaggerSchema(field), ...(typeof description === "string" && { description }) };
+}

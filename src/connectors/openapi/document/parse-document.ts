@@ -1,0 +1,121 @@
+/** Reads the parts of a document that all operations share, and collects its operations in the order of their paths. */
+
+import { isJsonObject } from "../../../domain/index.ts";
+import type { Json, JsonObject } from "../../../domain/index.ts";
+
+import type { ApiDocument, Operation, SecurityScheme } from "../operation.ts";
+import { parseOperation } from "./parse-operation.ts";
+import { invalidDocument } from "./parse-text.ts";
+import { createReferences } from "./references.ts";
+import type { References } from "./references.ts";
+
+/** TRACE is missing: no client may send it. */
+const METHODS = ["get", "put", "post", "delete", "options", "head", "patch"] as const;
+/** As many tools as the catalog takes from one upstream. */
+export const MAX_OPERATIONS = 2000;
+
+/** Which of the two ways of describing an operation a document uses. */
+export type Dialect = "swagger" | "openapi";
+
+/** Throws `UPSTREAM_RESULT_INVALID` for what is no OpenAPI document; a broken operation is left out. */
+export function parseApiDocument(root: JsonObject): ApiDocument {
+  const dialect = parseDialect(root);
+  const references = createReferences(root);
+  return {
+    root,
+    operations: collectOperations(root, dialect, references),
+    server: dialect === "swagger" ? parseSwaggerServer(root) : parseServer(root["servers"]),
+    schemes: parseSchemes(root, dialect, references),
+  };
+}
+
+function parseDialect({ swagger, openapi }: JsonObject): Dialect {
+  if (/^2(?:\.|$)/.test(toVersion(swagger))) return "swagger";
+  if (/^3(?:\.|$)/.test(toVersion(openapi))) return "openapi";
+  throw invalidDocument("it does not say swagger: 2.0 or openapi: 3.x");
+}
+
+/** YAML reads a version without quotes as a number. */
+function toVersion(raw: Json | undefined): string {
+  return typeof raw === "string" || typeof raw === "number" ? String(raw) : "";
+}
+
+function collectOperations(root: JsonObject, dialect: Dialect, references: References): readonly Operation[] {
+  const { paths } = root;
+  if (!isJsonObject(paths)) throw invalidDocument("it has no paths");
+  const names = new Set<string>();
+  const operations: Operation[] = [];
+  for (const [path, rawItem] of Object.entries(paths)) {
+    const item = references.resolve(rawItem);
+    if (!item || !path.startsWith("/")) continue;
+    for (const method of METHODS) {
+      const operation = references.resolve(item[method]);
+      if (!operation || operations.length >= MAX_OPERATIONS) continue;
+      const name = chooseName(operation["operationId"], `${method} ${path}`, names);
+      if (name === undefined) continue;
+      names.add(name);
+      const context = { root, dialect, references, method, path, name, item };
+      operations.push(parseOperation(operation, context));
+    }
+  }
+  return operations;
+}
+
+/** Of two operations with one id the second is named by its method and path, as one without an id is. */
+function chooseName(id: Json | undefined, place: string, taken: ReadonlySet<string>): string | undefined {
+  const names = [...(typeof id === "string" && id.trim() !== "" ? [id.trim()] : []), toPlaceName(place)];
+  return names.find((name) => !taken.has(name));
+}
+
+/** `get /pets/{petId}/toys` is `get_pets_by_petId_toys`. */
+function toPlaceName(place: string): string {
+  const words = place.replace(/\{([^}]*)\}/g, "/by/$1").split(/[^\p{L}\p{N}]+/u);
+  return words.filter((word) => word !== "").join("_");
+}
+
+/** The first server, with the default of each variable; `undefined` where the document names none. */
+function parseServer(servers: Json | undefined): string | undefined {
+  const first = Array.isArray(servers) ? servers[0] : undefined;
+  if (!isJsonObject(first) || typeof first["url"] !== "string") return undefined;
+  const variables = isJsonObject(first["variables"]) ? first["variables"] : {};
+  return first["url"].replace(/\{([^}]*)\}/g, (whole, name: string) => {
+    const variable = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    const value = isJsonObject(variable) ? variable["default"] : undefined;
+    return typeof value === "string" || typeof value === "number" ? String(value) : whole;
+  });
+}
+
+/** A document without a host means the host it came from, over the same scheme. */
+function parseSwaggerServer({ host, basePath, schemes }: JsonObject): string {
+  const path = typeof basePath === "string" ? basePath : "/";
+  if (typeof host !== "string" || host === "") return path;
+  const offered = Array.isArray(schemes) ? schemes : [];
+  const scheme = offered.includes("https") || !offered.includes("http") ? "https:" : "http:";
+  return `${offered.length === 0 ? "" : scheme}//${host}${path.startsWith("/") ? path : `/${path}`}`;
+}
+
+function parseSchemes(root: JsonObject, dialect: Dialect, references: References): ReadonlyMap<string, SecurityScheme> {
+  const components = isJsonObject(root["components"]) ? root["components"] : {};
+  const raw = dialect === "swagger" ? root["securityDefinitions"] : components["securitySchemes"];
+  return new Map(
+    Object.entries(isJsonObject(raw) ? raw : {}).map(([name, scheme]) => [
+      name,
+      parseScheme(references.resolve(scheme) ?? {}),
+    ]),
+  );
+}
+
+function parseScheme({ type, name, scheme, ...rest }: JsonObject): SecurityScheme {
+  const place = rest["in"];
+  if (
+    type === "apiKey" &&
+    typeof name === "string" &&
+    (place === "header" || place === "query" || place === "cookie")
+  ) {
+    return { kind: "apiKey", place, name };
+  }
+  const word = typeof scheme === "string" ? scheme.toLowerCase() : "";
+  if (type === "basic" || (type === "http" && word === "basic")) return { kind: "basic" };
+  if (type === "http" && word === "bearer") return { kind: "bearer" };
+  return { kind: type === "oauth2" || type === "openIdConnect" ? "token" : "unsupported" };
+}

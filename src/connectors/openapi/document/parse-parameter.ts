@@ -1,0 +1,106 @@
+/** Reads a parameter of either version, and gives the parameters of one operation names that do not clash. */
+
+import { isJsonObject } from "../../../domain/index.ts";
+import type { Json, JsonObject } from "../../../domain/index.ts";
+
+import { isJsonType, isTextType } from "../media-type.ts";
+import { BODY_ARGUMENT } from "../operation.ts";
+import type { Parameter, Place, Serialization, Style } from "../operation.ts";
+
+const PLACES: readonly Place[] = ["path", "query", "header", "cookie"];
+const STYLES: Readonly<Record<Place, readonly Style[]>> = {
+  path: ["simple", "label", "matrix"],
+  query: ["form", "spaceDelimited", "pipeDelimited", "deepObject"],
+  header: ["simple"],
+  cookie: ["form"],
+};
+/** OpenAPI 3.1, 4.8.12.2.1: these headers are not parameters. The others belong to the connection. */
+const NO_PARAMETER = new Set(
+  "accept content-type authorization cookie host content-length connection transfer-encoding upgrade te trailer".split(
+    " ",
+  ),
+);
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/; // RFC 9110 §5.6.2
+const MAX_NAME_LENGTH = 256;
+
+export type NamelessParameter = Omit<Parameter, "argument">;
+
+/** `undefined` for what is no parameter: the body of Swagger, a header that is not for programs, a malformed entry. */
+export function parseParameter(raw: JsonObject, dialect: "swagger" | "openapi"): NamelessParameter | undefined {
+  const { name, description, required, allowReserved } = raw;
+  const place = PLACES.find((one) => one === raw["in"]);
+  if (typeof name !== "string" || name === "" || name.length > MAX_NAME_LENGTH || place === undefined) return undefined;
+  if (place === "header" && NO_PARAMETER.has(name.toLowerCase())) return undefined;
+  if ((place === "header" || place === "cookie") && !TOKEN.test(name)) return undefined;
+  const [mediaType = "", media] = Object.entries(isJsonObject(raw["content"]) ? raw["content"] : {})[0] ?? [];
+  const content = isJsonObject(media) ? media : undefined;
+  return {
+    name,
+    place,
+    isRequired: place === "path" || required === true,
+    format: content ? formatOf(mediaType) : "style",
+    description: typeof description === "string" ? description : "",
+    schema: dialect === "swagger" ? toSwaggerSchema(raw) : (content?.["schema"] ?? raw["schema"] ?? {}),
+    allowReserved: allowReserved === true,
+    ...(dialect === "swagger" ? parseCollectionFormat(raw["collectionFormat"], place) : parseStyle(raw, place)),
+  };
+}
+
+/** Of `content`, which has exactly one entry; a type that is not known is most likely some JSON. */
+function formatOf(mediaType: string): Parameter["format"] {
+  return isTextType(mediaType) && !isJsonType(mediaType) ? "text" : "json";
+}
+
+type StyleAndExplode = Pick<Serialization, "style" | "explode">;
+
+/** A style that the place does not have counts as not given; `explode` is the rule of `form` and the exception of others. */
+export function parseStyle({ style, explode }: JsonObject, place: Place): StyleAndExplode {
+  const [usual = "form", ...others] = STYLES[place];
+  const chosen = others.find((one) => one === style) ?? usual;
+  return { style: chosen, explode: typeof explode === "boolean" ? explode : chosen === "form" };
+}
+
+/** `csv` is the rule of Swagger in every place. */
+export function parseCollectionFormat(format: Json | undefined, place: Place): StyleAndExplode {
+  const plain: Style = place === "query" || place === "cookie" ? "form" : "simple";
+  switch (format) {
+    case "multi":
+      return { style: plain, explode: true };
+    case "ssv":
+      return { style: "spaceDelimited", explode: false };
+    case "tsv":
+      return { style: "tabDelimited", explode: false };
+    case "pipes":
+      return { style: "pipeDelimited", explode: false };
+    default:
+      return { style: plain, explode: false };
+  }
+}
+
+const NOT_SCHEMA = new Set(["name", "in", "description", "required", "collectionFormat", "allowEmptyValue"]);
+
+/** Swagger writes a parameter's schema among its other keys. */
+export function toSwaggerSchema(raw: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(raw).filter(([key]) => !NOT_SCHEMA.has(key)));
+}
+
+/**
+ * A parameter keeps its name. Where two places share one, the first of path, query, header, cookie keeps it, and the
+ * other is named after its place: `query_id`. The name `body` belongs to the request's body.
+ */
+export function nameArguments(parameters: readonly NamelessParameter[]): readonly Parameter[] {
+  const ordered = parameters.toSorted((a, b) => PLACES.indexOf(a.place) - PLACES.indexOf(b.place));
+  const taken = new Set([BODY_ARGUMENT, ...ordered.map(({ name }) => name)]);
+  const kept = new Set([BODY_ARGUMENT]);
+  return ordered.map((parameter) => {
+    const { name, place } = parameter;
+    if (!kept.has(name)) {
+      kept.add(name);
+      return { ...parameter, argument: name };
+    }
+    let argument = `${place}_${name}`;
+    while (taken.has(argument)) argument += "_";
+    taken.add(argument);
+    return { ...parameter, argument };
+  });
+}

@@ -1,0 +1,105 @@
+/** From a response to the one value that a program receives, or to the error that it meets. */
+
+import { GloveboxError, mapTexts } from "../../../domain/index.ts";
+import type { Attachment, ConnectorId, Json } from "../../../domain/index.ts";
+
+import { toShownText } from "../../shown-text.ts";
+import type { Clean } from "../../shown-text.ts";
+import type { RemoteResult } from "../../connector.ts";
+import type { Credentials } from "../credentials.ts";
+import { isJsonType, isTextType } from "../media-type.ts";
+import type { Operation } from "../operation.ts";
+
+const MAX_ERROR_BYTES = 2048;
+/** How much of a failed response is read at all. */
+const MAX_ERROR_READ_BYTES = 16 * 1024;
+
+export interface ResponseContext {
+  readonly id: ConnectorId;
+  readonly operation: Operation;
+  readonly credentials: Credentials;
+  readonly clean: Clean;
+}
+
+/** JSON is its value, text a string, nothing `null`, anything else an attachment. A status from 300 up throws. */
+export async function readResponse(response: Response, context: ResponseContext): Promise<RemoteResult> {
+  if (!response.ok) throw await toStatusError(response, context);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const mediaType = response.headers.get("content-type") ?? "";
+  if (bytes.length === 0) return { value: null, attachments: [] };
+  if (isJsonType(mediaType)) return { value: parseJson(decode(bytes) ?? "", context), attachments: [] };
+  const text = isTextType(mediaType) || mediaType === "" ? decode(bytes) : undefined;
+  if (text !== undefined) return { value: context.credentials.hide(text), attachments: [] };
+  return toAttachment(bytes, mediaType);
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** An API that echoes its requests would otherwise hand a credential to the program. */
+function parseJson(text: string, { id, operation, credentials }: ResponseContext): Json {
+  try {
+    // After parsing: escapes in the text could hide a credential from a look at it. Keys are looked at as well.
+    return mapTexts(JSON.parse(text) as Json, (one) => credentials.hide(one));
+  } catch {
+    const message = `${id}: the answer to ${toPlace(operation)} says that it is JSON and is not`;
+    throw new GloveboxError("UPSTREAM_RESULT_INVALID", message, {
+      hint: "The API is at fault; its operator should know",
+    });
+  }
+}
+
+/** What a program reads of bytes that it cannot have: their kind and size. */
+function toAttachment(bytes: Uint8Array, rawType: string): RemoteResult {
+  const mimeType = /^[\w.+-]+\/[\w.+-]+/.exec(rawType)?.[0].toLowerCase() ?? "application/octet-stream";
+  const kind = toKind(mimeType);
+  const attachment: Attachment = { path: [], kind, mimeType, base64: Buffer.from(bytes).toString("base64") };
+  return { value: { type: kind, mimeType, bytes: bytes.length }, attachments: [attachment] };
+}
+
+function toKind(mimeType: string): Attachment["kind"] {
+  if (mimeType.startsWith("image/")) return "image";
+  return mimeType.startsWith("audio/") ? "audio" : "blob";
+}
+
+async function toStatusError(response: Response, context: ResponseContext): Promise<GloveboxError> {
+  const { id, operation, credentials, clean } = context;
+  const { status, headers } = response;
+  const body = toShownText(credentials.hide(await readStart(response)), clean, MAX_ERROR_BYTES).trim();
+  const retryAfter = /^[\w ,:]{1,40}$/.exec(headers.get("retry-after") ?? "")?.[0];
+  const wait = retryAfter === undefined ? "" : ` (retry after ${retryAfter}${/^\d+$/.test(retryAfter) ? " s" : ""})`;
+  const message = `${id}: ${toPlace(operation)} answered with status ${status}${wait}${body && `: ${body}`}`;
+  if (status === 401 || status === 403) {
+    const hint = "Set or renew the credential of this API, in auth or headers of its entry";
+    return new GloveboxError("UPSTREAM_AUTH_REQUIRED", message, { hint });
+  }
+  return new GloveboxError("UPSTREAM_FAILED", message, { hint: toHint(status) });
+}
+
+function toHint(status: number): string {
+  if (status === 429 || status === 503) return "Wait before the next call, and make fewer of them";
+  return status >= 500
+    ? "The API itself failed; try again later"
+    : "Check the arguments against the tool's description";
+}
+
+function toPlace({ method, path }: Operation): string {
+  return `${method} ${path}`;
+}
+
+/** Ends the response once enough is known. */
+async function readStart(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    chunks.push(chunk);
+    bytes += chunk.byteLength;
+    if (bytes >= MAX_ERROR_READ_BYTES) break;
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks).subarray(0, MAX_ERROR_READ_BYTES));
+}

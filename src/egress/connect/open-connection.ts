@@ -1,0 +1,93 @@
+/** Connects to a checked address and to nothing else: directly, or through the operator's proxy, which gets no name. */
+
+import type { Socket } from "node:net";
+import { connect as startTls } from "node:tls";
+import type { TLSSocket } from "node:tls";
+
+import { GloveboxError } from "../../domain/index.ts";
+
+import { classifyAddress, toCanonicalAddress } from "./address.ts";
+import { denied } from "../check-url.ts";
+import type { Connected, Network } from "../network.ts";
+import { openTunnel } from "./open-tunnel.ts";
+import type { ProxyCredentials } from "./open-tunnel.ts";
+import type { Target } from "./resolve-host.ts";
+
+/** For one address with the handshake; the next one is tried after it. */
+const CONNECT_MS = 10_000;
+const MAX_ATTEMPTS = 4;
+
+/** How connections are made. */
+export interface Ways {
+  readonly network: Network;
+  /** An http proxy that speaks CONNECT. Private addresses are reached without it. */
+  readonly proxy?: { readonly resolve: () => Promise<Target>; readonly credentials: ProxyCredentials };
+  /** Fires when nothing may be opened any more. */
+  readonly closing: AbortSignal;
+}
+
+/** The first of the target's addresses that answers. Rejects with the failure of the last one, or with a refusal. */
+export async function openConnection(target: Target, ways: Ways): Promise<Socket> {
+  let failure: unknown;
+  for (const address of target.addresses.slice(0, MAX_ATTEMPTS)) {
+    ways.closing.throwIfAborted();
+    const late = AbortSignal.timeout(CONNECT_MS);
+    const signal = AbortSignal.any([late, ways.closing]);
+    try {
+      const socket = await reach({ ...target, address }, ways, signal);
+      return target.isSecure ? await secure(socket, target, { ways, signal }) : socket;
+    } catch (thrown) {
+      if (thrown instanceof GloveboxError) throw thrown;
+      failure = late.aborted ? Object.assign(new Error("No answer", { cause: thrown }), { code: "ETIMEDOUT" }) : thrown;
+    }
+  }
+  throw failure;
+}
+
+type Attempt = Target & { readonly address: string };
+
+async function reach({ address, port }: Attempt, { network, proxy }: Ways, signal: AbortSignal): Promise<Socket> {
+  if (!proxy || classifyAddress(address) !== "public") return dial(network, address, { port, signal });
+  const via = await proxy.resolve();
+  const socket = await dial(network, via.addresses[0] ?? "", { port: via.port, signal });
+  const authority = `${address.includes(":") ? `[${address}]` : address}:${port}`;
+  return openTunnel(socket, authority, { credentials: proxy.credentials, signal });
+}
+
+/** Whatever the system did on the way, the peer must be the address that was checked. */
+async function dial(
+  network: Network,
+  address: string,
+  { port, signal }: { readonly port: number; readonly signal: AbortSignal },
+): Promise<Socket> {
+  const { socket, peer }: Connected = await network.connect(address, port, signal);
+  if (peer !== undefined && toCanonicalAddress(peer) === address) return socket;
+  socket.destroy();
+  throw denied("The connection leads to another address than the checked one", "Check the routing of this machine");
+}
+
+/** The certificate must be for the name of the request, whatever address it was found at. */
+function secure(
+  socket: Socket,
+  { host }: Target,
+  { ways, signal }: { readonly ways: Ways; readonly signal: AbortSignal },
+): Promise<TLSSocket> {
+  const opened = Promise.withResolvers<TLSSocket>();
+  const isName = toCanonicalAddress(host) === undefined;
+  const { authorities } = ways.network;
+  const tls = startTls({
+    socket,
+    host,
+    ...(isName && { servername: host }),
+    ...(authorities !== undefined && { ca: authorities }),
+    ALPNProtocols: ["http/1.1"],
+  });
+  const stop = (): void => void tls.destroy(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  tls.once("error", opened.reject);
+  tls.once("secureConnect", () => {
+    tls.off("error", opened.reject);
+    opened.resolve(tls);
+  });
+  return opened.promise.finally(() => signal.removeEventListener("abort", stop));
+}
