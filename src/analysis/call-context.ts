@@ -1,7 +1,7 @@
 /** How often and when a call may run, and which of its arguments the text fixes. */
 
 import type { AnyNode, CallExpression, Expression, SpreadElement } from "acorn";
-import type { CallSite, Json, JsonObject } from "../domain/index.ts";
+import type { Json, JsonObject, Program } from "../domain/index.ts";
 import { findExits } from "./find-exits.ts";
 import type { Exits } from "./find-exits.ts";
 import { climb } from "./find-function.ts";
@@ -11,6 +11,9 @@ import { namespaceAt, withoutChain } from "./rules/called-namespace.ts";
 import { staticName, withoutParens } from "./read-tree.ts";
 import { isFunction } from "./resolve-scopes.ts";
 import type { Subject } from "./rules/rule.ts";
+
+/** One place in a program from which tools can be reached. */
+export type CallSite = Program["calls"][number];
 
 /** What a plan says about one call besides its tool. */
 export type CallContext = Pick<CallSite, "times" | "when" | "args">;

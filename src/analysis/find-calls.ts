@@ -4,9 +4,10 @@
  */
 
 import { parseToolAddress } from "../domain/index.ts";
-import type { CallSite, Namespace } from "../domain/index.ts";
+import type { Namespace } from "../domain/index.ts";
 import type { AnyNode, Identifier } from "acorn";
 import { UNKNOWN_CONTEXT, createCallContext } from "./call-context.ts";
+import type { CallSite } from "./call-context.ts";
 import { climb, createFunctionFinder } from "./find-function.ts";
 import type { Position } from "./locate.ts";
 import { staticName } from "./read-tree.ts";

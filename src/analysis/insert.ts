@@ -1,6 +1,9 @@
 /** Puts text in and remembers where, so that every position can be led back to the author's own. */
 
-import type { Insertion } from "../domain/index.ts";
+import type { Program } from "../domain/index.ts";
+
+/** Text that was put into the source, so that a position can be mapped back to the author's source. */
+export type Insertion = Program["insertions"][number];
 
 /** The longer text; insertions ascend, with offsets in that text. */
 export interface Inserted {

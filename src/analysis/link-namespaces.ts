@@ -4,10 +4,9 @@
  */
 
 import type { AnyNode, FunctionExpression, Identifier } from "acorn";
-import type { Insertion } from "../domain/index.ts";
 import { blankAll } from "./blank.ts";
 import { insert, joinInsertions, withoutInsertions } from "./insert.ts";
-import type { Edit } from "./insert.ts";
+import type { Edit, Insertion } from "./insert.ts";
 import { parseJavascript } from "./parse-javascript.ts";
 import { readTree, withoutParens } from "./read-tree.ts";
 import type { Tree } from "./read-tree.ts";

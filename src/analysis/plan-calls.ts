@@ -1,6 +1,7 @@
 /** The call plan of a program: what it can do to the world, told before it runs. */
 
-import type { CallPlan, CallSite, CatalogSnapshot, ToolAddress } from "../domain/index.ts";
+import type { CallPlan, CatalogSnapshot, ToolAddress } from "../domain/index.ts";
+import type { CallSite } from "./call-context.ts";
 import { parseToolAddress } from "../domain/index.ts";
 
 /** Places and arguments that are listed for one tool. */

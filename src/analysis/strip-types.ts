@@ -4,11 +4,11 @@
  */
 
 import type { AnyNode, Program as Root } from "acorn";
-import type { GloveboxError, Insertion } from "../domain/index.ts";
+import type { GloveboxError } from "../domain/index.ts";
 import { eraseTypes } from "./erase-types.ts";
 import type { Erased, Timebox } from "./erase-types.ts";
 import { insert, joinInsertions, withoutInsertions } from "./insert.ts";
-import type { Inserted } from "./insert.ts";
+import type { Inserted, Insertion } from "./insert.ts";
 import { linkNamespaces, mayAlias, replaceAliases } from "./link-namespaces.ts";
 import type { Linked } from "./link-namespaces.ts";
 import { parseJavascript } from "./parse-javascript.ts";

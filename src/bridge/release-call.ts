@@ -1,7 +1,7 @@
 /** Between deciding and calling: a call that needs a person waits here, and everything else passes or is refused. */
 
 import { GloveboxError } from "../domain/index.ts";
-import type { ApprovalId, Decision, RuleId, Tool, ToolCall } from "../domain/index.ts";
+import type { ApprovalId, Decision, PolicyRule, Tool, ToolCall } from "../domain/index.ts";
 import { isFlowRule } from "../policy/index.ts";
 
 import type { Slots } from "./slots.ts";
@@ -42,7 +42,7 @@ export interface ReleaseOptions {
 export async function releaseCall(judged: Judged, { approve, slots, note }: ReleaseOptions): Promise<void> {
   const { call, tool, decision, decide } = judged;
   if (decision.kind !== "ask" || !approve) return refuseUnlessAllowed(decision, tool);
-  const answered = new Set<RuleId>();
+  const answered = new Set<PolicyRule["id"]>();
   for (let asking: AskDecision = decision; ;) {
     slots.leave(); // who waits for a person must not hold up the others
     const approval = await approve(call, tool, asking).finally(() => slots.enter());

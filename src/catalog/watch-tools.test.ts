@@ -7,7 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import type { Connector, RemoteTool } from "../connectors/index.ts";
 import { GloveboxError, parseConnectorId, parsePrincipalId } from "../domain/index.ts";
-import type { PinMode } from "../domain/index.ts";
+import type { UpstreamSettings } from "../domain/index.ts";
 import { openStore } from "../store/index.ts";
 import { openCatalog } from "./open-catalog.ts";
 import { openHeldDefinitions } from "./pins/open-held.ts";
@@ -45,7 +45,11 @@ function createUpstream(first: () => Promise<readonly RemoteTool[]>) {
   return Object.assign(upstream, { connector });
 }
 
-async function open(context: TestContext, upstream: ReturnType<typeof createUpstream>, mode: PinMode = "first-use") {
+async function open(
+  context: TestContext,
+  upstream: ReturnType<typeof createUpstream>,
+  mode: UpstreamSettings["pins"]["usual"] = "first-use",
+) {
   const store = await openStore({ path: ":memory:", now: () => 0 });
   const record = async (): Promise<void> => {};
   const connectors = [upstream.connector];

@@ -5,14 +5,13 @@ import { pathToFileURL } from "node:url";
 
 import { GloveboxError, parseConnectorId, parsePrincipalId } from "../domain/index.ts";
 import type {
-  AdapterSource,
   ApiSettings,
   ConnectorId,
   ExportSettings,
-  PinMode,
   PrincipalId,
   SecretTemplate,
   ServerSettings,
+  UpstreamSettings,
 } from "../domain/index.ts";
 import { expandText } from "./expand-references.ts";
 import type { Environment } from "./expand-references.ts";
@@ -89,8 +88,10 @@ function toUpstreams(servers: CheckedConfig["mcpServers"], context: Context): Ma
   return upstreams;
 }
 
-function toPins(servers: Readonly<Record<string, { readonly pin?: PinMode | undefined }>>): Map<ConnectorId, PinMode> {
-  const pins = new Map<ConnectorId, PinMode>();
+function toPins(
+  servers: Readonly<Record<string, { readonly pin?: UpstreamSettings["pins"]["usual"] | undefined }>>,
+): Map<ConnectorId, UpstreamSettings["pins"]["usual"]> {
+  const pins = new Map<ConnectorId, UpstreamSettings["pins"]["usual"]>();
   for (const [name, { pin }] of Object.entries(servers)) {
     const id = parseConnectorId(name);
     if (id !== undefined && pin !== undefined) pins.set(id, pin);
@@ -147,7 +148,11 @@ function toExport({ kind, path = "", url = "", headers = {} }: CheckedExport, co
 }
 
 /** An object of the configuration is handed on as it is, behind a function: it is not ours to freeze. */
-function toAdapterSource(entry: CheckedAdapter, index: number, { folder, objects }: Context): AdapterSource {
+function toAdapterSource(
+  entry: CheckedAdapter,
+  index: number,
+  { folder, objects }: Context,
+): UpstreamSettings["adapters"][number] {
   const place = `adapters[${index}]`;
   const { module, ...more }: Exclude<CheckedAdapter, string> = typeof entry === "string" ? { module: entry } : entry;
   const own = { place, pin: more.pin, network: toUpstreamNetwork(more, place) };

@@ -5,7 +5,6 @@ import type {
   ChildKeeper,
   ConnectorId,
   Instant,
-  PinMode,
   SecretName,
   ServerSettings,
   UpstreamSettings,
@@ -55,7 +54,7 @@ export interface Upstreams {
   /** Those that keep what they were lent, and have to be restarted when that changes. */
   readonly borrowers: readonly Borrower[];
   /** How tools of an upstream are accepted that were never seen. */
-  readonly pinModeOf: (id: ConnectorId) => PinMode;
+  readonly pinModeOf: (id: ConnectorId) => UpstreamSettings["pins"]["usual"];
   /** Connects to every eager upstream at once and waits for none: the catalog shares these attempts. */
   startEager(): void;
 }

@@ -2,7 +2,7 @@
 
 export type { Adapter, AdapterContext } from "./adapter.ts";
 export { APPROVAL_SCOPES } from "./approval.ts";
-export type { Approval, ApprovalRequest, ApprovalRequests, ApprovalScope } from "./approval.ts";
+export type { Approval, ApprovalRequests } from "./approval.ts";
 export { defined } from "./defined.ts";
 export { ERRORS, GloveboxError, describeError, isErrorCode, toPublicError } from "./errors.ts";
 export type { ErrorCode, PublicError } from "./errors.ts";
@@ -42,7 +42,6 @@ export type {
   Instant,
   PrincipalId,
   ResultId,
-  RuleId,
   SecretName,
   ToolAddress,
 } from "./ids.ts";
@@ -51,26 +50,19 @@ export type { Json, JsonObject, JsonSchema } from "./json.ts";
 export type { Label, LabelRule, LabelSource, Labeler } from "./label.ts";
 export { DEFAULT_LIMITS, tightenLimits } from "./limits.ts";
 export type { Limits } from "./limits.ts";
-export { isLocalName, matchesHost, toPlace, usualPort } from "./network.ts";
-export type { HostPattern, HostPort, NetworkPolicy, UpstreamNetwork } from "./network.ts";
-export type { Condition, Decision, JsonPath, PolicyRule, PolicySettings, RuleFile, TextPattern } from "./policy.ts";
+export { isLocalName, matchesHost, toPlace } from "./network.ts";
+export type { HostPort, NetworkPolicy, UpstreamNetwork } from "./network.ts";
+export type { Condition, Decision, PolicyRule, PolicySettings, RuleFile } from "./policy.ts";
 export type { Principal } from "./principal.ts";
 export type { ChildKeeper, FamilyWatch } from "./process.ts";
 export type { QuotaSettings } from "./quota.ts";
-export type { CallPlan, CallSite, Finding, Insertion, Program } from "./program.ts";
+export type { CallPlan, Finding, Program } from "./program.ts";
 export { parseTraceContext } from "./trace.ts";
 export type { TraceContext } from "./trace.ts";
 export { describeEffect } from "./tool.ts";
 export type { Seal, SecretGrant, SecretGrants } from "./secret.ts";
 export type { ApiSurface, CatalogSnapshot, Effect, Namespace, Tool, ToolGuide } from "./tool.ts";
 export type { UpstreamStatus } from "./upstream.ts";
-export type {
-  AdapterSource,
-  ApiSettings,
-  OauthSettings,
-  SecretTemplate,
-  ServerSettings,
-  UpstreamSettings,
-} from "./upstream-settings.ts";
+export type { ApiSettings, SecretTemplate, ServerSettings, UpstreamSettings } from "./upstream-settings.ts";
 export { describeWithheld, serverCommand } from "./withheld.ts";
-export type { HeldChange, PinMode, WithheldTool } from "./withheld.ts";
+export type { HeldChange, WithheldTool } from "./withheld.ts";

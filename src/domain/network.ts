@@ -52,7 +52,7 @@ export function matchesHost(pattern: HostPattern, place: HostPort, scheme: strin
 }
 
 /** The port that a URL of this scheme has when it names none. */
-export function usualPort(scheme: string): number {
+function usualPort(scheme: string): number {
   return scheme === "https:" ? 443 : 80;
 }
 

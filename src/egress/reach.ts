@@ -1,6 +1,6 @@
 /** Decides by name whether a request may leave. Addresses are another question, asked after this one. */
 
-import { isLocalName, matchesHost, toPlace, usualPort } from "../domain/index.ts";
+import { isLocalName, matchesHost, toPlace } from "../domain/index.ts";
 import type { HostPort, NetworkPolicy } from "../domain/index.ts";
 
 import { denied } from "./check-url.ts";
@@ -64,7 +64,7 @@ function admitByPolicy(policy: NetworkPolicy, place: HostPort, scheme: string): 
   if (policy.grants.some(({ host, port }) => host === place.host && port === place.port)) return true;
   if (isLocalName(place.host)) throw privateHost(place, toGrantRemedy(place, settingOf(policy)));
   const isOpen = policy.mode === "unrestricted";
-  if (isOpen ? place.port === usualPort(scheme) : policy.hosts.some((host) => matchesHost(host, place, scheme))) {
+  if (isOpen ? hasUsualPort(place, scheme) : policy.hosts.some((host) => matchesHost(host, place, scheme))) {
     return false;
   }
   const shown = showPlace(place, scheme);
@@ -102,5 +102,10 @@ function toGrantRemedy(place: HostPort, setting: string): string {
 
 function showPlace({ host, port }: HostPort, scheme: string): string {
   const name = host.includes(":") ? `[${host}]` : host;
-  return scheme !== "" && port === usualPort(scheme) ? name : `${name}:${port}`;
+  return scheme !== "" && hasUsualPort({ host, port }, scheme) ? name : `${name}:${port}`;
+}
+
+/** True for 443 over https and for 80 over http. */
+function hasUsualPort(place: HostPort, scheme: string): boolean {
+  return matchesHost({ name: place.host, isBelow: false, port: null }, place, scheme);
 }

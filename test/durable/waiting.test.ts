@@ -5,7 +5,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
 import type { Approvals } from "../../src/policy/index.ts";
-import type { ApprovalScope } from "../../src/domain/index.ts";
+import type { Approval } from "../../src/domain/index.ts";
 import type { Gateway } from "../../src/surfaces/index.ts";
 import { OPERATOR, openWorld, pending, run, until } from "./world.ts";
 import type { World } from "./world.ts";
@@ -25,7 +25,7 @@ type Verdict = "approve" | "reject";
 /** Answers everything that is asked until the execution has ended. */
 async function finish(
   code: string,
-  answer: (n: number) => { readonly verdict: Verdict; readonly scope?: ApprovalScope },
+  answer: (n: number) => { readonly verdict: Verdict; readonly scope?: NonNullable<Approval["scope"]> },
 ) {
   const from = world.shop.made.length;
   const first = await run(gateway, code);

@@ -4,7 +4,15 @@
  */
 
 import { GloveboxError, canonicalJson } from "../../domain/index.ts";
-import type { ConnectorId, Digest, Instant, Json, JsonObject, PinMode, WithheldTool } from "../../domain/index.ts";
+import type {
+  ConnectorId,
+  Digest,
+  Instant,
+  Json,
+  JsonObject,
+  UpstreamSettings,
+  WithheldTool,
+} from "../../domain/index.ts";
 import type { HeldRow, Store } from "../../store/index.ts";
 import type { ListedTool, Listing } from "../parse-listing.ts";
 
@@ -22,7 +30,7 @@ export interface PinPowers {
   readonly store: Store["pins"];
   /** Resolves once it is durable; rejects when it is not, and then nothing is accepted. */
   readonly record: (entry: PinEntry) => Promise<unknown>;
-  readonly modeOf: (connector: ConnectorId) => PinMode;
+  readonly modeOf: (connector: ConnectorId) => UpstreamSettings["pins"]["usual"];
   readonly now: () => Instant;
 }
 

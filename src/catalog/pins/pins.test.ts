@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 
 import type { Connector, RemoteTool } from "../../connectors/index.ts";
 import { GloveboxError, parseConnectorId, parsePrincipalId } from "../../domain/index.ts";
-import type { ConnectorId, PinMode, Principal } from "../../domain/index.ts";
+import type { ConnectorId, Principal, UpstreamSettings } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { PinEntry } from "./admit-tools.ts";
@@ -48,7 +48,7 @@ function createUpstream(name: string, ...first: readonly RemoteTool[]): Upstream
 }
 
 interface Options {
-  readonly mode?: PinMode;
+  readonly mode?: UpstreamSettings["pins"]["usual"];
   readonly pins?: Store["pins"];
   readonly entries?: PinEntry[];
 }

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 
-import type { OauthSettings, SecretTemplate } from "../../domain/index.ts";
+import type { SecretTemplate, ServerSettings } from "../../domain/index.ts";
 import { isClientMetadataUrl } from "../formats.ts";
 import { readable, valueOf } from "./network-schema.ts";
 import { readHostPort } from "./values/host-pattern.ts";
@@ -40,7 +40,7 @@ export const oauthSchema = z
 export function toOauth(
   { clientId, clientMetadataUrl, scopes, grants }: z.output<typeof oauthSchema>,
   clientSecret: SecretTemplate | undefined,
-): OauthSettings {
+): Extract<ServerSettings, { readonly url: string }>["oauth"] {
   return {
     ...(clientId !== undefined && { clientId }),
     ...(clientSecret && { clientSecret }),

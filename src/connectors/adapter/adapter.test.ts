@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { z } from "zod";
 
 import { parseConnectorId } from "../../domain/index.ts";
-import type { Adapter, AdapterSource, ConnectorId } from "../../domain/index.ts";
+import type { Adapter, ConnectorId, UpstreamSettings } from "../../domain/index.ts";
 import { openEgress } from "../../egress/index.ts";
 import { Secret } from "../../vault/index.ts";
 import type { Connector } from "../connector.ts";
@@ -215,7 +215,7 @@ test("a schema without a form in JSON is refused when the adapter is defined", (
   });
 });
 
-const source = (value: unknown, pin?: "approve"): AdapterSource => ({
+const source = (value: unknown, pin?: "approve"): UpstreamSettings["adapters"][number] => ({
   place: "adapters[0]",
   load: async () => value,
   pin,

@@ -1,7 +1,7 @@
 /** Finds the adapters that a configuration names, and refuses what is none before anything starts. */
 
 import { GloveboxError, isJsonObject, parseConnectorId } from "../../domain/index.ts";
-import type { Adapter, AdapterSource, ConnectorId } from "../../domain/index.ts";
+import type { Adapter, ConnectorId, UpstreamSettings } from "../../domain/index.ts";
 
 import { matchesName } from "../network-policies.ts";
 
@@ -9,7 +9,7 @@ const MARK: Adapter["kind"] = "glovebox.adapter";
 const EFFECTS: readonly unknown[] = ["read", "write", "destroy", "unknown"];
 
 /** An adapter, how its tools are accepted if the configuration says so, and where their requests may go. */
-export interface ParsedAdapter extends Pick<AdapterSource, "pin" | "network"> {
+export interface ParsedAdapter extends Pick<UpstreamSettings["adapters"][number], "pin" | "network"> {
   readonly adapter: Adapter;
 }
 
@@ -18,7 +18,7 @@ export interface ParsedAdapter extends Pick<AdapterSource, "pin" | "network"> {
  * when two upstreams would have one name.
  */
 export async function parseAdapters(
-  sources: readonly AdapterSource[],
+  sources: readonly UpstreamSettings["adapters"][number][],
   taken: Iterable<ConnectorId>,
 ): Promise<ReadonlyMap<ConnectorId, ParsedAdapter>> {
   const names = new Set<string>(taken);
@@ -38,13 +38,13 @@ export async function parseAdapters(
 }
 
 /** A policy for a tool that does not exist was meant for one that does. */
-function refuseUnfit({ place, network }: AdapterSource, adapters: readonly Adapter[]): void {
+function refuseUnfit({ place, network }: UpstreamSettings["adapters"][number], adapters: readonly Adapter[]): void {
   const names = adapters.flatMap(({ tools }) => Object.keys(tools));
   const unfit = network.tools.find(({ pattern }) => !names.some((name) => matchesName(pattern, name)));
   if (unfit) throw refuse(place, `tools: no tool fits ${JSON.stringify(unfit.pattern)}`);
 }
 
-async function load({ place, load: loadOne }: AdapterSource): Promise<unknown> {
+async function load({ place, load: loadOne }: UpstreamSettings["adapters"][number]): Promise<unknown> {
   try {
     return await loadOne();
   } catch (cause) {

@@ -1,18 +1,11 @@
 /** What can be asked of the queue of questions to people. No model has a way to decide one. */
 
-import type {
-  Approval,
-  ApprovalId,
-  ApprovalRequests,
-  ApprovalScope,
-  ExecutionId,
-  Principal,
-} from "../../domain/index.ts";
+import type { Approval, ApprovalId, ApprovalRequests, ExecutionId, Principal } from "../../domain/index.ts";
 
 /** What a person says. Without a scope it counts for the one call. */
 export interface ApprovalChoice {
   readonly verdict: "approve" | "reject";
-  readonly scope?: ApprovalScope;
+  readonly scope?: NonNullable<Approval["scope"]>;
   readonly note?: string;
 }
 

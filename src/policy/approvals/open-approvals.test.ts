@@ -8,7 +8,7 @@ import { after, describe, it } from "node:test";
 
 import { digestOf } from "../../text/index.ts";
 import { parseApprovalId } from "../../domain/index.ts";
-import type { Approval, ApprovalScope, CallPlan, Principal } from "../../domain/index.ts";
+import type { Approval, CallPlan, Principal } from "../../domain/index.ts";
 import { AGENT, known } from "../rules/fixtures/ask.ts";
 import type { ApprovalQuery } from "./approvals.ts";
 import {
@@ -54,7 +54,7 @@ const PLANNED: Omit<CallPlan["calls"][number], "at"> = {
 };
 const APPROVED = { state: "approved", scope: "call", decidedBy: "operator", decidedAt: 1 } as const;
 
-const approve = ({ approvals }: Queue, { id }: Approval, scope?: ApprovalScope) =>
+const approve = ({ approvals }: Queue, { id }: Approval, scope?: NonNullable<Approval["scope"]>) =>
   approvals.decide(id, { verdict: "approve", ...(scope && { scope }) }, OPERATOR);
 
 describe("a question", () => {

@@ -3,7 +3,7 @@
 import { cleanText, digestOf } from "../../text/index.ts";
 import type { Ledger } from "../../ledger/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
-import type { Approval, ApprovalId, ApprovalRequest, Instant, Principal } from "../../domain/index.ts";
+import type { Approval, ApprovalId, ApprovalRequests, Instant, Principal } from "../../domain/index.ts";
 import type { ApprovalChange, ApprovalHead, ApprovalRow, Store } from "../../store/index.ts";
 
 import type { ApprovalChoice, ApprovalQuery, Approvals } from "./approvals.ts";
@@ -118,7 +118,7 @@ function createRequest(options: ApprovalsOptions, get: (id: ApprovalId) => Promi
   };
 }
 
-function toRow(question: ApprovalRequest, options: ApprovalsOptions): ApprovalRow {
+function toRow(question: Parameters<ApprovalRequests["request"]>[0], options: ApprovalsOptions): ApprovalRow {
   const { call, session, tool, decision, labels, plan } = question;
   const { execution, seq, principal, address, args } = call;
   const [id, createdAt] = [options.createId(), options.now()];

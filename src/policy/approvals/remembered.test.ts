@@ -8,7 +8,7 @@ import * as fc from "fast-check";
 
 import type { LedgerEntry } from "../../ledger/index.ts";
 import { parseApprovalId, parseDigest, parsePrincipalId, parseRuleId } from "../../domain/index.ts";
-import type { Approval, ApprovalScope, Effect } from "../../domain/index.ts";
+import type { Approval, Effect } from "../../domain/index.ts";
 import type { ApprovalCall, ApprovalHead } from "../../store/index.ts";
 import { AGENT, known, toolOf } from "../rules/fixtures/ask.ts";
 import { SESSIONLESS_MS, chooseFor } from "./covers.ts";
@@ -21,7 +21,12 @@ const CHANGED = toolOf("shop.pay", "write", { digest: known(parseDigest(`sha256:
 const GRACE = { ...AGENT, id: known(parsePrincipalId("grace")) };
 const OTHER_RULE = known(parseRuleId("rules[1]"));
 
-async function decide(queue: Queue, asked: Asked, scope: ApprovalScope, verdict: "approve" | "reject" = "approve") {
+async function decide(
+  queue: Queue,
+  asked: Asked,
+  scope: NonNullable<Approval["scope"]>,
+  verdict: "approve" | "reject" = "approve",
+) {
   const { id } = await queue.ask(asked);
   return queue.approvals.decide(id, { verdict, scope }, OPERATOR);
 }
@@ -109,7 +114,7 @@ describe("chooseFor", () => {
       call,
       fc.record({
         state: few<Approval["state"]>("pending", "approved", "rejected", "expired", "revoked"),
-        scope: few<ApprovalScope>("call", "execution", "session"),
+        scope: few<NonNullable<Approval["scope"]>>("call", "execution", "session"),
         expiresAt: few(9, 10, 11),
       }),
     )

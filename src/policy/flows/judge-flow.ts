@@ -1,7 +1,15 @@
 /** Decides about one call with what was read before it. Pure. */
 
 import { canonicalJson } from "../../domain/index.ts";
-import type { CallPlan, CatalogSnapshot, Decision, LabelSource, RuleId, Tool, ToolCall } from "../../domain/index.ts";
+import type {
+  CallPlan,
+  CatalogSnapshot,
+  Decision,
+  LabelSource,
+  PolicyRule,
+  Tool,
+  ToolCall,
+} from "../../domain/index.ts";
 
 /** What was read, by label: the first call that brought it. */
 export type ReadLabels = ReadonlyMap<LabelSource["label"], LabelSource>;
@@ -27,7 +35,7 @@ export function judgeFlow({ tool, taken, mode }: FlowInput): Decision | undefine
   const secret = taken.get("private");
   const strange = taken.get("untrusted");
   if (!secret || !strange || !tool.labels?.includes("external")) return undefined;
-  const rule = FLOW_RULE as RuleId; // our own words, never data
+  const rule = FLOW_RULE as PolicyRule["id"]; // our own words, never data
   const flow = [secret, strange];
   if (mode === "allow") return { kind: mode, rule, flow };
   const verb = mode === "ask" ? "needs approval" : "is denied";

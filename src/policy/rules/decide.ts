@@ -8,7 +8,6 @@ import type {
   PolicyRule,
   PolicySettings,
   Principal,
-  RuleId,
   Tool,
   ToolCall,
 } from "../../domain/index.ts";
@@ -94,7 +93,7 @@ function checkSubject({ call, tool, principal }: DecisionInput): void {
   if (call.principal !== principal.id) throw new TypeError(`The call is not by the principal ${principal.id}`);
 }
 
-function toDecision(kind: DecisionKind, rule: RuleId, tool: Tool, why: string): Decision {
+function toDecision(kind: DecisionKind, rule: PolicyRule["id"], tool: Tool, why: string): Decision {
   const subject = `${tool.address} (effect: ${describeEffect(tool)})`;
   const because = why === "" ? `rule ${rule}` : `rule ${rule}: ${why}`;
   switch (kind) {
@@ -110,6 +109,6 @@ function toDecision(kind: DecisionKind, rule: RuleId, tool: Tool, why: string): 
 }
 
 /** Not parsed: the parts are our own words, never data. */
-export function toProfileRule(profile: PolicySettings["profile"]): RuleId {
-  return `profile:${profile}` as RuleId;
+export function toProfileRule(profile: PolicySettings["profile"]): PolicyRule["id"] {
+  return `profile:${profile}` as PolicyRule["id"];
 }

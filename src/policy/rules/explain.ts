@@ -1,6 +1,6 @@
 /** Why a call would be decided as it would: every rule, whether it matches, and what of it does or does not fit. */
 
-import type { Condition, Decision, Json, RuleId } from "../../domain/index.ts";
+import type { Condition, Decision, Json, PolicyRule } from "../../domain/index.ts";
 import type { CompiledPolicy, CompiledRule, Misfit, RuleSubject } from "./compile-policy.ts";
 import { decide, isInForce, matchRule, toSubject } from "./decide.ts";
 import type { DecisionInput } from "./decide.ts";
@@ -9,7 +9,7 @@ import type { Match } from "./match-condition.ts";
 
 /** What one rule has to do with a call. */
 export interface RuleFinding {
-  readonly rule: RuleId;
+  readonly rule: PolicyRule["id"];
   readonly decision: Decision["kind"];
   readonly matches: boolean;
   readonly why: string;

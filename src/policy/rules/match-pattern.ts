@@ -1,6 +1,8 @@
 /** Fits a text pattern to a text. The time is bounded by the product of the two lengths, both of which are capped. */
 
-import type { TextPattern } from "../../domain/index.ts";
+import type { Condition } from "../../domain/index.ts";
+
+type TextPattern = Extract<Condition["test"], { readonly kind: "matches" }>["pattern"];
 
 type Piece = TextPattern["pieces"][number];
 

@@ -3,7 +3,7 @@
  * condition on arguments cannot be told; what hangs on one is counted and named, and never guessed.
  */
 
-import type { Decision, Effect, RuleId } from "../../domain/index.ts";
+import type { Decision, Effect, PolicyRule } from "../../domain/index.ts";
 import { matchSubject } from "./compile-policy.ts";
 import type { CompiledPolicy, RuleSubject } from "./compile-policy.ts";
 import { decideByProfile, toProfileRule } from "./decide.ts";
@@ -29,7 +29,7 @@ export interface Change {
   readonly tool: string;
   readonly from: DecisionKind;
   readonly to: DecisionKind;
-  readonly rule: RuleId;
+  readonly rule: PolicyRule["id"];
   readonly calls: number;
 }
 
@@ -38,7 +38,7 @@ export interface Doubt {
   readonly principal: string;
   readonly tool: string;
   readonly from: DecisionKind;
-  readonly rules: readonly RuleId[];
+  readonly rules: readonly PolicyRule["id"][];
   readonly calls: number;
 }
 
@@ -70,7 +70,7 @@ export function simulate(policy: CompiledPolicy, past: Iterable<PastCall>): Simu
 
 interface PossibleDecision {
   readonly kind: DecisionKind;
-  readonly rule: RuleId;
+  readonly rule: PolicyRule["id"];
 }
 
 function atLeast(possible: PossibleDecision, { byGuard = false, decision }: PastCall): PossibleDecision {

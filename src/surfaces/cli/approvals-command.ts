@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { parseExecutionId } from "../../domain/index.ts";
-import type { Approval, ApprovalScope, ExecutionResult, Principal } from "../../domain/index.ts";
+import type { Approval, ExecutionResult, Principal } from "../../domain/index.ts";
 import type { ApprovalDesk } from "../../policy/index.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers, Terminal } from "./powers.ts";
@@ -24,7 +24,7 @@ interface ListFlags extends Flags {
 
 interface DecideFlags extends Flags {
   readonly verdict: "approve" | "reject";
-  readonly scope?: ApprovalScope;
+  readonly scope?: NonNullable<Approval["scope"]>;
   readonly note?: string;
   readonly yes?: boolean;
 }
@@ -102,7 +102,7 @@ async function isConfirmed(desk: ApprovalDesk, id: string, flags: DecideFlags, p
   return /^y(es)?$/i.test(await readAnswer(powers.terminal));
 }
 
-const DESCRIBED: Readonly<Record<ApprovalScope, string>> = {
+const DESCRIBED: Readonly<Record<NonNullable<Approval["scope"]>, string>> = {
   call: "this call only",
   execution: "every call of this tool under this rule in this execution",
   session: "this tool with these arguments in this session",

@@ -1,7 +1,7 @@
 /** Hosts as an operator writes them: in network policies, in grants and for secrets. */
 
 import { isLocalName, toPlace } from "../../../domain/index.ts";
-import type { HostPattern, HostPort, SecretGrant } from "../../../domain/index.ts";
+import type { HostPort, SecretGrant } from "../../../domain/index.ts";
 import { isPublicSuffix } from "./public-suffixes.ts";
 
 /** The value of a string, or what was expected instead, for a message. */
@@ -15,7 +15,7 @@ const SECRET_HOST =
   'expected "host", "host:port" or "*.domain", a local name or an address with its port, and "http://" before it only if the secret may be sent unencrypted';
 
 /** Reads `host`, `host:port` or `*.domain`. */
-export function readHostPattern(text: string): ReadResult<HostPattern> {
+export function readHostPattern(text: string): ReadResult<SecretGrant["hosts"][number]["pattern"]> {
   const isBelow = text.startsWith("*.");
   const found = findPlace(isBelow ? text.slice(2) : text);
   if (!found) return refuse('"host", "host:port" or "*.domain", without scheme, path or other wildcards');

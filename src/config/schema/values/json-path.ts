@@ -1,8 +1,8 @@
 /** Paths into JSON values, parsed once: `amount`, `$.to[0]`, `items[*].price`, `["odd key"]`. */
 
-import type { JsonPath } from "../../../domain/index.ts";
+import type { Condition } from "../../../domain/index.ts";
 
-type PathStep = JsonPath["steps"][number];
+type PathStep = Condition["path"]["steps"][number];
 
 const MAX_LENGTH = 500;
 const MAX_STEPS = 32;
@@ -10,7 +10,7 @@ const ROOT = /^\$(?=$|[.[])\.?(?!$)|^\$$/;
 const STEP = /\.?([A-Za-z_$][\w$-]*)|\[(\d{1,9})\]|\[(\*)\]|\[("(?:[^"\\]|\\.)*")\]/y;
 
 /** `undefined` for what is no path. The leading `$.` may be left out. */
-export function parseJsonPath(raw: unknown): JsonPath | undefined {
+export function parseJsonPath(raw: unknown): Condition["path"] | undefined {
   if (typeof raw !== "string" || raw === "" || raw.length > MAX_LENGTH) return undefined;
   const body = raw.replace(ROOT, "");
   const steps: PathStep[] = [];

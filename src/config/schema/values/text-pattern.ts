@@ -4,8 +4,9 @@
  * to write one that takes long: what stands between two stars has a fixed length.
  */
 
-import type { TextPattern } from "../../../domain/index.ts";
+import type { Condition } from "../../../domain/index.ts";
 
+type TextPattern = Extract<Condition["test"], { readonly kind: "matches" }>["pattern"];
 type PatternPart = TextPattern["pieces"][number][number];
 
 const MAX_LENGTH = 200;

@@ -4,14 +4,14 @@ import type { ElicitRequestFormParams } from "@modelcontextprotocol/server";
 
 import { cleanText } from "../../../text/index.ts";
 import { isJsonObject } from "../../../domain/index.ts";
-import type { Approval, ApprovalScope, Effect, LabelSource } from "../../../domain/index.ts";
+import type { Approval, Effect, LabelSource } from "../../../domain/index.ts";
 import type { ApprovalChoice } from "../../../policy/index.ts";
 
 /** A form with one choice; every revision that knows forms can show it. */
 export type Question = Pick<ElicitRequestFormParams, "message" | "requestedSchema">;
 
 /** The words that the person reads are the values, because not every client shows titles. None is chosen beforehand. */
-const CHOICES: ReadonlyMap<string, ApprovalScope | "reject"> = new Map([
+const CHOICES: ReadonlyMap<string, NonNullable<Approval["scope"]> | "reject"> = new Map([
   ["this call", "call"],
   ["all calls of this tool in this execution", "execution"],
   ["the same call for this session", "session"],
