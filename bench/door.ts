@@ -44,7 +44,7 @@ export async function benchDoor(): Promise<void> {
       signal: new AbortController().signal,
       ledger,
       decide: (call, tool) => decide(policy, { call, tool, principal: AGENT }),
-      invoke: async () => ({ ok: true }),
+      invoke: async () => ({ value: { ok: true }, attachments: [] }),
       report: String,
     });
     const call = (address: string) => () => bridge.call(address, '{"path":"a/b","text":"hello"}');

@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createConfigSchema } from "../src/config/index.ts";
 import { buildGuest } from "./build-guest.ts";
 import { withRoomTable } from "./room-table.ts";
+import { withStepTable } from "./step-table.ts";
 
 interface Generated {
   readonly path: string;
@@ -15,7 +16,7 @@ async function generateAll(): Promise<readonly Generated[]> {
   return [
     { path: "src/sandbox/guest.generated.ts", text: await buildGuest() },
     { path: "glovebox.schema.json", text: `${JSON.stringify(createConfigSchema(), null, 2)}\n` },
-    { path: "ARCHITECTURE.md", text: withRoomTable(readFileSync("ARCHITECTURE.md", "utf8")) },
+    { path: "ARCHITECTURE.md", text: withStepTable(withRoomTable(readFileSync("ARCHITECTURE.md", "utf8"))) },
   ];
 }
 

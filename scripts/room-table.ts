@@ -7,10 +7,18 @@ const END = "<!-- /rooms -->";
 
 /** The document with today's table; everything outside the marks stays as it is. */
 export function withRoomTable(document: string): string {
-  const start = document.indexOf(BEGIN);
-  const end = document.indexOf(END);
-  if (start < 0 || end < start) throw new Error(`ARCHITECTURE.md needs the marks ${BEGIN} and ${END}`);
-  return `${document.slice(0, start)}${BEGIN}\n${createTable()}\n${document.slice(end)}`;
+  return fillSection(document, { begin: BEGIN, end: END }, createTable());
+}
+
+/** Replaces what is between two marks of ARCHITECTURE.md. */
+export function fillSection(
+  document: string,
+  { begin, end }: { readonly begin: string; readonly end: string },
+  text: string,
+): string {
+  const [from, to] = [document.indexOf(begin), document.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`ARCHITECTURE.md needs the marks ${begin} and ${end}`);
+  return `${document.slice(0, from)}${begin}\n${text}\n${document.slice(to)}`;
 }
 
 function createTable(): string {

@@ -2,7 +2,7 @@
 
 import { planCalls, rememberAnalyses } from "./analysis/index.ts";
 import type { Ledger } from "./ledger/index.ts";
-import { openBridge } from "./bridge/index.ts";
+import { createBridges } from "./bridge/index.ts";
 import { createBuiltins, createGuide, createProgramNetwork } from "./builtins/index.ts";
 import type { ProgramNetwork } from "./builtins/index.ts";
 import { createSearch } from "./catalog/index.ts";
@@ -10,9 +10,9 @@ import type { Catalog, Shapes, ToolsWatch } from "./catalog/index.ts";
 import { checkProgram } from "./checker/index.ts";
 import type { Checker } from "./checker/index.ts";
 import type { Settings } from "./config/index.ts";
-import type { CatalogSnapshot, ExecutionEvent, PrincipalId, Program, Tool } from "./domain/index.ts";
+import type { CatalogSnapshot, PrincipalId, Program, Tool } from "./domain/index.ts";
 import type { Egress } from "./egress/index.ts";
-import { createExecutionLog, keepAttachments } from "./execution/index.ts";
+import { createExecutionLog } from "./execution/index.ts";
 import type { ExecutionsOptions, ExecutionLog, Journals, Results } from "./execution/index.ts";
 import { openQuotas, applyOperatorEffect, applyLabelRules } from "./policy/index.ts";
 import type { Approvals, Flows, Policy, Quotas } from "./policy/index.ts";
@@ -23,9 +23,10 @@ import type { Gateway, Questions } from "./surfaces/index.ts";
 import { declareApi } from "./typegen/index.ts";
 import { networkOf } from "./create-network.ts";
 import { createExecutionId, createPreview, createSeed, mask, reportIncident, timebox } from "./host-powers.ts";
-import { leftBehind, noticeTokens } from "./lend-to-programs.ts";
+import { leftBehind } from "./lend-to-programs.ts";
 import type { ProgramSecrets } from "./lend-to-programs.ts";
 import type { Watchers } from "./open-watching.ts";
+import type { Lending } from "./vault/index.ts";
 
 /** The rooms of one gateway, once they are open. */
 export interface Parts {
@@ -99,7 +100,7 @@ export function createRooms(
       await secrets.noticeIn({ id: owner.execution, principal: owner.principal }, leftBehind(value));
       return results.keepValue(owner, value);
     },
-    bridge: createBridges(parts, describe, { quotas, network }),
+    bridge: createBridgesOf(parts, describe, { quotas, network }),
     run: (job) => sandbox.run(job),
     people: approvals,
     graceMs: settings.approvals.graceMs,
@@ -128,12 +129,6 @@ function createLateRecords(
   };
 }
 
-/** A program may call what does not exist by any name. */
-function hideInEvent(event: ExecutionEvent): ExecutionEvent {
-  if (event.kind !== "answered") return event;
-  return { ...event, record: { ...event.record, tool: mask.hide(event.record.tool) } };
-}
-
 /** The two ends of every execution, of which those who watch hear too. */
 function createWatchedRecord({ store, ledger, journals, secrets, watchers: { feed, traces } }: Parts): ExecutionLog {
   const powers = { now: Date.now, createId: createExecutionId, createSeed, owner: nameProcess(), hide: mask.hide };
@@ -158,60 +153,37 @@ function createWatchedRecord({ store, ledger, journals, secrets, watchers: { fee
 }
 
 /** One bridge for each execution. */
-function createBridges(
+function createBridgesOf(
   parts: Parts,
   describe: Gateway["describe"],
   { quotas, network }: { readonly quotas: Quotas; readonly network: ProgramNetwork },
 ): ExecutionsOptions["rooms"]["bridge"] {
-  const { settings, ledger, catalog, policy, results, shapes, flows, secrets } = parts;
-  const report = reportIncident;
-  return ({ execution, durable }, snapshot, asked, passage) => {
-    const { principal, limits, program, analysis = true, dryRun = false, onEvent } = asked;
-    // While the program starts; one that calls nothing is flushed with its end.
-    if (program?.calls.length !== 0) void durable().catch(() => undefined);
-    const lending = secrets.open(execution);
-    const plan = program && settings.analysis.enabled && analysis && planCalls(program.calls, snapshot);
-    const planned = plan ? { plan } : {};
-    const flow = flows.open({ principal, execution: execution.id, snapshot, ...planned });
-    const bridge = openBridge({
-      ...(onEvent && { onEvent: (event) => onEvent(hideInEvent(event)) }),
-      builtins: createBuiltins({
-        search: async (request) => createSearch(snapshot)(request),
-        describe: async (names, detail) => (await describe(principal, names, detail)).declarations,
+  const { settings, results, flows, secrets, watchers } = parts;
+  return createBridges<Parameters<ExecutionsOptions["rooms"]["bridge"]>[2], Lending>({
+    ...parts,
+    quotas,
+    hide: mask.hide,
+    report: reportIncident,
+    traces: watchers.traces,
+    ...(settings.audit.previews && { preview: createPreview }),
+    lend: (execution) => secrets.open(execution),
+    planCalls: ({ program, analysis = true }, snapshot) =>
+      program && settings.analysis.enabled && analysis ? planCalls(program.calls, snapshot) : undefined,
+    createBuiltins: ({ request, snapshot, lending }) =>
+      createBuiltins({
+        search: async (query) => createSearch(snapshot)(query),
+        describe: async (names, detail) => (await describe(request.principal, names, detail)).declarations,
         read: async (handle, query) => {
+          const { principal } = request;
           // First: an error names fields of what is kept, too.
           await flows.takeIn(principal, (await results.summarize(principal.id, handle)).labels);
           return (await results.read(principal.id, handle, query)).value;
         },
-        send: secrets.guard(network.sendFor(asked, lending)),
-        check: network.checkFor(asked),
+        send: secrets.guard(network.sendFor(request, lending)),
+        check: network.checkFor(request),
         state: (tool) => stateTool(parts, tool),
       }),
-      execution: execution.id,
-      opened: durable,
-      principal,
-      snapshot,
-      limits,
-      ...passage,
-      ledger,
-      report,
-      flow,
-      ...(settings.audit.previews && { preview: createPreview }),
-      ...planned,
-      ...(dryRun && { dryRun: { hide: mask.hide } }),
-      take: (tool) => quotas.take({ kind: "call", principal, tool }),
-      decide: (call, tool) => policy.decide({ call, tool, principal }),
-      invoke: async (tool, args, { seq, ...options }) => {
-        const trace = parts.watchers.traces?.contextOf(execution.id, seq);
-        const traced = { ...options, ...(trace && { trace }) };
-        const called = await catalog.connectorOf(tool).call(tool.origin.remoteName, args, traced);
-        shapes?.observe(tool, called.value);
-        const owner = { principal: principal.id, execution: execution.id, labels: flow.sourcesWith(tool, seq) };
-        return keepAttachments(called, limits.resultBytes, (file) => results.keepFile(owner, file));
-      },
-    });
-    return lending ? noticeTokens(bridge, lending) : bridge;
-  };
+  });
 }
 
 /** What the operator says about a tool of our own, as it holds for those of upstreams. */

@@ -1,7 +1,6 @@
 /** Secrets that programs use without reading them: grants, tokens, and the ways by which a value could come back. */
 
 import type { Ledger } from "./ledger/index.ts";
-import type { Bridge } from "./bridge/index.ts";
 import { GloveboxError } from "./domain/index.ts";
 import type { Execution, ExecutionResult, Json, PrincipalId, SecretGrants } from "./domain/index.ts";
 import type { FetchPowers } from "./builtins/index.ts";
@@ -104,25 +103,3 @@ function hideInError(error: GloveboxError, hide: (text: string) => string): Glov
 export function leftBehind(value: Json): Pick<ExecutionResult, "value" | "logs"> {
   return { value, logs: [] };
 }
-
-/** The bridge of an execution with tokens: one that is given to a tool is of no use there, and worth a record. */
-export function noticeTokens(bridge: Bridge, lending: Lending): Bridge {
-  const noticed: Promise<void>[] = [];
-  return {
-    ...bridge,
-    call(rawAddress, rawArgs, seq) {
-      const tool = String(rawAddress).slice(0, MAX_ADDRESS);
-      // `fetch` has records of its own, which know the host.
-      if (tool !== FETCH) noticed.push(lending.notice(String(rawArgs), "argument", { tool }));
-      noticed.at(-1)?.catch(() => undefined); // whoever waits for the records hears of it
-      return bridge.call(rawAddress, rawArgs, seq);
-    },
-    async recorded() {
-      await bridge.recorded();
-      await Promise.all(noticed);
-    },
-  };
-}
-
-const FETCH = "glovebox.fetch";
-const MAX_ADDRESS = 260;

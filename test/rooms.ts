@@ -89,7 +89,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     imports: ["domain", "timing", "text"],
   },
   bridge: {
-    does: "Carries one call across the wall in seven fixed steps.",
+    does: "Takes every call of a program through one list of steps.",
     never: "be bypassed",
     imports: ["domain", "timing", "text", "ledger", "policy", "catalog", "typegen"],
   },

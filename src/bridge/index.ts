@@ -1,9 +1,11 @@
-/** The front door of `bridge`: carries one call across the wall in seven fixed steps. */
+/** The front door of `bridge`: carries one call across the wall, step by step. */
 
 export type { Builtin } from "./builtin.ts";
-export { ExecutionSuspended } from "./release-call.ts";
-export type { AskDecision } from "./release-call.ts";
-export { callsOverrun } from "./record-calls.ts";
-export { openBridge } from "./open-bridge.ts";
 export type { TracedCall } from "./call-trace.ts";
-export type { Bridge, BridgeOptions, InvokeOptions } from "./open-bridge.ts";
+export { createBridges } from "./create-bridges.ts";
+export type { BridgesOptions } from "./create-bridges.ts";
+export { ExecutionSuspended } from "./crossing.ts";
+export type { AskDecision, BridgeOptions, JournaledCall } from "./crossing.ts";
+export { openBridge } from "./open-bridge.ts";
+export type { Bridge } from "./open-bridge.ts";
+export { callsOverrun } from "./recorder.ts";

@@ -1,4 +1,4 @@
-/** The seven steps of a crossing on real rooms: their order, what they refuse, and what they leave behind. */
+/** The steps of a crossing on real rooms: their order, what they refuse, and what they leave behind. */
 
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
@@ -15,6 +15,7 @@ import {
   openTestBridge,
   traceOf,
 } from "../../test/fixtures/bridge/test-bridge.ts";
+import { STEPS } from "./steps/step-list.ts";
 
 const [READ_TOOL = createTool("files.read")] = TOOLS;
 
@@ -39,7 +40,42 @@ function endOf(tool: string, more: Readonly<Record<string, Json>>): Json {
   return { actor: AGENT.id, action: "call.ended", subject: tool, detail: { execution: EXECUTION, seq: 1, ...more } };
 }
 
-describe("the seven steps", () => {
+describe("the list of steps", () => {
+  it("has these steps in this order", () => {
+    assert.deepEqual(
+      STEPS.map(({ name, phase }) => `${name} (${phase})`),
+      [
+        "track (always)",
+        "digest request (until replied)",
+        "notice tokens (until replied)",
+        "count (until replied)",
+        "mark labels (until replied)",
+        "admit (until replied)",
+        "name (until replied)",
+        "plan (until replied)",
+        "parse (until replied)",
+        "decide (until replied)",
+        "record intent (until replied)",
+        "dry run (until replied)",
+        "approve (if made)",
+        "charge (if made)",
+        "trace (if made)",
+        "invoke (if made)",
+        "learn shape (if made)",
+        "store attachments (if made)",
+        "parse result (until replied)",
+        "release (always)",
+        "report (once replied)",
+        "record end (once replied)",
+        "deliver labels (once replied)",
+        "journal (once replied)",
+        "untrack (always)",
+      ],
+    );
+  });
+});
+
+describe("the steps", () => {
   it("happen in order, and a write is on record before it leaves", async () => {
     const { bridge, steps } = await openTestBridge();
     assert.deepEqual(await bridge.call("files.write", "{}"), { ok: true, json: '{"ok":true}' });

@@ -11,7 +11,6 @@ export type { ExecutionsOptions } from "./executions.ts";
 export { createControl, createHistory } from "./history/create-history.ts";
 export type { ExecutionControl, ExecutionDetails, ExecutionHistory, ExecutionLine } from "./history/create-history.ts";
 export type { Media } from "./results/find-media.ts";
-export { keepAttachments } from "./results/keep-attachments.ts";
 export { createResults } from "./results/create-results.ts";
 export type { ReadResult, Results } from "./results/create-results.ts";
 export type { KeptExecution } from "./replay/kept.ts";

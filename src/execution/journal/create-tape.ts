@@ -1,12 +1,12 @@
 /** Between the sandbox and a journal: what a program is given is noted, and what it was given before comes again. */
 
 import { digestOf } from "../../text/index.ts";
-import type { Bridge } from "../../bridge/index.ts";
+import type { Bridge, JournaledCall } from "../../bridge/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
-import type { Digest, PublicError } from "../../domain/index.ts";
-import type { GuestHost, SandboxJob, Tape, TapeStart } from "../../sandbox/index.ts";
+import type { PublicError } from "../../domain/index.ts";
+import type { Tape, TapeStart } from "../../sandbox/index.ts";
 
-import type { JournaledDelivery, JournaledCall, JournaledStart, Recording } from "./events.ts";
+import type { JournaledDelivery, JournaledStart, Recording } from "./events.ts";
 import type { Journal } from "./open-journals.ts";
 
 export interface TapeOptions {
@@ -21,28 +21,12 @@ export interface TapeOptions {
   readonly onStart: () => void;
 }
 
-/** Both see every call, so they are made together. */
-export function createTape(options: TapeOptions): Required<Pick<SandboxJob, "tape" | "host">> {
+export function createTape(options: TapeOptions): Tape {
   const { journal, bridge, started, recording, onStart } = options;
   const start = recording?.started?.start ?? options.start;
-  const requests = new Map<number, Digest>();
   const past = recording?.deliveries ?? [];
   const answers = new Map(past.flatMap(({ call }) => (call ? [[call.record.seq, call] as const] : [])));
-  const host: GuestHost = {
-    call(rawAddress, rawArgs, seq) {
-      requests.set(seq, digestOf(`${String(rawAddress)}\n${String(rawArgs)}`));
-      return bridge.call(rawAddress, rawArgs, seq);
-    },
-  };
-  const describe = (seq: number): JournaledCall | undefined => {
-    const request = requests.get(seq);
-    const found = bridge.callOf(seq);
-    if (!request || !found) return undefined;
-    requests.delete(seq);
-    const labels = bridge.labels();
-    return { ...found, request, ...(labels.length > 0 && { labels }) };
-  };
-  const tape: Tape = {
+  return {
     ...(start && { start }),
     past: past.map(({ delivery }) => delivery),
     began(from) {
@@ -55,7 +39,7 @@ export function createTape(options: TapeOptions): Required<Pick<SandboxJob, "tap
       bridge.restore(call, failureOf(past, seq));
     },
     keep(delivery) {
-      const call = delivery.kind === "tick" ? undefined : describe(delivery.id);
+      const call = delivery.kind === "tick" ? undefined : bridge.takeJournaled(delivery.id);
       journal.note({ kind: "given", delivery, ...(call && { call }) });
       const written = journal.write();
       // What changed something must not be asked for again: its answer is worth a flush, for which nobody waits.
@@ -63,7 +47,6 @@ export function createTape(options: TapeOptions): Required<Pick<SandboxJob, "tap
       return written;
     },
   };
-  return { tape, host };
 }
 
 /** A failed call is told as it was told then. */

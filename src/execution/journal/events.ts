@@ -1,7 +1,8 @@
 /** What a journal holds: the request, how its program began, and everything that the program was given, in order. */
 
+import type { JournaledCall } from "../../bridge/index.ts";
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
-import type { CallRecord, Digest, EngineName, LabelSource, Namespace, Program } from "../../domain/index.ts";
+import type { EngineName, LabelSource, Namespace, Program } from "../../domain/index.ts";
 import type { Delivery, TapeStart } from "../../sandbox/index.ts";
 import type { ExecutionRequest } from "../run/execute.ts";
 
@@ -21,17 +22,6 @@ export interface JournaledStart {
   readonly secrets?: Readonly<Record<string, string>>;
   readonly engine: EngineName;
   /** What its session had read before. */
-  readonly labels?: readonly LabelSource[];
-}
-
-/** The call that a delivery answers. */
-export interface JournaledCall {
-  readonly record: CallRecord;
-  /** Of the tool's address and the arguments as the program wrote them. */
-  readonly request: Digest;
-  /** Of the tool as it was defined then; left out when there was none of that name. */
-  readonly definition?: Digest;
-  /** What the session had read once this was delivered. */
   readonly labels?: readonly LabelSource[];
 }
 

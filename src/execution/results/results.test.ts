@@ -10,7 +10,7 @@ import { DEFAULT_LIMITS, GloveboxError, parsePrincipalId, parseResultId } from "
 import type { ExecutionResult, Json } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
 import { findMedia } from "./find-media.ts";
-import { keepAttachments } from "./keep-attachments.ts";
+import { keepAttachments } from "../../bridge/steps/take-result.ts";
 import { keepLarge } from "./keep-large.ts";
 import { createResults } from "./create-results.ts";
 import { MAX_SAMPLE_BYTES, sampleValue } from "./sample-value.ts";
@@ -134,7 +134,7 @@ describe("a file", () => {
     assert.deepEqual(await findMedia(results, AGENT.id, { handle }), []);
   });
   it("over the bound of a call is refused before anything is kept", async () => {
-    const attachments = [{ path: [], kind: "blob" as const, mimeType: "x/y", base64: "AAAAAAAA" }];
+    const attachments = [{ path: [], kind: "blob", mimeType: "x/y", base64: "AAAAAAAA" }] as const;
     const keep = (most: number) => keepAttachments({ value: null, attachments }, most, () => Promise.resolve(HANDLE));
     const HANDLE = known(parseResultId(`rs_${"0".repeat(24)}`));
     const refused = (error: unknown): boolean => error instanceof GloveboxError && error.code === "LIMIT_SIZE";

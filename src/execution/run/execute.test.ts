@@ -77,7 +77,7 @@ function createTestDeps(
   const bridge: Bridge = {
     call: () => assert.fail("nobody calls"),
     restore: () => assert.fail("nothing was called before"),
-    callOf: () => undefined,
+    takeJournaled: () => undefined,
     records: () => [],
     failureOf: () => undefined,
     labels: () => [],

@@ -55,7 +55,7 @@ export interface AnalyzedRequest extends ExecutionRequest {
 }
 
 /** What a bridge has to do with beside the request: when it ends, whom it asks, and what must be kept first. */
-export type BridgeHooks = Pick<BridgeOptions, "signal" | "approve" | "seen" | "asked">;
+export type BridgeHooks = Pick<BridgeOptions, "signal" | "approve" | "asked" | "journal" | "onCalls">;
 
 /** The rooms this corridor leads through, in the order it visits them. */
 export interface ExecutionDeps extends RunDeps {

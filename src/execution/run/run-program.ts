@@ -70,12 +70,12 @@ export async function runProgram(
     ...(principal.session !== undefined && { session: principal.session }),
     ...(onEvent && { onEvent }),
   });
-  const seen = (how: "written" | "flushed"): Promise<void> => (how === "flushed" ? journal.flush() : journal.write());
-  const passage = { signal: ended.signal, approve: waiting.approve, seen, ...(asked && { asked }) };
-  const bridge = rooms.bridge(opening, snapshot, { ...request, program }, passage);
+  const { onCalls } = suspension;
+  const hooks = { signal: ended.signal, approve: waiting.approve, journal, onCalls, ...(asked && { asked }) };
+  const bridge = rooms.bridge(opening, snapshot, { ...request, program }, hooks);
   const context = { ...toStartContext(opening, request, rooms), labels: bridge.labels() };
   const started = recording?.started ?? toStartRecord(program, snapshot, context);
-  const { tape, host } = createTape({
+  const tape = createTape({
     journal,
     bridge,
     started,
@@ -89,7 +89,7 @@ export async function runProgram(
       program,
       namespaces: started.namespaces,
       limits,
-      host: suspension.watch(host),
+      host: bridge,
       tape,
       setAside: suspension.signal,
       onTimers: suspension.onTimers,

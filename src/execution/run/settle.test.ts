@@ -49,7 +49,7 @@ const NO_STATS = { queueMs: 0, wallMs: 0, cpuMs: 0, peakMemoryBytes: 0, calls: 0
 const BRIDGE: Bridge = {
   call: () => assert.fail("nobody calls"),
   restore: () => assert.fail("nothing was called before"),
-  callOf: () => undefined,
+  takeJournaled: () => undefined,
   records: () => [CALL],
   failureOf: (seq) => (seq === 2 ? FAILURE : undefined),
   labels: () => [],

@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { GuestHost } from "../../sandbox/index.ts";
 import { createSuspensionDetector } from "./detect-suspension.ts";
 import type { SuspensionOptions } from "./detect-suspension.ts";
 
@@ -18,15 +17,16 @@ function open(changes: Partial<SuspensionOptions> = {}) {
     ...signals,
     ...changes,
   });
-  const held = Promise.withResolvers<{ readonly ok: true; readonly json: string }>();
-  const host: GuestHost = {
-    call: (address) => (address === "asks" ? suspension.whileWaiting(() => held.promise) : other.promise),
+  const held = Promise.withResolvers<void>();
+  const other = Promise.withResolvers<void>();
+  let calls = 0;
+  const call = (address: string): void => {
+    suspension.onCalls((calls += 1));
+    const work = address === "asks" ? suspension.whileWaiting(() => held.promise) : other.promise;
+    void work.finally(() => suspension.onCalls((calls -= 1)));
   };
-  const other = Promise.withResolvers<{ readonly ok: true; readonly json: string }>();
-  const watched = suspension.watch(host);
-  const call = (address: string): void => void watched.call(address, "{}", 1);
   const fired = new Promise<"away">((resolve) => suspension.signal.addEventListener("abort", () => resolve("away")));
-  return { suspension, leaving, ended, call, fired, release: () => other.resolve({ ok: true, json: "1" }) };
+  return { suspension, leaving, ended, call, fired, release: () => other.resolve() };
 }
 
 describe("an execution that waits for a person", () => {

@@ -1,7 +1,6 @@
 /** Notices when an execution has nothing left to do but wait for people, and says that it can be put away. */
 
 import type { Limits } from "../../domain/index.ts";
-import type { GuestHost } from "../../sandbox/index.ts";
 
 /** The program may still have something to do with an answer that has just been given to it. */
 const QUIET_MS = 50;
@@ -25,8 +24,8 @@ export interface SuspensionDetector {
   readonly start: () => void;
   /** So many timers of the program are open: it waits for them too. */
   readonly onTimers: (open: number) => void;
-  /** Counts the calls that pass through. */
-  watch(host: GuestHost): GuestHost;
+  /** So many calls of the program are under way. */
+  readonly onCalls: (open: number) => void;
   /** While `work` goes on, its call waits for a person. */
   whileWaiting<Value>(work: () => Promise<Value>): Promise<Value>;
   readonly signal: AbortSignal;
@@ -67,18 +66,10 @@ export function createSuspensionDetector(options: SuspensionOptions): Suspension
       timers = open;
       look();
     },
-    watch: (host) => ({
-      async call(...request) {
-        underWay += 1;
-        look();
-        try {
-          return await host.call(...request);
-        } finally {
-          underWay -= 1;
-          look();
-        }
-      },
-    }),
+    onCalls: (open) => {
+      underWay = open;
+      look();
+    },
     async whileWaiting(work) {
       const leftMs = limits.wallMs - (performance.now() - startedAt);
       grace ??= setTimeout(fallDue, Math.max(0, Math.min(graceMs, leftMs * MOST_OF_THE_REST)));

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { GloveboxError } from "../domain/index.ts";
-import type { ErrorCode, Tool } from "../domain/index.ts";
-import { createTool, openTestBridge, traceOf } from "../../test/fixtures/bridge/test-bridge.ts";
+import { GloveboxError } from "../../domain/index.ts";
+import type { ErrorCode, Tool } from "../../domain/index.ts";
+import { createTool, openTestBridge, traceOf } from "../../../test/fixtures/bridge/test-bridge.ts";
 
 interface Lost {
   readonly code?: ErrorCode;

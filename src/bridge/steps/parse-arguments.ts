@@ -1,11 +1,12 @@
-/** Step 3 of a crossing: turns the text that a guest sent into arguments that the tool's schema accepts. */
+/** The step that turns the JSON of a guest into arguments that the tool's schema accepts. */
 
-import { GloveboxError, depthOf, isJsonObject } from "../domain/index.ts";
-import type { Json, JsonObject, Limits, Tool } from "../domain/index.ts";
+import { GloveboxError, depthOf, isJsonObject } from "../../domain/index.ts";
+import type { Json, JsonObject, Limits, Tool } from "../../domain/index.ts";
 
-import { toSignature } from "../typegen/index.ts";
+import { toSignature } from "../../typegen/index.ts";
 
-import { checkSchema } from "./check-schema.ts";
+import { checkSchema } from "../check-schema.ts";
+import type { Crossing } from "../crossing.ts";
 
 /** Message and hint together stay within 1,500 characters, whatever the schema says. */
 const MESSAGE_CHARS = 800;
@@ -13,6 +14,15 @@ const SIGNATURE_CHARS = 600;
 
 /** Keys that turn into a prototype when a careless receiver copies them. */
 const FORBIDDEN_KEY = "__proto__";
+
+export function parseCall(crossing: Crossing): void {
+  const { bridge, seq, rawArgs, target, entry } = crossing;
+  const { execution, principal, limits } = bridge.options;
+  const args = parseArguments(target.tool, rawArgs, limits);
+  crossing.tool = target.judge?.(args) ?? target.tool;
+  entry.effect = crossing.tool.effect;
+  crossing.call = { execution, seq, principal: principal.id, address: crossing.tool.address, args };
+}
 
 /** Size first, then syntax, depth, keys and schema: each check makes the next one safe. */
 export function parseArguments(tool: Tool, rawArgs: unknown, limits: Limits): JsonObject {

@@ -1,4 +1,4 @@
-/** Step 7 of a crossing: what the ledger is told of a call, before it leaves and after it ended. */
+/** Writes the ledger records of a call: before it leaves, and after it ended. */
 
 import { digestOf } from "../text/index.ts";
 import type { Ledger, Durability } from "../ledger/index.ts";
@@ -15,21 +15,27 @@ import type {
   ToolCall,
 } from "../domain/index.ts";
 
-import { nameOf } from "./find-tool.ts";
-
 export interface RecorderOptions {
   readonly execution: ExecutionId;
   readonly principal: Principal;
   readonly limits: Limits;
   readonly ledger: Ledger;
-  /** Makes of arguments or a result what the ledger may keep beside their digest; left out, nothing of them is kept. */
+  /** Makes the excerpt of arguments or a result that a record holds beside the digest. By default there is none. */
   readonly preview?: (text: string) => string;
 }
 
-/** Writes for one execution, and remembers whether a record of it was lost. */
-export function createRecorder({ execution, ledger, limits, principal }: RecorderOptions) {
+/** Writes the records of one execution, and remembers whether one was lost. */
+export interface Recorder {
+  readonly record: (durability: Durability, action: string, subject: string, detail: JsonObject) => Promise<unknown>;
+  /** Throws when a record was lost. */
+  readonly refuseLost: () => void;
+  /** The error for a call beyond `limits.calls`. Only the first is recorded: there may be many before the program ends. */
+  readonly overrun: (seq: number, name: string) => GloveboxError;
+}
+
+export function createRecorder({ execution, ledger, limits, principal }: RecorderOptions): Recorder {
   let lost: { readonly thrown: unknown } | undefined;
-  const record = (durability: Durability, action: string, subject: string, detail: JsonObject): Promise<unknown> => {
+  const record: Recorder["record"] = (durability, action, subject, detail) => {
     const write = ledger.write({ actor: principal.id, action, subject, detail }, durability);
     write.catch((thrown: unknown) => (lost ??= { thrown }));
     return write;
@@ -37,16 +43,14 @@ export function createRecorder({ execution, ledger, limits, principal }: Recorde
   const refuseLost = (): void => {
     if (lost) throw lost.thrown;
   };
-  /** Only the first is written down: a program could try as often as it likes before it is ended. */
-  const overrun = (seq: number, rawAddress: unknown): GloveboxError => {
-    if (seq === limits.calls + 1)
-      void record("batched", "call.refused", nameOf(rawAddress), { execution, seq, code: "LIMIT_CALLS" });
+  const overrun: Recorder["overrun"] = (seq, name) => {
+    if (seq === limits.calls + 1) void record("batched", "call.refused", name, { execution, seq, code: "LIMIT_CALLS" });
     return callsOverrun(limits);
   };
   return { record, refuseLost, overrun };
 }
 
-/** The end of a program that calls too often. */
+/** The error of a program that makes too many calls. */
 export function callsOverrun(limits: Limits): GloveboxError {
   return new GloveboxError("LIMIT_CALLS", `The program made more than ${limits.calls} tool calls (calls)`, {
     hint: "Use a tool that answers many at once, or split the work into several programs",
@@ -61,7 +65,7 @@ export interface Intended {
   readonly isSkipped: boolean;
 }
 
-/** Digests instead of values: a record says what was sent without keeping it. */
+/** Holds digests instead of values: a record proves what was sent without keeping it. */
 export function describeIntent(
   { preview }: Pick<RecorderOptions, "preview">,
   call: ToolCall,
@@ -84,7 +88,7 @@ export function describeIntent(
   };
 }
 
-/** What came of it, likewise. */
+/** The outcome, with a digest of the result instead of the result. */
 export function describeOutcome(
   { execution, preview }: Pick<RecorderOptions, "execution" | "preview">,
   { seq, outcome, ms, dryRun }: CallRecord,

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { GloveboxError, parseRuleId } from "../domain/index.ts";
-import type { Json, Label, Tool } from "../domain/index.ts";
-import { openFlows } from "../policy/index.ts";
-import { openStore } from "../store/index.ts";
+import { GloveboxError, parseRuleId } from "../../domain/index.ts";
+import type { Json, Label, Tool } from "../../domain/index.ts";
+import { openFlows } from "../../policy/index.ts";
+import { openStore } from "../../store/index.ts";
 import {
   AGENT,
   EXECUTION,
@@ -15,8 +15,8 @@ import {
   openTestBridge,
   snapshotOf,
   traceOf,
-} from "../../test/fixtures/bridge/test-bridge.ts";
-import type { TestBridgeOptions } from "../../test/fixtures/bridge/test-bridge.ts";
+} from "../../../test/fixtures/bridge/test-bridge.ts";
+import type { TestBridgeOptions } from "../../../test/fixtures/bridge/test-bridge.ts";
 
 const labelled = (address: string, ...labels: Label[]): Tool => createTool(address, { labels });
 const SECRET = labelled("files.secret", "private");

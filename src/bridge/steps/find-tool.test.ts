@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { CallPlan } from "../domain/index.ts";
-import { TOOLS, known, openTestBridge, traceOf } from "../../test/fixtures/bridge/test-bridge.ts";
+import type { CallPlan } from "../../domain/index.ts";
+import { TOOLS, known, openTestBridge, traceOf } from "../../../test/fixtures/bridge/test-bridge.ts";
 
 const [READ] = TOOLS;
 

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { DEFAULT_LIMITS, GloveboxError } from "../domain/index.ts";
-import type { JsonSchema, Limits } from "../domain/index.ts";
-import { createTool } from "../../test/fixtures/bridge/test-bridge.ts";
+import { DEFAULT_LIMITS, GloveboxError } from "../../domain/index.ts";
+import type { JsonSchema, Limits } from "../../domain/index.ts";
+import { createTool } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { parseArguments } from "./parse-arguments.ts";
 
 const SCHEMA: JsonSchema = {

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { GloveboxError, parseRuleId } from "../domain/index.ts";
-import type { PolicyRule } from "../domain/index.ts";
-import { createTool, known, openTestBridge } from "../../test/fixtures/bridge/test-bridge.ts";
+import { GloveboxError, parseRuleId } from "../../domain/index.ts";
+import type { PolicyRule } from "../../domain/index.ts";
+import { createTool, known, openTestBridge } from "../../../test/fixtures/bridge/test-bridge.ts";
 
 const DENY: PolicyRule = {
   id: known(parseRuleId("no")),

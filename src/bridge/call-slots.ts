@@ -1,12 +1,12 @@
-/** Places for calls that are under way at once; whoever comes later waits for a place in order. */
+/** Limits how many calls of an execution are under way at once; later calls wait in order. */
 
-export interface Slots {
-  /** Resolves when a place is free. Every `enter` that resolved needs one `leave`. */
+export interface CallSlots {
+  /** Resolves when a slot is free. Every `enter` that resolved needs one `leave`. */
   enter(): Promise<void>;
   leave(): void;
 }
 
-export function createSlots(most: number): Slots {
+export function createCallSlots(most: number): CallSlots {
   const waiting: (() => void)[] = [];
   let taken = 0;
   return {
@@ -18,7 +18,7 @@ export function createSlots(most: number): Slots {
       await new Promise<void>((resolve) => waiting.push(resolve));
     },
     leave() {
-      // The place passes straight to the next in line, so that nobody can slip in between.
+      // The slot passes straight to the next call in line, so that a newer call cannot take it in between.
       const next = waiting.shift();
       if (next) next();
       else taken -= 1;

@@ -1,0 +1,250 @@
+/** What the steps of the bridge share: the options of one execution's bridge, and one call on its way through them. */
+
+import type {
+  ApprovalId,
+  Attachment,
+  CallPlan,
+  CallProgress,
+  CallRecord,
+  CatalogSnapshot,
+  Decision,
+  Digest,
+  ExecutionEvent,
+  Json,
+  JsonObject,
+  LabelSource,
+  Reply,
+  ResultId,
+  Tool,
+  ToolAddress,
+  ToolCall,
+  TraceContext,
+} from "../domain/index.ts";
+import type { CallFlow, ExecutionFlow } from "../policy/index.ts";
+
+import type { Builtin } from "./builtin.ts";
+import type { CallSlots } from "./call-slots.ts";
+import type { CallTrace, OpenCall, TracedCall } from "./call-trace.ts";
+import type { DryRunSession } from "./dry-run.ts";
+import type { Recorder, RecorderOptions } from "./recorder.ts";
+
+/** A decision that a person has to make. */
+export type AskDecision = Extract<Decision, { kind: "ask" }>;
+
+/** Thrown while a call waits for approval and its execution is suspended: the call has no outcome yet. */
+export class ExecutionSuspended extends Error {
+  override readonly name = "ExecutionSuspended";
+}
+
+/** What an upstream answered: one JSON value, and the files beside it. */
+export interface UpstreamAnswer {
+  readonly value: Json;
+  readonly attachments: readonly Attachment[];
+}
+
+/** What goes along with one upstream call. */
+export interface InvokeOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: CallProgress) => void;
+  /** Must be called when the upstream may have received the request: a lost answer is an unknown outcome from then on. */
+  readonly onSent: () => void;
+  readonly trace?: TraceContext;
+}
+
+export interface BridgeOptions extends RecorderOptions {
+  /** Resolves once the opening of the execution is on disk; rejects when it could not be written. */
+  readonly opened: () => Promise<unknown>;
+  readonly snapshot: CatalogSnapshot;
+  /** Fires when the program has ended in any way. */
+  readonly signal: AbortSignal;
+  readonly decide: (call: ToolCall, tool: Tool) => Decision;
+  /**
+   * Resolves with the approval's id once a person has approved; without it, calls that need approval are refused.
+   * Rejects with POLICY_APPROVAL_REJECTED, or with `ExecutionSuspended`.
+   */
+  readonly approve?: (call: ToolCall, tool: Tool, decision: AskDecision) => Promise<ApprovalId>;
+  /** The approvals that calls of an earlier run waited for, by call number. */
+  readonly asked?: ReadonlyMap<number, AskDecision>;
+  /** Makes everything the program has seen survive this process (`write`) or a power cut (`flush`). */
+  readonly journal?: { write(): Promise<unknown>; flush(): Promise<unknown> };
+  /** Is given the number of calls under way whenever it changes. */
+  readonly onCalls?: (open: number) => void;
+  /** Records the tokens of secrets that a program passes to a tool, where they are useless. */
+  readonly noticeTokens?: (args: string, tool: string) => Promise<void>;
+  /** Counts a call against quotas over time; rejects with LIMIT_QUOTA when nothing is left. */
+  readonly take?: (tool: Tool) => Promise<unknown>;
+  /** The trace context that an upstream call carries. */
+  readonly traceOf?: (seq: number) => TraceContext | undefined;
+  readonly invoke: (tool: Tool, args: JsonObject, options: InvokeOptions) => Promise<UpstreamAnswer>;
+  /** Learns the shape of results. Must not throw. */
+  readonly learn?: (tool: Tool, value: Json) => void;
+  /** Keeps a file of a result on the host; rejects when it cannot. */
+  readonly keepFile?: (file: AttachedFile, labels: readonly LabelSource[]) => Promise<ResultId>;
+  /** What the product itself offers to every program, beside the tools of the snapshot. */
+  readonly builtins?: ReadonlyMap<ToolAddress, Builtin>;
+  /** Observes the calls. Must not throw. */
+  readonly onEvent?: (event: ExecutionEvent) => void;
+  /** Keeps the details of an internal fault and returns the incident's id. */
+  readonly report: (thrown: unknown) => string;
+  /** The calls found in the program's source. When the plan is exact, all others are refused. */
+  readonly plan?: CallPlan;
+  /** Tracks what the program has read and decides before it can leave. */
+  readonly flow?: ExecutionFlow;
+  /** For a dry run: removes known secrets from arguments, because they are shown. Only reads are made then. */
+  readonly dryRun?: { readonly hide: (text: string) => string };
+}
+
+/** Bytes of a kind that is not JSON. */
+export interface AttachedFile {
+  readonly mimeType: string;
+  readonly body: Uint8Array;
+}
+
+/** A call as the journal keeps it beside the delivery of its reply. */
+export interface JournaledCall extends TracedCall {
+  /** Of the tool's address and the arguments as the program wrote them. */
+  readonly request: Digest;
+  /** What the session had read once this was delivered. */
+  readonly labels?: readonly LabelSource[];
+}
+
+/** What all calls of one execution share. */
+export interface BridgeState {
+  readonly options: BridgeOptions;
+  readonly emit: (event: ExecutionEvent) => void;
+  readonly trace: CallTrace;
+  readonly slots: CallSlots;
+  readonly recorder: Recorder;
+  readonly dryRun: DryRunSession | undefined;
+  readonly journaled: Map<number, JournaledCall>;
+  /** Token notices under way, for `recorded()`. */
+  readonly notices: Promise<void>[];
+  openCalls: number;
+}
+
+/** What a guest named: a tool of an upstream, or one of our own. */
+export type Target = Pick<Builtin, "tool"> & Partial<Builtin>;
+
+/** A decision, and how to decide again by the rules and labels of a later moment. */
+export interface Verdict {
+  readonly decision: Decision;
+  readonly decideAgain: () => Decision;
+  /** Nothing can change by the call, so its intent need not be flushed to disk. */
+  readonly isPlainRead: boolean;
+}
+
+/** A call whose arguments have passed the schema of its tool. */
+export type ParsedCall = ToolCall & { readonly args: JsonObject };
+
+/**
+ * One call from its arrival to its reply. Each step fills in what later steps read; reading something that no earlier
+ * step has set throws, because the order of the steps is wrong then.
+ */
+export class Crossing {
+  readonly bridge: BridgeState;
+  readonly seq: number;
+  readonly rawAddress: unknown;
+  readonly rawArgs: unknown;
+  request: Digest | undefined;
+  arrival: CallFlow | undefined;
+  trace: TraceContext | undefined;
+  hasSlot = false;
+  isSkipped = false;
+  isSuspended = false;
+  /** The detail of the `call.intended` record. */
+  intent: JsonObject = {};
+  attachments: UpstreamAnswer["attachments"] = [];
+  reply: Reply | undefined;
+  /** Set when the execution cannot continue: the call rejects instead of replying. */
+  fatal: { readonly thrown: unknown } | undefined;
+  #entry: OpenCall | undefined;
+  #target: Target | undefined;
+  #tool: Tool | undefined;
+  #call: ParsedCall | undefined;
+  #verdict: Verdict | undefined;
+  #value: Json | undefined;
+  #record: CallRecord | undefined;
+
+  constructor(bridge: BridgeState, seq: number, rawAddress: unknown, rawArgs: unknown) {
+    this.bridge = bridge;
+    this.seq = seq;
+    this.rawAddress = rawAddress;
+    this.rawArgs = rawArgs;
+  }
+
+  /** The reply for the program. Throws what ends the execution. */
+  end(): Reply {
+    if (this.fatal) throw this.fatal.thrown;
+    return ensureSet(this.reply);
+  }
+
+  get hasEntry(): boolean {
+    return this.#entry !== undefined;
+  }
+  /** Its line of the trace. */
+  get entry(): OpenCall {
+    return ensureSet(this.#entry);
+  }
+  set entry(entry: OpenCall) {
+    this.#entry = entry;
+  }
+  get target(): Target {
+    return ensureSet(this.#target);
+  }
+  set target(target: Target) {
+    this.#target = target;
+  }
+  /** The tool with the effect that this very call has. */
+  get tool(): Tool {
+    return ensureSet(this.#tool);
+  }
+  set tool(tool: Tool) {
+    this.#tool = tool;
+  }
+  get call(): ParsedCall {
+    return ensureSet(this.#call);
+  }
+  set call(call: ParsedCall) {
+    this.#call = call;
+  }
+  get verdict(): Verdict {
+    return ensureSet(this.#verdict);
+  }
+  set verdict(verdict: Verdict) {
+    this.#verdict = verdict;
+  }
+  /** What the tool answered. */
+  get value(): Json {
+    return ensureSet(this.#value);
+  }
+  set value(value: Json) {
+    this.#value = value;
+  }
+  /** The finished line of the trace. */
+  get record(): CallRecord {
+    return ensureSet(this.#record);
+  }
+  set record(record: CallRecord) {
+    this.#record = record;
+  }
+}
+
+function ensureSet<T>(value: T | undefined): T {
+  if (value === undefined) throw new TypeError("A step reads what no earlier step has set");
+  return value;
+}
+
+/**
+ * When a step runs: always, until the call has a reply, until then but only for calls that are really made, or once
+ * the call has a reply that reaches the program.
+ */
+export type StepPhase = "always" | "until replied" | "if made" | "once replied";
+
+/** One step of a crossing. It throws to refuse the call, and returns a promise only when there is something to await. */
+export interface Step {
+  readonly name: string;
+  /** What it does, in one sentence. ARCHITECTURE.md prints it. */
+  readonly does: string;
+  readonly phase: StepPhase;
+  readonly run: (crossing: Crossing) => Promise<unknown> | void;
+}

@@ -1,0 +1,31 @@
+/** Steps that count calls: those under way, all of them, and those that may run at once. */
+
+import type { Crossing } from "../crossing.ts";
+import { nameOf } from "./find-tool.ts";
+
+export function track({ bridge }: Crossing): void {
+  bridge.openCalls += 1;
+  bridge.options.onCalls?.(bridge.openCalls);
+}
+
+export function untrack({ bridge }: Crossing): void {
+  bridge.openCalls -= 1;
+  bridge.options.onCalls?.(bridge.openCalls);
+}
+
+/** Refused attempts count too: otherwise a program could probe names for free. */
+export function count(crossing: Crossing): void {
+  const { bridge, seq, rawAddress } = crossing;
+  const name = nameOf(rawAddress);
+  if (seq > bridge.options.limits.calls) throw bridge.recorder.overrun(seq, name);
+  crossing.entry = bridge.trace.open(seq, name);
+}
+
+export async function admit(crossing: Crossing): Promise<void> {
+  await crossing.bridge.slots.enter();
+  crossing.hasSlot = true;
+}
+
+export function release({ bridge, hasSlot }: Crossing): void {
+  if (hasSlot) bridge.slots.leave();
+}

@@ -1,0 +1,68 @@
+/** Steps that find the tool a guest means, and refuse one that its call plan does not contain. */
+
+import { cleanText } from "../../text/index.ts";
+import { findNearest } from "../../catalog/index.ts";
+import { GloveboxError, describeWithheld, parseToolAddress } from "../../domain/index.ts";
+import type { CallPlan, CatalogSnapshot, Tool } from "../../domain/index.ts";
+
+import { findBuiltin } from "../builtin.ts";
+import type { Crossing } from "../crossing.ts";
+
+const SHOWN_NAME_CHARS = 128;
+const BYTES_PER_CHAR = 3;
+const NEAREST = 3;
+
+export function findTarget(crossing: Crossing): void {
+  const { bridge, rawAddress, entry } = crossing;
+  const { builtins, snapshot } = bridge.options;
+  crossing.target = findBuiltin(builtins, rawAddress) ?? { tool: findTool(snapshot, rawAddress) };
+  const { address, effect, idempotent = false, digest } = crossing.target.tool;
+  Object.assign(entry, { tool: address, effect, isRepeatable: idempotent, definition: digest });
+}
+
+/**
+ * Whatever the policy allows: a program that reaches a tool which its source does not show makes a call that was not
+ * reviewed.
+ */
+export function checkPlan({ bridge, target }: Crossing): void {
+  if (!target.answer) refuseUnplanned(bridge.options.plan, target.tool);
+}
+
+/** Looks up the exact address in a map: what a guest names is never read as a property. */
+function findTool(snapshot: CatalogSnapshot, rawAddress: unknown): Tool {
+  const address = parseToolAddress(rawAddress);
+  const tool = address && (snapshot.tools.get(address) ?? snapshot.hidden?.get(address));
+  if (tool) return tool;
+  const withheld = address && snapshot.withheld?.get(address);
+  if (withheld) {
+    const { message, hint } = describeWithheld(withheld);
+    throw new GloveboxError("TOOL_WITHHELD", message, { hint });
+  }
+  const name = nameOf(rawAddress);
+  const empty = snapshot.namespaces.find(
+    (namespace) => namespace.tools.length === 0 && name.startsWith(`${namespace.name}.`),
+  );
+  if (empty) {
+    throw new GloveboxError("TOOL_NOT_FOUND", `${empty.name} offers no tools now`, {
+      hint: "Its server may have failed; search says which servers are ready, and why one is not",
+    });
+  }
+  const nearest = findNearest(snapshot, name, NEAREST);
+  throw new GloveboxError("TOOL_NOT_FOUND", `There is no tool ${JSON.stringify(name)}`, {
+    hint: nearest.length > 0 ? `Did you mean ${nearest.join(", ")}?` : "Look for it with search",
+  });
+}
+
+function refuseUnplanned(plan: CallPlan | undefined, tool: Tool): void {
+  if (!plan?.exact || plan.calls.some((call) => call.tool === tool.address)) return;
+  throw new GloveboxError("PROGRAM_FORBIDDEN", `${tool.address} is not in the program's call plan`, {
+    hint: `Name the tool where it is called: await ${tool.address}({ … })`,
+  });
+}
+
+/** The name that the guest used, short and harmless to show. */
+export function nameOf(rawAddress: unknown): string {
+  if (typeof rawAddress !== "string") return `[${typeof rawAddress}]`;
+  const text = cleanText(rawAddress.slice(0, SHOWN_NAME_CHARS), { maxBytes: SHOWN_NAME_CHARS * BYTES_PER_CHAR });
+  return text.replaceAll(/[\n\t]/g, " ");
+}

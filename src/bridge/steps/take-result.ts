@@ -1,0 +1,99 @@
+/** Steps that turn what an upstream answered into the JSON that enters the isolate. */
+
+import { GloveboxError, depthOf, isJsonObject } from "../../domain/index.ts";
+import type { Json, Limits, ResultId, Tool } from "../../domain/index.ts";
+
+import { checkSchema } from "../check-schema.ts";
+import type { AttachedFile, Crossing, UpstreamAnswer } from "../crossing.ts";
+
+const MAX_FILES = 100;
+const BASE64_CHARS = 4;
+const BASE64_BYTES = 3;
+
+export function learnShape({ bridge, tool, target, value }: Crossing): void {
+  if (!target.answer) bridge.options.learn?.(tool, value);
+}
+
+/** Files never enter an isolate: the program gets the handle of each in its place. */
+export async function storeAttachments(crossing: Crossing): Promise<void> {
+  const { bridge, tool, seq, value, attachments } = crossing;
+  const { keepFile, limits, flow } = bridge.options;
+  if (attachments.length === 0 || !keepFile) return;
+  const labels = flow?.sourcesWith(tool, seq) ?? [];
+  crossing.value = await keepAttachments({ value, attachments }, limits.resultBytes, (file) => keepFile(file, labels));
+}
+
+export function takeResult(crossing: Crossing): void {
+  crossing.reply = { ok: true, json: parseResult(crossing.tool, crossing.value, crossing.bridge.options.limits) };
+}
+
+/** `maxBytes` bounds all files of the call together; more throws `LIMIT_SIZE` before any is kept. */
+export async function keepAttachments(
+  { value, attachments }: UpstreamAnswer,
+  maxBytes: number,
+  keep: (file: AttachedFile) => Promise<ResultId>,
+): Promise<Json> {
+  const chars = attachments.reduce((sum, { base64 }) => sum + base64.length, 0);
+  if (attachments.length > MAX_FILES || (chars / BASE64_CHARS) * BASE64_BYTES > maxBytes) throw tooManyFiles(maxBytes);
+  let kept = value;
+  for (const { path, kind, mimeType, base64 } of attachments) {
+    const body = Buffer.from(base64, "base64");
+    const description = { type: kind, mimeType, bytes: body.byteLength, handle: await keep({ mimeType, body }) };
+    kept = placeAt(kept, path, description);
+  }
+  return kept;
+}
+
+/** Replaces the placeholder and copies what leads to it; a path that leads nowhere changes nothing. */
+function placeAt(value: Json, [step, ...rest]: readonly (string | number)[], description: Json): Json {
+  if (step === undefined)
+    return isJsonObject(value) && isJsonObject(description) ? { ...value, ...description } : description;
+  if (Array.isArray(value))
+    return value.map((item: Json, at) => (at === step ? placeAt(item, rest, description) : item));
+  if (!isJsonObject(value) || !Object.hasOwn(value, String(step))) return value;
+  return { ...value, [step]: placeAt(value[String(step)] ?? null, rest, description) };
+}
+
+function tooManyFiles(maxBytes: number): GloveboxError {
+  const message = `The call brought more than ${MAX_FILES} files or more than ${maxBytes} bytes of them (resultBytes)`;
+  return new GloveboxError("LIMIT_SIZE", message, { hint: "Ask the tool for fewer or smaller files" });
+}
+
+/** The JSON text of a result within the limits; a declared output schema is held against the server. */
+export function parseResult(tool: Tool, value: Json, limits: Limits): string {
+  if (depthOf(value, limits.depth) > limits.depth) {
+    throw new GloveboxError(
+      "LIMIT_SIZE",
+      `The result of ${tool.address} nests deeper than ${limits.depth} levels (depth)`,
+    );
+  }
+  const json = toWellFormedJson(value);
+  const bytes = Buffer.byteLength(json);
+  if (bytes > limits.resultBytes) {
+    const message = `The result of ${tool.address} has ${bytes} bytes; the limit is ${limits.resultBytes} (resultBytes)`;
+    throw new GloveboxError("LIMIT_SIZE", message, { hint: "Ask the tool for less: a filter, a page, fewer fields" });
+  }
+  const problems = tool.output ? checkSchema(tool.output, value) : [];
+  if (problems.length > 0) {
+    const message = `${tool.address} answered against its own schema: ${problems.join("; ")}`;
+    throw new GloveboxError("UPSTREAM_RESULT_INVALID", message, {
+      hint: "The server is at fault; its operator should know",
+    });
+  }
+  return json;
+}
+
+/** Half of a surrogate pair is no text: it becomes U+FFFD. JSON writes it as an escape, which makes it easy to notice. */
+function toWellFormedJson(value: Json): string {
+  const json = JSON.stringify(value);
+  if (!/\\ud[89a-f]/i.test(json)) return json;
+  return JSON.stringify(toWellFormed(value));
+}
+
+/** The depth was checked before, so the recursion is bounded. */
+function toWellFormed(value: Json): Json {
+  if (typeof value === "string") return value.toWellFormed();
+  if (Array.isArray(value)) return value.map((item: Json) => toWellFormed(item));
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.toWellFormed(), toWellFormed(item)]));
+}
