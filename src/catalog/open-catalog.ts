@@ -169,5 +169,5 @@ function describeHeld(connector: ConnectorId, { withheld }: Admission): string {
   const count = `${withheld.length} ${withheld.length === 1 ? "tool is" : "tools are"} withheld`;
   if (withheld.some(({ why }) => why === "unrecorded")) return `${count}: the store cannot be read or written`;
   const changed = withheld.filter(({ why }) => why === "changed").length;
-  return `${count}, ${changed} of them changed: an operator can compare and accept with ${serverCommand("approve", connector)}`;
+  return `${count}, ${changed} of them changed: an operator can review and accept them with ${serverCommand("approve", connector)}`;
 }

@@ -1,17 +1,17 @@
-/** An upstream that is written by hand: functions of the operator that run on the host and look like any other tools. */
+/** An upstream written by hand: functions of the operator that run on the host and appear like any other tools. */
 
 import type { JsonObject, JsonSchema } from "./json.ts";
 import type { Effect } from "./tool.ts";
 
-/** What a tool of an adapter gets beside its arguments. */
+/** What a tool of an adapter receives besides its arguments. */
 export interface AdapterContext {
-  /** Fires when nobody waits for the answer any more: the time is up, or the program has ended. */
+  /** Fires when the result is no longer needed: the time limit was reached, or the program has ended. */
   readonly signal: AbortSignal;
-  /** The value of a secret, for this call only. Rejects when a person has not set it. */
+  /** The value of a secret, for this call only. Rejects if the secret is not set. */
   readonly secret: (name: string) => Promise<string>;
   /**
-   * Requests with the checks of every other way out, to hosts that `networkPolicy` of the adapter and of the tool allow.
-   * Rejects with `EGRESS_DENIED` for any other, and for all of them where the configuration names no policy.
+   * Sends a request, with all checks of `egress`, to a host that `networkPolicy` of the adapter and of the tool allow.
+   * Rejects with `EGRESS_DENIED` for every other host, and for every host if the configuration has no policy.
    */
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>;
 }
@@ -22,14 +22,14 @@ export interface AdapterTool {
   readonly input: JsonSchema;
   readonly output: JsonSchema | null;
   readonly effect: Effect;
-  /** What it answers must be JSON; that is checked by whoever calls it. */
+  /** The result must be JSON; the caller checks it. */
   readonly run: (args: JsonObject, context: AdapterContext) => Promise<unknown>;
 }
 
-/** Made by `defineAdapter`. `kind` tells it from other objects, also when it was made by another copy of the package. */
+/** Made by `defineAdapter`. `kind` marks it, also if another copy of the package made it. */
 export interface Adapter {
   readonly kind: "glovebox.adapter";
-  /** Its name as an upstream, which becomes its namespace. */
+  /** The upstream's name, which becomes its namespace. */
   readonly name: string;
   readonly tools: Readonly<Record<string, AdapterTool>>;
 }

@@ -1,4 +1,4 @@
-/** A question put to a person about one call, and what came of it. */
+/** A person's decision about one call, pending or settled. */
 
 import type { ApprovalId, Digest, ExecutionId, Instant, PrincipalId, RuleId, ToolAddress } from "./ids.ts";
 import type { Json } from "./json.ts";
@@ -9,54 +9,55 @@ import type { CallPlan } from "./program.ts";
 import type { Effect, Tool } from "./tool.ts";
 
 /**
- * How far a decision goes. `call`: this call only. `execution`: every call of the same tool under the same rule in this
- * execution. `session`: the same tool with the same arguments under the same rule, for this principal's session.
+ * What a decision covers. `call`: this call only. `execution`: every call of the same tool under the same rule in this
+ * execution. `session`: the same tool with the same arguments under the same rule, in this principal's session.
  */
 export type ApprovalScope = "call" | "execution" | "session";
 
-/** `revoked` is one that was taken back, or that nobody waits for any more; every state but `pending` is settled. */
+/** `revoked`: taken back, or no longer needed. Every state except `pending` is settled. */
 export type ApprovalState = "pending" | "approved" | "rejected" | "expired" | "revoked";
 
-/** In the order in which they widen. */
+/** From the narrowest to the widest. */
 export const APPROVAL_SCOPES: readonly ApprovalScope[] = Object.freeze(["call", "execution", "session"]);
 
 /**
- * Why arguments are not shown as they are. `beginning`: a text, the first part of their JSON, in lists. `dropped`: they
- * were long and the question is settled. `damaged`: the store does not have what was asked. `args` is `null` for both.
+ * Why arguments are not shown in full. `beginning`: `args` is a string, the start of their JSON (in lists). `dropped`:
+ * they were long and the approval is settled. `damaged`: the stored arguments fail their check. `args` is `null` for
+ * the last two.
  */
 export type ArgumentsShown = "beginning" | "dropped" | "damaged";
 
-/** One question. Everything but the last five fields is fixed when it is asked. */
+/** One approval. Only the last five fields change after it is requested. */
 export interface Approval {
   readonly id: ApprovalId;
   readonly execution: ExecutionId;
   readonly seq: number;
   readonly principal: PrincipalId;
-  /** The client's session that asked; left out for a principal whose client has none. */
+  /** The session of the client; absent if the client has none. */
   readonly session?: string;
   readonly tool: ToolAddress;
   /** The digest of the tool's definition as the program saw it. */
   readonly definition: Digest;
   readonly effect: Effect;
-  /** What the call is made with, unless `argsShown` says otherwise. */
+  /** The arguments of the call, unless `argsShown` is set. */
   readonly args: Json;
   readonly argsShown?: ArgumentsShown;
   readonly argsDigest: Digest;
-  /** What the program could call, as its text told; left out when that is not known or too long. */
+  /** What the program could call, as found by analysis; absent if unknown or too long. */
   readonly plan?: CallPlan;
   readonly rule: RuleId;
   readonly reason: string;
   /** What the session had read when the call was made. */
   readonly labels: readonly LabelSource[];
   readonly createdAt: Instant;
-  /** Until when it can be decided, and until when a remembered decision counts. */
+  /** When it can no longer be decided, and when a remembered decision ends. */
   readonly expiresAt: Instant;
   readonly state: ApprovalState;
   readonly scope?: ApprovalScope;
-  /** Who settled it: a person, or the gateway when nobody waits for it any more. */
+  /** Who settled it: a person, or the gateway if it was no longer needed. */
   readonly decidedBy?: string;
   readonly decidedAt?: Instant;
-  /** What the person said about it; a program whose call was rejected reads it. */
+  /** The person's comment; a program whose call was rejected can read it. */
   readonly note?: string;
 }
 

@@ -1,4 +1,4 @@
-/** The table of errors, and what of an error the outside may read. */
+/** Tests of the error table, and of what callers may read of an error. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -23,21 +23,21 @@ function codesOf(isWanted: (code: ErrorCode) => boolean): readonly ErrorCode[] {
 }
 
 describe("the table of errors", () => {
-  it("has codes of capital words and statuses of HTTP", () => {
+  it("has upper-case codes and valid HTTP statuses", () => {
     const wrong = CODES.filter((code) => !/^[A-Z]+(_[A-Z]+)+$/.test(code) || !isStatus(ERRORS[code].http));
     assert.deepEqual(wrong, []);
   });
-  it("has a text for the outside where the fault is internal, but for a replay, which must say where", () => {
+  it("has a public text for every internal fault except REPLAY_DIVERGED", () => {
     assert.deepEqual(
       codesOf((code) => "text" in ERRORS[code] || code === "REPLAY_DIVERGED"),
       codesOf((code) => ERRORS[code].fault === "internal"),
     );
   });
-  it("never asks for the retry of a program or of a request that is wrong", () => {
+  it("never suggests a retry for a wrong program or request", () => {
     const hopeless = codesOf((code) => ["program", "caller"].includes(ERRORS[code].fault) && ERRORS[code].retry);
     assert.deepEqual(hopeless, []);
   });
-  it("gives the codes of a limit, of a policy and of an upstream the fault of their name", () => {
+  it("gives LIMIT_, POLICY_ and UPSTREAM_ codes the matching fault", () => {
     const faults = { LIMIT: "limit", POLICY: "policy", UPSTREAM: "upstream", PROGRAM: "program", REQUEST: "caller" };
     for (const [prefix, fault] of Object.entries(faults)) {
       const wrong = codesOf((code) => code.startsWith(`${prefix}_`) && ERRORS[code].fault !== fault);
@@ -51,14 +51,14 @@ function isStatus(http: number): boolean {
 }
 
 describe("isErrorCode", () => {
-  it("knows every code of the table", () => assert.ok(CODES.every(isErrorCode)));
+  it("accepts every error code of the table", () => assert.ok(CODES.every(isErrorCode)));
   for (const raw of ["", "limit_time", "LIMIT_TIME ", "__proto__", "constructor", "toString", 1, null, undefined, {}]) {
-    it(`does not know ${JSON.stringify(raw) ?? "undefined"}`, () => assert.equal(isErrorCode(raw), false));
+    it(`refuses ${JSON.stringify(raw) ?? "undefined"} as an error code`, () => assert.equal(isErrorCode(raw), false));
   }
 });
 
 describe("toPublicError", () => {
-  it("shows message, hint and place of an error that is not internal, and reports nothing", () => {
+  it("shows the message, hint and position of a non-internal error and reports nothing", () => {
     const details = { hint: "Do this", line: 3, column: 5, frame: "> 3 | x", cause: new Error(CANARY) };
     assert.deepEqual(publish(new GloveboxError("PROGRAM_THREW", "It threw", details)), {
       error: {
@@ -73,14 +73,14 @@ describe("toPublicError", () => {
       reported: [],
     });
   });
-  it("leaves out what was not given", () => {
+  it("omits error details that are absent", () => {
     assert.deepEqual(publish(new GloveboxError("LIMIT_BUSY", "Wait")).error, {
       code: "LIMIT_BUSY",
       message: "Wait",
       retry: true,
     });
   });
-  it("shows the table's text instead of an internal message, hint, place or cause, and reports the error", () => {
+  it("shows the table's text for an internal error and reports the error itself", () => {
     for (const code of codesOf((known) => "text" in ERRORS[known])) {
       const kind: { readonly text?: string; readonly retry: boolean } = ERRORS[code];
       const details = { hint: CANARY, frame: CANARY, line: 1, cause: new Error(CANARY) };
@@ -92,14 +92,14 @@ describe("toPublicError", () => {
     }
   });
   for (const thrown of [new Error(CANARY), CANARY, undefined, null, { code: "LIMIT_TIME", message: CANARY }]) {
-    it(`shows nothing of ${Object.prototype.toString.call(thrown)} that nobody foresaw`, () => {
+    it(`shows nothing of an unexpected ${Object.prototype.toString.call(thrown)}`, () => {
       assert.deepEqual(publish(thrown), {
         error: { code: "INTERNAL_BUG", message: "Internal error", retry: false, incident: "in_1" },
         reported: [thrown],
       });
     });
   }
-  it("never reads the stack or the cause, not even of an error that lies in wait there", () => {
+  it("never reads the stack or the cause of an error, even if they are getters", () => {
     const trap = new GloveboxError("LIMIT_TIME", "Too long");
     const spring = (): never => assert.fail(`${trap.code} was read`);
     Object.defineProperty(trap, "stack", { get: spring });
@@ -109,7 +109,7 @@ describe("toPublicError", () => {
 });
 
 describe("describeError", () => {
-  it("shows an operator the message and the hint of an internal fault, never its cause", () => {
+  it("shows an operator the message and hint of an internal fault, never its cause", () => {
     const cause = new Error(CANARY);
     const error = new GloveboxError("STORE_UNAVAILABLE", "The disk is full", { cause, hint: "Make room" });
     assert.deepEqual(describeError(error), {
@@ -122,11 +122,11 @@ describe("describeError", () => {
 });
 
 describe("GloveboxError", () => {
-  it("keeps its cause for the log", () => {
+  it("keeps the cause of an error for the log", () => {
     const cause = new Error("below");
     assert.equal(new GloveboxError("INTERNAL_BUG", "above", { cause }).cause, cause);
   });
-  it("has no cause of its own when none was given", () => {
+  it("has no cause property without a cause", () => {
     assert.equal("cause" in new GloveboxError("INTERNAL_BUG", "above", { hint: "x" }), false);
   });
 });

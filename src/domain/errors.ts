@@ -1,17 +1,19 @@
-/** The one table of everything that can go wrong, and the only error shape that crosses a boundary. */
+/** The table of all errors, and the only error shape that crosses a boundary. */
 
-/** Whose fault it is decides who may read the message and whether a retry makes sense. */
+import { defined } from "./defined.ts";
+
+/** Who caused an error. It decides who may read the message and whether a retry makes sense. */
 export type Fault = "caller" | "program" | "limit" | "policy" | "upstream" | "internal";
 
 interface ErrorKind {
   readonly fault: Fault;
   readonly http: number;
   readonly retry: boolean;
-  /** What the outside reads instead of the message, which stays in the log. */
+  /** What callers read instead of the message, which goes to the log only. */
   readonly text?: string;
 }
 
-/** Every error this product can report. `docs/errors/<CODE>.md` exists for each; a test says so. */
+/** Every error this product can report. A test checks that `docs/errors/<CODE>.md` exists for each. */
 export const ERRORS = {
   REQUEST_INVALID: { fault: "caller", http: 400, retry: false },
   REQUEST_UNAUTHENTICATED: { fault: "caller", http: 401, retry: false },
@@ -54,14 +56,14 @@ export const ERRORS = {
     fault: "internal",
     http: 503,
     retry: true,
-    text: "The store cannot be read or written; nothing is executed unrecorded",
+    text: "The store cannot be read or written, so no program can run",
   },
   REPLAY_DIVERGED: { fault: "internal", http: 409, retry: false },
   SANDBOX_CRASHED: {
     fault: "internal",
     http: 500,
     retry: true,
-    text: "The sandbox process ended while the program ran; only this execution is affected",
+    text: "The sandbox process exited while the program was running; other executions are not affected",
   },
   SANDBOX_UNAVAILABLE: {
     fault: "internal",
@@ -74,23 +76,23 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** The only error shape that crosses a boundary: to the guest, the model, the browser, the log line. */
+/** The only error shape that crosses a boundary: to the guest, the model, the browser or a log line. */
 export interface PublicError {
   readonly code: ErrorCode;
   readonly message: string;
   readonly retry: boolean;
-  /** What to do about it, in one sentence. */
+  /** The remedy, in one sentence. */
   readonly hint?: string;
-  /** Where in the author's own source, 1-based. */
+  /** The position in the author's source, 1-based. */
   readonly line?: number;
   readonly column?: number;
   readonly frame?: string;
-  /** Present when the fault is internal; the details are in the log under it. */
+  /** Present if the fault is internal; the log has the details under this id. */
   readonly incident?: string;
 }
 
 export interface ErrorDetails {
-  /** Of an upstream's error: its request cannot have arrived, so nothing can have come of it. */
+  /** True if the request cannot have reached the upstream, so it had no effect. */
   readonly unsent?: boolean;
   readonly cause?: unknown;
   readonly hint?: string;
@@ -115,7 +117,7 @@ export function isErrorCode(raw: unknown): raw is ErrorCode {
   return typeof raw === "string" && Object.hasOwn(ERRORS, raw);
 }
 
-/** Turns anything thrown into something that may be shown. Never reads `cause` or `stack`. */
+/** Turns anything thrown into an error that may be shown. Never reads `cause` or `stack`. */
 export function toPublicError(thrown: unknown, report: (thrown: unknown) => string): PublicError {
   const code: ErrorCode = thrown instanceof GloveboxError ? thrown.code : "INTERNAL_BUG";
   const kind: ErrorKind = ERRORS[code];
@@ -124,18 +126,11 @@ export function toPublicError(thrown: unknown, report: (thrown: unknown) => stri
 }
 
 /**
- * The error as the operator may read it, internal faults included: for the command line and the log,
- * never for a guest or a model.
+ * Describes an error for the operator, internal faults included: for the command line and the log, never for a guest
+ * or a model.
  */
 export function describeError(error: GloveboxError): PublicError {
   const { hint, line, column, frame } = error.details;
-  return {
-    code: error.code,
-    message: error.message,
-    retry: ERRORS[error.code].retry,
-    ...(hint !== undefined && { hint }),
-    ...(line !== undefined && { line }),
-    ...(column !== undefined && { column }),
-    ...(frame !== undefined && { frame }),
-  };
+  const { retry } = ERRORS[error.code];
+  return { code: error.code, message: error.message, retry, ...defined({ hint, line, column, frame }) };
 }

@@ -1,4 +1,4 @@
-/** One request to run a program: its calls, its states, and the answer that a client reads. */
+/** One request to run a program: its calls, its states, and the result that a client reads. */
 
 import type { Approval } from "./approval.ts";
 import type { PublicError } from "./errors.ts";
@@ -9,17 +9,17 @@ import type { Decision } from "./policy.ts";
 import type { Finding } from "./program.ts";
 import type { Effect } from "./tool.ts";
 
-/** What runs programs; `docs/reference/engines.md` says what each can and cannot. */
+/** What runs programs; `docs/reference/engines.md` compares them. */
 export type EngineName = "isolate" | "quickjs" | "workerd";
 
-/** How much stands between a program and the machine; `docs/reference/isolation.md` says what each level means. */
+/** How a program is separated from the machine; `docs/reference/isolation.md` defines the levels. */
 export type IsolationLevel = "strict" | "confined" | "process";
 
 /** One layer of confinement around the processes that run programs. */
 export interface IsolationLayer {
   readonly name: "namespaces" | "seccomp" | "rlimits";
   readonly present: boolean;
-  /** What it stops, or why it is missing. */
+  /** What it prevents, or why it is missing. */
   readonly message: string;
   readonly hint?: string;
 }
@@ -33,7 +33,7 @@ export interface Execution {
   readonly owner?: string;
 }
 
-/** One crossing of the bridge. (execution, seq) is unique. */
+/** One call of a tool by a program. (execution, seq) is unique. */
 export interface ToolCall {
   readonly execution: ExecutionId;
   readonly seq: number;
@@ -42,7 +42,7 @@ export interface ToolCall {
   readonly args: Json;
 }
 
-/** The answer to a call. Only text crosses the wall, and a failure is a value. */
+/** The reply to a call. Only text crosses the wall, and a failure is a value. */
 export type Reply = { readonly ok: true; readonly json: string } | { readonly ok: false; readonly error: PublicError };
 
 /** A file in the result of a call, such as an image. */
@@ -64,7 +64,7 @@ export interface CallRecord {
   readonly decision: Decision["kind"];
   readonly outcome: CallOutcome;
   readonly ms: number;
-  /** Present when it was answered from its schema and never made. */
+  /** Present if a dry run answered the call from its schema. */
   readonly dryRun?: true;
 }
 
@@ -73,15 +73,15 @@ export interface SkippedCall {
   readonly seq: number;
   readonly tool: ToolAddress;
   readonly effect: Effect;
-  /** `ask` when a person would have had to allow it. */
+  /** `ask` if it would have needed approval. */
   readonly decision: Exclude<Decision["kind"], "deny">;
-  /** With long texts cut and secrets taken out; left out when they are too large to show. */
+  /** Without secrets, long strings shortened; absent if too large to show. */
   readonly args?: Json;
 }
 
 /** What a dry run would have done. */
 export interface DryRun {
-  /** Everything that may change something, and reads that a person would have had to allow. */
+  /** Calls that may change something, and reads that would have needed approval. */
   readonly writes: readonly SkippedCall[];
 }
 
@@ -103,25 +103,25 @@ export interface ExecutionStats {
   readonly outputBytes: number;
 }
 
-/** What a client may watch while an execution goes on. Nothing depends on anybody listening. */
+/** What a client can observe while an execution runs. Nothing depends on a listener. */
 export type ExecutionEvent =
-  /** Comes first: from now on the execution can be asked for by its id. */
+  /** The first event: from now on the execution can be viewed by its id. */
   | { readonly kind: "opened"; readonly execution: ExecutionId }
   | { readonly kind: "log"; readonly line: LogLine }
   | { readonly kind: "called"; readonly seq: number; readonly tool: string }
   | { readonly kind: "answered"; readonly record: CallRecord }
-  /** A call waits for a person. */
+  /** A call waits for approval. */
   | { readonly kind: "asked"; readonly approval: Approval }
   | { readonly kind: "progress"; readonly seq: number; readonly tool: string; readonly progress: CallProgress };
 
-/** How far an upstream says that one call has come. Its text is the server's, cleaned and capped. */
+/** The progress of one call, as its upstream reports it. The message is the server's, cleaned and shortened. */
 export interface CallProgress {
   readonly done: number;
   readonly total?: number;
   readonly message?: string;
 }
 
-/** One call that waits for a person, as the client that made it may see it. */
+/** One call that waits for approval, as the client that made it may see it. */
 export interface ApprovalNotice {
   readonly approval: ApprovalId;
   readonly seq: number;
@@ -130,7 +130,7 @@ export interface ApprovalNotice {
   readonly expiresAt: Instant;
 }
 
-/** A result that was too large to be given out whole, and how to read it. */
+/** A result that was too large to return, and how to read it. */
 export interface Truncation {
   readonly handle: ResultId;
   readonly bytes: number;
@@ -140,7 +140,7 @@ export interface Truncation {
 
 export type ExecutionStateName = "completed" | "failed" | "paused" | "cancelled";
 
-/** The object of `run --json`, of `structuredContent` and of the library. Fields without a value are left out. */
+/** The object of `run --json`, of `structuredContent` and of the library. Fields without a value are absent. */
 export interface ExecutionResult {
   readonly execution: ExecutionId;
   readonly state: ExecutionStateName;
@@ -149,21 +149,21 @@ export interface ExecutionResult {
   readonly calls: readonly CallRecord[];
   readonly error?: PublicError;
   readonly findings: readonly Finding[];
-  /** What it waits for while it is paused. */
+  /** The pending approvals of a suspended execution. */
   readonly approvals?: readonly ApprovalId[];
-  /** What each of them is about, in the same order. */
+  /** The calls that these approvals are about, in the same order. */
   readonly questions?: readonly ApprovalNotice[];
   readonly truncated?: Truncation;
-  /** Present when it was a dry run, also when nothing was spared. */
+  /** Present for a dry run, even if it skipped no call. */
   readonly dryRun?: DryRun;
-  /** What the session has read up to the end of this execution, and which calls brought it; left out when nothing. */
+  /** What the session has read up to the end of this execution, and by which calls; absent if nothing. */
   readonly labels?: readonly LabelSource[];
   readonly stats: ExecutionStats;
   readonly engine: EngineName;
   readonly isolation: IsolationLevel;
 }
 
-/** An execution as it stands: its result, or what is known so far of one that has not ended. */
+/** The current view of an execution: its result, or what is known so far while it runs. */
 export interface ExecutionView extends Omit<ExecutionResult, "state"> {
   readonly state: ExecutionStateName | "running";
 }

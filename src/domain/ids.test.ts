@@ -1,4 +1,4 @@
-/** Each id has one parser; what it accepts has a hostile twin that it refuses. */
+/** Each kind of id has one parser; every accepted value has a hostile twin that is refused. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -112,24 +112,24 @@ const PARSERS: readonly Parser[] = [
   { name: "parseRuleId", parse: parseRuleId, ...FREE_NAME },
 ];
 
-/** Nothing but a string is an id, not even what would turn into one. */
+/** Values that are not strings, even if they convert to a valid id. */
 const NOT_STRINGS: readonly unknown[] = [undefined, null, 1, true, Symbol("a.b"), ["a.b"], { toString: () => "a.b" }];
 
 for (const { name, parse, accepted, refused } of PARSERS) {
   describe(name, () => {
     for (const text of accepted) {
-      it(`accepts ${shown(text)} unchanged`, () => assert.equal(parse(text), text));
+      it(`accepts the id ${shown(text)} unchanged`, () => assert.equal(parse(text), text));
     }
     for (const text of refused) {
-      it(`refuses ${shown(text)}`, () => assert.equal(parse(text), undefined));
+      it(`refuses the id ${shown(text)}`, () => assert.equal(parse(text), undefined));
     }
-    it("refuses everything that is not a string", () => {
+    it("refuses ids that are not strings", () => {
       assert.deepEqual(
         NOT_STRINGS.map((raw) => parse(raw)),
         NOT_STRINGS.map(() => undefined),
       );
     });
-    it("refuses an object that only wraps an accepted text", () => {
+    it("refuses a String object around a valid id", () => {
       assert.deepEqual(
         accepted.map((text) => parse(Object(text))),
         accepted.map(() => undefined),

@@ -1,8 +1,8 @@
-/** Branded identifiers. A string becomes an id only through the parser or maker of its own kind. */
+/** Branded identifiers. A string becomes an id only through the parser of its kind. */
 
 declare const tag: unique symbol;
 
-/** A string that can only be made by the parser of its own kind. */
+/** A string that only the parser of its kind can make. */
 export type Id<Name extends string> = string & { readonly [tag]: Name };
 
 export type ExecutionId = Id<"ExecutionId">; // "ex_<24 hex>"
@@ -18,7 +18,7 @@ export type Digest = Id<"Digest">; // "sha256:<hex>"
 /** Epoch milliseconds, from the injected clock. */
 export type Instant = number;
 
-/** The product's own reader of results has the name that programs write, which is one step longer. */
+/** `glovebox.results.read` has one more level than the address of any other tool. */
 const ADDRESS = /^(?:[a-z][A-Za-z0-9]{0,127}|glovebox\.results)\.[a-z][A-Za-z0-9]{0,127}$/;
 const EXECUTION = /^ex_[0-9a-f]{24}$/;
 const RESULT = /^rs_[0-9a-f]{24}$/;
@@ -27,7 +27,7 @@ const SECRET = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const NAME = /^[^\u0000-\u001f\u007f]{1,256}$/u;
 
-/** `undefined` for anything that cannot be a tool's address; a guest names tools, so this sees hostile input. */
+/** Returns `undefined` for anything that cannot be a tool's address. Guests name tools, so the input is hostile. */
 export function parseToolAddress(raw: unknown): ToolAddress | undefined {
   return typeof raw === "string" && ADDRESS.test(raw) ? (raw as ToolAddress) : undefined;
 }
@@ -36,12 +36,12 @@ export function parseExecutionId(raw: unknown): ExecutionId | undefined {
   return typeof raw === "string" && EXECUTION.test(raw) ? (raw as ExecutionId) : undefined;
 }
 
-/** A program and a model name handles, so this sees hostile input; whether one may be read is decided elsewhere. */
+/** Programs and models name handles, so the input is hostile. Access is checked elsewhere. */
 export function parseResultId(raw: unknown): ResultId | undefined {
   return typeof raw === "string" && RESULT.test(raw) ? (raw as ResultId) : undefined;
 }
 
-/** Whoever knows one can look nothing up with it: what may be done with an approval depends on who asks. */
+/** Knowing an id grants nothing: access to an approval depends on the principal. */
 export function parseApprovalId(raw: unknown): ApprovalId | undefined {
   return typeof raw === "string" && APPROVAL.test(raw) ? (raw as ApprovalId) : undefined;
 }

@@ -1,4 +1,4 @@
-/** The front door of `domain`: the things that travel between rooms. It imports nothing, not even Node. */
+/** The interface of `domain`: what travels between rooms. It imports nothing, not even Node. */
 
 export type { Adapter, AdapterContext } from "./adapter.ts";
 export { APPROVAL_SCOPES } from "./approval.ts";

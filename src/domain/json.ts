@@ -3,17 +3,17 @@
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
 export type JsonObject = { readonly [key: string]: Json };
 
-/** A JSON Schema document, 2020-12 or draft-07; what it says is not trusted. */
+/** A JSON Schema document, 2020-12 or draft-07. Its content is not trusted. */
 export type JsonSchema = JsonObject;
 
-/** True for a plain JSON object, which is neither null nor an array. */
+/** True for an object that is neither null nor an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**
- * How deeply arrays and objects nest; a scalar has depth 0.
- * Walks without recursion and stops at `limit + 1`, so hostile nesting costs no stack.
+ * Returns how deeply arrays and objects nest; a scalar has depth 0.
+ * Works without recursion and stops at `limit + 1`, so hostile nesting cannot overflow the stack.
  */
 export function depthOf(value: Json, limit: number): number {
   let deepest = 0;
@@ -28,7 +28,7 @@ export function depthOf(value: Json, limit: number): number {
   return deepest;
 }
 
-/** Canonical text: keys sorted at every level, so that equal values have equal text and equal digests. */
+/** Returns canonical JSON: keys are sorted at every level, so equal values have equal text and equal digests. */
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map((item: Json) => canonicalJson(item)).join(",")}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);
@@ -38,7 +38,7 @@ export function canonicalJson(value: Json): string {
   return `{${entries.join(",")}}`;
 }
 
-/** The same value with every text changed, keys too; itself where nothing changes. For values of bounded depth. */
+/** Applies `change` to every string, keys too. Returns the same value if nothing changes. For values of bounded depth. */
 export function mapTexts(value: JsonObject, change: (text: string) => string): JsonObject;
 export function mapTexts(value: Json, change: (text: string) => string): Json;
 export function mapTexts(value: Json, change: (text: string) => string): Json {

@@ -1,18 +1,18 @@
-/** What is known about where a tool's data comes from and where it goes, and which calls brought it in. */
+/** Labels: where a tool's data comes from, where it goes, and which calls read it. */
 
 import type { ConnectorId, ExecutionId, ToolAddress } from "./ids.ts";
 import type { Effect } from "./tool.ts";
 
 /**
- * `private`: what the tool returns is sensitive. `untrusted`: what it returns was written by strangers.
- * `external`: what it is sent leaves the organization.
+ * `private`: the tool returns sensitive data. `untrusted`: the tool returns data written by third parties.
+ * `external`: the arguments leave the organization.
  */
 export type Label = "private" | "untrusted" | "external";
 
-/** The labels that stick to whoever has read a result. */
+/** The labels that a session keeps after it has read a result. */
 export type TakenLabel = Exclude<Label, "external">;
 
-/** A label that was taken in, and the call that brought it. */
+/** A label of a session, and the call that added it. */
 export interface LabelSource {
   readonly label: TakenLabel;
   readonly tool: ToolAddress;
@@ -20,7 +20,7 @@ export interface LabelSource {
   readonly seq: number;
 }
 
-/** Changes the labels of matching tools, after everything else was considered. */
+/** Changes the labels of matching tools. Applied last. */
 export interface LabelRule {
   /** Tool patterns: `*`, `github.*` or `github.createIssue`. */
   readonly tools: readonly string[];
@@ -28,18 +28,18 @@ export interface LabelRule {
   readonly remove: readonly Label[];
 }
 
-/** What of a tool its labels depend on. */
+/** The facts about a tool that its labels depend on. */
 export interface LabelQuestion {
   readonly connector: ConnectorId;
   readonly address: ToolAddress;
-  /** The server's own name of the tool. */
+  /** The server's name for the tool. */
   readonly remoteName: string;
-  /** Whether the server says that the tool meets an open world; only a plain yes counts. */
+  /** True only if the server declares `openWorldHint: true`. */
   readonly openWorld: boolean;
-  /** Whether the connector made it from the server's resources or prompts. */
+  /** True if the connector made the tool from the server's resources or prompts. */
   readonly synthetic: boolean;
   readonly effect: Effect;
 }
 
-/** Gives a tool its labels; asked once for each tool of a snapshot. */
+/** Returns the labels of a tool. Called once for each tool of a snapshot. */
 export type Labeler = (question: LabelQuestion) => readonly Label[];

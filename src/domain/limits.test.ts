@@ -1,4 +1,4 @@
-/** A request can tighten its limits and do nothing else with them. */
+/** A request can only lower its limits. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -8,13 +8,13 @@ import { GloveboxError } from "./errors.ts";
 import { DEFAULT_LIMITS, tightenLimits } from "./limits.ts";
 import type { Limits } from "./limits.ts";
 
-/** What a client sent is not typed. */
+/** Limits as a client sends them, without a type. */
 function parseWanted(raw: unknown): Partial<Limits> {
   return raw as Partial<Limits>;
 }
 
 describe("the default limits", () => {
-  it("are those of the contract", () => {
+  it("has the default limits of the contract", () => {
     assert.deepEqual(DEFAULT_LIMITS, {
       wallMs: 30_000,
       cpuMs: 10_000,
@@ -29,18 +29,18 @@ describe("the default limits", () => {
       depth: 64,
     });
   });
-  it("cannot be changed", () => {
+  it("freezes the default limits", () => {
     assert.throws(() => Object.assign(DEFAULT_LIMITS, { calls: 1 }), TypeError);
     assert.equal(DEFAULT_LIMITS.calls, 100);
   });
 });
 
 describe("tightenLimits", () => {
-  it("takes one less, keeps the same and does not go above", () => {
+  it("lowers a limit and never raises one", () => {
     const calls = [99, 100, 101].map((wanted) => tightenLimits(DEFAULT_LIMITS, { calls: wanted }).calls);
     assert.deepEqual(calls, [99, 100, 100]);
   });
-  it("keeps what was not asked for, also when it is said to be undefined", () => {
+  it("keeps limits that a request does not name or names as undefined", () => {
     assert.deepEqual(tightenLimits(DEFAULT_LIMITS, parseWanted({ calls: undefined })), DEFAULT_LIMITS);
     assert.deepEqual(tightenLimits(DEFAULT_LIMITS, { wallMs: 5, depth: 1 }), {
       ...DEFAULT_LIMITS,
@@ -48,18 +48,18 @@ describe("tightenLimits", () => {
       depth: 1,
     });
   });
-  it("holds to the operator's limits, not to the defaults", () => {
+  it("compares a request with the operator's limits, not with the defaults", () => {
     const own = { ...DEFAULT_LIMITS, calls: 7 };
     assert.equal(tightenLimits(own, { calls: 50 }).calls, 7);
   });
-  it("gives a frozen object and leaves the operator's alone", () => {
+  it("returns a frozen object and does not change the operator's limits", () => {
     const own = { ...DEFAULT_LIMITS };
     assert.ok(Object.isFrozen(tightenLimits(own, { calls: 1 })));
     assert.deepEqual(own, DEFAULT_LIMITS);
   });
   for (const value of [0, -1, 1.5, Number.NaN, Infinity, 2 ** 53, "5", null, true, [5], {}]) {
-    it(`refuses the value ${JSON.stringify(value)} (${typeof value})`, () => {
-      const message = "The limit calls must be a whole number from 1 up";
+    it(`refuses a limit with the value ${JSON.stringify(value)} (${typeof value})`, () => {
+      const message = "The limit calls must be an integer of at least 1";
       assert.throws(
         () => tightenLimits(DEFAULT_LIMITS, parseWanted({ calls: value })),
         new GloveboxError("REQUEST_INVALID", message),
@@ -67,16 +67,17 @@ describe("tightenLimits", () => {
     });
   }
   for (const value of [1, 50, Number.MAX_SAFE_INTEGER]) {
-    it(`accepts the value ${value}`, () => assert.ok(tightenLimits(DEFAULT_LIMITS, { calls: value }).calls <= 100));
+    it(`accepts a limit with the value ${value}`, () =>
+      assert.ok(tightenLimits(DEFAULT_LIMITS, { calls: value }).calls <= 100));
   }
   for (const name of ["call", "CALLS", "timeout", "toString", "constructor", "__proto__", ""]) {
-    it(`refuses the name ${JSON.stringify(name)}`, () => {
+    it(`refuses a limit with the unknown name ${JSON.stringify(name)}`, () => {
       const wanted = parseWanted(JSON.parse(`{${JSON.stringify(name)}: 1}`));
-      const message = `There is no limit called ${JSON.stringify(name)}`;
+      const message = `Unknown limit ${JSON.stringify(name)}`;
       assert.throws(() => tightenLimits(DEFAULT_LIMITS, wanted), new GloveboxError("REQUEST_INVALID", message));
     });
   }
-  it("only ever tightens", () => {
+  it("never loosens a limit, for any request", () => {
     const names = Object.keys(DEFAULT_LIMITS);
     const wanted = fc.dictionary(fc.constantFrom(...names), fc.integer({ min: 1 }), { noNullPrototype: true });
     fc.assert(

@@ -1,22 +1,22 @@
-/** The limits of one execution. One frozen object goes in at the top; no room has a default of its own. */
+/** The limits of one execution: one frozen object that every room receives. No room has defaults. */
 
 import { GloveboxError } from "./errors.ts";
 
 export interface Limits {
   /**
-   * Time from the start of the program to its end or until it is put away, waiting included. One that goes on has all of
-   * it again, and so it is with `cpuMs`.
+   * Time from the start of the program until it ends or is suspended, waiting included. A resumed program has the whole
+   * time again; the same holds for `cpuMs`.
    */
   readonly wallMs: number;
   /** Processor time of the process that runs the program. */
   readonly cpuMs: number;
-  /** What the program may hold, on and off the heap. */
+  /** Memory of the program, on and off the heap. */
   readonly memoryBytes: number;
   /** Attempts to call a tool, refused ones too. */
   readonly calls: number;
-  /** Calls under way at once; further ones wait for their turn. */
+  /** Calls in flight at once; further calls wait. */
   readonly concurrentCalls: number;
-  /** Time that one call may take. */
+  /** Time limit of one call. */
   readonly callMs: number;
   readonly sourceBytes: number;
   /** Result and logs together. */
@@ -43,15 +43,15 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   depth: 64,
 });
 
-/** A request may ask for less than the operator allows, never for more. */
+/** Lowers the operator's limits to those of a request; a request can never raise one. */
 export function tightenLimits(limits: Limits, wanted: Partial<Limits>): Limits {
   const tightened: Record<keyof Limits, number> = { ...limits };
   for (const key of Object.keys(wanted)) {
-    if (!isLimit(key)) throw new GloveboxError("REQUEST_INVALID", `There is no limit called ${JSON.stringify(key)}`);
+    if (!isLimit(key)) throw new GloveboxError("REQUEST_INVALID", `Unknown limit ${JSON.stringify(key)}`);
     const value = wanted[key];
     if (value === undefined) continue;
     if (!Number.isSafeInteger(value) || value < 1) {
-      throw new GloveboxError("REQUEST_INVALID", `The limit ${key} must be a whole number from 1 up`);
+      throw new GloveboxError("REQUEST_INVALID", `The limit ${key} must be an integer of at least 1`);
     }
     tightened[key] = Math.min(limits[key], value);
   }

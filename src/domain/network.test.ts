@@ -1,11 +1,11 @@
-/** The canonical spelling of places in a network. */
+/** The canonical host and port of a URL. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { toPlace } from "./index.ts";
 
-test("the place of a URL has its usual port, no brackets and no dot at the end", () => {
+test("toPlace returns the default port, and a host without brackets or trailing dot", () => {
   assert.deepEqual(toPlace(new URL("https://A.example./x")), { host: "a.example", port: 443 });
   assert.deepEqual(toPlace(new URL("http://[::1]:8080/")), { host: "::1", port: 8080 });
 });

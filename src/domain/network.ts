@@ -1,22 +1,22 @@
-/** Where programs may send requests: the operator's rule, and the names that it is made of. */
+/** Where programs may send requests: the operator's policy, and the hosts that it names. */
 
 /**
- * `allowed` names hosts; `unrestricted` is every public host. What lies in a private network is reached only by a grant
- * of exactly that host and port, in either of them.
+ * `allowed` names hosts; `unrestricted` allows every public host. In both modes, a host in a private network needs a
+ * grant of exactly that host and port.
  */
 export type NetworkPolicy = (
   | { readonly mode: "blocked" }
   | { readonly mode: "allowed"; readonly hosts: readonly HostPattern[]; readonly grants: readonly HostPort[] }
   | { readonly mode: "unrestricted"; readonly grants: readonly HostPort[] }
 ) & {
-  /** Where an operator changes it, for remedies; left out, in `sandbox.networkPolicy`. */
+  /** The setting that an operator changes, for hints; `sandbox.networkPolicy` by default. */
   readonly setting?: string;
 };
 
-/** Where the requests of one upstream may go. Without any policy that is its own origin, or nowhere if it has none. */
+/** Where the requests of one upstream may go. Without a policy: its own origin, or nowhere if it has none. */
 export interface UpstreamNetwork {
   readonly policy?: NetworkPolicy;
-  /** For tools whose names fit a pattern; each that fits has to allow a request, and so has `policy`. */
+  /** Policies by tool pattern; `policy` and every matching one must allow a request. */
   readonly tools: readonly { readonly pattern: string; readonly policy: NetworkPolicy }[];
 }
 
@@ -29,34 +29,34 @@ export interface HostPattern {
   readonly port: number | null;
 }
 
-/** One place in a network. The host is a canonical name or address, an IPv6 address without brackets. */
+/** A host and a port. The host is a canonical name or address; an IPv6 address has no brackets. */
 export interface HostPort {
   readonly host: string;
   readonly port: number;
 }
 
-/** Names that mean something else on every machine or network; only a grant can name them. */
+/** Names whose meaning depends on the machine or network; only a grant can name them. */
 const LOCAL = /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|corp|home|private|home\.arpa)$/;
-/** What clouds tell their own machines about themselves, under names that look public. */
+/** Metadata services of clouds under names that look public. */
 const METADATA = /^metadata\.(?:platformequinix\.com|packet\.net|tencentyun\.com)$/;
 
-/** True for a name that no public resolver should have an answer for, or that is answered on the machine itself. */
+/** True for a name that public DNS should not resolve, or that resolves to the machine itself. */
 export function isLocalName(host: string): boolean {
   return !host.includes(":") && (!host.includes(".") || LOCAL.test(host) || METADATA.test(host));
 }
 
-/** Whether a pattern covers a request; the scheme decides which port goes without saying. */
+/** True if a pattern covers a request. A pattern without a port means the default port of the scheme. */
 export function matchesHost(pattern: HostPattern, place: HostPort, scheme: string): boolean {
   if (place.port !== (pattern.port ?? usualPort(scheme))) return false;
   return pattern.isBelow ? place.host.endsWith(`.${pattern.name}`) : place.host === pattern.name;
 }
 
-/** The port that a URL of this scheme has when it names none. */
+/** The default port of a scheme. */
 function usualPort(scheme: string): number {
   return scheme === "https:" ? 443 : 80;
 }
 
-/** The one canonical spelling of a URL's host: what rules are compared with and what is resolved. */
+/** Returns the canonical host and port of a URL, which are compared with rules and resolved. */
 export function toPlace(url: URL): HostPort {
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
   return { host, port: url.port === "" ? usualPort(url.protocol) : Number(url.port) };

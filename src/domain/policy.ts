@@ -1,4 +1,4 @@
-/** What was decided about a call, and the rules that decide. */
+/** Decisions about calls, and the rules that make them. */
 
 import type { PrincipalId, RuleId } from "./ids.ts";
 import type { LabelSource } from "./label.ts";
@@ -9,25 +9,25 @@ export type Decision =
   | { readonly kind: "ask"; readonly rule: RuleId; readonly reason: string; readonly flow?: Flow }
   | { readonly kind: "deny"; readonly rule: RuleId; readonly reason: string; readonly flow?: Flow };
 
-/** The calls whose labels led to a decision; present when the data-flow guard made it. */
+/** The calls whose labels led to a decision; present if the data-flow guard made it. */
 type Flow = readonly LabelSource[];
 
 export type PolicyProfile = "balanced" | "strict" | "open";
 
-/** One step down: into a key of an object, to a place of a list, or to everything that a list or an object holds. */
+/** One step of a path: a key of an object, an index of an array, or every entry of either. */
 type PathStep =
   | { readonly kind: "key"; readonly key: string }
   | { readonly kind: "index"; readonly index: number }
   | { readonly kind: "each" };
 
 export interface JsonPath {
-  /** As it was written, for messages. */
+  /** As written, for messages. */
   readonly text: string;
   /** Empty for `$`, the whole value. */
   readonly steps: readonly PathStep[];
 }
 
-/** One character of a text: itself, any, or one in (or not in) some ranges of code points. */
+/** Matches one character: a given one, any, or one inside or outside of ranges of code points. */
 type PatternPart =
   | { readonly kind: "one"; readonly character: string }
   | { readonly kind: "any" }
@@ -38,15 +38,15 @@ type PatternPart =
     };
 
 export interface TextPattern {
-  /** As it was written, for messages. */
+  /** As written, for messages. */
   readonly text: string;
-  /** What stands between the stars: `a*b` has two pieces, a pattern without a star has one. */
+  /** The parts between the stars: `a*b` has two pieces, a pattern without a star has one. */
   readonly pieces: readonly (readonly PatternPart[])[];
-  /** The same pieces as texts, where all of them are plain characters. */
+  /** The pieces as strings, if all of them are plain characters. */
   readonly plain: readonly string[] | null;
 }
 
-/** What a condition may compare with: lists and objects have no equality that an operator could predict. */
+/** What a condition can compare with. Arrays and objects have no obvious equality, so they are excluded. */
 export type Scalar = string | number | boolean | null;
 
 export type ConditionTest =
@@ -54,27 +54,27 @@ export type ConditionTest =
   | { readonly kind: "oneOf"; readonly values: readonly Scalar[] }
   | { readonly kind: "prefix"; readonly text: string }
   | { readonly kind: "matches"; readonly pattern: TextPattern }
-  /** Both ends count as inside. */
+  /** Both ends are inclusive. */
   | { readonly kind: "range"; readonly min?: number; readonly max?: number };
 
-/** One question about the arguments of a call. */
+/** One condition on the arguments of a call. */
 export interface Condition {
   readonly path: JsonPath;
   readonly test: ConditionTest;
-  /** The test must fail, for each value by itself. */
+  /** The test must fail, for each value separately. */
   readonly not: boolean;
-  /** What a call without this path counts as; left out, the condition cannot be told then. */
+  /** The outcome for a call without this path; by default it is undecided. */
   readonly missing?: "holds" | "fails";
 }
 
-/** Everything that is listed must fit: who, where, what, and with which arguments. What is left out fits always. */
+/** All given fields must match: who, where, what, and with which arguments. An absent field always matches. */
 export interface PolicyRule {
   readonly id: RuleId;
   readonly decision: Decision["kind"];
-  /** Who, by name; together with `groups` a list of alternatives. */
+  /** Principals by name; a principal matches this or `groups`. */
   readonly principals?: readonly string[];
   readonly groups?: readonly string[];
-  /** Upstreams by the operator's own names. */
+  /** Upstreams by their names in the configuration. */
   readonly servers?: readonly string[];
   /** Tool patterns: `*`, `github.*` or `github.createIssue`. Empty matches every tool. */
   readonly tools: readonly string[];
@@ -85,13 +85,13 @@ export interface PolicyRule {
   readonly reason: string;
 }
 
-/** The whole of what an operator says about calls. */
+/** The operator's policy for calls. */
 export interface PolicySettings {
   readonly profile: PolicyProfile;
   readonly rules: readonly PolicyRule[];
-  /** Who belongs to a group, beside those whose credential says so. */
+  /** The members of groups, in addition to groups that a credential names. */
   readonly groups: ReadonlyMap<string, readonly PrincipalId[]>;
-  /** Effects that the operator states, by tool pattern; the narrowest pattern counts. */
+  /** Effects set by the operator, by tool pattern; the narrowest pattern wins. */
   readonly effects: ReadonlyMap<string, Effect>;
 }
 

@@ -1,4 +1,4 @@
-/** Who is asking. */
+/** The identity behind a request. */
 
 import type { PrincipalId } from "./ids.ts";
 
@@ -7,6 +7,6 @@ export interface Principal {
   readonly id: PrincipalId;
   readonly kind: "agent" | "operator" | "service";
   readonly groups: readonly string[];
-  /** Which session of its client asks: what one session has read counts for that session. Left out, they are all one. */
+  /** The client's session. Labels belong to a session; without one, all requests of the principal share them. */
   readonly session?: string;
 }

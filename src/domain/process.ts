@@ -1,21 +1,22 @@
-/** What a room that starts child processes asks of the one that outlives them. */
+/** What rooms that start child processes need from `processes`. */
 
+/** Ends child processes with the gateway. */
 export interface ChildKeeper {
-  /** From now on the process group of `pid` is killed when the gateway ends, however it ends. */
+  /** Registers the process group of `pid` to be killed when the gateway ends, however it ends. */
   keep(pid: number): void;
-  /** The process has ended; its number may belong to somebody else from now on. */
+  /** Call when the process has ended: another process may get its pid. */
   release(pid: number): void;
   /**
-   * A descriptor on which a process that starts can say `add PID` itself, and then close it: whoever starts it may be
-   * killed before it can `keep` it. `undefined` where there is none now.
+   * A descriptor to which a new process writes `add PID` itself and then closes it: the gateway may be killed before it
+   * calls `keep`. `undefined` if there is none at the moment.
    */
   readonly roll?: number | undefined;
 }
 
-/** Follows what descends from one child, also what left its process group. */
+/** Tracks the descendants of one child, including those that left its process group. */
 export interface FamilyWatch {
-  /** Remembers who descends from the child now. Of no use once the child has ended: its children are nobody's then. */
+  /** Records the current descendants. Useless once the child has ended, because its children are reparented then. */
   look(): void;
-  /** Kills those that were seen and are still there. */
+  /** Kills the recorded descendants that still run. */
   end(): void;
 }

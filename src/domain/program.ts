@@ -1,4 +1,4 @@
-/** Source text on its way to the isolate. */
+/** A program: its source, what analysis found in it, and the calls it can make. */
 
 import type { Digest, ToolAddress } from "./ids.ts";
 import type { JsonObject } from "./json.ts";
@@ -6,7 +6,7 @@ import type { Effect } from "./tool.ts";
 
 export type Severity = "error" | "warn" | "info";
 
-/** Something that analysis noticed, in the author's own lines and columns (1-based). */
+/** A finding of analysis, at a line and column of the author's source (1-based). */
 export interface Finding {
   readonly rule: string;
   readonly severity: Severity;
@@ -15,65 +15,65 @@ export interface Finding {
   readonly column: number;
 }
 
-/** One place in a program from which tools can be reached. */
+/** One place in a program that can call tools. */
 export interface CallSite {
-  /** "dynamic" when the text does not fix the tool: any of `namespace`, or of all when that is not given either. */
+  /** "dynamic" if the source does not determine the tool: any tool of `namespace`, or of all namespaces. */
   readonly address: ToolAddress | "dynamic";
   readonly namespace?: string;
-  /** True when the name is computed, though the text fixes what it comes to. */
+  /** True if the name is computed, but from constants. */
   readonly computed?: boolean;
-  /** Whether it is in a loop, or in a function that may be called more than once. */
+  /** "many" inside a loop or a function that may be called more than once. */
   readonly times: "once" | "many";
-  /** "maybe" when a condition, a callback or an earlier `return` stands before it. */
+  /** "maybe" after a condition, in a callback, or after an earlier `return`. */
   readonly when: "always" | "maybe";
-  /** Those arguments whose values the text fixes; left out when the call or all of its values are computed. */
+  /** The arguments with constant values; absent if the call or all of its values are computed. */
   readonly args?: JsonObject;
   readonly line: number;
   readonly column: number;
 }
 
-/** What a program can reach of one tool. */
+/** How a program can call one tool. */
 export interface PlannedCall {
   readonly tool: ToolAddress;
   readonly effect: Effect;
-  /** "computed" when a name is put together, or when the program handles a whole namespace. */
+  /** "computed" if a name is computed, or if the program passes a whole namespace around. */
   readonly access: "literal" | "computed";
   readonly times: CallSite["times"];
   readonly when: CallSite["when"];
-  /** What the text fixes of the arguments, by place. */
+  /** The constant arguments, one entry for each call site. */
   readonly args?: readonly JsonObject[];
   readonly at: readonly { readonly line: number; readonly column: number }[];
 }
 
 /** Everything that a program can call. */
 export interface CallPlan {
-  /** True when the program can reach nothing else: then the bridge holds it to the plan. */
+  /** True if the program cannot call anything else; the bridge enforces an exact plan. */
   readonly exact: boolean;
   readonly calls: readonly PlannedCall[];
 }
 
-/** Text that was put into the source at `offset`, so that a position can be led back to the author's own. */
+/** Text that was inserted into the source, so that a position can be mapped back to the author's source. */
 export interface Insertion {
-  /** Where, in the text that runs. */
+  /** The position in the code that runs. */
   readonly offset: number;
   readonly length: number;
 }
 
-/** Source that was parsed and checked. The only thing the sandbox runs. */
+/** A parsed and checked source. The sandbox runs nothing else. */
 export interface Program {
-  /** Of `javascript`: what was analyzed is what runs. */
+  /** The digest of `javascript`: the analyzed code is the code that runs. */
   readonly digest: Digest;
   readonly source: string;
   /**
-   * What a type checker should read: the source, character by character at its own place, with fence, hashbang and
-   * `export default` taken out. The body of an async function, types still in it.
+   * The source for the type checker: the body of an async function with its types. The fence, hashbang and
+   * `export default` are blanked, so every other character keeps its position.
    */
   readonly checkable: string;
-  /** The body of a strict async function: the source with types blanked and the last value returned. */
+  /** The body of a strict async function: the source without types that returns the last value. */
   readonly javascript: string;
   readonly insertions: readonly Insertion[];
   readonly calls: readonly CallSite[];
-  /** Globals that the program uses and that nothing is called; left out when there are none. */
+  /** Globals that the program uses and that do not exist; absent if there are none. */
   readonly unknownNames?: readonly string[];
   readonly findings: readonly Finding[];
 }

@@ -1,9 +1,9 @@
-/** What a principal, or all of them together, may use over time. A limit bounds one execution, a quota many. */
+/** What a principal, or all principals together, may use over time. A limit bounds one execution, a quota many. */
 
-/** For one principal, or for all together. 0 stands for no such quota. */
+/** For one principal, or for all together. 0 means no quota. */
 export interface UsageQuotas {
   readonly executionsPerMinute: number;
-  /** Wall time of programs. */
+  /** Wall-clock time of programs. */
   readonly executionMsPerHour: number;
   readonly concurrentExecutions: number;
   /** In the unit of the prices. */
@@ -15,13 +15,13 @@ export interface RateQuota {
   readonly tools: readonly string[];
   readonly calls: number;
   readonly windowMs: number;
-  /** Whether each principal has its own count. */
+  /** Counted for each principal, or for all together. */
   readonly per: "principal" | "total";
 }
 
 export interface QuotaSettings extends UsageQuotas {
   readonly total: UsageQuotas;
   readonly rates: readonly RateQuota[];
-  /** What one call costs, by tool pattern; the narrowest pattern counts. */
+  /** The price of one call, by tool pattern; the narrowest pattern wins. */
   readonly prices: ReadonlyMap<string, number>;
 }

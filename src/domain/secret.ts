@@ -1,4 +1,4 @@
-/** Which secret programs may use, where and how: what an operator grants. The value is nowhere in it. */
+/** Which secrets programs may use, where and how, and the seal for stored data. Values are never in a grant. */
 
 import type { SecretName } from "./ids.ts";
 import type { HostPattern } from "./network.ts";
@@ -8,10 +8,10 @@ export type SecretPlace = "header" | "body";
 
 /** One host that a secret may be sent to. */
 export interface SecretHost {
-  /** As the operator wrote it, for those who read about it. */
+  /** As the operator wrote it, for declarations. */
   readonly written: string;
   readonly pattern: HostPattern;
-  /** Written with `http://`: it is sent there without encryption, and not over https. */
+  /** True if written with `http://`: the secret is sent unencrypted, and not over https. */
   readonly isPlain: boolean;
 }
 
@@ -19,11 +19,11 @@ export interface SecretHost {
 export interface SecretGrant {
   readonly hosts: readonly SecretHost[];
   readonly places: readonly SecretPlace[];
-  /** Whose programs, by name; empty for everybody's. */
+  /** The principals whose programs may use it, by name; empty for all. */
   readonly principals: readonly string[];
 }
 
-/** By the name that programs write after `secrets.`. */
+/** Keyed by the name that programs write after `secrets.`. */
 export type SecretGrants = ReadonlyMap<SecretName, SecretGrant>;
 
 /** Encrypts data that the store keeps. */

@@ -1,4 +1,4 @@
-/** One callable capability, and the frozen set of them that an execution sees. */
+/** Tools, and the frozen snapshot of them that an execution uses. */
 
 import type { ConnectorId, Digest, Instant, ToolAddress } from "./ids.ts";
 import type { JsonSchema } from "./json.ts";
@@ -7,7 +7,7 @@ import type { WithheldTool } from "./withheld.ts";
 
 export type Effect = "read" | "write" | "destroy" | "unknown";
 
-/** Whose word an effect is, where it is not the upstream's own: a guess from the tool's name, or the operator's. */
+/** Where an effect comes from if the upstream does not declare it: guessed from the tool's name, or set by the operator. */
 export type EffectSource = "guess" | "operator";
 
 export interface Tool {
@@ -15,38 +15,38 @@ export interface Tool {
   readonly origin: { readonly kind: "upstream"; readonly connector: ConnectorId; readonly remoteName: string };
   /** One cleaned line, for lists. */
   readonly summary: string;
-  /** The cleaned and capped text of the upstream. */
+  /** The upstream's description, cleaned and shortened. */
   readonly description: string;
   readonly input: JsonSchema;
   readonly output: JsonSchema | null;
-  /** The shape that its results had so far, where the server declares none. Never checked against, only shown. */
+  /** The shape of earlier results, if the server declares none. Only shown, never enforced. */
   readonly learned?: JsonSchema;
   readonly effect: Effect;
-  /** The server says that a second call with the same arguments changes nothing more. */
+  /** True if the server declares that repeating a call with the same arguments has no further effect. */
   readonly idempotent?: boolean;
-  /** Left out when the upstream itself says so. */
+  /** Absent if the upstream declares the effect. */
   readonly effectSource?: EffectSource;
-  /** Where its data comes from and goes to; left out when nothing is known. */
+  /** Where its data comes from and goes; absent if unknown. */
   readonly labels?: readonly Label[];
-  /** Hash of everything the model reads about this tool. */
+  /** Digest of everything the model reads about this tool. */
   readonly digest: Digest;
 }
 
-/** `destroy, guessed from its name`: a guess is never shown as a fact. */
+/** Returns for example `destroy, guessed from its name`: a guess is never shown as a fact. */
 export function describeEffect({ effect, effectSource }: Pick<Tool, "effect" | "effectSource">): string {
   if (effectSource === "guess") return `${effect}, guessed from its name`;
   return effectSource === "operator" ? `${effect}, set by the operator` : effect;
 }
 
-/** The tools one principal may see, frozen for one execution. */
+/** The tools that one principal may see, frozen for one execution. */
 export interface CatalogSnapshot {
   readonly digest: Digest;
   readonly takenAt: Instant;
   readonly tools: ReadonlyMap<ToolAddress, Tool>;
   readonly namespaces: readonly Namespace[];
-  /** Tools that servers list and nobody may call yet, by the address that they would have. */
+  /** Listed tools that cannot be called yet, by the address they would have. */
   readonly withheld?: ReadonlyMap<ToolAddress, WithheldTool>;
-  /** Tools that policy denies to this principal whatever the arguments: not shown, and refused when called. */
+  /** Tools that policy denies to this principal for all arguments: not shown, and refused when called. */
   readonly hidden?: ReadonlyMap<ToolAddress, Tool>;
 }
 
@@ -59,16 +59,16 @@ export interface Namespace {
   readonly tools: readonly string[];
 }
 
-/** What the model reads. A pure function of a snapshot, cached by its digest. */
+/** The typed API that the model reads. A pure function of a snapshot, cached by its digest. */
 export interface ApiSurface {
   readonly snapshot: Digest;
   readonly declarations: string;
   readonly namespaces: readonly Namespace[];
-  /** The names that are declared as `secrets`; left out for none. Surfaces of one snapshot differ in it. */
+  /** The declared names of `secrets`; absent if there are none. Surfaces of one snapshot can differ in it. */
   readonly secrets?: readonly string[];
-  /** Which tools have types here, where not all of the snapshot's have: surfaces of one snapshot differ in it. */
+  /** Names the tools with types, if not all tools have them. Surfaces of one snapshot can differ in it. */
   readonly part?: string;
-  /** What the program reaches and is declared without types, for want of room. */
+  /** Tools that the program uses and that are declared without types, because the declarations are full. */
   readonly loose?: readonly ToolAddress[];
 }
 

@@ -1,4 +1,4 @@
-/** A client's trace context: the right one is kept, anything else is as if there were none. */
+/** A client's trace context: a valid one is kept, anything else is ignored. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { parseTraceContext } from "./trace.ts";
 const IDS = `${"ab".repeat(16)}-${"cd".repeat(8)}`;
 const PARENT = `00-${IDS}-01`;
 
-test("a trace context is kept with its state", () => {
+test("parseTraceContext keeps traceparent and tracestate", () => {
   assert.deepEqual(parseTraceContext({ traceparent: PARENT, progressToken: 1 }), { traceparent: PARENT });
   assert.deepEqual(parseTraceContext({ traceparent: PARENT, tracestate: "a=1,b=2" }), {
     traceparent: PARENT,
@@ -16,11 +16,11 @@ test("a trace context is kept with its state", () => {
   });
 });
 
-test("of a later version the known fields are kept", () => {
+test("parseTraceContext keeps the known fields of a later version", () => {
   assert.deepEqual(parseTraceContext({ traceparent: `01-${IDS}-01-more` }), { traceparent: PARENT });
 });
 
-test("what is no trace context is ignored", () => {
+test("parseTraceContext ignores an invalid traceparent", () => {
   const wrong: unknown[] = [
     undefined,
     null,
@@ -41,7 +41,7 @@ test("what is no trace context is ignored", () => {
   );
 });
 
-test("a state that is too long or not plain text is left out, one at the length is not", () => {
+test("parseTraceContext drops a tracestate that is too long or not ASCII and keeps one at the limit", () => {
   const kept = (tracestate: string): boolean =>
     parseTraceContext({ traceparent: PARENT, tracestate })?.tracestate === tracestate;
   assert.deepEqual(["a".repeat(511), "a".repeat(512), "a".repeat(513), "a\nb", ""].map(kept), [

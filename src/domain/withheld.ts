@@ -1,22 +1,22 @@
-/** A tool that its server lists and that is not offered yet, and the sentences that say so everywhere. */
+/** Tools that a server lists and that are not offered yet, and the sentences that describe them. */
 
 import type { ConnectorId, Digest, Instant, ToolAddress } from "./ids.ts";
 
-/** Whether a definition is accepted at first sight, or only by a person. A changed one always needs a person. */
+/** Whether a new definition is accepted at first use, or only by an operator. A changed one always needs an operator. */
 export type PinMode = "first-use" | "approve";
 
-/** `new` was never accepted, `changed` is not what was accepted, `unrecorded` could not be looked up or written down. */
+/** `new`: never accepted. `changed`: differs from what was accepted. `unrecorded`: the store could not be used. */
 export type WithheldReason = "new" | "changed" | "unrecorded";
 
 export interface WithheldTool {
-  /** What a program would write, once it is accepted. */
+  /** The address it has once it is accepted. */
   readonly address: ToolAddress;
   readonly connector: ConnectorId;
   readonly remoteName: string;
   readonly why: WithheldReason;
 }
 
-/** What a server says of a tool in the place of the definition that was accepted; it waits for an operator. */
+/** A changed definition of a tool that waits for an operator. */
 export interface HeldChange {
   readonly server: ConnectorId;
   readonly definition: Digest;
@@ -29,18 +29,17 @@ const REASONS: Readonly<Record<WithheldReason, string>> = {
   unrecorded: "its definition could not be checked against the store",
 };
 
-/** Long and strange names are left to the address: the command must be safe to copy into a shell. */
+/** Names that are safe to copy into a shell command; for others the address is used. */
 const PLAIN = /^[A-Za-z0-9_@:./][A-Za-z0-9_@:./-]{0,63}$/;
 
-/** Why a program cannot call it, and the one command that changes this; a model can only pass it on. */
+/** Explains why a program cannot call a tool, with the command that changes this; a model can only pass it on. */
 export function describeWithheld(tool: WithheldTool): { readonly message: string; readonly hint: string } {
   const message = `${tool.address} is withheld: ${REASONS[tool.why]}`;
-  if (tool.why === "unrecorded")
-    return { message, hint: "An operator must make the store readable and writable again" };
+  if (tool.why === "unrecorded") return { message, hint: "The store must be readable and writable; tell the operator" };
   const name = PLAIN.test(tool.remoteName) ? tool.remoteName : tool.address.slice(tool.address.indexOf(".") + 1);
   return {
     message,
-    hint: `An operator can compare and accept it: ${serverCommand("approve", tool.connector)} ${name}`,
+    hint: `An operator can review and accept it: ${serverCommand("approve", tool.connector)} ${name}`,
   };
 }
 

@@ -95,7 +95,7 @@ describe("an ending", () => {
   });
   it("by a fault of ours shows the incident instead of the words", () => {
     const error = new GloveboxError("SANDBOX_CRASHED", "secret words of a core dump");
-    const message = "The sandbox process ended while the program ran; only this execution is affected";
+    const message = "The sandbox process exited while the program was running; other executions are not affected";
     const shown = { code: "SANDBOX_CRASHED", message, retry: true, incident: "in_1" };
     assert.deepEqual(settle({ kind: "failed", error }), { ...BASE, state: "failed", error: shown });
   });

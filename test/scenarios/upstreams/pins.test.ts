@@ -28,7 +28,7 @@ function makePlace(context: TestContext, more: object = {}): Place {
   return { folder, says };
 }
 
-const HINT = "An operator can compare and accept it: glovebox servers approve probe echo";
+const HINT = "An operator can review and accept it: glovebox servers approve probe echo";
 const CALL = "try { return await probe.echo({ a: 1 }) } catch ({ code, hint }) { return { code, hint } }";
 
 async function run(folder: string): Promise<unknown> {
@@ -77,7 +77,7 @@ describe("a changed definition", { concurrency: 2 }, () => {
       [server?.withheld, server?.hint],
       [
         1,
-        "1 tool is withheld, 1 of them changed: an operator can compare and accept with glovebox servers approve probe",
+        "1 tool is withheld, 1 of them changed: an operator can review and accept them with glovebox servers approve probe",
       ],
     );
   });
