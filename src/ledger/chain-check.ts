@@ -1,4 +1,4 @@
-/** Follows a chain record by record and says the first thing that is wrong. The input is not trusted. */
+/** Verifies a chain record by record and returns the first problem. The input is untrusted. */
 
 import { digestOf } from "../text/index.ts";
 import { parseDigest } from "../domain/index.ts";
@@ -8,37 +8,36 @@ import type { StoredRecord } from "../store/index.ts";
 import { isIntact, parseLedgerRecord, toHashedText } from "./record.ts";
 import type { LedgerRecord, DigestText, LedgerHead } from "./record.ts";
 
-/** What the ledger turned out to be; `seq` is the first place where it is wrong. */
+/** `seq` is the first record that is wrong. */
 export interface LedgerProblem {
   readonly ok: false;
   readonly seq: number;
   readonly problem: string;
 }
 
-/** What must hold beside the chain itself. */
+/** What is checked in addition to the chain. */
 export interface ChainRules {
-  /** SHA-256 when left out. */
+  /** Defaults to SHA-256. */
   readonly digest?: DigestText;
-  /** Places that somebody signed: the record of that number has that digest. */
+  /** Signed digests by record number. */
   readonly signed?: ReadonlyMap<number, Digest>;
 }
 
-/** One walk along a chain. */
 export interface ChainCheck {
-  /** The next record; anything that is no record is a finding, never an exception. */
+  /** Checks the next record. Anything that is not a record is a problem, never an exception. */
   add(raw: unknown): LedgerProblem | undefined;
-  /** The next record as the store has it: its text is hashed as it stands, which costs a fraction of reading it. */
+  /** Checks the next stored record. Hashes its text as stored, which is much cheaper than parsing it. */
   addStored(record: StoredRecord): LedgerProblem | undefined;
-  /** Where the walk has come to. */
+  /** Returns the last record that was checked. */
   last(): LedgerHead;
-  /** What a record itself says against the ledger: the gateway found it changed when it started. */
+  /** Returns the first record in which the gateway itself noted that the ledger was changed. */
   suspicion(): LedgerProblem | undefined;
 }
 
-/** What the gateway writes when it finds the ledger other than it left it. */
+/** The action of a record that the gateway writes when the ledger is not as it left it. */
 export const SUSPECT = "ledger.suspect";
 
-/** Begins behind `start`. */
+/** Starts after `start`. */
 export function createChainCheck(start: LedgerHead, { digest = digestOf, signed }: ChainRules = {}): ChainCheck {
   let last = start;
   let suspicion: LedgerProblem | undefined;
@@ -68,7 +67,7 @@ export function createChainCheck(start: LedgerHead, { digest = digestOf, signed 
   };
 }
 
-/** What the chain itself is about. */
+/** The fields that make up the chain. */
 type ChainLink = Pick<LedgerRecord, "seq" | "previous" | "digest" | "action" | "subject">;
 
 function findProblem(record: ChainLink, last: LedgerHead, isWhole: () => boolean): string | undefined {

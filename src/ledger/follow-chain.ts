@@ -1,6 +1,6 @@
-/** Whether the ledger still holds what this process left there, after somebody else has written to it. */
+/** Verifies, after another process wrote to the ledger, that it still contains what this process wrote. */
 
-import { GloveboxError, parseDigest } from "../domain/index.ts";
+import { GloveboxError, defined, parseDigest } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 
 import { createChainCheck } from "./chain-check.ts";
@@ -12,19 +12,19 @@ import type { DigestText, LedgerHead } from "./record.ts";
 export interface FollowChainOptions {
   readonly store: Pick<Store, "ledger">;
   readonly digest?: DigestText;
-  /** The place behind which records may be missing on purpose; `GENESIS` when left out. */
+  /** Returns the last record that was dropped on purpose. Defaults to `GENESIS`. */
   readonly findCut?: () => Promise<LedgerHead>;
 }
 
-/** Where the chain ends now, and what is wrong on the way there. */
+/** The current end of the chain, and what is wrong with it. */
 export interface ChainEnd {
   readonly end: LedgerHead;
   readonly suspicion?: string;
 }
 
 /**
- * From `known`, a place that this process has seen, to the end. Whoever edits the file can chain anew what they
- * please, and going on from there would sign it.
+ * Checks the chain from `known`, a record that this process has seen, to the end. Without this check, a forger who
+ * edits the file and recomputes the chain would get the result signed.
  */
 export async function followChain(options: FollowChainOptions, known: LedgerHead): Promise<ChainEnd> {
   const { store, digest, findCut = noCut } = options;
@@ -32,21 +32,21 @@ export async function followChain(options: FollowChainOptions, known: LedgerHead
   if (removal !== undefined) return { end: await readHead(store), suspicion: removal };
   const cut = await findCut();
   const start = known.seq < cut.seq ? cut : known;
-  const check = createChainCheck(start, digest ? { digest } : {});
+  const check = createChainCheck(start, defined({ digest }));
   for await (const page of readPages(store, start.seq + 1)) {
     const problem = page.reduce<LedgerProblem | undefined>(
       (found, record) => found ?? check.addStored(record),
       undefined,
     );
     if (!problem) continue;
-    // What was dropped on purpose meanwhile is no finding.
+    // Records may have been dropped on purpose in the meantime.
     if ((await findCut()).seq > start.seq) return followChain(options, known);
     return { end: await readHead(store), suspicion: `record ${problem.seq}: ${problem.problem}` };
   }
   return { end: check.last() };
 }
 
-/** What keeps `place` from being one of the chain. The cut is read last: it may have been made meanwhile. */
+/** Returns why `place` is not in the chain. Reads the cut last, because it may have been made in the meantime. */
 export async function findRemoval(
   { store, findCut = noCut }: FollowChainOptions,
   place: LedgerHead,
@@ -61,13 +61,13 @@ export async function findRemoval(
 
 const noCut = async (): Promise<LedgerHead> => GENESIS;
 
-/** The last record that is stored, which must be one that another can follow. */
+/** Returns the last stored record. Throws STORE_UNAVAILABLE if no record can be chained to it. */
 export async function readHead(store: Pick<Store, "ledger">): Promise<LedgerHead> {
   const last = await store.ledger.last();
   if (!last) return GENESIS;
   const digest = parseDigest(last.digest);
   if (digest && Number.isSafeInteger(last.seq)) return { seq: last.seq, digest };
-  throw new GloveboxError("STORE_UNAVAILABLE", `The last record of the ledger, ${last.seq}, is damaged`, {
-    hint: "Restore a backup, or name another file in `store.url`",
+  throw new GloveboxError("STORE_UNAVAILABLE", `The last ledger record, ${last.seq}, is damaged`, {
+    hint: "Restore a backup, or set another file in `store.url`",
   });
 }

@@ -1,11 +1,11 @@
-/** Sharing a commit: who waits, who does not, and what a lost commit takes along. */
+/** Group commits: which items wait, and which are lost with a failed commit. */
 
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
 
 import { createCommitGroup } from "./group-commit.ts";
 
-/** A group whose commits are lists of items, each ended by hand. */
+/** A group whose commits are arrays of items, each completed by the test. */
 function openGroup(size = 3) {
   const commits: {
     readonly items: readonly number[];
@@ -27,8 +27,8 @@ function openGroup(size = 3) {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe("a group", () => {
-  it("commits what is due now at once, in order, and answers each", async () => {
+describe("createCommitGroup", () => {
+  it("commits flushed items at once, in order, and resolves each with its result", async () => {
     const { group, commits, seen } = openGroup();
     const kept = [group.add(1, "flushed"), group.add(2, "flushed")];
     await turn();
@@ -37,7 +37,7 @@ describe("a group", () => {
     assert.deepEqual(await Promise.all(kept), ["kept 1", "kept 2"]);
   });
 
-  it("waits for no disk when all of a commit can do without, and for it when one cannot", async () => {
+  it("flushes a commit only if one of its items must be flushed", async () => {
     const { group, commits } = openGroup();
     void group.add(1, "committed");
     await turn();
@@ -59,7 +59,7 @@ describe("a group", () => {
     );
   });
 
-  it("lets what is due soon wait for its time", async (t) => {
+  it("delays batched items for the configured time", async (t) => {
     t.mock.timers.enable({ apis: ["setTimeout"] });
     const { group, seen } = openGroup();
     void group.add(1, "batched");
@@ -72,7 +72,7 @@ describe("a group", () => {
     assert.deepEqual(seen(), [[1, 2]]);
   });
 
-  it("takes along what waits when something is due now, or when it is full", async (t) => {
+  it("commits waiting items together with a flushed item, or when the batch is full", async (t) => {
     t.mock.timers.enable({ apis: ["setTimeout"] });
     const { group, commits, seen } = openGroup();
     void group.add(1, "batched");
@@ -89,7 +89,7 @@ describe("a group", () => {
     ]);
   });
 
-  it("commits nothing behind what was lost, and goes on with what comes later", async () => {
+  it("rejects the items behind a failed commit and commits later ones", async () => {
     const { group, commits, seen } = openGroup();
     const first = group.add(1, "flushed");
     await turn();
@@ -104,7 +104,7 @@ describe("a group", () => {
     assert.deepEqual(seen(), [[1], [3]]);
   });
 
-  it("is settled when everything was committed or refused, without waiting for any time", async () => {
+  it("drains without waiting for the batching delay", async () => {
     mock.timers.enable({ apis: ["setTimeout"] });
     try {
       const { group, commits } = openGroup();

@@ -1,28 +1,28 @@
 /**
- * Lets what is handed in at about the same time share one commit, because the price of a commit is the disk and not
- * the item. Order is kept, and nothing is committed behind something that was lost.
+ * Groups items that arrive at about the same time into one commit, because the disk is the cost of a commit. Keeps the
+ * order, and commits nothing after an item that was lost.
  */
 
 /**
- * `now` leaves at once, takes along what waits, and waits for the disk. `unflushed` leaves at once too, but waits for no
- * disk: it outlives this process, and a power cut only when the disk has followed. `soon` is the same with a few
- * milliseconds to find company.
+ * `flushed` is written at once, together with all waiting items, and resolves when it is on disk. `committed` is also
+ * written at once but does not wait for the disk: it survives the end of the process, not a power cut. `batched` is
+ * like `committed`, after a delay of a few milliseconds for other items to join.
  */
 export type Durability = "flushed" | "batched" | "committed";
 
 export interface CommitGroupOptions<Item, Kept> {
-  /** The most items of one commit: bounds how long it holds up the event loop. */
+  /** The maximum number of items in one commit. Bounds how long a commit blocks the event loop. */
   readonly size: number;
-  /** How long an item that is only due soon waits at most. */
+  /** The maximum delay of a `batched` item. */
   readonly waitMs: number;
-  /** All or nothing; answers in the order of the items, and without waiting for the disk unless it `isFlushed`. */
+  /** All or nothing. Resolves with one result per item, in order; waits for the disk only if `isFlushed`. */
   readonly commit: (items: readonly Item[], isFlushed: boolean) => Promise<readonly Kept[]>;
 }
 
 export interface CommitGroup<Item, Kept> {
-  /** Resolves once the item is committed; rejects when it, or one that was handed in before it, could not be. */
+  /** Resolves once the item is committed. Rejects if it, or an item added before it, could not be committed. */
   add(item: Item, durability: Durability): Promise<Kept>;
-  /** Resolves when everything that was handed in has been committed or refused. */
+  /** Resolves when every item that was added is committed or rejected. */
   drain(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export function createCommitGroup<Item, Kept>({
   let timer: NodeJS.Timeout | undefined;
   let draining: Promise<void> | undefined;
 
-  const settle = async (batch: readonly PendingItem<Item, Kept>[]): Promise<void> => {
+  const commitBatch = async (batch: readonly PendingItem<Item, Kept>[]): Promise<void> => {
     try {
       const isFlushed = batch.some((pending) => pending.isFlushed);
       const items = batch.map(({ item }) => item);
@@ -54,11 +54,11 @@ export function createCommitGroup<Item, Kept>({
     }
   };
   const drain = async (): Promise<void> => {
-    // What arrives while a batch is on its way to the disk leaves together after it.
+    // Items that arrive while a batch is being committed form the next batch.
     for (await Promise.resolve(); waiting.length > 0 && (isDue || waiting.length >= size); await Promise.resolve()) {
       const batch = waiting.splice(0, size);
       isDue &&= waiting.length > 0;
-      await settle(batch);
+      await commitBatch(batch);
     }
     draining = undefined;
   };

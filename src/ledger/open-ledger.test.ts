@@ -34,7 +34,7 @@ function nest(depth: number): JsonObject {
   return JSON.parse(`${'{"a":'.repeat(depth - 1)}{}${"}".repeat(depth - 1)}`);
 }
 
-/** The same store, with a count of its commits and a fault that can be switched on. */
+/** The same store with a commit counter and a fault that can be switched on. */
 function watched(store: Store): { readonly ledger: Store["ledger"]; commits: number; isBroken: boolean } {
   const watch = {
     commits: 0,
@@ -66,7 +66,7 @@ describe("ledger.write", () => {
     assert.deepEqual(await ledger.head(), { seq: 2, digest: second.digest });
   });
 
-  test("goes on where the last process stopped", async () => {
+  test("continues the chain of the last process", async () => {
     const path = newPath();
     for (const n of [1, 2]) {
       await using store = await openStore({ path, now });
@@ -78,7 +78,7 @@ describe("ledger.write", () => {
     assert.deepEqual(await verifyLedger(ledger.records()), { ok: true, records: 2 });
   });
 
-  test("gives writes of one moment one transaction, in their order", async () => {
+  test("writes concurrent records in one transaction, in call order", async () => {
     await using store = await openStore({ path: ":memory:", now });
     const watch = watched(store);
     await using ledger = await openLedger({ store: watch, now });
@@ -93,7 +93,7 @@ describe("ledger.write", () => {
     assert.deepEqual(await verifyLedger(ledger.records()), { ok: true, records: 457 });
   });
 
-  test("rejects while the store fails, burns no number, and goes on afterwards", async () => {
+  test("rejects while the store fails, leaves no gap, and works again afterwards", async () => {
     await using store = await openStore({ path: ":memory:", now });
     const watch = watched(store);
     await using ledger = await openLedger({ store: watch, now });
@@ -119,7 +119,7 @@ describe("ledger.write", () => {
     assert.deepEqual(await verifyLedger(first.records()), { ok: true, records: 15 });
   });
 
-  test("keeps what was handed in, even when the caller changes it or it cannot be stored as it is", async () => {
+  test("stores a cleaned copy of the entry, even if the caller changes it afterwards", async () => {
     await using store = await openStore({ path: ":memory:", now });
     await using ledger = await openLedger({ store, now });
     const detail = { text: "\u0000\ud800 \u2028", list: [1] };
@@ -135,7 +135,7 @@ describe("ledger.write", () => {
     assert.deepEqual(await verifyLedger(ledger.records()), { ok: true, records: 1 });
   });
 
-  test("caps names and the nesting of details", async () => {
+  test("limits the length of names and the nesting of details", async () => {
     await using store = await openStore({ path: ":memory:", now });
     await using ledger = await openLedger({ store, now });
     const subjects = await Promise.all(
@@ -151,7 +151,7 @@ describe("ledger.write", () => {
     assert.deepEqual(await verifyLedger(ledger.records()), { ok: true, records: 5 });
   });
 
-  test("finishes what is under way when it is closed, and refuses the rest", async () => {
+  test("finishes pending writes when it is closed and refuses later ones", async () => {
     await using store = await openStore({ path: ":memory:", now });
     const ledger = await openLedger({ store, now });
     const writing = ledger.write(entry(1));
@@ -162,13 +162,13 @@ describe("ledger.write", () => {
 });
 
 describe("openLedger", () => {
-  test("refuses to go on behind a damaged record, and says what to do", async () => {
+  test("refuses to continue after a damaged record and names the remedy", async () => {
     await using store = await openStore({ path: ":memory:", now });
     const record = { seq: 1, at: 1, actor: "", action: "", subject: "", detail: "{}", previous: "", digest: "nothing" };
     await store.ledger.append([record]);
     await assert.rejects(openLedger({ store, now }), {
       code: "STORE_UNAVAILABLE",
-      message: /record of the ledger, 1, is/,
+      message: /last ledger record, 1, is damaged/,
     });
   });
 });

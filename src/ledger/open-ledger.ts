@@ -1,8 +1,8 @@
-/** The ledger: append-only, hash-chained, written before anything happens. */
+/** The ledger: append-only and hash-chained. An intent is recorded before it is carried out. */
 
 import { cleanText, digestOf } from "../text/index.ts";
 import { GloveboxError, canonicalJson, depthOf, mapTexts } from "../domain/index.ts";
-import type { Instant, Json, JsonObject } from "../domain/index.ts";
+import type { Instant, JsonObject } from "../domain/index.ts";
 import type { Store } from "../store/index.ts";
 
 import { SUSPECT } from "./chain-check.ts";
@@ -14,53 +14,51 @@ import { DETAIL_DEPTH, sealRecord } from "./record.ts";
 import type { LedgerEntry, LedgerRecord, DigestText, LedgerDraft, LedgerHead } from "./record.ts";
 
 const BATCH = 256;
-/** How long the record of something that changes nothing may wait for others to share its commit. */
-const SOON_MS = 5;
-/** How often another process may be faster before we give up. */
+/** The batching delay for `batched` records. */
+const BATCH_DELAY_MS = 5;
+/** How many times another process may take the next number before a write fails. */
 const ATTEMPTS = 100;
 const NAME_BYTES = 1_024;
 
-/** What a ledger is made of. */
 export interface LedgerOptions {
   readonly store: Pick<Store, "ledger">;
   readonly now: () => Instant;
-  /** SHA-256 when left out. */
+  /** Defaults to SHA-256. */
   readonly digest?: DigestText;
-  /** Hears where the chain ends after every batch that is durable, and of no other. Must not throw or take long. */
+  /** Called with the head after every flushed batch, and only then. Must not throw or block. */
   readonly onAppended?: (head: LedgerHead) => void;
-  /** Up to where records were dropped on purpose, if it is certain. */
+  /** Returns the last record that was dropped on purpose, if that is certain. */
   readonly findCut?: () => Promise<LedgerHead>;
-  /** Hears every batch that is written and how long that took. Must not throw, and must not take long. */
+  /** Called with every batch that was written and how long that took. Must not throw or block. */
   readonly onCommitted?: (records: readonly LedgerRecord[], ms: number) => void;
-  /** Takes secrets out of a text: what is written here cannot be taken back. */
+  /** Removes secrets from a string: a record cannot be changed afterwards. */
   readonly hide?: (text: string) => string;
 }
 
-/** The only way to write things down. It does not own the store. */
+/** The only way to write records. Does not own the store. */
 export interface Ledger extends AsyncDisposable {
   /**
-   * Resolves once the record is durable, or only committed if it is `unflushed` or `soon`; rejects with
-   * STORE_UNAVAILABLE when it is not, and then the caller must not do what it wanted to have recorded. Records have the
-   * order of the calls, and none is durable before those in front of it: whoever waits for the last need not wait for
-   * the others.
+   * Resolves once the record is as durable as requested (default: `flushed`). Rejects with STORE_UNAVAILABLE otherwise;
+   * then the caller must not carry out what it wanted to record. Records are written in call order, so waiting for the
+   * last of several is enough.
    */
   write(entry: LedgerEntry, durability?: Durability): Promise<LedgerRecord>;
-  /** Every record as a JSON object, in order, damaged ones too: for an export and for `verifyLedger`. */
+  /** Yields every record as a JSON object, in order, including damaged ones. For exports and `verifyLedger`. */
   records(range?: { readonly from?: number }): AsyncIterable<JsonObject>;
-  /** The last record that is stored now, by whichever process. */
+  /** Returns the last record in the store, whichever process wrote it. */
   head(): Promise<LedgerHead>;
-  /** Resolves when everything that was handed in is written, as durably as was asked for, or refused. */
+  /** Resolves when every pending write has succeeded or failed. */
   drain(): Promise<void>;
-  /** Waits for the writes under way; later ones are refused. */
+  /** Waits for pending writes and refuses later ones. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Reads the end of the chain, so it rejects with STORE_UNAVAILABLE when the store cannot be read. */
+/** Rejects with STORE_UNAVAILABLE if the end of the chain cannot be read. */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { store, now, hide = (text) => text } = options;
   const append = createAppend(options, await readHead(store));
-  const group = createCommitGroup<LedgerDraft, LedgerRecord>({ size: BATCH, waitMs: SOON_MS, commit: append });
+  const group = createCommitGroup<LedgerDraft, LedgerRecord>({ size: BATCH, waitMs: BATCH_DELAY_MS, commit: append });
   let isClosed = false;
 
   const close = async (): Promise<void> => {
@@ -84,8 +82,8 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
 }
 
 /**
- * The head moves only after a commit, so a failed one burns no number and breaks no chain. Where somebody else took the
- * next number, what we left must still be there: if not, that is the next record, and only then come the others.
+ * The head moves only after a commit, so a failed commit leaves no gap. If another process took the next number, the
+ * records of this process must still be there; otherwise a warning is recorded first.
  */
 function createAppend(options: LedgerOptions, start: LedgerHead) {
   const { store, now, digest = digestOf, onAppended, onCommitted } = options;
@@ -101,7 +99,7 @@ function createAppend(options: LedgerOptions, start: LedgerHead) {
     const known = warnings.length;
     head = sealed.at(-1)?.record ?? head;
     warnings = [];
-    // A power cut may take back what was not flushed: nobody may sign that it is there.
+    // A power cut may undo what was not flushed, so it must not be signed.
     if (isFlushed) onAppended?.({ seq: head.seq, digest: head.digest });
     return sealed.slice(known).map(({ record }) => record);
   };
@@ -117,9 +115,13 @@ function createAppend(options: LedgerOptions, start: LedgerHead) {
       if (suspicion !== undefined) warnings = [...warnings, warn(suspicion, head, now())];
       head = end;
     }
-    throw new GloveboxError("STORE_UNAVAILABLE", `Other processes took the next ledger number ${ATTEMPTS} times`, {
-      hint: "Let fewer processes share one store",
-    });
+    throw new GloveboxError(
+      "STORE_UNAVAILABLE",
+      `Other processes took the next ledger number ${ATTEMPTS} times in a row`,
+      {
+        hint: "Run fewer processes on the same store",
+      },
+    );
   };
 }
 
@@ -137,28 +139,24 @@ function chain(head: LedgerHead, drafts: readonly LedgerDraft[], digest: DigestT
   });
 }
 
-/** Copied at once: the caller may change its objects before the batch is written. */
+/** Copies the entry at once, because the caller may change its objects before the batch is written. */
 function copyEntry(
   { actor, action, subject, detail }: LedgerEntry,
   hide: (text: string) => string,
 ): Omit<LedgerDraft, "at"> {
   if (depthOf(detail, DETAIL_DEPTH) > DETAIL_DEPTH)
-    throw new TypeError("The detail of an audit entry nests too deeply");
+    throw new TypeError(`The detail of a ledger entry is nested deeper than ${DETAIL_DEPTH} levels`);
   const detailText = canonicalJson(mapTexts(detail, hide));
   return {
     actor: oneLine(actor, hide),
     action: oneLine(action, hide),
     subject: oneLine(subject, hide),
-    detail: parseCopy(detailText),
+    detail: JSON.parse(detailText),
     detailText,
   };
 }
 
-/** A database stores neither lone surrogates nor, safely, controls; and a record must not write its own next line. */
+/** Removes what a database cannot store safely (lone surrogates, control characters) and line breaks. */
 function oneLine(text: string, hide: (text: string) => string): string {
   return cleanText(text, { maxBytes: NAME_BYTES, hide }).replaceAll(/[\n\t]+/g, " ");
-}
-
-function parseCopy(canonical: string): Json {
-  return JSON.parse(canonical) as Json;
 }

@@ -1,48 +1,45 @@
-/** The ledger for those who only look: search, check, export. It writes nothing, so it leaves every trace as it is. */
+/** Read-only access to the ledger: search, verify, export. Writes nothing, so it preserves all evidence. */
 
+import { defined } from "../domain/index.ts";
 import type { Instant, JsonObject } from "../domain/index.ts";
 import type { ExportRow, Store } from "../store/index.ts";
 
 import { readRecords } from "./read-records.ts";
 import { toJsonRecord, toLedgerLine } from "./record.ts";
 import type { LedgerVerdict } from "./verify-ledger.ts";
-import type { PublicKey } from "./signing/public-key.ts";
-import type { Signer } from "./signing/signer.ts";
-import { toStatementText } from "./signing/statement.ts";
+import type { PublicKey } from "./statement.ts";
+import type { Signer } from "./signer.ts";
+import { toStatementText } from "./statement.ts";
 import { verifyStore, walkStore } from "./signing/verify-store.ts";
 
 export interface ReaderOptions {
   readonly store: Pick<Store, "ledger" | "statements" | "exports">;
-  /** Absent when there is no key yet: then nothing was ever signed, and an export has no trailer. */
+  /** Absent before the first key exists: then nothing was signed, and an export has no trailer. */
   readonly signer?: Signer;
   readonly headFile?: string;
   readonly now: () => Instant;
 }
 
-/** It does not own the store. */
+/** Does not own the store. */
 export interface LedgerReader {
-  /** Who signs here. */
+  /** The key of this installation. */
   readonly key: PublicKey | undefined;
-  /** Left out, `key` is the key of this installation. */
+  /** `key` defaults to the key of this installation. */
   verify(key?: PublicKey): Promise<LedgerVerdict>;
-  /** The lines of an export. It ends with a trailer only when the ledger is whole; the verdict comes last. */
+  /** Yields the lines of an export and returns the verdict. Ends with a trailer only if the ledger is intact. */
   export(): AsyncGenerator<string, LedgerVerdict>;
   records(range?: { readonly from?: number }): AsyncIterable<JsonObject>;
   /** Newest first. */
   search(query: Parameters<Store["ledger"]["search"]>[0]): Promise<readonly JsonObject[]>;
-  /** The number of the last record. */
+  /** Returns the number of the last record, or 0. */
   last(): Promise<number>;
-  /** How far the continuous exports have come. */
+  /** Returns the progress of the continuous exports. */
   exports(): Promise<readonly ExportRow[]>;
 }
 
 export function openReader(options: ReaderOptions): LedgerReader {
   const { store, signer, headFile } = options;
-  const sources = (key = signer?.key) => ({
-    store,
-    ...(headFile !== undefined && { headFile }),
-    ...(key !== undefined && { key }),
-  });
+  const sources = (key = signer?.key) => defined({ store, headFile, key });
   return {
     key: signer?.key,
     verify: (key) => verifyStore(sources(key)),
@@ -54,7 +51,7 @@ export function openReader(options: ReaderOptions): LedgerReader {
   };
 }
 
-/** Without what somebody put back below a cut. */
+/** Skips records that were put back below a cut. */
 async function* readKept(store: ReaderOptions["store"], from: number): AsyncIterable<JsonObject> {
   const cut = await store.statements.lastCut();
   yield* readRecords(store, Math.max(from, (cut?.seq ?? 0) + 1));

@@ -1,4 +1,4 @@
-/** Reads a ledger of any length from its store, some records at a time. */
+/** Reads a ledger of any length from the store, page by page. */
 
 import type { JsonObject } from "../domain/index.ts";
 import type { Store, StoredRecord } from "../store/index.ts";
@@ -7,18 +7,18 @@ import { toJsonRecord } from "./record.ts";
 
 const PAGE = 500;
 
-/** Every record from `from` on as a JSON object, damaged ones too. */
+/** Yields every record from `from` on as a JSON object, including damaged ones. */
 export async function* readRecords(store: Pick<Store, "ledger">, from: number): AsyncIterable<JsonObject> {
   for await (const page of readPages(store, from)) yield* page.map(toJsonRecord);
 }
 
-/** Likewise as it is stored, many at a time. */
+/** Yields pages of stored records from `from` on. */
 export async function* readPages(store: Pick<Store, "ledger">, from: number): AsyncIterable<readonly StoredRecord[]> {
   for (let next = from; ;) {
     const page = await store.ledger.read({ from: next, limit: PAGE });
     yield page;
     const last = page.at(-1);
-    // Beyond the safe integers the next number is the same one, and this would not end.
+    // Above the safe integers `seq + 1` equals `seq`, and the loop would not end.
     if (!last || page.length < PAGE || !Number.isSafeInteger(last.seq)) return;
     next = last.seq + 1;
   }

@@ -1,60 +1,59 @@
-/** One record of the ledger, how it is bound to the one before, and how it is read back from a place we do not trust. */
+/** One ledger record: how it is chained to the one before it, and how it is parsed from an untrusted source. */
 
 import { canonicalJson, depthOf, isJsonObject, parseDigest } from "../domain/index.ts";
 import type { Digest, Instant, Json, JsonObject } from "../domain/index.ts";
 import type { StoredRecord } from "../store/index.ts";
 
-/** What a room wants written down. */
+/** What a caller records. */
 export interface LedgerEntry {
-  /** Who did it: a principal, or the part of the gateway that acts by itself. */
+  /** Who did it: a principal, or the part of the gateway that acted. */
   readonly actor: string;
   /** `noun.verb`, such as `call.intended`. */
   readonly action: string;
-  /** What it was done to. */
+  /** What it was done to, such as a tool or an execution. */
   readonly subject: string;
-  /** Redacted already: the ledger keeps it for good. */
+  /** Must be redacted: the ledger keeps it forever. */
   readonly detail: Json;
 }
 
-/** What was written down, and where in the chain. */
+/** An entry with its position in the chain. */
 export interface LedgerRecord extends LedgerEntry {
   /** From 1, without gaps. */
   readonly seq: number;
   readonly at: Instant;
-  /** The digest of the record before; `GENESIS` for the first. */
+  /** The digest of the record before; of `GENESIS` for the first. */
   readonly previous: Digest;
-  /** Over the canonical JSON of everything else in this record. */
+  /** The digest of the canonical JSON of all other fields. */
   readonly digest: Digest;
 }
 
-/** Where the chain ends: the number and the digest of its last record. */
+/** The number and the digest of the last record. */
 export interface LedgerHead {
   readonly seq: number;
   readonly digest: Digest;
 }
 
-/** How a text becomes a digest. */
 export type DigestText = (text: string) => Digest;
 
-/** Deeper details are refused: hashing walks them by recursion. */
+/** Deeper details are refused, because hashing is recursive. */
 export const DETAIL_DEPTH = 64;
 
 /** The head of a ledger without records. */
-export const GENESIS: LedgerHead = { seq: 0, digest: parseGenesis() };
+export const GENESIS: LedgerHead = { seq: 0, digest: createGenesisDigest() };
 
 const FIELDS = ["action", "actor", "at", "detail", "digest", "previous", "seq", "subject"];
 
-/** An entry as it is written: with its time, and its detail as canonical text too. */
+/** An entry with its time, and with its detail as canonical JSON. */
 export type LedgerDraft = LedgerEntry & { readonly at: Instant; readonly detailText: string };
 
-/** Puts an entry behind `head`. What is hashed is `canonicalJson` of the record without its digest, put together here. */
+/** Chains an entry to `head`. The digest covers the canonical JSON of the record without its digest. */
 export function sealRecord(head: LedgerHead, draft: LedgerDraft, digest: DigestText): LedgerRecord {
   const { actor, action, subject, detail, detailText, at } = draft;
   const body = { seq: head.seq + 1, at, actor, action, subject, previous: head.digest };
   return { ...body, detail, digest: digest(toHashedText({ ...body, detail: detailText })) };
 }
 
-/** The text that a stored record's digest is of; a detail that was changed gives another text, whatever it is. */
+/** Returns the text that is hashed. It contains the detail as stored, so any change of the detail changes the text. */
 export function toHashedText({
   seq,
   at,
@@ -71,12 +70,12 @@ export function toHashedText({
   );
 }
 
-/** True when the digest is the one of the content. */
+/** Returns true if the digest matches the content. */
 export function isIntact({ digest: found, ...body }: LedgerRecord, digest: DigestText): boolean {
   return digest(canonicalJson({ ...body })) === found;
 }
 
-/** A field more or less, or one of another type, makes it no record: nothing may hide beside what is hashed. */
+/** Returns `undefined` for a missing, extra or mistyped field, so that nothing can hide beside what is hashed. */
 export function parseLedgerRecord(raw: unknown): LedgerRecord | undefined {
   if (!isJsonObject(raw) || Object.keys(raw).toSorted().join() !== FIELDS.join()) return undefined;
   const { seq, at, actor, action, subject, detail } = raw;
@@ -88,27 +87,41 @@ export function parseLedgerRecord(raw: unknown): LedgerRecord | undefined {
   return { seq, at, actor, action, subject, detail, previous, digest };
 }
 
-/** The stored record as one JSON object. A detail that is not what we would have written is left out, so it is no record. */
+/** Returns the stored record as a JSON object. A detail that is not canonical is omitted, which makes it invalid. */
 export function toJsonRecord({ detail, ...rest }: StoredRecord): JsonObject {
   const parsed = parseCanonical(detail);
   return parsed === undefined ? rest : { ...rest, detail: parsed };
 }
 
-/** One line of an export. */
+/** Returns one line of an export. */
 export function toLedgerLine(record: JsonObject): string {
   return canonicalJson(record);
 }
 
-/** `undefined` for a line that `toLedgerLine` would not have written: repeated keys could show a reader another story. */
+/** Returns `undefined` for a line that is not canonical: readers could disagree about repeated keys. */
 export function parseLedgerLine(line: string): JsonObject | undefined {
   const parsed = parseCanonical(line);
   return isJsonObject(parsed) ? parsed : undefined;
 }
 
+const FAILURE_ACTIONS: ReadonlySet<unknown> = new Set([
+  "ledger.suspect",
+  "secret.refused",
+  "tool.held",
+  "upstream.failed",
+]);
+const FAILURE_OUTCOMES: ReadonlySet<unknown> = new Set(["error", "failed", "deny", "denied", "suspended"]);
+
+/** Returns true for a record that log systems should show as a warning. */
+export function isFailure({ action, detail }: JsonObject): boolean {
+  if (FAILURE_ACTIONS.has(action)) return true;
+  return isJsonObject(detail) && ["outcome", "state", "decision"].some((name) => FAILURE_OUTCOMES.has(detail[name]));
+}
+
 function parseCanonical(text: string): Json | undefined {
   try {
-    const value = JSON.parse(text) as Json;
-    // One level more than a detail: an export line is an object around it.
+    const value: Json = JSON.parse(text);
+    // An export line wraps the detail in one more object.
     if (depthOf(value, DETAIL_DEPTH + 1) > DETAIL_DEPTH + 1) return undefined;
     return canonicalJson(value) === text ? value : undefined;
   } catch {
@@ -116,6 +129,8 @@ function parseCanonical(text: string): Json | undefined {
   }
 }
 
-function parseGenesis(): Digest {
-  return `sha256:${"0".repeat(64)}` as Digest;
+function createGenesisDigest(): Digest {
+  const digest = parseDigest(`sha256:${"0".repeat(64)}`);
+  if (!digest) throw new TypeError("The digest of the genesis record is invalid");
+  return digest;
 }

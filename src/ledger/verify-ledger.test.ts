@@ -1,4 +1,4 @@
-/** A chain shows every edit, removal, insertion and move; the end of it shows only when the head is known. */
+/** A chain reveals every edit, removal, insertion and move; a missing end only if the head is known. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -29,20 +29,20 @@ async function makeChain(): Promise<readonly JsonObject[]> {
   return records;
 }
 
-/** The record with a digest that fits its new content, as a careful forger would leave it. */
+/** Recomputes the digest of a changed record, as a careful forger would. */
 function reseal(record: JsonObject): JsonObject {
   const { digest: _, ...body } = record;
   return { ...body, digest: digestOf(body) };
 }
 
 describe("verifyLedger", () => {
-  test("accepts an untouched chain, from a list, a stream and lines, and an empty one", async () => {
+  test("accepts an untouched chain from an array, a stream and lines, and an empty one", async () => {
     assert.deepEqual(await verifyLedger(chain), good);
     assert.deepEqual(await verifyLedger(chain.map(toLedgerLine).map(parseLedgerLine)), good);
     assert.deepEqual(await verifyLedger([]), { ok: true, records: 0 });
   });
 
-  test("finds an edit of any field", async () => {
+  test("detects an edit of any field", async () => {
     const edits = { at: 6, actor: "eve", action: "test.undid", subject: "t", detail: {}, digest: digestOf("x") };
     for (const [field, value] of Object.entries(edits)) {
       const verdict = await verifyLedger(chain.with(3, { ...chain[3], [field]: value }));
@@ -50,7 +50,7 @@ describe("verifyLedger", () => {
     }
   });
 
-  test("finds an edit whose digest was made to fit", async () => {
+  test("detects an edit with a recomputed digest", async () => {
     const forged = chain.with(3, reseal({ ...chain[3], actor: "eve" }));
     assert.deepEqual(await verifyLedger(forged), {
       ok: false,
@@ -65,7 +65,7 @@ describe("verifyLedger", () => {
     });
   });
 
-  test("finds removals, insertions and moves", async () => {
+  test("detects removals, insertions and moves", async () => {
     assert.deepEqual(await verifyLedger(chain.toSpliced(0, 1)), {
       ok: false,
       seq: 1,
@@ -83,7 +83,7 @@ describe("verifyLedger", () => {
     });
   });
 
-  test("finds a cut end only when it knows the head", async () => {
+  test("detects a missing end only if the head is known", async () => {
     const digest = digestOf(
       Object.fromEntries(Object.entries(chain[COUNT - 1] ?? {}).filter(([key]) => key !== "digest")),
     );
@@ -98,7 +98,7 @@ describe("verifyLedger", () => {
     });
   });
 
-  test("calls nothing a record that is not exactly one", async () => {
+  test("rejects anything that is not exactly a record", async () => {
     const deep: unknown = JSON.parse(`${"[".repeat(20_000)}${"]".repeat(20_000)}`);
     const { actor: _, ...less } = chain[0] ?? {};
     const wrong = [
@@ -117,7 +117,7 @@ describe("verifyLedger", () => {
     }
   });
 
-  test("finds every random change of one character in an export", async () => {
+  test("detects every random change of one character in an export", async () => {
     const lines = chain.map(toLedgerLine);
     const change = fc.tuple(
       fc.nat(COUNT - 1),
@@ -138,7 +138,7 @@ describe("verifyLedger", () => {
   });
 });
 
-describe("a stored record", () => {
+describe("toJsonRecord", () => {
   const stored: StoredRecord = {
     seq: 1,
     at: 2,
@@ -150,7 +150,7 @@ describe("a stored record", () => {
     digest: "f",
   };
 
-  test("is read with its detail, unless that is not what was written", () => {
+  test("includes the detail unless it is not canonical", () => {
     const { detail: _, ...rest } = stored;
     assert.deepEqual(toJsonRecord(stored), { ...stored, detail: { d: 1 } });
     for (const detail of ['{"d": 1}', '{"d":0,"d":1}', "{", '{"d":1.0}']) {

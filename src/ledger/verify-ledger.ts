@@ -1,43 +1,43 @@
-/** Checks a chain of records without the store that wrote it: every record, and that each follows the one before. */
+/** Verifies a chain of records without its store. */
+
+import { defined } from "../domain/index.ts";
 
 import { createChainCheck } from "./chain-check.ts";
 import type { LedgerProblem } from "./chain-check.ts";
 import { GENESIS } from "./record.ts";
 import type { DigestText, LedgerHead } from "./record.ts";
-import type { PublicKey } from "./signing/public-key.ts";
+import type { PublicKey } from "./statement.ts";
 
-/** A ledger without a finding. */
+/** A ledger without problems. */
 export interface IntactLedger {
   readonly ok: true;
   readonly records: number;
-  /** Where it begins, when earlier records were dropped on purpose. */
+  /** The first record, if earlier ones were dropped on purpose. */
   readonly first?: number;
-  /** The last record that a signature covers; later ones are chained, and signed within a second. */
+  /** The last record that a signature covers. Later records are signed within a second. */
   readonly signed?: number;
-  /** Who signed. */
+  /** The key of the signatures. */
   readonly key?: PublicKey;
 }
 
-/** What the ledger turned out to be. */
 export type LedgerVerdict = IntactLedger | LedgerProblem;
 
-/** What is known from elsewhere about the ledger. */
 export interface VerifyOptions {
-  /** Where the chain is known to end. Without it, records cut off the end are not missed. */
+  /** The known end of the chain. Without it, missing records at the end are not detected. */
   readonly head?: LedgerHead;
-  /** SHA-256 when left out. */
+  /** Defaults to SHA-256. */
   readonly digest?: DigestText;
 }
 
 /**
- * Finds edits, removals, insertions and reorderings. A chain alone cannot show that its end was cut off, nor that all
- * of it was written anew: that is what `verifyStore` and `verifyExport` look at signatures for.
+ * Detects edits, removals, insertions and reorderings. A chain alone does not show that its end was removed or that all
+ * of it was replaced; `verifyStore` and `verifyExport` check signatures for that.
  */
 export async function verifyLedger(
   records: AsyncIterable<unknown> | Iterable<unknown>,
   { head, digest }: VerifyOptions = {},
 ): Promise<LedgerVerdict> {
-  const check = createChainCheck(GENESIS, digest ? { digest } : {});
+  const check = createChainCheck(GENESIS, defined({ digest }));
   for await (const raw of records) {
     const problem = check.add(raw);
     if (problem) return problem;

@@ -17,7 +17,7 @@ export { createLabeler, applyLabelRules } from "./flows/label-tools.ts";
 export { findServerPlaces } from "./flows/find-server.ts";
 export { openFlows } from "./flows/open-flows.ts";
 export type { CallFlow, ExecutionFlow, Flows } from "./flows/open-flows.ts";
-export { matchesTool } from "./rules/matches-tool.ts";
+export { matchesTool } from "./matches-tool.ts";
 export { openPolicy } from "./rules/open-policy.ts";
 export type { Policy } from "./rules/open-policy.ts";
 export { openQuotas, releaseLostQuota } from "./quotas/open-quotas.ts";

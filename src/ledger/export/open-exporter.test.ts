@@ -1,4 +1,4 @@
-/** Continuous exports: at least once, in order, after failures and restarts, and never in the way of a writer. */
+/** Continuous exports deliver at least once and in order, after failures and restarts, without delaying writers. */
 
 import assert from "node:assert/strict";
 import { appendFileSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
@@ -15,7 +15,7 @@ import { openStore } from "../../store/index.ts";
 import type { Store } from "../../store/index.ts";
 import { openLedger, parseLedgerLine, verifyExport } from "../index.ts";
 import { SIGNER, STRANGER, makeFolder } from "../signing/fixtures/signed-store.ts";
-import { toStatementText } from "../signing/statement.ts";
+import { toStatementText } from "../statement.ts";
 import { openLedgerExporter } from "./open-exporter.ts";
 import type { LedgerExporter, Sink } from "./open-exporter.ts";
 import { openFileSink } from "./open-file-sink.ts";
@@ -36,7 +36,7 @@ async function append(store: Store, count: number): Promise<void> {
 
 const open = (store: Store, sink: Sink, holder = "me", hasEnded = (_holder: string) => false): LedgerExporter =>
   openLedgerExporter({ store, sinks: [sink], holder, hasEnded, now: Date.now, times: TIMES });
-/** Sends what there is and ends, however long that takes on a busy machine. */
+/** Sends all records and closes, however long that takes on a busy machine. */
 const sendAll = (store: Store, sink: Sink): PromiseLike<void> => {
   const times = { ...TIMES, sendMs: 60_000, closeMs: 60_000 };
   const all = { store, sinks: [sink], holder: "me", hasEnded: () => false, now: Date.now, times };
@@ -47,7 +47,7 @@ async function until(check: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await check())) await wait(2);
 }
 
-/** A place in memory that fails as often as it is told to. */
+/** A sink in memory that fails a given number of times. */
 function createPlace(failures = 0): { readonly sink: Sink; readonly numbers: unknown[]; readonly tries: () => number } {
   const numbers: unknown[] = [];
   let tries = 0;
@@ -61,8 +61,8 @@ function createPlace(failures = 0): { readonly sink: Sink; readonly numbers: unk
 
 const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index + 1);
 
-describe("an exporter", () => {
-  test("sends what is there and what comes, in order, also what another process writes", async () => {
+describe("openLedgerExporter", () => {
+  test("sends existing and new records in order, including those of another process", async () => {
     await using store = await openStore({ path: ":memory:", now: () => 7 });
     const { sink, numbers } = createPlace();
     await append(store, 1_200);
@@ -73,7 +73,7 @@ describe("an exporter", () => {
     assert.deepEqual(numbers, upTo(1_203));
   });
 
-  test("tries again after failures, says why it failed, and loses nothing", async () => {
+  test("retries after failures, stores the reason, and loses no record", async () => {
     await using store = await openStore({ path: ":memory:", now: () => 7 });
     const { sink, numbers, tries } = createPlace(5);
     await append(store, 3);
@@ -84,7 +84,7 @@ describe("an exporter", () => {
     await until(async () => (await store.exports.list())[0]?.failure === null);
   });
 
-  test("goes on after a restart from where it was", async () => {
+  test("continues from its cursor after a restart", async () => {
     await using store = await openStore({ path: ":memory:", now: () => 7 });
     const [one, two] = [createPlace(), createPlace()];
     await append(store, 3);
@@ -100,7 +100,7 @@ describe("an exporter", () => {
     );
   });
 
-  test("of two processes one sends", async () => {
+  test("sends each record from only one of two processes", async () => {
     await using store = await openStore({ path: ":memory:", now: () => 7 });
     const [one, two] = [createPlace(), createPlace()];
     await using _first = open(store, one.sink, "first");
@@ -112,7 +112,7 @@ describe("an exporter", () => {
     assert.deepEqual([one.numbers, two.numbers], [upTo(6), []]);
   });
 
-  test("another process sends as soon as the one before is closed, or has ended without a word", async () => {
+  test("lets another process send once the first one has closed or died", async () => {
     await using store = await openStore({ path: ":memory:", now: () => 7 });
     const [one, two, three] = [createPlace(), createPlace(), createPlace()];
     await append(store, 1);
@@ -127,7 +127,7 @@ describe("an exporter", () => {
     assert.deepEqual(three.numbers, [3]);
   });
 
-  test("a place that never answers holds up neither writers nor the end", async () => {
+  test("delays neither writers nor closing when a sink never answers", async () => {
     await using store = await openStore({ path: ":memory:", now: () => 7 });
     let asked = 0;
     const send = (_records: readonly JsonObject[], signal: AbortSignal): Promise<void> =>
@@ -152,13 +152,13 @@ describe("an exporter", () => {
   });
 });
 
-describe("a file", () => {
+describe("openFileSink", () => {
   const judge = (path: string) =>
     verifyExport(readFileSync(path, "utf8").trimEnd().split("\n").map(parseLedgerLine), SIGNER.key);
   const sinkOf = (path: string, store: Store): Sink =>
     openFileSink({ id: `file:${path}`, path, signer: SIGNER, now: () => 7, store });
 
-  test("grows by whole batches and verifies after each; a torn or repeated one is put right", async () => {
+  test("writes whole batches that verify, and repairs an incomplete or repeated batch", async () => {
     await using store = await openStore({ path: ":memory:", now: () => 7 });
     const path = newPath();
     await append(store, 600);
@@ -178,7 +178,7 @@ describe("a file", () => {
     assert.equal((await judge(path)).ok, false);
   });
 
-  test("that ends with a trailer which is not about what it holds is left alone, and nothing counts as sent", async () => {
+  test("leaves a file with a foreign or wrong trailer unchanged and does not move the cursor", async () => {
     const digest = `sha256:${"0".repeat(64)}` as Digest;
     const span = { kind: "trailer", first: 1, previous: digest, count: 2, at: 7 } as const;
     for (const [name, sign] of [
@@ -195,23 +195,23 @@ describe("a file", () => {
       await sendAll(store, sinkOf(path, store));
       const [row] = await store.exports.list();
       assert.deepEqual([row?.cursor, readFileSync(path, "utf8")], [0, text], name);
-      assert.match(row?.failure ?? "", /holds something else/, name);
+      assert.match(row?.failure ?? "", /is not an export of this ledger/, name);
     }
   });
 
-  test("that holds something else is left alone, and the failure says so", async () => {
+  test("leaves a file with other content unchanged and reports it", async () => {
     await using store = await openStore({ path: ":memory:", now: () => 7 });
     const path = newPath();
     writeFileSync(path, "precious\n");
     await append(store, 1);
     await sendAll(store, sinkOf(path, store));
     assert.equal(readFileSync(path, "utf8"), "precious\n");
-    assert.match((await store.exports.list())[0]?.failure ?? "", /holds something else/);
+    assert.match((await store.exports.list())[0]?.failure ?? "", /is not an export of this ledger/);
   });
 });
 
-describe("syslog over TCP", () => {
-  test("counts octets, and comes back when the receiver does", async () => {
+describe("createSyslogSink over TCP", () => {
+  test("frames messages by octet count and reconnects when the receiver is back", async () => {
     await using store = await openStore({ path: ":memory:", now: () => 7 });
     let received = "";
     const sockets = new Set<Socket>();

@@ -1,22 +1,22 @@
 /**
- * Sends every record to the places that the operator named, as it grows. It reads from the store behind the writer, so
- * a place that is slow or away holds up nobody; how far each has come is in the store, so nothing is skipped by a restart.
+ * Sends every record to the configured sinks as the ledger grows. Reads from the store, so a slow or unreachable sink
+ * does not delay writers. The progress of each sink is in the store, so a restart skips nothing.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { cleanText } from "../../text/index.ts";
+import { backoffMs } from "../../timing/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import type { Instant, JsonObject } from "../../domain/index.ts";
 import type { ExportRow, Store } from "../../store/index.ts";
 
 import { toJsonRecord } from "../record.ts";
 
-/** A place that records are sent to. */
 export interface Sink {
-  /** Names the place for good: its cursor is kept under it. Holds no secret. */
+  /** Identifies the sink across restarts: its cursor is stored under this id. Contains no secret. */
   readonly id: string;
-  /** Resolves when the place has taken all of them; a record may come again after a crash. */
+  /** Resolves when the sink has accepted all records. A record may be sent again after a crash. */
   send(records: readonly JsonObject[], signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
@@ -24,28 +24,28 @@ export interface Sink {
 export interface LedgerExporterOptions {
   readonly store: Pick<Store, "ledger" | "exports">;
   readonly sinks: readonly Sink[];
-  /** Names this process among those that share the store. */
+  /** Identifies this process among those that share the store. */
   readonly holder: string;
-  /** True when a holder is certain to send no more. */
+  /** Returns true if the process of this holder has certainly ended. */
   readonly hasEnded: (holder: string) => boolean;
   readonly now: () => Instant;
   readonly times?: ExportTimes;
 }
 
 export interface ExportTimes {
-  /** How often is looked for records of other processes. */
+  /** How often to look for records of other processes. */
   readonly lookMs: number;
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
   /** How long one batch may take. */
   readonly sendMs: number;
-  /** How long the end is waited for. */
+  /** How long closing waits for the sinks. */
   readonly closeMs: number;
 }
 
-/** Closing it sends what is left, for a moment; the rest goes at the next start. */
+/** Closing it tries briefly to send the rest; what is left is sent after the next start. */
 export interface LedgerExporter extends AsyncDisposable {
-  /** There is something new. Returns at once. */
+  /** Call when there are new records. Returns at once. */
   wake(): void;
 }
 
@@ -79,7 +79,7 @@ export function openLedgerExporter(options: LedgerExporterOptions): LedgerExport
   };
 }
 
-/** Whoever comes next need not wait. A store that is away keeps the lease, which runs out. */
+/** Releases the leases so that the next process need not wait. If the store is unavailable, they expire. */
 async function release({ store, sinks, holder }: LedgerExporterOptions): Promise<void> {
   const held = (await store.exports.list().catch(() => [])).map(({ id }) => id);
   const own = sinks.filter(({ id }) => held.includes(id));
@@ -87,9 +87,9 @@ async function release({ store, sinks, holder }: LedgerExporterOptions): Promise
 }
 
 interface FollowerOptions extends Required<LedgerExporterOptions> {
-  /** Fires when only what is there now is still to be sent. */
+  /** Fires when only the records written so far are still to be sent. */
   readonly ending: AbortSignal;
-  /** Fires when even that is given up. */
+  /** Fires when sending stops. */
   readonly ended: AbortSignal;
 }
 
@@ -107,14 +107,14 @@ function follow(sink: Sink, options: FollowerOptions): { readonly wake: () => vo
       failures = outcome === "failed" ? failures + 1 : 0;
       if (outcome === "sent") continue;
       if (ending.aborted) return;
-      const pauseMs = Math.min(times.firstPauseMs * 2 ** (failures - 1), times.longestPauseMs);
+      const pauseMs = backoffMs(failures, { firstMs: times.firstPauseMs, longestMs: times.longestPauseMs });
       await (outcome === "failed" ? rest(pauseMs, false) : rest(times.lookMs, true));
     }
   };
   return { wake: () => wake(), done: run() };
 }
 
-/** Asks for the lease only when there is something to send, so that an idle gateway writes nothing. */
+/** Claims the lease only if there is something to send, so that an idle gateway writes nothing. */
 async function sendSome(sink: Sink, options: FollowerOptions): Promise<"sent" | "none" | "failed"> {
   const { store, now, times } = options;
   let row: ExportRow | undefined;
@@ -130,13 +130,13 @@ async function sendSome(sink: Sink, options: FollowerOptions): Promise<"sent" | 
     await store.exports.note({ id: sink.id, cursor: last.seq, sentAt: now(), failedAt: null, failure: null });
     return "sent";
   } catch (thrown) {
-    // The store may be away too; then the next attempt says so again.
+    // If the store is unavailable too, the next attempt reports it.
     if (row) await store.exports.note({ ...row, failedAt: now(), failure: describe(thrown) }).catch(() => undefined);
     return "failed";
   }
 }
 
-/** A process that was killed keeps nobody waiting until its lease runs out. */
+/** Takes over the lease of a process that was killed without waiting for the lease to expire. */
 async function claim(
   id: string,
   { store, holder, hasEnded, now, times }: FollowerOptions,

@@ -1,6 +1,6 @@
 /**
- * Records to a file of JSON Lines that grows: after each batch a signed trailer, so that the file can be checked by
- * itself up to its last line. A batch that a crash tore is written again from its beginning.
+ * Appends records to a JSON Lines file. Each batch ends with a signed trailer, so the file can be verified on its own.
+ * A batch that a crash left incomplete is written again from its beginning.
  */
 
 import { open } from "node:fs/promises";
@@ -12,10 +12,10 @@ import type { Store } from "../../store/index.ts";
 
 import { parseLedgerRecord, toLedgerLine } from "../record.ts";
 import type { LedgerRecord } from "../record.ts";
-import { createSignatureCheck } from "../signing/signer.ts";
-import type { Signer } from "../signing/signer.ts";
-import { parseStatementText, toStatementText } from "../signing/statement.ts";
-import type { SignedStatement, Trailer } from "../signing/statement.ts";
+import { createSignatureCheck } from "../signer.ts";
+import type { Signer } from "../signer.ts";
+import { parseStatementText, toStatementText } from "../statement.ts";
+import type { SignedStatement, Trailer } from "../statement.ts";
 import type { Sink } from "./open-exporter.ts";
 
 export interface FileSinkOptions {
@@ -23,23 +23,23 @@ export interface FileSinkOptions {
   readonly path: string;
   readonly signer: Signer;
   readonly now: () => Instant;
-  /** Where the records are that a trailer in the file speaks of. */
+  /** Contains the records that the trailers in the file refer to. */
   readonly store: Pick<Store, "ledger">;
 }
 
-/** Where the file ends well: after a trailer that covers records up to `seq`. */
+/** The valid end of the file: after a trailer that covers records up to `seq`. */
 interface FileEnd {
   readonly bytes: number;
   readonly seq: number;
-  /** The end of the file up to there. */
+  /** The last part of the file before that trailer. */
   readonly tail: string;
 }
 
-/** More than any batch, so that the trailer before a torn one is among them. */
+/** Larger than any batch, so that it contains the trailer before an incomplete batch. */
 const TAIL_BYTES = 16 * 1024 * 1024;
 const EMPTY: FileEnd = { bytes: 0, seq: 0, tail: "" };
 
-/** The file is opened anew for each batch, so that it may be moved away at any time. */
+/** Opens the file for each batch, so that it can be moved away at any time. */
 export function openFileSink(options: FileSinkOptions): Sink {
   return {
     id: options.id,
@@ -69,7 +69,7 @@ async function append(options: FileSinkOptions, records: readonly JsonObject[]):
   await file.datasync();
 }
 
-/** A trailer alone proves nothing: what is not written again must really be there. */
+/** A trailer alone proves nothing: records that are not written again must be in the file. */
 function holdsAll(tail: string, records: readonly JsonObject[]): boolean {
   if (records.length === 0) return true;
   const lines = new Set(tail.split("\n"));
@@ -85,7 +85,7 @@ async function openFile(path: string): Promise<FileHandle> {
   }
 }
 
-/** `undefined` for a file that has something in it, and no trailer of ours: it is not to be touched. */
+/** Returns `undefined` for a file with other content, which must not be changed. */
 async function findEnd(file: FileHandle, options: FileSinkOptions): Promise<FileEnd | undefined> {
   const { size } = await file.stat();
   if (size === 0) return EMPTY;
@@ -99,11 +99,11 @@ async function findEnd(file: FileHandle, options: FileSinkOptions): Promise<File
     if (!(await isOurs(statement, options))) return undefined;
     return { bytes: start + end + 1, seq: statement.seq, tail: tail.toString("utf8", 0, begin) };
   }
-  // The first batch of all may have been torn.
-  return start === 0 && isTorn(tail) ? EMPTY : undefined;
+  // The first batch may be incomplete.
+  return start === 0 && isIncomplete(tail) ? EMPTY : undefined;
 }
 
-/** Signed by us, about a record as it is in the ledger; one that a cut has dropped cannot be compared any more. */
+/** Returns true if this installation signed the trailer and it matches the ledger, unless a cut dropped the record. */
 async function isOurs(trailer: SignedStatement<Trailer>, { signer, store }: FileSinkOptions): Promise<boolean> {
   if (!(await createSignatureCheck(signer.key)(trailer))) return false;
   const [record] = await store.ledger.read({ from: trailer.seq, limit: 1 });
@@ -111,13 +111,13 @@ async function isOurs(trailer: SignedStatement<Trailer>, { signer, store }: File
   return record.seq > trailer.seq || record.digest === trailer.digest;
 }
 
-/** A text that begins like the first line of a ledger, cut anywhere. */
-function isTorn(tail: Buffer): boolean {
+/** Returns true for the incomplete beginning of an export. */
+function isIncomplete(tail: Buffer): boolean {
   const beginning = '{"action":"';
   return beginning.startsWith(tail.toString("latin1", 0, Math.min(tail.length, beginning.length)));
 }
 
-/** A damaged record has no place in a chain: then the file gets no trailer, and its check fails, as it should. */
+/** A batch with a damaged record gets no trailer, so that verifying the file fails. */
 async function toTrailer(records: readonly JsonObject[], signer: Signer, at: Instant): Promise<readonly string[]> {
   const parsed: (LedgerRecord | undefined)[] = [parseLedgerRecord(records[0]), parseLedgerRecord(records.at(-1))];
   const [first, last] = parsed;
@@ -128,7 +128,7 @@ async function toTrailer(records: readonly JsonObject[], signer: Signer, at: Ins
 }
 
 function notOurs(path: string): GloveboxError {
-  return new GloveboxError("CONFIG_INVALID", `${path} holds something else than an export of this ledger`, {
-    hint: "Name another file in `audit.export`, or move this one away",
+  return new GloveboxError("CONFIG_INVALID", `${path} is not an export of this ledger`, {
+    hint: "Set another file in `audit.export`, or move this one away",
   });
 }

@@ -1,4 +1,4 @@
-/** The places that are reached over the network. How to reach them is handed in: this room opens no connection. */
+/** Sinks on the network. The connection is a parameter, because this room opens none. */
 
 import type { JsonObject } from "../../domain/index.ts";
 
@@ -7,8 +7,8 @@ import { toOtlp } from "./to-otlp.ts";
 import { toSyslog } from "./to-syslog.ts";
 import type { SyslogOrigin } from "./to-syslog.ts";
 
-/** Sends messages in order, and resolves when they have left. */
 export interface MessageSender {
+  /** Sends the messages in order and resolves when they are sent. */
   send(messages: readonly string[], signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
@@ -22,11 +22,11 @@ export interface SyslogSinkOptions {
 export interface OtlpSinkOptions {
   readonly id: string;
   readonly version: string;
-  /** Rejects unless the receiver took it. */
+  /** Rejects unless the receiver accepted the body. */
   readonly post: (body: string, signal: AbortSignal) => Promise<void>;
 }
 
-/** RFC 5424. The receiver does not answer, so what left counts as taken; over UDP even that is a hope. */
+/** RFC 5424. The receiver does not acknowledge messages, so a sent message counts as delivered, even over UDP. */
 export function createSyslogSink({ id, line, origin }: SyslogSinkOptions): Sink {
   return {
     id,
@@ -39,7 +39,7 @@ export function createSyslogSink({ id, line, origin }: SyslogSinkOptions): Sink 
   };
 }
 
-/** OTLP over HTTP with JSON, one request for each batch. */
+/** OTLP over HTTP with JSON, one request per batch. */
 export function createOtlpSink({ id, version, post }: OtlpSinkOptions): Sink {
   return {
     id,

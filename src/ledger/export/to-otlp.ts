@@ -1,22 +1,25 @@
-/** Ledger records as OpenTelemetry logs: the JSON encoding of an OTLP `ExportLogsServiceRequest`. */
+/** The JSON encoding of OTLP, and ledger records as OpenTelemetry logs (`ExportLogsServiceRequest`). */
 
 import { isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
 
-import { toLedgerLine } from "../record.ts";
-import { isFailure } from "./is-failure.ts";
+import { isFailure, toLedgerLine } from "../record.ts";
 
-/** OpenTelemetry's numbers for INFO and WARN. */
+/** Severities as OpenTelemetry numbers them. */
 const INFO = { severityNumber: 9, severityText: "INFO" } as const;
 const WARN = { severityNumber: 13, severityText: "WARN" } as const;
-/** What is worth finding a log by; the rest is in the body. */
+/** Details that become attributes; the body has all of them. */
 const DETAILS = ["execution", "outcome", "state", "decision", "rule", "code"];
 
-/** The body of each log is the record's own line of an export, so that the chain can be checked from the logs. */
+/** The body of each log is the record's line of an export, so the chain can be verified from the logs. */
 export function toOtlp(records: readonly JsonObject[], version: string): JsonObject {
-  const service = [attribute("service.name", "glovebox"), attribute("service.version", version)];
   const scopeLogs = [{ scope: { name: "glovebox.ledger" }, logRecords: records.map(toLog) }];
-  return { resourceLogs: [{ resource: { attributes: service }, scopeLogs }] };
+  return { resourceLogs: [{ resource: toOtlpResource(version), scopeLogs }] };
+}
+
+/** Identifies this product as the source of logs and spans. */
+export function toOtlpResource(version: string): JsonObject {
+  return { attributes: [toOtlpAttribute("service.name", "glovebox"), toOtlpAttribute("service.version", version)] };
 }
 
 function toLog(record: JsonObject): JsonObject {
@@ -31,18 +34,18 @@ function toLog(record: JsonObject): JsonObject {
     eventName: typeof action === "string" ? action : "?",
     body: { stringValue: toLedgerLine(record) },
     attributes: [
-      attribute("glovebox.ledger.seq", seq ?? null),
-      attribute("glovebox.ledger.digest", digest ?? null),
-      attribute("glovebox.action", action ?? null),
-      attribute("glovebox.principal", actor ?? null),
-      attribute("glovebox.subject", subject ?? null),
-      ...found.map((name) => attribute(`glovebox.${name}`, details[name] ?? null)),
+      toOtlpAttribute("glovebox.ledger.seq", seq ?? null),
+      toOtlpAttribute("glovebox.ledger.digest", digest ?? null),
+      toOtlpAttribute("glovebox.action", action ?? null),
+      toOtlpAttribute("glovebox.principal", actor ?? null),
+      toOtlpAttribute("glovebox.subject", subject ?? null),
+      ...found.map((name) => toOtlpAttribute(`glovebox.${name}`, details[name] ?? null)),
     ],
   };
 }
 
-/** In JSON, OTLP writes 64-bit numbers as text. */
-function attribute(key: string, value: Json): JsonObject {
+/** OTLP writes 64-bit integers as JSON strings. */
+export function toOtlpAttribute(key: string, value: Json): JsonObject {
   if (typeof value === "number" && Number.isSafeInteger(value)) return { key, value: { intValue: String(value) } };
   return { key, value: { stringValue: typeof value === "string" ? value : JSON.stringify(value) } };
 }

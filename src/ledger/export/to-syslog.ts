@@ -2,24 +2,23 @@
 
 import type { Json, JsonObject } from "../../domain/index.ts";
 
-import { toLedgerLine } from "../record.ts";
-import { isFailure } from "./is-failure.ts";
+import { isFailure, toLedgerLine } from "../record.ts";
 
-/** Who sends. */
+/** The sender of the messages. */
 export interface SyslogOrigin {
   readonly host: string;
   readonly pid: number;
 }
 
-/** "log audit", RFC 5424 §6.2.1. */
+/** The facility "log audit", RFC 5424 §6.2.1. */
 const FACILITY = 13;
 const WARNING = 4;
 const INFORMATIONAL = 6;
-/** The number that RFC 5612 sets aside for those who have none of their own. */
+/** The enterprise number that RFC 5612 reserves for documentation. This project has no own number. */
 const ENTERPRISE = 32_473;
 const NOT_PRINTABLE = /[^\u0021-\u007e]/g;
 
-/** The message is the record's own line of an export; number and digest stand in the structured data too. */
+/** The message is the record's line of an export. Number and digest are also structured data. */
 export function toSyslog(record: JsonObject, { host, pid }: SyslogOrigin): string {
   const { at, action, actor, subject, seq, digest } = record;
   const priority = FACILITY * 8 + (isFailure(record) ? WARNING : INFORMATIONAL);
@@ -29,7 +28,7 @@ export function toSyslog(record: JsonObject, { host, pid }: SyslogOrigin): strin
   return `${head} [ledger@${ENTERPRISE} ${data.join(" ")}] \ufeff${toLedgerLine(record)}`;
 }
 
-/** A header field: printable ASCII, or a dash for none. */
+/** Returns a header field: printable ASCII, or `-` if empty. */
 function word(value: Json | undefined, length: number): string {
   return textOf(value).replaceAll(NOT_PRINTABLE, "").slice(0, length) || "-";
 }

@@ -1,4 +1,4 @@
-/** Checks every signed statement about a ledger and says what they promise together about its records. */
+/** Verifies every signed statement about a ledger and returns what they state about its records. */
 
 import type { Digest } from "../../domain/index.ts";
 import type { StatementRow, Store } from "../../store/index.ts";
@@ -7,52 +7,50 @@ import type { LedgerProblem } from "../chain-check.ts";
 import { GENESIS } from "../record.ts";
 import type { LedgerHead } from "../record.ts";
 import type { FoundHead } from "./head-file.ts";
-import { createSignatureCheck } from "./signer.ts";
-import type { PublicKey } from "./public-key.ts";
-import { parseStatementText } from "./statement.ts";
-import type { Cut, SignedStatement, Statement } from "./statement.ts";
+import { createSignatureCheck } from "../signer.ts";
+import type { PublicKey } from "../statement.ts";
+import { parseStatementText } from "../statement.ts";
+import type { Cut, SignedStatement, Statement } from "../statement.ts";
 
-/** What the statements promise. */
 export interface SignedState {
   readonly ok: true;
-  /** Where the records begin: after the last cut. */
+  /** The records begin after this one, which the last cut covers. */
   readonly start: LedgerHead;
-  /** Records of these numbers exist and have these digests. */
+  /** Digests by record number. */
   readonly signed: ReadonlyMap<number, Digest>;
-  /** True while records before `start` may still be there, because dropping them is not finished. */
+  /** True while records before `start` may still exist, because dropping them is not finished. */
   readonly isDropping: boolean;
-  /** `undefined` when nothing was ever signed. */
+  /** `undefined` if nothing was ever signed. */
   readonly key: PublicKey | undefined;
 }
 
-/** What is checked: the head beside the store, the statements in it, and who must have signed them. */
 export interface StatementSources {
-  /** `undefined` for a store that has no place for one. */
+  /** The head beside the store; `undefined` for a store in memory. */
   readonly head: FoundHead | undefined;
   readonly rows: readonly StatementRow[];
-  /** Left out, the key of the statements themselves: then they must only agree with one another. */
+  /** The required signer. Without it, all statements must have the same signer. */
   readonly key?: PublicKey;
 }
 
 const PAGE = 1_000;
-/** Signatures that are checked at once. */
+/** How many signatures are verified in parallel. */
 const AT_ONCE = 64;
 
-/** Every row, in order. */
+/** Returns every row, in order. */
 export async function readStatements(store: Store["statements"]): Promise<readonly StatementRow[]> {
   const rows: StatementRow[] = [];
   for (;;) {
-    // From below the first number: what was put there is not to be overlooked.
+    // Starts below the first number, to find rows that were inserted there.
     const page = await store.read({ from: (rows.at(-1)?.number ?? Number.MIN_SAFE_INTEGER) + 1, limit: PAGE });
     rows.push(...page);
     if (page.length < PAGE || !Number.isSafeInteger(rows.at(-1)?.number)) return rows;
   }
 }
 
-/** Numbers without gaps, rows that say what they hold, good signatures of one key, and a head that is not further on. */
+/** Checks that numbers have no gaps, rows match their text, one key signed everything, and the head is not ahead. */
 export async function checkStatements(sources: StatementSources): Promise<SignedState | LedgerProblem> {
   const { head, rows, key } = sources;
-  // The head is made together with the key, before the first record.
+  // The head is created together with the key, before the first record.
   if (head === "missing" && (rows.length > 0 || key !== undefined)) return problem(0, "the signed head is missing");
   if (head === "unreadable") return problem(0, "the signed head was changed");
   const parsed = rows.map((row) => ({ row, statement: parseRow(row) }));
@@ -67,18 +65,18 @@ export async function checkStatements(sources: StatementSources): Promise<Signed
   const cut = statements.findLast((statement) => statement.kind === "cut");
   const gap = findGap(statements, cut, typeof head === "object" ? head.number : 0);
   if (gap !== undefined) return problem(cut?.seq ?? 0, `statement ${gap} is missing`);
-  // The statements that a cut made useless go with the last of the records.
+  // Statements that a cut made obsolete are dropped together with the last of its records.
   const isDropping = cut !== undefined && statements.some(({ number }) => number <= cut.checkpoint);
-  return { ok: true, ...promise(all, cut), isDropping, key: signer };
+  return { ok: true, ...summarize(all, cut), isDropping, key: signer };
 }
 
-function promise(all: readonly Statement[], cut: Cut | undefined): Pick<SignedState, "start" | "signed"> {
+function summarize(all: readonly Statement[], cut: Cut | undefined): Pick<SignedState, "start" | "signed"> {
   const start = cut ? { seq: cut.seq, digest: cut.digest } : GENESIS;
   const places = all.filter(({ kind, seq }) => kind !== "cut" && seq > start.seq);
   return { start, signed: new Map(places.map(({ seq, digest }) => [seq, digest])) };
 }
 
-/** A row whose columns tell another story than its signed text is a changed row. */
+/** Returns `undefined` if the columns of a row do not match its signed text. */
 function parseRow({
   number,
   kind,
@@ -103,7 +101,7 @@ async function findForged(all: readonly SignedStatement[], key: PublicKey): Prom
   return undefined;
 }
 
-/** Statements that went with a cut need not be there any more, whether or not they have been deleted yet. */
+/** Ignores statements that a cut covers, whether or not they have been deleted. */
 function findGap(
   statements: readonly { readonly number: number }[],
   cut: Cut | undefined,

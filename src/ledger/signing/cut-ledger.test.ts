@@ -1,4 +1,4 @@
-/** Retention: what goes, what stays, and that a ledger with a cut still cannot be tampered with. */
+/** Retention: what is dropped, what is kept, and that tampering with a cut ledger is still detected. */
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ after(remove);
 let files = 0;
 const newPath = (): string => join(folder, `${(files += 1)}.db`);
 
-/** Ten records a day for three days, with a checkpoint at the end of each. */
+/** Ten records per day for three days, with a checkpoint at the end of each day. */
 async function makeLedger(): Promise<string> {
   const path = newPath();
   for (const day of [0, 1, 2]) await useLedger(path, (ledger) => writeSome(ledger, 10), { now: () => day * DAY_MS });
@@ -40,15 +40,15 @@ async function cut(path: string, retention: Retention, sent?: number): Promise<n
   );
 }
 
-describe("what is dropped", () => {
+describe("cutLedger", () => {
   for (const [name, retention, dropped] of [
-    ["nothing when no limit is reached", { days: 30, records: 100 }, 0],
-    ["nothing without a limit", {}, 0],
-    ["whole days that are old enough", { days: 1 }, 20],
-    ["not a day that is a moment too young", { days: 1.1 }, 10],
-    ["whatever is beyond the last records, down to a checkpoint", { records: 10 }, 20],
-    ["one checkpoint less when one record more is kept", { records: 11 }, 10],
-    ["what either of the two limits says", { days: 1.1, records: 10 }, 20],
+    ["drops nothing when no limit is reached", { days: 30, records: 100 }, 0],
+    ["drops nothing without a limit", {}, 0],
+    ["drops whole days that are old enough", { days: 1 }, 20],
+    ["keeps a day that is slightly too young", { days: 1.1 }, 10],
+    ["drops records beyond the limit, down to a checkpoint", { records: 10 }, 20],
+    ["drops one checkpoint less when one more record is kept", { records: 11 }, 10],
+    ["applies the stricter of the two limits", { days: 1.1, records: 10 }, 20],
   ] as const) {
     test(name, async () => {
       const path = await makeLedger();
@@ -67,12 +67,12 @@ describe("what is dropped", () => {
     });
   }
 
-  test("nothing that an export has not sent yet", async () => {
+  test("keeps records that an export has not sent yet", async () => {
     assert.equal(await cut(await makeLedger(), { records: 1 }, 19), 10);
     assert.equal(await cut(await makeLedger(), { records: 1 }, 20), 20);
   });
 
-  test("nothing up to a checkpoint that somebody else wrote, whatever the records say", async () => {
+  test("ignores a checkpoint that another key signed", async () => {
     const path = await makeLedger();
     const digest = `sha256:${"f".repeat(64)}`;
     tamper(path, (database) =>
@@ -83,7 +83,7 @@ describe("what is dropped", () => {
     assert.equal(await cut(path, { records: 10 }), 0);
   });
 
-  test("a cut is in the ledger, with what it dropped", async () => {
+  test("records the cut and its range in the ledger", async () => {
     const path = await makeLedger();
     await cut(path, { records: 10 });
     await using store = await openStore({ path, now: () => 7 });
@@ -92,7 +92,7 @@ describe("what is dropped", () => {
     assert.equal(record?.subject, "1-20");
   });
 
-  test("a second cut goes on where the first ended, and what a crash left is dropped", async () => {
+  test("continues after the first cut and drops what a crash left", async () => {
     const path = await makeLedger();
     assert.equal(await cut(path, { records: 20 }), 10);
     tamper(path, (database) =>
@@ -112,7 +112,7 @@ describe("what is dropped", () => {
 });
 
 describe("a ledger with a cut", () => {
-  test("is found out when more is dropped, or the cut is taken away or changed", async () => {
+  test("fails verification when more records are dropped or the cut is removed or changed", async () => {
     const path = await makeLedger();
     await cut(path, { records: 20 });
     for (const sql of [
@@ -130,7 +130,7 @@ describe("a ledger with a cut", () => {
     assert.equal((await judge(copyStore(path, newPath()))).ok, true);
   });
 
-  test("verifies while it is being cut, unless somebody changes what is still to go", async () => {
+  test("verifies while a cut is in progress, unless the records still to be dropped are changed", async () => {
     const path = await makeLedger();
     const before = copyStore(path, newPath());
     await cut(path, { records: 20 });
@@ -138,7 +138,7 @@ describe("a ledger with a cut", () => {
       INSERT INTO statements SELECT * FROM old.statements WHERE number = 1;`;
     for (const [sql, ok] of [
       ["", true],
-      ["UPDATE ledger SET actor = 'nobody' WHERE seq = 8", false],
+      ["UPDATE ledger SET actor = 'x' WHERE seq = 8", false],
       ["DELETE FROM ledger WHERE seq = 8", false],
       ["INSERT INTO ledger SELECT 0, at, actor, action, subject, detail, previous, digest FROM ledger LIMIT 1", false],
     ] as const) {
@@ -154,7 +154,7 @@ describe("a ledger with a cut", () => {
     }
   });
 
-  test("exports what is left, and the export says from where", async () => {
+  test("exports the remaining records with the number of the first", async () => {
     const path = await makeLedger();
     await cut(path, { records: 20 });
     await using store = await openStore({ path, now: () => 7 });
@@ -170,7 +170,7 @@ describe("a ledger with a cut", () => {
     });
   });
 
-  test("lets nobody delete a record that no cut covers", async () => {
+  test("refuses to delete a record that no cut covers", async () => {
     const path = await makeLedger();
     await cut(path, { records: 20 });
     const { DatabaseSync } = await import("node:sqlite");

@@ -1,18 +1,19 @@
 /**
- * Drops old records, never by rewriting: whole stretches up to a checkpoint go, and a signed cut stays that says which
- * records they were and with which digest the chain goes on.
+ * Drops old records up to a checkpoint without rewriting others. A signed cut remains, with the range that was dropped
+ * and the digest from which the chain continues.
  */
 
 import type { Instant } from "../../domain/index.ts";
+import { DAY_MS } from "../../timing/index.ts";
 import type { StatementRow, Store } from "../../store/index.ts";
 
 import type { Ledger } from "../open-ledger.ts";
-import { createSignatureCheck } from "./signer.ts";
-import type { Signer } from "./signer.ts";
-import { parseStatementText, toStatementText } from "./statement.ts";
-import type { Checkpoint } from "./statement.ts";
+import { createSignatureCheck } from "../signer.ts";
+import type { Signer } from "../signer.ts";
+import { parseStatementText, toStatementText } from "../statement.ts";
+import type { Checkpoint } from "../statement.ts";
 
-/** How much is kept; a record goes as soon as one of the two says so. */
+/** A record is dropped as soon as one of the two limits is exceeded. */
 export interface Retention {
   readonly days?: number;
   readonly records?: number;
@@ -24,15 +25,14 @@ export interface CutOptions {
   readonly signer: Signer;
   readonly now: () => Instant;
   readonly retention: Retention;
-  /** Exports that must have been sent a record before it goes, by id. */
+  /** Ids of the exports that must have received a record before it is dropped. */
   readonly exports: readonly string[];
 }
 
-const DAY_MS = 24 * 60 * 60 * 1_000;
-/** Bounds how long one commit holds up the event loop. */
+/** Bounds how long one commit blocks the event loop. */
 const BATCH = 1_000;
 
-/** Answers how many records it dropped. The cut is in the ledger before anything goes. */
+/** Returns how many records it dropped. The cut is recorded in the ledger before anything is dropped. */
 export async function cutLedger(options: CutOptions): Promise<number> {
   const { store, ledger, signer, now } = options;
   const former = await store.statements.lastCut();
@@ -49,7 +49,7 @@ export async function cutLedger(options: CutOptions): Promise<number> {
   const number = ((await store.statements.last())?.number ?? 0) + 1;
   const cut = { kind: "cut", number, first, seq, digest, checkpoint: checkpoint.number, at: now() } as const;
   const row = { number, kind: cut.kind, seq, at: cut.at, text: toStatementText(await signer.sign(cut)) };
-  // Another process took the number: the next turn cuts.
+  // Another process took the number; the next run cuts.
   if ((await store.statements.append(row)) === "taken") return 0;
   return dropAll(options, row);
 }
@@ -69,7 +69,7 @@ async function findPlace(options: CutOptions, former: StatementRow | undefined):
   return checkPlace(options, furthest);
 }
 
-/** A forged checkpoint must not lend its digest to a cut that we sign. */
+/** Verifies a checkpoint, because its digest becomes part of a signed cut. */
 async function checkPlace({ store, signer }: CutOptions, { seq, text }: StatementRow): Promise<Checkpoint | undefined> {
   const statement = parseStatementText(text);
   if (statement?.kind !== "checkpoint" || !(await createSignatureCheck(signer.key)(statement))) return undefined;
@@ -83,7 +83,7 @@ async function lowestCursor({ store, exports }: CutOptions): Promise<number> {
   return Math.min(...exports.map((id) => rows.find((row) => row.id === id)?.cursor ?? 0));
 }
 
-/** Also what a crash left undone. */
+/** Also finishes what a crash left undone. */
 async function dropAll({ store }: CutOptions, { text }: StatementRow): Promise<number> {
   const cut = parseStatementText(text);
   if (cut?.kind !== "cut") return 0;

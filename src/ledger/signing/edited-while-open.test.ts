@@ -1,4 +1,4 @@
-/** Somebody edits the file of a ledger while a gateway writes to it: it must not sign what they put there. */
+/** A forger edits the file of a ledger while a gateway writes to it: the gateway must not sign the edits. */
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, rmSync } from "node:fs";
@@ -15,14 +15,14 @@ const { folder, remove } = makeFolder();
 after(remove);
 let files = 0;
 const newPath = (): string => join(folder, `${(files += 1)}.db`);
-/** 0 in the moment between a head that was found wrong and the next one. */
+/** Returns 0 between the removal of a wrong head and the next one. */
 function seqOf(path: string): number {
   if (!existsSync(`${path}.head`)) return 0;
   return (JSON.parse(readFileSync(`${path}.head`, "utf8")) as { seq: number }).seq;
 }
 const QUICK = { ...BY_HAND, headMs: 1 };
 
-/** Other records from `from` on, chained without a flaw, up to `to`. */
+/** Replaces the records from `from` to `to` by others with a valid chain. */
 function replace(database: DatabaseSync, from: number, to: number): void {
   database.exec(`DELETE FROM ledger WHERE seq >= ${from}`);
   for (let seq = from; seq <= to; seq += 1)
@@ -36,8 +36,8 @@ async function suspicionsOf(path: string): Promise<readonly string[]> {
   return [...new Set(found.map(({ subject }) => subject))];
 }
 
-describe("a ledger that is edited while it is written", () => {
-  test("writes down that its records were replaced, though they are chained and take its next number", async () => {
+describe("a ledger that is edited while it is open", () => {
+  test("records that its records were replaced by a valid chain that takes its next number", async () => {
     const path = newPath();
     await useLedger(
       path,
@@ -59,7 +59,7 @@ describe("a ledger that is edited while it is written", () => {
     assert.deepEqual(await suspicionsOf(path), ["record 6 is not the one that was written"]);
   });
 
-  test("goes on without a word where another process took its next numbers", async () => {
+  test("continues without a warning when another process took its next numbers", async () => {
     const path = newPath();
     await useLedger(path, async (ledger) => {
       await writeSome(ledger, 6);
@@ -69,7 +69,7 @@ describe("a ledger that is edited while it is written", () => {
     assert.deepEqual(await judge(path), { ok: true, records: 11, signed: 11, key: SIGNER.key });
   });
 
-  test("finds foreign records that do not follow its own", async () => {
+  test("records that foreign records do not follow its own", async () => {
     const path = newPath();
     await useLedger(path, async (ledger) => {
       await writeSome(ledger, 3);
@@ -82,18 +82,18 @@ describe("a ledger that is edited while it is written", () => {
 
   const attacks: readonly (readonly [name: string, act: (path: string) => void, noted: string])[] = [
     [
-      "its records are written anew below the head",
+      "its records below the head are replaced",
       (path) => tamper(path, (database) => replace(database, 3, 6)),
       "record 6 is not the one that was written",
     ],
-    ["its head is taken away", (path) => rmSync(`${path}.head`), "the signed head is missing"],
+    ["its head is removed", (path) => rmSync(`${path}.head`), "the signed head is missing"],
     [
       "its head is edited",
       (path) => editHead(path, (text) => text.replace('"seq":6', '"seq":5')),
       "the signed head was changed",
     ],
     [
-      "a forged cut excuses what is missing",
+      "a forged cut covers missing records",
       (path) =>
         tamper(path, (database) =>
           database.exec(`DELETE FROM ledger WHERE seq <= 6; INSERT INTO statements VALUES (1, 'cut', 6, 7, '{}')`),
@@ -102,7 +102,7 @@ describe("a ledger that is edited while it is written", () => {
     ],
   ];
   for (const [name, act, noted] of attacks)
-    test(`writes it down before it signs again when ${name}`, async () => {
+    test(`records the problem before it signs again when ${name}`, async () => {
       const path = newPath();
       await useLedger(
         path,
@@ -117,7 +117,7 @@ describe("a ledger that is edited while it is written", () => {
       assert.deepEqual(await suspicionsOf(path), [noted]);
     });
 
-  test("an idle one makes its checkpoint when the time has come", async () => {
+  test("signs a checkpoint after the configured time when it is idle", async () => {
     const path = newPath();
     const schedule = { headMs: 1, records: 1_000, checkpointMs: 60 };
     await useLedger(

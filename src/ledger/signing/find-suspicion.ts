@@ -1,4 +1,4 @@
-/** What shows at once that a ledger is not as its signer left it; `verify` looks at everything. */
+/** A quick check whether the ledger is as its signer left it. `verifyStore` checks everything. */
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { StatementRow, Store } from "../../store/index.ts";
@@ -7,19 +7,19 @@ import { findRemoval } from "../follow-chain.ts";
 import { GENESIS } from "../record.ts";
 import type { LedgerHead } from "../record.ts";
 import type { FoundHead } from "./head-file.ts";
-import { createSignatureCheck } from "./signer.ts";
-import type { Signer } from "./signer.ts";
-import { parseStatementText } from "./statement.ts";
-import type { Cut } from "./statement.ts";
+import { createSignatureCheck } from "../signer.ts";
+import type { Signer } from "../signer.ts";
+import { parseStatementText } from "../statement.ts";
+import type { Cut } from "../statement.ts";
 
 export interface SuspicionSources {
   readonly store: Pick<Store, "ledger" | "statements">;
   readonly signer: Signer;
-  /** False when a head must be there: then a missing one was taken away. */
+  /** False if a head must exist: then a missing one was removed. */
   readonly isFirst: boolean;
 }
 
-/** Rejects with CONFIG_INVALID when somebody else signed the store. */
+/** Rejects with CONFIG_INVALID if the store was signed with another key. */
 export async function findSuspicion(
   sources: SuspicionSources,
   head: FoundHead | undefined,
@@ -39,7 +39,7 @@ export async function findSuspicion(
   return findRemoval({ store, findCut: () => findCut(sources) }, head);
 }
 
-/** The last cut, unless it is forged: a forged one must not excuse what is missing. */
+/** Returns the last cut with a valid signature: a forged cut must not explain missing records. */
 export async function findCut({ store, signer }: Omit<SuspicionSources, "isFirst">): Promise<LedgerHead> {
   const cut = await parseCut(await store.statements.lastCut(), signer);
   return cut ? { seq: cut.seq, digest: cut.digest } : GENESIS;
@@ -53,6 +53,6 @@ async function parseCut(row: StatementRow | undefined, signer: Signer): Promise<
 
 function otherKey(): GloveboxError {
   return new GloveboxError("CONFIG_INVALID", "The ledger in this store is signed with another key", {
-    hint: "Nothing was changed. Put the former ledger.key back beside the store, or use another store",
+    hint: "Nothing was changed. Restore the former ledger.key beside the store, or use another store",
   });
 }

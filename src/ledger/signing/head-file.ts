@@ -1,18 +1,18 @@
-/** The signed head of the ledger in a file beside the store: always a place that the chain has really reached. */
+/** The signed head of the ledger, in a file beside the store. The chain has always reached this record. */
 
 import { constants } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 
-import { parseStatementText, toStatementText } from "./statement.ts";
-import type { HeadStatement, SignedStatement } from "./statement.ts";
+import { parseStatementText, toStatementText } from "../statement.ts";
+import type { HeadStatement, SignedStatement } from "../statement.ts";
 
-/** More than the longest head; a file that is larger is none of ours. */
+/** Larger than any head. */
 const MOST_BYTES = 4_096;
 
-/** `unreadable`: something is there, and it is not a head that we wrote. */
+/** `unreadable`: the file exists but does not contain a head. */
 export type FoundHead = SignedStatement<HeadStatement> | "missing" | "unreadable";
 
-/** What it says is checked by whoever asks. */
+/** Does not verify the signature. */
 export async function readHeadFile(path: string): Promise<FoundHead> {
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -24,7 +24,7 @@ export async function readHeadFile(path: string): Promise<FoundHead> {
   }
 }
 
-/** Written beside its place, flushed and then moved there: a crash leaves the former head or this one. */
+/** Writes a temporary file, flushes it and renames it: after a crash the file has the former head or this one. */
 export async function writeHeadFile(path: string, head: SignedStatement<HeadStatement>): Promise<void> {
   const draft = `${path}.${process.pid}.new`;
   try {
@@ -38,7 +38,7 @@ export async function writeHeadFile(path: string, head: SignedStatement<HeadStat
   await rename(draft, path);
 }
 
-/** Forgets a head that the ledger itself has written down as wrong. */
+/** Removes a head after the ledger has recorded that it is wrong. */
 export async function removeHeadFile(path: string): Promise<void> {
   await rm(path, { force: true });
 }

@@ -1,4 +1,4 @@
-/** The signed ledger over its life: what it signs and when, and what it does about a ledger that was tampered with. */
+/** The signed ledger: what it signs and when, and how it reacts to tampering. */
 
 import assert from "node:assert/strict";
 import { readFileSync, rmSync, statSync } from "node:fs";
@@ -38,8 +38,8 @@ const headOf = (path: string): unknown => {
   return [number, seq];
 };
 
-describe("what is signed", () => {
-  test("a new ledger has a head at once, readable by its owner only, and each end is a checkpoint", async () => {
+describe("openSignedLedger signing", () => {
+  test("writes a head with mode 0600 at once and a checkpoint at each close", async () => {
     const path = newPath();
     await useLedger(path, async (ledger) => {
       assert.deepEqual(headOf(path), [0, 0]);
@@ -52,7 +52,7 @@ describe("what is signed", () => {
     assert.deepEqual([headOf(path), await placesOf(path)], [[1, 3], [[1, "checkpoint", 3]]]);
   });
 
-  test("a checkpoint is made when enough records have come, and not for one less", async () => {
+  test("signs a checkpoint at the configured number of records and not one earlier", async () => {
     for (const [count, expected] of [
       [4, []],
       [5, [[1, "checkpoint", 5]]],
@@ -70,7 +70,7 @@ describe("what is signed", () => {
     }
   });
 
-  test("a checkpoint is made when enough time has passed", async () => {
+  test("signs a checkpoint after the configured time", async () => {
     const path = newPath();
     let now = 0;
     await useLedger(
@@ -85,7 +85,7 @@ describe("what is signed", () => {
     );
   });
 
-  test("two writers of one store sign one after the other, and the head never goes back", async () => {
+  test("keeps statement numbers without gaps and never moves the head back with two writers", async () => {
     const path = newPath();
     await useLedger(path, async (one) => {
       await writeSome(one, 2);
@@ -105,22 +105,22 @@ describe("what is signed", () => {
     assert.equal((await judge(path)).ok, true);
   });
 
-  test("what cannot be written beside the store does not stop the ledger", async () => {
+  test("continues when the head file cannot be written", async () => {
     const path = newPath();
     await useLedger(path, (ledger) => writeSome(ledger, 2), { headFile: join(folder, "none", "head"), isNewKey: true });
     assert.deepEqual(await placesOf(path), [[1, "checkpoint", 2]]);
   });
 });
 
-describe("a ledger that was tampered with while nobody was looking", () => {
+describe("openSignedLedger after tampering", () => {
   const attacks: readonly (readonly [name: string, act: (path: string) => void, noted: string])[] = [
     [
-      "whose end was cut off",
+      "whose last records and statements were removed",
       (path) => tamper(path, (database) => database.exec("DELETE FROM ledger WHERE seq > 4; DELETE FROM statements")),
       "statements were removed up to 1",
     ],
     [
-      "whose last records are gone",
+      "whose last records were removed",
       (path) => tamper(path, (database) => database.exec("DELETE FROM ledger WHERE seq > 4")),
       "records were removed up to 6",
     ],
@@ -137,21 +137,21 @@ describe("a ledger that was tampered with while nobody was looking", () => {
       (path) => ["", "-wal", "-shm", ".head"].forEach((end) => rmSync(`${path}${end}`, { force: true })),
       "the signed head is missing",
     ],
-    ["whose head is gone", (path) => rmSync(`${path}.head`), "the signed head is missing"],
+    ["whose head was removed", (path) => rmSync(`${path}.head`), "the signed head is missing"],
     [
       "whose head was edited",
       (path) => editHead(path, (text) => text.replace('"seq":6', '"seq":5')),
       "the signed head was changed",
     ],
-    ["whose head is no text of ours", (path) => editHead(path, () => "{}"), "the signed head was changed"],
+    ["whose head is not a statement", (path) => editHead(path, () => "{}"), "the signed head was changed"],
     [
-      "whose last record is another one",
+      "whose last record was replaced",
       (path) => tamper(path, (database) => database.exec("UPDATE ledger SET digest = previous WHERE seq = 6")),
       "record 6 is not the one that was written",
     ],
   ];
   for (const [name, act, noted] of attacks) {
-    test(`one ${name} goes on, and says so for good`, async () => {
+    test(`opens a ledger ${name} and records the problem permanently`, async () => {
       const path = newPath();
       await useLedger(path, (ledger) => writeSome(ledger, 6));
       act(path);
@@ -165,7 +165,7 @@ describe("a ledger that was tampered with while nobody was looking", () => {
     });
   }
 
-  test("a process that begins just after the one that made the key waits for its head", async () => {
+  test("waits for the head of a process that just created the key", async () => {
     const path = newPath();
     const late = useLedger(path, (ledger) => writeSome(ledger, 1), { isNewKey: false });
     await wait(30);
@@ -174,7 +174,7 @@ describe("a ledger that was tampered with while nobody was looking", () => {
     assert.deepEqual(await judge(path), { ok: true, records: 2, signed: 2, key: SIGNER.key });
   });
 
-  test("a statement that is missing is found under a head that is older than the others", async () => {
+  test("detects a missing statement below an older head", async () => {
     const path = newPath();
     for (const _turn of [1, 2]) await useLedger(path, (ledger) => writeSome(ledger, 2));
     const older = readFileSync(`${path}.head`, "utf8");
@@ -185,14 +185,14 @@ describe("a ledger that was tampered with while nobody was looking", () => {
     assert.deepEqual(await judge(path), { ok: false, seq: 1, problem: "statement 2 is missing" });
   });
 
-  test("one that was left alone goes on without a word", async () => {
+  test("records nothing when the ledger was not changed", async () => {
     const path = newPath();
     await useLedger(path, (ledger) => writeSome(ledger, 6));
     await useLedger(path, (ledger) => writeSome(ledger, 9), { isNewKey: false });
     assert.deepEqual(await judge(path), { ok: true, records: 15, signed: 15, key: SIGNER.key });
   });
 
-  test("records that were cut off are told even when the ledger has grown past them", async () => {
+  test("reports removed records even after the ledger has grown past them", async () => {
     const path = newPath();
     await useLedger(path, (ledger) => writeSome(ledger, 6));
     tamper(path, (database) => database.exec("DELETE FROM ledger WHERE seq > 4"));
@@ -202,8 +202,8 @@ describe("a ledger that was tampered with while nobody was looking", () => {
   });
 });
 
-describe("whose key it is", () => {
-  test("a store that another key signed is refused, and left as it is", async () => {
+describe("the signing key", () => {
+  test("refuses a store that another key signed and leaves it unchanged", async () => {
     const path = newPath();
     await useLedger(path, (ledger) => writeSome(ledger, 2));
     await assert.rejects(
@@ -213,14 +213,14 @@ describe("whose key it is", () => {
     assert.deepEqual(await judge(path), { ok: true, records: 2, signed: 2, key: SIGNER.key });
   });
 
-  test("a ledger that somebody else wrote anew and signed fails with our key, and passes with theirs", async () => {
+  test("rejects a ledger that was replaced and signed with another key, unless that key is pinned", async () => {
     const path = newPath();
     await useLedger(path, (ledger) => writeSome(ledger, 2), { signer: STRANGER });
     assert.equal((await judge(path)).ok, false);
     assert.equal((await judge(path, STRANGER.key)).ok, true);
   });
 
-  test("records that nobody signed fail as soon as a key is asked for", async () => {
+  test("rejects unsigned records when a key is required", async () => {
     const path = newPath();
     await useLedger(path, (ledger) => writeSome(ledger, 2));
     const bare = copyStore(path, newPath());

@@ -1,4 +1,4 @@
-/** The ledger together with its signatures: looks at what it finds before it goes on, and signs what it adds. */
+/** The ledger with signatures: checks what it finds before it continues, and signs what it adds. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -13,26 +13,25 @@ import { readHeadFile, removeHeadFile } from "./head-file.ts";
 import type { FoundHead } from "./head-file.ts";
 import { createStatementWriter } from "./statement-writer.ts";
 import type { SigningSchedule } from "./statement-writer.ts";
-import type { Signer } from "./signer.ts";
+import type { Signer } from "../signer.ts";
 
 export interface SignedLedgerOptions extends LedgerOptions {
   readonly store: Pick<Store, "ledger" | "statements">;
   readonly signer: Signer;
-  /** True when the key was made just now: then nothing that is there can have been signed. */
+  /** True if the key was just created: then nothing in the store can have been signed. */
   readonly isNewKey: boolean;
-  /** Left out for a store in memory. */
+  /** Absent for a store in memory. */
   readonly headFile?: string;
   readonly schedule?: SigningSchedule;
 }
 
-/** How long another process, which began together with this one, may take from its key to its head. */
-const LOOKS = 50;
-const LOOK_MS = 20;
+/** Another process that started at the same time may have created its key but not yet its head. */
+const HEAD_CHECKS = 50;
+const HEAD_CHECK_MS = 20;
 
 /**
- * Rejects with CONFIG_INVALID when the store was signed with another key. Records that were removed, while nobody was
- * looking or while this process writes, do not stop it: they are written down in the ledger itself, signed, and `verify`
- * tells them.
+ * Rejects with CONFIG_INVALID if the store was signed with another key. Records that were removed, before the start or
+ * while this process runs, do not stop it: the ledger records the removal, signed, and `verifyStore` reports it.
  */
 export async function openSignedLedger(options: SignedLedgerOptions): Promise<Ledger> {
   const { headFile, isNewKey, onAppended } = options;
@@ -60,18 +59,18 @@ export async function openSignedLedger(options: SignedLedgerOptions): Promise<Le
   return { ...ledger, close, [Symbol.asyncDispose]: close };
 }
 
-/** The head is written before the first record; only a process that has just made the key may still be about to. */
+/** The head is written before the first record, so it can only be missing if a process just created the key. */
 async function findHead({ store, headFile, isNewKey }: SignedLedgerOptions): Promise<FoundHead | undefined> {
   if (headFile === undefined) return undefined;
-  for (let look = 1; ; look += 1) {
-    const isCertain = isNewKey || look === LOOKS || (await store.ledger.last()) !== undefined;
+  for (let attempt = 1; ; attempt += 1) {
+    const isCertain = isNewKey || attempt === HEAD_CHECKS || (await store.ledger.last()) !== undefined;
     const found = await readHeadFile(headFile);
     if (found !== "missing" || isCertain) return found;
-    await sleep(LOOK_MS);
+    await sleep(HEAD_CHECK_MS);
   }
 }
 
-/** What was lost, as far as the head tells: the record that should have been the last one. */
+/** Names the record that should have been the last one, if the head is readable. */
 function describe(found: FoundHead | undefined): { readonly head: { readonly [key: string]: string | number } | null } {
   return { head: typeof found === "object" ? { ...found } : null };
 }

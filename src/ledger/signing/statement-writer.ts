@@ -1,6 +1,6 @@
 /**
- * Signs where the chain has come to, at most once a second: a head beside the store each time, a checkpoint in it after a
- * thousand records or a minute, both when the ledger is closed. Nobody who writes a record waits for any of this.
+ * Signs the end of the chain at most once per second: a head beside the store each time, a checkpoint in the store after
+ * 1,000 records or a minute, and both when the ledger is closed. Writing a record never waits for a signature.
  */
 
 import type { Instant } from "../../domain/index.ts";
@@ -10,10 +10,10 @@ import type { LedgerHead } from "../record.ts";
 import { findSuspicion } from "./find-suspicion.ts";
 import { readHeadFile, writeHeadFile } from "./head-file.ts";
 import type { FoundHead } from "./head-file.ts";
-import type { Signer } from "./signer.ts";
-import { toStatementText } from "./statement.ts";
+import type { Signer } from "../signer.ts";
+import { toStatementText } from "../statement.ts";
 
-/** How often is signed. */
+/** When heads and checkpoints are signed. */
 export interface SigningSchedule {
   readonly headMs: number;
   readonly checkpointMs: number;
@@ -23,53 +23,52 @@ export interface SigningSchedule {
 export interface StatementWriterOptions {
   readonly store: Pick<Store, "ledger" | "statements">;
   readonly signer: Signer;
-  /** Left out for a store in memory. */
+  /** Absent for a store in memory. */
   readonly headFile?: string;
   readonly now: () => Instant;
   readonly schedule?: SigningSchedule;
-  /** True when a head was there at the start: then one that is missing later was taken away. */
+  /** True if a head existed at the start: then a missing head was removed. */
   readonly hasHead: boolean;
-  /** Writes down that the ledger is not as it was left. When it rejects, nothing is signed. */
+  /** Records that the ledger is not as it was left. If it rejects, nothing is signed. */
   readonly suspect: (suspicion: string, head: FoundHead | undefined) => Promise<void>;
 }
 
-/** Follows one writer of the ledger. */
 export interface StatementWriter {
-  /** Takes note and returns at once. */
+  /** Call after each durable batch. Returns at once. */
   advance(head: LedgerHead): void;
-  /** Signs what has come in so far, and writes a head in any case. Does not reject: what fails is tried again later. */
+  /** Signs the current end and always writes a head. Does not reject: what fails is retried later. */
   sign(): Promise<void>;
-  /** Writes down what is wrong with the ledger, if anything is. Does not reject. */
+  /** Records what is wrong with the ledger, if anything is. Does not reject. */
   check(): Promise<void>;
-  /** Signs the end; later notes are forgotten. */
+  /** Signs the end. Later calls of `advance` have no effect. */
   close(): Promise<void>;
 }
 
 const SCHEDULE: SigningSchedule = { headMs: 1_000, checkpointMs: 60_000, records: 1_000 };
-/** How often another process may take the next number first. */
+/** How many times another process may take the next number. */
 const ATTEMPTS = 20;
 
-/** `start` is where the chain ended when it was opened. */
+/** `start` is the head of the ledger when it was opened. */
 export function createStatementWriter(options: StatementWriterOptions, start: LedgerHead): StatementWriter {
   const { now, schedule = SCHEDULE } = options;
   let [latest, headSeq, checkpointSeq] = [start, start.seq, start.seq];
   let checkpointAt = now();
   let timer: NodeJS.Timeout | undefined;
-  /** True while the timer only waits for the next checkpoint. */
+  /** True while the timer is set for the next checkpoint only. */
   let isIdle = false;
   let work = Promise.resolve();
   let isClosed = false;
   let { hasHead } = options;
 
-  /** Whoever changed what is signed already must not get a signature for it. */
+  /** Runs before each signature, so that a ledger that was changed is not signed. */
   const check = async (): Promise<void> => {
     const found = options.headFile === undefined ? undefined : await readHeadFile(options.headFile);
     const suspicion = await findSuspicion({ ...options, isFirst: !hasHead }, found);
     hasHead = typeof found === "object" && suspicion === undefined;
     if (suspicion !== undefined) await options.suspect(suspicion, found);
   };
-  const sign = async (how: "due" | "end" | "anew"): Promise<void> => {
-    if (how === "anew" || latest.seq > Math.min(headSeq, checkpointSeq)) await check();
+  const sign = async (how: "due" | "closing" | "forced"): Promise<void> => {
+    if (how === "forced" || latest.seq > Math.min(headSeq, checkpointSeq)) await check();
     const head = latest;
     const [records, ms] = [head.seq - checkpointSeq, now() - checkpointAt];
     const isDue = records > 0 && (how !== "due" || records >= schedule.records || ms >= schedule.checkpointMs);
@@ -77,16 +76,16 @@ export function createStatementWriter(options: StatementWriterOptions, start: Le
       await writeCheckpoint(options, head);
       [checkpointSeq, checkpointAt] = [head.seq, now()];
     }
-    if (isDue || how === "anew" || head.seq > headSeq) hasHead = await writeHead(options, head);
+    if (isDue || how === "forced" || head.seq > headSeq) hasHead = await writeHead(options, head);
     headSeq = head.seq;
   };
-  /** One at a time. What fails stays undone, and the next turn does it. */
-  const turn = (act: () => Promise<void>): Promise<void> => (work = work.then(act).catch(() => undefined));
+  /** Runs one action at a time. What fails is done by the next run. */
+  const enqueue = (act: () => Promise<void>): Promise<void> => (work = work.then(act).catch(() => undefined));
   const arm = (ms: number): void => {
     clearTimeout(timer);
     timer = setTimeout(() => {
       isIdle = false;
-      void turn(() => sign("due")).then(rearm);
+      void enqueue(() => sign("due")).then(rearm);
     }, ms).unref();
   };
   const rearm = (): void => {
@@ -103,12 +102,12 @@ export function createStatementWriter(options: StatementWriterOptions, start: Le
       isIdle = false;
       arm(schedule.headMs);
     },
-    sign: () => turn(() => sign("anew")),
-    check: () => turn(check),
+    sign: () => enqueue(() => sign("forced")),
+    check: () => enqueue(check),
     async close() {
       isClosed = true;
       clearTimeout(timer);
-      await turn(() => sign("end"));
+      await enqueue(() => sign("closing"));
     },
   };
 }
@@ -126,7 +125,7 @@ async function writeCheckpoint(
   }
 }
 
-/** Of several processes the one that is further on has the last word: a head never goes back. */
+/** Never replaces a head of another process that is further ahead. */
 async function writeHead(options: StatementWriterOptions, { seq, digest }: LedgerHead): Promise<boolean> {
   const { store, signer, headFile, now } = options;
   if (headFile === undefined) return false;

@@ -1,4 +1,4 @@
-/** Exports, checked offline: whole ones pass, and every cut, edit or foreign signature is found. */
+/** Verifying exports offline: intact ones pass; truncation, edits and foreign signatures are detected. */
 
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
@@ -35,19 +35,19 @@ before(async () => {
 
 const judge = (lines: readonly string[], key?: typeof SIGNER.key) => verifyExport(lines.map(parseLedgerLine), key);
 
-test("a whole export verifies, with the key pinned and without", async () => {
+test("verifyExport accepts an intact export, with and without a pinned key", async () => {
   const good = { ok: true, records: 12, signed: 12, key: SIGNER.key };
   assert.deepEqual([await judge(whole), await judge(whole, SIGNER.key)], [good, good]);
 });
 
-test("an export without records verifies too", async () => {
+test("verifyExport accepts an export without records", async () => {
   const empty = join(folder, "empty.db");
   await useLedger(empty, async () => undefined);
   const { lines } = await exportFrom(empty);
   assert.deepEqual(await judge(lines, SIGNER.key), { ok: true, records: 0, signed: 0, key: SIGNER.key });
 });
 
-test("an export that is cut anywhere is found out", async () => {
+test("verifyExport detects truncation at any line", async () => {
   for (let kept = 0; kept < whole.length; kept += 1) {
     assert.equal((await judge(whole.slice(0, kept))).ok, false, `${kept} lines`);
     if (kept === whole.length - 1) continue;
@@ -56,7 +56,7 @@ test("an export that is cut anywhere is found out", async () => {
   }
 });
 
-test("whatever is changed in whichever line is found", async () => {
+test("verifyExport detects a change in any line", async () => {
   const property = fc.asyncProperty(fc.nat(whole.length - 1), fc.nat(400), async (line, place) => {
     const text = whole[line] ?? "";
     const at = place % text.length;
@@ -67,7 +67,7 @@ test("whatever is changed in whichever line is found", async () => {
   await fc.assert(property, { numRuns: 500 });
 });
 
-test("lines that are swapped, repeated or added are found", async () => {
+test("verifyExport detects swapped, repeated and added lines", async () => {
   const [one = "", two = ""] = whole;
   assert.equal((await judge([two, one, ...whole.slice(2)])).ok, false);
   assert.equal((await judge([one, ...whole])).ok, false);
@@ -75,8 +75,8 @@ test("lines that are swapped, repeated or added are found", async () => {
   assert.equal((await judge([...whole, one])).ok, false);
 });
 
-describe("who signed", () => {
-  test("an export that somebody else signed passes only while no key is pinned, and the verdict names them", async () => {
+describe("the signer of an export", () => {
+  test("accepts another signer only without a pinned key, and names that signer", async () => {
     const forged = join(folder, "forged.db");
     await useLedger(forged, (ledger) => writeSome(ledger, 3), { signer: STRANGER });
     const { lines } = await exportFrom(forged, STRANGER);
@@ -84,7 +84,7 @@ describe("who signed", () => {
     assert.equal((await judge(lines, SIGNER.key)).ok, false);
   });
 
-  test("a ledger that is not whole is exported without a trailer", async () => {
+  test("exports a damaged ledger without a trailer", async () => {
     const broken = join(folder, "broken.db");
     await useLedger(broken, (ledger) => writeSome(ledger, 6));
     tamper(broken, (database) => database.exec("UPDATE ledger SET actor = 'x' WHERE seq = 3"));
@@ -93,7 +93,7 @@ describe("who signed", () => {
     assert.equal((await judge(lines)).ok, false);
   });
 
-  test("neither is one whose end was cut off", async () => {
+  test("exports a truncated ledger without a trailer", async () => {
     const cut = join(folder, "cut.db");
     await useLedger(cut, (ledger) => writeSome(ledger, 6));
     tamper(cut, (database) => database.exec("DELETE FROM ledger WHERE seq > 4; DELETE FROM statements"));
@@ -101,7 +101,7 @@ describe("who signed", () => {
     assert.deepEqual([lines.length, ok], [4, false]);
   });
 
-  test("one that was found wrong at a start is exported with a trailer, and its check says so", async () => {
+  test("exports a ledger with a recorded problem with a trailer, and verification reports the problem", async () => {
     const suspect = join(folder, "suspect.db");
     await useLedger(suspect, (ledger) => writeSome(ledger, 6));
     rmSync(`${suspect}.head`);

@@ -1,6 +1,6 @@
 /**
- * Checks an export without the store it came from: records, each group followed by a signed trailer. One export has one
- * trailer; a file that grows has one after each batch.
+ * Verifies an export without its store. Each group of records ends with a signed trailer: one for an export, one after
+ * each batch for a file that grows.
  */
 
 import { createChainCheck } from "../chain-check.ts";
@@ -8,10 +8,10 @@ import type { ChainCheck, LedgerProblem } from "../chain-check.ts";
 import { GENESIS, parseLedgerRecord } from "../record.ts";
 import type { LedgerHead } from "../record.ts";
 import type { LedgerVerdict } from "../verify-ledger.ts";
-import { createSignatureCheck } from "./signer.ts";
-import type { PublicKey } from "./public-key.ts";
-import { parseStatement } from "./statement.ts";
-import type { SignedStatement, Trailer } from "./statement.ts";
+import { createSignatureCheck } from "../signer.ts";
+import type { PublicKey } from "../statement.ts";
+import { parseStatement } from "../statement.ts";
+import type { SignedStatement, Trailer } from "../statement.ts";
 
 interface TrailerGroup {
   readonly start: LedgerHead;
@@ -19,8 +19,8 @@ interface TrailerGroup {
 }
 
 /**
- * `lines` are parsed lines; anything that is no record and no trailer is a finding. Without `key` the trailers must only
- * be signed by one and the same key, whoever holds it: the verdict names it.
+ * `lines` are parsed lines; anything that is neither a record nor a trailer is a problem. Without `pinned`, all trailers
+ * must have the same signer, which the verdict names.
  */
 export async function verifyExport(
   lines: AsyncIterable<unknown> | Iterable<unknown>,
@@ -43,7 +43,7 @@ export async function verifyExport(
   }
   const seq = (group?.check.last() ?? sealed ?? GENESIS).seq;
   if (!sealed || !begin || key === undefined)
-    return { ok: false, seq: seq + 1, problem: "the signed trailer is missing: the end was cut off" };
+    return { ok: false, seq: seq + 1, problem: "the signed trailer is missing: the end was removed" };
   return suspicion ?? toVerdict(begin, seq, key);
 }
 
@@ -60,13 +60,13 @@ function toTrailer(line: unknown): SignedStatement<Trailer> | undefined {
   return statement?.kind === "trailer" ? statement : undefined;
 }
 
-/** An export may begin anywhere; its trailer says where, and is compared with this. */
+/** An export can begin at any record. The result is compared with its trailer. */
 function recordStart(line: unknown): LedgerHead {
   const record = parseLedgerRecord(line);
   return record ? { seq: record.seq - 1, digest: record.previous } : GENESIS;
 }
 
-/** An export without records. */
+/** For an export without records. */
 function trailerStart(trailer: SignedStatement<Trailer> | undefined): LedgerHead | undefined {
   return trailer && { seq: trailer.first - 1, digest: trailer.previous };
 }
@@ -86,5 +86,5 @@ async function checkTrailer(
     trailer.seq === end.seq &&
     trailer.digest === end.digest &&
     trailer.count === end.seq - start.seq;
-  return isSame ? undefined : { ok: false, seq, problem: "records are missing: the trailer tells of others" };
+  return isSame ? undefined : { ok: false, seq, problem: "records are missing: the trailer covers others" };
 }

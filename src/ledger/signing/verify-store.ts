@@ -1,35 +1,33 @@
-/** Checks the ledger in a store against everything that was ever signed about it. Changes nothing. */
+/** Verifies the ledger in a store against every signed statement about it. Read-only. */
 
+import { defined, parseDigest } from "../../domain/index.ts";
 import type { Store, StoredRecord } from "../../store/index.ts";
 
 import { createChainCheck } from "../chain-check.ts";
-import type { ChainCheck } from "../chain-check.ts";
+import type { ChainCheck, LedgerProblem } from "../chain-check.ts";
 import { readPages } from "../read-records.ts";
 import type { LedgerHead } from "../record.ts";
 import type { LedgerVerdict } from "../verify-ledger.ts";
 import { checkStatements, readStatements } from "./check-statements.ts";
 import type { SignedState } from "./check-statements.ts";
-import { findStray } from "./find-strays.ts";
 import { readHeadFile } from "./head-file.ts";
-import type { PublicKey } from "./public-key.ts";
+import type { PublicKey } from "../statement.ts";
 
-/** Where the ledger is, and who must have signed it. */
 export interface StoreSources {
   readonly store: Pick<Store, "ledger" | "statements">;
-  /** Left out for a store in memory. */
+  /** Absent for a store in memory. */
   readonly headFile?: string;
-  /** Left out, the statements must only agree with one another. */
+  /** The required signer. Without it, all statements must have the same signer. */
   readonly key?: PublicKey;
 }
 
-/** How a walk through the whole ledger ended. */
 export interface StoreWalk {
   readonly verdict: LedgerVerdict;
-  /** Between which places the records are whole; absent when they are not. */
+  /** The range of the chain; absent if it is broken. */
   readonly span?: { readonly start: LedgerHead; readonly end: LedgerHead };
 }
 
-/** Finds edits, removals, insertions, reorderings and a cut end, of records, statements and the head. */
+/** Detects edits, removals, insertions, reorderings and truncation of records, statements and the head. */
 export async function verifyStore(sources: StoreSources): Promise<LedgerVerdict> {
   const before = await sources.store.statements.lastCut();
   const walk = walkStore(sources);
@@ -37,32 +35,32 @@ export async function verifyStore(sources: StoreSources): Promise<LedgerVerdict>
   while (!step.done) step = await walk.next();
   const { verdict } = step.value;
   if (verdict.ok) return verdict;
-  // A gateway that drops old records meanwhile makes the walk stumble, though nothing is wrong.
+  // A gateway that drops old records at the same time causes a false problem.
   const after = await sources.store.statements.lastCut();
   return before?.number === after?.number ? verdict : verifyStore(sources);
 }
 
-/** Hands out every record on its way, damaged ones too, many at a time. */
+/** Yields every record, including damaged ones, in pages. */
 export async function* walkStore(sources: StoreSources): AsyncGenerator<readonly StoredRecord[], StoreWalk> {
   const { store, headFile, key } = sources;
-  // In this order: whatever was signed is there when the records are read, also while somebody writes.
+  // Reads statements before records, so that signed records exist even while another process writes.
   const head = headFile === undefined ? undefined : await readHeadFile(headFile);
   const rows = await readStatements(store.statements);
-  const promised = await checkStatements({ head, rows, ...(key !== undefined && { key }) });
-  if (!promised.ok) {
+  const signedState = await checkStatements({ head, rows, ...defined({ key }) });
+  if (!signedState.ok) {
     yield* readPages(store, 1);
-    return { verdict: promised };
+    return { verdict: signedState };
   }
-  const check = createChainCheck(promised.start, { signed: promised.signed });
-  let problem = await findStray(store, promised);
-  for await (const page of readPages(store, promised.start.seq + 1)) {
+  const check = createChainCheck(signedState.start, { signed: signedState.signed });
+  let problem = await findStray(store, signedState);
+  for await (const page of readPages(store, signedState.start.seq + 1)) {
     for (const record of page) problem ??= check.addStored(record);
     yield page;
   }
   if (problem) return { verdict: problem };
-  const verdict = judge(promised, check);
+  const verdict = judge(signedState, check);
   const isChain = verdict.ok || verdict === check.suspicion();
-  return { verdict, ...(isChain && { span: { start: promised.start, end: check.last() } }) };
+  return { verdict, ...(isChain && { span: { start: signedState.start, end: check.last() } }) };
 }
 
 function judge({ start, signed, key }: SignedState, check: ChainCheck): LedgerVerdict {
@@ -81,4 +79,41 @@ function judge({ start, signed, key }: SignedState, check: ChainCheck): LedgerVe
     ...(start.seq > 0 && { first: start.seq + 1 }),
     ...(key !== undefined && { signed: covered, key }),
   };
+}
+
+/**
+ * Finds records where none may be: below the first number, or in a range that a cut dropped. While a cut is in progress,
+ * the remaining records before it must still be a chain that ends at the cut.
+ */
+async function findStray(
+  store: Pick<Store, "ledger">,
+  { start, isDropping }: Pick<SignedState, "start" | "isDropping">,
+): Promise<LedgerProblem | undefined> {
+  const [lowest] = await store.ledger.read({ from: -Number.MAX_VALUE, limit: 1 });
+  if (!lowest || lowest.seq > start.seq) return undefined;
+  const { seq } = lowest;
+  if (seq < 1) return { ok: false, seq, problem: "a record was added before the first one" };
+  if (!isDropping) return { ok: false, seq, problem: "a record was added where records were dropped" };
+  const previous = parseDigest(lowest.previous);
+  const before = previous && { seq: seq - 1, digest: previous };
+  const problem = before ? await walkToCut(store, { from: before, to: start }) : "this is not a ledger record";
+  if (problem === undefined) return undefined;
+  const [next] = await store.ledger.read({ from: -Number.MAX_VALUE, limit: 1 });
+  // More records were dropped in the meantime: check again.
+  return next?.seq === seq ? { ok: false, seq, problem } : findStray(store, { start, isDropping });
+}
+
+async function walkToCut(
+  store: Pick<Store, "ledger">,
+  { from, to }: Readonly<Record<"from" | "to", SignedState["start"]>>,
+): Promise<string | undefined> {
+  const check = createChainCheck(from, { signed: new Map([[to.seq, to.digest]]) });
+  for await (const page of readPages(store, from.seq + 1)) {
+    for (const record of page) {
+      if (check.last().seq >= to.seq) return undefined;
+      const problem = check.addStored(record);
+      if (problem) return problem.problem;
+    }
+  }
+  return check.last().seq >= to.seq ? undefined : `records up to ${to.seq} are missing`;
 }

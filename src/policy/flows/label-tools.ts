@@ -4,7 +4,7 @@
  */
 
 import type { ConnectorId, Label, LabelRule, Labeler, ToolAddress } from "../../domain/index.ts";
-import { matchesTool } from "../rules/matches-tool.ts";
+import { matchesTool } from "../matches-tool.ts";
 import { findServer } from "./find-server.ts";
 import type { ServerPlace } from "./find-server.ts";
 import type { KnownServer } from "./known-servers.ts";

@@ -2,7 +2,7 @@
 
 import type { Instant, Principal, QuotaSettings, Tool } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
-import { matchesTool } from "../rules/matches-tool.ts";
+import { matchesTool } from "../matches-tool.ts";
 
 /** A claim with the words that a refusal needs. */
 export interface NamedClaim {

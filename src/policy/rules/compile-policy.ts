@@ -2,7 +2,7 @@
 
 import type { Decision, Effect, PolicyRule, PolicySettings, PrincipalId } from "../../domain/index.ts";
 import type { Match } from "./match-condition.ts";
-import { matchesTool } from "./matches-tool.ts";
+import { matchesTool } from "../matches-tool.ts";
 
 /** What a rule looks at beside the arguments. */
 export interface RuleSubject {

@@ -1,15 +1,24 @@
 /**
- * What the holder of the signing key says about the ledger. The digest of one record binds every record before it, so
- * one signature covers the whole chain up to there.
+ * Signed statements about the ledger. The digest of a record depends on every record before it, so one signature covers
+ * the whole chain up to that record.
  */
 
-import { canonicalJson, isJsonObject, parseDigest } from "../../domain/index.ts";
-import type { Digest, Instant, JsonObject } from "../../domain/index.ts";
+import { canonicalJson, isJsonObject, parseDigest } from "../domain/index.ts";
+import type { Digest, Instant, JsonObject } from "../domain/index.ts";
 
-import { parsePublicKey } from "./public-key.ts";
-import type { PublicKey } from "./public-key.ts";
+/** A public signing key: `ed25519:` and 43 characters of base64url, short enough to read aloud and to pin. */
+export type PublicKey = string & { readonly __publicKey: never };
 
-/** Where the chain stood: record `seq` had that digest. Numbers count all checkpoints and cuts, from 1, without gaps. */
+export const KEY_PREFIX = "ed25519:";
+
+const PUBLIC_KEY = /^ed25519:[A-Za-z0-9_-]{43}$/;
+
+/** Returns `undefined` for anything else. Operators type these keys. */
+export function parsePublicKey(raw: unknown): PublicKey | undefined {
+  return typeof raw === "string" && PUBLIC_KEY.test(raw) ? (raw as PublicKey) : undefined;
+}
+
+/** Record `seq` had this digest. `number` counts checkpoints and cuts together, from 1, without gaps. */
 export interface Checkpoint {
   readonly kind: "checkpoint";
   readonly number: number;
@@ -18,33 +27,33 @@ export interface Checkpoint {
   readonly at: Instant;
 }
 
-/** Records `first` to `seq` were dropped on purpose; the chain goes on from `digest`. */
+/** Records `first` to `seq` were dropped on purpose; the chain continues from `digest`. */
 export interface Cut {
   readonly kind: "cut";
   readonly number: number;
   readonly first: number;
   readonly seq: number;
   readonly digest: Digest;
-  /** Statements up to this number went with the records. */
+  /** Statements up to this number were dropped with the records. */
   readonly checkpoint: number;
   readonly at: Instant;
 }
 
-/** The same as a checkpoint, kept beside the store: whoever cuts the tables cannot cut it along. */
+/** Like a checkpoint, but in a file beside the store, so that truncating the tables does not truncate it. */
 export interface HeadStatement {
   readonly kind: "head";
-  /** Of the last checkpoint or cut. */
+  /** The number of the last checkpoint or cut. */
   readonly number: number;
   readonly seq: number;
   readonly digest: Digest;
   readonly at: Instant;
 }
 
-/** The end of an export: these records and no others. */
+/** Ends an export: it contains exactly these records. */
 export interface Trailer {
   readonly kind: "trailer";
   readonly first: number;
-  /** The digest before the first record. */
+  /** The digest of the record before the first one. */
   readonly previous: Digest;
   readonly seq: number;
   readonly digest: Digest;
@@ -52,10 +61,10 @@ export interface Trailer {
   readonly at: Instant;
 }
 
-/** Everything that is ever signed. */
+/** Everything that is signed. */
 export type Statement = Checkpoint | Cut | HeadStatement | Trailer;
 
-/** A statement with who said it. */
+/** A statement with its signer. */
 export type SignedStatement<Kind extends Statement = Statement> = Kind & {
   readonly key: PublicKey;
   /** Base64url, over `toSignedText`. */
@@ -75,20 +84,20 @@ const DIGESTS: Readonly<Record<Statement["kind"], readonly string[]>> = {
   trailer: ["digest", "previous"],
 };
 const SIGNATURE = /^[A-Za-z0-9_-]{86}$/;
-/** No other thing that this key might ever sign begins like this. */
+/** Separates these signatures from any other use of the key. */
 const PURPOSE = "glovebox ledger statement, version 1\n";
 
-/** The text that is signed. */
+/** Returns the text that is signed. */
 export function toSignedText({ key: _, signature: __, ...statement }: Statement & Partial<SignedStatement>): string {
   return PURPOSE + canonicalJson(statement);
 }
 
-/** A signed statement as it is stored and exported, on one line. */
+/** Returns one line: the form that is stored and exported. */
 export function toStatementText(statement: SignedStatement): string {
   return canonicalJson({ ...statement });
 }
 
-/** `undefined` for anything that is not exactly a statement; whether the signature is good is not looked at. */
+/** Returns `undefined` for anything that is not exactly a statement. Does not verify the signature. */
 export function parseStatement(raw: unknown): SignedStatement | undefined {
   if (!isJsonObject(raw)) return undefined;
   const { kind, key, signature } = raw;
@@ -101,7 +110,7 @@ export function parseStatement(raw: unknown): SignedStatement | undefined {
   return raw as JsonObject & SignedStatement;
 }
 
-/** The statement in a text that `toStatementText` could have written. */
+/** Returns `undefined` unless `toStatementText` could have written this text. */
 export function parseStatementText(text: string): SignedStatement | undefined {
   try {
     const parsed = parseStatement(JSON.parse(text));

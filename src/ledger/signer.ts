@@ -1,36 +1,36 @@
-/** Ed25519 (RFC 8032): signs statements about the ledger off the event loop, and checks them. */
+/** Signs and verifies statements with Ed25519 (RFC 8032), off the event loop. */
 
 import { createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 
-import { KEY_PREFIX, parsePublicKey } from "./public-key.ts";
-import type { PublicKey } from "./public-key.ts";
+import { KEY_PREFIX, parsePublicKey } from "./statement.ts";
+import type { PublicKey } from "./statement.ts";
 import type { SignedStatement, Statement } from "./statement.ts";
 import { toSignedText } from "./statement.ts";
 
-/** Holds a private key that nothing can read back. */
+/** Holds a private key that cannot be read back. */
 export interface Signer {
   readonly key: PublicKey;
   sign<Kind extends Statement>(statement: Kind): Promise<SignedStatement<Kind>>;
 }
 
 const SEED_BYTES = 32;
-/** RFC 8410 §7: the frame of a private key around its 32 bytes. */
+/** RFC 8410 §7: the DER prefix of a 32-byte private key. */
 const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
 
-/** The seed can be wiped afterwards. */
+/** Copies the seed, so the caller can wipe it afterwards. */
 export function createSigner(seed: Uint8Array): Signer {
-  if (seed.length !== SEED_BYTES) throw new TypeError("An Ed25519 seed has 32 bytes");
+  if (seed.length !== SEED_BYTES) throw new TypeError("An Ed25519 seed must have 32 bytes");
   const secret = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: "der", type: "pkcs8" });
   const key = parsePublicKey(KEY_PREFIX + String(createPublicKey(secret).export({ format: "jwk" }).x));
-  if (!key) throw new TypeError("Ed25519 gave no public key");
+  if (!key) throw new TypeError("Ed25519 returned an invalid public key");
   return {
     key,
     sign: async (statement) => ({ ...statement, key, signature: await signText(toSignedText(statement), secret) }),
   };
 }
 
-/** Checks signatures of one key, on the threads of the platform. */
+/** Verifies signatures of one key on the thread pool. */
 export function createSignatureCheck(key: PublicKey): (statement: SignedStatement) => Promise<boolean> {
   const parsed = toKeyObject(key);
   return async (statement) =>
@@ -39,7 +39,7 @@ export function createSignatureCheck(key: PublicKey): (statement: SignedStatemen
     (await checkText(toSignedText(statement), parsed, Buffer.from(statement.signature, "base64url")));
 }
 
-/** Not every 32 bytes are a point of the curve. */
+/** Returns `undefined` for bytes that are not a point on the curve. */
 function toKeyObject(key: PublicKey): KeyObject | undefined {
   try {
     const x = key.slice(KEY_PREFIX.length);
