@@ -23,10 +23,8 @@ import type { Gateway, Questions } from "./surfaces/index.ts";
 import { declareApi } from "./typegen/index.ts";
 import { networkOf } from "./create-network.ts";
 import { createExecutionId, createPreview, createSeed, mask, reportIncident, timebox } from "./host-powers.ts";
-import { leftBehind } from "./lend-to-programs.ts";
-import type { ProgramSecrets } from "./lend-to-programs.ts";
 import type { Watchers } from "./open-watching.ts";
-import type { Lending } from "./vault/index.ts";
+import type { Lending, ProgramSecrets } from "./vault/index.ts";
 
 /** The rooms of one gateway, once they are open. */
 export interface Parts {
@@ -97,7 +95,7 @@ export function createRooms(
         blocks: settings.analysis.blockOnError,
       }),
     keepValue: async (owner, value) => {
-      await secrets.noticeIn({ id: owner.execution, principal: owner.principal }, leftBehind(value));
+      await secrets.noticeIn({ id: owner.execution, principal: owner.principal }, { value });
       return results.keepValue(owner, value);
     },
     bridge: createBridgesOf(parts, describe, { quotas, network }),

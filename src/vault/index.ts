@@ -2,13 +2,9 @@
 
 export { openVault } from "./open-vault.ts";
 export type { Borrower, SecretSummary, Vault, VaultOptions } from "./open-vault.ts";
-export { createAnswerMask } from "./lending/answer-mask.ts";
-export type { AnswerMask } from "./lending/answer-mask.ts";
-export { createTokens } from "./lending/create-tokens.ts";
-export type { TokenOf } from "./lending/create-tokens.ts";
-export { openLending } from "./lending/open-lending.ts";
-export type { Lending, LendingOptions, LendingStep } from "./lending/open-lending.ts";
-export { grantsFor } from "./lending/secret-grants.ts";
+export { createProgramSecrets } from "./lending/program-secrets.ts";
+export type { ProgramSecrets } from "./lending/program-secrets.ts";
+export type { Lending } from "./lending/open-lending.ts";
 export type { Rotation, RotationRequest } from "./rotate-key.ts";
 export { createKeyLook } from "./look-at-key.ts";
 export type { KeyLookOptions } from "./look-at-key.ts";
