@@ -3,7 +3,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-import { createNetwork, openEgress } from "../src/egress/index.ts";
+import { openEgress } from "../src/egress/index.ts";
+import { createNetwork } from "../src/egress/network.ts";
 import { ms, print, time } from "./measure.ts";
 
 const COUNT = 2000;

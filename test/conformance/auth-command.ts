@@ -3,8 +3,11 @@
  * for each login that it asks for a person who agrees to everything at once.
  */
 
-import { beginLogin, createLoginFetch, createMcpConnector, createTokenSource } from "../../src/connectors/index.ts";
-import type { Login, LoginStore } from "../../src/connectors/index.ts";
+import { beginLogin } from "../../src/connectors/login/begin-login.ts";
+import { createLoginFetch } from "../../src/connectors/login/login-fetch.ts";
+import { createMcpConnector } from "../../src/connectors/mcp/mcp-connector.ts";
+import { createTokenSource } from "../../src/connectors/login/token-source.ts";
+import type { Login, LoginStore } from "../../src/connectors/login/login.ts";
 import { GloveboxError, isJsonObject, parseConnectorId } from "../../src/domain/index.ts";
 import type { HostPort } from "../../src/domain/index.ts";
 import { openEgress } from "../../src/egress/index.ts";

@@ -4,7 +4,7 @@
  */
 
 import { openEgress } from "../../src/egress/index.ts";
-import { createMcpConnector } from "../../src/connectors/index.ts";
+import { createMcpConnector } from "../../src/connectors/mcp/mcp-connector.ts";
 import { isJsonObject, parseConnectorId } from "../../src/domain/index.ts";
 import type { Json, JsonObject, JsonSchema } from "../../src/domain/index.ts";
 

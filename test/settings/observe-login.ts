@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import { parseSettings } from "../../src/config/index.ts";
-import type { BegunLogin } from "../../src/connectors/index.ts";
+import type { BegunLogin } from "../../src/connectors/login/begin-login.ts";
 import { GloveboxError, parseConnectorId } from "../../src/domain/index.ts";
 import { openLoginsAlone } from "../../src/open-logins.ts";
 import { compare } from "./observe.ts";

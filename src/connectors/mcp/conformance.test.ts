@@ -4,7 +4,7 @@ import { after, before, describe } from "node:test";
 
 import { describeConnector } from "../connector.conformance.ts";
 import type { ConnectorSubject } from "../connector.conformance.ts";
-import type { Connector } from "../index.ts";
+import type { Connector } from "../connector.ts";
 import { child, connect, locate, modernChild, remote, startEverything } from "./fixtures/connect.ts";
 import { startModernHttp } from "./fixtures/start-modern-http.ts";
 import type { HttpFixture } from "./fixtures/start-modern-http.ts";

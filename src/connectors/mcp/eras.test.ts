@@ -5,8 +5,10 @@ import { tmpdir } from "node:os";
 import { afterEach, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import type { Connector, EraVerdict, EraVerdicts, McpConnectorOptions } from "../index.ts";
-import { parseVerdictText, toVerdictText } from "../index.ts";
+import type { Connector } from "../connector.ts";
+import type { EraVerdict, EraVerdicts } from "./era.ts";
+import type { McpConnectorOptions } from "./mcp-connector.ts";
+import { parseVerdictText, toVerdictText } from "./era.ts";
 import { planHandshakes } from "./era.ts";
 import { child, connect, kept, locate, modernChild, remote } from "./fixtures/connect.ts";
 import { startModernHttp } from "./fixtures/start-modern-http.ts";

@@ -7,7 +7,7 @@ import { after, before, describe, it } from "node:test";
 
 import { GloveboxError, parseConnectorId } from "../../domain/index.ts";
 import { openEgress } from "../../egress/index.ts";
-import { createMcpConnector } from "../index.ts";
+import { createMcpConnector } from "./mcp-connector.ts";
 
 const FUTURE = "2099-01-01";
 const serverInfo = { name: "x", version: "1" };

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { JsonObject } from "../../domain/index.ts";
-import type { Connector } from "../index.ts";
+import type { Connector } from "../connector.ts";
 import { child, connect } from "./fixtures/connect.ts";
 
 const SERVER = fileURLToPath(new URL("fixtures/hostile-server.mjs", import.meta.url));

@@ -9,8 +9,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import { GloveboxError, isJsonObject, parseConnectorId } from "../../domain/index.ts";
 import type { JsonObject } from "../../domain/index.ts";
 import { openEgress } from "../../egress/index.ts";
-import { createMcpConnector } from "../index.ts";
-import type { Connector } from "../index.ts";
+import { createMcpConnector } from "./mcp-connector.ts";
+import type { Connector } from "../connector.ts";
 
 const opened: Connector[] = [];
 /** What the server saw, in order. */

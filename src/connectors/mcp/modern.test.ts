@@ -5,7 +5,7 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
 import type { CallProgress, JsonObject } from "../../domain/index.ts";
-import type { Connector, RemoteResult } from "../index.ts";
+import type { Connector, RemoteResult } from "../connector.ts";
 import { child, connect, locate, modernChild, remote } from "./fixtures/connect.ts";
 import { startModernHttp } from "./fixtures/start-modern-http.ts";
 import type { HttpFixture } from "./fixtures/start-modern-http.ts";

@@ -13,8 +13,9 @@ import { fileURLToPath } from "node:url";
 import { parseConnectorId } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
 import { openEgress } from "../../egress/index.ts";
-import { createMcpConnector } from "../index.ts";
-import type { Connector, RemoteTool, UpstreamSettings } from "../index.ts";
+import { createMcpConnector } from "./mcp-connector.ts";
+import type { Connector, RemoteTool } from "../connector.ts";
+import type { ConnectionSettings } from "../settings.ts";
 import { findFreePort } from "./fixtures/connect.ts";
 
 const started: ChildProcess[] = [];
@@ -29,7 +30,7 @@ function locate(name: string): string {
   return fileURLToPath(import.meta.resolve(`@modelcontextprotocol/${name}/dist/index.js`));
 }
 
-function connect(settings: UpstreamSettings): Connector {
+function connect(settings: ConnectionSettings): Connector {
   const id = parseConnectorId("real");
   assert.ok(id);
   const keeper = { keep: () => undefined, release: () => undefined };

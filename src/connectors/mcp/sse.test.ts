@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { after, before, test } from "node:test";
 
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
-import type { Connector } from "../index.ts";
+import type { Connector } from "../connector.ts";
 import { connect, findFreePort, remote } from "./fixtures/connect.ts";
 
 let base = "";

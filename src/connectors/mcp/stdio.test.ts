@@ -10,8 +10,9 @@ import { GloveboxError, parseConnectorId } from "../../domain/index.ts";
 import type { Json } from "../../domain/index.ts";
 import { openEgress } from "../../egress/index.ts";
 
-import { createMcpConnector } from "../index.ts";
-import type { Connector, StdioSettings } from "../index.ts";
+import { createMcpConnector } from "./mcp-connector.ts";
+import type { Connector } from "../connector.ts";
+import type { StdioSettings } from "../settings.ts";
 
 const SERVER = fileURLToPath(new URL("fixtures/hostile-server.mjs", import.meta.url));
 const ID = parseConnectorId("hostile");

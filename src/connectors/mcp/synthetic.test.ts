@@ -8,7 +8,7 @@ import { Validator } from "@cfworker/json-schema";
 
 import { isJsonObject } from "../../domain/index.ts";
 import type { JsonObject } from "../../domain/index.ts";
-import type { Connector, RemoteResult, RemoteTool } from "../index.ts";
+import type { Connector, RemoteResult, RemoteTool } from "../connector.ts";
 import { child, connect, locate, modernChild } from "./fixtures/connect.ts";
 import { callSynthetic, defineSynthetic } from "./messages/synthetic.ts";
 

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { createMcpConnector } from "../../connectors/index.ts";
+import { createMcpConnector } from "../../connectors/mcp/mcp-connector.ts";
 import type { Connector } from "../../connectors/index.ts";
 import { isJsonObject, parseConnectorId } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";

@@ -5,8 +5,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 
-import { beginLogin } from "../../../src/connectors/index.ts";
-import type { BegunLogin } from "../../../src/connectors/index.ts";
+import { beginLogin } from "../../../src/connectors/login/begin-login.ts";
+import type { BegunLogin } from "../../../src/connectors/login/begin-login.ts";
 import { GloveboxError, parseConnectorId } from "../../../src/domain/index.ts";
 import { openEgress } from "../../../src/egress/index.ts";
 import { listenForAnswer } from "../../../src/surfaces/cli/listen-for-answer.ts";

@@ -7,17 +7,14 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 
 import { openLedger } from "../../../src/ledger/index.ts";
-import {
-  createLease,
-  createLoginStore,
-  beginLogin,
-  createLoginFetch,
-  createMcpConnector,
-  createTokenSource,
-  parseLoginText,
-  toLoginText,
-} from "../../../src/connectors/index.ts";
-import type { Connector, Login, LoginStore } from "../../../src/connectors/index.ts";
+import { createLease, createLoginStore } from "../../../src/connectors/index.ts";
+import { beginLogin } from "../../../src/connectors/login/begin-login.ts";
+import { createLoginFetch } from "../../../src/connectors/login/login-fetch.ts";
+import { createMcpConnector } from "../../../src/connectors/mcp/mcp-connector.ts";
+import { createTokenSource } from "../../../src/connectors/login/token-source.ts";
+import { parseLoginText, toLoginText } from "../../../src/connectors/login/login.ts";
+import type { Connector } from "../../../src/connectors/index.ts";
+import type { Login, LoginStore } from "../../../src/connectors/login/login.ts";
 import { GloveboxError, parseConnectorId } from "../../../src/domain/index.ts";
 import { openEgress } from "../../../src/egress/index.ts";
 import { openStore } from "../../../src/store/index.ts";
