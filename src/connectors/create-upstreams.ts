@@ -17,8 +17,8 @@ import type { Secret, Vault } from "../vault/index.ts";
 import { createAdapterConnector } from "./adapter/adapter-connector.ts";
 import { parseAdapters } from "./adapter/parse-adapters.ts";
 import type { Connector, DurableValues } from "./connector.ts";
-import { createBorrower } from "./create-borrower.ts";
-import type { BorrowerOptions, Lender } from "./create-borrower.ts";
+import { createBorrowingUpstream } from "./create-borrowing-upstream.ts";
+import type { BorrowingOptions, SecretLender } from "./create-borrowing-upstream.ts";
 import type { HoldLease } from "./login/hold-lease.ts";
 import { createLoginFetch } from "./login/login-fetch.ts";
 import { createLoginStore } from "./login/login-store.ts";
@@ -29,13 +29,13 @@ import type { McpConnectorOptions } from "./mcp/mcp-connector.ts";
 import { createOpenapiConnector } from "./openapi/openapi-connector.ts";
 import type { OpenapiConnectorOptions } from "./openapi/openapi-connector.ts";
 import { resolveTemplates } from "./resolve-templates.ts";
-import type { Borrower } from "./restart/watch-secrets.ts";
+import type { BorrowingUpstream } from "./restart/watch-secrets.ts";
 import type { TokenSource } from "./settings.ts";
 
 const MAX_TEXT_BYTES = 64 * 1024;
 const MAX_CAUSE_BYTES = 500;
 
-export interface UpstreamsOptions extends Omit<BorrowerOptions, "cleanCause"> {
+export interface UpstreamsOptions extends Omit<BorrowingOptions, "cleanCause"> {
   readonly settings: UpstreamSettings;
   readonly keeper: ChildKeeper;
   readonly watchFamily: NonNullable<McpConnectorOptions["watchFamily"]>;
@@ -52,7 +52,7 @@ export interface UpstreamsOptions extends Omit<BorrowerOptions, "cleanCause"> {
 export interface Upstreams {
   readonly connectors: readonly Connector[];
   /** Those that keep what they were lent, and have to be restarted when that changes. */
-  readonly borrowers: readonly Borrower[];
+  readonly borrowers: readonly BorrowingUpstream[];
   /** How tools of an upstream are accepted that were never seen. */
   readonly pinModeOf: (id: ConnectorId) => UpstreamSettings["pins"]["usual"];
   /** Connects to every eager upstream at once and waits for none: the catalog shares these attempts. */
@@ -79,12 +79,12 @@ export async function createUpstreams(options: UpstreamsOptions): Promise<Upstre
   const { usual, byServer } = settings.pins;
   const borrowers = [
     ...[...upstreams].map(([id, server]) =>
-      createBorrower(loans, findInServer(server), (lender, onState) =>
+      createBorrowingUpstream(loans, findInServer(server), (lender, onState) =>
         createMcpConnector({ ...shared, id, onState, settings: toConnectionSettings(id, server, options, lender) }),
       ),
     ),
     ...[...apis].map(([id, api]) =>
-      createBorrower(loans, findInApi(api), (lender, onState) => {
+      createBorrowingUpstream(loans, findInApi(api), (lender, onState) => {
         const { readDocument: readFile } = options;
         return createOpenapiConnector({ ...shared, id, onState, settings: toApiSettings(id, api, lender), readFile });
       }),
@@ -92,7 +92,7 @@ export async function createUpstreams(options: UpstreamsOptions): Promise<Upstre
   ];
   // An adapter is lent a secret at each call, so it never holds an old one.
   const adapterBorrowers = [...adapters].map(([id, { adapter, network }]) =>
-    createBorrower(loans, [], (lender) => {
+    createBorrowingUpstream(loans, [], (lender) => {
       const lend = (name: SecretName): Promise<Secret> => lender.lend(name, `upstream ${id}`);
       return createAdapterConnector({ ...shared, id, adapter, network, lend });
     }),
@@ -115,7 +115,7 @@ function toConnectionSettings(
   id: ConnectorId,
   server: ServerSettings,
   options: UpstreamsOptions,
-  lender: Lender,
+  lender: SecretLender,
 ): McpConnectorOptions["settings"] {
   const purpose = `upstream ${id}`;
   if (server.transport !== "stdio") {
@@ -132,7 +132,7 @@ function createTokens(
   id: ConnectorId,
   { url, oauth }: Extract<ServerSettings, { readonly transport: "http" | "sse" }>,
   { egress, values, vault, holdLease, now }: UpstreamsOptions,
-  { remember }: Lender,
+  { remember }: SecretLender,
 ): TokenSource {
   const fetch = createLoginFetch({ egress, url, grants: oauth.grants });
   const logins = createLoginStore({ values, vault, holdLease, onToken: remember });
@@ -140,7 +140,7 @@ function createTokens(
 }
 
 /** As for MCP servers: secrets of the document and its API are lent when the document is read. */
-function toApiSettings(id: ConnectorId, api: ApiSettings, lender: Lender): OpenapiConnectorOptions["settings"] {
+function toApiSettings(id: ConnectorId, api: ApiSettings, lender: SecretLender): OpenapiConnectorOptions["settings"] {
   const { headers, auth, ...rest } = api;
   const resolve = (templates: ApiSettings["auth"]) => () => resolveTemplates(templates, lender, `upstream ${id}`);
   const holdsSecret = (name: string): boolean => headers[name]?.some((part) => typeof part !== "string") ?? false;

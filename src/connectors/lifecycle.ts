@@ -24,7 +24,7 @@ export interface LifecycleOptions<Link> {
   readonly onState?: ((state: UpstreamStatus["state"]) => void) | undefined;
 }
 
-type State<Link> =
+type ConnectionState<Link> =
   | { readonly kind: "idle" | "closed" }
   | { readonly kind: "connecting"; readonly attempt: Promise<Link> }
   | { readonly kind: "ready"; readonly link: Link }
@@ -43,7 +43,7 @@ export class Lifecycle<Link> {
   readonly #options: LifecycleOptions<Link>;
   readonly #closing = new AbortController();
   readonly #crashes: CrashLog;
-  #state: State<Link> = { kind: "idle" };
+  #state: ConnectionState<Link> = { kind: "idle" };
   #since: Instant;
   #failures = 0;
   #error: GloveboxError | undefined;
@@ -131,7 +131,7 @@ export class Lifecycle<Link> {
     return this.#state.kind === "ready" && this.#state.link === link;
   }
 
-  #enter(next: State<Link>): void {
+  #enter(next: ConnectionState<Link>): void {
     this.#state = next;
     this.#since = this.#options.now();
     this.#options.onState?.(next.kind);

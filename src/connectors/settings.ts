@@ -13,7 +13,8 @@ export interface TokenSource {
   forget(): void;
 }
 
-type Texts = Readonly<Record<string, string>>;
+/** Environment variables or headers, with their secrets filled in. */
+export type ResolvedFields = Readonly<Record<string, string>>;
 
 /** A server that is started as a child process and speaks over its standard streams. */
 export interface StdioSettings {
@@ -22,7 +23,7 @@ export interface StdioSettings {
   readonly args: readonly string[];
   readonly cwd?: string;
   /** What the operator named for this server, secrets resolved. Asked for again at every start. */
-  readonly resolveEnv: () => Promise<Texts>;
+  readonly resolveEnv: () => Promise<ResolvedFields>;
   /** From the start of the process to its first list of tools. */
   readonly startMs: number;
   /** One message of the server; a larger one ends the connection. */
@@ -34,7 +35,7 @@ export interface HttpSettings {
   readonly kind: "http" | "sse";
   readonly url: string;
   /** Headers for every request, secrets resolved. Asked for again at every connect. */
-  readonly resolveHeaders: () => Promise<Texts>;
+  readonly resolveHeaders: () => Promise<ResolvedFields>;
   /** Tokens of a login; headers that bring an authorization of their own come first. */
   readonly tokens?: TokenSource;
   /** Where its requests and their redirects may go; left out, to its own origin. */

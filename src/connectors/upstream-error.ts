@@ -4,7 +4,7 @@ import { GloveboxError, serverCommand } from "../domain/index.ts";
 import type { ConnectorId, ErrorCode } from "../domain/index.ts";
 
 /** Why a connection ended, could not be opened, or a call on it failed. */
-export interface Failure {
+export interface UpstreamFailure {
   readonly code: ErrorCode;
   /** May be shown to a model: exit codes and facts, never output of the server. */
   readonly cause: string;
@@ -15,9 +15,9 @@ export interface Failure {
 
 /** The error for a failure, in the form that all messages about an upstream have. */
 export class UpstreamError extends GloveboxError {
-  readonly kind: Failure["kind"];
+  readonly kind: UpstreamFailure["kind"];
 
-  constructor({ code, cause: fact, hint, kind }: Failure, id: ConnectorId, cause?: unknown) {
+  constructor({ code, cause: fact, hint, kind }: UpstreamFailure, id: ConnectorId, cause?: unknown) {
     super(code, `${id}: ${fact}`, { cause, hint, unsent: isUnsent(cause) });
     this.kind = kind;
   }
@@ -55,7 +55,7 @@ export function findOwnError(thrown: unknown): GloveboxError | undefined {
 }
 
 /** For whatever a connection threw. The message of the system is left out: it may name addresses of this network. */
-export function toConnectionFailure(thrown: unknown): Failure {
+export function toConnectionFailure(thrown: unknown): UpstreamFailure {
   const cause = `it cannot be reached (${findSystemCode(thrown) ?? "connection failed"})`;
   return { code: "UPSTREAM_UNREACHABLE", cause, hint: "Check that the server runs and that its address is right" };
 }

@@ -11,22 +11,22 @@ import type { NetworkPolicy } from "../domain/index.ts";
 
 import { parseOrigin, parseUrl } from "./check-url.ts";
 import { capBody, decodeBody } from "./http/decode-body.ts";
-import type { Outgoing } from "./exchange.ts";
+import type { OutgoingRequest } from "./exchange.ts";
 import { checkForGuest, explainFailure, fetchForGuest } from "./fetch-for-guest.ts";
-import type { GuestAnswer, GuestLimits, GuestRequest, Unsent } from "./fetch-for-guest.ts";
+import type { GuestAnswer, GuestLimits, GuestRequest, UnsentRequest } from "./fetch-for-guest.ts";
 import { follow } from "./follow.ts";
-import type { Road } from "./follow.ts";
+import type { Transport } from "./follow.ts";
 import { checkHeaders } from "./http/headers.ts";
 import { createNetwork } from "./network.ts";
 import type { Network } from "./network.ts";
-import type { Ways } from "./connect/open-connection.ts";
+import type { ConnectionPowers } from "./connect/open-connection.ts";
 import { createProxyCredentials } from "./connect/open-tunnel.ts";
-import type { ProxyLogin } from "./connect/open-tunnel.ts";
+import type { ProxyAccount } from "./connect/open-tunnel.ts";
 import { PinnedAgent } from "./connect/pinned-agent.ts";
 import { admitOwn } from "./reach.ts";
-import type { Reach } from "./reach.ts";
+import type { RequestScope } from "./reach.ts";
 import { resolveHost } from "./connect/resolve-host.ts";
-import type { Target } from "./connect/resolve-host.ts";
+import type { CheckedTarget } from "./connect/resolve-host.ts";
 
 /** The part of `fetch` that upstream clients use. */
 export type FetchLike = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -52,7 +52,7 @@ export interface EgressOptions {
   /** An http proxy, as `http://host:port`, for everything that is not in a private network. */
   readonly proxy?: string;
   /** Who the operator is to the proxy; asked for at first use, and again when the proxy did not take it. */
-  readonly proxyLogin?: () => Promise<ProxyLogin>;
+  readonly proxyLogin?: () => Promise<ProxyAccount>;
   /** Holds for every request, whoever sends it and whatever else allows it. */
   readonly ceiling?: NetworkPolicy;
 }
@@ -66,28 +66,28 @@ export interface Egress extends AsyncDisposable {
   /** One request of a program. Every policy must allow it, so the strictest decides. */
   fetchFor(policies: readonly NetworkPolicy[], request: GuestRequest, limits: GuestLimits): Promise<GuestAnswer>;
   /** Throws what `fetchFor` would be refused with by name. Nothing is sent; addresses are not looked up. */
-  checkFor(policies: readonly NetworkPolicy[], request: Unsent): void;
+  checkFor(policies: readonly NetworkPolicy[], request: UnsentRequest): void;
 }
 
 /** Makes the way out. It opens no connection by itself. */
 export function openEgress({ network = createNetwork(), proxy, proxyLogin, ceiling }: EgressOptions = {}): Egress {
   const closing = new AbortController();
-  const plain: Ways = { network, closing: closing.signal };
+  const plain: ConnectionPowers = { network, closing: closing.signal };
   const via = proxy !== undefined && {
     proxy: { resolve: toProxy(proxy, plain), credentials: createProxyCredentials(proxyLogin) },
   };
-  const ways: Ways = { ...plain, ...via };
-  const road: Road = { agent: new PinnedAgent(ways), ways };
+  const powers: ConnectionPowers = { ...plain, ...via };
+  const transport: Transport = { agent: new PinnedAgent(powers), powers };
   const within = (signal?: AbortSignal | null): AbortSignal =>
     signal ? AbortSignal.any([closing.signal, signal]) : closing.signal;
   const under = ceiling && { ceiling };
   const createFetch =
-    (reach: Reach, maxBytes: number): FetchLike =>
+    (scope: RequestScope, maxBytes: number): FetchLike =>
     async (rawUrl, init = {}) => {
       const url = parseUrl(rawUrl);
-      if (reach.kind === "origin") admitOwn(reach.origin, url);
+      if (scope.kind === "origin") admitOwn(scope.origin, url);
       const outgoing = await toOutgoing(url, init);
-      const { response } = await follow(road, reach, outgoing, within(init.signal));
+      const { response } = await follow(transport, scope, outgoing, within(init.signal));
       return toResponse(response, outgoing.method, maxBytes);
     };
   return {
@@ -102,7 +102,7 @@ export function openEgress({ network = createNetwork(), proxy, proxyLogin, ceili
     },
     fetchFor: (policies, request, limits) =>
       fetchForGuest(
-        road,
+        transport,
         { kind: "policies", policies, ...under },
         { ...request, signal: within(request.signal) },
         limits,
@@ -110,20 +110,23 @@ export function openEgress({ network = createNetwork(), proxy, proxyLogin, ceili
     checkFor: (policies, request) => checkForGuest({ kind: "policies", policies, ...under }, request),
     async [Symbol.asyncDispose]() {
       closing.abort(new GloveboxError("EGRESS_DENIED", "Glovebox is shutting down", { hint: "Start it again" }));
-      road.agent.destroy();
+      transport.agent.destroy();
     },
   };
 }
 
 /** The operator wrote it, so it may lie in a private network, where proxies usually are. */
-function toProxy(proxy: string, { network, closing }: Pick<Ways, "network" | "closing">): () => Promise<Target> {
+function toProxy(
+  proxy: string,
+  { network, closing }: Pick<ConnectionPowers, "network" | "closing">,
+): () => Promise<CheckedTarget> {
   const url = new URL(parseOrigin(proxy));
   const admission = { mayBePrivate: true, remedy: "Check egress.proxy" };
   return () => resolveHost(url, admission, { network, lane: "upstream", signal: closing });
 }
 
 /** The platform's own reading of `init`, which also gives a form its boundary. */
-async function toOutgoing(url: URL, { signal: _, ...init }: RequestInit): Promise<Outgoing> {
+async function toOutgoing(url: URL, { signal: _, ...init }: RequestInit): Promise<OutgoingRequest> {
   const request = new Request(url, init);
   const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined;
   return { url, method: request.method, headers: checkHeaders(request.headers), body };

@@ -6,7 +6,7 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { ACCEPTED_ENCODINGS } from "./http/decode-body.ts";
 import { toTargetKey } from "./connect/pinned-agent.ts";
 import type { PinnedAgent } from "./connect/pinned-agent.ts";
-import type { Target } from "./connect/resolve-host.ts";
+import type { CheckedTarget } from "./connect/resolve-host.ts";
 
 const MAX_RESPONSE_HEADER_BYTES = 64 * 1024;
 /** Answers before the answer, of which an honest server has one or two (RFC 9110 §15.2). */
@@ -14,7 +14,7 @@ const MAX_INFORMATIONAL = 16;
 const USER_AGENT = "glovebox";
 
 /** A request as it goes on the wire; the body is whole, so that its length is known and it can be sent again. */
-export interface Outgoing {
+export interface OutgoingRequest {
   readonly url: URL;
   readonly method: string;
   readonly headers: Headers;
@@ -23,25 +23,25 @@ export interface Outgoing {
   readonly onSent?: () => void;
   /** Hears of every step before anything is sent for it, in the one spelling that counts; what it throws ends the way. */
   readonly onStep?: (step: { readonly url: string; readonly method: string; readonly redirects: number }) => void;
-  readonly lender?: Lender;
+  readonly lender?: StepLender;
 }
 
 /** What one step of a request says, and to whom. */
-export type Step = Pick<Outgoing, "url" | "headers" | "body">;
+export type RequestStep = Pick<OutgoingRequest, "url" | "headers" | "body">;
 
 /** Puts in what only the host of a step may see. It is asked again at every step, and what it gave is not kept. */
-export interface Lender {
+export interface StepLender {
   /** Rejects a step that must not be tried; comes before its host is admitted or looked up. */
-  readonly check: (step: Step) => Promise<void>;
+  readonly check: (step: RequestStep) => Promise<void>;
   /** The step as it is sent; comes after the step was admitted and its addresses were checked. */
-  readonly fill: (step: Step) => Promise<Step>;
+  readonly fill: (step: RequestStep) => Promise<RequestStep>;
 }
 
 /** Rejects with the signal's reason when it fires; after that the response ends with it too. */
 export async function exchange(
   agent: PinnedAgent,
-  target: Target,
-  outgoing: Outgoing,
+  target: CheckedTarget,
+  outgoing: OutgoingRequest,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const key = toTargetKey(target);
@@ -55,7 +55,11 @@ export async function exchange(
   }
 }
 
-function start(agent: PinnedAgent, key: string, { url, method, headers, body, onSent }: Outgoing): ClientRequest {
+function start(
+  agent: PinnedAgent,
+  key: string,
+  { url, method, headers, body, onSent }: OutgoingRequest,
+): ClientRequest {
   const request = send({
     agent,
     host: key,
@@ -115,7 +119,7 @@ function countHints(request: ClientRequest, reject: (reason: Error) => void): vo
   request.on("information", count);
 }
 
-function asksOnly({ method, body }: Outgoing): boolean {
+function asksOnly({ method, body }: OutgoingRequest): boolean {
   return (method === "GET" || method === "HEAD") && body === undefined;
 }
 

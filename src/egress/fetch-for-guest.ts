@@ -7,12 +7,12 @@ import { GloveboxError } from "../domain/index.ts";
 
 import { denied, parseUrl } from "./check-url.ts";
 import { decodeBody, tooLarge } from "./http/decode-body.ts";
-import type { Lender, Outgoing } from "./exchange.ts";
+import type { StepLender, OutgoingRequest } from "./exchange.ts";
 import { follow } from "./follow.ts";
-import type { Road } from "./follow.ts";
+import type { Transport } from "./follow.ts";
 import { parseGuestHeaders } from "./http/headers.ts";
 import { admit } from "./reach.ts";
-import type { Reach } from "./reach.ts";
+import type { RequestScope } from "./reach.ts";
 
 /** TRACE and CONNECT are no requests for a resource; others do not exist. */
 const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
@@ -26,9 +26,9 @@ export interface GuestRequest {
   /** Called when the other side may have received it: from then on a lost answer leaves its effect unknown. */
   readonly onSent?: () => void;
   /** Hears where each step goes, the first one included, once the policies allow it; may throw to end the way there. */
-  readonly onStep?: Outgoing["onStep"];
+  readonly onStep?: OutgoingRequest["onStep"];
   /** For a request that may hold what stands for a secret. */
-  readonly lender?: Lender;
+  readonly lender?: StepLender;
 }
 
 export interface GuestLimits {
@@ -51,8 +51,8 @@ export interface GuestAnswer {
 
 /** Refusals are `EGRESS_DENIED`; a host that does not answer is `UPSTREAM_UNREACHABLE` or `UPSTREAM_TIMEOUT`. */
 export async function fetchForGuest(
-  road: Road,
-  reach: Reach,
+  transport: Transport,
+  scope: RequestScope,
   request: GuestRequest,
   limits: GuestLimits,
 ): Promise<GuestAnswer> {
@@ -68,7 +68,7 @@ export async function fetchForGuest(
   try {
     const { body, onSent, onStep, lender } = request;
     const heard = { ...(onSent && { onSent }), ...(onStep && { onStep }), ...(lender && { lender }) };
-    const arrived = await follow(road, reach, { url, method, headers, body, ...heard }, signal);
+    const arrived = await follow(transport, scope, { url, method, headers, body, ...heard }, signal);
     const { response } = arrived;
     return {
       url: arrived.url.href,
@@ -86,15 +86,15 @@ export async function fetchForGuest(
 }
 
 /** What can be told of a request without sending anything, not even a question for its address. */
-export function checkForGuest(reach: Reach, request: Unsent): void {
+export function checkForGuest(scope: RequestScope, request: UnsentRequest): void {
   const url = parseUrl(request.url);
   parseMethod(request);
   parseGuestHeaders(request.headers);
-  admit(reach, url);
+  admit(scope, url);
 }
 
 /** A request that nobody is going to send. */
-export type Unsent = Pick<GuestRequest, "url" | "method" | "headers" | "body">;
+export type UnsentRequest = Pick<GuestRequest, "url" | "method" | "headers" | "body">;
 
 function parseMethod({ method, body }: Pick<GuestRequest, "method" | "body">): string {
   const upper = method.toUpperCase();

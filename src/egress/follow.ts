@@ -5,12 +5,12 @@ import type { IncomingMessage } from "node:http";
 import { checkHead } from "./http/check-head.ts";
 import { denied, parseUrl } from "./check-url.ts";
 import { exchange } from "./exchange.ts";
-import type { Outgoing } from "./exchange.ts";
+import type { OutgoingRequest } from "./exchange.ts";
 import { toNextHeaders } from "./http/headers.ts";
-import type { Ways } from "./connect/open-connection.ts";
+import type { ConnectionPowers } from "./connect/open-connection.ts";
 import type { PinnedAgent } from "./connect/pinned-agent.ts";
 import { admit } from "./reach.ts";
-import type { Reach } from "./reach.ts";
+import type { RequestScope } from "./reach.ts";
 import { resolveHost } from "./connect/resolve-host.ts";
 
 const MAX_REDIRECTS = 5;
@@ -18,31 +18,36 @@ const REDIRECTS: readonly (number | undefined)[] = [301, 302, 303, 307, 308];
 const ADJUST = "Use the address that it redirects to";
 
 /** What every request of one gateway shares. */
-export interface Road {
+export interface Transport {
   readonly agent: PinnedAgent;
-  readonly ways: Ways;
+  readonly powers: ConnectionPowers;
 }
 
 /** The last response of a chain; its body is still to be read. */
-export interface Arrived {
+export interface FinalResponse {
   readonly response: IncomingMessage;
   readonly url: URL;
   readonly redirects: number;
 }
 
-/** Nothing is sent anywhere before `reach` and every address of the host have been checked for that very step. */
-export async function follow(road: Road, reach: Reach, start: Outgoing, signal: AbortSignal): Promise<Arrived> {
+/** Nothing is sent anywhere before `scope` and every address of the host have been checked for that very step. */
+export async function follow(
+  transport: Transport,
+  scope: RequestScope,
+  start: OutgoingRequest,
+  signal: AbortSignal,
+): Promise<FinalResponse> {
   let outgoing = start;
-  const { network } = road.ways;
-  const lane = reach.kind === "origin" ? "upstream" : "program";
+  const { network } = transport.powers;
+  const lane = scope.kind === "origin" ? "upstream" : "program";
   for (let redirects = 0; ; redirects += 1) {
     await outgoing.lender?.check(outgoing);
-    const admission = admit(reach, outgoing.url);
+    const admission = admit(scope, outgoing.url);
     outgoing.onStep?.({ url: outgoing.url.href, method: outgoing.method, redirects });
     const target = await resolveHost(outgoing.url, admission, { network, lane, signal });
     signal.throwIfAborted();
     const filled = await outgoing.lender?.fill(outgoing);
-    const response = await exchange(road.agent, target, { ...outgoing, ...filled }, signal);
+    const response = await exchange(transport.agent, target, { ...outgoing, ...filled }, signal);
     checkHead(response);
     const { location } = response.headers;
     if (!REDIRECTS.includes(response.statusCode) || location === undefined) {
@@ -51,7 +56,7 @@ export async function follow(road: Road, reach: Reach, start: Outgoing, signal: 
     discard(response);
     if (redirects === MAX_REDIRECTS)
       throw denied(`${start.url.origin} redirects more than ${MAX_REDIRECTS} times`, ADJUST);
-    outgoing = toNext(outgoing, parseUrl(location, outgoing.url), response.statusCode ?? 0, reach);
+    outgoing = toNext(outgoing, parseUrl(location, outgoing.url), response.statusCode ?? 0, scope);
   }
 }
 
@@ -62,13 +67,13 @@ function discard(response: IncomingMessage): void {
   else response.destroy();
 }
 
-function toNext(from: Outgoing, url: URL, status: number, reach: Reach): Outgoing {
+function toNext(from: OutgoingRequest, url: URL, status: number, scope: RequestScope): OutgoingRequest {
   if (from.url.protocol === "https:" && url.protocol === "http:") {
     throw denied(`${from.url.origin} redirects from https to http`, ADJUST);
   }
   const isSameOrigin = url.origin === from.url.origin;
   const keepsMethod = status === 307 || status === 308 || asksOnly(from.method);
-  if (!keepsMethod && reach.kind === "origin") {
+  if (!keepsMethod && scope.kind === "origin") {
     throw denied(`A redirect with status ${status} would change the request`, ADJUST);
   }
   if (keepsMethod && from.body && !isSameOrigin) {

@@ -1,4 +1,4 @@
-/** Answers that can be read in two ways, in none, or without an end. Each kind has a harmless twin that arrives. */
+/** Answers that can be read in two powers, in none, or without an end. Each kind has a harmless twin that arrives. */
 
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { after, before, beforeEach, test } from "node:test";
 
 import { GloveboxError } from "../domain/index.ts";
-import type { Lender } from "./exchange.ts";
+import type { StepLender } from "./exchange.ts";
 import { openEgress } from "./index.ts";
 import type { Egress } from "./index.ts";
 import { OTHER_PUBLIC, PUBLIC, allow, createStubNetwork, openStubServers } from "./fixtures/stub-network.ts";
@@ -42,10 +42,10 @@ after(async () => {
 });
 
 /** Fills `TOKEN` for one host, and writes down what it was asked. */
-function lenderFor(host: string): { readonly lender: Lender; readonly asked: string[] } {
+function lenderFor(host: string): { readonly lender: StepLender; readonly asked: string[] } {
   const asked: string[] = [];
   const fillIn = (value: string, url: URL): string => (url.hostname === host ? value.replace("TOKEN", "VALUE") : value);
-  const lender: Lender = {
+  const lender: StepLender = {
     check: async ({ url }) => {
       asked.push(`check ${url.href}`);
       if (url.href.includes("VALUE")) throw new GloveboxError("EGRESS_DENIED", "It would carry it away");

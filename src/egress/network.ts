@@ -5,7 +5,7 @@ import { connect as connectTo } from "node:net";
 import type { Socket } from "node:net";
 
 /** An open connection, and who is really at its other end. */
-export interface Connected {
+export interface OpenSocket {
   readonly socket: Socket;
   readonly peer: string | undefined;
 }
@@ -18,7 +18,7 @@ export interface Network {
   /** Every address of a name. Rejects, or answers with none, when there is none. Nobody waits once `signal` fired. */
   resolve(name: string, asking: { readonly lane: Lane; readonly signal: AbortSignal }): Promise<readonly string[]>;
   /** To an address, never to a name. Rejects when it fails or `signal` fires. */
-  connect(address: string, port: number, signal: AbortSignal): Promise<Connected>;
+  connect(address: string, port: number, signal: AbortSignal): Promise<OpenSocket>;
   /** Authorities to trust instead of the usual ones, in PEM. */
   readonly authorities?: string;
 }
@@ -39,7 +39,7 @@ export function createNetwork(): Network {
   };
 }
 
-interface Turn<Answer> {
+interface SharedLookup<Answer> {
   readonly answer: Promise<Answer>;
   /** How many wait for the answer; when nobody does any more before it is its turn, it never is. */
   askers: number;
@@ -51,7 +51,7 @@ export function takeTurns<Answer>(
   atOnce: number,
   act: (key: string) => Promise<Answer>,
 ): (key: string, signal: AbortSignal) => Promise<Answer> {
-  const turns = new Map<string, Turn<Answer>>();
+  const turns = new Map<string, SharedLookup<Answer>>();
   let free = atOnce;
   const next = (): void => {
     const waiting = free > 0 ? [...turns.values()].find(({ start }) => start) : undefined;
@@ -60,7 +60,7 @@ export function takeTurns<Answer>(
     waiting.start?.();
     waiting.start = undefined;
   };
-  const open = (key: string): Turn<Answer> => {
+  const open = (key: string): SharedLookup<Answer> => {
     const begun = Promise.withResolvers<void>();
     const answer = begun.promise
       .then(() => act(key))
@@ -91,8 +91,8 @@ async function resolveName(name: string): Promise<readonly string[]> {
   return (await lookup(name, { all: true })).map(({ address }) => address);
 }
 
-function openSocket(address: string, port: number, signal: AbortSignal): Promise<Connected> {
-  const opened = Promise.withResolvers<Connected>();
+function openSocket(address: string, port: number, signal: AbortSignal): Promise<OpenSocket> {
+  const opened = Promise.withResolvers<OpenSocket>();
   if (signal.aborted) return Promise.reject(signal.reason);
   const socket = connectTo({ host: address, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30_000 });
   const stop = (): void => {

@@ -10,7 +10,7 @@ import { denied } from "./check-url.ts";
  * where its requests may go; a program has whatever every one of its policies allows. The ceiling holds for all of
  * them, so the strictest of everything that concerns a request decides.
  */
-export type Reach = (
+export type RequestScope = (
   | {
       readonly kind: "origin";
       readonly origin: string;
@@ -21,16 +21,16 @@ export type Reach = (
 ) & { readonly ceiling?: NetworkPolicy };
 
 /** What is known of an admitted request: whether its address may lie in a private network, and else how to ask. */
-export interface Admission {
+export interface AddressRule {
   readonly mayBePrivate: boolean;
   readonly remedy: string;
 }
 
 /** Throws `EGRESS_DENIED` with the way to ask. Without any policy nothing is allowed. */
-export function admit(reach: Reach, url: URL): Admission {
-  const asked = reach.kind === "origin" ? admitOrigin(reach, url) : admitByPolicies(reach.policies, url);
-  if (!reach.ceiling) return asked;
-  const under = admitByPolicies([reach.ceiling], url);
+export function admit(scope: RequestScope, url: URL): AddressRule {
+  const asked = scope.kind === "origin" ? admitOrigin(scope, url) : admitByPolicies(scope.policies, url);
+  if (!scope.ceiling) return asked;
+  const under = admitByPolicies([scope.ceiling], url);
   return asked.mayBePrivate ? under : asked;
 }
 
@@ -44,13 +44,16 @@ export function admitOwn(origin: string, url: URL): void {
 }
 
 /** Comparing whole origins also forbids a downgrade from https to http. */
-function admitOrigin({ origin, mayBePrivate, policies = [] }: Extract<Reach, { kind: "origin" }>, url: URL): Admission {
+function admitOrigin(
+  { origin, mayBePrivate, policies = [] }: Extract<RequestScope, { kind: "origin" }>,
+  url: URL,
+): AddressRule {
   if (policies.length > 0) return admitByPolicies(policies, url);
   admitOwn(origin, url);
   return { mayBePrivate, remedy: "Write its address in the configuration, as url or baseUrl" };
 }
 
-function admitByPolicies(policies: readonly NetworkPolicy[], url: URL): Admission {
+function admitByPolicies(policies: readonly NetworkPolicy[], url: URL): AddressRule {
   if (policies.length === 0) throw blocked();
   const place = toPlace(url);
   const verdicts = policies.map((policy) => admitByPolicy(policy, place, url.protocol));

@@ -116,11 +116,11 @@ test("a secret becomes plain text in these files only, and no front door of the 
   const revealing = shipped.filter(({ text }) => text.includes(".reveal()")).map(({ file }) => file);
   assert.deepEqual(revealing.toSorted(), [
     "connectors/adapter/adapter-connector.ts",
-    "connectors/create-borrower.ts",
+    "connectors/create-borrowing-upstream.ts",
     "connectors/login/login.ts",
     "connectors/login/revoke-login.ts",
     "connectors/login/token-source.ts",
-    "connectors/mcp/wire/authorize-fetch.ts",
+    "connectors/mcp/transport/authorize-fetch.ts",
     "connectors/resolve-templates.ts",
     "open-records.ts",
     "vault/fill-templates.ts",

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import { parseSettings } from "../../src/config/index.ts";
-import type { BegunLogin } from "../../src/connectors/login/begin-login.ts";
+import type { PendingLogin } from "../../src/connectors/login/begin-login.ts";
 import { GloveboxError, parseConnectorId } from "../../src/domain/index.ts";
 import { openLoginsAlone } from "../../src/open-logins.ts";
 import { compare } from "./observe.ts";
@@ -14,7 +14,7 @@ import type { World } from "../fixtures/login-provider.ts";
 
 const DOCUMENT = "https://operator.example/glovebox.json";
 
-type Look = (begun: BegunLogin, world: World) => unknown;
+type Look = (begun: PendingLogin, world: World) => unknown;
 
 /** Begins a login with each of two settings; a refusal is observed as its code. */
 function compareLogins(look: Look, make: (world: World) => readonly [Case, Case]): () => Promise<void> {

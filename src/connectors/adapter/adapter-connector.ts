@@ -8,7 +8,7 @@ import type { Egress, FetchLike } from "../../egress/index.ts";
 import type { Secret } from "../../vault/index.ts";
 
 import { toShownText } from "../shown-text.ts";
-import type { Clean } from "../shown-text.ts";
+import type { TextCleaner } from "../shown-text.ts";
 import type { CallOptions, Connector, RemoteAnnotations, RemoteResult, RemoteTool } from "../connector.ts";
 import { PLAIN_NETWORK, matchesName, listPolicies } from "../network-policies.ts";
 import { DEFAULT_MESSAGE_BYTES } from "../settings.ts";
@@ -22,7 +22,7 @@ export interface AdapterConnectorOptions {
   readonly adapter: Adapter;
   readonly now: () => Instant;
   /** Applied to what a tool throws before anyone reads it. */
-  readonly clean: Clean;
+  readonly clean: TextCleaner;
   readonly lend: (name: SecretName) => Promise<Secret>;
   readonly egress: Pick<Egress, "fetchUnder">;
   /** Where the `fetch` of its tools leads; left out, nowhere. */
@@ -127,7 +127,7 @@ function createFetch({ id, egress, network }: AdapterConnectorOptions, tool: str
 }
 
 /** Remembers what was lent during one call, so that an error cannot show it. */
-function createLoan({ id, lend }: AdapterConnectorOptions): Pick<AdapterContext, "secret"> & { hide: Clean } {
+function createLoan({ id, lend }: AdapterConnectorOptions): Pick<AdapterContext, "secret"> & { hide: TextCleaner } {
   const lent = new Set<string>();
   return {
     async secret(rawName) {
@@ -148,7 +148,7 @@ function toMissing(thrown: unknown, id: ConnectorId): unknown {
   return new GloveboxError("UPSTREAM_AUTH_REQUIRED", `${id}: ${thrown.message}`, { ...thrown.details, cause: thrown });
 }
 
-function toCallError(thrown: unknown, id: ConnectorId, toShown: Clean): GloveboxError {
+function toCallError(thrown: unknown, id: ConnectorId, toShown: TextCleaner): GloveboxError {
   if (thrown instanceof GloveboxError) return thrown;
   const text = thrown instanceof Error ? thrown.message : typeof thrown === "string" ? thrown : "";
   return failed(`${id}: ${toShown(text).trim() || "the tool failed without a text"}`, thrown);

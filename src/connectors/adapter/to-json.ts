@@ -13,7 +13,7 @@ export function toJson(value: unknown, source: string): Json {
     const text = JSON.stringify(value, refuseForeign);
     return JSON.parse(text) as Json;
   } catch (cause) {
-    const why = cause instanceof ForeignValue ? cause.message : "it is circular, too deep or cannot be written";
+    const why = cause instanceof NotJson ? cause.message : "it is circular, too deep or cannot be written";
     throw new GloveboxError("UPSTREAM_RESULT_INVALID", `${source}: the result is no JSON: ${why}`, {
       hint: "The adapter is at fault: it may return text, numbers, booleans, null, lists and plain objects",
       cause,
@@ -21,14 +21,13 @@ export function toJson(value: unknown, source: string): Json {
   }
 }
 
-class ForeignValue extends Error {}
+class NotJson extends Error {}
 
 function refuseForeign(key: string, value: unknown): unknown {
   const kind = typeof value;
-  if (kind === "bigint" || kind === "function" || kind === "symbol")
-    throw new ForeignValue(`${place(key)} is a ${kind}`);
-  if (kind === "number" && !Number.isFinite(value)) throw new ForeignValue(`${place(key)} is ${String(value)}`);
-  if (value instanceof Map || value instanceof Set) throw new ForeignValue(`${place(key)} is a Map or a Set`);
+  if (kind === "bigint" || kind === "function" || kind === "symbol") throw new NotJson(`${place(key)} is a ${kind}`);
+  if (kind === "number" && !Number.isFinite(value)) throw new NotJson(`${place(key)} is ${String(value)}`);
+  if (value instanceof Map || value instanceof Set) throw new NotJson(`${place(key)} is a Map or a Set`);
   return value;
 }
 

@@ -16,7 +16,7 @@ import type { ConnectorId, Instant } from "../../domain/index.ts";
 import { chooseClient } from "./choose-client.ts";
 import type { ClientChoice } from "./choose-client.ts";
 import { discoverLogin } from "./discover.ts";
-import type { Discovered } from "./discover.ts";
+import type { DiscoveredLogin } from "./discover.ts";
 import { toClientInformation, withTokens } from "./login.ts";
 import type { Login, LoginClient } from "./login.ts";
 import { explainLogin, loginRefused } from "./login-errors.ts";
@@ -39,7 +39,7 @@ export interface LoginRequest extends LoginReach {
 }
 
 /** A login that waits for a person. */
-export interface BegunLogin {
+export interface PendingLogin {
   /** For the person's browser. */
   readonly authorizationUrl: URL;
   readonly issuer: string;
@@ -48,7 +48,7 @@ export interface BegunLogin {
 }
 
 /** Discovers, becomes a client, and makes the address that a person has to open. Nothing is kept. */
-export async function beginLogin(request: LoginRequest): Promise<BegunLogin> {
+export async function beginLogin(request: LoginRequest): Promise<PendingLogin> {
   const { id } = request;
   try {
     return await begin(request);
@@ -57,14 +57,14 @@ export async function beginLogin(request: LoginRequest): Promise<BegunLogin> {
   }
 }
 
-interface Attempt {
-  readonly discovered: Discovered;
+interface LoginAttempt {
+  readonly discovered: DiscoveredLogin;
   readonly client: LoginClient;
   readonly codeVerifier: string;
   readonly scope: string | undefined;
 }
 
-async function begin(request: LoginRequest): Promise<BegunLogin> {
+async function begin(request: LoginRequest): Promise<PendingLogin> {
   const { id, redirectUri, state, choice } = request;
   const fetch = createLoginFetch(request);
   const discovered = await discoverLogin({ ...request, fetch });
@@ -96,13 +96,13 @@ async function begin(request: LoginRequest): Promise<BegunLogin> {
 }
 
 /** `offline_access` is what some servers want to hear before they give out a refresh token. */
-function chooseScope({ scopes, moreScopes }: LoginRequest, { scope, metadata }: Discovered): string | undefined {
+function chooseScope({ scopes, moreScopes }: LoginRequest, { scope, metadata }: DiscoveredLogin): string | undefined {
   const wanted = computeScopeUnion(scopes.length > 0 ? scopes.join(" ") : scope, ...moreScopes);
   const offersRefresh = metadata.scopes_supported?.includes("offline_access") === true;
   return wanted !== undefined && offersRefresh ? computeScopeUnion(wanted, "offline_access") : wanted;
 }
 
-async function finish(request: LoginRequest, attempt: Attempt, answer: URLSearchParams): Promise<Login> {
+async function finish(request: LoginRequest, attempt: LoginAttempt, answer: URLSearchParams): Promise<Login> {
   const { id, redirectUri, now } = request;
   const { discovered, client, codeVerifier, scope } = attempt;
   const { metadata, resource } = discovered;

@@ -7,7 +7,7 @@ import { fillTemplates } from "../../vault/index.ts";
 import type { Vault } from "../../vault/index.ts";
 
 import { beginLogin } from "./begin-login.ts";
-import type { BegunLogin } from "./begin-login.ts";
+import type { PendingLogin } from "./begin-login.ts";
 import { createLoginFetch } from "./login-fetch.ts";
 import type { LoginReach } from "./login-fetch.ts";
 import type { Login, LoginStore } from "./login.ts";
@@ -17,7 +17,7 @@ import type { Revocation } from "./revoke-login.ts";
 /** Everything that is done with the login of one upstream. */
 export interface Logins {
   /** Discovers and registers. `scopes` are requested in addition to those of an earlier login. */
-  begin(id: ConnectorId, request: BeginLoginRequest): Promise<BegunLogin>;
+  begin(id: ConnectorId, request: BeginLoginRequest): Promise<PendingLogin>;
   /** Recorded in the ledger first. Running gateways use the login within a few seconds. */
   keep(login: Login, actor: string): Promise<void>;
   /** Removes the login, then revokes its tokens at the authorization server if that supports it. */
@@ -92,7 +92,7 @@ function findReach(upstreams: LoginsOptions["upstreams"], id: ConnectorId): Omit
 }
 
 /** Requests the scopes of an earlier login again, so that adding one scope does not lose the others. */
-async function begin(options: LoginsOptions, id: ConnectorId, request: BeginLoginRequest): Promise<BegunLogin> {
+async function begin(options: LoginsOptions, id: ConnectorId, request: BeginLoginRequest): Promise<PendingLogin> {
   const upstream = options.upstreams.get(id);
   if (upstream === undefined || upstream.transport === "stdio") {
     throw new GloveboxError("REQUEST_INVALID", `${id} is not an HTTP server`, {

@@ -17,7 +17,7 @@ import type { FetchLike } from "../../egress/index.ts";
 
 import { loginRefused } from "./login-errors.ts";
 
-export interface Discovered {
+export interface DiscoveredLogin {
   readonly metadata: AuthorizationServerMetadata;
   /** As the server spells it: what a token is asked for. */
   readonly resource: string;
@@ -33,7 +33,7 @@ export interface DiscoverOptions {
 }
 
 /** Asks the upstream without a credential, and follows what it answers. */
-export async function discoverLogin(options: DiscoverOptions): Promise<Discovered> {
+export async function discoverLogin(options: DiscoverOptions): Promise<DiscoveredLogin> {
   const { id, url, fetch } = options;
   const challenge = await askForChallenge(options);
   const found = await findResource(url, challenge.resourceMetadataUrl, fetch);

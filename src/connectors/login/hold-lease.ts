@@ -10,7 +10,7 @@ const LEASE_MS = 30_000;
 const POLL_MS = 50;
 
 /** One claim of a place that only `holder` has until it gives it back or its time is over. */
-interface PlaceClaim {
+interface LeaseClaim {
   readonly kind: "place";
   readonly key: string;
   readonly limit: number;
@@ -20,7 +20,7 @@ interface PlaceClaim {
 
 /** Where leases are kept; every process of an installation shares it. */
 export interface LeasePlaces {
-  take(claims: readonly PlaceClaim[], now: Instant): Promise<{ readonly kind: "taken" | "full" }>;
+  take(claims: readonly LeaseClaim[], now: Instant): Promise<{ readonly kind: "taken" | "full" }>;
   giveBack(holder: string, used: number): Promise<void>;
 }
 

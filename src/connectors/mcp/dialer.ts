@@ -5,16 +5,16 @@ import { GloveboxError } from "../../domain/index.ts";
 import type { ConnectorId } from "../../domain/index.ts";
 
 import { UpstreamError, closedError } from "../upstream-error.ts";
-import { createWire } from "./wire/create-wire.ts";
-import type { WireOptions } from "./wire/create-wire.ts";
-import type { Garbage, Wire } from "./wire/wire.ts";
+import { createTransport } from "./transport/create-transport.ts";
+import type { TransportOptions } from "./transport/create-transport.ts";
+import type { Garbage, ServerTransport } from "./transport/server-transport.ts";
 import { planHandshakes } from "./era.ts";
 import type { EraVerdict, EraVerdicts, Handshake } from "./era.ts";
 import { openLink } from "./link.ts";
 import type { Link, LinkOptions } from "./link.ts";
 import { suggestsOtherEra, toUpstreamError } from "./to-error.ts";
 
-export interface DialerOptions extends WireOptions {
+export interface DialerOptions extends TransportOptions {
   /** Without it every start probes the server for its era. */
   readonly verdicts?: EraVerdicts;
 }
@@ -25,9 +25,9 @@ type LinkEvents = Pick<LinkOptions, "onToolsChanged" | "onEnd">;
 export class Dialer {
   readonly #options: DialerOptions;
   readonly #events: LinkEvents;
-  readonly #wires = new Set<Wire>();
+  readonly #transports = new Set<ServerTransport>();
   /** The latest one, open or not: its output explains the current state. */
-  #latest: Wire | undefined;
+  #latest: ServerTransport | undefined;
 
   constructor(options: DialerOptions, events: LinkEvents) {
     this.#options = options;
@@ -64,12 +64,12 @@ export class Dialer {
     }
   }
 
-  discard(wire: Wire): void {
-    void wire.close().finally(() => this.#wires.delete(wire));
+  discard(transport: ServerTransport): void {
+    void transport.close().finally(() => this.#transports.delete(transport));
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#wires].map((wire) => wire.close()));
+    await Promise.all([...this.#transports].map((transport) => transport.close()));
   }
 
   async #tryEach([first = "ask", ...others]: readonly Handshake[], signal: AbortSignal): Promise<Link> {
@@ -86,15 +86,15 @@ export class Dialer {
     const { id, clean, settings } = this.#options;
     const probeMs =
       handshake === "ask" && settings.kind === "stdio" ? settings.startMs / PROBE_SHARE : settings.startMs;
-    let wire: Wire | undefined;
+    let transport: ServerTransport | undefined;
     try {
-      wire = await untilAborted(createWire(this.#options), signal);
-      this.#latest = wire;
-      this.#wires.add(wire);
-      return await untilAborted(openLink(wire, { handshake, probeMs, signal, ...this.#events }), signal);
+      transport = await untilAborted(createTransport(this.#options), signal);
+      this.#latest = transport;
+      this.#transports.add(transport);
+      return await untilAborted(openLink(transport, { handshake, probeMs, signal, ...this.#events }), signal);
     } catch (thrown) {
-      const error = toUpstreamError(thrown, { id, clean, failure: wire?.failure?.(), isOpening: true });
-      if (wire) this.discard(wire);
+      const error = toUpstreamError(thrown, { id, clean, failure: transport?.failure?.(), isOpening: true });
+      if (transport) this.discard(transport);
       throw error;
     }
   }

@@ -7,7 +7,7 @@ import { isJsonObject } from "../../domain/index.ts";
 import type { JsonObject, TraceContext } from "../../domain/index.ts";
 
 import type { RemoteTool } from "../connector.ts";
-import type { Wire } from "./wire/wire.ts";
+import type { ServerTransport } from "./transport/server-transport.ts";
 import type { Era, Handshake } from "./era.ts";
 import { followChanges } from "./follow-changes.ts";
 import { listTools } from "./messages/parse-tools.ts";
@@ -51,7 +51,7 @@ export interface AskOptions {
 }
 
 export interface Link {
-  readonly wire: Wire;
+  readonly transport: ServerTransport;
   readonly era: Era;
   /** The negotiated revision of the protocol, such as `2025-11-25`. */
   readonly revision: string;
@@ -64,17 +64,17 @@ export interface Link {
   untilIdle(): Promise<void>;
 }
 
-/** Starts the wire, shakes hands and lists the tools. On failure the wire may still be open: its owner closes it. */
-export async function openLink(wire: Wire, options: LinkOptions): Promise<Link> {
+/** Starts the transport, does the handshake and lists the tools. On failure the transport may still be open: its owner closes it. */
+export async function openLink(transport: ServerTransport, options: LinkOptions): Promise<Link> {
   const { signal, onEnd, onToolsChanged } = options;
   const client = createClient(options);
   client.setNotificationHandler("notifications/tools/list_changed", () => onToolsChanged());
-  await client.connect(wire, { signal, timeout: NO_TIMEOUT_MS });
+  await client.connect(transport, { signal, timeout: NO_TIMEOUT_MS });
   const ended = new AbortController();
   await watchTools(client, options, ended.signal);
   const headers = new Map<string, readonly ParamHeader[]>();
   const list = (listSignal: AbortSignal): Promise<readonly RemoteTool[]> => listOver(client, headers, listSignal);
-  const link = createLink(client, { wire, tools: await list(signal), list, headers });
+  const link = createLink(client, { transport, tools: await list(signal), list, headers });
   const onclose = (): void => {
     ended.abort();
     onEnd(link);
@@ -100,13 +100,13 @@ async function watchTools(client: Client, options: LinkOptions, signal: AbortSig
 }
 
 interface LinkParts {
-  readonly wire: Wire;
+  readonly transport: ServerTransport;
   readonly tools: readonly RemoteTool[];
   readonly list: Link["listTools"];
   readonly headers: ReadonlyMap<string, readonly ParamHeader[]>;
 }
 
-function createLink(client: Client, { wire, tools, list, headers }: LinkParts): Link {
+function createLink(client: Client, { transport, tools, list, headers }: LinkParts): Link {
   const requests = new Set<Promise<unknown>>();
   const track = (request: Promise<unknown>): Promise<unknown> => {
     const settled = request.catch(() => undefined).finally(() => requests.delete(settled));
@@ -114,7 +114,7 @@ function createLink(client: Client, { wire, tools, list, headers }: LinkParts): 
     return request;
   };
   return {
-    wire,
+    transport,
     tools,
     era: client.getProtocolEra() ?? "legacy",
     revision: client.getNegotiatedProtocolVersion() ?? "",
@@ -157,7 +157,7 @@ function learnHeaders({ name, input }: RemoteTool, headers: Map<string, readonly
   return found !== undefined;
 }
 
-interface WireRequest {
+interface LinkRequest {
   readonly method: string;
   readonly params: JsonObject;
 }
@@ -168,7 +168,7 @@ interface WireRequest {
  */
 async function ask(
   client: Client,
-  { method, params }: WireRequest,
+  { method, params }: LinkRequest,
   options: AskOptions & { readonly headers?: Readonly<Record<string, string>> },
 ): Promise<unknown> {
   const { signal, onProgress, headers = {} } = options;

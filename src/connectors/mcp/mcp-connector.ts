@@ -9,13 +9,13 @@ import type { CallOptions, Connector, RemoteResult, RemoteTool } from "../connec
 import { Lifecycle } from "../lifecycle.ts";
 import { createListeners } from "../listeners.ts";
 import { LoginNeeded, UpstreamError, closedError, toAbortError, toFact } from "../upstream-error.ts";
-import type { Failure } from "../upstream-error.ts";
+import type { UpstreamFailure } from "../upstream-error.ts";
 import { Dialer } from "./dialer.ts";
 import type { DialerOptions } from "./dialer.ts";
 import type { Link } from "./link.ts";
 import { createProgressGate } from "./messages/progress.ts";
 import { callSynthetic } from "./messages/synthetic.ts";
-import { toResult } from "./messages/to-value.ts";
+import { parseResult } from "./messages/parse-result.ts";
 import { isCrash, toUpstreamError } from "./to-error.ts";
 
 export interface McpConnectorOptions extends DialerOptions {
@@ -102,7 +102,7 @@ class McpConnector implements Connector {
   async restart(): Promise<void> {
     const link = this.#lifecycle.restart();
     this.#breaker.reset();
-    await link?.wire.close();
+    await link?.transport.close();
     this.#listeners.notify();
   }
 
@@ -115,7 +115,7 @@ class McpConnector implements Connector {
     return this.close();
   }
 
-  async #send(link: Link, { remoteName, args, options }: ToolCall): Promise<RemoteResult> {
+  async #send(link: Link, { remoteName, args, options }: RemoteCall): Promise<RemoteResult> {
     const { signal, onProgress, onSent, trace } = options;
     onSent?.();
     const gate = onProgress && { onProgress: createProgressGate(onProgress, this.#options) };
@@ -123,7 +123,7 @@ class McpConnector implements Connector {
     if (this.#tools.some(({ name, synthetic }) => synthetic && name === remoteName)) {
       return callSynthetic(remoteName, args, (method, params) => link.ask(method, params, askOptions));
     }
-    return toResult(await link.callTool(remoteName, args, askOptions), this.#options.clean);
+    return parseResult(await link.callTool(remoteName, args, askOptions), this.#options.clean);
   }
 
   async #open(closing: AbortSignal): Promise<Link> {
@@ -134,8 +134,8 @@ class McpConnector implements Connector {
   }
 
   #onEnd(link: Link): void {
-    this.#lifecycle.lose(link, new UpstreamError(link.wire.failure?.() ?? LOST, this.id));
-    this.#dialer.discard(link.wire);
+    this.#lifecycle.lose(link, new UpstreamError(link.transport.failure?.() ?? LOST, this.id));
+    this.#dialer.discard(link.transport);
   }
 
   /** A server that returns with other tools counts as one that announced a change. */
@@ -169,10 +169,10 @@ class McpConnector implements Connector {
   #explain(thrown: unknown, link: Link): GloveboxError {
     if (this.#lifecycle.view().state === "closed") return closedError(this.id);
     const { clean } = this.#options;
-    const error = toUpstreamError(thrown, { id: this.id, clean, failure: link.wire.failure?.() });
+    const error = toUpstreamError(thrown, { id: this.id, clean, failure: link.transport.failure?.() });
     if (error.code === "UPSTREAM_UNREACHABLE" || error instanceof LoginNeeded) {
       this.#lifecycle.lose(link, error);
-      void link.untilIdle().then(() => this.#dialer.discard(link.wire));
+      void link.untilIdle().then(() => this.#dialer.discard(link.transport));
     } else if (error.code === "UPSTREAM_FAILED") {
       this.#lifecycle.prove(link);
     }
@@ -180,13 +180,13 @@ class McpConnector implements Connector {
   }
 }
 
-interface ToolCall {
+interface RemoteCall {
   readonly remoteName: string;
   readonly args: JsonObject;
   readonly options: CallOptions;
 }
 
-const LOST: Failure = {
+const LOST: UpstreamFailure = {
   code: "UPSTREAM_UNREACHABLE",
   cause: "the connection was lost",
   hint: "Call again to reconnect",

@@ -13,19 +13,19 @@ import { isJsonObject } from "../../domain/index.ts";
 import type { ConnectorId, GloveboxError } from "../../domain/index.ts";
 
 import { toShownText } from "../shown-text.ts";
-import type { Clean } from "../shown-text.ts";
+import type { TextCleaner } from "../shown-text.ts";
 import { UpstreamError, findOwnError, toConnectionFailure } from "../upstream-error.ts";
-import type { Failure } from "../upstream-error.ts";
+import type { UpstreamFailure } from "../upstream-error.ts";
 import { InputRequired } from "./link.ts";
-import { STREAM_ENDED } from "./wire/http-wire.ts";
+import { STREAM_ENDED } from "./transport/http-transport.ts";
 
 const MAX_MESSAGE_BYTES = 2048;
 
 export interface ErrorContext {
   readonly id: ConnectorId;
-  readonly clean: Clean;
+  readonly clean: TextCleaner;
   /** What the transport knows about a closed connection, which explains it better than the client can. */
-  readonly failure: Failure | undefined;
+  readonly failure: UpstreamFailure | undefined;
   /** True while the connection is opened: the server was only asked to start and to list its tools. */
   readonly isOpening?: boolean;
 }
@@ -50,7 +50,7 @@ export function suggestsOtherEra(error: GloveboxError): boolean {
   return error instanceof UpstreamError && error.kind !== undefined;
 }
 
-function diagnose(thrown: unknown, context: ErrorContext): Failure {
+function diagnose(thrown: unknown, context: ErrorContext): UpstreamFailure {
   // The client wraps what failed during the negotiation of the era. The cause explains more.
   if (thrown instanceof SdkError && thrown.code === SdkErrorCode.EraNegotiationFailed && thrown.cause !== undefined) {
     return diagnose(thrown.cause, context);
@@ -85,7 +85,7 @@ function findForeignVersions(thrown: unknown): readonly unknown[] | undefined {
   return version === undefined ? undefined : [version];
 }
 
-function toVersionFailure(versions: readonly unknown[]): Failure {
+function toVersionFailure(versions: readonly unknown[]): UpstreamFailure {
   const shown = versions.slice(0, 5).filter((one) => typeof one === "string" && /^[\w.-]{1,40}$/.test(one));
   const which = shown.length === 0 ? "" : ` (it supports ${shown.join(", ")})`;
   return {
@@ -96,12 +96,12 @@ function toVersionFailure(versions: readonly unknown[]): Failure {
   };
 }
 
-function toAnswerFailure(cause: string): Failure {
+function toAnswerFailure(cause: string): UpstreamFailure {
   const hint = "Check that the address belongs to an MCP server, and that the server is up to date";
   return { code: "UPSTREAM_RESULT_INVALID", cause, hint, kind: "misunderstood" };
 }
 
-function fromProtocol(thrown: ProtocolError, { clean, isOpening = false }: ErrorContext): Failure {
+function fromProtocol(thrown: ProtocolError, { clean, isOpening = false }: ErrorContext): UpstreamFailure {
   if (thrown.code === STREAM_ENDED) {
     const hint = "The server closed the connection, or its answer was too large; ask for less at a time";
     return { code: "UPSTREAM_UNREACHABLE", cause: "the response ended before the answer came", hint };
@@ -120,13 +120,13 @@ const OPENING_HINT = "Check what the server needs to start: its network, its acc
 const NEEDS_CAPABILITY = -32_021;
 
 /** The tool wants an answer from a person or a model before it continues. A connector cannot ask for one. */
-const INPUT_REQUIRED: Failure = {
+const INPUT_REQUIRED: UpstreamFailure = {
   code: "UPSTREAM_FAILED",
   cause: "the tool asks for input from a person while it runs, and Glovebox cannot forward the request",
   hint: "Give everything that it needs in the arguments, or use another tool",
 };
 
-function fromStatus(status: number): Failure {
+function fromStatus(status: number): UpstreamFailure {
   const cause = `it answered with HTTP status ${status}`;
   if (status === 401 || status === 403) {
     return { code: "UPSTREAM_AUTH_REQUIRED", cause, hint: "Set or renew the credential in this upstream's headers" };
@@ -135,7 +135,7 @@ function fromStatus(status: number): Failure {
   return { code: "UPSTREAM_UNREACHABLE", cause, hint, kind: "misunderstood" };
 }
 
-function fromSdk(thrown: SdkError): Failure {
+function fromSdk(thrown: SdkError): UpstreamFailure {
   if (thrown.code === SdkErrorCode.RequestTimeout) {
     return { code: "UPSTREAM_TIMEOUT", cause: "it did not answer in time", hint: "Try again later" };
   }

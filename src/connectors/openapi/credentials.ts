@@ -4,10 +4,10 @@ import { GloveboxError } from "../../domain/index.ts";
 import type { ConnectorId } from "../../domain/index.ts";
 import { createMask } from "../../vault/index.ts";
 
-import type { Operation, Place, SecurityScheme } from "./operation.ts";
+import type { Operation, ParameterPlace, SecurityScheme } from "./operation.ts";
 
 interface Credential {
-  readonly place: Place;
+  readonly place: ParameterPlace;
   readonly name: string;
   readonly value: string;
 }
@@ -22,7 +22,7 @@ export interface Credentials {
   /** What goes with one operation, by the document's own words about its security. */
   of(operation: Pick<Operation, "security">): readonly Credential[];
   /** True for a place that only the host fills; case makes no difference. */
-  isReserved(place: Place, name: string): boolean;
+  isReserved(place: ParameterPlace, name: string): boolean;
   /** The text without any of the values, for everything that comes back. */
   hide(text: string): string;
 }

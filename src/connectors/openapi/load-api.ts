@@ -9,6 +9,7 @@ import type { ChildKeeper, ConnectorId, NetworkPolicy, UpstreamNetwork } from ".
 import type { RemoteTool } from "../connector.ts";
 import { PLAIN_NETWORK, listPolicies } from "../network-policies.ts";
 import { DEFAULT_MESSAGE_BYTES } from "../settings.ts";
+import type { ResolvedFields } from "../settings.ts";
 import { compileApi } from "./compile-api.ts";
 import type { CompileRequest, CompiledHead, CompiledTool } from "./compile-api.ts";
 import { compileElsewhere } from "./compile-elsewhere.ts";
@@ -26,19 +27,17 @@ const TOOLS_PER_TURN = 5;
 const MAX_PATTERNS = 10;
 const MAX_PATTERN_CHARACTERS = 500;
 
-type Texts = Readonly<Record<string, string>>;
-
 /** How to reach one API. Secrets come in late, through functions, so that settings can be shown and logged. */
 export interface OpenapiSettings {
   readonly document: { readonly kind: "file"; readonly path: string } | { readonly kind: "url"; readonly url: string };
   readonly baseUrl: string | undefined;
   readonly include: readonly string[];
   readonly exclude: readonly string[];
-  readonly resolveHeaders: () => Promise<Texts>;
+  readonly resolveHeaders: () => Promise<ResolvedFields>;
   /** Names of headers that hold a secret, which answers and errors must not show. */
   readonly secretHeaders: readonly string[];
   /** Credentials by the names of the document's security schemes. */
-  readonly resolveAuth: () => Promise<Texts>;
+  readonly resolveAuth: () => Promise<ResolvedFields>;
   /** Where calls, the reading of the document and their redirects may go; left out, to their own origins. */
   readonly network?: UpstreamNetwork;
   /** How long reading the document may take. */
@@ -116,7 +115,11 @@ export async function loadApi(options: LoadOptions, signal: AbortSignal): Promis
 }
 
 /** Names only: the values stay here. */
-function toRequest(id: ConnectorId, settings: OpenapiSettings, given: { headers: Texts; auth: Texts }): CompileRequest {
+function toRequest(
+  id: ConnectorId,
+  settings: OpenapiSettings,
+  given: { headers: ResolvedFields; auth: ResolvedFields },
+): CompileRequest {
   const { baseUrl, include, exclude, document } = settings;
   const documentUrl = document.kind === "url" ? document.url : undefined;
   const names = { headers: Object.keys(given.headers), auth: Object.keys(given.auth) };
@@ -134,7 +137,7 @@ async function compileHere(text: string, request: CompileRequest, signal: AbortS
   return { head, tools };
 }
 
-interface Ways {
+interface DocumentPowers {
   readonly egress: Egress;
   readonly readFile: LoadOptions["readFile"];
   readonly signal: AbortSignal;
@@ -143,7 +146,7 @@ interface Ways {
 
 async function readDocument(
   document: OpenapiSettings["document"],
-  { egress, readFile, signal, policies }: Ways,
+  { egress, readFile, signal, policies }: DocumentPowers,
 ): Promise<string> {
   if (document.kind === "file") return readFile(document.path, MAX_DOCUMENT_BYTES);
   const url = new URL(document.url);
@@ -160,7 +163,7 @@ async function readDocument(
 function toHint(
   incomplete: number,
   { schemes, unfit }: CompiledHead,
-  given: { headers: Texts; auth: Texts },
+  given: { headers: ResolvedFields; auth: ResolvedFields },
 ): string | undefined {
   const hasHeader = Object.keys(given.headers).some((name) => name.toLowerCase() === "authorization");
   const tokens = [...schemes].filter(([, { kind }]) => kind === "token");

@@ -8,7 +8,7 @@ import type { CallOptions, Connector, RemoteResult, RemoteTool } from "../connec
 import { Lifecycle } from "../lifecycle.ts";
 import { createListeners } from "../listeners.ts";
 import { toShownText } from "../shown-text.ts";
-import type { Clean } from "../shown-text.ts";
+import type { TextCleaner } from "../shown-text.ts";
 import {
   UpstreamError,
   closedError,
@@ -17,7 +17,7 @@ import {
   toConnectionFailure,
   toFact,
 } from "../upstream-error.ts";
-import type { Failure } from "../upstream-error.ts";
+import type { UpstreamFailure } from "../upstream-error.ts";
 import { loadApi } from "./load-api.ts";
 import type { Api, LoadOptions } from "./load-api.ts";
 import { buildRequest } from "./request/build-request.ts";
@@ -28,7 +28,7 @@ const MAX_HINT_BYTES = 1024;
 export interface OpenapiConnectorOptions extends LoadOptions {
   readonly now: () => Instant;
   /** Applied to every text of the API that is shown to anyone. */
-  readonly clean: Clean;
+  readonly clean: TextCleaner;
   /** Called after each change of state. Must not throw. */
   readonly onState?: (state: UpstreamStatus["state"]) => void;
 }
@@ -138,7 +138,7 @@ class OpenapiConnector implements Connector {
   }
 }
 
-const UNKNOWN_OPERATION: Failure = {
+const UNKNOWN_OPERATION: UpstreamFailure = {
   code: "UPSTREAM_FAILED",
   cause: "the document has no such operation",
   hint: "Check the tool's name against its description",

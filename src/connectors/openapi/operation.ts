@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from "../../domain/index.ts";
 
-export type Place = "path" | "query" | "header" | "cookie";
+export type ParameterPlace = "path" | "query" | "header" | "cookie";
 
 /** How a list or an object becomes text; the words are those of OpenAPI 3, `tabDelimited` is Swagger's. */
 export type Style =
@@ -26,7 +26,7 @@ export interface Parameter extends Serialization {
   /** What a program calls it; differs from `name` where two places share one. */
   readonly argument: string;
   readonly name: string;
-  readonly place: Place;
+  readonly place: ParameterPlace;
   readonly isRequired: boolean;
   /** By its style, or whole: as the text of its JSON, or as text. */
   readonly format: "style" | "json" | "text";
@@ -71,7 +71,7 @@ export interface Operation {
 
 /** How a credential travels. */
 export type SecurityScheme =
-  | { readonly kind: "apiKey"; readonly place: Place; readonly name: string }
+  | { readonly kind: "apiKey"; readonly place: ParameterPlace; readonly name: string }
   | { readonly kind: "basic" | "bearer" }
   /** A token that somebody else has to fetch; it is sent as a bearer token. */
   | { readonly kind: "token" }

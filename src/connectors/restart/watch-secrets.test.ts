@@ -11,12 +11,12 @@ import type { Vault } from "../../vault/index.ts";
 
 import { child, connect } from "../mcp/fixtures/connect.ts";
 import { createLoanBook, watchSecrets } from "./watch-secrets.ts";
-import type { Borrower } from "./watch-secrets.ts";
+import type { BorrowingUpstream } from "./watch-secrets.ts";
 
 const SERVER = fileURLToPath(new URL("../mcp/fixtures/hostile-server.mjs", import.meta.url));
 const EVERY_MS = 10;
 
-interface Rig extends Borrower {
+interface Rig extends BorrowingUpstream {
   /** The values that it was started with, one for each start. */
   readonly started: readonly string[];
 }
@@ -34,7 +34,7 @@ function borrow(vault: Vault, secret: string, hold: () => Promise<void> = async 
   return { connector: connect({ ...child(SERVER, "plain"), resolveEnv }, { onState }), loans, started };
 }
 
-function watch(vault: Vault, ...borrowers: readonly Borrower[]): AsyncDisposable {
+function watch(vault: Vault, ...borrowers: readonly BorrowingUpstream[]): AsyncDisposable {
   return watchSecrets({ borrowers, list: () => vault.list(), everyMs: EVERY_MS });
 }
 

@@ -40,13 +40,13 @@ function toStamp(name: SecretName, secrets: readonly SecretSummary[]): string {
 export interface SecretWatch extends AsyncDisposable {}
 
 /** An upstream with what it was lent. */
-export interface Borrower {
+export interface BorrowingUpstream {
   readonly connector: Connector;
   readonly loans: LoanBook;
 }
 
 export interface SecretWatchOptions {
-  readonly borrowers: readonly Borrower[];
+  readonly borrowers: readonly BorrowingUpstream[];
   readonly list: () => Promise<readonly SecretSummary[]>;
   readonly everyMs: number;
 }
@@ -65,7 +65,7 @@ export function watchSecrets({ borrowers, list, everyMs }: SecretWatchOptions): 
 }
 
 /** Cleared first: from then on the upstream starts with what is stored now. */
-async function restart({ connector, loans }: Borrower): Promise<void> {
+async function restart({ connector, loans }: BorrowingUpstream): Promise<void> {
   loans.clear();
   await connector.restart?.();
 }

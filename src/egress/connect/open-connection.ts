@@ -8,34 +8,34 @@ import { GloveboxError } from "../../domain/index.ts";
 
 import { classifyAddress, toCanonicalAddress } from "./address.ts";
 import { denied } from "../check-url.ts";
-import type { Connected, Network } from "../network.ts";
+import type { OpenSocket, Network } from "../network.ts";
 import { openTunnel } from "./open-tunnel.ts";
 import type { ProxyCredentials } from "./open-tunnel.ts";
-import type { Target } from "./resolve-host.ts";
+import type { CheckedTarget } from "./resolve-host.ts";
 
 /** For one address with the handshake; the next one is tried after it. */
 const CONNECT_MS = 10_000;
 const MAX_ATTEMPTS = 4;
 
 /** How connections are made. */
-export interface Ways {
+export interface ConnectionPowers {
   readonly network: Network;
   /** An http proxy that speaks CONNECT. Private addresses are reached without it. */
-  readonly proxy?: { readonly resolve: () => Promise<Target>; readonly credentials: ProxyCredentials };
+  readonly proxy?: { readonly resolve: () => Promise<CheckedTarget>; readonly credentials: ProxyCredentials };
   /** Fires when nothing may be opened any more. */
   readonly closing: AbortSignal;
 }
 
 /** The first of the target's addresses that answers. Rejects with the failure of the last one, or with a refusal. */
-export async function openConnection(target: Target, ways: Ways): Promise<Socket> {
+export async function openConnection(target: CheckedTarget, powers: ConnectionPowers): Promise<Socket> {
   let failure: unknown;
   for (const address of target.addresses.slice(0, MAX_ATTEMPTS)) {
-    ways.closing.throwIfAborted();
+    powers.closing.throwIfAborted();
     const late = AbortSignal.timeout(CONNECT_MS);
-    const signal = AbortSignal.any([late, ways.closing]);
+    const signal = AbortSignal.any([late, powers.closing]);
     try {
-      const socket = await reach({ ...target, address }, ways, signal);
-      return target.isSecure ? await secure(socket, target, { ways, signal }) : socket;
+      const socket = await reach({ ...target, address }, powers, signal);
+      return target.isSecure ? await secure(socket, target, { powers, signal }) : socket;
     } catch (thrown) {
       if (thrown instanceof GloveboxError) throw thrown;
       failure = late.aborted ? Object.assign(new Error("No answer", { cause: thrown }), { code: "ETIMEDOUT" }) : thrown;
@@ -44,9 +44,13 @@ export async function openConnection(target: Target, ways: Ways): Promise<Socket
   throw failure;
 }
 
-type Attempt = Target & { readonly address: string };
+type ConnectionAttempt = CheckedTarget & { readonly address: string };
 
-async function reach({ address, port }: Attempt, { network, proxy }: Ways, signal: AbortSignal): Promise<Socket> {
+async function reach(
+  { address, port }: ConnectionAttempt,
+  { network, proxy }: ConnectionPowers,
+  signal: AbortSignal,
+): Promise<Socket> {
   if (!proxy || classifyAddress(address) !== "public") return dial(network, address, { port, signal });
   const via = await proxy.resolve();
   const socket = await dial(network, via.addresses[0] ?? "", { port: via.port, signal });
@@ -60,7 +64,7 @@ async function dial(
   address: string,
   { port, signal }: { readonly port: number; readonly signal: AbortSignal },
 ): Promise<Socket> {
-  const { socket, peer }: Connected = await network.connect(address, port, signal);
+  const { socket, peer }: OpenSocket = await network.connect(address, port, signal);
   if (peer !== undefined && toCanonicalAddress(peer) === address) return socket;
   socket.destroy();
   throw denied("The connection leads to another address than the checked one", "Check the routing of this machine");
@@ -69,12 +73,12 @@ async function dial(
 /** The certificate must be for the name of the request, whatever address it was found at. */
 function secure(
   socket: Socket,
-  { host }: Target,
-  { ways, signal }: { readonly ways: Ways; readonly signal: AbortSignal },
+  { host }: CheckedTarget,
+  { powers, signal }: { readonly powers: ConnectionPowers; readonly signal: AbortSignal },
 ): Promise<TLSSocket> {
   const opened = Promise.withResolvers<TLSSocket>();
   const isName = toCanonicalAddress(host) === undefined;
-  const { authorities } = ways.network;
+  const { authorities } = powers.network;
   const tls = startTls({
     socket,
     host,

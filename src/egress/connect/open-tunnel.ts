@@ -8,7 +8,7 @@ import { GloveboxError } from "../../domain/index.ts";
 const MAX_PROXY_HEADER_BYTES = 8192;
 
 /** Who the operator is to the proxy. */
-export interface ProxyLogin {
+export interface ProxyAccount {
   readonly user: string;
   readonly password: string;
 }
@@ -20,7 +20,7 @@ export interface ProxyCredentials {
 }
 
 /** They are asked for when a proxy is first used, and again after it refused them: they may have been set anew. */
-export function createProxyCredentials(resolve?: () => Promise<ProxyLogin>): ProxyCredentials {
+export function createProxyCredentials(resolve?: () => Promise<ProxyAccount>): ProxyCredentials {
   let found: Promise<string> | undefined;
   const ask = async (): Promise<string> => {
     const { user, password } = (await resolve?.()) ?? { user: "", password: "" };
@@ -59,14 +59,14 @@ export async function openTunnel(
   }
 }
 
-interface Ask {
+interface TunnelRequest {
   readonly authority: string;
   readonly authorization: string | undefined;
   readonly signal: AbortSignal;
 }
 
 /** The status of the proxy's answer; 0 for one that speaks before its turn. */
-function connectThrough(socket: Socket, { authority, authorization, signal }: Ask): Promise<number> {
+function connectThrough(socket: Socket, { authority, authorization, signal }: TunnelRequest): Promise<number> {
   const answered = Promise.withResolvers<number>();
   const request = requestTunnel({
     method: "CONNECT",

@@ -5,8 +5,8 @@ import type { ClientRequestArgs } from "node:http";
 import type { Duplex } from "node:stream";
 
 import { openConnection } from "./open-connection.ts";
-import type { Ways } from "./open-connection.ts";
-import type { Target } from "./resolve-host.ts";
+import type { ConnectionPowers } from "./open-connection.ts";
+import type { CheckedTarget } from "./resolve-host.ts";
 
 /** Shorter than what servers usually keep, so that a request seldom meets a connection that is being closed. */
 const IDLE_MS = 4_000;
@@ -14,17 +14,17 @@ const MAX_IDLE_PER_TARGET = 8;
 const MAX_IDLE = 64;
 
 /** The whole target as one text: what a connection is filed under, and what it is opened from. */
-export function toTargetKey({ isSecure, host, port, addresses }: Target): string {
+export function toTargetKey({ isSecure, host, port, addresses }: CheckedTarget): string {
   return JSON.stringify([isSecure, host, port, addresses]);
 }
 
 /** Requests name their target by its key in the option `host`; the platform never gets a name to look up. */
 export class PinnedAgent extends Agent {
-  readonly #ways: Ways;
+  readonly #powers: ConnectionPowers;
 
-  constructor(ways: Ways) {
+  constructor(powers: ConnectionPowers) {
     super({ keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MAX_IDLE_PER_TARGET, maxTotalSockets: Infinity });
-    this.#ways = ways;
+    this.#powers = powers;
   }
 
   override getName(options?: { readonly host?: string }): string {
@@ -35,7 +35,7 @@ export class PinnedAgent extends Agent {
     options: ClientRequestArgs,
     callback: (error: Error | null, stream: Duplex) => void,
   ): undefined {
-    openConnection(parseTargetKey(options.host ?? ""), this.#ways).then(
+    openConnection(parseTargetKey(options.host ?? ""), this.#powers).then(
       (socket) => callback(null, socket),
       // The declared type wants a stream beside an error; the platform reads the error first.
       (thrown: unknown) => Reflect.apply(callback, undefined, [thrown]),
@@ -53,7 +53,7 @@ export class PinnedAgent extends Agent {
 }
 
 /** Only what `toTargetKey` wrote. */
-function parseTargetKey(key: string): Target {
+function parseTargetKey(key: string): CheckedTarget {
   const [isSecure, host, port, addresses] = JSON.parse(key) as [boolean, string, number, readonly string[]];
   return { isSecure, host, port, addresses };
 }

@@ -6,28 +6,32 @@ import type { HostPort } from "../../domain/index.ts";
 import { classifyAddress, toCanonicalAddress } from "./address.ts";
 import type { Lane, Network } from "../network.ts";
 import { privateHost } from "../reach.ts";
-import type { Admission } from "../reach.ts";
+import type { AddressRule } from "../reach.ts";
 
 /** More than any honest name has; a longer answer is not worth checking. */
 const MAX_ANSWERS = 64;
 const RESOLVE_MS = 10_000;
 
 /** Where a request goes. It is resolved once, and whatever is tried again is tried with these addresses. */
-export interface Target extends HostPort {
+export interface CheckedTarget extends HostPort {
   readonly isSecure: boolean;
   /** Canonical, sorted, at least one. */
   readonly addresses: readonly string[];
 }
 
 /** Whom to ask, for whom, and how long. */
-export interface Asking {
+export interface Lookup {
   readonly network: Network;
   readonly lane: Lane;
   readonly signal: AbortSignal;
 }
 
 /** Throws `EGRESS_DENIED` when any answer lies where this request may not go. Nobody waits longer than `signal` lets. */
-export async function resolveHost(url: URL, { mayBePrivate, remedy }: Admission, asking: Asking): Promise<Target> {
+export async function resolveHost(
+  url: URL,
+  { mayBePrivate, remedy }: AddressRule,
+  asking: Lookup,
+): Promise<CheckedTarget> {
   const place = toPlace(url);
   const literal = toCanonicalAddress(place.host);
   const answers = literal === undefined ? await ask(place.host, asking) : [literal];
@@ -49,7 +53,7 @@ function keepGranted(answers: readonly string[], literal: string | undefined): r
   return literal === undefined ? answers.filter((address) => classifyAddress(address) !== "special") : answers;
 }
 
-async function ask(name: string, { network, signal, lane }: Asking): Promise<readonly string[]> {
+async function ask(name: string, { network, signal, lane }: Lookup): Promise<readonly string[]> {
   signal.throwIfAborted();
   const waiting = new AbortController();
   const ended = Promise.withResolvers<never>();

@@ -31,7 +31,7 @@ export function decodeBody(response: IncomingMessage, maxBytes: number): Readabl
 }
 
 /** A decoder that takes a body which ends too early for an error, and what it takes for an empty one. */
-interface Packed {
+interface BodyDecoder {
   readonly decoder: Transform;
   readonly nothing: Buffer;
 }
@@ -50,7 +50,7 @@ export function capBody(body: Readable, maxBytes: number): Readable {
   return counter;
 }
 
-function createDecoder(response: IncomingMessage): Packed | undefined {
+function createDecoder(response: IncomingMessage): BodyDecoder | undefined {
   const coding = (response.headers["content-encoding"] ?? "identity").trim().toLowerCase();
   switch (coding) {
     case "identity":

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 
 import { beginLogin } from "../../../src/connectors/login/begin-login.ts";
-import type { BegunLogin } from "../../../src/connectors/login/begin-login.ts";
+import type { PendingLogin } from "../../../src/connectors/login/begin-login.ts";
 import { GloveboxError, parseConnectorId } from "../../../src/domain/index.ts";
 import { openEgress } from "../../../src/egress/index.ts";
 import { listenForAnswer } from "../../../src/surfaces/cli/listen-for-answer.ts";
@@ -20,7 +20,7 @@ assert.ok(id);
 const egress = openEgress();
 const STATE = "state-of-this-attempt-0123456789abcdef";
 
-function begin(world: World, more: { url?: string; grants?: readonly string[] } = {}): Promise<BegunLogin> {
+function begin(world: World, more: { url?: string; grants?: readonly string[] } = {}): Promise<PendingLogin> {
   assert.ok(id);
   const grants = (more.grants ?? [world.place]).flatMap((text) => {
     const read = readHostPort(text);

@@ -3,7 +3,7 @@
 import type { CallProgress, Instant } from "../../../domain/index.ts";
 
 import { toShownText } from "../../shown-text.ts";
-import type { Clean } from "../../shown-text.ts";
+import type { TextCleaner } from "../../shown-text.ts";
 
 const PAUSE_MS = 100;
 const MAX_MESSAGE_BYTES = 500;
@@ -17,7 +17,7 @@ export interface RawProgress {
 
 export interface ProgressOptions {
   readonly now: () => Instant;
-  readonly clean: Clean;
+  readonly clean: TextCleaner;
 }
 
 /** At most ten a second get through; the others are dropped before their text is looked at. */

@@ -12,7 +12,7 @@ import { invalidList, listPages } from "./list-pages.ts";
 import { PROMPT_TOOLS, RESOURCE_TOOLS } from "./synthetic-definitions.ts";
 
 /** Sends one request and resolves with whatever the server sent as its result. */
-export type Ask = (method: string, params: JsonObject) => Promise<unknown>;
+export type SendRequest = (method: string, params: JsonObject) => Promise<unknown>;
 
 /** What a server says that it offers beside tools. */
 export interface Offers {
@@ -32,18 +32,18 @@ function toPlainName(name: string): string {
 }
 
 /** Answers a call of one of these tools. The arguments are the caller's own: the server checks them. */
-export async function callSynthetic(name: string, args: JsonObject, ask: Ask): Promise<RemoteResult> {
+export async function callSynthetic(name: string, args: JsonObject, ask: SendRequest): Promise<RemoteResult> {
   const attachments = new Attachments();
   const value = await answer(name, args, { ask, attachments });
   return { value, attachments: attachments.list() };
 }
 
-interface Means {
-  readonly ask: Ask;
+interface AnswerPowers {
+  readonly ask: SendRequest;
   readonly attachments: Attachments;
 }
 
-async function answer(name: string, args: JsonObject, { ask, attachments }: Means): Promise<JsonObject> {
+async function answer(name: string, args: JsonObject, { ask, attachments }: AnswerPowers): Promise<JsonObject> {
   switch (name) {
     case "resources/list":
       return listResources(ask);
@@ -58,12 +58,12 @@ async function answer(name: string, args: JsonObject, { ask, attachments }: Mean
   }
 }
 
-function toPager(ask: Ask, method: string): (params: JsonObject) => Promise<unknown> {
+function toPager(ask: SendRequest, method: string): (params: JsonObject) => Promise<unknown> {
   return (params) => ask(method, params);
 }
 
 /** A server without templates may not know the method; that is no reason to hide its resources. */
-async function listResources(ask: Ask): Promise<JsonObject> {
+async function listResources(ask: SendRequest): Promise<JsonObject> {
   const resources = await listPages("resources", toPager(ask, "resources/list"));
   const templates = await listPages("resourceTemplates", toPager(ask, "resources/templates/list")).catch(() => []);
   return {

@@ -16,8 +16,8 @@ import type { References } from "./references.ts";
 /** Deeper nesting in one definition becomes `{}`; the catalog takes a hundred levels, and a schema is two or three each. */
 const MAX_DEPTH = 24;
 
-type Names = ReadonlySet<string>;
-const NONE: Names = new Set();
+type NameSet = ReadonlySet<string>;
+const NONE: NameSet = new Set();
 
 /** What the name of a property or definition costs, and the marks around it, about. */
 const NAME_BYTES = 16;
@@ -48,7 +48,7 @@ export function createConverter({ references, direction, maxBytes }: ConvertOpti
   let unresolved = 0;
 
   /** `unneeded` are the fields that the object around, if it is the same one, hides. */
-  function convertAt(schema: Json | undefined, depth: number, unneeded: Names = NONE): Json {
+  function convertAt(schema: Json | undefined, depth: number, unneeded: NameSet = NONE): Json {
     if (typeof schema === "boolean") return schema;
     if (!isJsonObject(schema) || depth > MAX_DEPTH || bytes > maxBytes) return {};
     const own = { ...copyAnnotations(schema), ...copyLimits(schema), ...convertReference(schema) };
@@ -76,7 +76,7 @@ export function createConverter({ references, direction, maxBytes }: ConvertOpti
     return name;
   }
 
-  function convertChildren(schema: JsonObject, depth: number, outer: Names): JsonObject {
+  function convertChildren(schema: JsonObject, depth: number, outer: NameSet): JsonObject {
     const convert = (child: Json): Json => convertAt(child, depth);
     const own = hidden.namesIn(schema);
     const unneeded = own.size === 0 ? outer : outer.union(own);
@@ -145,7 +145,7 @@ function convertSingles(schema: JsonObject, convert: Convert): JsonObject {
 interface PropertyRules {
   readonly convert: Convert;
   readonly isHidden: HiddenFields["isHidden"];
-  readonly unneeded: Names;
+  readonly unneeded: NameSet;
 }
 
 /** What is hidden, here or by another schema of the same object, cannot be required either. */

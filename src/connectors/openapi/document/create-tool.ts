@@ -9,8 +9,8 @@ import type { SchemaConverter } from "./convert-schema.ts";
 import { BODY_ARGUMENT } from "../operation.ts";
 import type { Body, Operation, Parameter } from "../operation.ts";
 import type { References } from "./references.ts";
-import { toRequest } from "./to-request.ts";
-import type { RequestOrigin } from "./to-request.ts";
+import { toPinnedRequest } from "./pin-request.ts";
+import type { RequestOrigin } from "./pin-request.ts";
 
 /** All schemas of a document together, of the 32 MiB that the catalog takes: more would take seconds at each start. */
 const MAX_TOTAL_BYTES = 12 * 1024 * 1024;
@@ -49,7 +49,7 @@ export function createTool(operation: Operation, context: ToolContext): CreatedT
   const { name, description, method, path } = operation;
   const texts = [description || `${method} ${path}`, ...(isIncomplete ? [OTHER_DOCUMENT] : [])];
   // Title and request are part of what is pinned: a document cannot turn an accepted tool into another request unnoticed.
-  const request = toRequest(operation, context);
+  const request = toPinnedRequest(operation, context);
   const said = { name, title: `${method} ${path}`, description: texts.join("\n\n").slice(0, MAX_TEXT_CHARACTERS) };
   return { tool: { ...said, input, output, annotations: toAnnotations(method), request }, isIncomplete };
 }

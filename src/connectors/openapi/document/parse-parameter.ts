@@ -5,10 +5,10 @@ import type { Json, JsonObject } from "../../../domain/index.ts";
 
 import { isJsonType, isTextType } from "../media-type.ts";
 import { BODY_ARGUMENT } from "../operation.ts";
-import type { Parameter, Place, Serialization, Style } from "../operation.ts";
+import type { Parameter, ParameterPlace, Serialization, Style } from "../operation.ts";
 
-const PLACES: readonly Place[] = ["path", "query", "header", "cookie"];
-const STYLES: Readonly<Record<Place, readonly Style[]>> = {
+const PLACES: readonly ParameterPlace[] = ["path", "query", "header", "cookie"];
+const STYLES: Readonly<Record<ParameterPlace, readonly Style[]>> = {
   path: ["simple", "label", "matrix"],
   query: ["form", "spaceDelimited", "pipeDelimited", "deepObject"],
   header: ["simple"],
@@ -54,14 +54,14 @@ function formatOf(mediaType: string): Parameter["format"] {
 type StyleAndExplode = Pick<Serialization, "style" | "explode">;
 
 /** A style that the place does not have counts as not given; `explode` is the rule of `form` and the exception of others. */
-export function parseStyle({ style, explode }: JsonObject, place: Place): StyleAndExplode {
+export function parseStyle({ style, explode }: JsonObject, place: ParameterPlace): StyleAndExplode {
   const [usual = "form", ...others] = STYLES[place];
   const chosen = others.find((one) => one === style) ?? usual;
   return { style: chosen, explode: typeof explode === "boolean" ? explode : chosen === "form" };
 }
 
 /** `csv` is the rule of Swagger in every place. */
-export function parseCollectionFormat(format: Json | undefined, place: Place): StyleAndExplode {
+export function parseCollectionFormat(format: Json | undefined, place: ParameterPlace): StyleAndExplode {
   const plain: Style = place === "query" || place === "cookie" ? "form" : "simple";
   switch (format) {
     case "multi":

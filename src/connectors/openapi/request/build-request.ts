@@ -36,7 +36,7 @@ export function buildRequest(
   args: JsonObject,
   { base, credentials }: RequestContext,
 ): ApiRequest {
-  const given = operation.parameters.flatMap((parameter): Given[] => {
+  const given = operation.parameters.flatMap((parameter): PlacedValue[] => {
     const value = Object.hasOwn(args, parameter.argument) ? args[parameter.argument] : undefined;
     if (value === undefined) return [];
     return [{ parameter, value: toSent(value, parameter) }];
@@ -59,7 +59,7 @@ export function buildRequest(
   return { url, init: { method: operation.method, headers, ...(built && { body: built.body }) } };
 }
 
-interface Given {
+interface PlacedValue {
   readonly parameter: Parameter;
   readonly value: Json;
 }
@@ -79,14 +79,14 @@ function toEncodedPair({ name, value }: { readonly name: string; readonly value:
   return [encodePercent(name), encodePercent(value)];
 }
 
-function collectPairs(given: readonly Given[], place: "query" | "cookie"): readonly Pair[] {
+function collectPairs(given: readonly PlacedValue[], place: "query" | "cookie"): readonly Pair[] {
   return given
     .filter(({ parameter }) => parameter.place === place)
     .flatMap(({ parameter, value }) => toPairs(parameter.name, value, parameter));
 }
 
 /** The template's own text is encoded too where it could begin a query. */
-function toPath(template: string, basePath: string, given: readonly Given[]): string {
+function toPath(template: string, basePath: string, given: readonly PlacedValue[]): string {
   const path = template
     .replaceAll("?", "%3F")
     .replaceAll("#", "%23")
@@ -102,7 +102,7 @@ function toPath(template: string, basePath: string, given: readonly Given[]): st
   return basePath.replace(/\/$/, "") + path;
 }
 
-function buildHeaders(given: readonly Given[], contentType: string | undefined): Headers {
+function buildHeaders(given: readonly PlacedValue[], contentType: string | undefined): Headers {
   const headers = new Headers({ accept: ACCEPT, "user-agent": "glovebox" });
   for (const { parameter, value } of given) {
     if (parameter.place !== "header" || value === null) continue;

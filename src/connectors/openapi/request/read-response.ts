@@ -4,7 +4,7 @@ import { GloveboxError, mapTexts } from "../../../domain/index.ts";
 import type { Attachment, ConnectorId, Json } from "../../../domain/index.ts";
 
 import { toShownText } from "../../shown-text.ts";
-import type { Clean } from "../../shown-text.ts";
+import type { TextCleaner } from "../../shown-text.ts";
 import type { RemoteResult } from "../../connector.ts";
 import type { Credentials } from "../credentials.ts";
 import { isJsonType, isTextType } from "../media-type.ts";
@@ -18,7 +18,7 @@ export interface ResponseContext {
   readonly id: ConnectorId;
   readonly operation: Operation;
   readonly credentials: Credentials;
-  readonly clean: Clean;
+  readonly clean: TextCleaner;
 }
 
 /** JSON is its value, text a string, nothing `null`, anything else an attachment. A status from 300 up throws. */

@@ -13,7 +13,7 @@ import { GloveboxError, isJsonObject } from "../../../domain/index.ts";
 import type { Json, JsonObject } from "../../../domain/index.ts";
 
 import { toShownText } from "../../shown-text.ts";
-import type { Clean } from "../../shown-text.ts";
+import type { TextCleaner } from "../../shown-text.ts";
 import type { RemoteResult } from "../../connector.ts";
 import { Attachments, invalid, parseBlock } from "./content.ts";
 
@@ -24,7 +24,7 @@ const MAX_ERROR_BYTES = 2048;
  * call as an exception. A result that is none by the protocol throws `UPSTREAM_RESULT_INVALID`. Binary blocks beside
  * structured content are dropped: the value has no place for them.
  */
-export function toResult(rawResult: unknown, clean: Clean): RemoteResult {
+export function parseResult(rawResult: unknown, clean: TextCleaner): RemoteResult {
   if (!isJsonObject(rawResult)) throw invalid("it is not an object");
   const { content, structuredContent, isError } = rawResult;
   if (isError !== undefined && typeof isError !== "boolean") throw invalid("isError is not a boolean");
@@ -61,7 +61,7 @@ function parseJsonText(text: string): Json | undefined {
   }
 }
 
-function toErrorText(blocks: readonly JsonObject[], clean: Clean): string {
+function toErrorText(blocks: readonly JsonObject[], clean: TextCleaner): string {
   const text = blocks.flatMap((block) => textOf(block) ?? []).join("\n");
   return toShownText(text, clean, MAX_ERROR_BYTES).trim() || "The tool reported an error without a text";
 }

@@ -1,7 +1,7 @@
 /** The last words of a child server, for the person who has to find out why it does not work. */
 
 import { toShownText } from "../../shown-text.ts";
-import type { Clean } from "../../shown-text.ts";
+import type { TextCleaner } from "../../shown-text.ts";
 import { createLineSplitter } from "./line-splitter.ts";
 import type { LineSplitter } from "./line-splitter.ts";
 
@@ -20,7 +20,7 @@ export interface StderrTail {
  * Empty lines are left out; an unfinished last line counts, because a crash often leaves one.
  * A line of more than 64 KiB is dropped together with the rest of its chunk.
  */
-export function createStderrTail(clean: Clean): StderrTail {
+export function createStderrTail(clean: TextCleaner): StderrTail {
   const kept: string[] = [];
   let splitter: LineSplitter = createLineSplitter(MAX_RAW_LINE_BYTES);
 

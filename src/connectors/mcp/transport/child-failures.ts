@@ -2,7 +2,7 @@
 
 import type { ChildProcess } from "node:child_process";
 
-import type { Failure } from "../../upstream-error.ts";
+import type { UpstreamFailure } from "../../upstream-error.ts";
 
 const LOOK_AT_OUTPUT = "`glovebox servers` shows its last output";
 
@@ -12,7 +12,7 @@ interface Command {
 }
 
 /** The system reports a missing folder as a missing command, so the hint names both when a folder is configured. */
-export function describeSpawnError(thrown: unknown, { command, cwd }: Command): Failure {
+export function describeSpawnError(thrown: unknown, { command, cwd }: Command): UpstreamFailure {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
   const folder = cwd === undefined ? "" : `, and that the folder ${cwd} exists`;
   if (code === "ENOENT") {
@@ -26,16 +26,19 @@ export function describeSpawnError(thrown: unknown, { command, cwd }: Command): 
 }
 
 /** The child ended by itself or was killed from outside. */
-export function describeExit(child: ChildProcess): Failure {
+export function describeExit(child: ChildProcess): UpstreamFailure {
   const how = child.signalCode === null ? `exited with code ${child.exitCode}` : `was ended by ${child.signalCode}`;
   return { ...unreachable(`the server ${how}`, LOOK_AT_OUTPUT), kind: "crash" };
 }
 
 /** The server closed its output without exiting. */
-export const OUTPUT_CLOSED: Failure = { ...unreachable("the server closed its output", LOOK_AT_OUTPUT), kind: "crash" };
+export const OUTPUT_CLOSED: UpstreamFailure = {
+  ...unreachable("the server closed its output", LOOK_AT_OUTPUT),
+  kind: "crash",
+};
 
 /** The server sent a line that is longer than is ever kept in memory. */
-export function describeOversize(messageBytes: number): Failure {
+export function describeOversize(messageBytes: number): UpstreamFailure {
   return {
     code: "UPSTREAM_RESULT_INVALID",
     cause: `the server sent a message larger than ${messageBytes} bytes`,
@@ -43,6 +46,6 @@ export function describeOversize(messageBytes: number): Failure {
   };
 }
 
-function unreachable(cause: string, hint: string): Failure {
+function unreachable(cause: string, hint: string): UpstreamFailure {
   return { code: "UPSTREAM_UNREACHABLE", cause, hint };
 }

@@ -8,7 +8,7 @@ import type { Mask, Secret, Vault } from "../vault/index.ts";
 import type { Connector } from "./connector.ts";
 import { hideSecrets } from "./hide-secrets.ts";
 import { createLoanBook } from "./restart/watch-secrets.ts";
-import type { Borrower } from "./restart/watch-secrets.ts";
+import type { BorrowingUpstream } from "./restart/watch-secrets.ts";
 
 /** An upstream returns little but its own data, so its own secrets can be masked even when they are short. */
 const MIN_OWN_LENGTH = 4;
@@ -21,7 +21,7 @@ export interface UpstreamEntry {
   readonly detail: JsonObject;
 }
 
-export interface BorrowerOptions {
+export interface BorrowingOptions {
   readonly vault: Pick<Vault, "lend" | "list">;
   /** Masks the secrets of the whole gateway. */
   readonly mask: Mask;
@@ -32,7 +32,7 @@ export interface BorrowerOptions {
 }
 
 /** Lends secrets to one upstream. */
-export interface Lender extends Pick<Vault, "lend"> {
+export interface SecretLender extends Pick<Vault, "lend"> {
   /** Masks a secret that reaches the upstream in another way. */
   readonly remember: (secret: Secret) => void;
 }
@@ -41,11 +41,11 @@ export interface Lender extends Pick<Vault, "lend"> {
  * Masks in everything that the upstream returns what it was lent and the `credentials` in its settings, for as long as
  * the upstream exists, and also what any other upstream was lent.
  */
-export function createBorrower(
-  { vault, mask, record, cleanCause }: BorrowerOptions,
+export function createBorrowingUpstream(
+  { vault, mask, record, cleanCause }: BorrowingOptions,
   credentials: readonly string[],
-  create: (lender: Lender, onState: (state: UpstreamStatus["state"]) => void) => Connector,
-): Borrower {
+  create: (lender: SecretLender, onState: (state: UpstreamStatus["state"]) => void) => Connector,
+): BorrowingUpstream {
   const own = createMask({ shortest: MIN_OWN_LENGTH });
   const add = (credential: string): void => {
     own.add(credential);

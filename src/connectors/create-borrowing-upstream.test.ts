@@ -8,31 +8,31 @@ import type { UpstreamStatus } from "../domain/index.ts";
 import { Secret, createMask } from "../vault/index.ts";
 import { name, setUp } from "../vault/fixtures/set-up.ts";
 import type { Connector } from "./connector.ts";
-import { createBorrower } from "./create-borrower.ts";
-import type { Lender, UpstreamEntry } from "./create-borrower.ts";
+import { createBorrowingUpstream } from "./create-borrowing-upstream.ts";
+import type { SecretLender, UpstreamEntry } from "./create-borrowing-upstream.ts";
 
 const id = parseConnectorId("up");
 assert.ok(id);
 
 interface Rig {
-  readonly lender: Lender;
+  readonly lender: SecretLender;
   readonly enter: (state: UpstreamStatus["state"]) => void;
   readonly say: (text: string) => Promise<unknown>;
   readonly entries: readonly UpstreamEntry[];
   readonly mask: ReturnType<typeof createMask>;
 }
 
-function rig(vault: Parameters<typeof createBorrower>[0]["vault"], credentials: readonly string[] = []): Rig {
+function rig(vault: Parameters<typeof createBorrowingUpstream>[0]["vault"], credentials: readonly string[] = []): Rig {
   const mask = createMask();
   const entries: UpstreamEntry[] = [];
-  let parts: { readonly lender: Lender; readonly enter: (state: UpstreamStatus["state"]) => void } | undefined;
+  let parts: { readonly lender: SecretLender; readonly enter: (state: UpstreamStatus["state"]) => void } | undefined;
   const options = {
     vault,
     mask,
     record: (entry: UpstreamEntry) => entries.push(entry),
     cleanCause: (text: string) => `<${text}>`,
   };
-  const { connector } = createBorrower(options, credentials, (lender, enter) => {
+  const { connector } = createBorrowingUpstream(options, credentials, (lender, enter) => {
     parts = { lender, enter };
     return create();
   });

@@ -7,11 +7,11 @@ import * as fc from "fast-check";
 
 import { GloveboxError } from "../../../domain/index.ts";
 
-import { toResult } from "./to-value.ts";
+import { parseResult } from "./parse-result.ts";
 
 const clean = (text: string): string => text.replaceAll("\u001b", "");
 const text = (value: string): { readonly type: "text"; readonly text: string } => ({ type: "text", text: value });
-const convert = (raw: unknown): unknown => toResult(raw, clean).value;
+const convert = (raw: unknown): unknown => parseResult(raw, clean).value;
 
 function refused(raw: unknown): readonly [string, string] {
   try {
@@ -54,7 +54,7 @@ test("several blocks are an array, reduced to what each kind is about", () => {
   const link = { type: "resource_link", uri: "a://b", name: "b" };
   const content = [{ ...text("[1]"), _meta: { x: 1 } }, resource, link];
   const value = [{ type: "text", text: "[1]" }, resource, link];
-  assert.deepEqual(toResult({ content }, clean), { value, attachments: [] });
+  assert.deepEqual(parseResult({ content }, clean), { value, attachments: [] });
   assert.deepEqual(convert({ content: [link] }), [link]);
 });
 
@@ -65,7 +65,7 @@ test("binary data leaves the value for the attachments, and a placeholder with i
     { type: "resource", resource: { uri: "a://b", mimeType: "<script>", blob: "AQI=" } },
   ];
   const blob = { type: "blob", mimeType: "application/octet-stream", bytes: 2 };
-  assert.deepEqual(toResult({ content }, clean), {
+  assert.deepEqual(parseResult({ content }, clean), {
     value: [
       { type: "image", mimeType: "image/png", bytes: 3 },
       { type: "audio", mimeType: "audio/wav; rate=8000", bytes: 1 },
@@ -82,7 +82,7 @@ test("binary data leaves the value for the attachments, and a placeholder with i
 test("structured content stays as it came, also beside pictures and when it looks like one", () => {
   const structuredContent = { type: "image", mimeType: "image/png", data: "AAAA" };
   const content = [{ type: "image", mimeType: "image/png", data: "AAAA" }];
-  assert.deepEqual(toResult({ content, structuredContent }, clean), { value: structuredContent, attachments: [] });
+  assert.deepEqual(parseResult({ content, structuredContent }, clean), { value: structuredContent, attachments: [] });
 });
 
 test("the size of a placeholder is the size of the decoded data, and what is not base64 is refused", () => {

@@ -9,14 +9,14 @@ import type { JSONRPCMessage, TransportSendOptions } from "@modelcontextprotocol
 import { settlesWithin } from "../../../timing/index.ts";
 import type { FetchLike } from "../../../egress/index.ts";
 
-import type { Wire } from "./wire.ts";
+import type { ServerTransport } from "./server-transport.ts";
 
 /** How long closing waits for the server to forget the session. */
 const FAREWELL_MS = 500;
 /** In the range that JSON-RPC leaves to implementations; `to-error.ts` knows it. */
 export const STREAM_ENDED = -32_099;
 
-export interface HttpWireOptions {
+export interface HttpTransportOptions {
   readonly url: URL;
   /** Already bound to the upstream's own origin. */
   readonly fetch: FetchLike;
@@ -26,7 +26,7 @@ export interface HttpWireOptions {
 type MessageId = string | number;
 
 /** Sends each message as a request of its own; there is no process and no output to show. */
-export class HttpWire implements Wire {
+export class HttpTransport implements ServerTransport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: ((message: JSONRPCMessage) => void) | undefined;
@@ -37,7 +37,7 @@ export class HttpWire implements Wire {
   readonly #open = new Map<MessageId, AbortController>();
   #closing: Promise<void> | undefined;
 
-  constructor({ url, fetch, headers }: HttpWireOptions) {
+  constructor({ url, fetch, headers }: HttpTransportOptions) {
     this.#inner = new StreamableHTTPClientTransport(url, { fetch, requestInit: { headers } });
     Object.assign(this.#inner, {
       onclose: () => this.onclose?.(),

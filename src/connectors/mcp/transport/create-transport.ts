@@ -5,18 +5,18 @@ import type { ChildKeeper, ConnectorId, FamilyWatch, Instant } from "../../../do
 import type { Egress } from "../../../egress/index.ts";
 
 import { authorizeFetch } from "./authorize-fetch.ts";
-import type { Clean } from "../../shown-text.ts";
+import type { TextCleaner } from "../../shown-text.ts";
 import { PLAIN_NETWORK, listPolicies } from "../../network-policies.ts";
 import { capStreams } from "./cap-events.ts";
 import { toChildEnvironment } from "./child-environment.ts";
-import { HttpWire } from "./http-wire.ts";
+import { HttpTransport } from "./http-transport.ts";
 import { DEFAULT_MESSAGE_BYTES } from "../../settings.ts";
 import type { HttpSettings, StdioSettings, ConnectionSettings } from "../../settings.ts";
-import { SseWire } from "./sse-wire.ts";
-import { StdioWire } from "./stdio-wire.ts";
-import type { Wire } from "./wire.ts";
+import { SseTransport } from "./sse-transport.ts";
+import { StdioTransport } from "./stdio-transport.ts";
+import type { ServerTransport } from "./server-transport.ts";
 
-export interface WireOptions {
+export interface TransportOptions {
   readonly id: ConnectorId;
   readonly settings: ConnectionSettings;
   /** The gateway's environment, of which a child server gets five variables. */
@@ -27,32 +27,32 @@ export interface WireOptions {
   readonly egress: Egress;
   readonly now: () => Instant;
   /** Applied to every text of the server that is shown to anyone. */
-  readonly clean: Clean;
+  readonly clean: TextCleaner;
 }
 
 /** Asks for the secrets now, so that a value changed since the last start is used. */
-export async function createWire(options: WireOptions): Promise<Wire> {
+export async function createTransport(options: TransportOptions): Promise<ServerTransport> {
   const { settings } = options;
   switch (settings.kind) {
     case "stdio":
-      return createStdioWire(settings, options);
+      return createStdioTransport(settings, options);
     case "http":
     case "sse":
-      return createHttpWire(settings, options);
+      return createHttpTransport(settings, options);
     default:
       return settings satisfies never;
   }
 }
 
-async function createStdioWire(settings: StdioSettings, options: WireOptions): Promise<Wire> {
+async function createStdioTransport(settings: StdioSettings, options: TransportOptions): Promise<ServerTransport> {
   const { command, args, cwd, messageBytes = DEFAULT_MESSAGE_BYTES } = settings;
   const { environment, keeper, watchFamily, clean, now } = options;
   const env = toChildEnvironment(environment, await settings.resolveEnv());
   const optional = { ...(cwd !== undefined && { cwd }), ...(watchFamily && { watchFamily }) };
-  return new StdioWire({ command, args, env, messageBytes, keeper, clean, now, ...optional });
+  return new StdioTransport({ command, args, env, messageBytes, keeper, clean, now, ...optional });
 }
 
-async function createHttpWire(settings: HttpSettings, { id, egress }: WireOptions): Promise<Wire> {
+async function createHttpTransport(settings: HttpSettings, { id, egress }: TransportOptions): Promise<ServerTransport> {
   const url = URL.parse(settings.url);
   if (!url) {
     throw new GloveboxError("CONFIG_INVALID", "The url of this upstream is not a URL", {
@@ -70,5 +70,5 @@ async function createHttpWire(settings: HttpSettings, { id, egress }: WireOption
   tokens?.forget(); // a login or logout since the last connect counts now
   const fetch = tokens && !new Headers(headers).has("authorization") ? authorizeFetch(id, plain, tokens) : plain;
   const options = { url, fetch, headers };
-  return settings.kind === "sse" ? new SseWire(options) : new HttpWire(options);
+  return settings.kind === "sse" ? new SseTransport(options) : new HttpTransport(options);
 }

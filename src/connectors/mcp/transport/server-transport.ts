@@ -2,11 +2,11 @@
 
 import type { Transport } from "@modelcontextprotocol/client";
 
-import type { Failure } from "../../upstream-error.ts";
+import type { UpstreamFailure } from "../../upstream-error.ts";
 
-export interface Wire extends Transport {
+export interface ServerTransport extends Transport {
   /** What went wrong below the protocol, as far as it is known. */
-  failure?(): Failure | undefined;
+  failure?(): UpstreamFailure | undefined;
   /** What the server printed, for the operator and never for a model. Absent for a remote server. */
   stderr?(): readonly string[];
   /** Lines on standard output that are not messages. Absent for a remote server. */

@@ -10,18 +10,18 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/client";
 import { GloveboxError } from "../../../domain/index.ts";
 import type { FetchLike } from "../../../egress/index.ts";
 
-import type { Failure } from "../../upstream-error.ts";
-import type { HttpWireOptions } from "./http-wire.ts";
-import type { Wire } from "./wire.ts";
+import type { UpstreamFailure } from "../../upstream-error.ts";
+import type { HttpTransportOptions } from "./http-transport.ts";
+import type { ServerTransport } from "./server-transport.ts";
 
-const STREAM_LOST: Failure = {
+const STREAM_LOST: UpstreamFailure = {
   code: "UPSTREAM_UNREACHABLE",
   cause: "the event stream ended",
   hint: "Call again to reconnect",
 };
 
 /** Nothing is requested before `start()`, which resolves when the server has named the address for messages. */
-export class SseWire implements Wire {
+export class SseTransport implements ServerTransport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: ((message: JSONRPCMessage) => void) | undefined;
@@ -31,9 +31,9 @@ export class SseWire implements Wire {
   #isClosed = false;
   /** Why there is no stream: the event source hides it behind an error of its own. */
   #startError: unknown;
-  #failure: Failure | undefined;
+  #failure: UpstreamFailure | undefined;
 
-  constructor({ url, fetch, headers }: HttpWireOptions) {
+  constructor({ url, fetch, headers }: HttpTransportOptions) {
     this.#inner = new SSEClientTransport(url, { fetch: this.#watch(fetch), requestInit: { headers } });
     Object.assign(this.#inner, {
       onerror: (error: Error) => this.onerror?.(error),
@@ -41,7 +41,7 @@ export class SseWire implements Wire {
     });
   }
 
-  failure(): Failure | undefined {
+  failure(): UpstreamFailure | undefined {
     return this.#failure;
   }
 

@@ -15,7 +15,10 @@ export interface RequestOrigin {
  * Without it a document could send the arguments of an accepted tool to another address, or its credential to another
  * place, unnoticed. What the operator configures about credentials is no part of it: setting one changes no tool.
  */
-export function toRequest({ parameters, body, security }: Operation, { base, schemes }: RequestOrigin): JsonObject {
+export function toPinnedRequest(
+  { parameters, body, security }: Operation,
+  { base, schemes }: RequestOrigin,
+): JsonObject {
   const entries = parameters.map((parameter): [string, Json] => [parameter.argument, toPlace(parameter)]);
   const all = [...schemes.keys()].toSorted();
   return {

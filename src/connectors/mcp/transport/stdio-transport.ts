@@ -16,14 +16,14 @@ import { isJsonObject } from "../../../domain/index.ts";
 import type { ChildKeeper, FamilyWatch, Instant } from "../../../domain/index.ts";
 
 import { toShownText } from "../../shown-text.ts";
-import type { Clean } from "../../shown-text.ts";
-import type { Failure } from "../../upstream-error.ts";
+import type { TextCleaner } from "../../shown-text.ts";
+import type { UpstreamFailure } from "../../upstream-error.ts";
 import { endChild, signalGroup, untilEvent } from "./end-child.ts";
 import { createLineSplitter } from "./line-splitter.ts";
 import { createNoticeBudget } from "./notice-budget.ts";
 import { createStderrTail } from "./stderr-tail.ts";
 import { OUTPUT_CLOSED, describeExit, describeOversize, describeSpawnError } from "./child-failures.ts";
-import type { Garbage, Wire } from "./wire.ts";
+import type { Garbage, ServerTransport } from "./server-transport.ts";
 
 const EVIDENCE_BYTES = 200;
 /** How often the family of a server that speaks is looked at. */
@@ -33,7 +33,7 @@ const DRAIN_MS = 200;
 /** After a broken pipe: for the exit that most likely caused it, on a machine that is busy. */
 const EXIT_MS = 2_000;
 
-export interface StdioWireOptions {
+export interface StdioTransportOptions {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -42,29 +42,29 @@ export interface StdioWireOptions {
   readonly keeper: ChildKeeper;
   /** Without it, what left the child's process group outlives the child. */
   readonly watchFamily?: (pid: number) => FamilyWatch;
-  readonly clean: Clean;
+  readonly clean: TextCleaner;
   readonly now: () => Instant;
 }
 
-type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+type PipedChild = ChildProcessByStdio<Writable, Readable, Readable>;
 
 /** Nothing is started before `start()`; after `close()`, or the child's own end, it cannot be started again. */
-export class StdioWire implements Wire {
+export class StdioTransport implements ServerTransport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: ((message: JSONRPCMessage) => void) | undefined;
 
-  readonly #options: StdioWireOptions;
+  readonly #options: StdioTransportOptions;
   readonly #tail;
   readonly #admit;
-  #child: Child | undefined;
-  #failure: Failure | undefined;
+  #child: PipedChild | undefined;
+  #failure: UpstreamFailure | undefined;
   #garbage: Garbage | undefined;
   #family: FamilyWatch | undefined;
   #nextLookAt: Instant = 0;
   #ended = Promise.resolve();
 
-  constructor(options: StdioWireOptions) {
+  constructor(options: StdioTransportOptions) {
     this.#options = options;
     this.#tail = createStderrTail(options.clean);
     this.#admit = createNoticeBudget(options.now);
@@ -75,7 +75,7 @@ export class StdioWire implements Wire {
     return this.#child?.pid;
   }
 
-  failure(): Failure | undefined {
+  failure(): UpstreamFailure | undefined {
     return this.#failure;
   }
 
@@ -131,7 +131,7 @@ export class StdioWire implements Wire {
   }
 
   /** Wires up the streams; resolves when the child, its group and its pipes are gone and `onclose` was told. */
-  async #watch(child: Child): Promise<void> {
+  async #watch(child: PipedChild): Promise<void> {
     child.on("error", (error) => this.onerror?.(error));
     child.stdin.on("error", (error) => this.onerror?.(error));
     child.stderr.on("data", (chunk: Buffer) => this.#tail.push(chunk));
@@ -153,14 +153,14 @@ export class StdioWire implements Wire {
   }
 
   /** A child that lives on without an output can never answer; one that is just exiting is left to do so. */
-  async #endMute(child: Child): Promise<void> {
+  async #endMute(child: PipedChild): Promise<void> {
     if (await settlesWithin(this.#ended, DRAIN_MS)) return;
     this.#failure ??= OUTPUT_CLOSED;
     this.#family?.look();
     signalGroup(child, "SIGKILL");
   }
 
-  #read(child: Child): void {
+  #read(child: PipedChild): void {
     const splitter = createLineSplitter(this.#options.messageBytes);
     child.stdout.on("data", (chunk: Buffer) => {
       for (const line of splitter.push(chunk)) this.#receive(line);
