@@ -2,14 +2,14 @@
 
 import { readFileSync } from "node:fs";
 
-import { createSubject } from "../src/analysis/create-subject.ts";
-import { checkRules } from "../src/analysis/check-rules.ts";
-import { checkSize } from "../src/analysis/check-size.ts";
-import { findCalls } from "../src/analysis/find-calls.ts";
+import { readSyntax } from "../src/analysis/read-syntax.ts";
+import { checkRules } from "../src/analysis/rules/check-rules.ts";
+import { checkSize } from "../src/analysis/prepare/check-size.ts";
+import { findCalls } from "../src/analysis/plan/find-calls.ts";
 import { analyze, planCalls } from "../src/analysis/index.ts";
 import { createLocator } from "../src/analysis/locate.ts";
 import { readTree } from "../src/analysis/read-tree.ts";
-import { stripTypes } from "../src/analysis/strip-types.ts";
+import { stripTypes } from "../src/analysis/typescript/strip-types.ts";
 import { DEFAULT_LIMITS } from "../src/domain/index.ts";
 import type { ConnectorId, Namespace } from "../src/domain/index.ts";
 import { PLANNED_PROGRAMS } from "../test/plans/planned-programs.ts";
@@ -83,7 +83,7 @@ export function benchAnalysis(): void {
     sourceBytes: DEFAULT_LIMITS.sourceBytes,
     toAuthor: (at: number) => at,
   };
-  const subjectOf = () => createSubject({ ...given, tree: readTree(root) });
+  const subjectOf = () => readSyntax({ ...given, tree: readTree(root) });
   const locate = createLocator(TYPICAL);
   print("size and nesting", ms(middle(() => checkSize(TYPICAL, DEFAULT_LIMITS))));
   print("strip and parse", ms(middle(() => stripTypes(TYPICAL, bounds))));

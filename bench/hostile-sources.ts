@@ -1,7 +1,7 @@
 /** Sources made to be slow to read: each a unit that is repeated up to a limit, with a start and an end. */
 
-import { MAX_TOKENS } from "../src/analysis/check-size.ts";
-import { measureNesting } from "../src/analysis/measure-nesting.ts";
+import { MAX_TOKENS } from "../src/analysis/prepare/check-size.ts";
+import { measureNesting } from "../src/analysis/prepare/measure-nesting.ts";
 import { DEFAULT_LIMITS } from "../src/domain/index.ts";
 
 const FRAMES: readonly (readonly [start: string, unit: string, end: string])[] = [

@@ -62,7 +62,11 @@ async function benchCost(): Promise<void> {
   print("warm check: p50 / p95", `${ms(warm.p50)} / ${ms(warm.p95)}`, "aim: 8 ms");
   const again = await time(300, () => checker.check({ text: createProgram(1 + at), surface }));
   print("the same program again: p50", ms(again.p50), "");
-  print("memory of the process", `${((measureFamily(checker.pid) ?? 0) / 1e6).toFixed(0)} MB`, "limit: 512 MiB");
+  print(
+    "memory of the process",
+    `${((measureFamily(checker.stats().pid) ?? 0) / 1e6).toFixed(0)} MB`,
+    "limit: 512 MiB",
+  );
 }
 
 const INPUT: JsonSchema = {

@@ -131,7 +131,7 @@ export async function openMetrics({ metrics }: Settings, parts: MeasuredParts): 
     build: { version, engine, isolation },
     sandbox: () => sandbox.load(),
     upstreams: () => catalog.statuses(),
-    checkerStarts: () => checker.starts,
+    checkerStarts: () => checker.stats().starts,
     others: () => watchers.counts(),
   });
   return { metrics: () => created.render() };

@@ -149,7 +149,7 @@ export const GATES: readonly { readonly match: RegExp; readonly rooms: readonly 
   { match: /^typescript(\/.*)?$/, rooms: ["checker"] },
   {
     match: /^node:crypto$/,
-    rooms: ["text", "vault", "ledger", "catalog", "analysis", "checker", "telemetry", "surfaces"],
+    rooms: ["text", "vault", "ledger", "catalog", "telemetry", "surfaces"],
   },
   {
     match: /^node:fs(\/.*)?$/,

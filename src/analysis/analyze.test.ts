@@ -6,14 +6,14 @@ import { Script } from "node:vm";
 import * as fc from "fast-check";
 import { DEFAULT_LIMITS, parseConnectorId } from "../domain/index.ts";
 import { DEFAULT_RULES, analyze, toAuthorPosition } from "./index.ts";
-import type { AnalysisOptions, Analyzed } from "./index.ts";
+import type { AnalysisOptions, AnalysisResult } from "./index.ts";
 
 const connector = parseConnectorId("tools");
 assert.ok(connector);
 const SURFACE = { namespaces: [{ name: "tools", connector, summary: "", tools: ["each", "echo", "fail"] }] };
 const OPTIONS: AnalysisOptions = { limits: DEFAULT_LIMITS, enabled: true, blockOnError: true, rules: {} };
 
-const check = (source: string, options: Partial<AnalysisOptions> = {}): Analyzed =>
+const check = (source: string, options: Partial<AnalysisOptions> = {}): AnalysisResult =>
   analyze(source, SURFACE, { ...OPTIONS, ...options });
 
 interface Corpus {
@@ -28,7 +28,7 @@ function parseCorpus(text: string): Corpus {
 const CORPUS = parseCorpus(readFileSync(new URL("./corpus.json", import.meta.url), "utf8"));
 
 /** Compiles a program as the sandbox does, without running it. */
-function compiles(analyzed: Analyzed): boolean {
+function compiles(analyzed: AnalysisResult): boolean {
   if (!analyzed.ok) return false;
   return Boolean(new Script(`(async () => {"use strict";\n${analyzed.program.javascript}\n})`));
 }

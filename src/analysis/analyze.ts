@@ -3,30 +3,31 @@
  * keeps nothing. It helps and warns early; it is not the wall, and the sandbox holds without it.
  */
 
-import { createHash } from "node:crypto";
-import { ERRORS, GloveboxError, describeError, parseDigest } from "../domain/index.ts";
-import type { Digest, Finding, Limits, Namespace, Program, PublicError } from "../domain/index.ts";
-import { blankHashbang } from "./blank.ts";
-import { checkRules } from "./check-rules.ts";
-import type { RuleSettings } from "./check-rules.ts";
-import { checkSize } from "./check-size.ts";
-import { createSubject } from "./create-subject.ts";
-import { dropParameters } from "./drop-parameters.ts";
-import type { Timebox } from "./erase-types.ts";
-import { findCalls } from "./find-calls.ts";
-import { findUnknownNames } from "./find-unknown-names.ts";
-import { joinInsertions, withoutInsertions } from "./insert.ts";
-import type { Inserted } from "./insert.ts";
-import { wrapLastObject } from "./last-object.ts";
+import { ERRORS, GloveboxError, describeError } from "../domain/index.ts";
+import type { Finding, Limits, Namespace, Program, PublicError } from "../domain/index.ts";
+import { digestOf } from "../text/index.ts";
+import { blankHashbang } from "./edit-text.ts";
+import { checkRules } from "./rules/check-rules.ts";
+import type { RuleSettings } from "./rules/check-rules.ts";
+import { checkSize } from "./prepare/check-size.ts";
+import { readSyntax } from "./read-syntax.ts";
+import { dropParameters } from "./prepare/drop-parameters.ts";
+import type { Timebox } from "./typescript/erase-types.ts";
+import { findCalls } from "./plan/find-calls.ts";
+import type { ProgramNames } from "./resolve-scopes.ts";
+import { joinInsertions, withoutInsertions } from "./edit-text.ts";
+import type { EditedText } from "./edit-text.ts";
+import { wrapLastObject } from "./prepare/last-object.ts";
 import { createLocator } from "./locate.ts";
-import { describeRewrites, normalize, toCheckable } from "./normalize.ts";
+import { describeRewrites, normalize, toCheckable } from "./prepare/normalize.ts";
 import { refuse } from "./refuse.ts";
-import { stripTypes } from "./strip-types.ts";
-import type { StripBounds, Stripped } from "./strip-types.ts";
-import { unwrapFence } from "./unwrap-fence.ts";
+import { stripTypes } from "./typescript/strip-types.ts";
+import type { StrippedProgram } from "./parse-javascript.ts";
+import type { StripBounds } from "./typescript/strip-types.ts";
+import { unwrapFence } from "./prepare/unwrap-fence.ts";
 
 /** A refusal carries every finding made until then, so that an author can fix all of them at once. */
-export type Analyzed =
+export type AnalysisResult =
   | { readonly ok: true; readonly program: Program }
   | { readonly ok: false; readonly error: PublicError; readonly findings: readonly Finding[] };
 
@@ -42,7 +43,7 @@ export function analyze(
   source: string,
   surface: { readonly namespaces: readonly Namespace[] },
   options: AnalysisOptions,
-): Analyzed {
+): AnalysisResult {
   const findings: Finding[] = [];
   try {
     return { ok: true, program: buildProgram(source, surface.namespaces, { ...options, findings }) };
@@ -73,27 +74,27 @@ function buildProgram(
   if (called.note) note(called.note.message, called.note.offset, called.note.severity);
   const toAuthor = (offset: number): number => withoutInsertions(stripped.insertions, offset);
   const { sourceBytes } = options.limits;
-  const subject = createSubject({ source, tree, namespaces, sourceBytes, toAuthor });
-  const checked = checkRules(subject, options, locate);
+  const syntax = readSyntax({ source, tree, namespaces, sourceBytes, toAuthor });
+  const checked = checkRules(syntax, options, locate);
   options.findings.push(...checked.findings);
   if (checked.block) throw refuse("PROGRAM_FORBIDDEN", source, checked.block);
   for (const { message, offset } of describeRewrites(stripped.text, tree)) note(message, toAuthor(offset));
   const { javascript, insertions: added } = normalize(stripped.text, tree);
-  const unknownNames = findUnknownNames(subject.globals, subject.namespaces);
+  const unknownNames = findUnknownNames(syntax.globals, syntax.namespaces);
   return {
     digest: digestOf(javascript),
     source,
     checkable: toCheckable(text, tree, toAuthor),
     javascript,
     insertions: joinInsertions(stripped.insertions, added),
-    calls: findCalls(subject, { namespaces, locate: (offset) => locate(toAuthor(offset)) }),
+    calls: findCalls(syntax, { namespaces, locate: (offset) => locate(toAuthor(offset)) }),
     ...(unknownNames.length > 0 && { unknownNames }),
     findings: options.findings,
   };
 }
 
 /** A text that does not parse may end with an object that was meant as its value. */
-function strip(text: string, bounds: StripBounds, note: (message: string, offset: number) => void): Stripped {
+function strip(text: string, bounds: StripBounds, note: (message: string, offset: number) => void): StrippedProgram {
   try {
     return stripTypes(text, bounds);
   } catch (thrown) {
@@ -105,7 +106,7 @@ function strip(text: string, bounds: StripBounds, note: (message: string, offset
   }
 }
 
-function stripAgain({ javascript, insertions }: Inserted, bounds: StripBounds): Stripped | undefined {
+function stripAgain({ javascript, insertions }: EditedText, bounds: StripBounds): StrippedProgram | undefined {
   try {
     const stripped = stripTypes(javascript, bounds);
     return { ...stripped, insertions: joinInsertions(insertions, stripped.insertions) };
@@ -114,15 +115,23 @@ function stripAgain({ javascript, insertions }: Inserted, bounds: StripBounds): 
   }
 }
 
-function digestOf(javascript: string): Digest {
-  const digest = parseDigest(`sha256:${createHash("sha256").update(javascript, "utf8").digest("hex")}`);
-  if (!digest) throw new TypeError("A SHA-256 digest is 64 hexadecimal digits");
-  return digest;
-}
-
 /** Anything unforeseen is our own bug: its text may be about this machine and stays here. */
 function toRefusal(thrown: unknown): PublicError {
   if (thrown instanceof GloveboxError) return describeError(thrown);
   const { text, retry } = ERRORS.INTERNAL_BUG;
   return { code: "INTERNAL_BUG", message: text, retry };
+}
+
+/** What the sandbox has besides ECMAScript, and what programs look for from habit and other rules speak of. */
+const KNOWN_NAMES: ReadonlySet<string> = new Set([
+  ..."arguments console glovebox input secrets skills ToolError".split(" "),
+  ..."chunk count first groupBy last omit pick sortBy sum table unique".split(" "),
+  ..."document exports global module process require self window".split(" "),
+]);
+
+/** In the order of the source. A name that this process has too is no stranger: every engine is at least that rich. */
+function findUnknownNames({ mentions }: ProgramNames, namespaces: ReadonlySet<string>): readonly string[] {
+  const isKnown = (name: string): boolean =>
+    namespaces.has(name) || KNOWN_NAMES.has(name) || Object.hasOwn(globalThis, name);
+  return [...mentions.keys()].filter((name) => !isKnown(name));
 }

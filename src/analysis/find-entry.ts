@@ -1,6 +1,6 @@
 /** Which statement ends a program, and which function it consists of, exports or declares to be called. */
 
-import type { AnyNode, ExportDefaultDeclaration, Program as Root } from "acorn";
+import type { AnyNode, ExportDefaultDeclaration, ExpressionStatement, Program as Root } from "acorn";
 import { withoutParens } from "./read-tree.ts";
 import type { Tree } from "./read-tree.ts";
 import { isFunction } from "./resolve-scopes.ts";
@@ -73,7 +73,7 @@ export function isNamed(node: AnyNode): boolean {
 }
 
 /** A function with the name by which the program can call it. */
-export interface Declared {
+export interface DeclaredFunction {
   readonly name: string;
   readonly callee: AnyNode;
   /** Everything that belongs to it; a mention elsewhere means that the program uses it itself. */
@@ -85,7 +85,7 @@ export function findEntry(
   tree: Tree,
   exported: ExportDefaultDeclaration | undefined,
   accepts: Accepts = isCallable,
-): Declared | undefined {
+): DeclaredFunction | undefined {
   if (!tree.root.body.every((node) => isInert(node))) return undefined;
   const declared = tree.root.body.flatMap(functionsOf);
   const only = declared.length === 1 ? declared[0] : undefined;
@@ -97,7 +97,7 @@ export function findEntry(
   return mentioned ? undefined : entry;
 }
 
-function functionsOf(node: AnyNode): readonly Declared[] {
+function functionsOf(node: AnyNode): readonly DeclaredFunction[] {
   if (node.type === "ExportDefaultDeclaration") return functionsOf(node.declaration);
   if (node.type === "FunctionDeclaration") return node.id ? [{ name: node.id.name, callee: node, whole: node }] : [];
   if (node.type !== "VariableDeclaration") return [];
@@ -130,4 +130,61 @@ function isInertValue(node: AnyNode): boolean {
   if (node.type === "ArrayExpression") return node.elements.every((element) => !element || isInertValue(element));
   if (node.type !== "ObjectExpression") return INERT_VALUES.has(node.type);
   return node.properties.every((property) => property.type === "Property" && isInertValue(property.value));
+}
+
+/** An expression whose value is the program's. */
+export interface ResultExpression {
+  readonly statement: ExpressionStatement;
+  /** In a `try` whose `catch` must still see its failure. */
+  readonly guarded: boolean;
+}
+
+/** Branches deeper than this keep their values to themselves. */
+const MAX_BRANCHES = 50;
+
+/** The expressions that a person at a prompt would see the value of: the last one of each branch that ends the program. */
+export function findResults(root: Root): readonly ResultExpression[] {
+  const results: ResultExpression[] = [];
+  const open: { readonly node: AnyNode | null | undefined; readonly guarded: boolean; readonly depth: number }[] = [
+    { node: findLastStatement(root), guarded: false, depth: 0 },
+  ];
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { node, guarded, depth } = next;
+    if (node?.type === "ExpressionStatement") results.push({ statement: node, guarded });
+    if (!node || depth > MAX_BRANCHES) continue;
+    for (const end of endsOf(node))
+      open.push({ node: end, guarded: guarded || node.type === "TryStatement", depth: depth + 1 });
+  }
+  return results.toSorted((a, b) => a.statement.start - b.statement.start);
+}
+
+/** The statements with which a statement may end; a loop has none, since nobody can say which round is the last. */
+function endsOf(node: AnyNode): readonly (AnyNode | null | undefined)[] {
+  switch (node.type) {
+    case "BlockStatement":
+      return [node.body.findLast(({ type }) => type !== "EmptyStatement")];
+    case "IfStatement":
+      return [node.consequent, node.alternate];
+    case "TryStatement":
+      return [node.block, node.handler?.body];
+    case "SwitchStatement":
+      return node.cases.map(({ consequent }, at) => endOfCase(consequent, at === node.cases.length - 1));
+    default:
+      return [];
+  }
+}
+
+/** What falls through to the next case is not the end. */
+function endOfCase(statements: readonly AnyNode[], isLast: boolean): AnyNode | undefined {
+  const last = statements.at(-1);
+  if (last?.type === "BreakStatement" && !last.label) return statements.at(-2);
+  return isLast || last?.type === "BlockStatement" ? endOfBlock(last, isLast) : undefined;
+}
+
+/** `case 1: { …; break; }` ends with what stands before its `break`. */
+function endOfBlock(last: AnyNode | undefined, isLast: boolean): AnyNode | undefined {
+  if (last?.type !== "BlockStatement") return last;
+  const end = last.body.at(-1);
+  if (end?.type === "BreakStatement" && !end.label) return last.body.at(-2);
+  return isLast ? last : undefined;
 }

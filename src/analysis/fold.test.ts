@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { createFolder } from "./fold.ts";
+import { createConstantFolder } from "./fold.ts";
 import type { Constant } from "./fold.ts";
 import { parseJavascript } from "./parse-javascript.ts";
 import { readTree } from "./read-tree.ts";
@@ -11,7 +11,7 @@ function probe(source: string): { values: readonly Constant[] | undefined; truth
   const parsed = parseJavascript(source);
   assert.ok(parsed.ok, source);
   const tree = readTree(parsed.root);
-  const folder = createFolder({ tree, globals: resolveScopes(tree) });
+  const folder = createConstantFolder({ tree, globals: resolveScopes(tree) });
   for (const node of tree.nodes) {
     if (node.type !== "CallExpression" || node.callee.type !== "Identifier" || node.callee.name !== "probe") continue;
     const [argument] = node.arguments;

@@ -6,19 +6,19 @@
 import type { AnyNode, BinaryExpression } from "acorn";
 import { withoutParens } from "./read-tree.ts";
 import type { Tree } from "./read-tree.ts";
-import type { Binding, Globals } from "./resolve-scopes.ts";
+import type { NameBinding, ProgramNames } from "./resolve-scopes.ts";
 
 /** A value that the text fixes. */
 export type Constant = string | number | boolean | null | undefined;
 
 /** Answers about the expressions of one program. */
-export interface Folder {
+export interface ConstantFolder {
   /** Every value that an expression can have, or `undefined` when the text does not say. At most sixteen. */
   valuesOf(node: AnyNode): readonly Constant[] | undefined;
   /** Whether a condition always holds (`true`), never does (`false`), or may go either way. */
   truthOf(node: AnyNode): boolean | undefined;
   /** Whether nothing in the program writes to a name after its declaration. */
-  isSteady(binding: Binding): boolean;
+  isSteady(binding: NameBinding): boolean;
 }
 
 const MAX_STEPS = 40;
@@ -32,16 +32,16 @@ const ALWAYS_TRUE: ReadonlySet<string> = new Set([
   "NewExpression",
 ]);
 
-interface Context {
+interface FoldState {
   readonly tree: Tree;
-  readonly globals: Globals;
+  readonly globals: ProgramNames;
   /** Names may refer to names that refer to names: without a memory the work would double with each of them. */
   readonly known: Map<AnyNode, readonly Constant[] | undefined>;
-  readonly steady: Map<Binding, boolean>;
+  readonly steady: Map<NameBinding, boolean>;
 }
 
-export function createFolder(program: Pick<Context, "tree" | "globals">): Folder {
-  const context: Context = { ...program, known: new Map(), steady: new Map() };
+export function createConstantFolder(program: Pick<FoldState, "tree" | "globals">): ConstantFolder {
+  const context: FoldState = { ...program, known: new Map(), steady: new Map() };
   return {
     valuesOf: (node) => fold(node, context, MAX_STEPS),
     truthOf: (node) => findTruth(node, context, MAX_STEPS),
@@ -49,7 +49,7 @@ export function createFolder(program: Pick<Context, "tree" | "globals">): Folder
   };
 }
 
-function findTruth(node: AnyNode, context: Context, steps: number): boolean | undefined {
+function findTruth(node: AnyNode, context: FoldState, steps: number): boolean | undefined {
   if (steps <= 0) return undefined;
   const inner = withoutParens(node);
   if (ALWAYS_TRUE.has(inner.type)) return true;
@@ -71,7 +71,7 @@ function findTruth(node: AnyNode, context: Context, steps: number): boolean | un
   return values.some(Boolean) ? undefined : false;
 }
 
-function fold(node: AnyNode, context: Context, steps: number): readonly Constant[] | undefined {
+function fold(node: AnyNode, context: FoldState, steps: number): readonly Constant[] | undefined {
   if (steps <= 0) return undefined;
   if (context.known.has(node)) return context.known.get(node);
   context.known.set(node, undefined); // a name that refers to itself has no value
@@ -80,7 +80,7 @@ function fold(node: AnyNode, context: Context, steps: number): readonly Constant
   return values;
 }
 
-function foldOnce(node: AnyNode, context: Context, steps: number): readonly Constant[] | undefined {
+function foldOnce(node: AnyNode, context: FoldState, steps: number): readonly Constant[] | undefined {
   const inner = withoutParens(node);
   const next = (part: AnyNode): readonly Constant[] | undefined => fold(part, context, steps - 1);
   switch (inner.type) {
@@ -120,7 +120,7 @@ function foldTemplate(
 }
 
 /** `undefined`, a name with one constant value, or the variable of a loop over a list of constants. */
-function foldName(node: AnyNode, context: Context, steps: number): readonly Constant[] | undefined {
+function foldName(node: AnyNode, context: FoldState, steps: number): readonly Constant[] | undefined {
   const binding = context.globals.bindingOf(node);
   if (!binding) return node.type === "Identifier" && node.name === "undefined" ? [undefined] : undefined;
   const [declarer] = binding.declarers;
@@ -134,14 +134,14 @@ function foldName(node: AnyNode, context: Context, steps: number): readonly Cons
   return list && join(list.map((element) => fold(element, context, steps - 1)));
 }
 
-function isSteady(binding: Binding, { steady, tree }: Context): boolean {
+function isSteady(binding: NameBinding, { steady, tree }: FoldState): boolean {
   const known = steady.get(binding) ?? !binding.mentions.some((mention) => isWritten(mention, tree));
   steady.set(binding, known);
   return known;
 }
 
 /** The elements of an array literal without holes or spreads, also behind a name that is never written to. */
-function listOf(node: AnyNode, { globals, tree }: Pick<Context, "tree" | "globals">): readonly AnyNode[] | undefined {
+function listOf(node: AnyNode, { globals, tree }: Pick<FoldState, "tree" | "globals">): readonly AnyNode[] | undefined {
   const inner = withoutParens(node);
   if (inner.type === "ArrayExpression") {
     const elements = inner.elements.filter((element) => element !== null && element.type !== "SpreadElement");

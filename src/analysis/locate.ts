@@ -4,10 +4,10 @@
  */
 
 import type { Program } from "../domain/index.ts";
-import { withoutInsertions } from "./insert.ts";
+import { withoutInsertions } from "./edit-text.ts";
 
 /** Both from 1 up; columns count UTF-16 units, as the engine does. */
-export interface Position {
+export interface SourcePosition {
   readonly line: number;
   readonly column: number;
 }
@@ -22,7 +22,7 @@ const UNPRINTABLE =
   /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
 
 /** Indexes the lines once, so that thousands of positions in one text stay cheap. Offsets are clamped to the text. */
-export function createLocator(text: string): (offset: number) => Position {
+export function createLocator(text: string): (offset: number) => SourcePosition {
   const starts = lineStarts(text);
   return (offset) => {
     const clamped = Math.max(0, Math.min(offset, text.length));
@@ -40,7 +40,7 @@ export function toAuthorPosition(
   program: Pick<Program, "source" | "javascript" | "insertions">,
   line: number,
   column: number,
-): Position {
+): SourcePosition {
   const offset = toNew(program.javascript, createOffsetFinder(program.javascript)({ line, column }));
   return createLocator(program.source)(withoutInsertions(program.insertions, offset));
 }
@@ -76,7 +76,7 @@ function caretUnder(text: string, index: number): string {
 }
 
 /** The way back from lines and columns, with the lines indexed once. Places beyond the text are clamped to it. */
-export function createOffsetFinder(text: string): (position: Position) => number {
+export function createOffsetFinder(text: string): (position: SourcePosition) => number {
   const starts = lineStarts(text);
   return ({ line, column }) => {
     const start = starts[line - 1];

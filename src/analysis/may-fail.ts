@@ -3,11 +3,11 @@
 import type { AnyNode, CallExpression, NewExpression } from "acorn";
 import { staticName, withoutParens } from "./read-tree.ts";
 import { isFunction } from "./resolve-scopes.ts";
-import type { Binding } from "./resolve-scopes.ts";
-import { calledNamespace, withoutChain } from "./rules/called-namespace.ts";
-import type { Subject } from "./rules/rule.ts";
+import type { NameBinding } from "./resolve-scopes.ts";
+import { calledNamespace, withoutChain } from "./called-namespace.ts";
+import type { ProgramSyntax } from "./program-syntax.ts";
 
-type Known = Pick<Subject, "tree" | "globals" | "namespaces">;
+type CallFacts = Pick<ProgramSyntax, "tree" | "globals" | "namespaces">;
 
 /** Built-in functions whose failure depends on what they are given. Others fail only when the program is wrong. */
 const FAILING: ReadonlySet<string> = new Set(["decodeURI", "decodeURIComponent", "atob", "structuredClone", "BigInt"]);
@@ -26,13 +26,13 @@ const BUILT_IN: ReadonlySet<string> = new Set([
 const MAX_ROUNDS = 20;
 
 /** The program's own functions that may fail, directly or through what they call. A `try` with a `catch` keeps it inside. */
-export function findThrowing(subject: Known & Pick<Subject, "around">): ReadonlySet<AnyNode> {
+export function findThrowing(syntax: CallFacts & Pick<ProgramSyntax, "around">): ReadonlySet<AnyNode> {
   const throwing = new Set<AnyNode>();
   const calls: { readonly node: AnyNode; readonly caller: AnyNode }[] = [];
-  for (const node of subject.tree.nodes) {
+  for (const node of syntax.tree.nodes) {
     const isCall = node.type === "CallExpression" || node.type === "NewExpression";
     if (node.type !== "ThrowStatement" && !isCall) continue;
-    let gate = subject.around(node);
+    let gate = syntax.around(node);
     while (gate && gate.kind !== "function" && gate.kind !== "guard") gate = gate.outer;
     if (gate?.kind !== "function") continue;
     if (isCall) calls.push({ node, caller: gate.node });
@@ -40,7 +40,7 @@ export function findThrowing(subject: Known & Pick<Subject, "around">): Readonly
   }
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const before = throwing.size;
-    const known = { ...subject, throwing, methods: namesOfMethods(throwing, subject) };
+    const known = { ...syntax, throwing, methods: namesOfMethods(throwing, syntax) };
     for (const { node, caller } of calls) if (!throwing.has(caller) && mayFail(node, known)) throwing.add(caller);
     if (throwing.size === before) break;
   }
@@ -48,7 +48,7 @@ export function findThrowing(subject: Known & Pick<Subject, "around">): Readonly
 }
 
 /** The names under which failing functions are kept in classes and objects. */
-export function namesOfMethods(throwing: ReadonlySet<AnyNode>, { tree }: Pick<Known, "tree">): ReadonlySet<string> {
+export function namesOfMethods(throwing: ReadonlySet<AnyNode>, { tree }: Pick<CallFacts, "tree">): ReadonlySet<string> {
   const names = new Set<string>();
   for (const callee of throwing) {
     const holder = tree.parentOf(callee);
@@ -61,7 +61,7 @@ export function namesOfMethods(throwing: ReadonlySet<AnyNode>, { tree }: Pick<Kn
 }
 
 /** What the question is asked with. */
-export interface Failures extends Known {
+export interface FailureFacts extends CallFacts {
   readonly throwing: ReadonlySet<AnyNode>;
   readonly methods: ReadonlySet<string>;
 }
@@ -70,7 +70,7 @@ export interface Failures extends Known {
  * Whether what is called here may fail: a tool, something that was handed in, a built-in function that fails on bad data, or
  * a function, method or class of the program that does. Timers and other built-in functions do not.
  */
-export function mayFail(node: AnyNode, known: Failures): boolean {
+export function mayFail(node: AnyNode, known: FailureFacts): boolean {
   if (node.type === "NewExpression") return mayFailToConstruct(node, known);
   if (node.type !== "CallExpression") return false;
   // However it is awaited, and even if it is not: a failed tool call that nobody catches ends the program.
@@ -79,7 +79,7 @@ export function mayFail(node: AnyNode, known: Failures): boolean {
 }
 
 /** A callback that fails makes what calls it fail. */
-function takesFailing({ arguments: given }: CallExpression | NewExpression, known: Failures): boolean {
+function takesFailing({ arguments: given }: CallExpression | NewExpression, known: FailureFacts): boolean {
   return given.some((argument) => {
     const inner = withoutParens(argument);
     if (isFunction(inner)) return !inner.async && known.throwing.has(inner);
@@ -89,7 +89,7 @@ function takesFailing({ arguments: given }: CallExpression | NewExpression, know
   });
 }
 
-function mayFailToConstruct(node: NewExpression, known: Failures): boolean {
+function mayFailToConstruct(node: NewExpression, known: FailureFacts): boolean {
   const callee = withoutParens(node.callee);
   if (callee.type !== "Identifier") return false;
   const binding = known.globals.bindingOf(callee);
@@ -101,7 +101,7 @@ function mayFailToConstruct(node: NewExpression, known: Failures): boolean {
   );
 }
 
-function mayCalleeFail(node: CallExpression, known: Failures): boolean {
+function mayCalleeFail(node: CallExpression, known: FailureFacts): boolean {
   const callee = withoutChain(node.callee);
   if (callee.type === "MemberExpression") return mayMethodFail(callee, known);
   if (isFunction(callee)) return known.throwing.has(callee);
@@ -112,7 +112,7 @@ function mayCalleeFail(node: CallExpression, known: Failures): boolean {
   return value && isFunction(value) ? known.throwing.has(value) : true;
 }
 
-function mayMethodFail(callee: AnyNode, known: Failures): boolean {
+function mayMethodFail(callee: AnyNode, known: FailureFacts): boolean {
   if (callee.type !== "MemberExpression") return false;
   const name = staticName(callee.property, callee.computed);
   const root = rootOf(callee);
@@ -132,7 +132,7 @@ function mayMethodFail(callee: AnyNode, known: Failures): boolean {
 }
 
 /** What a name stands for when one place declares it: a value, a function or a class. A parameter stands for anything. */
-function valueOf({ declarers }: Binding, name: string): AnyNode | undefined {
+function valueOf({ declarers }: NameBinding, name: string): AnyNode | undefined {
   const [declarer] = declarers;
   if (declarers.length !== 1 || !declarer) return undefined;
   if (declarer.type === "VariableDeclarator") {

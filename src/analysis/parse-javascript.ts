@@ -5,10 +5,19 @@
 
 import { Parser } from "acorn";
 import type { Options, Program as Root, Token } from "acorn";
+import type { Insertion } from "./edit-text.ts";
 import { readNodes } from "./read-tree.ts";
 
+/** Plain JavaScript and its tree. */
+export interface StrippedProgram {
+  readonly text: string;
+  readonly root: Root;
+  /** What stands in the text beyond the author's own, ascending, with offsets in the text. */
+  readonly insertions: readonly Insertion[];
+}
+
 /** `exhausted` tells that the parser ran out of stack, where another parser would do no better. */
-export type Parsed =
+export type ParseResult =
   | { readonly ok: true; readonly root: Root }
   | { readonly ok: false; readonly message: string; readonly offset: number; readonly exhausted: boolean };
 
@@ -25,7 +34,7 @@ const MAX_REGEX_CHARS = 8_192;
 const NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
 
 /** Never throws. Tokens are appended to `tokens`, if it is given. */
-export function parseJavascript(text: string, tokens?: Token[]): Parsed {
+export function parseJavascript(text: string, tokens?: Token[]): ParseResult {
   try {
     const root = BoundedParser.parse(text, tokens ? { ...OPTIONS, onToken: tokens } : OPTIONS);
     const comment = findHtmlComment(text, root);
@@ -60,11 +69,11 @@ function findStrangeName(text: string, root: Root): number | undefined {
   return undefined;
 }
 
-function toRefusal(message: string, offset: number): Parsed {
+function toRefusal(message: string, offset: number): ParseResult {
   return { ok: false, message, offset, exhausted: false };
 }
 
-function toFailure(thrown: unknown): Parsed {
+function toFailure(thrown: unknown): ParseResult {
   if (!(thrown instanceof SyntaxError)) {
     return { ok: false, message: "The program is too deeply nested to parse", offset: 0, exhausted: true };
   }

@@ -7,7 +7,7 @@ import { createLocator, frameAt, toPrintable } from "./locate.ts";
 const MESSAGE_CHARS = 240;
 
 /** What is wrong and where; `offset` counts in the author's source, which every later text keeps aligned with. */
-export interface Complaint {
+export interface SourceComplaint {
   readonly message: string;
   readonly offset: number;
   readonly hint: string;
@@ -17,7 +17,7 @@ export interface Complaint {
  * The error to throw. Messages may quote the source (a name of any length, control characters), so they are cleaned
  * and cut here, in one place.
  */
-export function refuse(code: ErrorCode, source: string, complaint: Complaint): GloveboxError {
+export function refuse(code: ErrorCode, source: string, complaint: SourceComplaint): GloveboxError {
   const { line, column } = createLocator(source)(complaint.offset);
   return new GloveboxError(code, cutMessage(complaint.message), {
     hint: complaint.hint,

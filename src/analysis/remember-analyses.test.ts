@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { DEFAULT_RULES } from "./check-rules.ts";
+import { DEFAULT_RULES } from "./rules/check-rules.ts";
 import { rememberAnalyses } from "./remember-analyses.ts";
 
 const LIMITS = { sourceBytes: 100_000 };

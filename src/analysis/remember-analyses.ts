@@ -1,32 +1,33 @@
 /**
- * Keeps what became of the last sources: agents run the same program again and again, and the same text against the
- * same tools comes to the same program. Nothing in one is ever changed, so executions may share it.
+ * Keeps the results of the last sources: agents often run the same program again, and the same source against the same
+ * tools gives the same program. Programs are immutable, so executions can share one.
  */
 
+import { createRecent } from "../timing/index.ts";
+import type { Recent } from "../timing/index.ts";
 import { analyze } from "./analyze.ts";
-import type { AnalysisOptions, Analyzed } from "./analyze.ts";
+import type { AnalysisOptions, AnalysisResult } from "./analyze.ts";
 
 const MOST_KEPT = 32;
-/** A longer text is rarely sent twice, and would be kept for nothing. */
+/** Longer sources are rarely sent twice. */
 const MOST_CHARS = 8_192;
 
 type Surface = Parameters<typeof analyze>[1];
 
-/** As `analyze`, with options that are the same each time but for these. Refusals are made anew. */
+/** As `analyze`, with options of which only these vary. Refusals are not kept. */
 export function rememberAnalyses(
   options: Omit<AnalysisOptions, "limits" | "enabled">,
-): (source: string, surface: Surface, varying: Pick<AnalysisOptions, "limits" | "enabled">) => Analyzed {
-  const kept = new WeakMap<Surface, Map<string, Analyzed>>();
+): (source: string, surface: Surface, varying: Pick<AnalysisOptions, "limits" | "enabled">) => AnalysisResult {
+  const kept = new WeakMap<Surface, Recent<string, AnalysisResult>>();
   return (source, surface, varying) => {
     const key = `${varying.enabled} ${varying.limits.sourceBytes} ${source}`;
-    const known = kept.get(surface) ?? new Map<string, Analyzed>();
-    const analyzed = known.get(key) ?? analyze(source, surface, { ...options, ...varying });
+    const recent = kept.get(surface) ?? createRecent<string, AnalysisResult>(MOST_KEPT);
+    const known = recent.get(key);
+    if (known) return known;
+    const analyzed = analyze(source, surface, { ...options, ...varying });
     if (!analyzed.ok || source.length > MOST_CHARS) return analyzed;
-    known.delete(key);
-    known.set(key, analyzed);
-    const [oldest] = known.keys();
-    if (known.size > MOST_KEPT && oldest !== undefined) known.delete(oldest);
-    kept.set(surface, known);
+    recent.set(key, analyzed);
+    kept.set(surface, recent);
     return analyzed;
   };
 }

@@ -12,7 +12,7 @@ export type FunctionNode =
   | AnonymousFunctionDeclaration;
 
 /** A name that the program declares, with everything that is said about it. */
-export interface Binding {
+export interface NameBinding {
   /** What declares it: a declarator, a function (for its own name or a parameter), a class, a catch clause. */
   readonly declarers: readonly AnyNode[];
   /** Where it is used, in the order of the source; its declarations are not among them. */
@@ -20,13 +20,13 @@ export interface Binding {
 }
 
 /** The names of a program: those that it takes from outside, and its own. */
-export interface Globals {
+export interface ProgramNames {
   /** Every mention of an undeclared name, in the order of the source. */
   readonly mentions: ReadonlyMap<string, readonly Identifier[]>;
   /** Every `this` that is the global object, because no function of the program gives it another meaning. */
   readonly outerThis: readonly AnyNode[];
   /** What an identifier stands for, also the one in the declaration; `undefined` for globals and property names. */
-  bindingOf(node: AnyNode): Binding | undefined;
+  bindingOf(node: AnyNode): NameBinding | undefined;
 }
 
 interface OpenBinding {
@@ -34,20 +34,20 @@ interface OpenBinding {
   readonly mentions: Identifier[];
 }
 
-interface Scope {
+interface LexicalScope {
   readonly names: Map<string, OpenBinding>;
-  readonly parent: Scope | undefined;
+  readonly parent: LexicalScope | undefined;
   /** Whether `var` stops here. */
   readonly hoists: boolean;
   readonly ownThis: boolean;
 }
 
 /** Linear in the tree times the nesting of its scopes. */
-export function resolveScopes(tree: Tree): Globals {
+export function resolveScopes(tree: Tree): ProgramNames {
   const declared = new Set<AnyNode>();
   const scopes = assignScopes(tree, declared);
   const mentions = new Map<string, Identifier[]>();
-  const bindings = new Map<AnyNode, Binding>();
+  const bindings = new Map<AnyNode, NameBinding>();
   const outerThis: AnyNode[] = [];
   for (const [index, node] of tree.nodes.entries()) {
     const scope = scopes.outer[index];
@@ -69,18 +69,18 @@ export function resolveScopes(tree: Tree): Globals {
 /** Both run parallel to the nodes of the tree. */
 interface Scopes {
   /** The scope that a node stands in. */
-  readonly outer: readonly (Scope | undefined)[];
+  readonly outer: readonly (LexicalScope | undefined)[];
   /** The scope that a node opens for what is in it. */
-  readonly inner: readonly (Scope | undefined)[];
+  readonly inner: readonly (LexicalScope | undefined)[];
   /** The scope of an identifier that declares a name, where it is another than the one it stands in. */
-  readonly own: ReadonlyMap<AnyNode, Scope>;
+  readonly own: ReadonlyMap<AnyNode, LexicalScope>;
 }
 
 /** Fills `declared` with the identifiers that declare something. */
 function assignScopes(tree: Tree, declared: Set<AnyNode>): Scopes {
-  const own = new Map<AnyNode, Scope>();
-  const outer: (Scope | undefined)[] = [];
-  const inner: (Scope | undefined)[] = [];
+  const own = new Map<AnyNode, LexicalScope>();
+  const outer: (LexicalScope | undefined)[] = [];
+  const inner: (LexicalScope | undefined)[] = [];
   for (const [index, node] of tree.nodes.entries()) {
     const parentIndex = tree.parents[index] ?? -1;
     const parent = tree.nodes[parentIndex];
@@ -89,7 +89,7 @@ function assignScopes(tree: Tree, declared: Set<AnyNode>): Scopes {
     outer.push(scope);
     inner.push(opensScope(node) ? createScope(node, parent, scope) : undefined);
   }
-  const note = (id: Identifier, scope: Scope, declarer: AnyNode): void => {
+  const note = (id: Identifier, scope: LexicalScope, declarer: AnyNode): void => {
     declared.add(id);
     own.set(id, scope);
     const known = scope.names.get(id.name);
@@ -105,7 +105,7 @@ function parentAt(tree: Tree, index: number): AnyNode | undefined {
   return tree.nodes[tree.parents[index] ?? -1];
 }
 
-function createScope(node: AnyNode, parent: AnyNode | undefined, around: Scope | undefined): Scope {
+function createScope(node: AnyNode, parent: AnyNode | undefined, around: LexicalScope | undefined): LexicalScope {
   const isBody = node.type === "BlockStatement" && parent !== undefined && isFunction(parent);
   const hoists = node.type === "Program" || node.type === "StaticBlock" || isBody;
   const givesThis = isFunction(node) && node.type !== "ArrowFunctionExpression";
@@ -143,14 +143,18 @@ export function isFunction(node: AnyNode): node is FunctionNode {
   return type === "FunctionDeclaration" || type === "FunctionExpression" || type === "ArrowFunctionExpression";
 }
 
-interface Declaring {
-  readonly outer: Scope | undefined;
-  readonly inner: Scope | undefined;
-  readonly note: (id: Identifier, scope: Scope, declarer: AnyNode) => void;
+interface DeclarationScopes {
+  readonly outer: LexicalScope | undefined;
+  readonly inner: LexicalScope | undefined;
+  readonly note: (id: Identifier, scope: LexicalScope, declarer: AnyNode) => void;
 }
 
-function declareNames(node: AnyNode, { outer, inner, note }: Declaring): void {
-  const declare = (scope: Scope | undefined, pattern: AnyNode | null | undefined, declarer: AnyNode = node): void => {
+function declareNames(node: AnyNode, { outer, inner, note }: DeclarationScopes): void {
+  const declare = (
+    scope: LexicalScope | undefined,
+    pattern: AnyNode | null | undefined,
+    declarer: AnyNode = node,
+  ): void => {
     if (!scope || !pattern) return;
     for (const id of namesOf(pattern)) note(id, scope, declarer);
   };
@@ -169,7 +173,7 @@ function declareNames(node: AnyNode, { outer, inner, note }: Declaring): void {
   }
 }
 
-function hoistingScope(from: Scope | undefined): Scope | undefined {
+function hoistingScope(from: LexicalScope | undefined): LexicalScope | undefined {
   let scope = from;
   while (scope && !scope.hoists) scope = scope.parent;
   return scope;
@@ -195,7 +199,7 @@ function partsOf(pattern: AnyNode | null | undefined): readonly (AnyNode | null)
   return pattern?.type === "RestElement" ? [pattern.argument] : [];
 }
 
-function findBinding(name: string, from: Scope | undefined): OpenBinding | undefined {
+function findBinding(name: string, from: LexicalScope | undefined): OpenBinding | undefined {
   for (let scope = from; scope; scope = scope.parent) {
     const binding = scope.names.get(name);
     if (binding) return binding;

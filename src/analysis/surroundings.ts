@@ -8,11 +8,11 @@ import { isFunction } from "./resolve-scopes.ts";
 import type { Tree } from "./read-tree.ts";
 
 /** One step outwards. `node` is the function, loop or branch; `outer` is the gate that it stands in itself. */
-export interface Gate {
+export interface Enclosure {
   /** `guard` is a `try` whose failures are caught, `catch` the part that runs after one. */
   readonly kind: "function" | "loop" | "branch" | "guard" | "catch";
   readonly node: AnyNode;
-  readonly outer: Gate | undefined;
+  readonly outer: Enclosure | undefined;
 }
 
 const LOOPS: ReadonlySet<string> = new Set([
@@ -29,16 +29,16 @@ export function isLoop(node: AnyNode): boolean {
 }
 
 /** The innermost gate around each node of the tree, asked for by node. */
-export function readSurroundings(tree: Tree): (node: AnyNode) => Gate | undefined {
+export function readSurroundings(tree: Tree): (node: AnyNode) => Enclosure | undefined {
   const optional = findOptional(tree);
-  const gates: (Gate | undefined)[] = [];
-  const byNode = new Map<AnyNode, Gate>();
+  const gates: (Enclosure | undefined)[] = [];
+  const byNode = new Map<AnyNode, Enclosure>();
   for (const [index, node] of tree.nodes.entries()) {
     const parentIndex = tree.parents[index] ?? -1;
     const parent = tree.nodes[parentIndex];
     const outer = parentIndex < 0 ? undefined : gates[parentIndex];
     const kind = parent && kindOf(node, parent, optional);
-    const gate: Gate | undefined = kind && parent ? { kind, node: parent, outer } : outer;
+    const gate: Enclosure | undefined = kind && parent ? { kind, node: parent, outer } : outer;
     gates.push(gate);
     if (gate) byNode.set(node, gate);
   }
@@ -58,7 +58,7 @@ export function findOptional({ nodes }: Pick<Tree, "nodes">): ReadonlySet<AnyNod
 
 const ASSIGNS_MAYBE: ReadonlySet<string> = new Set(["??=", "||=", "&&="]);
 
-function kindOf(node: AnyNode, parent: AnyNode, optional: ReadonlySet<AnyNode>): Gate["kind"] | undefined {
+function kindOf(node: AnyNode, parent: AnyNode, optional: ReadonlySet<AnyNode>): Enclosure["kind"] | undefined {
   if (isFunction(parent)) return "function";
   switch (parent.type) {
     case "ForStatement":

@@ -1,6 +1,6 @@
 /** One program against one API: whether to ask at all, and what the answer means for the program. */
 
-import type { Analyzed } from "../analysis/index.ts";
+import type { AnalysisResult } from "../analysis/index.ts";
 import type { ApiSurface, Finding, Program, ToolGuide } from "../domain/index.ts";
 import { explain } from "./explain.ts";
 import type { Checker } from "./open-checker.ts";
@@ -19,7 +19,11 @@ export interface CheckContext {
 const MAX_NAMED = 3;
 
 /** What comes out is the program that went in, with findings added: what was checked is what runs. */
-export async function checkProgram(program: Program, surface: ApiSurface, context: CheckContext): Promise<Analyzed> {
+export async function checkProgram(
+  program: Program,
+  surface: ApiSurface,
+  context: CheckContext,
+): Promise<AnalysisResult> {
   const { checker, guide, level, blocks } = context;
   if (level === "off" || !reachesTools(program, surface)) return { ok: true, program };
   const checked = await checker.check({ text: program.checkable, surface });
@@ -45,7 +49,7 @@ function isAway({ kind, name }: Mistake, { namespaces }: ApiSurface): boolean {
   return namespace !== false && namespace?.tools.length === 0;
 }
 
-function withFindings(program: Program, found: readonly Finding[]): Analyzed {
+function withFindings(program: Program, found: readonly Finding[]): AnalysisResult {
   return {
     ok: true,
     program: found.length === 0 ? program : { ...program, findings: [...program.findings, ...found] },

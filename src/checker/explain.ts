@@ -6,7 +6,7 @@ import type { Finding, Program, PublicError, ToolGuide } from "../domain/index.t
 import type { Fix, Mistake } from "./wire.ts";
 
 /** `error` is there when a finding of level error is. */
-export interface Explained {
+export interface Explanation {
   readonly findings: readonly Finding[];
   readonly error?: PublicError;
 }
@@ -22,7 +22,7 @@ export interface ExplainContext {
 /** No server can be called so. */
 const SECRETS = "secrets.";
 
-interface Answer extends Finding {
+interface ExplainedMistake extends Finding {
   readonly hint: string;
 }
 
@@ -38,13 +38,13 @@ export function explain(
   program: Pick<Program, "source" | "unknownNames">,
   mistakes: readonly Mistake[],
   { guide, level, secrets = [] }: ExplainContext,
-): Explained {
+): Explanation {
   const locate = createLocator(program.source);
   const toHint = (mistake: Mistake): string =>
     isSecret(mistake) ? listSecrets(secrets) : toToolHint(mistake, program.source, guide);
   const answers = mistakes
     .filter((mistake) => mistake.kind !== "unknown-name" || isOurs(mistake, program, guide))
-    .map((mistake): Answer => {
+    .map((mistake): ExplainedMistake => {
       const isDoubtful = mistake.doubtful || (mistake.kind === "unknown-field" && guide.isGuessed(mistake.tool ?? ""));
       const severity = level === "warn" || isDoubtful ? "warn" : "error";
       const message = cut(toMessage(mistake), MESSAGE_CHARS);
@@ -82,7 +82,7 @@ function fold(text: string): string {
   return text.toLowerCase().replace(/[^a-z0-9]/g, "");
 }
 
-function toError(first: Answer, answers: readonly Answer[], source: string): PublicError {
+function toError(first: ExplainedMistake, answers: readonly ExplainedMistake[], source: string): PublicError {
   const { line, column } = first;
   const frame = frameAt(source, line, column);
   const others = answers.filter(({ severity }) => severity === "error").length - 1;

@@ -3,4 +3,4 @@
 export { checkProgram } from "./check-program.ts";
 export type { CheckContext } from "./check-program.ts";
 export { openChecker } from "./open-checker.ts";
-export type { Checked, Checker, CheckerOptions, CheckRequest } from "./open-checker.ts";
+export type { CheckResult, Checker, CheckerOptions, CheckRequest } from "./open-checker.ts";

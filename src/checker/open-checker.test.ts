@@ -11,7 +11,7 @@ import { parseDigest } from "../domain/index.ts";
 import type { ApiSurface } from "../domain/index.ts";
 import { measureFamily } from "../processes/index.ts";
 import { openChecker } from "./open-checker.ts";
-import type { Checked, Checker, CheckerOptions } from "./open-checker.ts";
+import type { CheckResult, Checker, CheckerOptions } from "./open-checker.ts";
 
 const ODD = fileURLToPath(new URL("./fixtures/odd-child.ts", import.meta.url));
 const MIB = 1024 * 1024;
@@ -21,7 +21,7 @@ after(() => Promise.all(opened.map((checker) => checker[Symbol.asyncDispose]()))
 interface Opened {
   readonly checker: Checker;
   readonly kept: Set<number>;
-  readonly check: (text: string, api?: string) => Promise<Checked>;
+  readonly check: (text: string, api?: string) => Promise<CheckResult>;
 }
 
 function open(options: Partial<CheckerOptions> = {}): Opened {
@@ -46,7 +46,7 @@ function surfaceOf(mark: string): ApiSurface {
 }
 
 /** What the odd child tells of itself. */
-function told(checked: Checked): unknown {
+function told(checked: CheckResult): unknown {
   assert.equal(checked.kind, "checked");
   return JSON.parse((checked.kind === "checked" && checked.mistakes[0]?.detail) || "null");
 }
@@ -62,9 +62,9 @@ const isAlive = (pid: number): boolean => {
 describe("the checker's process", () => {
   it("starts at the first question, kept by the reaper, with nothing in its environment", async () => {
     const { checker, kept, check } = open();
-    assert.deepEqual([checker.pid, kept.size], [0, 0]);
+    assert.deepEqual([checker.stats().pid, kept.size], [0, 0]);
     assert.deepEqual(told(await check("hello")), { environment: {}, cwd: "/", given: 1 });
-    assert.deepEqual([...kept], [checker.pid]);
+    assert.deepEqual([...kept], [checker.stats().pid]);
   });
   it("is given the declarations once for each snapshot", async () => {
     const { check } = open();
@@ -87,17 +87,17 @@ describe("the checker's process", () => {
     const both = await Promise.all([check("same"), check("same")]);
     assert.equal(both[0], both[1]);
     assert.equal(await check("same"), both[0]);
-    assert.equal(checker.asked, 1);
+    assert.equal(checker.stats().asked, 1);
     await check("same", "2");
-    assert.equal(checker.asked, 2);
+    assert.equal(checker.stats().asked, 2);
   });
   it("forgets the answers that are the oldest", async () => {
     const { checker, check } = open();
     for (let text = 0; text < 257; text += 1) await check(String(text));
     await check("1");
-    assert.equal(checker.asked, 257);
+    assert.equal(checker.stats().asked, 257);
     await check("0");
-    assert.equal(checker.asked, 258);
+    assert.equal(checker.stats().asked, 258);
   });
   it("does not keep its owner alive, who lives to see its end", async () => {
     const front = JSON.stringify(new URL("./index.ts", import.meta.url).href);
@@ -115,9 +115,9 @@ describe("the checker's process", () => {
   it("ends with its owner", async () => {
     const { checker, kept, check } = open();
     await check("a");
-    const { pid } = checker;
+    const { pid } = checker.stats();
     await checker[Symbol.asyncDispose]();
-    assert.deepEqual([isAlive(pid), checker.pid, kept.size], [false, 0, 0]);
+    assert.deepEqual([isAlive(pid), checker.stats().pid, kept.size], [false, 0, 0]);
     assert.equal((await check("b")).kind, "unchecked");
   });
 });
@@ -134,22 +134,22 @@ describe("a checker that fails", () => {
     it(`because of a program that makes it ${text} is replaced, and that program is not tried again`, async () => {
       const { checker, kept, check } = open({ limits: { checkMs: 1_000 } });
       await check("a");
-      const { pid } = checker;
+      const { pid } = checker.stats();
       assert.deepEqual(await check(text), { kind: "unchecked", reason });
       assert.equal(isAlive(pid), false);
       assert.equal((await check("b")).kind, "checked");
-      assert.notEqual(checker.pid, pid);
-      assert.deepEqual([...kept], [checker.pid]);
-      const { asked } = checker;
+      assert.notEqual(checker.stats().pid, pid);
+      assert.deepEqual([...kept], [checker.stats().pid]);
+      const { asked } = checker.stats();
       assert.deepEqual(await check(text), { kind: "unchecked", reason });
-      assert.equal(checker.asked, asked);
+      assert.equal(checker.stats().asked, asked);
     });
   }
   it("is started again when somebody killed it between two programs", async () => {
     const { checker, check } = open();
     await check("a");
-    process.kill(checker.pid, "SIGKILL");
-    for (let tries = 0; checker.pid !== 0 && tries < 1_000; tries += 1) await wait(10);
+    process.kill(checker.stats().pid, "SIGKILL");
+    for (let tries = 0; checker.stats().pid !== 0 && tries < 1_000; tries += 1) await wait(10);
     assert.deepEqual(told(await check("b")), { environment: {}, cwd: "/", given: 1 });
   });
   it("is not started again at once, then later and later, and soon again after a success", async () => {
@@ -176,18 +176,18 @@ describe("the memory of the checker", () => {
   it("is bounded: it is replaced when it holds more than its limit", async () => {
     const { checker, check } = open({ limits: { memoryBytes: 300 * MIB } });
     await check("a");
-    const { pid } = checker;
+    const { pid } = checker.stats();
     await check("grow");
     assert.equal(isAlive(pid), false);
     assert.equal((await check("b")).kind, "checked");
-    assert.notEqual(checker.pid, pid);
+    assert.notEqual(checker.stats().pid, pid);
   });
   it("is left alone below it", async () => {
     const { checker, check } = open({ limits: { memoryBytes: 2_000 * MIB } });
     await check("a");
-    const { pid } = checker;
+    const { pid } = checker.stats();
     await check("grow");
     await check("b");
-    assert.equal(checker.pid, pid);
+    assert.equal(checker.stats().pid, pid);
   });
 });

@@ -1,13 +1,13 @@
 /**
- * Checks programs against the generated API. Help, not the wall: whatever cannot be checked goes on, and its author
- * is told so.
+ * Checks programs against the generated API. The check helps authors and is not a security boundary: a program that
+ * cannot be checked runs, with a warning.
  */
 
-import { createHash } from "node:crypto";
-
 import type { ApiSurface } from "../domain/index.ts";
+import { digestOf } from "../text/index.ts";
+import { createRecent } from "../timing/index.ts";
 import { createWarmProcess, nameApi } from "./warm-process.ts";
-import type { CheckerLimits, Outcome, ProcessOptions } from "./warm-process.ts";
+import type { CheckerLimits, CheckOutcome, ProcessOptions } from "./warm-process.ts";
 import type { Mistake } from "./wire.ts";
 
 export interface CheckerOptions extends Omit<ProcessOptions, "limits"> {
@@ -21,22 +21,26 @@ export interface CheckRequest {
   readonly surface: ApiSurface;
 }
 
-/** `unchecked` says why in words for the program's author. */
-export type Checked =
+/** `reason` is written for the author of the program. */
+export type CheckResult =
   | { readonly kind: "checked"; readonly mistakes: readonly Mistake[] }
   | { readonly kind: "unchecked"; readonly reason: string };
 
-export interface Checker extends AsyncDisposable {
-  check(request: CheckRequest): Promise<Checked>;
-  /** Programs that reached the process; what the cache answers is not among them. */
+export interface CheckerStats {
+  /** Programs that reached the process; programs that the cache answered are not counted. */
   readonly asked: number;
   /** How often a process was started. */
   readonly starts: number;
-  /** Of the process, or 0 while there is none. */
+  /** The pid of the process, or 0 while there is none. */
   readonly pid: number;
 }
 
-/** Preparing takes a third of a second, on a busy machine seconds; a check takes milliseconds. */
+export interface Checker extends AsyncDisposable {
+  check(request: CheckRequest): Promise<CheckResult>;
+  stats(): CheckerStats;
+}
+
+/** Preparing takes a third of a second, or seconds on a busy machine; a check takes milliseconds. */
 const LIMITS: CheckerLimits = { prepareMs: 15_000, checkMs: 2_000, memoryBytes: 512 * 1024 * 1024, backoffMs: 500 };
 const KEPT_ANSWERS = 256;
 
@@ -47,31 +51,21 @@ const WAITING = "The types were not checked: the checker failed a moment ago and
 /** Starts nothing; the first check does. */
 export function openChecker(options: CheckerOptions): Checker {
   const running = createWarmProcess({ ...options, limits: { ...LIMITS, ...options.limits } });
-  const kept = new Map<string, Checked>();
+  const kept = createRecent<string, CheckResult>(KEPT_ANSWERS);
   let queue: Promise<unknown> = Promise.resolve();
 
-  async function answer({ text, surface }: CheckRequest, key: string): Promise<Checked> {
+  async function answer({ text, surface }: CheckRequest, key: string): Promise<CheckResult> {
     const before = kept.get(key);
     if (before) return before;
     const outcome = await running.ask(text, surface);
     const checked = toChecked(outcome);
-    // Also what could not be checked: the same program would end the next process too.
+    // Failures too: the same program would end the next process as well.
     if (outcome.kind !== "waiting") kept.set(key, checked);
-    const [oldest] = kept.keys();
-    if (kept.size > KEPT_ANSWERS && oldest !== undefined) kept.delete(oldest);
     return checked;
   }
 
   return {
-    get asked() {
-      return running.asked;
-    },
-    get starts() {
-      return running.starts;
-    },
-    get pid() {
-      return running.pid;
-    },
+    stats: () => running.stats(),
     check(request) {
       const key = keyOf(request);
       const checked = queue.then(() => answer(request, key));
@@ -82,7 +76,7 @@ export function openChecker(options: CheckerOptions): Checker {
   };
 }
 
-function toChecked(outcome: Outcome): Checked {
+function toChecked(outcome: CheckOutcome): CheckResult {
   switch (outcome.kind) {
     case "checked":
       return { kind: "checked", mistakes: outcome.mistakes };
@@ -101,5 +95,5 @@ function toChecked(outcome: Outcome): Checked {
 
 /** The same text against the same tools has the same answer. */
 function keyOf({ text, surface }: CheckRequest): string {
-  return `${nameApi(surface)} ${createHash("sha256").update(text, "utf8").digest("hex")}`;
+  return `${nameApi(surface)} ${digestOf(text)}`;
 }

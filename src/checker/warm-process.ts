@@ -1,12 +1,13 @@
 /**
- * The checker's process, kept warm: started when it is needed, given each set of declarations once, ended when it is
- * late or grows, and after a failure not started again before a while.
+ * Keeps the checker's process warm. It starts on demand, receives each set of declarations once, is killed when it is
+ * late or too large, and is not restarted before a backoff after a failure.
  */
 
 import type { ApiSurface, ChildKeeper, Instant } from "../domain/index.ts";
-import { CHILD, startChild } from "./start-child.ts";
-import type { Child } from "./start-child.ts";
-import type { Answer } from "./wire.ts";
+import { MINUTE_MS, backoffMs } from "../timing/index.ts";
+import { CHILD, startCheckerProcess } from "./start-process.ts";
+import type { CheckerProcess } from "./start-process.ts";
+import type { CheckerReply } from "./wire.ts";
 
 export interface CheckerLimits {
   /** From the start of a process, or from new declarations, until it can check. */
@@ -22,31 +23,28 @@ export interface ProcessOptions {
   readonly node: string;
   readonly keeper: ChildKeeper;
   readonly now: () => Instant;
-  /** Resident bytes of a process and what it started, where that can be known. */
+  /** Resident bytes of a process and its children; `undefined` where the platform does not tell. */
   readonly measure: (pid: number) => number | undefined;
   readonly limits: CheckerLimits;
-  /** The process's code; tests have their own. */
+  /** The code of the process; tests pass their own. */
   readonly script?: string;
 }
 
-/** `waiting` is a process that failed a moment ago. */
-export type Outcome = Answer | { readonly kind: "late" | "gone" | "waiting" };
+/** `waiting` means that the backoff after a failure is not over. */
+export type CheckOutcome = CheckerReply | { readonly kind: "late" | "gone" | "waiting" };
 
 export interface WarmProcess {
-  /** One question at a time. After anything but an answer the process is gone. */
-  ask(text: string, surface: ApiSurface): Promise<Outcome>;
-  readonly asked: number;
-  readonly starts: number;
-  /** 0 while there is none. */
-  readonly pid: number;
+  /** One request at a time. After any outcome except a reply the process is gone. */
+  ask(text: string, surface: ApiSurface): Promise<CheckOutcome>;
+  stats(): { readonly asked: number; readonly starts: number; readonly pid: number };
   close(): Promise<void>;
 }
 
-const LONGEST_BACKOFF_MS = 60_000;
+const LONGEST_BACKOFF_MS = MINUTE_MS;
 const WATCH_MS = 50;
 
-interface State {
-  child: Child | undefined;
+interface ProcessState {
+  child: CheckerProcess | undefined;
   isClosed: boolean;
   ids: number;
   asked: number;
@@ -59,19 +57,27 @@ interface State {
 export function createWarmProcess(options: ProcessOptions): WarmProcess {
   const { limits, now } = options;
   const known = new Set<string>();
-  const state: State = { child: undefined, isClosed: false, ids: 0, asked: 0, starts: 0, failures: 0, notBefore: 0 };
+  const state: ProcessState = {
+    child: undefined,
+    isClosed: false,
+    ids: 0,
+    asked: 0,
+    starts: 0,
+    failures: 0,
+    notBefore: 0,
+  };
 
-  function findChild(): Child | undefined {
+  function findChild(): CheckerProcess | undefined {
     if (state.child && !state.child.isGone) return state.child;
     if (state.isClosed || now() < state.notBefore) return undefined;
     known.clear();
     state.starts += 1;
-    state.child = startChild({ ...options, script: options.script ?? CHILD });
+    state.child = startCheckerProcess({ ...options, script: options.script ?? CHILD });
     return state.child;
   }
 
-  /** Gives the declarations with an empty program, so that no program's time is spent on them. */
-  async function prepare(child: Child, surface: ApiSurface): Promise<Outcome> {
+  /** Sends the declarations with an empty program, so that parsing them does not count against a program's time. */
+  async function prepare(child: CheckerProcess, surface: ApiSurface): Promise<CheckOutcome> {
     const { declarations } = surface;
     const api = nameApi(surface);
     known.add(api);
@@ -79,7 +85,7 @@ export function createWarmProcess(options: ProcessOptions): WarmProcess {
     return watch(child, child.ask({ id: state.ids, api, declarations, text: "" }), limits.prepareMs, options);
   }
 
-  async function check(child: Child, text: string, surface: ApiSurface): Promise<Outcome> {
+  async function check(child: CheckerProcess, text: string, surface: ApiSurface): Promise<CheckOutcome> {
     const api = nameApi(surface);
     const prepared = known.has(api) ? undefined : await prepare(child, surface);
     if (prepared && prepared.kind !== "checked") return prepared;
@@ -92,24 +98,16 @@ export function createWarmProcess(options: ProcessOptions): WarmProcess {
     return prepared ? { kind: "gone" } : check(child, text, surface);
   }
 
-  async function settle(child: Child, outcome: Outcome): Promise<Outcome> {
+  async function settle(child: CheckerProcess, outcome: CheckOutcome): Promise<CheckOutcome> {
     const isAnswered = outcome.kind === "checked";
     if (!isAnswered || isTooLarge(child, options)) await child.kill();
-    state.notBefore = isAnswered ? 0 : now() + Math.min(limits.backoffMs * 2 ** state.failures, LONGEST_BACKOFF_MS);
     state.failures = isAnswered ? 0 : state.failures + 1;
+    state.notBefore = now() + backoffMs(state.failures, { firstMs: limits.backoffMs, longestMs: LONGEST_BACKOFF_MS });
     return outcome;
   }
 
   return {
-    get asked() {
-      return state.asked;
-    },
-    get starts() {
-      return state.starts;
-    },
-    get pid() {
-      return state.child && !state.child.isGone ? state.child.pid : 0;
-    },
+    stats: () => toStats(state),
     async ask(text, surface) {
       const child = findChild();
       return child ? settle(child, await check(child, text, surface)) : { kind: "waiting" };
@@ -121,24 +119,33 @@ export function createWarmProcess(options: ProcessOptions): WarmProcess {
   };
 }
 
+function toStats({ asked, starts, child }: ProcessState): ReturnType<WarmProcess["stats"]> {
+  return { asked, starts, pid: child && !child.isGone ? child.pid : 0 };
+}
+
 /** Equal names mean equal declarations. */
 export function nameApi({ snapshot, part = "", secrets = [] }: ApiSurface): string {
   return [snapshot, part, secrets.map((name) => `secrets.${name}`).join(" ")].filter((text) => text !== "").join(" ");
 }
 
-/** Ends a process that takes too much before it has answered. */
-async function watch(child: Child, answered: Promise<Answer>, ms: number, options: ProcessOptions): Promise<Outcome> {
-  const late = Promise.withResolvers<Outcome>();
+/** Kills a process that uses too much memory before it replies. */
+async function watch(
+  child: CheckerProcess,
+  answered: Promise<CheckerReply>,
+  ms: number,
+  options: ProcessOptions,
+): Promise<CheckOutcome> {
+  const late = Promise.withResolvers<CheckOutcome>();
   const timer = setTimeout(() => late.resolve({ kind: "late" }), ms);
   const watcher = setInterval(() => void (isTooLarge(child, options) && child.kill()), WATCH_MS);
   try {
-    return await Promise.race([answered.catch((): Outcome => ({ kind: "gone" })), late.promise]);
+    return await Promise.race([answered.catch((): CheckOutcome => ({ kind: "gone" })), late.promise]);
   } finally {
     clearTimeout(timer);
     clearInterval(watcher);
   }
 }
 
-function isTooLarge(child: Child, { measure, limits }: ProcessOptions): boolean {
+function isTooLarge(child: CheckerProcess, { measure, limits }: ProcessOptions): boolean {
   return (measure(child.pid) ?? 0) > limits.memoryBytes;
 }

@@ -1,23 +1,23 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { createLineReader, parseAnswer } from "./wire.ts";
+import { createLineReader, parseCheckerReply, parseCheckerRequest } from "./wire.ts";
 
 const MISTAKE = { kind: "missing-await", start: 3, name: "n", detail: "d", doubtful: true, tool: "a.b" } as const;
 const FIX = { start: 1, end: 2, text: "await" };
 
 test("reads an answer with every part of it, and drops what is no mistake", () => {
   const mistakes = [{ ...MISTAKE, fix: FIX, more: 1 }, { ...MISTAKE, fix: { start: 1 } }, { kind: "other" }, 7];
-  assert.deepEqual(parseAnswer(JSON.stringify({ id: 1, kind: "checked", mistakes })), {
+  assert.deepEqual(parseCheckerReply(JSON.stringify({ id: 1, kind: "checked", mistakes })), {
     id: 1,
     kind: "checked",
     mistakes: [{ ...MISTAKE, fix: FIX }, MISTAKE],
   });
-  assert.deepEqual(parseAnswer('{"id":2,"kind":"failed","x":1}'), { id: 2, kind: "failed" });
+  assert.deepEqual(parseCheckerReply('{"id":2,"kind":"failed","x":1}'), { id: 2, kind: "failed" });
 });
 
 for (const line of ["", "{", "[]", "null", '{"id":"1","kind":"failed"}', '{"id":1,"kind":"checked"}', '{"id":1}']) {
-  test(`takes ${JSON.stringify(line)} for no answer`, () => assert.equal(parseAnswer(line), undefined));
+  test(`takes ${JSON.stringify(line)} for no answer`, () => assert.equal(parseCheckerReply(line), undefined));
 }
 
 test("splits at line feeds only, wherever the chunks end", () => {
@@ -25,4 +25,23 @@ test("splits at line feeds only, wherever the chunks end", () => {
   const read = createLineReader((line) => lines.push(line));
   for (const chunk of ["a\u2028b", "\r\nc", "\n", "\nd"]) read(chunk);
   assert.deepEqual(lines, ["a\u2028b\r", "c", ""]);
+});
+
+test("reads a request with and without declarations", () => {
+  const request = { id: 1, api: "a", text: "t" };
+  assert.deepEqual(parseCheckerRequest(JSON.stringify({ ...request, more: 1 })), request);
+  const full = { ...request, declarations: "d" };
+  assert.deepEqual(parseCheckerRequest(JSON.stringify(full)), full);
+});
+
+test("throws for a line that is not a request", () => {
+  for (const line of [
+    "",
+    "7",
+    "{}",
+    '{"id":"1","api":"a","text":"t"}',
+    '{"id":1,"api":"a","text":"t","declarations":1}',
+  ]) {
+    assert.throws(() => parseCheckerRequest(line), TypeError);
+  }
 });

@@ -1,13 +1,13 @@
 /**
- * What the gateway and the checker's process say to each other: one JSON object per line, one answer per question.
- * The process reads text that strangers wrote, so its answers are parsed like anybody's.
+ * The protocol between the gateway and the checker's process: one JSON object per line, one reply per request.
+ * The process reads source text from strangers, so its replies are parsed as untrusted data.
  */
 
-import { isJsonObject } from "../domain/index.ts";
+import { defined, isJsonObject } from "../domain/index.ts";
 import type { Json } from "../domain/index.ts";
 
-/** A program to check; the declarations come along only when this process has not seen them yet. */
-export interface Question {
+/** A program to check. The declarations are sent only if this process has not seen them yet. */
+export interface CheckerRequest {
   readonly id: number;
   /** Names the declarations. */
   readonly api: string;
@@ -25,10 +25,10 @@ const KINDS = [
   "not-iterable",
 ] as const;
 
-/** `unknown-name` is a global that nothing declares; the other kinds say what they mean. */
+/** `unknown-name` is an undeclared global. */
 export type MistakeKind = (typeof KINDS)[number];
 
-/** A replacement that would repair a mistake; offsets count in the checked text. */
+/** A replacement that fixes a mistake; offsets are in the checked text. */
 export interface Fix {
   readonly start: number;
   readonly end: number;
@@ -41,26 +41,32 @@ export interface Mistake {
   readonly start: number;
   /** What the program wrote: the unknown name, field or expression. */
   readonly name: string;
-  /** The compiler's own words, where they help. */
+  /** The compiler's message, where it helps. */
   readonly detail: string;
-  /** The address of the tool that it is about, when one is. */
+  /** The address of the tool that the mistake is about, if there is one. */
   readonly tool?: string;
-  /** The declaration of the named type that a value has, when it has one. */
+  /** The declaration of the value's named type, if it has one. */
   readonly type?: string;
-  /** True where the program may well know better; it is told and not held back. */
+  /** True if the program may be right; then the mistake is only a warning. */
   readonly doubtful: boolean;
   readonly fix?: Fix;
 }
 
-/** `unknownApi` asks for the declarations: the process may have been started again, or have dropped them. */
-export type Answer =
+/** `unknownApi` requests the declarations: the process was restarted or has dropped them. */
+export type CheckerReply =
   | { readonly id: number; readonly kind: "checked"; readonly mistakes: readonly Mistake[] }
   | { readonly id: number; readonly kind: "unknownApi" }
   | { readonly id: number; readonly kind: "failed" };
 
-/** For the process, which trusts the gateway that started it. */
-export function parseQuestion(line: string): Question {
-  return JSON.parse(line) as Question;
+/** Throws a TypeError for anything that is not a request: the gateway and its checker are then different versions. */
+export function parseCheckerRequest(line: string): CheckerRequest {
+  const raw = parseJson(line);
+  const { id, api, declarations, text } = isJsonObject(raw) ? raw : {};
+  const isValid = typeof id === "number" && typeof api === "string" && typeof text === "string";
+  if (!isValid || (declarations !== undefined && typeof declarations !== "string")) {
+    throw new TypeError("The line is not a request to the checker");
+  }
+  return defined({ id, api, declarations, text });
 }
 
 /** Splits a stream of text at line feeds only: a program may hold every other character that ends a line. */
@@ -73,8 +79,8 @@ export function createLineReader(use: (line: string) => void): (chunk: string) =
   };
 }
 
-/** `undefined` for anything that is not an answer. */
-export function parseAnswer(line: string): Answer | undefined {
+/** Returns `undefined` for anything that is not a reply. */
+export function parseCheckerReply(line: string): CheckerReply | undefined {
   const raw = parseJson(line);
   if (!isJsonObject(raw) || typeof raw["id"] !== "number") return undefined;
   const { id, kind, mistakes } = raw;
@@ -89,16 +95,20 @@ function parseMistake(raw: Json): Mistake | undefined {
   const kind = KINDS.find((known) => known === raw["kind"]);
   const fix = parseFix(raw["fix"]);
   if (!kind || typeof start !== "number" || typeof name !== "string" || typeof detail !== "string") return undefined;
-  return {
+  return defined({
     kind,
     start,
     name,
     detail,
     doubtful: doubtful === true,
-    ...(typeof tool === "string" && { tool }),
-    ...(typeof type === "string" && { type }),
-    ...(fix && { fix }),
-  };
+    tool: toText(tool),
+    type: toText(type),
+    fix,
+  });
+}
+
+function toText(raw: Json | undefined): string | undefined {
+  return typeof raw === "string" ? raw : undefined;
 }
 
 function parseFix(raw: Json | undefined): Fix | undefined {

@@ -8,7 +8,7 @@ import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
 import { checkDocs, readCommands } from "../../scripts/check-docs.ts";
-import { DEFAULT_RULES } from "../../src/analysis/check-rules.ts";
+import { DEFAULT_RULES } from "../../src/analysis/rules/check-rules.ts";
 import { nameNamespaces, nameTools } from "../../src/catalog/name-tools.ts";
 import { createConfigSchema } from "../../src/config/index.ts";
 import { listSettingPaths } from "../../src/config/schema/setting-paths.ts";

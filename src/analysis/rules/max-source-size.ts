@@ -1,11 +1,11 @@
 /** Long sources are mostly data, and data is better given as `input` or fetched. The hard limit is `sourceBytes`. */
 
-import type { Rule } from "./rule.ts";
+import type { AnalysisRule } from "./rule.ts";
 
 /** The part of the limit from which on the rule speaks up. */
 const SHARE = 4;
 
-export const maxSourceSize: Rule = {
+export const maxSourceSize: AnalysisRule = {
   name: "max-source-size",
   severity: "warn",
   check: ({ source, sourceBytes }) => {

@@ -2,7 +2,8 @@
 
 import type { Identifier } from "acorn";
 import { staticName } from "../read-tree.ts";
-import type { Objection, Rule, Subject } from "./rule.ts";
+import type { ProgramSyntax } from "../program-syntax.ts";
+import type { Objection, AnalysisRule } from "./rule.ts";
 
 const MODULES =
   "tools are globals: call `await namespace.tool({ … })`; for what no tool does, ask an operator to add an upstream that does it";
@@ -38,13 +39,13 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** A name that the program declares, that an upstream has, or that it asks for with `typeof` first is no concern. */
-export const noDangerousGlobals: Rule = {
+export const noDangerousGlobals: AnalysisRule = {
   name: "no-dangerous-globals",
   severity: "error",
-  check: (subject) => [...mentioned(subject), ...membersOfGlobal(subject)],
+  check: (syntax) => [...mentioned(syntax), ...membersOfGlobal(syntax)],
 };
 
-function mentioned({ tree, globals, namespaces }: Subject): readonly Objection[] {
+function mentioned({ tree, globals, namespaces }: ProgramSyntax): readonly Objection[] {
   return [...INSTEAD].flatMap(([name, fix]) => {
     const mentions = globals.mentions.get(name) ?? [];
     if (namespaces.has(name) || mentions.some((mention) => isAskedFor(mention, tree))) return [];
@@ -52,13 +53,13 @@ function mentioned({ tree, globals, namespaces }: Subject): readonly Objection[]
   });
 }
 
-function isAskedFor(mention: Identifier, tree: Subject["tree"]): boolean {
+function isAskedFor(mention: Identifier, tree: ProgramSyntax["tree"]): boolean {
   const parent = tree.parentOf(mention);
   return parent?.type === "UnaryExpression" && parent.operator === "typeof";
 }
 
 /** `globalThis.process`; asking whether it is there (`globalThis.process?.env`) is fine. */
-function membersOfGlobal({ tree, globals, namespaces }: Subject): readonly Objection[] {
+function membersOfGlobal({ tree, globals, namespaces }: ProgramSyntax): readonly Objection[] {
   return (globals.mentions.get("globalThis") ?? []).flatMap((mention): Objection[] => {
     const member = tree.parentOf(mention);
     if (member?.type !== "MemberExpression" || member.object !== mention) return [];

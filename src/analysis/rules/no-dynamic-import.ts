@@ -1,10 +1,10 @@
 /** `import(…)` never finds a module here, and `import.meta` does not even compile outside of one. */
 
-import type { Objection, Rule } from "./rule.ts";
+import type { Objection, AnalysisRule } from "./rule.ts";
 
 const FIX = "use the tools, which are globals; for what no tool does, ask an operator to add an upstream that does it";
 
-export const noDynamicImport: Rule = {
+export const noDynamicImport: AnalysisRule = {
   name: "no-dynamic-import",
   severity: "error",
   check: ({ tree }) =>

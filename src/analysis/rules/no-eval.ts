@@ -2,20 +2,21 @@
 
 import type { AnyNode, Identifier } from "acorn";
 import { staticName, withoutParens } from "../read-tree.ts";
-import type { Objection, Rule, Subject } from "./rule.ts";
+import type { ProgramSyntax } from "../program-syntax.ts";
+import type { Objection, AnalysisRule } from "./rule.ts";
 
 const MAKERS: ReadonlySet<string> = new Set(["eval", "Function"]);
 const TIMERS = ["setTimeout", "setInterval"] as const;
 const FIX = "write the code itself instead of text that holds it";
 
 /** Any use of the global `eval` or `Function` as a value, since an alias would do the same; asking for a type is none. */
-export const noEval: Rule = {
+export const noEval: AnalysisRule = {
   name: "no-eval",
   severity: "error",
-  check: (subject) => [...makers(subject), ...membersOfGlobal(subject), ...timers(subject)],
+  check: (syntax) => [...makers(syntax), ...membersOfGlobal(syntax), ...timers(syntax)],
 };
 
-function makers({ tree, globals }: Subject): readonly Objection[] {
+function makers({ tree, globals }: ProgramSyntax): readonly Objection[] {
   const mentions = [...MAKERS].flatMap((name) => globals.mentions.get(name) ?? []);
   return mentions.filter((mention) => !onlyAsksForType(mention, tree.parentOf(mention))).map(toObjection);
 }
@@ -29,7 +30,7 @@ function toObjection({ name, start }: Identifier): Objection {
   return { offset: start, message: `\`${name}\` turns text into code`, fix: FIX };
 }
 
-function membersOfGlobal({ tree, globals }: Subject): readonly Objection[] {
+function membersOfGlobal({ tree, globals }: ProgramSyntax): readonly Objection[] {
   return (globals.mentions.get("globalThis") ?? []).flatMap((mention): Objection[] => {
     const parent = tree.parentOf(mention);
     if (parent?.type !== "MemberExpression" || parent.object !== mention) return [];
@@ -39,7 +40,7 @@ function membersOfGlobal({ tree, globals }: Subject): readonly Objection[] {
   });
 }
 
-function timers({ tree, globals }: Subject): readonly Objection[] {
+function timers({ tree, globals }: ProgramSyntax): readonly Objection[] {
   return TIMERS.flatMap((name) => globals.mentions.get(name) ?? []).flatMap((mention): Objection[] => {
     const parent = tree.parentOf(mention);
     const first = parent?.type === "CallExpression" && parent.callee === mention ? parent.arguments[0] : undefined;

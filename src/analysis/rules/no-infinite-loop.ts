@@ -3,17 +3,18 @@
 import type { AnyNode } from "acorn";
 import { mayFail, namesOfMethods } from "../may-fail.ts";
 import { isLoop } from "../surroundings.ts";
-import type { Gate } from "../surroundings.ts";
-import type { Objection, Rule, Subject } from "./rule.ts";
+import type { Enclosure } from "../surroundings.ts";
+import type { ProgramSyntax } from "../program-syntax.ts";
+import type { Objection, AnalysisRule } from "./rule.ts";
 
 /** Looks at loops whose condition always holds, in any spelling, and at what could lead out of them. */
-export const noInfiniteLoop: Rule = {
+export const noInfiniteLoop: AnalysisRule = {
   name: "no-infinite-loop",
   severity: "error",
-  check: (subject) => {
-    const endless = subject.tree.nodes.filter((node) => isLoop(node) && holdsForever(node, subject));
+  check: (syntax) => {
+    const endless = syntax.tree.nodes.filter((node) => isLoop(node) && holdsForever(node, syntax));
     if (endless.length === 0) return [];
-    const left = findLeftLoops(subject);
+    const left = findLeftLoops(syntax);
     return endless
       .filter((loop) => !left.has(loop))
       .map(({ start: offset }): Objection => {
@@ -24,35 +25,35 @@ export const noInfiniteLoop: Rule = {
   },
 };
 
-function holdsForever(loop: AnyNode, { folder }: Subject): boolean {
+function holdsForever(loop: AnyNode, { folder }: ProgramSyntax): boolean {
   if (loop.type === "ForStatement") return !loop.test || folder.truthOf(loop.test) === true;
   if (loop.type !== "WhileStatement" && loop.type !== "DoWhileStatement") return false;
   return folder.truthOf(loop.test) === true;
 }
 
 /** The loops that something inside may leave. */
-function findLeftLoops(subject: Subject): ReadonlySet<AnyNode> {
+function findLeftLoops(syntax: ProgramSyntax): ReadonlySet<AnyNode> {
   const left = new Set<AnyNode>();
-  const { tree, globals, namespaces, throwing } = subject;
-  const failures = { tree, globals, namespaces, throwing, methods: namesOfMethods(throwing, subject) };
+  const { tree, globals, namespaces, throwing } = syntax;
+  const failures = { tree, globals, namespaces, throwing, methods: namesOfMethods(throwing, syntax) };
   for (const node of tree.nodes) {
-    if (node.type === "BreakStatement" || node.type === "ContinueStatement") leaveByJump(node, subject, left);
+    if (node.type === "BreakStatement" || node.type === "ContinueStatement") leaveByJump(node, syntax, left);
     else if (node.type === "ReturnStatement" || node.type === "YieldExpression")
-      leaveAll(subject.around(node), left, true);
-    else if (node.type === "ThrowStatement" || mayFail(node, failures)) leaveAll(subject.around(node), left, false);
+      leaveAll(syntax.around(node), left, true);
+    else if (node.type === "ThrowStatement" || mayFail(node, failures)) leaveAll(syntax.around(node), left, false);
   }
   return left;
 }
 
 /** Outwards to the function's edge; a failure gets no further than the `try` that catches it. */
-function leaveAll(from: Gate | undefined, left: Set<AnyNode>, isReturn: boolean): void {
+function leaveAll(from: Enclosure | undefined, left: Set<AnyNode>, isReturn: boolean): void {
   for (let gate = from; gate && gate.kind !== "function"; gate = gate.outer) {
     if (gate.kind === "guard" && !isReturn) return;
     if (gate.kind === "loop") left.add(gate.node);
   }
 }
 
-function leaveByJump(node: AnyNode, { tree, around }: Subject, left: Set<AnyNode>): void {
+function leaveByJump(node: AnyNode, { tree, around }: ProgramSyntax, left: Set<AnyNode>): void {
   if (node.type !== "BreakStatement" && node.type !== "ContinueStatement") return;
   const label = node.label?.name;
   if (label === undefined && node.type === "ContinueStatement") return;
@@ -67,7 +68,7 @@ function leaveByJump(node: AnyNode, { tree, around }: Subject, left: Set<AnyNode
 }
 
 /** A bare `break` ends the innermost loop or `switch`, whichever is nearer. */
-function breaksSwitch(node: AnyNode, from: Gate | undefined): boolean {
+function breaksSwitch(node: AnyNode, from: Enclosure | undefined): boolean {
   for (let gate = from; gate && gate.kind !== "function"; gate = gate.outer) {
     if (gate.kind === "loop") return false;
     if (gate.node.type === "SwitchCase" && gate.node !== node) return true;

@@ -1,6 +1,7 @@
 /** Characters that a reviewer cannot see, or that show text in another order than it runs. */
 
-import type { Objection, Rule, Subject } from "./rule.ts";
+import type { ProgramSyntax } from "../program-syntax.ts";
+import type { Objection, AnalysisRule } from "./rule.ts";
 
 /**
  * Letters that look like Latin ones: of Greek the few that do, since `Δx` and `μs` are honest names. A name in another
@@ -25,13 +26,13 @@ const INVISIBLE = new RegExp(
 );
 
 /** Looks at the text, not the tree: comments and strings mislead a reader as well. One objection for each line. */
-export const noInvisibleCharacters: Rule = {
+export const noInvisibleCharacters: AnalysisRule = {
   name: "no-invisible-characters",
   severity: "warn",
-  check: (subject) => (ASCII_ONLY.test(subject.source) ? [] : [...hidden(subject), ...mixedNames(subject)]),
+  check: (syntax) => (ASCII_ONLY.test(syntax.source) ? [] : [...hidden(syntax), ...mixedNames(syntax)]),
 };
 
-function hidden({ source }: Subject): readonly Objection[] {
+function hidden({ source }: ProgramSyntax): readonly Objection[] {
   const objections: Objection[] = [];
   let lineEnd = -1;
   for (const match of source.matchAll(INVISIBLE)) {
@@ -51,7 +52,7 @@ function hidden({ source }: Subject): readonly Objection[] {
 }
 
 /** `t\u043e\u043els` looks like `tools` and is another name. */
-function mixedNames({ tree }: Subject): readonly Objection[] {
+function mixedNames({ tree }: ProgramSyntax): readonly Objection[] {
   return tree.nodes.flatMap((node): Objection[] => {
     if (node.type !== "Identifier" || !LOOKALIKES.test(node.name) || !LATIN.test(node.name)) return [];
     const message = "a name mixes letters of different scripts that look alike";

@@ -1,11 +1,11 @@
 /** Loops in loops multiply. Off unless an operator asks: most of them are short and right. */
 
 import { isLoop } from "../surroundings.ts";
-import type { Gate } from "../surroundings.ts";
-import type { Objection, Rule } from "./rule.ts";
+import type { Enclosure } from "../surroundings.ts";
+import type { Objection, AnalysisRule } from "./rule.ts";
 
 /** Within one function only: a callback is a step of its own. */
-export const noNestedLoops: Rule = {
+export const noNestedLoops: AnalysisRule = {
   name: "no-nested-loops",
   severity: "off",
   check: ({ tree, around }) =>
@@ -18,7 +18,7 @@ export const noNestedLoops: Rule = {
       })),
 };
 
-function isInLoop(from: Gate | undefined): boolean {
+function isInLoop(from: Enclosure | undefined): boolean {
   for (let gate = from; gate && gate.kind !== "function"; gate = gate.outer) if (gate.kind === "loop") return true;
   return false;
 }

@@ -2,8 +2,9 @@
 
 import type { AnyNode } from "acorn";
 import { staticName, withoutParens } from "../read-tree.ts";
-import { withoutChain } from "./called-namespace.ts";
-import type { Objection, Rule, Subject } from "./rule.ts";
+import { withoutChain } from "../called-namespace.ts";
+import type { ProgramSyntax } from "../program-syntax.ts";
+import type { Objection, AnalysisRule } from "./rule.ts";
 
 const FIX = "keep the change in an object or class of your own";
 const CHANGERS: ReadonlySet<string> = new Set([
@@ -17,44 +18,44 @@ const CHANGERS: ReadonlySet<string> = new Set([
 const MAX_PATH = 32;
 
 /** Writing through `__proto__`, `constructor.prototype` or the prototype of a built-in. A program's own class is its own. */
-export const noPrototypePollution: Rule = {
+export const noPrototypePollution: AnalysisRule = {
   name: "no-prototype-pollution",
   severity: "error",
-  check: (subject) =>
-    subject.tree.nodes.flatMap((node): readonly Objection[] => {
-      if (node.type === "AssignmentExpression") return objectToWrite(node.left, subject);
-      if (node.type === "UpdateExpression") return objectToWrite(node.argument, subject);
-      if (node.type === "UnaryExpression" && node.operator === "delete") return objectToWrite(node.argument, subject);
-      return node.type === "CallExpression" ? objectToCall(node.callee, node.arguments[0], subject) : [];
+  check: (syntax) =>
+    syntax.tree.nodes.flatMap((node): readonly Objection[] => {
+      if (node.type === "AssignmentExpression") return objectToWrite(node.left, syntax);
+      if (node.type === "UpdateExpression") return objectToWrite(node.argument, syntax);
+      if (node.type === "UnaryExpression" && node.operator === "delete") return objectToWrite(node.argument, syntax);
+      return node.type === "CallExpression" ? objectToCall(node.callee, node.arguments[0], syntax) : [];
     }),
 };
 
-function objectToWrite(target: AnyNode, subject: Subject): readonly Objection[] {
+function objectToWrite(target: AnyNode, syntax: ProgramSyntax): readonly Objection[] {
   const member = withoutParens(target);
   if (member.type !== "MemberExpression") return [];
   const name = staticName(member.property, member.computed);
-  const shared = name === "__proto__" ? "`__proto__`" : findShared(member.object, subject);
+  const shared = name === "__proto__" ? "`__proto__`" : findShared(member.object, syntax);
   return shared === undefined ? [] : [toObjection(member.start, shared)];
 }
 
 /** `Object.setPrototypeOf(shared, …)`, `Object.defineProperty(shared, …)`, `Object.assign(shared, …)`, also of `Reflect`. */
-function objectToCall(callee: AnyNode, first: AnyNode | undefined, subject: Subject): readonly Objection[] {
+function objectToCall(callee: AnyNode, first: AnyNode | undefined, syntax: ProgramSyntax): readonly Objection[] {
   const member = withoutChain(callee);
   if (!first || member.type !== "MemberExpression") return [];
   const name = staticName(member.property, member.computed);
   const object = withoutParens(member.object);
-  const isBuiltin = object.type === "Identifier" && !subject.globals.bindingOf(object);
+  const isBuiltin = object.type === "Identifier" && !syntax.globals.bindingOf(object);
   if (name === undefined || !CHANGERS.has(name) || !isBuiltin || !/^(?:Object|Reflect)$/u.test(object.name)) return [];
-  const shared = findShared(first, subject);
+  const shared = findShared(first, syntax);
   if (shared !== undefined) return [toObjection(member.start, shared)];
   const target = withoutParens(first);
   const isGlobalClass =
-    target.type === "Identifier" && !subject.globals.bindingOf(target) && /^[A-Z]/u.test(target.name);
+    target.type === "Identifier" && !syntax.globals.bindingOf(target) && /^[A-Z]/u.test(target.name);
   return name === "setPrototypeOf" && isGlobalClass ? [toObjection(member.start, `\`${target.name}\``)] : [];
 }
 
 /** What the expression reaches that other objects share, or `undefined`. */
-function findShared(expression: AnyNode, { globals }: Subject): string | undefined {
+function findShared(expression: AnyNode, { globals }: ProgramSyntax): string | undefined {
   let node = withoutChain(expression);
   for (let depth = 0; depth < MAX_PATH && node.type === "MemberExpression"; depth += 1) {
     const name = staticName(node.property, node.computed);

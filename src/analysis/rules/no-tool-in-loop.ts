@@ -4,21 +4,22 @@ import type { AnyNode, CallExpression } from "acorn";
 import { isWritten } from "../fold.ts";
 import { withoutParens } from "../read-tree.ts";
 import { isFunction } from "../resolve-scopes.ts";
-import type { Gate } from "../surroundings.ts";
-import { calledNamespace } from "./called-namespace.ts";
-import type { Objection, Rule, Subject } from "./rule.ts";
+import type { Enclosure } from "../surroundings.ts";
+import { calledNamespace } from "../called-namespace.ts";
+import type { ProgramSyntax } from "../program-syntax.ts";
+import type { Objection, AnalysisRule } from "./rule.ts";
 
 /** Speaks up only where no round needs what another one did: a list is gone through, nothing leaves the loop early. */
-export const noToolInLoop: Rule = {
+export const noToolInLoop: AnalysisRule = {
   name: "no-tool-in-loop",
   severity: "warn",
-  check: (subject) => {
-    const calls = subject.tree.nodes.filter((node): node is CallExpression => isAwaitedTool(node, subject));
+  check: (syntax) => {
+    const calls = syntax.tree.nodes.filter((node): node is CallExpression => isAwaitedTool(node, syntax));
     if (calls.length === 0) return [];
-    const ordered = findOrderedLoops(subject);
+    const ordered = findOrderedLoops(syntax);
     return calls.flatMap((call): Objection[] => {
-      const loop = innermostLoop(subject.around(call));
-      if (!loop || !goesThroughList(loop) || ordered.has(loop) || needsEarlierRound(call, loop, subject)) return [];
+      const loop = innermostLoop(syntax.around(call));
+      if (!loop || !goesThroughList(loop) || ordered.has(loop) || needsEarlierRound(call, loop, syntax)) return [];
       const message = "the rounds of this loop wait for each other's tool call though none needs another's result";
       const fix = "call them together: `await Promise.all(list.map((item) => …))`";
       return [{ offset: call.start, message, fix }];
@@ -26,15 +27,15 @@ export const noToolInLoop: Rule = {
   },
 };
 
-function isAwaitedTool(node: AnyNode, subject: Subject): boolean {
-  if (node.type !== "CallExpression" || calledNamespace(node, subject) === undefined) return false;
-  let parent = subject.tree.parentOf(node);
+function isAwaitedTool(node: AnyNode, syntax: ProgramSyntax): boolean {
+  if (node.type !== "CallExpression" || calledNamespace(node, syntax) === undefined) return false;
+  let parent = syntax.tree.parentOf(node);
   while (parent?.type === "ChainExpression" || parent?.type === "ParenthesizedExpression")
-    parent = subject.tree.parentOf(parent);
+    parent = syntax.tree.parentOf(parent);
   return parent?.type === "AwaitExpression";
 }
 
-function innermostLoop(from: Gate | undefined): AnyNode | undefined {
+function innermostLoop(from: Enclosure | undefined): AnyNode | undefined {
   for (let gate = from; gate && gate.kind !== "function"; gate = gate.outer) if (gate.kind === "loop") return gate.node;
   return undefined;
 }
@@ -50,7 +51,7 @@ function goesThroughList(loop: AnyNode): boolean {
 }
 
 /** Loops that something may leave early, or that wait on purpose: their order is meant. */
-function findOrderedLoops({ tree, around }: Subject): ReadonlySet<AnyNode> {
+function findOrderedLoops({ tree, around }: ProgramSyntax): ReadonlySet<AnyNode> {
   const ordered = new Set<AnyNode>();
   for (const node of tree.nodes) {
     const leaves = node.type === "BreakStatement" || node.type === "ReturnStatement" || node.type === "ThrowStatement";
@@ -75,7 +76,7 @@ function waits(node: AnyNode): boolean {
 }
 
 /** Whether an argument mentions a name from outside of the loop that the loop gives a new value. */
-function needsEarlierRound(call: CallExpression, loop: AnyNode, { tree, globals }: Subject): boolean {
+function needsEarlierRound(call: CallExpression, loop: AnyNode, { tree, globals }: ProgramSyntax): boolean {
   const isInLoop = ({ start, end }: AnyNode): boolean => start >= loop.start && end <= loop.end;
   const inside = call.arguments.flatMap((argument) => tree.within(argument));
   return inside.some((node) => {

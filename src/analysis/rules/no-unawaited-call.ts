@@ -1,32 +1,32 @@
 /** A call without `await`: its promise is dropped, or used as if it were the result where no type error would tell. */
 
 import type { AnyNode, CallExpression, Identifier } from "acorn";
-import { findLastStatement } from "../find-entry.ts";
-import { findResults } from "../normalize.ts";
+import { findLastStatement, findResults } from "../find-entry.ts";
 import { staticName } from "../read-tree.ts";
 import { isFunction } from "../resolve-scopes.ts";
-import { calledNamespace, withoutChain } from "./called-namespace.ts";
-import type { Objection, Rule, Subject } from "./rule.ts";
+import { calledNamespace, withoutChain } from "../called-namespace.ts";
+import type { ProgramSyntax } from "../program-syntax.ts";
+import type { Objection, AnalysisRule } from "./rule.ts";
 
 /**
  * Follows the promise of each tool call outwards until something takes it. Statements that give the program its value are
  * returned by normalization, which waits for them; `void` says that nobody means to wait.
  */
-export const noUnawaitedCall: Rule = {
+export const noUnawaitedCall: AnalysisRule = {
   name: "no-unawaited-call",
   severity: "warn",
-  check: (subject) => {
-    const returned = new Set<AnyNode>(findResults(subject.tree.root).map(({ statement }) => statement));
-    return subject.tree.nodes.flatMap((node): Objection[] => {
-      const namespace = node.type === "CallExpression" ? calledNamespace(node, subject) : undefined;
-      const fate = namespace === undefined ? undefined : followPromise(node, subject, returned);
+  check: (syntax) => {
+    const returned = new Set<AnyNode>(findResults(syntax.tree.root).map(({ statement }) => statement));
+    return syntax.tree.nodes.flatMap((node): Objection[] => {
+      const namespace = node.type === "CallExpression" ? calledNamespace(node, syntax) : undefined;
+      const fate = namespace === undefined ? undefined : followPromise(node, syntax, returned);
       if (fate === undefined) return [];
       if (fate === "misread") {
         const read = `the promise of this \`${namespace}\` call is used as if it were the result`;
         return [{ offset: node.start, message: read, fix: "write `await` before the call" }];
       }
       const message = `the result of this \`${namespace}\` call is dropped before it arrives`;
-      const isAlone = subject.tree.parentOf(node)?.type === "ExpressionStatement";
+      const isAlone = syntax.tree.parentOf(node)?.type === "ExpressionStatement";
       const fix = isAlone ? "write `await` before it" : "await it, or several with `await Promise.all([…])`";
       return [{ offset: node.start, message, fix }];
     });
@@ -45,53 +45,53 @@ const PASSING: ReadonlySet<string> = new Set([
 type Fate = "dropped" | "misread" | undefined;
 
 /** `undefined` when something takes the promise that can. */
-function followPromise(call: AnyNode, subject: Subject, returned: ReadonlySet<AnyNode>): Fate {
+function followPromise(call: AnyNode, syntax: ProgramSyntax, returned: ReadonlySet<AnyNode>): Fate {
   let node = call;
   for (;;) {
-    const parent = subject.tree.parentOf(node);
+    const parent = syntax.tree.parentOf(node);
     if (!parent) return undefined;
-    if (isMisread(node, subject)) return "misread";
+    if (isMisread(node, syntax)) return "misread";
     if (parent.type === "ExpressionStatement") {
-      return returned.has(parent) || isLabeled(parent, subject) ? undefined : "dropped";
+      return returned.has(parent) || isLabeled(parent, syntax) ? undefined : "dropped";
     }
-    if (parent.type === "VariableDeclarator") return followName(parent.id, subject);
+    if (parent.type === "VariableDeclarator") return followName(parent.id, syntax);
     if (parent.type === "SequenceExpression" && parent.expressions.at(-1) !== node) return "dropped";
     const isTest = parent.type === "ConditionalExpression" && parent.test === node;
-    const next = isTest ? undefined : passOn(node, parent, subject);
+    const next = isTest ? undefined : passOn(node, parent, syntax);
     if (next === "dropped" || !next) return next;
     node = next;
   }
 }
 
 /** A name that is given another value later may hold the result by then. */
-function followName(id: AnyNode, subject: Subject): Fate {
+function followName(id: AnyNode, syntax: ProgramSyntax): Fate {
   if (id.type !== "Identifier") return undefined;
-  if (isUnused(id, subject)) return "dropped";
-  const binding = subject.globals.bindingOf(id);
-  if (!binding || !subject.folder.isSteady(binding)) return undefined;
-  return binding.mentions.some((mention) => isMisread(mention, subject)) ? "misread" : undefined;
+  if (isUnused(id, syntax)) return "dropped";
+  const binding = syntax.globals.bindingOf(id);
+  if (!binding || !syntax.folder.isSteady(binding)) return undefined;
+  return binding.mentions.some((mention) => isMisread(mention, syntax)) ? "misread" : undefined;
 }
 
 /** `{ total: … }` at the end of a program is its value. */
-function isLabeled(statement: AnyNode, { tree }: Subject): boolean {
+function isLabeled(statement: AnyNode, { tree }: ProgramSyntax): boolean {
   const label = tree.parentOf(statement);
   const block = label?.type === "LabeledStatement" ? tree.parentOf(label) : undefined;
   return block !== undefined && block === findLastStatement(tree.root);
 }
 
 /** Where the promise is next; `undefined` when something took it. */
-function passOn(node: AnyNode, parent: AnyNode, subject: Subject): AnyNode | "dropped" | undefined {
+function passOn(node: AnyNode, parent: AnyNode, syntax: ProgramSyntax): AnyNode | "dropped" | undefined {
   if (PASSING.has(parent.type) || parent.type === "SequenceExpression") return parent;
   const isAnswer = parent.type === "ReturnStatement" || (isFunction(parent) && parent.body === node);
-  return isAnswer ? passAnswer(parent, subject) : undefined;
+  return isAnswer ? passAnswer(parent, syntax) : undefined;
 }
 
 /** What a callback answers: `map` collects it, `forEach` drops it. An async callback is another rule's business. */
-function passAnswer(from: AnyNode, subject: Subject): AnyNode | "dropped" | undefined {
-  let gate = isFunction(from) ? undefined : subject.around(from);
+function passAnswer(from: AnyNode, syntax: ProgramSyntax): AnyNode | "dropped" | undefined {
+  let gate = isFunction(from) ? undefined : syntax.around(from);
   while (gate && gate.kind !== "function") gate = gate.outer;
   const callback = isFunction(from) ? from : gate?.node;
-  const user = callback && subject.tree.parentOf(callback);
+  const user = callback && syntax.tree.parentOf(callback);
   if (!callback || !isFunction(callback) || callback.async) return undefined;
   if (user?.type !== "CallExpression" || user.arguments[0] !== callback) return undefined;
   const method = withoutChain(user.callee);
@@ -101,7 +101,7 @@ function passAnswer(from: AnyNode, subject: Subject): AnyNode | "dropped" | unde
 }
 
 /** Whether nobody looks at the variable, but perhaps at how many are in it. */
-function isUnused(name: Identifier, { globals, tree }: Subject): boolean {
+function isUnused(name: Identifier, { globals, tree }: ProgramSyntax): boolean {
   const mentions = globals.bindingOf(name)?.mentions;
   return (
     mentions?.every((mention) => {
@@ -119,28 +119,28 @@ const MAX_DEPTH = 20;
  * Whether a promise is taken for its result without an error of types: text gets `[object Promise]`, JSON gets `{}`, a
  * spread gets nothing. What is an error of types (a member, a comparison, a product) is for the checker to find.
  */
-function isMisread(node: AnyNode, subject: Subject): boolean {
-  const parent = subject.tree.parentOf(node);
+function isMisread(node: AnyNode, syntax: ProgramSyntax): boolean {
+  const parent = syntax.tree.parentOf(node);
   if (parent?.type === "BinaryExpression") return parent.operator === "+";
   if (parent?.type === "TemplateLiteral") {
-    return subject.tree.parentOf(parent)?.type !== "TaggedTemplateExpression";
+    return syntax.tree.parentOf(parent)?.type !== "TaggedTemplateExpression";
   }
-  if (parent?.type === "SpreadElement") return isSpread(node, parent, subject);
-  return isStringified(node, subject);
+  if (parent?.type === "SpreadElement") return isSpread(node, parent, syntax);
+  return isStringified(node, syntax);
 }
 
 /** A list of promises can be spread; a promise has nothing of its own. */
-function isSpread(node: AnyNode, spread: AnyNode, { tree }: Subject): boolean {
+function isSpread(node: AnyNode, spread: AnyNode, { tree }: ProgramSyntax): boolean {
   const value = withoutChain(node);
   return value.type !== "ArrayExpression" && tree.parentOf(spread)?.type === "ObjectExpression";
 }
 
 /** The first argument of `JSON.stringify` at any depth, or of `String` itself. */
-function isStringified(node: AnyNode, subject: Subject): boolean {
+function isStringified(node: AnyNode, syntax: ProgramSyntax): boolean {
   let inner = node;
   for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
-    const parent = subject.tree.parentOf(inner);
-    if (parent?.type === "CallExpression") return parent.arguments[0] === inner && takesResult(parent, subject, depth);
+    const parent = syntax.tree.parentOf(inner);
+    if (parent?.type === "CallExpression") return parent.arguments[0] === inner && takesResult(parent, syntax, depth);
     const isPart = parent?.type === "Property" && parent.value === inner;
     const isInside = parent?.type === "ObjectExpression" || parent?.type === "ArrayExpression";
     if (!parent || !(isPart || isInside || parent.type === "ParenthesizedExpression")) return false;
@@ -149,7 +149,7 @@ function isStringified(node: AnyNode, subject: Subject): boolean {
   return false;
 }
 
-function takesResult({ callee }: CallExpression, { globals }: Subject, depth: number): boolean {
+function takesResult({ callee }: CallExpression, { globals }: ProgramSyntax, depth: number): boolean {
   const called = withoutChain(callee);
   if (called.type === "Identifier") return depth === 0 && TO_TEXT.has(called.name) && !globals.bindingOf(called);
   if (called.type !== "MemberExpression" || called.object.type !== "Identifier") return false;

@@ -1,11 +1,12 @@
 /** Promises that nobody waits for: the program ends without them, and their failures are lost. */
 
 import type { AnyNode, CallExpression } from "acorn";
-import { findResults } from "../normalize.ts";
+import { findResults } from "../find-entry.ts";
 import { staticName, withoutParens } from "../read-tree.ts";
 import { isFunction } from "../resolve-scopes.ts";
-import { calledNamespace, withoutChain } from "./called-namespace.ts";
-import type { Objection, Rule, Subject } from "./rule.ts";
+import { calledNamespace, withoutChain } from "../called-namespace.ts";
+import type { ProgramSyntax } from "../program-syntax.ts";
+import type { Objection, AnalysisRule } from "./rule.ts";
 
 /** Array methods that look at the answer of their callback at once: a promise is never what they expect. */
 const DECIDING: ReadonlySet<string> = new Set([
@@ -33,29 +34,27 @@ const USING: ReadonlySet<string> = new Set([
 ]);
 
 /** Where an `async` function is handed to something that does not wait, or an own one is called and left alone. */
-export const noUnhandledAsync: Rule = {
+export const noUnhandledAsync: AnalysisRule = {
   name: "no-unhandled-async",
   severity: "warn",
-  check: (subject) => {
-    const returned = new Set<AnyNode>(findResults(subject.tree.root).map(({ statement }) => statement));
-    return subject.tree.nodes.flatMap((node): readonly Objection[] => {
-      if (node.type === "CallExpression") return objectToCallback(node, subject, returned);
-      return node.type === "ExpressionStatement" && !returned.has(node)
-        ? objectToDropped(node.expression, subject)
-        : [];
+  check: (syntax) => {
+    const returned = new Set<AnyNode>(findResults(syntax.tree.root).map(({ statement }) => statement));
+    return syntax.tree.nodes.flatMap((node): readonly Objection[] => {
+      if (node.type === "CallExpression") return objectToCallback(node, syntax, returned);
+      return node.type === "ExpressionStatement" && !returned.has(node) ? objectToDropped(node.expression, syntax) : [];
     });
   },
 };
 
 function objectToCallback(
   call: CallExpression,
-  subject: Subject,
+  syntax: ProgramSyntax,
   returned: ReadonlySet<AnyNode>,
 ): readonly Objection[] {
   const callee = withoutChain(call.callee);
   const name = callee.type === "MemberExpression" ? staticName(callee.property, callee.computed) : undefined;
   const [callback] = call.arguments;
-  if (name === undefined || !callback || !isAsync(callback, subject)) return [];
+  if (name === undefined || !callback || !isAsync(callback, syntax)) return [];
   const offset = callback.start;
   if (name === "forEach") {
     const fix = "use `for (const item of list)` with `await`, or `await Promise.all(list.map(async …))`";
@@ -65,14 +64,14 @@ function objectToCallback(
     const fix = "await the answers first: `const answers = await Promise.all(list.map(async …))`";
     return [{ offset, message: `\`${name}\` gets a promise from an async function, not its answer`, fix }];
   }
-  if (!COLLECTING.has(name) || !isUsedAtOnce(call, subject, returned)) return [];
+  if (!COLLECTING.has(name) || !isUsedAtOnce(call, syntax, returned)) return [];
   return [
     { offset, message: `\`${name}\` gives promises that nobody awaits here`, fix: "wrap it: `await Promise.all(…)`" },
   ];
 }
 
 /** `list.map(async …)` as a statement of its own, or with an array method right behind it. */
-function isUsedAtOnce(call: CallExpression, { tree }: Subject, returned: ReadonlySet<AnyNode>): boolean {
+function isUsedAtOnce(call: CallExpression, { tree }: ProgramSyntax, returned: ReadonlySet<AnyNode>): boolean {
   let parent = tree.parentOf(call);
   if (parent?.type === "ChainExpression") parent = tree.parentOf(parent);
   if (parent?.type === "ExpressionStatement") return !returned.has(parent);
@@ -81,41 +80,41 @@ function isUsedAtOnce(call: CallExpression, { tree }: Subject, returned: Readonl
   return name !== undefined && USING.has(name);
 }
 
-function objectToDropped(expression: AnyNode, subject: Subject): readonly Objection[] {
+function objectToDropped(expression: AnyNode, syntax: ProgramSyntax): readonly Objection[] {
   const call = withoutChain(expression);
   if (call.type !== "CallExpression") return [];
   const callee = withoutChain(call.callee);
   const offset = call.start;
   const fix = "write `await` before it";
-  if (callee.type === "Identifier" && isAsync(callee, subject)) {
+  if (callee.type === "Identifier" && isAsync(callee, syntax)) {
     return [{ offset, message: `nobody waits for the async function \`${callee.name}\``, fix }];
   }
   if (isFunction(callee) && callee.async) return [{ offset, message: "nobody waits for this async function", fix }];
   if (callee.type !== "MemberExpression") return [];
   const name = staticName(callee.property, callee.computed);
   const source = withoutChain(callee.object);
-  const isPromise = calledNamespace(source, subject) !== undefined || isPromiseMaker(source, subject);
-  if (call.arguments.some((argument) => isHandedIn(argument, subject))) return [];
+  const isPromise = calledNamespace(source, syntax) !== undefined || isPromiseMaker(source, syntax);
+  if (call.arguments.some((argument) => isHandedIn(argument, syntax))) return [];
   return (name === "then" || name === "finally") && isPromise
     ? [{ offset, message: "nobody waits for what follows here", fix }]
     : [];
 }
 
 /** `resolve` in `new Promise((resolve, reject) => …)`: whoever handed it in waits for it. */
-function isHandedIn(node: AnyNode, { globals }: Subject): boolean {
+function isHandedIn(node: AnyNode, { globals }: ProgramSyntax): boolean {
   const inner = withoutParens(node);
   const [declarer] = globals.bindingOf(inner)?.declarers ?? [];
   if (inner.type !== "Identifier" || !declarer || !isFunction(declarer)) return false;
   return declarer.params.some((param) => param.type === "Identifier" && param.name === inner.name);
 }
 
-function isPromiseMaker(node: AnyNode, subject: Subject): boolean {
+function isPromiseMaker(node: AnyNode, syntax: ProgramSyntax): boolean {
   const call = withoutParens(node);
-  return call.type === "CallExpression" && isAsync(withoutChain(call.callee), subject);
+  return call.type === "CallExpression" && isAsync(withoutChain(call.callee), syntax);
 }
 
 /** An async function, written here or declared under this name. */
-function isAsync(node: AnyNode, { globals }: Subject): boolean {
+function isAsync(node: AnyNode, { globals }: ProgramSyntax): boolean {
   const inner = withoutParens(node);
   if (isFunction(inner)) return inner.async;
   const binding = globals.bindingOf(inner);

@@ -1,30 +1,7 @@
 /** What a rule is: a name, a default severity, and a pure look at the syntax tree. */
 
-import type { AnyNode } from "acorn";
 import type { Finding } from "../../domain/index.ts";
-import type { Folder } from "../fold.ts";
-import type { Tree } from "../read-tree.ts";
-import type { Globals } from "../resolve-scopes.ts";
-import type { Gate } from "../surroundings.ts";
-
-/** Everything a rule may look at. */
-export interface Subject {
-  /** As the author wrote it. */
-  readonly source: string;
-  /** Leads an offset in the tree to the author's own: translated declarations may have moved it. */
-  readonly toAuthor: (offset: number) => number;
-  readonly tree: Tree;
-  readonly globals: Globals;
-  readonly folder: Folder;
-  /** The innermost function, loop, branch or guard that a node stands in. */
-  readonly around: (node: AnyNode) => Gate | undefined;
-  /** The program's own functions that may fail: they throw, or call a tool or something else that may. */
-  readonly throwing: ReadonlySet<AnyNode>;
-  /** The limit of the source's size. */
-  readonly sourceBytes: number;
-  /** The names of the global objects whose methods are tools. */
-  readonly namespaces: ReadonlySet<string>;
-}
+import type { ProgramSyntax } from "../program-syntax.ts";
 
 /** One place that a rule objects to. */
 export interface Objection {
@@ -39,10 +16,10 @@ export interface Objection {
   readonly fatal?: boolean;
 }
 
-export interface Rule {
+export interface AnalysisRule {
   /** The key in the configuration. */
   readonly name: string;
   /** The level when the configuration is silent. */
   readonly severity: Exclude<Finding["severity"], "info"> | "off";
-  check(subject: Subject): readonly Objection[];
+  check(syntax: ProgramSyntax): readonly Objection[];
 }

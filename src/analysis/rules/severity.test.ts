@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { DEFAULT_RULES } from "../check-rules.ts";
+import { DEFAULT_RULES } from "./check-rules.ts";
 import { judge } from "./fixtures/judge.ts";
 
 /** For each rule one source that breaks it and no other, and can still run. */

@@ -10,7 +10,7 @@ import { API } from "typescript/unstable/sync";
 import type { Diagnostic, Project } from "typescript/unstable/sync";
 
 /** One program against one set of declarations, for as long as `use` runs. */
-export interface Compiled {
+export interface CompiledProgram {
   readonly project: Project;
   readonly diagnostics: readonly Diagnostic[];
   readonly programFile: string;
@@ -21,7 +21,7 @@ export interface Compiler {
   readonly knows: (api: string) => boolean;
   /** Later checks may name these declarations. Of many sets the ones used longest ago are dropped. */
   readonly learn: (api: string, declarations: string) => void;
-  readonly check: <R>(api: string, text: string, use: (compiled: Compiled) => R) => R;
+  readonly check: <R>(api: string, text: string, use: (compiled: CompiledProgram) => R) => R;
 }
 
 /** As many as the gateway's own memory of surfaces; each costs the memory of its parsed declarations. */

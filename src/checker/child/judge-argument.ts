@@ -11,7 +11,7 @@ import {
 import type { Diagnostic } from "typescript/unstable/sync";
 
 import type { Mistake } from "../wire.ts";
-import type { Complaint } from "./judge.ts";
+import type { ApiDiagnostic } from "./judge.ts";
 import { createAwaitMistake } from "./judge-await.ts";
 import {
   callAround,
@@ -24,7 +24,7 @@ import {
   startOf,
   textOf,
 } from "./tree.ts";
-import type { Call } from "./tree.ts";
+import type { CallLike } from "./tree.ts";
 
 const WRONG_COUNT = 2554;
 const MISSING: ReadonlySet<number> = new Set([2739, 2740, 2741]);
@@ -36,7 +36,7 @@ const ASSIGNMENT =
 /** Types that say nothing of the value. */
 const VAGUE: ReadonlySet<string> = new Set(["any", "unknown", "object", "{}", "void", "never", "undefined", "null"]);
 
-export function judgeArgument(complaint: Complaint): Mistake | undefined {
+export function judgeArgument(complaint: ApiDiagnostic): Mistake | undefined {
   const { file, diagnostic, node, origins } = complaint;
   const chain = toChain(diagnostic);
   const leaf = chain.at(-1) ?? diagnostic;
@@ -81,7 +81,7 @@ function readTypes({ text }: Diagnostic): { readonly from: string; readonly to: 
 }
 
 /** Whether the variable, or the property that is said to be wrong, is given another value by the program. */
-function mayHaveChanged(chain: readonly Diagnostic[], { node, file }: Complaint): boolean {
+function mayHaveChanged(chain: readonly Diagnostic[], { node, file }: ApiDiagnostic): boolean {
   if (isReassigned(valueAt(node) ?? node, file)) return true;
   const properties = chain.flatMap(({ text }) => /^Types of property '(.*)' are incompatible/u.exec(text)?.[1] ?? []);
   const given = properties.length === 0 ? undefined : namesGiven(file);
@@ -115,7 +115,7 @@ function isUnion(type: string): boolean {
 }
 
 /** A promise where its value is wanted, be it for a tool or for a function of the program. */
-function judgePromise({ file, diagnostic, node, origins }: Complaint, leaf: Diagnostic): Mistake | undefined {
+function judgePromise({ file, diagnostic, node, origins }: ApiDiagnostic, leaf: Diagnostic): Mistake | undefined {
   if (readTypes(leaf)?.to.includes("Promise")) return undefined;
   const value = valueAt(node) ?? nodeAt(file, diagnostic.pos, diagnostic.end);
   return origins.isPromise(origins.typeOf(value)) ? createAwaitMistake(value, { file, origins, name: "" }) : undefined;
@@ -127,12 +127,12 @@ function valueAt(node: Node): Node | undefined {
   return value === node ? undefined : value;
 }
 
-function isInArguments(node: Node, call: Call): boolean {
+function isInArguments(node: Node, call: CallLike): boolean {
   return call.arguments?.some((argument) => node.pos >= argument.pos && node.end <= argument.end) ?? false;
 }
 
 /** Whether everything that is given stands in one literal; an object that grows elsewhere may have the rest by then. */
-function isWrittenOut(node: Node, { file, origins }: Complaint): boolean {
+function isWrittenOut(node: Node, { file, origins }: ApiDiagnostic): boolean {
   if (isArrayLiteralExpression(node)) return true;
   if (isObjectLiteralExpression(node)) return !node.properties.some((part) => isSpreadAssignment(part));
   if (!isIdentifier(node)) return false;

@@ -12,11 +12,11 @@ import {
 } from "typescript/unstable/ast/is";
 
 import type { Fix, Mistake } from "../wire.ts";
-import type { Complaint } from "./judge.ts";
+import type { ApiDiagnostic } from "./judge.ts";
 import type { Origins } from "./origin.ts";
 import { initializerOf, isFunctionLike, startOf, textOf } from "./tree.ts";
 
-interface Context {
+interface AwaitContext {
   readonly file: SourceFile;
   readonly origins: Origins;
   /** What the program wanted from the value. */
@@ -25,7 +25,7 @@ interface Context {
 
 const SHOWN_CHARS = 60;
 
-export function createAwaitMistake(promise: Node, { file, origins, name }: Context): Mistake {
+export function createAwaitMistake(promise: Node, { file, origins, name }: AwaitContext): Mistake {
   const shown = textOf(promise, file).replace(/\s+/gu, " ");
   const detail = shown.length > SHOWN_CHARS ? `${shown.slice(0, SHOWN_CHARS)}…` : shown;
   const fix = findFix(promise, file, origins);
@@ -83,7 +83,7 @@ function mayAwait(node: Node): boolean {
 }
 
 /** `for (const x of …)`, `[...x]`, `const [a] = …` over something that has no order. */
-export function judgeIteration({ file, node, origins }: Complaint): Mistake | undefined {
+export function judgeIteration({ file, node, origins }: ApiDiagnostic): Mistake | undefined {
   const pattern = isArrayBindingPattern(node) ? initializerOf(node.parent) : undefined;
   const subject = pattern ?? node;
   const type = origins.typeOf(subject);
@@ -96,7 +96,7 @@ export function judgeIteration({ file, node, origins }: Complaint): Mistake | un
 }
 
 /** Sums and comparisons: only a promise is a mistake, dates and mixed operands are the program's own affair. */
-export function judgeOperand({ file, node, origins }: Complaint): Mistake | undefined {
+export function judgeOperand({ file, node, origins }: ApiDiagnostic): Mistake | undefined {
   const operands = isBinaryExpression(node) ? [node.left, node.right] : [node];
   const promise = operands.find((operand) => origins.isPromise(origins.typeOf(operand)));
   return promise && !isArrowFunction(promise) ? createAwaitMistake(promise, { file, origins, name: "" }) : undefined;

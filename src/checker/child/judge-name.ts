@@ -4,11 +4,11 @@ import { isCallExpression, isIdentifier, isNewExpression, isTypeOfExpression } f
 import type { Node, SourceFile } from "typescript/unstable/ast";
 
 import type { Mistake } from "../wire.ts";
-import type { Complaint } from "./judge.ts";
+import type { ApiDiagnostic } from "./judge.ts";
 import { callAround, calledChain, namesGiven, startOf, textOf } from "./tree.ts";
 
 /** Only what is called can be meant as a tool: `gihub.listIssues()`, `listIssues()`. Who decides knows all tools. */
-export function judgeName({ file, node }: Complaint): Mistake | undefined {
+export function judgeName({ file, node }: ApiDiagnostic): Mistake | undefined {
   if (!isIdentifier(node) || namesGiven(file).has(node.text) || asksForType(file, node.text)) return undefined;
   const isCallee = isCallExpression(node.parent) && node.parent.expression === node;
   const called = isCallee ? node : calledChain(node);
@@ -17,7 +17,7 @@ export function judgeName({ file, node }: Complaint): Mistake | undefined {
   return { kind: "unknown-name", start: startOf(node, file), name, detail: node.text, doubtful: false };
 }
 
-export function judgeCallee({ file, node, origins }: Complaint): Mistake | undefined {
+export function judgeCallee({ file, node, origins }: ApiDiagnostic): Mistake | undefined {
   const call = callAround(node);
   if (!call || (!isCallExpression(call) && !isNewExpression(call))) return undefined;
   const callee = call.expression;

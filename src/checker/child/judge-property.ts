@@ -14,7 +14,7 @@ import {
 } from "typescript/unstable/ast/is";
 
 import type { Mistake } from "../wire.ts";
-import type { Complaint } from "./judge.ts";
+import type { ApiDiagnostic } from "./judge.ts";
 import { createAwaitMistake } from "./judge-await.ts";
 import type { Origin } from "./origin.ts";
 import {
@@ -31,7 +31,7 @@ import {
 } from "./tree.ts";
 
 /** Where the property is looked for, and whether the program counts with its absence. */
-interface Access {
+interface PropertyAccess {
   readonly receiver: Node;
   readonly name: string;
   readonly isGuarded: boolean;
@@ -41,7 +41,7 @@ interface Access {
   readonly bound?: string;
 }
 
-export function judgeProperty({ file, node, origins }: Complaint): Mistake | undefined {
+export function judgeProperty({ file, node, origins }: ApiDiagnostic): Mistake | undefined {
   const access = findAccess(node, file);
   // An object that the program adds to is its own from there on.
   if (!access || namesGiven(file).has(access.name)) return undefined;
@@ -76,7 +76,10 @@ function toMistake(origin: Origin, missing: Pick<Mistake, "start" | "name" | "do
 }
 
 /** A program that keeps the value and tests what it keeps, or hands it to a function that tests it, counts with nothing. */
-function isTestedLater({ value, bound }: Access, { file, origins }: Pick<Complaint, "file" | "origins">): boolean {
+function isTestedLater(
+  { value, bound }: PropertyAccess,
+  { file, origins }: Pick<ApiDiagnostic, "file" | "origins">,
+): boolean {
   const name = bound ?? (value && variableFor(value));
   if (name !== undefined) return isTestedByName(name, file);
   const call = value && outermost(value).parent;
@@ -90,7 +93,7 @@ function isTestedLater({ value, bound }: Access, { file, origins }: Pick<Complai
   return parameter !== undefined && isIdentifier(parameter) && isTestedByName(parameter.text, callee);
 }
 
-function findAccess(node: Node, file: SourceFile): Access | undefined {
+function findAccess(node: Node, file: SourceFile): PropertyAccess | undefined {
   const { parent } = node;
   if (isPropertyAccessExpression(parent) && parent.name === node) {
     if (isAssigned(parent)) return undefined;

@@ -8,7 +8,7 @@ import type { Diagnostic } from "typescript/unstable/sync";
 
 import type { Mistake } from "../wire.ts";
 import { SHIFT } from "./compiler.ts";
-import type { Compiled } from "./compiler.ts";
+import type { CompiledProgram } from "./compiler.ts";
 import { judgeArgument } from "./judge-argument.ts";
 import { judgeIteration, judgeOperand } from "./judge-await.ts";
 import { judgeCallee, judgeName } from "./judge-name.ts";
@@ -18,14 +18,14 @@ import type { Origins } from "./origin.ts";
 import { nodeAt } from "./tree.ts";
 
 /** What every judge is given: the complaint, its place, and the ways to ask about types. */
-export interface Complaint {
+export interface ApiDiagnostic {
   readonly file: SourceFile;
   readonly diagnostic: Diagnostic;
   readonly node: Node;
   readonly origins: Origins;
 }
 
-type Judge = (complaint: Complaint) => Mistake | undefined;
+type Judge = (complaint: ApiDiagnostic) => Mistake | undefined;
 
 /** A longer list helps nobody. */
 const MAX_MISTAKES = 20;
@@ -46,7 +46,7 @@ function group(codes: readonly number[], judge: Judge): readonly (readonly [numb
 }
 
 /** In the order of the text; one mistake per place. */
-export function judge(compiled: Compiled): readonly Mistake[] {
+export function judge(compiled: CompiledProgram): readonly Mistake[] {
   const { project, programFile } = compiled;
   const complaints = compiled.diagnostics.filter(({ code }) => JUDGES.has(code)).slice(0, MAX_JUDGED);
   const file = complaints.length === 0 ? undefined : project.program.getSourceFile(programFile);

@@ -1,12 +1,12 @@
 /** The entry of the checker's process: questions on standard input, answers on standard output, one per line. */
 
-import { createLineReader, parseQuestion } from "../wire.ts";
-import type { Answer, Question } from "../wire.ts";
+import { createLineReader, parseCheckerRequest } from "../wire.ts";
+import type { CheckerReply, CheckerRequest } from "../wire.ts";
 import { createCompiler } from "./compiler.ts";
 import type { Compiler } from "./compiler.ts";
 import { judge } from "./judge.ts";
 
-function answer(compiler: Compiler, { id, api, declarations, text }: Question): Answer {
+function answer(compiler: Compiler, { id, api, declarations, text }: CheckerRequest): CheckerReply {
   try {
     if (!compiler.knows(api)) {
       if (declarations === undefined) return { id, kind: "unknownApi" };
@@ -22,5 +22,5 @@ const compiler = createCompiler();
 process.stdin.once("end", () => process.exit()); // the gateway is gone
 process.stdin.setEncoding("utf8").on(
   "data",
-  createLineReader((line) => process.stdout.write(`${JSON.stringify(answer(compiler, parseQuestion(line)))}\n`)),
+  createLineReader((line) => process.stdout.write(`${JSON.stringify(answer(compiler, parseCheckerRequest(line)))}\n`)),
 );

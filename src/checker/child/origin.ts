@@ -10,7 +10,7 @@ import {
 import { TypeFlags } from "typescript/unstable/sync";
 import type { NodeHandle, Symbol as Named, Type } from "typescript/unstable/sync";
 
-import type { Compiled } from "./compiler.ts";
+import type { CompiledProgram } from "./compiler.ts";
 import { textOf } from "./tree.ts";
 
 /** `namespace` is the global object itself, `tool` a method of it, `value` something that a tool takes or gives. */
@@ -39,7 +39,7 @@ export interface Origins {
 
 const VAGUE = TypeFlags.Any | TypeFlags.Unknown | TypeFlags.Never;
 
-export function createOrigins({ project, apiFile, programFile }: Compiled): Origins {
+export function createOrigins({ project, apiFile, programFile }: CompiledProgram): Origins {
   const { checker } = project;
   const typeOf = (node: Node): Type | undefined => checker.getTypeAtLocation(node);
   const inApi = (symbol: Named | undefined): NodeHandle | undefined =>

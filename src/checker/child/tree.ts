@@ -35,7 +35,7 @@ import {
 } from "typescript/unstable/ast/is";
 
 /** A call or a construction; both have a callee and arguments. */
-export type Call = CallExpression | NewExpression;
+export type CallLike = CallExpression | NewExpression;
 
 /** The largest node that covers exactly this range, or the token at its start. */
 export function nodeAt(file: SourceFile, start: number, end: number): Node {
@@ -61,7 +61,7 @@ export function isFunctionLike(node: Node): boolean {
 }
 
 /** The nearest call that a node belongs to; what stands in the body of a function does not belong to a call outside. */
-export function callAround(node: Node): Call | undefined {
+export function callAround(node: Node): CallLike | undefined {
   for (let at = node; at.parent && at.kind !== SyntaxKind.SourceFile; at = at.parent) {
     if (isFunctionLike(at)) return undefined;
     if (isCallExpression(at) || isNewExpression(at)) return at;

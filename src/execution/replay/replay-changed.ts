@@ -3,7 +3,7 @@
  * program can be repaired, and a skill tested, with real data and without any upstream.
  */
 
-import type { Analyzed } from "../../analysis/index.ts";
+import type { AnalysisResult } from "../../analysis/index.ts";
 import { callsOverrun } from "../../bridge/index.ts";
 import { GloveboxError, canonicalJson } from "../../domain/index.ts";
 import type { Json, Limits, Namespace, Reply } from "../../domain/index.ts";
@@ -19,7 +19,7 @@ import type { ReplayTrace } from "./trace-replay.ts";
 
 export interface ReplayChangedDeps extends ReplayDeps {
   /** Without types: a recording has the names of tools and not their schemas. */
-  analyze(source: string, namespaces: readonly Namespace[], limits: Limits): Analyzed;
+  analyze(source: string, namespaces: readonly Namespace[], limits: Limits): AnalysisResult;
 }
 
 export interface ReplayChangedOptions {

@@ -6,7 +6,7 @@ import { after, describe, it } from "node:test";
 
 import { digestOf } from "../../text/index.ts";
 import { DEFAULT_RULES, analyze } from "../../analysis/index.ts";
-import type { Analyzed } from "../../analysis/index.ts";
+import type { AnalysisResult } from "../../analysis/index.ts";
 import { openTestBridge } from "../../../test/fixtures/bridge/test-bridge.ts";
 import type { TestBridgeOptions } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { AGENT, EXECUTION, TOOLS, snapshotOf } from "../../../test/fixtures/bridge/test-bridge.ts";
@@ -63,8 +63,8 @@ interface TestDeps {
 /** Rooms that only write down who came; the one named in `broken` throws. */
 function createTestDeps(
   broken?: { readonly step: Step; readonly thrown: unknown },
-  analyzed: Analyzed = { ok: true, program: PROGRAM },
-  checked?: Analyzed,
+  analyzed: AnalysisResult = { ok: true, program: PROGRAM },
+  checked?: AnalysisResult,
 ): TestDeps {
   const visited: string[] = [];
   const closed: ExecutionResult[] = [];

@@ -1,6 +1,6 @@
 /** Leads one request through the rooms in order. It contains no rule of its own. */
 
-import type { Analyzed } from "../../analysis/index.ts";
+import type { AnalysisResult } from "../../analysis/index.ts";
 import type { Bridge, BridgeOptions } from "../../bridge/index.ts";
 import { GloveboxError, depthOf } from "../../domain/index.ts";
 import type {
@@ -63,9 +63,9 @@ export interface ExecutionDeps extends RunDeps {
   readonly admit: Admit; // policy
   snapshot(principal: Principal): Promise<CatalogSnapshot>; // catalog
   declare(snapshot: CatalogSnapshot): ApiSurface; // typegen
-  analyze(request: ExecutionRequest, surface: ApiSurface): Analyzed; // analysis
+  analyze(request: ExecutionRequest, surface: ApiSurface): AnalysisResult; // analysis
   /** A program that fits, with what was noticed, or the reason why not. It never holds up what it cannot check. */
-  check(program: Program, request: ExecutionRequest, snapshot: CatalogSnapshot): Promise<Analyzed>; // checker
+  check(program: Program, request: ExecutionRequest, snapshot: CatalogSnapshot): Promise<AnalysisResult>; // checker
   bridge(opening: OpenedExecution, snapshot: CatalogSnapshot, request: AnalyzedRequest, passage: BridgeHooks): Bridge; // bridge
   /** Whether the program gets a `fetch` at all. Each request is decided by itself. */
   hasNetwork(request: ExecutionRequest): boolean;

@@ -2,7 +2,7 @@
 
 import { cleanText } from "../../text/index.ts";
 import { frameAt, toAuthorPosition } from "../../analysis/index.ts";
-import type { Analyzed } from "../../analysis/index.ts";
+import type { AnalysisResult } from "../../analysis/index.ts";
 import type { Bridge } from "../../bridge/index.ts";
 import { ERRORS, toPublicError } from "../../domain/index.ts";
 import type {
@@ -97,7 +97,7 @@ function toNotice({ id, seq, tool, reason, expiresAt }: Approval): NonNullable<E
 
 export function settleRefusal(
   execution: Execution,
-  refused: Extract<Analyzed, { ok: false }>,
+  refused: Extract<AnalysisResult, { ok: false }>,
   context: SettleContext,
 ): ExecutionResult {
   const { error, findings } = refused;

@@ -1,0 +1,89 @@
+/** Changes a program's text so that every position can be mapped back: text is inserted and remembered, or blanked. */
+
+import type { Program } from "../domain/index.ts";
+
+/** Text that was put into the source, so that a position can be mapped back to the author's source. */
+export type Insertion = Program["insertions"][number];
+
+/** The longer text; insertions ascend, with offsets in that text. */
+export interface EditedText {
+  readonly javascript: string;
+  readonly insertions: readonly Insertion[];
+}
+
+/** What to put in before the character at `at`. */
+export interface Edit {
+  readonly at: number;
+  readonly text: string;
+}
+
+/** Edits must ascend. */
+export function insert(text: string, edits: readonly Edit[]): EditedText {
+  let javascript = "";
+  let from = 0;
+  const insertions: Insertion[] = [];
+  for (const edit of edits) {
+    javascript += text.slice(from, edit.at);
+    insertions.push({ offset: javascript.length, length: edit.text.length });
+    javascript += edit.text;
+    from = edit.at;
+  }
+  return { javascript: javascript + text.slice(from), insertions };
+}
+
+/**
+ * Two rounds of insertions as one: the first went into the author's text, the second into what came of that.
+ */
+export function joinInsertions(first: readonly Insertion[], second: readonly Insertion[]): readonly Insertion[] {
+  const moved = first.flatMap(({ offset, length }) => splitAround({ offset, length }, second));
+  return [...moved, ...second].toSorted((a, b) => a.offset - b.offset);
+}
+
+/** Where an earlier insertion is after later ones; one that landed inside of it parts it in two. */
+function splitAround({ offset, length }: Insertion, later: readonly Insertion[]): readonly Insertion[] {
+  const parts: Insertion[] = [];
+  let [at, left] = [offset, length];
+  for (const each of later) {
+    if (each.offset <= at) at += each.length;
+    else if (each.offset < at + left) {
+      const head = each.offset - at;
+      parts.push({ offset: at, length: head });
+      [at, left] = [each.offset + each.length, left - head];
+    } else break;
+  }
+  return [...parts, { offset: at, length: left }];
+}
+
+/** Leads an offset in the longer text back; one inside inserted text becomes the place where that was put. */
+export function withoutInsertions(insertions: readonly Insertion[], offset: number): number {
+  let shift = 0;
+  for (const insertion of insertions) {
+    if (offset < insertion.offset) break;
+    if (offset < insertion.offset + insertion.length) return insertion.offset - shift;
+    shift += insertion.length;
+  }
+  return offset - shift;
+}
+
+/** Everything from `start` to `end` becomes spaces, line ends excepted. */
+export function blank(text: string, start: number, end: number): string {
+  return text.slice(0, start) + text.slice(start, end).replace(/[^\n\r\u2028\u2029]/g, " ") + text.slice(end);
+}
+
+/** A hashbang means something only at the very start of a file, and the program is no file when it runs. */
+export function blankHashbang(text: string): string {
+  const start = text.search(/\S/u);
+  if (start < 0 || !text.startsWith("#!", start)) return text;
+  const length = text.slice(start).search(/[\n\r\u2028\u2029]/u);
+  return blank(text, start, length < 0 ? text.length : start + length);
+}
+
+/** The same for many ranges at once, which must ascend: copying a long text for each of them would take too long. */
+export function blankAll(text: string, ranges: readonly (readonly [from: number, to: number])[]): string {
+  let [blanked, at] = ["", 0];
+  for (const [from, to] of ranges) {
+    blanked += text.slice(at, from) + text.slice(from, to).replace(/[^\n\r\u2028\u2029]/g, " ");
+    at = to;
+  }
+  return blanked + text.slice(at);
+}

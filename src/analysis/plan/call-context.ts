@@ -1,0 +1,158 @@
+/** How often and when a call may run, and which of its arguments the text fixes. */
+
+import type { AnyNode, CallExpression, Expression, SpreadElement } from "acorn";
+import type { Json, JsonObject, Program } from "../../domain/index.ts";
+import { findExits } from "./find-exits.ts";
+import type { Exits } from "./find-exits.ts";
+import { climb } from "./find-function.ts";
+import type { FunctionFinder } from "./find-function.ts";
+import { findCalledFunction } from "../find-entry.ts";
+import { namespaceAt, withoutChain } from "../called-namespace.ts";
+import { staticName, withoutParens } from "../read-tree.ts";
+import { isFunction } from "../resolve-scopes.ts";
+import type { ProgramSyntax } from "../program-syntax.ts";
+
+/** One place in a program from which tools can be reached. */
+export type CallSite = Program["calls"][number];
+
+/** What a plan says about one call besides its tool. */
+export type CallContext = Pick<CallSite, "times" | "when" | "args">;
+
+/** For a tool that is handed around: it may be called by anyone. */
+export const UNKNOWN_CONTEXT: CallContext = { times: "many", when: "maybe" };
+
+const MAX_ARGUMENT_CHARS = 2_000;
+const MAX_DEPTH = 6;
+
+/** Answers about the calls of one program. */
+export function createCallContext(syntax: ProgramSyntax, functions: FunctionFinder): (reader: AnyNode) => CallContext {
+  const known: CallerFacts = { functions, exits: findExits(syntax), entry: findCalledFunction(syntax.tree) };
+  return (reader) => {
+    const call = findOnlyCall(reader, syntax);
+    if (!call) return UNKNOWN_CONTEXT;
+    const args = readArguments(call, syntax);
+    const { times, when } = whenOf(call, syntax, known);
+    return { times, when: isCertain(reader, syntax) ? when : "maybe", ...(args && { args }) };
+  };
+}
+
+/** The one call that a read tool is for: the read is its callee, or it gives the only name that is called once. */
+function findOnlyCall(reader: AnyNode, syntax: ProgramSyntax): CallExpression | undefined {
+  const { outermost, parent } = climb(reader, syntax);
+  if (parent?.type === "CallExpression") return parent.callee === outermost ? parent : undefined;
+  const target =
+    reader.type === "Property" ? reader.value : parent?.type === "VariableDeclarator" ? parent.id : undefined;
+  const binding = target?.type === "Identifier" ? syntax.globals.bindingOf(target) : undefined;
+  const [mention] = binding?.mentions ?? [];
+  if (binding?.declarers.length !== 1 || binding.mentions.length !== 1 || !mention) return undefined;
+  const use = climb(mention, syntax);
+  return use.parent?.type === "CallExpression" && use.parent.callee === use.outermost ? use.parent : undefined;
+}
+
+/** Whether what is read from can be nothing but one namespace: its name, or one that is declared as it and never changed. */
+function isCertain(reader: AnyNode, syntax: ProgramSyntax): boolean {
+  const object = objectOf(reader, syntax);
+  if (!object || namespaceAt(object, syntax) === undefined) return false;
+  const binding = syntax.globals.bindingOf(withoutChain(object));
+  return !binding || syntax.folder.isSteady(binding);
+}
+
+function objectOf(reader: AnyNode, { tree }: ProgramSyntax): AnyNode | undefined {
+  if (reader.type === "MemberExpression") return reader.object;
+  const pattern = tree.parentOf(reader);
+  const declarer = pattern && tree.parentOf(pattern);
+  return declarer?.type === "VariableDeclarator" && declarer.id === pattern ? (declarer.init ?? undefined) : undefined;
+}
+
+interface CallerFacts {
+  readonly functions: FunctionFinder;
+  readonly exits: Exits;
+  /** The function that runs when the program does. */
+  readonly entry: AnyNode | undefined;
+}
+
+function whenOf(
+  call: CallExpression,
+  syntax: ProgramSyntax,
+  { functions, exits, entry }: CallerFacts,
+): Pick<CallSite, "times" | "when"> {
+  let [node, times, when]: [AnyNode, CallSite["times"], CallSite["when"]] = [call, "once", "always"];
+  if (isOptional(call, syntax)) when = "maybe";
+  const seen = new Set<AnyNode>();
+  for (;;) {
+    let gate = syntax.around(node);
+    for (; gate && gate.kind !== "function"; gate = gate.outer) {
+      if (gate.kind === "loop") times = "many";
+      if (gate.kind !== "guard" && gate.node.type !== "DoWhileStatement") when = "maybe";
+    }
+    const callee = gate?.node;
+    if (exits.mayPass(node, callee)) when = "maybe";
+    if (!callee || !isFunction(callee)) return { times, when };
+    if (callee.generator) when = "maybe";
+    const calls = functions.callsOf(callee);
+    if (callee === entry && !calls?.length) return { times, when };
+    const caller = calls?.length === 1 ? calls[0] : undefined;
+    if (!caller || seen.has(caller)) return UNKNOWN_CONTEXT;
+    seen.add(caller);
+    node = caller;
+  }
+}
+
+/** `a?.tool()` is no call when there is no `a`; a namespace is always there. */
+function isOptional(call: CallExpression, { globals, namespaces }: ProgramSyntax): boolean {
+  let node: AnyNode = call;
+  let isChained = false;
+  for (;;) {
+    const inner = withoutParens(node);
+    if (inner.type === "ChainExpression") node = inner.expression;
+    else if (inner.type === "CallExpression" || inner.type === "MemberExpression") {
+      isChained ||= inner.optional;
+      node = inner.type === "CallExpression" ? inner.callee : inner.object;
+    } else if (inner.type === "Identifier" && !globals.bindingOf(inner) && namespaces.has(inner.name)) return false;
+    else return isChained;
+  }
+}
+
+function readArguments(call: CallExpression, syntax: ProgramSyntax): JsonObject | undefined {
+  const [first] = call.arguments;
+  const given = first && withoutParens(first);
+  if (given?.type !== "ObjectExpression") return undefined;
+  const args: Record<string, Json> = {};
+  for (const property of given.properties) {
+    if (property.type !== "Property" || property.kind !== "init") return undefined; // may change any of them
+    const name = staticName(property.key, property.computed);
+    if (name === undefined || name === "__proto__") return undefined; // a name that is not known may be any of them
+    const value = literalOf(property.value, syntax, MAX_DEPTH);
+    // The last of two with one name counts, also when it is not known.
+    if (value === undefined) delete args[name];
+    else args[name] = value;
+  }
+  const chars = JSON.stringify(args).length;
+  return Object.keys(args).length > 0 && chars <= MAX_ARGUMENT_CHARS ? args : undefined;
+}
+
+function literalOf(node: Expression | SpreadElement, syntax: ProgramSyntax, depth: number): Json | undefined {
+  const inner = withoutParens(node);
+  if (depth <= 0) return undefined;
+  if (inner.type === "ArrayExpression") {
+    if (inner.elements.length > MAX_ARGUMENT_CHARS) return undefined;
+    const items = inner.elements.map((item) => (item ? literalOf(item, syntax, depth - 1) : undefined));
+    return allKnown(items) ? items : undefined;
+  }
+  if (inner.type === "ObjectExpression") {
+    const whole: Record<string, Json> = {};
+    for (const property of inner.properties) {
+      const name = property.type === "Property" ? staticName(property.key, property.computed) : undefined;
+      const value = property.type === "Property" ? literalOf(property.value, syntax, depth - 1) : undefined;
+      if (name === undefined || name === "__proto__" || value === undefined) return undefined;
+      whole[name] = value;
+    }
+    return whole;
+  }
+  const values = syntax.folder.valuesOf(inner);
+  return values?.length === 1 ? (values[0] ?? undefined) : undefined;
+}
+
+function allKnown(items: readonly (Json | undefined)[]): items is readonly Json[] {
+  return items.every((item) => item !== undefined);
+}

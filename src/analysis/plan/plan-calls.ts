@@ -1,0 +1,54 @@
+/** The call plan of a program: what it can do to the world, told before it runs. */
+
+import type { CallPlan, CatalogSnapshot, ToolAddress } from "../../domain/index.ts";
+import type { CallSite } from "./call-context.ts";
+import { parseToolAddress } from "../../domain/index.ts";
+
+/** Places and arguments that are listed for one tool. */
+const MAX_LISTED = 20;
+
+/** Sorted by tool. A site that may reach a whole namespace stands for each tool of it. */
+export function planCalls(
+  sites: readonly CallSite[],
+  snapshot: Pick<CatalogSnapshot, "tools" | "namespaces">,
+): CallPlan {
+  const byTool = new Map<ToolAddress, CallSite[]>();
+  for (const site of sites) {
+    for (const address of addressesOf(site, snapshot)) {
+      const known = byTool.get(address);
+      if (known) known.push(site);
+      else byTool.set(address, [site]);
+    }
+  }
+  const calls = [...byTool].map(([tool, reached]) => toCall(tool, reached, snapshot));
+  return {
+    exact: sites.every(({ address, namespace }) => address !== "dynamic" || namespace !== undefined),
+    calls: calls.toSorted((a, b) => (a.tool < b.tool ? -1 : 1)),
+  };
+}
+
+function addressesOf(
+  { address, namespace }: CallSite,
+  snapshot: Pick<CatalogSnapshot, "namespaces">,
+): readonly ToolAddress[] {
+  if (address !== "dynamic") return [address];
+  const tools = snapshot.namespaces.find(({ name }) => name === namespace)?.tools ?? [];
+  return tools.flatMap((tool) => parseToolAddress(`${namespace}.${tool}`) ?? []);
+}
+
+function toCall(
+  tool: ToolAddress,
+  sites: readonly CallSite[],
+  { tools }: Pick<CatalogSnapshot, "tools">,
+): CallPlan["calls"][number] {
+  const args = sites.flatMap((site) => (site.args ? [site.args] : []));
+  return {
+    tool,
+    effect: tools.get(tool)?.effect ?? "unknown",
+    access: sites.every(({ address, computed }) => address !== "dynamic" && !computed) ? "literal" : "computed",
+    times: sites.length === 1 && sites[0]?.times === "once" ? "once" : "many",
+    when: sites.some(({ when }) => when === "always") ? "always" : "maybe",
+    ...(args.length > 0 && { args: args.slice(0, MAX_LISTED) }),
+    at: sites.slice(0, MAX_LISTED).map(({ line, column }) => ({ line, column })),
+  };
+}

@@ -1,0 +1,88 @@
+/**
+ * Models like to answer with a fenced markdown block, alone or with words around it. Fences and words go, the program keeps
+ * its lines and columns. Words are never run: where it is not clear which block is the program, none is.
+ */
+
+import { blank } from "../edit-text.ts";
+import { refuse } from "../refuse.ts";
+import { scanTokens } from "../scan-tokens.ts";
+
+/** `opened` is where the fence stood, or `undefined` when there was none and the text is as it came. */
+export interface UnwrappedSource {
+  readonly text: string;
+  readonly opened: number | undefined;
+  /** Whether words before or after the block were dropped. */
+  readonly hadProse?: true;
+}
+
+const OPENING = /^\s*?(?<mark>`{3,}|~{3,})[ \t]*[\w+.#-]*[ \t]*(?=[\n\r])/u;
+const CLOSING = /[\n\r][ \t]*(?<mark>`{3,}|~{3,})\s*$/u;
+/** The closing fence is looked for in the tail only: a pattern tried at every line of a long text is slow. */
+const TAIL_CHARS = 1_000;
+
+/** A line that is nothing but a fence. In a program three backticks at the start of a line mean nothing sensible. */
+const FENCE_LINE = /^(?<lead>[ \t]*)(?<mark>`{3,})[ \t]*(?<language>[\w+.#-]*)[ \t]*$/gmu;
+const LANGUAGES = /^(?:|js|jsx|mjs|javascript|ts|tsx|typescript|node|code)$/iu;
+/** A text with more is no answer of a model. */
+const MAX_FENCES = 20;
+
+/** Throws PROGRAM_SYNTAX for several blocks with words around them. */
+export function unwrapFence(source: string): UnwrappedSource {
+  return unwrapWhole(source) ?? unwrapFromProse(source) ?? { text: source, opened: undefined };
+}
+
+/** A source that is one block and nothing else, whatever language it claims; a second fence inside makes it unclear. */
+function unwrapWhole(source: string): UnwrappedSource | undefined {
+  const opening = OPENING.exec(source);
+  const tailStart = Math.max(0, source.trimEnd().length - TAIL_CHARS);
+  const closing = CLOSING.exec(source.slice(tailStart));
+  const mark = opening?.groups?.["mark"];
+  const closingMark = closing?.groups?.["mark"];
+  if (!opening || !closing || !mark || !closingMark?.startsWith(mark)) return undefined;
+  const inside = source.slice(opening[0].length, tailStart + closing.index);
+  if (inside.split(/[\n\r]/u).some((line) => line.trimStart().startsWith(mark))) return undefined;
+  const text = blank(blank(source, 0, opening[0].length), tailStart + closing.index, source.length);
+  return { text, opened: source.indexOf(mark) };
+}
+
+interface Fence {
+  readonly mark: string;
+  readonly language: string;
+  /** Where the mark starts. */
+  readonly at: number;
+  readonly lineStart: number;
+  readonly end: number;
+}
+
+function unwrapFromProse(source: string): UnwrappedSource | undefined {
+  if (!source.includes("```")) return undefined;
+  const fences = findFences(source);
+  const [opening, closing] = fences;
+  if (!opening || !closing || !startsToken(source, opening.at)) return undefined;
+  if (fences.length > 2) throw refuseSeveral(source, opening.at);
+  const isClosed = closing.language === "" && closing.mark.startsWith(opening.mark);
+  if (!isClosed || !LANGUAGES.test(opening.language)) return undefined;
+  const text = blank(blank(source, 0, opening.end), closing.lineStart, source.length);
+  return { text, opened: opening.at, hadProse: true };
+}
+
+function findFences(source: string): readonly Fence[] {
+  const fences: Fence[] = [];
+  for (const { 0: line, index, groups } of source.matchAll(FENCE_LINE)) {
+    const { lead = "", mark = "", language = "" } = groups ?? {};
+    fences.push({ mark, language, at: index + lead.length, lineStart: index, end: index + line.length });
+    if (fences.length > MAX_FENCES) break;
+  }
+  return fences;
+}
+
+/** A fence in a comment or inside of a text is part of the program. */
+function startsToken(source: string, at: number): boolean {
+  for (const { start } of scanTokens(source)) if (start >= at) return start === at;
+  return false;
+}
+
+function refuseSeveral(source: string, offset: number): Error {
+  const message = "There are several fenced blocks, and it is not clear which of them is the program";
+  return refuse("PROGRAM_SYNTAX", source, { message, offset, hint: "Send one program and nothing else" });
+}

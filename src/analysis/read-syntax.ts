@@ -1,0 +1,39 @@
+/** Everything that rules and the call plan look at, made from a syntax tree once. */
+
+import type { AnyNode } from "acorn";
+import type { Namespace } from "../domain/index.ts";
+import { createConstantFolder } from "./fold.ts";
+import { findThrowing } from "./may-fail.ts";
+import type { Tree } from "./read-tree.ts";
+import { resolveScopes } from "./resolve-scopes.ts";
+import type { ProgramSyntax } from "./program-syntax.ts";
+import { readSurroundings } from "./surroundings.ts";
+
+interface SyntaxInput {
+  readonly source: string;
+  readonly tree: Tree;
+  readonly namespaces: readonly Namespace[];
+  readonly sourceBytes: number;
+  readonly toAuthor: (offset: number) => number;
+}
+
+/** What costs more than one pass is found when a rule first asks. */
+export function readSyntax({ source, tree, namespaces, sourceBytes, toAuthor }: SyntaxInput): ProgramSyntax {
+  const globals = resolveScopes(tree);
+  const names = new Set(namespaces.map(({ name }) => name));
+  const lazy: { around?: ProgramSyntax["around"]; throwing?: ReadonlySet<AnyNode> } = {};
+  const around: ProgramSyntax["around"] = (node) => (lazy.around ??= readSurroundings(tree))(node);
+  return {
+    source,
+    tree,
+    globals,
+    namespaces: names,
+    sourceBytes,
+    toAuthor,
+    folder: createConstantFolder({ tree, globals }),
+    around,
+    get throwing() {
+      return (lazy.throwing ??= findThrowing({ tree, globals, namespaces: names, around }));
+    },
+  };
+}

@@ -1,0 +1,112 @@
+/** Runs the rules over a program and decides which findings stop it. */
+
+import type { Finding } from "../../domain/index.ts";
+import type { SourcePosition } from "../locate.ts";
+import { cutMessage } from "../refuse.ts";
+import type { SourceComplaint } from "../refuse.ts";
+import { maxSourceSize } from "./max-source-size.ts";
+import { noDangerousGlobals } from "./no-dangerous-globals.ts";
+import { noDynamicImport } from "./no-dynamic-import.ts";
+import { noEval } from "./no-eval.ts";
+import { noExternalImport } from "./no-external-import.ts";
+import { noInfiniteLoop } from "./no-infinite-loop.ts";
+import { noInvisibleCharacters } from "./no-invisible-characters.ts";
+import { noNestedLoops } from "./no-nested-loops.ts";
+import { noPrototypePollution } from "./no-prototype-pollution.ts";
+import { noToolInLoop } from "./no-tool-in-loop.ts";
+import { noUnawaitedCall } from "./no-unawaited-call.ts";
+import { noUnhandledAsync } from "./no-unhandled-async.ts";
+import type { ProgramSyntax } from "../program-syntax.ts";
+import type { Objection, AnalysisRule } from "./rule.ts";
+
+/** What a configuration may say about a rule. */
+export type RuleSetting = "error" | "warn" | "off";
+
+/** How strict to be; the operator's choice, never the program's. */
+export interface RuleSettings {
+  readonly enabled: boolean;
+  readonly blockOnError: boolean;
+  readonly rules: Readonly<Record<string, RuleSetting>>;
+}
+
+/** `block` is the first finding that stops the program, if any does. */
+export interface RuleResult {
+  readonly findings: readonly Finding[];
+  readonly block: SourceComplaint | undefined;
+}
+
+const RULES: readonly AnalysisRule[] = [
+  noExternalImport,
+  noDynamicImport,
+  noEval,
+  noDangerousGlobals,
+  noPrototypePollution,
+  noInfiniteLoop,
+  noNestedLoops,
+  noToolInLoop,
+  noUnhandledAsync,
+  noUnawaitedCall,
+  noInvisibleCharacters,
+  maxSourceSize,
+];
+
+/** Rules that may object to what cannot run at all: they are asked even when they are off. */
+const FATAL_RULES: ReadonlySet<string> = new Set([noExternalImport.name, noDynamicImport.name]);
+
+/** The rules by name with the setting that holds when the configuration is silent. */
+export const DEFAULT_RULES: Readonly<Record<string, RuleSetting>> = Object.freeze(
+  Object.fromEntries(RULES.map(({ name, severity }) => [name, severity])),
+);
+
+/** More than this helps nobody, and a hostile source could have tens of thousands. Errors are kept first. */
+const MAX_FINDINGS = 100;
+
+interface JudgedObjection extends Objection {
+  readonly rule: string;
+  /** An objection to what cannot run blocks even where its rule is off; then it is no finding. */
+  readonly severity: RuleSetting;
+  readonly blocks: boolean;
+}
+
+/** What cannot run is refused whatever the settings say. */
+export function checkRules(
+  syntax: ProgramSyntax,
+  settings: RuleSettings,
+  locate: (offset: number) => SourcePosition,
+): RuleResult {
+  const judged = RULES.flatMap((rule) => judge(rule, syntax, settings));
+  const kept = judged
+    .toSorted((a, b) => Number(b.severity === "error") - Number(a.severity === "error") || a.offset - b.offset)
+    .slice(0, MAX_FINDINGS)
+    .toSorted((a, b) => a.offset - b.offset);
+  const first = kept.find(({ blocks }) => blocks);
+  return {
+    findings: kept.flatMap(({ rule, severity, message, fix, offset }): Finding[] =>
+      severity === "off"
+        ? []
+        : [{ rule, severity, message: cutMessage(`${capitalize(message)}; ${fix}`), ...locate(offset) }],
+    ),
+    block: first && toComplaint(first, locate),
+  };
+}
+
+function judge(rule: AnalysisRule, syntax: ProgramSyntax, settings: RuleSettings): readonly JudgedObjection[] {
+  const chosen = Object.hasOwn(settings.rules, rule.name) ? settings.rules[rule.name] : undefined;
+  const setting = settings.enabled ? (chosen ?? rule.severity) : "off";
+  if (setting === "off" && !FATAL_RULES.has(rule.name)) return [];
+  return rule.check(syntax).flatMap((objection): JudgedObjection[] => {
+    if (setting === "off" && !objection.fatal) return [];
+    const blocks = objection.fatal === true || (setting === "error" && settings.blockOnError);
+    const offset = objection.inSource ? objection.offset : syntax.toAuthor(objection.offset);
+    return [{ ...objection, offset, rule: rule.name, severity: setting, blocks }];
+  });
+}
+
+function toComplaint(first: JudgedObjection, locate: (offset: number) => SourcePosition): SourceComplaint {
+  const message = `${first.rule}: ${first.message} (line ${locate(first.offset).line}); ${first.fix}`;
+  return { message, offset: first.offset, hint: capitalize(first.fix) };
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,161 @@
+/**
+ * From TypeScript or JavaScript to a syntax tree of plain JavaScript. Plain JavaScript is parsed as it is and never
+ * pays for the type stripper. Types become spaces, so every position stays the author's own.
+ */
+
+import type { AnyNode, Program as Root } from "acorn";
+import type { GloveboxError } from "../../domain/index.ts";
+import { eraseTypes } from "./erase-types.ts";
+import type { Erasure, Timebox } from "./erase-types.ts";
+import { insert, joinInsertions, withoutInsertions } from "../edit-text.ts";
+import type { EditedText } from "../edit-text.ts";
+import { linkNamespaces, mayAlias, replaceAliases } from "./link-namespaces.ts";
+import type { LinkedText } from "./link-namespaces.ts";
+import { parseJavascript } from "../parse-javascript.ts";
+import type { ParseResult, StrippedProgram } from "../parse-javascript.ts";
+import { readNodes } from "../read-tree.ts";
+import { refuse } from "../refuse.ts";
+import { transformAccessors } from "./transform-accessors.ts";
+import { MAX_TRANSFORMS, hasManyTransforms, isTransformable, transformTypes } from "./transform-types.ts";
+
+/**
+ * What the stripper is given when nobody watches it. The estimate is generous: the densest ordinary sources reach a
+ * tenth of this, and the worst hostile ones that random search found below it take a tenth of a second.
+ */
+const MAX_VISITS = 20_000_000;
+
+/** Namespaces need the tree of the program twice; a longer program with them would take too long. */
+const MAX_LINKED_TOKENS = 12_000;
+
+const FIX_SYNTAX = "Send one program in TypeScript or JavaScript, written as the body of an async function";
+/** Mistakes that no type can explain. The stripper would list every one of them, which takes long. */
+const NEVER_TYPES = /^Unsyntactic (?:break|continue)/u;
+
+const FIX_NESTING = "Split the expression into several statements";
+
+/** How to write what only a compiler could translate; the first pattern that is in amaro's message answers. */
+const ERASABLE_FORMS: readonly (readonly [RegExp, string])[] = [
+  [/^TypeScript enum/u, 'Write a constant object instead of an enum: const Color = { Red: "red" } as const'],
+  [/^TypeScript namespace|^`module`/u, "Write the namespace without `export` before it, or as a constant object"],
+  [/parameter property/u, "Declare the field in the class and assign it in the constructor"],
+  [/angle-bracket/u, "Write `value as Type` instead of `<Type>value`"],
+  [
+    /import equals|export assignment|'import', and 'export'/u,
+    "Leave imports and exports out: tools are globals here, and `return` gives the result",
+  ],
+];
+
+/** What bounds the stripper: an estimate made beforehand, and a watch while it runs. */
+export interface StripBounds {
+  /** What `measureNesting` found in this text. */
+  readonly visits: number;
+  /** Of the text, as that counts them. */
+  readonly tokens: number;
+  readonly timebox: Timebox | undefined;
+}
+
+/** Throws PROGRAM_SYNTAX with the place. */
+export function stripTypes(text: string, bounds: StripBounds): StrippedProgram {
+  const plain = parseJavascript(text);
+  if (plain.ok && !mayHoldTypeArguments(text, plain.root)) return { text, root: plain.root, insertions: [] };
+  if (!plain.ok && (plain.exhausted || NEVER_TYPES.test(plain.message))) throw refuseParse(text, plain);
+  const prepared = prepare(text);
+  const erased = eraseAll(prepared.javascript, bounds);
+  const linked = erased.kind === "erased" ? link(erased, prepared, text) : undefined;
+  const parsed = linked && parseJavascript(linked.text);
+  if (parsed?.ok && linked) return { ...linked, root: parsed.root };
+  if (plain.ok) return { text, root: plain.root, insertions: [] };
+  if (erased.kind === "broken" && bounds.visits > MAX_VISITS) throw refuseAmbiguous(text, plain.offset);
+  if (erased.kind === "refused") {
+    throw refuseErasure(text, { ...erased, offset: withoutInsertions(prepared.insertions, erased.offset) });
+  }
+  if (!parsed || parsed.ok || !linked) throw refuseParse(text, plain);
+  throw refuseParse(text, { ...parsed, offset: withoutInsertions(linked.insertions, parsed.offset) });
+}
+
+/** What neither the stripper nor the compiler translates, written as TypeScript that they do. */
+function prepare(text: string): EditedText {
+  const { text: blanked, additions } = transformAccessors(replaceAliases(text));
+  return insert(blanked, additions);
+}
+
+type StripResult = Exclude<Erasure, { kind: "erased" }> | (LinkedText & { readonly kind: "erased" });
+
+/** Types become spaces; a text that has more than types is translated. */
+function eraseAll(text: string, bounds: StripBounds): StripResult {
+  const timebox: Timebox = bounds.timebox ?? ((work) => work());
+  if (bounds.visits > MAX_VISITS) return { kind: "broken" };
+  if (hasManyTransforms(text)) throw refuseMany(text);
+  const erased = eraseTypes(text, timebox);
+  if (erased.kind === "erased") return { ...erased, insertions: [] };
+  if (erased.kind === "broken" || !isTransformable(text, erased)) return erased;
+  const isNamespace = erased.message.startsWith("TypeScript namespace");
+  if (isNamespace && bounds.tokens > MAX_LINKED_TOKENS) throw refuseLong(text, erased.offset);
+  const transformed = transformTypes(text, timebox);
+  if (transformed.kind !== "woven") return transformed;
+  return { kind: "erased", text: transformed.woven.javascript, insertions: transformed.woven.insertions };
+}
+
+function link({ text, insertions }: LinkedText, prepared: EditedText, source: string): LinkedText {
+  const joined = { text, insertions: joinInsertions(prepared.insertions, insertions) };
+  return /\b(?:namespace|module)\b/u.test(source) || mayAlias(source) ? linkNamespaces(joined, source) : joined;
+}
+
+/**
+ * `f<A>(b)` is a call to TypeScript and two comparisons to JavaScript. Only the stripper can tell, so it is asked
+ * whenever something is compared by `>` with a parenthesis or template after a `<`; it leaves real comparisons alone.
+ */
+function mayHoldTypeArguments(text: string, root: Root): boolean {
+  const less = text.indexOf("<");
+  if (less < 0 || text.indexOf(">", less) < 0) return false;
+  let firstLess = Infinity;
+  const greater: number[] = [];
+  for (const node of readNodes(root)) {
+    if (node.type !== "BinaryExpression") continue;
+    if (node.operator === "<") firstLess = Math.min(firstLess, node.left.end);
+    if (/^>{1,3}$/u.test(node.operator) && startsArguments(node.right)) greater.push(node.right.start);
+  }
+  return greater.some((offset) => offset > firstLess);
+}
+
+/** What stands right of `>` may go on (`> (b).c`), so its first part counts. */
+function startsArguments(node: AnyNode): boolean {
+  let first = node;
+  for (;;) {
+    if (first.type === "CallExpression") first = first.callee;
+    else if (first.type === "MemberExpression") first = first.object;
+    else if (first.type === "ChainExpression") first = first.expression;
+    else if (first.type === "TaggedTemplateExpression") first = first.tag;
+    else if (first.type === "BinaryExpression" || first.type === "LogicalExpression") first = first.left;
+    else return first.type === "ParenthesizedExpression" || first.type === "TemplateLiteral";
+  }
+}
+
+function refuseParse(text: string, failure: Extract<ParseResult, { ok: false }>): GloveboxError {
+  const { message, offset, exhausted } = failure;
+  return refuse("PROGRAM_SYNTAX", text, { message, offset, hint: exhausted ? FIX_NESTING : FIX_SYNTAX });
+}
+
+function refuseErasure(text: string, refusal: Extract<Erasure, { kind: "refused" }>): GloveboxError {
+  const form = ERASABLE_FORMS.find(([pattern]) => pattern.test(refusal.message));
+  const message = refusal.message
+    .replace(/ in (?:strip-only|type strip) mode/u, " here")
+    .replace(/\. Expected an identifier, void,.*$/u, " where a type is expected");
+  return refuse("PROGRAM_SYNTAX", text, { message, offset: refusal.offset, hint: form?.[1] ?? FIX_SYNTAX });
+}
+
+function refuseMany(text: string): GloveboxError {
+  const message = `There are more than ${MAX_TRANSFORMS} enums, namespaces and constructors with parameter properties`;
+  const hint = "Write constant objects instead of enums, and assign fields in constructors";
+  return refuse("PROGRAM_SYNTAX", text, { message, offset: 0, hint });
+}
+
+function refuseLong(text: string, offset: number): GloveboxError {
+  const message = `A program with namespaces may have at most ${MAX_LINKED_TOKENS} names, numbers, strings and signs`;
+  return refuse("PROGRAM_SYNTAX", text, { message, offset, hint: "Write constant objects instead of namespaces" });
+}
+
+function refuseAmbiguous(text: string, offset: number): GloveboxError {
+  const message = "Generic calls or conditional expressions are nested too deeply to tell types from values";
+  return refuse("PROGRAM_SYNTAX", text, { message, offset, hint: FIX_NESTING });
+}

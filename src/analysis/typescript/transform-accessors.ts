@@ -1,0 +1,72 @@
+/**
+ * Accessor fields of classes (`accessor x = 1`), which no engine knows yet: a private field and the two accessors that
+ * belong to it. The word becomes spaces, the rest is put in before the name.
+ */
+
+import { blankAll } from "../edit-text.ts";
+import type { Edit } from "../edit-text.ts";
+import { scanTokens } from "../scan-tokens.ts";
+import type { Token } from "../scan-tokens.ts";
+
+/** Each becomes six times as much text. A class with more of them is refused by the parser. */
+const MAX_FIELDS = 50;
+const WORD = "accessor";
+const MAYBE = /\baccessor\s+#?[\p{ID_Start}$_]/u;
+/** What an accessor field can stand behind. */
+const BEFORE: ReadonlySet<string> = new Set(["{", "}", ";", "static", "public", "private", "protected", "override"]);
+/** What follows a field's name. */
+const AFTER: ReadonlySet<string> = new Set(["=", ";", ":", "}", "?", "!"]);
+
+/** The text without the words, aligned with the given one, and what is to be put in. */
+export function transformAccessors(text: string): { readonly text: string; readonly additions: readonly Edit[] } {
+  if (!MAYBE.test(text)) return { text, additions: [] };
+  const tokens = [...scanTokens(text)];
+  const mark = findFreeName(text);
+  const ranges: (readonly [number, number])[] = [];
+  const additions: Edit[] = [];
+  for (const [at, token] of tokens.entries()) {
+    const field = token.text === WORD ? readField(tokens, at) : undefined;
+    if (!field) continue;
+    ranges.push([token.start, token.start + WORD.length]);
+    additions.push(...additionsOf(field, mark));
+  }
+  if (ranges.length > MAX_FIELDS) return { text, additions: [] };
+  return { text: blankAll(text, ranges), additions };
+}
+
+function findFreeName(text: string): string {
+  let mark = "$field_";
+  while (text.includes(mark)) mark += "$";
+  return mark;
+}
+
+interface AccessorField {
+  /** Without `#`. */
+  readonly name: string;
+  readonly isPrivate: boolean;
+  readonly isStatic: boolean;
+  readonly start: number;
+}
+
+function readField(tokens: readonly Token[], at: number): AccessorField | undefined {
+  const before = tokens[at - 1];
+  const isPrivate = tokens[at + 1]?.text === "#";
+  const name = tokens[isPrivate ? at + 2 : at + 1];
+  const after = tokens[isPrivate ? at + 3 : at + 2];
+  if (name?.kind !== "word" || !after || tokens[at + 1]?.afterLineEnd) return undefined;
+  const startsMember = before !== undefined && (BEFORE.has(before.text) || tokens[at]?.afterLineEnd === true);
+  if (!startsMember || (!AFTER.has(after.text) && !after.afterLineEnd)) return undefined;
+  return { name: name.text, isPrivate, isStatic: before.text === "static", start: name.start };
+}
+
+function additionsOf({ name, isPrivate, isStatic, start }: AccessorField, mark: string): readonly Edit[] {
+  const shown = isPrivate ? `#${name}` : name;
+  const kept = `this.#${mark}${name}`;
+  const lead = isStatic ? "static " : "";
+  const pair = `get ${shown}(){return ${kept}}${lead}set ${shown}(value){${kept}=value}${lead}`;
+  if (!isPrivate) return [{ at: start, text: `${pair}#${mark}` }];
+  return [
+    { at: start - 1, text: pair },
+    { at: start, text: mark },
+  ];
+}

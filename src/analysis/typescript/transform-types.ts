@@ -1,0 +1,85 @@
+/**
+ * The forms of TypeScript that are more than types: enums, namespaces and parameter properties. amaro's compiler
+ * translates them, and its output is laid over the source again, so every place stays the author's own.
+ */
+
+import { SourceMap } from "node:module";
+import type { Token } from "acorn";
+import { translateTypes } from "./erase-types.ts";
+import type { Erasure, Timebox } from "./erase-types.ts";
+import { createLocator, createOffsetFinder } from "../locate.ts";
+import { parseJavascript } from "../parse-javascript.ts";
+import { weaveOutput } from "./weave-output.ts";
+import type { EditedText } from "../edit-text.ts";
+
+/** More of them are not translated: what the compiler costs cannot be foreseen from outside. */
+export const MAX_TRANSFORMS = 20;
+const MANY = new RegExp(
+  /\b(?:enum|namespace|module)\s+[\w$.]+\s*\{|\bconstructor\s*\([^)]{0,500}?\b(?:public|private|protected|readonly|override)\s/u
+    .source,
+  "gu",
+);
+const PROPERTY = /\b(?:public|private|protected|readonly)\s+[\w$]+\s*[,:=)]/gu;
+const MAX_PROPERTIES = 1_000;
+const TRANSFORMED = /^TypeScript (?:enum|namespace|parameter property)/u;
+
+/** Whether a text has more such declarations than are translated. */
+export function hasManyTransforms(text: string): boolean {
+  return hasMore(text, MANY, MAX_TRANSFORMS) || hasMore(text, PROPERTY, MAX_PROPERTIES - 1);
+}
+
+function hasMore(text: string, pattern: RegExp, most: number): boolean {
+  let count = 0;
+  for (const _ of text.matchAll(pattern)) {
+    count += 1;
+    if (count > most) return true;
+  }
+  return false;
+}
+
+/** A namespace that is itself exported from a module is refused: a program exports nothing. */
+export function isTransformable(text: string, { message, offset }: Extract<Erasure, { kind: "refused" }>): boolean {
+  return TRANSFORMED.test(message) && !/\bexport\s+$/u.test(text.slice(Math.max(0, offset - 100), offset));
+}
+
+/** The translated text, or why there is none. A failure to parse the output is reported at the place in `text`. */
+export function transformTypes(
+  text: string,
+  timebox: Timebox,
+): { readonly kind: "woven"; readonly woven: EditedText } | Exclude<Erasure, { kind: "erased" }> {
+  const translated = translateTypes(text, timebox);
+  if (translated.kind !== "translated") return translated;
+  const { code, map, before } = translated;
+  const toSource = createMapper(map, code, before + text);
+  const tokens: Token[] = [];
+  const parsed = parseJavascript(code, tokens);
+  if (!parsed.ok) {
+    const offset = Math.max(0, toSource(parsed.offset, "nearest") ?? 0) - before.length;
+    return { kind: "refused", message: parsed.message, offset, end: offset };
+  }
+  const own = tokens.filter(({ start, end }) => end > start).slice(...(before === "" ? [0] : BODY));
+  const mapped = own.flatMap(({ start }) => {
+    const at = toSource(start, "exact");
+    return at === undefined ? [] : [[start, at - before.length] as const];
+  });
+  return { kind: "woven", woven: weaveOutput(text, { text: code, tokens: own, toSource: new Map(mapped) }) };
+}
+
+/** Without `async ( ) => {` and `} ;`, in which the compiler prints what was put around the text. */
+const BODY: readonly [number, number] = [5, -2];
+
+type Mapper = (offset: number, fit: "exact" | "nearest") => number | undefined;
+
+function createMapper(map: string, code: string, source: string): Mapper {
+  const sourceMap = new SourceMap(JSON.parse(map));
+  const [locate, find] = [createLocator(code), createOffsetFinder(source)];
+  return (offset, fit) => {
+    const { line, column } = locate(offset);
+    const entry = sourceMap.findEntry(line - 1, column - 1);
+    if (!("originalLine" in entry)) return undefined;
+    const isExact = entry.generatedLine === line - 1 && entry.generatedColumn === column - 1;
+    return isExact || fit === "nearest"
+      ? find({ line: entry.originalLine + 1, column: entry.originalColumn + 1 })
+      : undefined;
+  };
+}

@@ -1,0 +1,119 @@
+/** Starts the checker's process and carries questions and answers. It knows nothing of programs. */
+
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+import type { ChildKeeper } from "../domain/index.ts";
+import { createLineReader, parseCheckerReply } from "./wire.ts";
+import type { CheckerReply, CheckerRequest } from "./wire.ts";
+
+/** From source it is the last build's: the process runs plain JavaScript. */
+export const CHILD = fileURLToPath(
+  import.meta.url.endsWith(".ts")
+    ? new URL("../../dist/checker/child/main.js", import.meta.url)
+    : new URL("./child/main.js", import.meta.url),
+);
+
+/** A small heap, because types live in the native compiler; no signal opens the inspector. */
+const FLAGS = ["--no-warnings", "--max-old-space-size=128", "--disable-sigusr1"];
+/** No honest answer is longer; a process that floods is ended. */
+const MAX_ANSWER_CHARS = 4 * 1024 * 1024;
+
+export interface ChildOptions {
+  /** The executable of the gateway itself. */
+  readonly node: string;
+  readonly script: string;
+  readonly keeper: ChildKeeper;
+}
+
+export interface CheckerProcess {
+  readonly pid: number;
+  readonly isGone: boolean;
+  /** One question at a time; rejects when the process ends before it answers. */
+  ask(question: CheckerRequest): Promise<CheckerReply>;
+  /** Resolves when the process and everything that it started are gone. */
+  kill(): Promise<void>;
+}
+
+/** Its environment is empty. It leads a group of its own, to which the native compiler belongs. */
+export function startCheckerProcess({ node, script, keeper }: ChildOptions): CheckerProcess {
+  const spawned = spawn(node, [...FLAGS, script], {
+    stdio: ["pipe", "pipe", "ignore"],
+    env: {},
+    cwd: "/",
+    detached: true,
+  });
+  const pid = spawned.pid ?? 0;
+  const gone = Promise.withResolvers<void>();
+  let isGone = false;
+  let waiting: { readonly id: number; readonly settle: PromiseWithResolvers<CheckerReply> } | undefined;
+  const leave = (): void => {
+    if (isGone) return;
+    isGone = true;
+    killGroup(pid);
+    if (pid > 0) keeper.release(pid);
+    waiting?.settle.reject(new Error("The checker's process ended"));
+    gone.resolve();
+  };
+  if (pid > 0) keeper.keep(pid);
+  spawned.once("error", leave);
+  spawned.once("exit", leave);
+  listen(spawned, pid, (answer) => {
+    if (answer.id === waiting?.id) waiting.settle.resolve(answer);
+  });
+  letGo(spawned);
+  return {
+    pid,
+    get isGone() {
+      return isGone;
+    },
+    ask(question) {
+      const settle = Promise.withResolvers<CheckerReply>();
+      waiting = { id: question.id, settle };
+      if (isGone) settle.reject(new Error("The checker's process ended"));
+      else spawned.stdin.write(`${JSON.stringify(question)}\n`);
+      return settle.promise;
+    },
+    async kill() {
+      if (isGone) return;
+      spawned.ref(); // whoever waits for its end must live to see it
+      killGroup(pid);
+      await gone.promise;
+    },
+  };
+}
+
+function listen(spawned: ChildProcess, pid: number, use: (answer: CheckerReply) => void): void {
+  let unanswered = 0;
+  const read = createLineReader((line) => {
+    unanswered = 0;
+    const answer = parseCheckerReply(line);
+    if (answer) use(answer);
+    else killGroup(pid);
+  });
+  spawned.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
+    unanswered += chunk.length;
+    if (unanswered > MAX_ANSWER_CHARS) killGroup(pid);
+    else read(chunk);
+  });
+  // The pipe breaks when the process dies first; its `exit` is what is acted on.
+  spawned.stdin?.on("error", () => undefined);
+}
+
+/** A checker that idles does not keep the gateway's process alive. */
+function letGo(spawned: ChildProcess): void {
+  spawned.unref();
+  for (const stream of [spawned.stdin, spawned.stdout]) {
+    if (stream && "unref" in stream && typeof stream.unref === "function") stream.unref();
+  }
+}
+
+function killGroup(pid: number): void {
+  if (pid <= 1) return;
+  try {
+    process.kill(-pid, "SIGKILL");
+  } catch {
+    // Nobody is left in it.
+  }
+}
