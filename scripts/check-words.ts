@@ -12,9 +12,9 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const MAX_WORDS = 30;
 
 const CHECKED = /\.(?:ts|js|mjs|md|html|css|c|json|sh)$|^\.ci\//;
-/** Generated files, other people's texts, programs as models write them, and this list itself. */
+/** Generated files, texts of other people, programs as models write them, words of search queries, and this list itself. */
 const EXCLUDED =
-  /generated\.ts$|^package-lock\.json$|^scripts\/check-words\.ts$|^test\/docs\/words\.test\.ts$|\/corpus[^/]*\.json$|^bench\/search\//;
+  /generated\.ts$|^package-lock\.json$|^scripts\/check-words\.ts$|^test\/docs\/words\.test\.ts$|\/corpus[^/]*\.json$|^bench\/search\/|^src\/catalog\/search\/synonyms\.ts$/;
 
 /** Between words there may be a line break with the mark of a comment. */
 const GAP = String.raw`\s+(?:(?:\*|//)\s+)?`;

@@ -1,4 +1,4 @@
-/** Whatever servers and tools are called: every tool has an address of its own, and it leads to its own server. */
+/** For any names of servers and tools, every tool has a unique address that belongs to its server. */
 
 import assert from "node:assert/strict";
 import { it } from "node:test";
@@ -33,7 +33,7 @@ const anyServers = fc.dictionary(
   { maxKeys: 6, noNullPrototype: true },
 );
 
-it("no server can take the namespace or a tool of another, nor a global of the sandbox", () => {
+it("prevents a server from taking another server's namespace or tool, or a global of the sandbox", () => {
   fc.assert(
     fc.property(anyServers, (servers) => {
       const namespaces = nameNamespaces(Object.keys(servers));
@@ -61,7 +61,7 @@ it("no server can take the namespace or a tool of another, nor a global of the s
   );
 });
 
-it("a tool has the labels that it is given, and they are part of what the snapshot is", () => {
+it("adds labels to tools and includes them in the digest of the snapshot", () => {
   const clean = (text: string): string => text;
   const annotations = { openWorld: true, readOnly: true };
   const connector = parseConnectorId("web") ?? assert.fail();
@@ -72,7 +72,7 @@ it("a tool has the labels that it is given, and they are part of what the snapsh
   ];
   const asked: unknown[] = [];
   const plain = createSnapshot(contributions, 0);
-  const labelled = createSnapshot(contributions, 0, (question) => {
+  const labeled = createSnapshot(contributions, 0, (question) => {
     asked.push(question);
     return question.openWorld ? ["external"] : [];
   });
@@ -81,10 +81,10 @@ it("a tool has the labels that it is given, and they are part of what the snapsh
     { connector, address: "web.fetch", remoteName: "fetch", openWorld: true, synthetic: true, effect: "read" },
   ]);
   assert.deepEqual(
-    [...labelled.tools.values()].map(({ labels }) => labels),
+    [...labeled.tools.values()].map(({ labels }) => labels),
     [undefined, ["external"]],
   );
-  assert.notEqual(labelled.digest, plain.digest);
-  const [found] = createSearch(labelled)({ server: "web" }).tools;
+  assert.notEqual(labeled.digest, plain.digest);
+  const [found] = createSearch(labeled)({ server: "web" }).tools;
   assert.deepEqual(found?.labels, ["external"]);
 });

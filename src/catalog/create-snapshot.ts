@@ -1,7 +1,7 @@
-/** Puts the listings of all servers under one roof: addresses, namespaces and the digest of the whole. Pure. */
+/** Joins the listings of all upstreams into a snapshot with addresses, namespaces and a digest. Pure. */
 
 import { digestOf } from "../text/index.ts";
-import { parseToolAddress } from "../domain/index.ts";
+import { defined, parseToolAddress } from "../domain/index.ts";
 import type {
   CatalogSnapshot,
   ConnectorId,
@@ -12,20 +12,20 @@ import type {
   ToolAddress,
   WithheldTool,
 } from "../domain/index.ts";
-import type { Withheld } from "./pins/admit-tools.ts";
+import type { WithheldDefinition } from "./pins/admit-tools.ts";
 import { nameTools } from "./name-tools.ts";
-import type { ListedTool, Listing } from "./parse-listing.ts";
+import type { ListedTool, ToolListing } from "./parse-listing.ts";
 
-/** What one server brings in, and the global that it becomes. */
+/** The tools of one upstream, and its global in programs. */
 export interface Contribution {
   readonly connector: ConnectorId;
   readonly namespace: string;
-  /** Only what may be offered. */
-  readonly listing: Listing;
-  readonly withheld?: readonly Withheld[];
+  /** Only admitted tools. */
+  readonly listing: ToolListing;
+  readonly withheld?: readonly WithheldDefinition[];
 }
 
-/** Frozen: an execution that holds a snapshot sees the same tools to its end. */
+/** Returns a frozen snapshot: an execution uses the same tools until it ends. */
 export function createSnapshot(
   contributions: readonly Contribution[],
   takenAt: Instant,
@@ -51,8 +51,8 @@ export function createSnapshot(
 }
 
 function toTools({ connector, namespace, listing, withheld = [] }: Contribution, labelsOf: Labeler): readonly Tool[] {
-  // A tool that was accepted once keeps its part in the names of the others; one that is new has none yet:
-  // otherwise a server could rename accepted tools by listing a name that collides.
+  // Changed tools take part in naming, new ones do not: otherwise a server could rename accepted tools by listing a
+  // new one whose name collides.
   const changed = withheld.filter(({ why }) => why === "changed").map(({ tool }) => tool.remoteName);
   const names = nameTools([...listing.tools.map(({ remoteName }) => remoteName), ...changed]);
   const tools = listing.tools.map((listed) => {
@@ -75,8 +75,7 @@ function toOffered({
   idempotent,
   digest,
 }: ListedTool): Omit<Tool, "address" | "origin"> {
-  const claims = { ...(effectSource && { effectSource }), ...(idempotent === true && { idempotent }) };
-  return { summary, description, input, output, effect, ...claims, digest };
+  return { summary, description, input, output, effect, ...defined({ effectSource, idempotent }), digest };
 }
 
 function toWithheld({ connector, namespace, listing, withheld = [] }: Contribution): readonly WithheldTool[] {
@@ -89,7 +88,7 @@ function toWithheld({ connector, namespace, listing, withheld = [] }: Contributi
 
 function toAddress(namespace: string, name: string | undefined): ToolAddress {
   const address = parseToolAddress(`${namespace}.${name}`);
-  if (!address) throw new TypeError(`The naming rule made no address for a tool of ${namespace}`);
+  if (!address) throw new TypeError(`The naming rule produced an invalid address for a tool of ${namespace}`);
   return address;
 }
 
@@ -98,7 +97,7 @@ function toNamespace(
   tools: readonly Tool[],
 ): Namespace {
   const left = listing.leftOut === 0 ? "" : `; ${describeLeftOut(listing.leftOut)}`;
-  const held = withheld.length === 0 ? "" : `; ${withheld.length} more withheld until an operator approves`;
+  const held = withheld.length === 0 ? "" : `; ${withheld.length} more withheld until an operator approves them`;
   return Object.freeze({
     name: namespace,
     connector,
@@ -107,7 +106,7 @@ function toNamespace(
   });
 }
 
-/** The one sentence about definitions that the bounds kept out, for people and models alike. */
+/** Describes rejected definitions, for people and models. */
 export function describeLeftOut(count: number): string {
-  return `${count} more left out: malformed, repeated, too large or too many`;
+  return `${count} more omitted: malformed, repeated, too large or too many`;
 }

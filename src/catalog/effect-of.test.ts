@@ -1,11 +1,11 @@
-/** The whole table of hints. */
+/** The effects of all annotations, and guesses from names. */
 
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
 import { effectOf, guessEffect } from "./effect-of.ts";
 
-it("reads the effect from the hints, and takes silence for ignorance", () => {
+it("derives the effect from annotations, and returns unknown without them", () => {
   assert.equal(effectOf({ readOnly: true }), "read");
   assert.equal(effectOf({ readOnly: true, destructive: true }), "read");
   assert.equal(effectOf({ destructive: true }), "destroy");
@@ -17,14 +17,14 @@ it("reads the effect from the hints, and takes silence for ignorance", () => {
   assert.equal(effectOf({}), "unknown");
 });
 
-it("guesses from the words of a name, however it is written", () => {
+it("guesses the effect from the words of a name in any style", () => {
   const destroys = ["delete_issue", "deleteIssue", "issues/delete", "IssueRemove", "rm", "drop-table", "purge"];
   assert.deepEqual([...new Set(destroys.map(guessEffect))], ["destroy"]);
   const writes = ["create_issue", "updateStock", "send", "issue.create"];
   assert.deepEqual([...new Set(writes.map(guessEffect))], ["write"]);
 });
 
-it("never guesses that a tool only reads, and takes no part of a word for the word", () => {
+it("never guesses read, and matches whole words only", () => {
   const others = [
     "get_issue",
     "listDeleted",

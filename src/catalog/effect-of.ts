@@ -1,11 +1,11 @@
-/** What a tool does to the world, as far as its server says. A server can lie, so policy treats it as a hint. */
+/** The effect of a tool, from its server's annotations. A server can lie, so policy treats it as a hint. */
 
 import type { RemoteTool } from "../connectors/index.ts";
 import type { Effect } from "../domain/index.ts";
 
 /**
- * `readOnly` decides first, because MCP gives `destructive` a meaning only for tools that are not read-only.
- * A server that says nothing about either leaves the effect unknown: it is not taken for harmless.
+ * `readOnly` is checked first, because in MCP `destructive` applies only to tools that are not read-only.
+ * Without both annotations the effect is unknown: the tool is not assumed to be harmless.
  */
 export function effectOf({ readOnly, destructive }: RemoteTool["annotations"]): Effect {
   if (readOnly === true) return "read";
@@ -23,8 +23,8 @@ const WRITES = wordSet(
 );
 
 /**
- * For a tool whose server says nothing. A guess only ever makes a tool stricter: a name that sounds harmless proves
- * nothing, so `read` is never guessed.
+ * For a tool without annotations. A guess only makes policy stricter: a harmless name proves nothing, so `read` is
+ * never guessed.
  */
 export function guessEffect(name: string): Exclude<Effect, "read"> {
   const words = splitWords(name);
@@ -34,7 +34,7 @@ export function guessEffect(name: string): Exclude<Effect, "read"> {
   return words.some((word) => WRITES.has(word)) ? "write" : "unknown";
 }
 
-/** `deleteIssue`, `delete_issue` and `issues/delete` have the same words. */
+/** Splits names of all styles: `deleteIssue`, `delete_issue` and `issues/delete` have the same words. */
 function splitWords(name: string): readonly string[] {
   const spaced = name.slice(0, MAX_NAME).replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2");
   return spaced

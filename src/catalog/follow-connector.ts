@@ -1,46 +1,48 @@
 /**
- * Keeps the latest listing of one server. Asks again when the server says that its tools changed, when its
- * connection is another one, or when it failed; nobody waits for a server that has shown itself slow or broken.
+ * Keeps the latest listing of one upstream. Lists again after the upstream announced a change, reconnected or failed. A
+ * snapshot does not wait for an upstream that was slow or failed before.
  */
 
-import { setTimeout as delay } from "node:timers/promises";
-
 import type { Connector } from "../connectors/index.ts";
+import { settlesWithin } from "../timing/index.ts";
 import { parseListing } from "./parse-listing.ts";
-import type { Listing } from "./parse-listing.ts";
-import type { Clean } from "./prose.ts";
+import type { ToolListing } from "./parse-listing.ts";
+import type { CleanText } from "./prose.ts";
 
-/** How long a snapshot waits for one server; the server itself may take longer and joins a later snapshot. */
-export interface Patience {
-  /** For the first answer, which may include starting the server. */
+/** How long a snapshot waits for one upstream; a slower one joins a later snapshot. */
+export interface ListingTimeouts {
+  /** For the first listing, which may include starting the server. */
   readonly firstMs: number;
-  /** For a fresh list after the server announced a change. */
-  readonly againMs: number;
+  /** For a new listing after the upstream announced a change. */
+  readonly refreshMs: number;
 }
 
-/** One server as the catalog sees it. */
-export interface Followed {
+/** One upstream and its latest listing. */
+export interface UpstreamListing {
   readonly connector: Connector;
-  /** The last good listing; a server that crashed keeps it, because its next call reconnects. */
-  listing(): Listing | undefined;
-  /** Goes up with every new listing. */
+  /** The last successful listing. A crashed server keeps it, because the next call reconnects. */
+  listing(): ToolListing | undefined;
+  /** Increases with every new listing. */
   version(): number;
-  /** Asks the server if there is reason to. Settles when a snapshot need not wait any longer; never rejects. */
+  /** Lists again if needed. Resolves when a snapshot need not wait any longer; never rejects. */
   refresh(): Promise<void> | undefined;
 }
 
-interface FollowOptions {
-  readonly clean: Clean;
-  readonly patience: Patience;
-  /** Ends every question that is under way. */
+interface ListingOptions {
+  readonly clean: CleanText;
+  readonly timeouts: ListingTimeouts;
+  /** Cancels the listing in progress. */
   readonly signal: AbortSignal;
-  /** Hears of every listing, also of one that comes when nobody waits any more. Must not throw. */
+  /** Called after every successful listing, even a late one. Must not throw. */
   readonly onListed?: () => void;
 }
 
-/** Listens from now on, until `signal` fires. */
-export function followConnector(connector: Connector, { clean, patience, signal, onListed }: FollowOptions): Followed {
-  let listing: Listing | undefined;
+/** Follows the connector until `signal` fires. */
+export function followConnector(
+  connector: Connector,
+  { clean, timeouts, signal, onListed }: ListingOptions,
+): UpstreamListing {
+  let listing: ToolListing | undefined;
   let version = 0;
   let isStale = true;
   let isSlow = false;
@@ -60,7 +62,7 @@ export function followConnector(connector: Connector, { clean, patience, signal,
       version += 1;
       hasFailed = false;
     } catch {
-      // The cause is in the connector's own status.
+      // The connector's status has the cause.
       hasFailed = true;
     }
     seenConnection = connectionOf(connector);
@@ -74,7 +76,7 @@ export function followConnector(connector: Connector, { clean, patience, signal,
     const isAwaited = isFirst || (isStale && !hasFailed && !isSlow);
     isStale = false;
     asking = ask();
-    const watched = isInTime(asking, isFirst ? patience.firstMs : patience.againMs).then((inTime) => {
+    const watched = settlesWithin(asking, isFirst ? timeouts.firstMs : timeouts.refreshMs).then((inTime) => {
       isSlow = !inTime;
     });
     waiting = isAwaited ? watched : undefined;
@@ -92,17 +94,8 @@ export function followConnector(connector: Connector, { clean, patience, signal,
   };
 }
 
-/** Another value after every reconnect: a restarted server may have other tools. */
+/** Differs after every reconnect: a restarted server may have other tools. */
 function connectionOf(connector: Connector): string {
   const { state, since } = connector.status();
   return `${state} ${since}`;
-}
-
-async function isInTime(answer: Promise<void>, ms: number): Promise<boolean> {
-  const timer = new AbortController();
-  try {
-    return await Promise.race([answer.then(() => true), delay(ms, false, { signal: timer.signal })]);
-  } finally {
-    timer.abort();
-  }
 }

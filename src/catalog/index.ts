@@ -1,4 +1,4 @@
-/** The front door of `catalog`: one named, searchable snapshot of what all servers offer. */
+/** The interface of `catalog`: one named, searchable snapshot of the tools of all upstreams. */
 
 export { findChange } from "./pins/find-change.ts";
 export { findNearest, findNearestName } from "./search/find-nearest.ts";

@@ -17,7 +17,7 @@ const rename = (names: Record<string, string>, one: (name: string) => string | u
   assert.deepEqual(Object.fromEntries(Object.keys(names).map((name) => [name, one(name)])), names);
 
 describe("one name", () => {
-  it("becomes camelCase", () => {
+  it("becomes a camelCase identifier", () => {
     const names = {
       listIssues: "listIssues",
       list_issues: "listIssues",
@@ -36,28 +36,28 @@ describe("one name", () => {
     };
     rename(names, tool);
   });
-  it("starts with a letter", () => {
+  it("gets a prefix so that it starts with a letter", () => {
     rename({ "2fa_check": "t2faCheck", "42": "t42" }, tool);
     rename({ "2captcha": "ns2captcha" }, namespace);
   });
-  it("is made of a digest when no character is left", () => {
+  it("gets a digest if it has no usable character", () => {
     rename({ "": `tool${sha("", 6)}`, 工具: `tool${sha("工具", 6)}`, "--": `tool${sha("--", 6)}` }, tool);
     rename({ "…": `server${sha("…", 6)}` }, namespace);
   });
-  it("is cut just above 128 characters and not at 128", () => {
+  it("is shortened above 128 characters, not at 128", () => {
     assert.equal(tool("a".repeat(127)), "a".repeat(127));
     assert.equal(tool("a".repeat(128)), "a".repeat(128));
     assert.equal(tool("a".repeat(129)), "a".repeat(122) + sha("a".repeat(129), 6));
     assert.equal(tool("a".repeat(10_000)), "a".repeat(122) + sha("a".repeat(10_000), 6));
   });
-  it("carries a digest when not all of it was read", () => {
+  it("gets a digest if only a part of it was used", () => {
     const long = `x${"-".repeat(1024)}y`;
     assert.equal(tool(long), `x${sha(long, 6)}`);
   });
 });
 
 describe("a reserved name", () => {
-  it("of a tool gets a suffix", () => {
+  it("gets the suffix Tool as a tool name", () => {
     const names = {
       constructor: "constructorTool",
       to_string: "toStringTool",
@@ -69,19 +69,19 @@ describe("a reserved name", () => {
     assert.equal(tool("then"), "thenTool");
     assert.equal(tool("__proto__"), "proto");
   });
-  it("of a tool may be a reserved word, since it is only ever a property", () => {
+  it("can be a keyword as a tool name, because that is only a property", () => {
     rename({ delete: "delete", new: "new", import: "import", console: "console" }, tool);
   });
-  it("of a namespace gets a suffix", () => {
+  it("gets the suffix Server as a namespace", () => {
     const own = "console input glovebox skills secrets results pick omit first last sum count groupBy sortBy unique";
     for (const name of `${own} table chunk fetch eval delete globalThis`.split(" ")) {
       assert.equal(namespace(name), `${name}Server`);
     }
   });
-  it("is neither `tools` nor an ordinary word", () => {
+  it("does not include `tools` or ordinary words", () => {
     rename({ tools: "tools", github: "github", files: "files", location: "location" }, namespace);
   });
-  it("is every lower-case global of the language and every property that all objects and functions have", () => {
+  it("includes every lower-case global and every property of all objects and functions", () => {
     const globals: unknown = runInNewContext("Object.getOwnPropertyNames(globalThis)");
     assert.ok(Array.isArray(globals));
     const missing = [...globals].filter(
@@ -99,7 +99,7 @@ describe("a reserved name", () => {
 });
 
 describe("a collision", () => {
-  it("lengthens every member of the group and nobody else", () => {
+  it("lengthens every name of the colliding group and no other", () => {
     const names = nameTools(["list_issues", "list-issues", "LISTISSUES", "read"]);
     assert.deepEqual(Object.fromEntries(names), {
       list_issues: `listIssues${sha("list_issues", 6)}`,
@@ -108,7 +108,7 @@ describe("a collision", () => {
       read: "read",
     });
   });
-  it("with a name that imitates a digest is resolved with more of it", () => {
+  it("is resolved with more digits if a name imitates a digest", () => {
     const imitation = `listIssues${sha("list_issues", 6)}`;
     const names = nameTools(["list_issues", "list-issues", imitation]);
     assert.equal(new Set(names.values()).size, 3);
@@ -116,7 +116,7 @@ describe("a collision", () => {
     assert.equal(names.get("list-issues"), `listIssues${sha("list-issues", 6)}`);
     assert.equal(names.get(imitation), `${imitation}${sha(imitation, 6)}`);
   });
-  it("in a chain of two thousand imitations ends with whole digests", () => {
+  it("is resolved with whole digests in a chain of 2,000 imitations", () => {
     const chain = ["A".repeat(122), "a".repeat(122)];
     for (let last = chain[1] ?? ""; chain.length < 2000; chain.push(last)) {
       last = last.slice(0, 122) + sha(last, 6);
@@ -125,12 +125,12 @@ describe("a collision", () => {
     assert.equal(new Set([...names.values()].map((name) => name.toLowerCase())).size, chain.length);
     assert.equal(names.get(chain[1999] ?? ""), "a".repeat(64) + sha(chain[1999] ?? "", 64));
   });
-  it("of lone surrogates is resolved although their UTF-8 is the same", () => {
+  it("is resolved between lone surrogates with equal UTF-8", () => {
     assert.equal(new Set(nameTools(["\ud800", "\ud801", "\udc00"]).values()).size, 3);
   });
 });
 
-describe("whatever the names", () => {
+describe("names of all kinds", () => {
   const part = fc.oneof(
     fc.constantFrom("list", "List", "LIST", "-", "_", ".", "/", "then", "constructor", "__proto__", "2", "é", "ｌ", ""),
     fc.string({ unit: "binary", maxLength: 4 }),
@@ -142,7 +142,7 @@ describe("whatever the names", () => {
   );
   const anyNames = fc.array(anyName, { maxLength: 30 });
 
-  it("different ones get different identifiers, even when case is ignored", () => {
+  it("get identifiers that differ even without case", () => {
     fc.assert(
       fc.property(anyNames, (names) => {
         for (const named of [nameTools(names), nameNamespaces(names)]) {
@@ -152,7 +152,7 @@ describe("whatever the names", () => {
       }),
     );
   });
-  it("their order does not matter", () => {
+  it("get the same identifiers in any order", () => {
     const shuffled = anyNames.chain((names) =>
       fc.tuple(fc.constant(names), fc.shuffledSubarray(names, { minLength: names.length })),
     );
@@ -166,7 +166,7 @@ describe("whatever the names", () => {
       }),
     );
   });
-  it("each server can be the namespace that it got, whoever the others are, and not that of another name", () => {
+  it("are accepted by canBeNamespace for their own namespace, and not for another", () => {
     fc.assert(
       fc.property(anyNames, (names) => {
         for (const [original, name] of nameNamespaces(names)) assert.ok(canBeNamespace(original, name), name);
@@ -174,7 +174,7 @@ describe("whatever the names", () => {
     );
     for (const name of ["shop", "shops", "sho", "server"]) assert.equal(canBeNamespace("Shop", name), name === "shop");
   });
-  it("each identifier is one side of an address and not reserved", () => {
+  it("get identifiers that are valid in an address and not reserved", () => {
     fc.assert(
       fc.property(anyNames, (names) => {
         for (const name of nameTools(names).values()) {
@@ -186,7 +186,7 @@ describe("whatever the names", () => {
       }),
     );
   });
-  it("good names stay as they are, and so do the results", () => {
+  it("stay unchanged if they are valid identifiers", () => {
     const good = fc.stringMatching(/^[a-z][A-Za-z0-9]{0,127}$/).filter((name) => !RESERVED_NAMESPACES.has(name));
     fc.assert(fc.property(good, (name) => assert.deepEqual([tool(name), namespace(name)], [name, name])));
     fc.assert(

@@ -1,25 +1,25 @@
 /**
- * The naming rule: any upstream name becomes a camelCase identifier, and no two of one group become the same.
- * The result depends on the set of names alone, never on their order. Hostile names cost no more than others.
+ * The naming rule: every upstream name becomes a camelCase identifier, and all identifiers of a group differ.
+ * The result depends only on the set of names, never on their order. Hostile names cost no more than others.
  */
 
 import { createHash } from "node:crypto";
 
 import { RESERVED_NAMESPACES, RESERVED_TOOLS } from "./reserved-names.ts";
 
-/** What `parseToolAddress` accepts on either side of the dot. */
+/** The length that `parseToolAddress` accepts on either side of the dot. */
 const MAX_LENGTH = 128;
 
-/** Only this much of a name is looked at, since folding may make it 18 times longer. The digest covers all of it. */
+/** Only this much of a name is used, because normalization can make it 18 times longer. The digest covers all of it. */
 const READ_LENGTH = 1024;
 
-/** How many digits of its digest a name carries after each further collision; the whole digest ends all of them. */
+/** How many digest digits a name gets after each further collision; with the whole digest there are no more. */
 const DIGEST_LENGTHS = [0, 6, 16, 64] as const;
 const LAST_ROUND = DIGEST_LENGTHS.length - 1;
 
 /**
- * A server can list names that each equal the lengthened form of another, in a chain as long as its list. After
- * this many passes all of its names carry their whole digest, which ends the chain at once.
+ * A server can list names that each equal the lengthened form of another one. After this many passes all of its names
+ * get their whole digest, which resolves every chain.
  */
 const MAX_PASSES = 8;
 
@@ -39,24 +39,24 @@ const NAMESPACES: Scheme = {
 };
 
 /**
- * Identifiers for the tools of one server, by upstream name. Repeated names are one name.
+ * Returns identifiers for the tools of one server, by upstream name. Repeated names count once.
  *
- * 1. Unicode is folded (NFKC); whatever is not `A-Z a-z 0-9` then separates words; words are joined in camelCase.
- *    A word in capitals only is lowered (`get-URL` → `getUrl`); capitals inside a word stay (`getURL` → `getURL`).
- * 2. Nothing left: `tool` (for a server `server`) and a digest. A digit first: `t` (`ns`) before it.
- * 3. A reserved name gets `Tool` (`Server`) behind it. A name over 128 characters is cut and gets a digest.
- * 4. Names that are alike but for case ALL get the first 6 digits of their own SHA-256, more if that is not enough.
+ * 1. Unicode is normalized (NFKC). Characters other than `A-Z a-z 0-9` separate words. Words are joined in camelCase.
+ *    A word in capitals is lowered (`get-URL` → `getUrl`); capitals inside a word stay (`getURL` → `getURL`).
+ * 2. An empty name becomes `tool` (for a server `server`) and a digest. A leading digit gets the prefix `t` (`ns`).
+ * 3. A reserved name gets the suffix `Tool` (`Server`). A name over 128 characters is shortened and gets a digest.
+ * 4. Names that differ only in case ALL get the first 6 digits of their SHA-256, and more if that is not enough.
  */
 export function nameTools(originals: Iterable<string>): ReadonlyMap<string, string> {
   return nameAll(originals, TOOLS);
 }
 
-/** Identifiers for servers, by the name that the operator gave; these become globals in the sandbox. */
+/** Returns identifiers for servers, by their names in the configuration; these become globals in programs. */
 export function nameNamespaces(originals: Iterable<string>): ReadonlyMap<string, string> {
   return nameAll(originals, NAMESPACES);
 }
 
-/** Whether a server of this name can be the global `namespace`, whatever other servers there are. */
+/** True if a server of this name can become the global `namespace`, depending on the other servers. */
 export function canBeNamespace(original: string, namespace: string): boolean {
   const candidate = toCandidate(original, NAMESPACES);
   return DIGEST_LENGTHS.some((_, round) => toName({ ...candidate, round }) === namespace);
@@ -70,7 +70,7 @@ interface Candidate {
   round: number;
 }
 
-/** A whole group moves on together, so that the order of listing cannot decide who keeps the plain name. */
+/** Lengthens a colliding group as a whole, so that the order of the listing does not decide who keeps the plain name. */
 function nameAll(originals: Iterable<string>, scheme: Scheme): ReadonlyMap<string, string> {
   const candidates = [...new Set(originals)].map((original) => toCandidate(original, scheme));
   for (let pass = 0; separate(candidates); pass += 1) {
@@ -81,7 +81,7 @@ function nameAll(originals: Iterable<string>, scheme: Scheme): ReadonlyMap<strin
   return new Map(candidates.map((one) => [one.original, toName(one)]));
 }
 
-/** Lengthens the names of every colliding group; false when there was none. */
+/** Lengthens the names of every colliding group; returns false if there was none. */
 function separate(candidates: readonly Candidate[]): boolean {
   const groups = Map.groupBy(candidates, (one) => toName(one).toLowerCase());
   const colliding = [...groups.values()].filter((group) => group.length > 1).flat();
@@ -96,7 +96,7 @@ function toName({ original, base, digest, round }: Candidate): string {
 }
 
 function toCandidate(original: string, scheme: Scheme): Candidate {
-  const digest = digestOf(original);
+  const digest = hashName(original);
   return { original, base: toBase(original, digest, scheme), digest, round: 0 };
 }
 
@@ -115,7 +115,7 @@ function joinWords(original: string): string {
 
 const isCapitals = (word: string): boolean => word === word.toUpperCase();
 
-/** `ListIssues` → `listIssues`, `URLFetch` → `urlFetch`, `LIST` → `list`; a word that starts small stays as it is. */
+/** `ListIssues` → `listIssues`, `URLFetch` → `urlFetch`, `LIST` → `list`; a word with a lower-case start is unchanged. */
 function startLower(word: string): string {
   if (isCapitals(word)) return word.toLowerCase();
   return word.replace(/^[A-Z]+(?=[A-Z][a-z])|^[A-Z]/, (start) => start.toLowerCase());
@@ -126,8 +126,11 @@ function startUpper(word: string): string {
   return word.slice(0, 1).toUpperCase() + rest;
 }
 
-/** Two names with different lone surrogates have the same UTF-8, so those are hashed as they stand. */
-function digestOf(text: string): string {
+/**
+ * Names with different lone surrogates have the same UTF-8, so those are hashed as UTF-16. Existing names depend on it:
+ * `digestOf` of `text` cannot replace this function.
+ */
+function hashName(text: string): string {
   return createHash("sha256")
     .update(text, text.isWellFormed() ? "utf8" : "utf16le")
     .digest("hex");

@@ -1,4 +1,4 @@
-/** The catalog over small connectors: what a snapshot holds, when it is another one, and who is waited for. */
+/** The catalog over small connectors: what a snapshot contains, when it changes, and which servers it waits for. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -30,7 +30,7 @@ function idOf(name: string): ConnectorId {
   return id;
 }
 
-/** An upstream without a server: it answers as it is told. */
+/** A connector without a server, with scripted listings. */
 function createUpstream(name: string, tools: readonly RemoteTool[]): Upstream {
   const listeners = new Set<() => void>();
   const upstream: Upstream = {
@@ -59,12 +59,12 @@ function createUpstream(name: string, tools: readonly RemoteTool[]): Upstream {
   return upstream;
 }
 
-/** With a store of its own, in memory, and every new tool pinned at first sight. */
+/** With its own store in memory; every new tool is pinned at first use. */
 async function open(...connectors: readonly Connector[]): Promise<Catalog> {
   const store = await openStore({ path: ":memory:", now: () => 0 });
-  const patience = { firstMs: 40, againMs: 40 };
+  const timeouts = { firstMs: 40, refreshMs: 40 };
   const pins = { store: store.pins, record: async () => {}, modeOf: () => "first-use" as const };
-  return openCatalog({ connectors, now: () => 1, clean: (text) => text, patience, pins });
+  return openCatalog({ connectors, now: () => 1, clean: (text) => text, timeouts, pins });
 }
 
 const addresses = (snapshot: CatalogSnapshot): readonly string[] => [...snapshot.tools.keys()];
@@ -72,7 +72,7 @@ const never = (): Promise<never> => new Promise(() => {});
 const refuse = (): Promise<never> => Promise.reject(new Error("down"));
 
 describe("a snapshot", () => {
-  it("holds the tools of all servers under their addresses", async () => {
+  it("contains the tools of all servers under their addresses", async () => {
     const catalog = await open(
       createUpstream("git-hub", toolsOf("list_issues", "get")),
       createUpstream("files", toolsOf("read")),
@@ -90,7 +90,7 @@ describe("a snapshot", () => {
     });
     assert.equal(snapshot.takenAt, 1);
   });
-  it("has the same digest whatever the order of servers and tools, and another for other tools", async () => {
+  it("has a digest that depends on the tools, not on the order of servers and tools", async () => {
     const one = await open(createUpstream("a", toolsOf("x", "y")), createUpstream("b", toolsOf("z")));
     const other = await open(createUpstream("b", toolsOf("z")), createUpstream("a", toolsOf("y", "x")));
     const changed = await open(createUpstream("a", toolsOf("x", "y")), createUpstream("b", toolsOf("w")));
@@ -98,10 +98,10 @@ describe("a snapshot", () => {
     assert.equal(first?.digest, second?.digest);
     assert.notEqual(first?.digest, third?.digest);
   });
-  it("says in the namespace and the status what was left out", async () => {
+  it("reports omitted tools in the namespace and the status", async () => {
     const catalog = await open(createUpstream("a", [...toolsOf("x"), ...toolsOf("x")]));
     const { namespaces } = await catalog.takeSnapshot();
-    const left = "1 more left out: malformed, repeated, too large or too many";
+    const left = "1 more omitted: malformed, repeated, too large or too many";
     assert.equal(namespaces[0]?.summary, `1 tool of the server a; ${left}`);
     assert.deepEqual(catalog.statuses(), [
       {
@@ -110,11 +110,11 @@ describe("a snapshot", () => {
         transport: "stdio",
         tools: 1,
         since: 1,
-        hint: `${left}. Ask the author of this server to mend them`,
+        hint: `${left}. Report this to the author of the server`,
       },
     ]);
   });
-  it("gives a server its name although another one with a like name is down", async () => {
+  it("keeps the name of a server while one with a similar name is down", async () => {
     const down = createUpstream("git_hub", []);
     down.answer = refuse;
     const catalog = await open(createUpstream("git-hub", toolsOf("x")), down);
@@ -122,8 +122,8 @@ describe("a snapshot", () => {
   });
 });
 
-describe("a snapshot is taken anew", () => {
-  it("only when a server announced a change that is one", async () => {
+describe("a new snapshot", () => {
+  it("is taken only when a server announced an actual change", async () => {
     const upstream = createUpstream("a", toolsOf("x"));
     const catalog = await open(upstream);
     const first = await catalog.takeSnapshot();
@@ -137,7 +137,7 @@ describe("a snapshot is taken anew", () => {
     assert.deepEqual(addresses(await catalog.takeSnapshot()), ["a.x", "a.y"]);
     assert.deepEqual(addresses(first), ["a.x"]);
   });
-  it("when a server was connected again, without waiting for it", async () => {
+  it("is taken after a server reconnected, without waiting for it", async () => {
     const upstream = createUpstream("a", toolsOf("x"));
     const catalog = await open(upstream);
     const first = await catalog.takeSnapshot();
@@ -149,7 +149,7 @@ describe("a snapshot is taken anew", () => {
     await promise;
     assert.deepEqual(addresses(await catalog.takeSnapshot()), ["a.y"]);
   });
-  it("once for requests that come at the same time", async () => {
+  it("is taken once for concurrent requests", async () => {
     const upstream = createUpstream("a", toolsOf("x"));
     const catalog = await open(upstream);
     const [one, other] = await Promise.all([catalog.takeSnapshot(), catalog.takeSnapshot()]);
@@ -159,7 +159,7 @@ describe("a snapshot is taken anew", () => {
 });
 
 describe("a server in trouble", () => {
-  it("that fails contributes nothing, and joins when it has recovered", async () => {
+  it("contributes nothing while it fails, and joins after it has recovered", async () => {
     const broken = createUpstream("b", toolsOf("y"));
     const { answer } = broken;
     broken.answer = refuse;
@@ -171,7 +171,7 @@ describe("a server in trouble", () => {
     await catalog.takeSnapshot();
     assert.deepEqual(addresses(await catalog.takeSnapshot()), ["a.x", "b.y"]);
   });
-  it("that fails after it has listed keeps its tools, since a call reconnects", async () => {
+  it("keeps its tools if it fails after a listing, because a call reconnects", async () => {
     const upstream = createUpstream("a", toolsOf("x"));
     const catalog = await open(upstream);
     await catalog.takeSnapshot();
@@ -180,7 +180,7 @@ describe("a server in trouble", () => {
     await catalog.takeSnapshot();
     assert.deepEqual(addresses(await catalog.takeSnapshot()), ["a.x"]);
   });
-  it("that is late is waited for once, and joins when it answers", async () => {
+  it("is awaited once if it is slow, and joins when it answers", async () => {
     const late = createUpstream("b", []);
     const { promise, resolve } = Promise.withResolvers<readonly RemoteTool[]>();
     late.answer = () => promise;
@@ -192,7 +192,7 @@ describe("a server in trouble", () => {
     await promise;
     assert.deepEqual(addresses(await catalog.takeSnapshot()), ["a.x", "b.y"]);
   });
-  it("that never answers again keeps its last list", async () => {
+  it("keeps its last listing if it never answers again", async () => {
     const upstream = createUpstream("a", toolsOf("x"));
     const catalog = await open(upstream);
     const first = await catalog.takeSnapshot();
@@ -200,7 +200,7 @@ describe("a server in trouble", () => {
     upstream.announce();
     assert.equal(await catalog.takeSnapshot(), first);
   });
-  it("that throws instead of rejecting is a failed one", async () => {
+  it("counts as failed if its connector throws instead of rejecting", async () => {
     const upstream = createUpstream("a", []);
     upstream.answer = () => {
       throw new Error("sync");
@@ -210,7 +210,7 @@ describe("a server in trouble", () => {
 });
 
 describe("the catalog", () => {
-  it("knows the connector behind a tool", async () => {
+  it("returns the connector of a tool", async () => {
     const upstream = createUpstream("a", toolsOf("x"));
     const catalog = await open(upstream);
     const [tool] = (await catalog.takeSnapshot()).tools.values();
@@ -219,14 +219,14 @@ describe("the catalog", () => {
     const foreign = { ...tool, origin: { ...tool.origin, connector: idOf("other") } };
     assert.throws(() => catalog.connectorOf(foreign), TypeError);
   });
-  it("stops listening when it is closed", async () => {
+  it("removes its listeners when it is closed", async () => {
     const upstream = createUpstream("a", toolsOf("x"));
     const catalog = await open(upstream);
     assert.equal(upstream.listeners.size, 1);
     await catalog.close();
     assert.equal(upstream.listeners.size, 0);
   });
-  it("refuses two connectors with one id", async () => {
+  it("refuses two connectors with the same id", async () => {
     await assert.rejects(open(createUpstream("a", []), createUpstream("a", [])), TypeError);
   });
 });

@@ -1,59 +1,59 @@
-/** The catalog: one snapshot of all servers' tools, made anew only when some server's tools are others. */
+/** The catalog: one snapshot of the tools of all upstreams, made again only when some tool changed. */
 
 import type { Connector } from "../connectors/index.ts";
-import { serverCommand } from "../domain/index.ts";
+import { defined, serverCommand } from "../domain/index.ts";
 import type { CatalogSnapshot, ConnectorId, Digest, Instant, Labeler, Tool, UpstreamStatus } from "../domain/index.ts";
 import { createAdmitTools } from "./pins/admit-tools.ts";
-import type { Admission, PinPowers } from "./pins/admit-tools.ts";
+import type { ToolAdmission, PinPowers } from "./pins/admit-tools.ts";
 import { createSnapshot, describeLeftOut } from "./create-snapshot.ts";
 import type { Contribution } from "./create-snapshot.ts";
 import { followConnector } from "./follow-connector.ts";
-import type { Followed, Patience } from "./follow-connector.ts";
+import type { UpstreamListing, ListingTimeouts } from "./follow-connector.ts";
 import { nameNamespaces } from "./name-tools.ts";
-import type { Clean } from "./prose.ts";
+import type { CleanText } from "./prose.ts";
 
-/** The connectors stay their owner's: closing the catalog only stops listening to them. */
+/** Does not own the connectors: closing the catalog only removes its listeners. */
 export interface Catalog extends AsyncDisposable {
   /**
-   * The same object until some tool is another one. Waits for the first answer of every server at once, each for a
-   * bounded time; a server that fails or is late contributes nothing, or what it last listed. Definitions that nobody
-   * accepted are withheld; an approval by another process is noticed here.
+   * Returns the same object until some tool changes. Waits for the first listing of all upstreams at once, with a time
+   * limit; an upstream that fails or is late contributes nothing, or its last listing. Definitions that were not
+   * accepted are withheld; approvals of another process take effect here.
    */
   takeSnapshot(): Promise<CatalogSnapshot>;
-  /** The way to the server behind a tool of any snapshot of this catalog. */
+  /** Returns the connector of a tool from any snapshot of this catalog. */
   connectorOf(tool: Tool): Connector;
-  /** One per server, also those without tools; `tools` counts what the catalog took. */
+  /** One per upstream, including those without tools; `tools` counts the admitted ones. */
   statuses(): readonly UpstreamStatus[];
-  /** The listener hears that some server has listed its tools. Returns the way to stop listening. */
+  /** Calls the listener after every listing of an upstream. Returns a function that removes the listener. */
   onListed(listener: () => void): () => void;
-  /** Of the first snapshot that anybody took. */
+  /** The digest of the first snapshot; `undefined` before it was taken. */
   firstDigest(): Digest | undefined;
   close(): Promise<void>;
 }
 
-/** What the catalog is handed. Text of servers passes through `clean` before anybody reads it. */
+/** What the catalog needs. All text from servers passes through `clean`. */
 export interface CatalogOptions {
   readonly connectors: readonly Connector[];
   readonly now: () => Instant;
-  readonly clean: Clean;
+  readonly clean: CleanText;
   readonly pins: Omit<PinPowers, "now">;
-  readonly patience?: Patience;
-  /** The labels of a tool, from what its server lists and where its server is. */
+  readonly timeouts?: ListingTimeouts;
+  /** Returns the labels of a tool. */
   readonly labelsOf?: Labeler;
 }
 
-/** Long enough for a server that npm has to fetch only when it is cached; a later snapshot has the others. */
-const PATIENCE: Patience = { firstMs: 10_000, againMs: 2000 };
+/** Enough to start a cached npm package. A server that takes longer joins a later snapshot. */
+const TIMEOUTS: ListingTimeouts = { firstMs: 10_000, refreshMs: 2000 };
 
-/** Names are given to all servers at once, so that one which is down does not rename the others. */
-export function openCatalog({ connectors, now, clean, pins, labelsOf, patience = PATIENCE }: CatalogOptions): Catalog {
+/** Names all upstreams at once, so that one that is down does not rename the others. */
+export function openCatalog({ connectors, now, clean, pins, labelsOf, timeouts = TIMEOUTS }: CatalogOptions): Catalog {
   const byId = new Map(connectors.map((connector) => [connector.id, connector]));
   if (byId.size !== connectors.length) throw new TypeError("Two connectors have the same id");
   const namespaces = nameNamespaces(byId.keys());
   const closing = new AbortController();
   const listeners = new Set<() => void>();
   const onListed = (): void => listeners.forEach((listener) => listener());
-  const followed = connectors.map((one) => followConnector(one, { clean, patience, onListed, signal: closing.signal }));
+  const followed = connectors.map((one) => followConnector(one, { clean, timeouts, onListed, signal: closing.signal }));
   const admissions = createAdmissions(followed, { ...pins, now });
   let snapshot: CatalogSnapshot | undefined;
   let firstDigest: Digest | undefined;
@@ -68,7 +68,7 @@ export function openCatalog({ connectors, now, clean, pins, labelsOf, patience =
     return snapshot;
   }
 
-  /** One after the other: two at once could each pin what the other has not read yet. */
+  /** Updates run one after another: two at once could pin definitions that the other has not read yet. */
   async function takeSnapshot(): Promise<CatalogSnapshot> {
     await Promise.all(followed.map((one) => one.refresh()).filter((waiting) => waiting !== undefined));
     const updated = last.then(update);
@@ -101,14 +101,14 @@ export function openCatalog({ connectors, now, clean, pins, labelsOf, patience =
   };
 }
 
-type FindAdmission = (connector: ConnectorId) => Admission | undefined;
+type FindAdmission = (connector: ConnectorId) => ToolAdmission | undefined;
 
-/** Asks again about a server whose listing is another one, or of which something is withheld. */
-function createAdmissions(followed: readonly Followed[], powers: PinPowers) {
+/** Decides again about an upstream whose listing changed or has withheld tools. */
+function createAdmissions(followed: readonly UpstreamListing[], powers: PinPowers) {
   const admit = createAdmitTools(powers);
-  const admissions = new Map<ConnectorId, { readonly version: number; readonly admission: Admission }>();
+  const admissions = new Map<ConnectorId, { readonly version: number; readonly admission: ToolAdmission }>();
 
-  async function refreshOne(one: Followed): Promise<boolean> {
+  async function refreshOne(one: UpstreamListing): Promise<boolean> {
     const { id } = one.connector;
     const [seen, current, listed] = [admissions.get(id), one.version(), one.listing()];
     if (!listed || (seen?.version === current && seen.admission.withheld.length === 0)) return true;
@@ -119,21 +119,21 @@ function createAdmissions(followed: readonly Followed[], powers: PinPowers) {
 
   return {
     find: (id: ConnectorId) => admissions.get(id)?.admission,
-    /** True when nothing is different. */
+    /** Resolves to true if nothing changed. */
     refresh: async () => (await Promise.all(followed.map(refreshOne))).every((isSame) => isSame),
   };
 }
 
-/** Of one listing: what is not withheld is admitted. */
-function toSignature({ withheld }: Admission): string {
+/** Identifies a decision about one listing: tools that are not withheld are admitted. */
+function toSignature({ withheld }: ToolAdmission): string {
   return withheld.map(({ tool, why }) => `${why} ${tool.remoteName}`).join("\n");
 }
 
-/** A server that never listed anything is still a global, so that a program learns that a tool is missing, not a name. */
-const NOTHING: Admission = { admitted: [], withheld: [] };
+/** An upstream without a listing is still a global, so a program fails with a missing tool, not a missing name. */
+const NOTHING: ToolAdmission = { admitted: [], withheld: [] };
 
 function toContributions(
-  followed: readonly Followed[],
+  followed: readonly UpstreamListing[],
   namespaces: ReadonlyMap<string, string>,
   find: FindAdmission,
 ): Contribution[] {
@@ -147,25 +147,22 @@ function toContributions(
   });
 }
 
-function toStatus(followed: Followed, admission: Admission | undefined): UpstreamStatus {
+function toStatus(followed: UpstreamListing, admission: ToolAdmission | undefined): UpstreamStatus {
   const status = followed.connector.status();
   if (!admission) return status;
   const leftOut = followed.listing()?.leftOut ?? 0;
   const withheld = admission.withheld.length;
   const hints = [
     ...(withheld > 0 ? [describeHeld(status.name, admission)] : []),
-    ...(leftOut > 0 ? [`${describeLeftOut(leftOut)}. Ask the author of this server to mend them`] : []),
+    ...(leftOut > 0 ? [`${describeLeftOut(leftOut)}. Report this to the author of the server`] : []),
   ];
-  return {
-    ...status,
-    tools: admission.admitted.length,
-    ...(withheld > 0 && { withheld }),
-    ...(status.hint === undefined && hints.length > 0 && { hint: hints.join(". ") }),
-  };
+  const hint = status.hint ?? (hints.length > 0 ? hints.join(". ") : undefined);
+  const counted = { tools: admission.admitted.length, withheld: withheld > 0 ? withheld : undefined };
+  return { ...status, ...defined({ ...counted, hint }) };
 }
 
-/** Without the tools' names, which are the server's own text: `glovebox servers` shows them cleaned. */
-function describeHeld(connector: ConnectorId, { withheld }: Admission): string {
+/** Omits the tools' names, which are untrusted text; `glovebox servers` shows them cleaned. */
+function describeHeld(connector: ConnectorId, { withheld }: ToolAdmission): string {
   const count = `${withheld.length} ${withheld.length === 1 ? "tool is" : "tools are"} withheld`;
   if (withheld.some(({ why }) => why === "unrecorded")) return `${count}: the store cannot be read or written`;
   const changed = withheld.filter(({ why }) => why === "changed").length;

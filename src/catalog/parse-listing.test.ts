@@ -1,4 +1,4 @@
-/** What a server may list, what is left out, and which changes change a digest. */
+/** What a server may list, what is omitted, and which changes change a digest. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -6,23 +6,23 @@ import * as fc from "fast-check";
 
 import type { Json, JsonObject } from "../domain/index.ts";
 import { MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, parseListing } from "./parse-listing.ts";
-import type { ListedTool, Listing } from "./parse-listing.ts";
+import type { ListedTool, ToolListing } from "./parse-listing.ts";
 
 const clean = (text: string): string => text.replaceAll("\u001b", "");
-const parse = (...definitions: readonly unknown[]): Listing => parseListing(definitions, clean);
-const names = (listing: Listing): readonly string[] => listing.tools.map((tool) => tool.remoteName);
+const parse = (...definitions: readonly unknown[]): ToolListing => parseListing(definitions, clean);
+const names = (listing: ToolListing): readonly string[] => listing.tools.map((tool) => tool.remoteName);
 
 function definition(name: unknown, rest: Record<string, unknown> = {}): Record<string, unknown> {
   return { name, description: "Reads", input: { type: "object" }, output: null, annotations: {}, ...rest };
 }
 
-function only(listing: Listing): ListedTool {
+function only(listing: ToolListing): ListedTool {
   const [tool] = listing.tools;
   assert.ok(tool && listing.tools.length === 1);
   return tool;
 }
 
-/** A schema whose JSON text has exactly this many bytes. */
+/** A schema whose JSON has exactly this many bytes. */
 function schemaOf(bytes: number): JsonObject {
   const empty = JSON.stringify({ type: "object", title: "" }).length;
   return { type: "object", title: "x".repeat(bytes - empty) };
@@ -39,7 +39,7 @@ function many(count: number): readonly unknown[] {
 }
 
 describe("a listing", () => {
-  it("keeps a tool with its words cleaned", () => {
+  it("keeps a tool and cleans its text", () => {
     const input = { type: "object", properties: { a: { type: "string" } } };
     const annotations = { readOnly: true, destructive: "yes" };
     const tool = only(parse(definition("read_file", { description: "\u001bReads\n a file", input, annotations })));
@@ -63,7 +63,7 @@ describe("a listing", () => {
       },
     });
   });
-  it("is frozen and shares nothing with what the server sent", () => {
+  it("is frozen and shares no object with the server's data", () => {
     const sent = { type: "object", properties: { a: { type: "string" } } };
     const tool = only(parse(definition("a", { input: sent })));
     assert.notEqual(tool.input, sent);
@@ -76,14 +76,14 @@ describe("a listing", () => {
     assert.deepEqual(only(parse(definition("a", { input: { anyOf: [{}] } }))).input, kept);
     assert.deepEqual(only(parse(definition("a", { output: 7 }))).output, null);
   });
-  it("survives anything in place of words", () => {
+  it("accepts any values in place of strings", () => {
     const tool = only(parse(definition("a", { description: { x: 1 }, title: 7, annotations: "no" })));
     assert.deepEqual([tool.summary, tool.description, tool.effect], ["a", "", "unknown"]);
     for (const raw of [undefined, null, "x", { length: 3 }]) {
       assert.deepEqual(parseListing(raw, clean), { tools: [], leftOut: 0 });
     }
   });
-  it("leaves out and counts what is malformed or repeated", () => {
+  it("omits and counts malformed and repeated definitions", () => {
     const listing = parse(definition("b"), definition("a"), definition("a", { description: "again" }), null, 7, {
       description: "nameless",
     });
@@ -98,20 +98,20 @@ describe("the effect of a tool", () => {
     return [effect, effectSource];
   };
 
-  it("is guessed from the name only where the server says nothing, and marked as a guess", () => {
+  it("is guessed from the name only without annotations, and marked as a guess", () => {
     assert.deepEqual(effectOf("delete_issue", {}), ["destroy", "guess"]);
     assert.deepEqual(effectOf("delete_issue", { readOnly: true }), ["read", undefined]);
     assert.deepEqual(effectOf("delete_issue", { readOnly: false, destructive: false }), ["write", undefined]);
     assert.deepEqual(effectOf("get_issue", {}), ["unknown", undefined]);
   });
-  it("is no part of the digest when it is guessed: another rule for guesses withholds no tool", () => {
+  it("is not part of the digest if guessed, so a new guessing rule withholds no tool", () => {
     const { definition: own } = only(parse(definition("delete_issue")));
     assert.equal("effect" in own, false);
   });
 });
 
 describe("the bounds of a listing", () => {
-  it("are 2 000 tools, whatever their order", () => {
+  it("keep 2,000 tools, in any order", () => {
     const counts = [1999, 2000, 2001, 10_000].map((count) => parse(...many(count)));
     assert.deepEqual(
       counts.map((listing) => [listing.tools.length, listing.leftOut]),
@@ -124,25 +124,25 @@ describe("the bounds of a listing", () => {
     );
     assert.deepEqual(names(parse(...many(2001).toReversed())), names(parse(...many(2001))));
   });
-  it("are 256 kB for either schema", () => {
+  it("keep schemas up to 256 KiB", () => {
     for (const key of ["input", "output"]) {
       const sizes = [MAX_SCHEMA_BYTES - 1, MAX_SCHEMA_BYTES, MAX_SCHEMA_BYTES + 1, 5_000_000];
       const kept = sizes.map((bytes) => parse(definition("a", { [key]: schemaOf(bytes) })).tools.length);
       assert.deepEqual(kept, [1, 1, 0, 0], key);
     }
   });
-  it("are a hundred levels of nesting", () => {
+  it("keep schemas up to 100 levels deep", () => {
     const depths = [MAX_SCHEMA_DEPTH - 1, MAX_SCHEMA_DEPTH, MAX_SCHEMA_DEPTH + 1, 50_000];
     assert.deepEqual(
       depths.map((depth) => parse(definition("a", { input: nest(depth) })).tools.length),
       [1, 1, 0, 0],
     );
   });
-  it("are 32 MB of schemas per server", () => {
+  it("keep 32 MiB of schemas per server", () => {
     const large = Array.from({ length: 130 }, (_, at) => definition(`t${at}`, { output: schemaOf(MAX_SCHEMA_BYTES) }));
     assert.deepEqual([parse(...large).tools.length, parse(...large.slice(0, 100)).tools.length], [127, 100]);
   });
-  it("are 16 kB for a name", () => {
+  it("keep names up to 16,384 characters", () => {
     const lengths = [16_383, 16_384, 16_385];
     assert.deepEqual(
       lengths.map((length) => parse(definition("x".repeat(length))).tools.length),
@@ -157,7 +157,7 @@ describe("the digest of a tool", () => {
   const digestOf = (rest: Record<string, unknown>): string =>
     only(parse(definition("name", { ...base, ...rest }))).digest;
 
-  it("changes with every field that the server wrote, also behind a cut", () => {
+  it("changes with every field of the server, also beyond the shown part", () => {
     const changes = [
       { name: "other" },
       { title: "U" },
@@ -172,7 +172,7 @@ describe("the digest of a tool", () => {
     const reordered = { properties: { b: { type: "null" }, a: { type: "string" } }, type: "object" };
     assert.equal(digestOf({ input: reordered }), digestOf({}));
   });
-  it("changes with any change inside a schema, and only then", () => {
+  it("changes exactly when a schema changes", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), fc.jsonValue({ maxDepth: 4 }), (a, b) => {
         const isSame = JSON.stringify(a) === JSON.stringify(b);

@@ -1,31 +1,29 @@
 /**
- * The border between what a server lists and what the catalog believes. Everything is bounded, copied and frozen
- * here; a definition over a bound is left out and counted, never cut into something the server did not say.
+ * Checks what a server lists. Everything is bounded, copied and frozen here; a definition over a bound is omitted and
+ * counted, never changed into something that the server did not list.
  */
 
-import { createHash } from "node:crypto";
-
 import type { RemoteTool } from "../connectors/index.ts";
-import { canonicalJson, depthOf, isJsonObject, parseDigest } from "../domain/index.ts";
+import { depthOf, isJsonObject } from "../domain/index.ts";
 import type { Digest, Effect, Json, JsonObject, JsonSchema, Tool } from "../domain/index.ts";
+import { digestOf } from "../text/index.ts";
 import { effectOf, guessEffect } from "./effect-of.ts";
 import { toDescription, toSummary } from "./prose.ts";
-import type { Clean } from "./prose.ts";
+import type { CleanText } from "./prose.ts";
 
-/** Per server; the first ones by name are kept. */
+/** Per server; the first by name are kept. */
 const MAX_TOOLS = 2000;
-/** Per schema, as JSON text. */
+/** Per schema, as JSON. */
 export const MAX_SCHEMA_BYTES = 256 * 1024;
-/** Per server, all schemas together: without it every tool could be just below its own limit. */
+/** Per server, for all schemas together. */
 const MAX_LISTING_BYTES = 32 * 1024 * 1024;
-/** Deeper schemas would cost stack in everything that walks them. */
+/** Deeper schemas could overflow the stack of code that walks them. */
 export const MAX_SCHEMA_DEPTH = 100;
-/** Names are looked up, compared and shown. */
 const MAX_NAME_LENGTH = 16 * 1024;
 
 const HINTS = ["readOnly", "destructive", "idempotent", "openWorld"] as const;
 
-/** A definition that passed the bounds, before it has an address. */
+/** A definition that passed the checks, before it has an address. */
 export interface ListedTool {
   readonly remoteName: string;
   readonly summary: string;
@@ -33,36 +31,36 @@ export interface ListedTool {
   readonly input: JsonSchema;
   readonly output: JsonSchema | null;
   readonly effect: Effect;
-  /** As the server claims. */
+  /** As declared by the server. */
   readonly idempotent?: boolean;
   readonly effectSource?: NonNullable<Tool["effectSource"]>;
-  /** Whether the server says in so many words that the tool meets an open world. */
+  /** True only if the server declares it. */
   readonly openWorld: boolean;
-  /** Whether the connector made it; a server cannot say so. */
+  /** True if the connector made the tool; a server cannot declare this. */
   readonly synthetic: boolean;
   readonly digest: Digest;
-  /** What the digest is over: the server's own words, neither cleaned nor cut. Never shown as it is. */
+  /** What the digest covers: the server's definition, neither cleaned nor shortened. Never shown unchanged. */
   readonly definition: JsonObject;
 }
 
-/** What one server contributes. */
-export interface Listing {
-  /** Sorted by remote name, each name once, so that a server's order changes nothing. */
+/** The checked listing of one server. */
+export interface ToolListing {
+  /** Sorted by remote name, each name once, so that the server's order does not matter. */
   readonly tools: readonly ListedTool[];
-  /** Definitions that were malformed, repeated, too large or too many. */
+  /** The number of definitions that were malformed, repeated, too large or too many. */
   readonly leftOut: number;
 }
 
 interface Schemas {
   readonly input: JsonSchema;
   readonly output: JsonSchema | null;
-  /** Of upstreams whose schemas do not say where the arguments go. */
+  /** Where arguments go, for upstreams whose schemas do not specify it. */
   readonly request: JsonObject | null;
   readonly bytes: number;
 }
 
-/** Takes what a connector returned, however wrong, and never throws. Of two tools with one name the first counts. */
-export function parseListing(raw: unknown, clean: Clean): Listing {
+/** Accepts anything that a connector returned and never throws. Of two tools with one name the first is kept. */
+export function parseListing(raw: unknown, clean: CleanText): ToolListing {
   const definitions: readonly unknown[] = Array.isArray(raw) ? raw : [];
   const tools: ListedTool[] = [];
   let bytes = 0;
@@ -90,13 +88,13 @@ function sortByName(definitions: readonly unknown[]): readonly (readonly [string
 function toListedTool(
   remoteName: string,
   definition: JsonObject,
-  { schemas, clean }: { readonly schemas: Schemas; readonly clean: Clean },
+  { schemas, clean }: { readonly schemas: Schemas; readonly clean: CleanText },
 ): ListedTool {
   const { input, output, request } = schemas;
   const title = textOf(definition["title"]);
   const description = textOf(definition["description"]);
   const annotations = parseAnnotations(definition["annotations"]);
-  // The server's own words, not the cleaned ones: a change behind a cut is a change.
+  // The original text, not the cleaned one, so that a change in an omitted part still changes the digest.
   const said = { name: remoteName, title, description, input, output, annotations: { ...annotations } };
   const own: JsonObject = request ? { ...said, request } : said;
   return Object.freeze({
@@ -106,7 +104,7 @@ function toListedTool(
     input,
     output,
     ...settleEffect(effectOf(annotations), remoteName),
-    ...(annotations.idempotent === true && { idempotent: true }),
+    ...(annotations.idempotent === true ? { idempotent: true } : {}),
     openWorld: annotations.openWorld === true,
     synthetic: definition["synthetic"] === true,
     digest: digestOf(own),
@@ -126,7 +124,7 @@ function parseAnnotations(raw: unknown): RemoteTool["annotations"] {
   return Object.fromEntries(HINTS.filter((hint) => typeof raw[hint] === "boolean").map((hint) => [hint, raw[hint]]));
 }
 
-/** `undefined` when one of them is over a bound. */
+/** Returns `undefined` if a schema is over a bound. */
 function parseSchemas(definition: JsonObject): Schemas | undefined {
   const input = copyJson(definition["input"] ?? null);
   const output = copyJson(definition["output"] ?? null);
@@ -140,13 +138,13 @@ function parseSchemas(definition: JsonObject): Schemas | undefined {
   };
 }
 
-/** Arguments are always one object; a schema that says otherwise says nothing useful. */
+/** Arguments are always one object, so a schema of another type is replaced. */
 function toInputSchema(value: Json): JsonSchema {
   const isUsable = isJsonObject(value) && (value["type"] === undefined || value["type"] === "object");
   return Object.freeze(isUsable ? { ...value, type: "object" } : { type: "object" });
 }
 
-/** A deeply frozen copy without getters or prototypes of the sender's choice. Depth first: the rest recurses. */
+/** Returns a deeply frozen copy without getters or foreign prototypes. Checks the depth first, because the rest recurses. */
 function copyJson(raw: Json): { readonly value: Json; readonly bytes: number } | undefined {
   if (depthOf(raw, MAX_SCHEMA_DEPTH) > MAX_SCHEMA_DEPTH) return undefined;
   const text = JSON.stringify(raw);
@@ -155,12 +153,6 @@ function copyJson(raw: Json): { readonly value: Json; readonly bytes: number } |
 }
 
 function parseFrozen(text: string): Json {
-  return JSON.parse(text, (_key, value: unknown) => Object.freeze(value)) as Json;
-}
-
-/** The digest of a value's canonical text: the order of keys makes no difference. */
-export function digestOf(value: Json): Digest {
-  const digest = parseDigest(`sha256:${createHash("sha256").update(canonicalJson(value)).digest("hex")}`);
-  if (!digest) throw new TypeError("A SHA-256 digest has 64 hexadecimal digits");
-  return digest;
+  const value: Json = JSON.parse(text, (_key, part: unknown) => Object.freeze(part));
+  return value;
 }

@@ -1,6 +1,6 @@
-/** Names that a tool or a namespace must not have inside the sandbox. Data only; `name-tools.ts` applies it. */
+/** Names that a tool or namespace cannot have in a program. Data only; `name-tools.ts` applies it. */
 
-/** What every object or function already has. A tool called so would answer when the engine asks, not the program. */
+/** Properties of every object or function. The engine itself could call a tool of such a name. */
 const INHERITED_NAMES = [
   "apply",
   "arguments",
@@ -19,10 +19,10 @@ const INHERITED_NAMES = [
   "valueOf",
 ] as const;
 
-/** Names that the language calls by itself: `await` looks for `then`, `JSON.stringify` for `toJSON`. */
+/** Methods that the language calls: `await` calls `then`, `JSON.stringify` calls `toJSON`. */
 const PROTOCOL_NAMES = ["catch", "finally", "then", "toJSON"] as const;
 
-/** Words that cannot be, or in a strict module must not be, the name of a variable. */
+/** Words that cannot name a variable, at least not in a strict module. */
 const WORDS = [
   ..."arguments as async await break case catch class const continue debugger default delete do".split(" "),
   ..."else enum eval export extends false finally for function if implements import in instanceof".split(" "),
@@ -30,7 +30,7 @@ const WORDS = [
   ..."throw true try typeof undefined using var void while with yield".split(" "),
 ] as const;
 
-/** Lower-case globals of ECMAScript, of the web standards a program knows, and of Node, which it may look for. */
+/** Lower-case globals of ECMAScript, of web standards, and of Node, which a program may look for. */
 const STANDARD_GLOBALS = [
   ..."decodeURI decodeURIComponent encodeURI encodeURIComponent escape globalThis isFinite isNaN".split(" "),
   ..."parseFloat parseInt unescape".split(" "),
@@ -39,16 +39,16 @@ const STANDARD_GLOBALS = [
   ..."exports global module process require".split(" "),
 ] as const;
 
-/** What the sandbox itself puts into the global scope, now or as documented: a later one must not rename a server. */
+/** Globals of the sandbox, present and documented for later: a new one must not rename a server. */
 const SANDBOX_GLOBALS = [
   ..."console glovebox input results secrets skills".split(" "),
   ..."chunk count first groupBy last omit pick sortBy sum table unique".split(" "),
 ] as const;
 
-/** Compared exactly: `tostring` is as good a name as any other. */
+/** Case-sensitive: `tostring` is a valid name. */
 export const RESERVED_TOOLS: ReadonlySet<string> = new Set([...INHERITED_NAMES, ...PROTOCOL_NAMES]);
 
-/** `tools` is not in it: a server may be called so. */
+/** `tools` is not reserved: a server can have this name. */
 export const RESERVED_NAMESPACES: ReadonlySet<string> = new Set([
   ...INHERITED_NAMES,
   ...PROTOCOL_NAMES,

@@ -1,4 +1,4 @@
-/** When clients are told that the tools are others: after changes, approvals and late arrivals, and for nothing else. */
+/** When clients are notified of changed tools: after changes, approvals and late listings, and at no other time. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -25,7 +25,7 @@ const tool = (name: string): RemoteTool => ({
   annotations: {},
 });
 
-/** An upstream without a server: it answers with what `answer` says, and `announce` is its notice of a change. */
+/** A connector without a server: it returns what `answer` returns, and `announce` announces a change. */
 function createUpstream(first: () => Promise<readonly RemoteTool[]>) {
   let announce = (): void => {};
   const upstream = { answer: first, announce: () => announce() };
@@ -54,8 +54,8 @@ async function open(
   const record = async (): Promise<void> => {};
   const connectors = [upstream.connector];
   const pins = { store: store.pins, record, modeOf: () => mode };
-  const patience = { firstMs: 20, againMs: 20 };
-  const catalog = openCatalog({ connectors, now: () => 5, clean, pins, patience });
+  const timeouts = { firstMs: 20, refreshMs: 20 };
+  const catalog = openCatalog({ connectors, now: () => 5, clean, pins, timeouts });
   let word = "0";
   const watch = watchTools(catalog, connectors, { read: async () => word, everyMs: 5 });
   let heard = 0;
@@ -78,7 +78,7 @@ async function open(
   return { catalog, approve, count, speak: () => (word += "0") };
 }
 
-test("a client that saw the first tools hears of other ones, once, and of nothing else", async (context) => {
+test("watchTools notifies once when the tools differ from the first snapshot, and at no other time", async (context) => {
   const upstream = createUpstream(async () => [tool("x")]);
   const { catalog, count } = await open(context, upstream);
   await catalog.takeSnapshot();
@@ -90,7 +90,7 @@ test("a client that saw the first tools hears of other ones, once, and of nothin
   assert.equal(await count(), 1);
 });
 
-test("an approval at another process is heard of when it lets a tool in", async (context) => {
+test("watchTools notifies when an approval in another process admits a tool", async (context) => {
   const { catalog, approve, count, speak } = await open(
     context,
     createUpstream(async () => [tool("x")]),
@@ -103,7 +103,7 @@ test("an approval at another process is heard of when it lets a tool in", async 
   assert.equal(await count(), 1);
 });
 
-test("a server that answers after everybody stopped waiting, or after it failed, is heard of", async (context) => {
+test("watchTools notifies when a server lists its tools late or after a failure", async (context) => {
   const late = Promise.withResolvers<readonly RemoteTool[]>();
   const upstream = createUpstream(() => late.promise);
   const { catalog, count } = await open(context, upstream);

@@ -1,35 +1,38 @@
-/** Tells when the tools of the catalog have become others, so that clients which hold a list can ask again. */
+/** Notifies when the tools of the catalog change, so that clients can list them again. */
 
 import type { Connector } from "../connectors/index.ts";
 import type { Digest } from "../domain/index.ts";
+import { pollEvery } from "../timing/index.ts";
 import type { Catalog } from "./open-catalog.ts";
 
-/** Stops hearing the connectors when disposed of. */
+/** Removes its listeners from the connectors when disposed. */
 export interface ToolsWatch extends AsyncDisposable {
-  /** Returns the way to stop listening. */
+  /** Returns a function that removes the listener. */
   onToolsChanged(listener: () => void): () => void;
 }
 
-/** Where word of approvals is left, which may be given at another process. */
-export interface ApprovalWord {
-  /** Another text after every approval. */
+/** Changes with every approval, which may happen in another process. */
+export interface ApprovalSignal {
+  /** Returns a different string after every approval. */
   readonly read: () => Promise<string | undefined>;
   readonly everyMs: number;
 }
 
-type Watched = Pick<Catalog, "takeSnapshot" | "onListed" | "firstDigest">;
-
 /**
- * A server may say that its tools changed as often as it likes: listeners hear it only when the snapshot is another
- * than the last one they heard of, or than the first that anybody took. The timer holds no process open.
+ * A server may announce changes as often as it likes: listeners are called only if the snapshot differs from the last
+ * one they were notified of, or from the first one.
  */
-export function watchTools(catalog: Watched, connectors: readonly Connector[], approvals: ApprovalWord): ToolsWatch {
+export function watchTools(
+  catalog: Pick<Catalog, "takeSnapshot" | "onListed" | "firstDigest">,
+  connectors: readonly Connector[],
+  approvals: ApprovalSignal,
+): ToolsWatch {
   const listeners = new Set<() => void>();
   let seen: Digest | undefined;
-  let looking: Promise<void> | undefined;
+  let checking: Promise<void> | undefined;
   let isDue = false;
 
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     for (isDue = true; isDue;) {
       isDue = false;
       const { digest } = await catalog.takeSnapshot();
@@ -38,20 +41,17 @@ export function watchTools(catalog: Watched, connectors: readonly Connector[], a
       if (before !== digest) for (const listener of listeners) listener();
     }
   };
-  const lookSoon = (): void => {
+  const checkSoon = (): void => {
     isDue = true;
-    if (listeners.size === 0 || looking) return;
-    looking = look()
+    if (listeners.size === 0 || checking) return;
+    checking = check()
       .catch(() => undefined)
       .finally(() => {
-        looking = undefined;
+        checking = undefined;
       });
   };
-  const stops = [
-    ...connectors.map((connector) => connector.onToolsChanged(lookSoon)),
-    catalog.onListed(lookSoon),
-    followWord(approvals, lookSoon),
-  ];
+  const stops = [...connectors.map((connector) => connector.onToolsChanged(checkSoon)), catalog.onListed(checkSoon)];
+  const signal = watchSignal(approvals, checkSoon);
 
   return {
     onToolsChanged(listener) {
@@ -60,20 +60,18 @@ export function watchTools(catalog: Watched, connectors: readonly Connector[], a
     },
     async [Symbol.asyncDispose]() {
       for (const stop of stops) stop();
+      await signal[Symbol.asyncDispose]();
     },
   };
 }
 
-/** What was said before it began is no news. A reading that fails finds the same at the next one. */
-function followWord({ read, everyMs }: ApprovalWord, onNews: () => void): () => void {
-  let heard: { readonly word: string | undefined } | undefined;
-  const listen = async (): Promise<void> => {
-    const word = await read();
-    if (heard && heard.word !== word) onNews();
-    heard = { word };
+/** The first value is not a change. A failed read is repeated at the next poll. */
+function watchSignal({ read, everyMs }: ApprovalSignal, onChange: () => void): AsyncDisposable {
+  let last: { readonly value: string | undefined } | undefined;
+  const poll = async (): Promise<void> => {
+    const value = await read();
+    if (last && last.value !== value) onChange();
+    last = { value };
   };
-  void listen().catch(() => undefined);
-  const timer = setInterval(() => void listen().catch(() => undefined), everyMs);
-  timer.unref();
-  return () => clearInterval(timer);
+  return pollEvery(everyMs, poll, poll());
 }

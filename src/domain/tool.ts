@@ -76,7 +76,7 @@ export interface ApiSurface {
 export interface ToolGuide {
   /** The nearest tools by name, then by meaning, best first. */
   readonly nearest: (name: string) => readonly ToolAddress[];
-  /** The declaration of one tool, before the types that it uses; `undefined` if there is no tool of that name. */
+  /** The declaration of one tool, before the types that it uses; `undefined` for an unknown tool. */
   readonly signature: (address: string) => string | undefined;
   /** How the tool is called, on one line, without its result. */
   readonly call: (address: string) => string | undefined;

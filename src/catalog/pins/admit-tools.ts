@@ -1,6 +1,6 @@
 /**
- * Decides which listed definitions may be offered: those that were accepted, byte for byte of their canonical form.
- * Fails closed: what cannot be compared with the store or written down is withheld.
+ * Decides which listed definitions are offered: those whose canonical form was accepted, byte for byte.
+ * Fails closed: a definition that cannot be compared with the store or recorded is withheld.
  */
 
 import { GloveboxError, canonicalJson } from "../../domain/index.ts";
@@ -14,13 +14,14 @@ import type {
   WithheldTool,
 } from "../../domain/index.ts";
 import type { HeldRow, Store } from "../../store/index.ts";
-import type { ListedTool, Listing } from "../parse-listing.ts";
+import { DAY_MS } from "../../timing/index.ts";
+import type { ListedTool, ToolListing } from "../parse-listing.ts";
 
-/** One line for the ledger about a definition. */
+/** A ledger entry about a definition. */
 export interface PinEntry {
   readonly actor: string;
   readonly action: "tool.pinned" | "tool.held" | "tool.approved";
-  /** The server's own name of the tool. */
+  /** The server's name for the tool. */
   readonly subject: string;
   readonly detail: JsonObject;
 }
@@ -28,36 +29,36 @@ export interface PinEntry {
 /** What pinning needs. */
 export interface PinPowers {
   readonly store: Store["pins"];
-  /** Resolves once it is durable; rejects when it is not, and then nothing is accepted. */
+  /** Resolves once the entry is durable. If it rejects, nothing is accepted. */
   readonly record: (entry: PinEntry) => Promise<unknown>;
   readonly modeOf: (connector: ConnectorId) => UpstreamSettings["pins"]["usual"];
   readonly now: () => Instant;
 }
 
 /** A listed tool that is not offered. */
-export interface Withheld {
+export interface WithheldDefinition {
   readonly tool: ListedTool;
   readonly why: WithheldTool["why"];
 }
 
-/** One server's tools, divided. Both keep the order of the listing. */
-export interface Admission {
+/** The tools of one server, admitted or withheld, each in the order of the listing. */
+export interface ToolAdmission {
   readonly admitted: readonly ListedTool[];
-  readonly withheld: readonly Withheld[];
+  readonly withheld: readonly WithheldDefinition[];
 }
 
-/** Divides a listing. Does not reject while the store is away: then only what it knew before is offered. */
-export type AdmitTools = (connector: ConnectorId, listing: Listing) => Promise<Admission>;
+/** Divides a listing. Does not reject while the store is unavailable: then only tools known as accepted are offered. */
+export type AdmitTools = (connector: ConnectorId, listing: ToolListing) => Promise<ToolAdmission>;
 
 type Pins = ReadonlyMap<string, Digest>;
 
 const GATEWAY = "gateway";
 /** How long a definition that only another process sees is kept for approval. */
-const OTHERS_MS = 24 * 60 * 60 * 1000;
-/** Of a definition's texts, as they are kept to show a difference later; the digest covers all of them. */
+const OTHERS_MS = DAY_MS;
+/** How much of each string of a definition is stored to show differences; the digest covers all of it. */
 const KEPT_TEXT_LENGTH = 32 * 1024;
 
-/** Remembers what it read, so that accepted tools stay while the store is away. */
+/** Keeps what it read, so that accepted tools stay while the store is unavailable. */
 export function createAdmitTools(powers: PinPowers): AdmitTools {
   const known = new Map<ConnectorId, Pins>();
   const noted = new Map<ConnectorId, string>();
@@ -69,17 +70,17 @@ export function createAdmitTools(powers: PinPowers): AdmitTools {
     return pins;
   }
 
-  async function pinFresh(connector: ConnectorId, listing: Listing, pins: Pins): Promise<Pins> {
+  async function pinFresh(connector: ConnectorId, listing: ToolListing, pins: Pins): Promise<Pins> {
     const fresh = listing.tools.filter((tool) => !pins.has(tool.remoteName));
     if (fresh.length === 0 || powers.modeOf(connector) !== "first-use") return pins;
     await Promise.all(fresh.map((tool) => powers.record(toEntry("tool.pinned", connector, tool))));
     const pinnedAt = powers.now();
     await powers.store.claim(fresh.map((tool) => ({ connector, ...toStored(tool), pinnedAt, pinnedBy: GATEWAY })));
-    // Read again: another gateway may have been faster, with another definition.
+    // Read again: another gateway may have pinned a different definition first.
     return look(connector);
   }
 
-  async function note(connector: ConnectorId, withheld: readonly Withheld[], pins: Pins): Promise<void> {
+  async function note(connector: ConnectorId, withheld: readonly WithheldDefinition[], pins: Pins): Promise<void> {
     const signature = withheld.map(({ tool }) => `${tool.digest} ${tool.remoteName}`).join("\n");
     if (noted.get(connector) === signature) return;
     const heldRows = await powers.store.held(connector);
@@ -109,24 +110,24 @@ export function createAdmitTools(powers: PinPowers): AdmitTools {
   };
 }
 
-interface Known {
+interface HeldComparison {
   readonly rows: readonly HeldRow[];
   readonly pins: Pins;
   readonly own: ReadonlySet<string> | undefined;
   readonly now: Instant;
 }
 
-/** Another process may see a definition that this one does not, and wait for its approval: a young row of it stays. */
-function isOfAnother(row: HeldRow, { rows, pins, own, now }: Known): boolean {
+/** True for a recent row of another process, which may see a definition that this process does not. */
+function isOfAnother(row: HeldRow, { rows, pins, own, now }: HeldComparison): boolean {
   if (own?.has(toKey(row)) || now - row.seenAt > OTHERS_MS) return false;
   return pins.get(row.remoteName) !== row.digest && rows.every(({ remoteName }) => remoteName !== row.remoteName);
 }
 
-function divide({ tools }: Listing, pins: Pins, whenMissing: WithheldTool["why"]): Admission {
+function divide({ tools }: ToolListing, pins: Pins, whenMissing: WithheldTool["why"]): ToolAdmission {
   const admitted = tools.filter((tool) => pins.get(tool.remoteName) === tool.digest);
   const withheld = tools
     .filter((tool) => pins.get(tool.remoteName) !== tool.digest)
-    .map((tool): Withheld => ({ tool, why: pins.has(tool.remoteName) ? "changed" : whenMissing }));
+    .map((tool): WithheldDefinition => ({ tool, why: pins.has(tool.remoteName) ? "changed" : whenMissing }));
   return { admitted, withheld };
 }
 

@@ -1,4 +1,4 @@
-/** Differences of definitions as a person reads them: field by field, cleaned and capped. */
+/** Differences of definitions as a person reads them: field by field, cleaned and shortened. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -19,7 +19,7 @@ const BASE: JsonObject = {
 };
 
 describe("a difference", () => {
-  it("names each field that changed, with lines for texts and values for the rest", () => {
+  it("lists each changed field, with lines for long strings and values for the rest", () => {
     const after = {
       ...BASE,
       description: "Reads a file.\nSends it to evil.example.\u001b Returns its text, however long it may be.",
@@ -34,20 +34,22 @@ describe("a difference", () => {
       'input.properties.to.type: (none) → "string"',
     ]);
   });
-  it("of a tool that was never accepted is all of it", () => {
+  it("lists every field of a tool that was never accepted", () => {
     const lines = describeDifference(null, { name: "x", annotations: { destructive: true } }, clean);
     assert.deepEqual(lines, ['name: (none) → "x"', "annotations.destructive: (none) → true"]);
   });
-  it("has at most a hundred lines and says how many more there are", () => {
+  it("has at most 100 lines and states how many more there are", () => {
     const grown = (count: number): JsonObject =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, at]));
     assert.equal(describeDifference(null, grown(100), clean).length, 100);
-    assert.deepEqual(describeDifference(null, grown(101), clean).slice(100), ["(1 lines more)"]);
+    assert.deepEqual(describeDifference(null, grown(101), clean).slice(100), ["(1 more lines)"]);
   });
-  it("behind what is kept of a text still says that there is one", () => {
-    assert.deepEqual(describeDifference(BASE, BASE, clean), ["(a part of the definition that is too long to be kept)"]);
+  it("reports a change beyond the stored part of a string", () => {
+    assert.deepEqual(describeDifference(BASE, BASE, clean), [
+      "(a change in a part of the definition that is too long to store)",
+    ]);
   });
-  it("stays one line each and short, whatever a server writes", () => {
+  it("keeps each line short and on one line for hostile text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 3000 }), fc.string({ unit: "binary" }), (one, other) => {
         const lines = describeDifference({ description: one, k: { [other]: one } }, { description: other }, clean);
@@ -58,19 +60,19 @@ describe("a difference", () => {
 });
 
 describe("lines", () => {
-  it("that moved or stayed are told from those that are new", () => {
+  it("distinguishes moved and equal lines from new ones", () => {
     assert.deepEqual(diffLines("a\nb\nc", "a\nx\nc"), ["- b", "+ x"]);
     assert.deepEqual(diffLines("", "a\nb"), ["+ a", "+ b"]);
     assert.deepEqual(diffLines("a\nb", "b"), ["- a"]);
   });
-  it("that are long show where they differ", () => {
+  it("shows the part of long lines that differs", () => {
     const [long, tail] = ["w".repeat(300), "z".repeat(300)];
     assert.deepEqual(diffLines(`${long} one ${tail}`, `${long} two ${tail}`), [
       `- …${"w".repeat(39)} one ${"z".repeat(39)}…`,
       `+ …${"w".repeat(39)} two ${"z".repeat(39)}…`,
     ]);
   });
-  it("by the thousand are compared without a table", () => {
+  it("compares thousands of lines in bounded time", () => {
     const many = Array.from({ length: 5000 }, (_, at) => `line ${at}`);
     assert.deepEqual(diffLines(many.join("\n"), [...many, "new"].join("\n")), ["+ new"]);
   });

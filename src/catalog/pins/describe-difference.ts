@@ -1,27 +1,27 @@
-/** What changed between two definitions of a tool, field by field, for a person who decides. Pure. */
+/** Describes the difference of two definitions of a tool, field by field, for the person who decides. Pure. */
 
 import { isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
 import { diffLines } from "./diff-lines.ts";
-import type { Clean } from "../prose.ts";
+import type { CleanText } from "../prose.ts";
 
-/** Enough to decide on; a server that changes more than this is read in full at its source. */
+/** For larger changes, read the server's source. */
 const MAX_LINES = 100;
 const MAX_PATH_LENGTH = 200;
-/** Fields of one definition that are compared; the rest is only counted. */
+/** Fields of one definition that are compared. */
 const MAX_FIELDS = 5000;
 
 /**
- * Lines such as `description:` with `-` and `+` lines below it, or `annotations.readOnly: true → (none)`.
- * `before` is `null` for a tool that was never accepted. All text is the server's: it is cleaned here.
+ * Returns lines such as `description:` followed by `-` and `+` lines, or `annotations.readOnly: true → (none)`.
+ * `before` is `null` for a tool that was never accepted. All text comes from the server and is cleaned here.
  */
-export function describeDifference(before: JsonObject | null, after: JsonObject, clean: Clean): readonly string[] {
+export function describeDifference(before: JsonObject | null, after: JsonObject, clean: CleanText): readonly string[] {
   const [old, fresh] = [toFields(before ?? {}), toFields(after)];
   const paths = [...new Set([...old.keys(), ...fresh.keys()])].filter((path) => old.get(path) !== fresh.get(path));
   const lines = paths.flatMap((path) => describeField(path, old.get(path), fresh.get(path)));
   const shown = lines.slice(0, MAX_LINES).map((line) => clean(line).replaceAll(/[\n\t]+/g, " "));
-  if (lines.length > MAX_LINES) shown.push(`(${lines.length - MAX_LINES} lines more)`);
-  return shown.length > 0 ? shown : ["(a part of the definition that is too long to be kept)"];
+  if (lines.length > MAX_LINES) shown.push(`(${lines.length - MAX_LINES} more lines)`);
+  return shown.length > 0 ? shown : ["(a change in a part of the definition that is too long to store)"];
 }
 
 function describeField(path: string, before: string | undefined, after: string | undefined): readonly string[] {
@@ -34,10 +34,11 @@ function describeField(path: string, before: string | undefined, after: string |
 }
 
 function parseText(json: string | undefined): string {
-  return json === undefined ? "" : (JSON.parse(json) as string);
+  const value: unknown = json === undefined ? "" : JSON.parse(json);
+  return typeof value === "string" ? value : "";
 }
 
-/** Every scalar and every empty container by its path, as JSON text. Without recursion: schemas nest as they like. */
+/** Returns every scalar and empty container by its path, as JSON. Not recursive, because schemas can nest deeply. */
 function toFields(definition: JsonObject): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
   const open: (readonly [path: string, value: Json])[] = [["", definition]];
@@ -50,7 +51,7 @@ function toFields(definition: JsonObject): ReadonlyMap<string, string> {
   return fields;
 }
 
-/** An empty schema says something; empty annotations, texts and outputs do not. */
+/** An empty schema has a meaning; empty annotations, strings and outputs do not. */
 function isNothing(path: string, value: Json): boolean {
   return value === null || value === "" || path === "" || path === "annotations";
 }

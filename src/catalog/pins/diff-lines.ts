@@ -1,12 +1,12 @@
-/** The difference of two texts as lines with `-` and `+`, short enough to read. Pure. */
+/** Shows the difference of two texts as short lines with `-` and `+`. Pure. */
 
-/** More lines than this are not compared one by one: hostile text must not cost a quadratic table. */
+/** Longer texts are not compared line by line, because that takes quadratic time and memory. */
 const COMPARED_LINES = 200;
 const SHOWN_LENGTH = 200;
-/** How much of the equal text around a difference inside one line is kept. */
+/** How much equal text is shown around a difference inside one line. */
 const CONTEXT_LENGTH = 40;
 
-/** Only lines that differ, in order; a pair of long lines is shortened to where they differ. */
+/** Returns the lines that differ, in order; long lines are shortened to the part that differs. */
 export function diffLines(before: string, after: string): readonly string[] {
   const [old, fresh] = [toLines(before), toLines(after)];
   if (old.length === 1 && fresh.length === 1) return diffOneLine(old[0] ?? "", fresh[0] ?? "");
@@ -37,16 +37,16 @@ function cutAround(text: string, start: number, end: number): string {
 
 function cut(line: string): string {
   if (line.length <= SHOWN_LENGTH) return line;
-  return `${line.slice(0, SHOWN_LENGTH).toWellFormed()}… (${line.length - SHOWN_LENGTH} characters more)`;
+  return `${line.slice(0, SHOWN_LENGTH).toWellFormed()}… (${line.length - SHOWN_LENGTH} more characters)`;
 }
 
-interface Common {
+interface CommonLines {
   readonly old: ReadonlySet<number>;
   readonly fresh: ReadonlySet<number>;
 }
 
-/** The longest common subsequence, as the indexes of its lines on either side. */
-function findCommon(old: readonly string[], fresh: readonly string[]): Common {
+/** Finds the longest common subsequence, as indexes of its lines on both sides. */
+function findCommon(old: readonly string[], fresh: readonly string[]): CommonLines {
   if (old.length > COMPARED_LINES || fresh.length > COMPARED_LINES) return findShared(old, fresh);
   const lengths = Array.from({ length: old.length + 1 }, () => new Uint16Array(fresh.length + 1));
   const at = (i: number, j: number): number => lengths[i]?.[j] ?? 0;
@@ -67,8 +67,8 @@ function findCommon(old: readonly string[], fresh: readonly string[]): Common {
   return common;
 }
 
-/** For long texts: lines that occur on both sides, wherever. */
-function findShared(old: readonly string[], fresh: readonly string[]): Common {
+/** For long texts: finds the lines that occur on both sides. */
+function findShared(old: readonly string[], fresh: readonly string[]): CommonLines {
   const pick = (lines: readonly string[], others: ReadonlySet<string>): Set<number> =>
     new Set(lines.flatMap((line, at) => (others.has(line) ? [at] : [])));
   return { old: pick(old, new Set(fresh)), fresh: pick(fresh, new Set(old)) };

@@ -1,4 +1,4 @@
-/** Whether a definition that somebody knew has another one waiting in its place, and in whose. */
+/** Finding the withheld change of an accepted definition. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -26,7 +26,7 @@ function pinned(server: string, remoteName: string, digit: string): PinRow {
 const openMemory = () => openStore({ path: ":memory:", now: () => 0 });
 const askedAbout = (tool: string) => ({ tool: certain(parseToolAddress(tool)), definition: digest("a") });
 
-test("a definition that another one waits for is found with it, and no other definition", async () => {
+test("findChange returns the withheld change of a definition, and nothing for others", async () => {
   await using store = await openMemory();
   const row = held("shop", "pay", "b");
   await store.pins.claim([pinned("shop", "pay", "a"), pinned("shop", "list", "c")]);
@@ -40,7 +40,7 @@ test("a definition that another one waits for is found with it, and no other def
   assert.equal(await findChange(store.pins, askedAbout("shop.pay")), undefined);
 });
 
-test("of servers that said the same only the one of the address counts, also when their names are nearly alike", async () => {
+test("findChange uses the address to choose between servers with equal definitions and similar names", async () => {
   await using store = await openMemory();
   const servers = ["My Shop", "my-shop", "other"];
   const namespaces = nameNamespaces(servers);

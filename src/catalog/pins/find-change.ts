@@ -1,12 +1,12 @@
-/** Tells whoever knew a tool by its definition that its server says something else by now. Reads the store alone. */
+/** Finds a changed definition that replaces an accepted one. Reads only the store. */
 
 import type { Approval, HeldChange } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 import { canBeNamespace } from "../name-tools.ts";
 
 /**
- * What is held back in the place of the definition that a question was asked about. A definition alone does not name
- * its server: two servers may say the same, and then only the one that the address means counts.
+ * Returns the withheld change of the definition that an approval is about. Two servers can have equal definitions, so
+ * the address decides which server is meant.
  */
 export async function findChange(
   store: Pick<Store["pins"], "held" | "find">,

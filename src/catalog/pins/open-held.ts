@@ -1,17 +1,17 @@
-/** What waits for an operator, with its difference, and the operator's yes. No model has a way to this. */
+/** Withheld definitions with their differences, and their approval by an operator. No model can reach this. */
 
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
-import type { ConnectorId, Digest, Instant, Json, JsonObject, Principal } from "../../domain/index.ts";
+import type { ConnectorId, Digest, Instant, JsonObject, Principal } from "../../domain/index.ts";
 import type { HeldRow, PinRow } from "../../store/index.ts";
 import type { PinPowers } from "./admit-tools.ts";
 import { describeDifference } from "./describe-difference.ts";
 import { nameTools } from "../name-tools.ts";
-import type { Clean } from "../prose.ts";
+import type { CleanText } from "../prose.ts";
 
-/** One definition that is held back, as a person reads it. */
+/** One withheld definition, as a person reads it. */
 export interface HeldTool {
   readonly server: ConnectorId;
-  /** The server's own name, cleaned and cut. */
+  /** The server's name for the tool, cleaned and shortened. */
   readonly tool: string;
   readonly why: "new" | "changed";
   readonly digest: Digest;
@@ -19,7 +19,7 @@ export interface HeldTool {
   readonly difference: readonly string[];
 }
 
-/** `tools` are the server's own names or what they become in a program; `"all"` is everything that is held of it. */
+/** `tools` are the server's names or the names in programs; `"all"` means everything withheld of this server. */
 export interface ApproveRequest {
   readonly server: ConnectorId;
   readonly tools: readonly string[] | "all";
@@ -27,34 +27,34 @@ export interface ApproveRequest {
 }
 
 export interface HeldDefinitions {
-  /** Of one server, or of all. */
+  /** Lists the withheld definitions of one server, or of all. */
   list(server?: ConnectorId): Promise<readonly HeldTool[]>;
   /**
-   * Accepts exactly the definitions that are held now and that `show` was given first. REQUEST_NOT_FOUND when a named
-   * one is not held; then nothing is accepted.
+   * Accepts exactly the definitions that are withheld now, after passing them to `show`. Rejects with REQUEST_NOT_FOUND
+   * if a named one is not withheld; then nothing is accepted.
    */
   approve(request: ApproveRequest, show?: (held: readonly HeldTool[]) => void): Promise<readonly HeldTool[]>;
 }
 
 interface HeldPowers extends Pick<PinPowers, "store" | "record"> {
-  readonly clean: Clean;
+  readonly clean: CleanText;
   readonly now: () => Instant;
 }
 
-interface Held {
+interface HeldDefinition {
   readonly row: HeldRow;
   readonly pin: PinRow | undefined;
 }
 
 const SHOWN_NAME_LENGTH = 128;
 
-/** Works on what the store holds: no server is started, and an approval is for what was seen. */
+/** Uses only the store: no server is started, and an approval covers exactly what was shown. */
 export function openHeldDefinitions({ store, record, clean, now }: HeldPowers): HeldDefinitions {
-  const read = async (server?: ConnectorId): Promise<readonly Held[]> => {
+  const read = async (server?: ConnectorId): Promise<readonly HeldDefinition[]> => {
     const rows = await store.held(server);
     return Promise.all(rows.map(async (row) => ({ row, pin: await store.find(row.connector, row.remoteName) })));
   };
-  const show = (held: Held): HeldTool => toHeldTool(held, clean);
+  const show = (held: HeldDefinition): HeldTool => toHeldTool(held, clean);
 
   return {
     list: async (server) => (await read(server)).map(show),
@@ -75,21 +75,25 @@ export function openHeldDefinitions({ store, record, clean, now }: HeldPowers): 
   };
 }
 
-function choose(held: readonly Held[], server: ConnectorId, tools: ApproveRequest["tools"]): readonly Held[] {
+function choose(
+  held: readonly HeldDefinition[],
+  server: ConnectorId,
+  tools: ApproveRequest["tools"],
+): readonly HeldDefinition[] {
   if (tools === "all") return held;
   const names = nameTools(held.map(({ row }) => row.remoteName));
   const chosen = tools.map((tool) => {
     const found = held.filter(({ row }) => row.remoteName === tool);
     const alike = found.length > 0 ? found : held.filter(({ row }) => names.get(row.remoteName) === tool);
     if (alike.length > 0) return alike;
-    throw new GloveboxError("REQUEST_NOT_FOUND", `Nothing of ${server} is held back as ${JSON.stringify(tool)}`, {
-      hint: "glovebox servers shows what is held back, with its difference",
+    throw new GloveboxError("REQUEST_NOT_FOUND", `${server} has no withheld tool ${JSON.stringify(tool)}`, {
+      hint: "Run glovebox servers to list the withheld tools and their changes",
     });
   });
   return [...new Set(chosen.flat())];
 }
 
-function toHeldTool({ row, pin }: Held, clean: Clean): HeldTool {
+function toHeldTool({ row, pin }: HeldDefinition, clean: CleanText): HeldTool {
   const { connector: server, remoteName, digest, seenAt } = row;
   const before = pin ? parseDefinition(pin.definition) : null;
   return {
@@ -103,9 +107,9 @@ function toHeldTool({ row, pin }: Held, clean: Clean): HeldTool {
 }
 
 function parseDefinition(text: string): JsonObject {
-  const value = JSON.parse(text) as Json;
+  const value: unknown = JSON.parse(text);
   if (isJsonObject(value)) return value;
-  throw new GloveboxError("STORE_UNAVAILABLE", "A definition in the store is damaged", {
+  throw new GloveboxError("STORE_UNAVAILABLE", "A tool definition in the store is damaged", {
     hint: "Restore a backup, or name another file in `store.url`",
   });
 }

@@ -1,4 +1,4 @@
-/** Pinned definitions: what is accepted at first sight, what is withheld, and who can let it pass. */
+/** Pinned definitions: what is accepted at first use, what is withheld, and who can approve it. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -25,7 +25,7 @@ function tool(name: string, rest: Partial<RemoteTool> = {}): RemoteTool {
   return { name, description: "Reads", input: { type: "object" }, output: null, annotations: {}, ...rest };
 }
 
-/** An upstream without a server: it lists what it is told. */
+/** A connector without a server: it lists the given tools. */
 function createUpstream(name: string, ...first: readonly RemoteTool[]): Upstream {
   let tools = first;
   let announce = (): void => {};
@@ -78,8 +78,8 @@ const heldOf = (store: Store, entries: PinEntry[] = []) =>
     now: () => 9,
   });
 
-describe("a definition", () => {
-  it("is pinned and recorded at first sight, once", async () => {
+describe("pinning", () => {
+  it("pins and records a definition once, at first use", async () => {
     await using store = await openMemory();
     const entries: PinEntry[] = [];
     const upstream = createUpstream("a", tool("x"));
@@ -97,7 +97,7 @@ describe("a definition", () => {
     annotations: { annotations: { readOnly: true } },
     request: { request: { base: "https://api.example" } },
   })) {
-    it(`with another ${field} is withheld, and offered again when it is as before`, async () => {
+    it(`withholds a definition with a changed ${field}, and offers the original again`, async () => {
       await using store = await openMemory();
       const upstream = createUpstream("a", tool("x"), tool("y"));
       const catalog = open(store, upstream);
@@ -111,7 +111,7 @@ describe("a definition", () => {
       assert.deepEqual(await store.pins.held(), []);
     });
   }
-  it("is the same in another order, and when it was away in between", async () => {
+  it("accepts the same definition in another order, or after it was missing", async () => {
     await using store = await openMemory();
     const one = tool("x", { input: { type: "object", required: [], title: "t" } });
     const upstream = createUpstream("a", one, tool("y"));
@@ -122,14 +122,14 @@ describe("a definition", () => {
     upstream.list(tool("y"), tool("x", { input: { title: "t", required: [], type: "object" } }));
     assert.deepEqual(await look(catalog), [["a.x", "a.y"], []]);
   });
-  it("of a server of MCP has the digest that it always had, so that what was accepted stays", async () => {
+  it("keeps the digest of an MCP definition stable across versions", async () => {
     await using store = await openMemory();
     const upstream = createUpstream("a", tool("x", { title: "X", annotations: { readOnly: true } }));
     await look(open(store, upstream));
     const digest = (await store.pins.digests(upstream.id)).get("x");
     assert.equal(digest, "sha256:3d641088364b0d80ef607e50ede61ad65d2c5214ee5fb4b371416db3325b74bc");
   });
-  it("that comes back different is withheld", async () => {
+  it("withholds a tool that returns with a changed definition", async () => {
     await using store = await openMemory();
     const upstream = createUpstream("a", tool("x"));
     const catalog = open(store, upstream);
@@ -139,20 +139,20 @@ describe("a definition", () => {
     upstream.list(tool("x", { description: "Other" }));
     assert.deepEqual(await look(catalog), [[], ["a.x changed"]]);
   });
-  it("belongs to its server's key: another key starts anew", async () => {
+  it("pins by the server's key in the configuration, so a new key starts again", async () => {
     await using store = await openMemory();
     await look(open(store, createUpstream("a", tool("x"))));
     const other = tool("x", { description: "Other" });
     assert.deepEqual(await look(open(store, createUpstream("b", other))), [["b.x"], []]);
     assert.deepEqual(await look(open(store, createUpstream("a", other))), [[], ["a.x changed"]]);
   });
-  it("of two gateways on one store is the first one's, without an error", async () => {
+  it("keeps the first definition when two gateways share one store", async () => {
     await using store = await openMemory();
     const catalogs = ["One", "Two"].map((description) => open(store, createUpstream("a", tool("x", { description }))));
     const seen = await Promise.all(catalogs.map(look));
     assert.deepEqual(new Set(seen.map(([offered]) => offered?.length)), new Set([0, 1]));
   });
-  it("that is withheld as new cannot rename one that was accepted", async () => {
+  it("does not let a withheld new tool rename an accepted one", async () => {
     await using store = await openMemory();
     const upstream = createUpstream("a", tool("list_all"));
     await look(open(store, upstream));
@@ -164,7 +164,7 @@ describe("a definition", () => {
 });
 
 describe("an operator", () => {
-  it("approves what is new under `approve`, and a running gateway notices", async () => {
+  it("approves a new tool in mode `approve`, and a running gateway offers it", async () => {
     await using store = await openMemory();
     const entries: PinEntry[] = [];
     const upstream = createUpstream("a", tool("x"), tool("y"));
@@ -190,7 +190,7 @@ describe("an operator", () => {
     await heldOf(store).approve({ ...request, tools: "all" });
     assert.deepEqual(await look(catalog), [["a.x", "a.y"], []]);
   });
-  it("approves the definition that was shown, not the one that came after it", async () => {
+  it("approves the definition that was shown, not a later one", async () => {
     await using store = await openMemory();
     const upstream = createUpstream("a", tool("x"));
     const catalog = open(store, upstream);
@@ -203,7 +203,7 @@ describe("an operator", () => {
     upstream.list(tool("x", { description: "Second" }));
     assert.deepEqual(await look(catalog), [["a.x"], []]);
   });
-  it("names tools by either name, and one that is not held approves nothing", async () => {
+  it("names tools by either name, and approves nothing if one name is unknown", async () => {
     await using store = await openMemory();
     const upstream = createUpstream("a", tool("list_all"), tool("get"));
     const catalog = open(store, upstream, { mode: "approve" });
@@ -219,7 +219,7 @@ describe("an operator", () => {
 });
 
 describe("without the store", () => {
-  it("nothing new or changed is offered, what was accepted stays, and all is well once it is back", async () => {
+  it("offers only accepted tools while the store is unavailable, and recovers afterwards", async () => {
     await using store = await openMemory();
     let isAway = false;
     const digests: Store["pins"]["digests"] = async (id) => {
@@ -235,7 +235,7 @@ describe("without the store", () => {
     isAway = false;
     assert.deepEqual(await look(catalog), [["a.x", "a.z"], ["a.y changed"]]);
   });
-  it("or the ledger, nothing is pinned", async () => {
+  it("pins nothing if the ledger cannot be written", async () => {
     await using store = await openMemory();
     const upstream = createUpstream("a", tool("x"));
     const record = (): Promise<never> => Promise.reject(new GloveboxError("STORE_UNAVAILABLE", "away"));

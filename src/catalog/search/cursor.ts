@@ -1,4 +1,4 @@
-/** Page marks that a client carries about without being able to make sense, or wrong use, of them. */
+/** Opaque cursors for pages of search results. */
 
 import { digestOf } from "../../text/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
@@ -6,28 +6,24 @@ import type { Json } from "../../domain/index.ts";
 
 const MAX_LENGTH = 64;
 
-/** A mark for the place where the next page of this very question begins. */
-export function toCursor(offset: number, question: Json): string {
-  return Buffer.from(`${offset}.${fingerprint(question)}`).toString("base64url");
+/** Returns a cursor for the next page of this search. */
+export function toCursor(offset: number, search: Json): string {
+  return Buffer.from(`${offset}.${fingerprint(search)}`).toString("base64url");
 }
 
-/** Refuses a mark of another question or another catalog: its place would mean nothing here. */
-export function parseCursor(raw: string, question: Json): number {
+/** Returns the offset of a cursor. Refuses a cursor of another search or another catalog. */
+export function parseCursor(raw: string, search: Json): number {
   const [digits = ""] = Buffer.from(raw.slice(0, MAX_LENGTH), "base64url").toString("latin1").split(".", 1);
   const offset = /^\d{1,9}$/.test(digits) ? Number(digits) : 0;
-  // Written anew and compared: what is not exactly one of our own marks is none.
-  if (raw !== toCursor(offset, question)) {
-    throw new GloveboxError(
-      "REQUEST_INVALID",
-      "The cursor belongs to another search, or the tools have changed since",
-      {
-        hint: "Search again without a cursor",
-      },
-    );
+  // Encoded again and compared, so that only cursors of this function are accepted.
+  if (raw !== toCursor(offset, search)) {
+    throw new GloveboxError("REQUEST_INVALID", "The cursor belongs to another search, or the tools have changed", {
+      hint: "Search again without a cursor",
+    });
   }
   return offset;
 }
 
-function fingerprint(question: Json): string {
-  return digestOf(question).slice("sha256:".length, "sha256:".length + 16);
+function fingerprint(search: Json): string {
+  return digestOf(search).slice("sha256:".length, "sha256:".length + 16);
 }

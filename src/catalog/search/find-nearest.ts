@@ -1,12 +1,13 @@
-/** "Did you mean": the addresses that differ least from one that does not exist. */
+/** Finds the addresses and names that are nearest to an unknown one, for "did you mean". */
 
 import type { CatalogSnapshot, ToolAddress } from "../../domain/index.ts";
+import { countEdits } from "../../text/index.ts";
 
 /** A guest chooses the name, so only this much of it is compared. */
 const COMPARED_LENGTH = 80;
 const MAX_CANDIDATES = 1000;
 
-/** With a wrong namespace a tool counts as this much farther away. */
+/** Added to the distance of a tool in another namespace. */
 const OTHER_NAMESPACE = 1;
 
 interface Neighbor {
@@ -15,8 +16,8 @@ interface Neighbor {
 }
 
 /**
- * At most `count`, nearest first; none that shares less than half of its characters with what was asked.
- * Case and separators do not count: `github.list_issues` is at no distance from `github.listIssues`.
+ * Returns at most `count` addresses, nearest first, none of which differs in more than half of its characters.
+ * Case and separators are ignored: `github.list_issues` equals `github.listIssues`.
  */
 export function findNearest(snapshot: CatalogSnapshot, name: string, count: number): readonly ToolAddress[] {
   const wanted = fold(name.slice(0, COMPARED_LENGTH));
@@ -32,7 +33,7 @@ export function findNearest(snapshot: CatalogSnapshot, name: string, count: numb
   return sorted.slice(0, count).map((neighbor) => neighbor.address);
 }
 
-/** The nearest of some names, by the same measure; of two that are equally near the first. */
+/** Returns the nearest of some names by the same measure; of two equally near ones the first. */
 export function findNearestName(name: string, candidates: readonly string[]): string | undefined {
   const wanted = fold(name.slice(0, COMPARED_LENGTH));
   let nearest: { readonly name: string; readonly distance: number } | undefined;
@@ -47,24 +48,7 @@ function fold(text: string): string {
   return text.toLowerCase().replace(/[^a-z0-9]/g, "");
 }
 
-/** Levenshtein distance, or `Infinity` above half of the longer text; most are given up after a few rows. */
+/** Returns `Infinity` if more than half of the longer string differs. */
 function distanceOf(a: string, b: string): number {
-  const limit = Math.floor(Math.max(a.length, b.length) / 2);
-  if (Math.abs(a.length - b.length) > limit) return Infinity;
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
-  for (let i = 1; i <= a.length; i += 1) {
-    row = nextRow(row, b, { code: a.charCodeAt(i - 1), first: i });
-    if (Math.min(...row) > limit) return Infinity;
-  }
-  const distance = row[b.length] ?? Infinity;
-  return distance > limit ? Infinity : distance;
-}
-
-function nextRow(row: readonly number[], b: string, { code, first }: { code: number; first: number }): number[] {
-  const next = [first];
-  for (let j = 1; j <= b.length; j += 1) {
-    const changed = (row[j - 1] ?? 0) + (b.charCodeAt(j - 1) === code ? 0 : 1);
-    next.push(Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-  }
-  return next;
+  return countEdits(a, b, Math.floor(Math.max(a.length, b.length) / 2));
 }

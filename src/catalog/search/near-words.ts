@@ -1,6 +1,6 @@
-/** Words of developers and offices that mean nearly the same. Data only; `synonyms.ts` makes groups of it. */
+/** Words of developers and offices with related meanings. Data only; `synonyms.ts` builds groups from it. */
 
-/** Near words: a match counts less, so that the exact word wins where there is one. */
+/** A match counts less, so that the exact word wins if there is one. */
 export const NEAR: readonly string[] = [
   "attend | attendance | participant | attendee",
   "upload | insert",

@@ -1,37 +1,37 @@
-/** What a query asks for: its words without filler, each with other words for the same and what a typo may have meant. */
+/** Parses a query into words without stop words, each with synonyms and corrections of typos. */
 
 import { splitWords } from "./split-terms.ts";
 import { stem } from "./stem.ts";
 import { STOP_WORDS, SYNONYM_GROUPS } from "./synonyms.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
-/** One way to say a word of the query; all of its terms together count as `weight`. */
+/** One alternative for a word of the query; all of its terms together have this weight. */
 export interface Alternative {
   readonly terms: readonly string[];
   readonly weight: number;
 }
 
-/** One word of the query, with all ways to say it; the first is the word itself. */
-export type Wanted = readonly Alternative[];
+/** One word of the query with all alternatives; the first is the word itself. */
+export type QueryWord = readonly Alternative[];
 
-/** More words than this make a query slower, not better; the first ones count. */
+/** Further words are ignored: they make a query slower, not better. */
 const MAX_WORDS = 24;
 const EQUAL_WEIGHT = 0.85;
 const NEAR_WEIGHT = 0.5;
 const SIMILAR_WEIGHT = 0.8;
 const PREFIX_WEIGHT = 0.7;
 const MIN_SPLIT_LENGTH = 6;
-/** Shorter words are too often the neighbor of another. */
+/** Shorter words are too often similar to an unrelated one. */
 const MIN_TYPO_LENGTH = 4;
 const JOINED_WEIGHT = 0.5;
 
-/** Whose it is says nothing about a tool, and `example.com` looks like the beginning of words. */
+/** Email addresses do not describe a tool, and `example.com` looks like the beginning of words. */
 const MAIL_ADDRESS = /[\w.+-]{1,64}@[\w.-]{1,255}/g;
 
 const RELATED = toRelated();
 
-/** `vocabulary` are the terms of the index: only an unknown word is a typo, a beginning or two words in one. */
-export function parseQuery(text: string, vocabulary: Vocabulary): readonly Wanted[] {
+/** `vocabulary` has the terms of the index: only an unknown word can be a typo, a prefix or two joined words. */
+export function parseQuery(text: string, vocabulary: Vocabulary): readonly QueryWord[] {
   const words = splitWords(text.replaceAll(MAIL_ADDRESS, " ")).filter(
     (word) => word.length > 1 || /[\d\p{Lo}]/u.test(word),
   );
@@ -51,12 +51,12 @@ export function parseQuery(text: string, vocabulary: Vocabulary): readonly Wante
   ];
 }
 
-function toWanted(term: string, vocabulary: Vocabulary, mayBeTypo: boolean): Wanted {
+function toWanted(term: string, vocabulary: Vocabulary, mayBeTypo: boolean): QueryWord {
   const itself = { terms: [term], weight: 1 };
   const related = RELATED.get(term) ?? RELATED.get(term.replace(/s$/, "")) ?? [];
   if (vocabulary.has(term)) return [itself, ...related];
   const guessed = guess(term, vocabulary, mayBeTypo);
-  // What a typo meant has synonyms of its own; they count less by as much.
+  // The correction of a typo has synonyms too; their weight is reduced by the same factor.
   const meant = guessed.flatMap(({ terms, weight }) =>
     terms.flatMap((one) => (RELATED.get(one) ?? []).map((other) => ({ ...other, weight: other.weight * weight }))),
   );
@@ -83,7 +83,7 @@ function splitInTwo(term: string, vocabulary: Vocabulary): readonly Alternative[
   return [];
 }
 
-/** By stem, or by a pair of stems. Of two groups with the same two words the stronger counts. */
+/** Keyed by a stem or by two stems. If two groups relate the same words, the larger weight is used. */
 function toRelated(): ReadonlyMap<string, readonly Alternative[]> {
   const related = new Map<string, Map<string, number>>();
   for (const { words, isNear } of SYNONYM_GROUPS) {

@@ -1,4 +1,4 @@
-/** What a query wants done decides between tools that have the same words. */
+/** The intent of a query decides between tools with the same words. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -13,7 +13,7 @@ const READS = { readOnly: true };
 const WRITES = { readOnly: false, destructive: false };
 const DESTROYS = { readOnly: false, destructive: true };
 
-/** Named after paths, as tools of documents often are: the words of all four are nearly the same. */
+/** Named after paths, as tools of OpenAPI documents often are: all four have nearly the same words. */
 function openSearch(annotations: Readonly<Record<string, object>>) {
   const definitions = Object.entries(annotations).map(([name, own]) => ({
     name,
@@ -41,22 +41,22 @@ describe("a query", () => {
     ["upload the cards to the boards", "boards_cards_two"],
     ["wipe the cards off the boards", "boards_cards_six"],
   ] as const)
-    it(`"${query}" prefers what does that`, () => assert.equal(best(query), name));
+    it(`"${query}" ranks a tool with the matching effect first`, () => assert.equal(best(query), name));
 
-  it("that wants nothing done prefers nothing", () => {
+  it("without a verb has no preference for an effect", () => {
     assert.deepEqual(weighEffects("cards boards"), { read: 1, write: 1, destroy: 1, unknown: 1 });
   });
 
-  it("goes by its first telling word", () => {
+  it("takes its intent from its first known verb", () => {
     assert.deepEqual(weighEffects("please show me how to delete cards"), weighEffects("show"));
     assert.notDeepEqual(weighEffects("please delete what you show"), weighEffects("show"));
   });
 
-  it("holds back no tool of which nothing is known", () => {
+  it("does not penalize tools with an unknown effect", () => {
     for (const word of ["show", "create", "delete"]) assert.equal(weighEffects(word).unknown, 1);
   });
 
-  it("still finds what does something else when nothing better is there", () => {
+  it("still finds tools with another effect if there is no better one", () => {
     assert.equal(openSearch({ boards_cards: READS })("delete cards from boards"), "boards_cards");
   });
 });

@@ -1,4 +1,4 @@
-/** What a query wants done, by its first telling word: to look at something, to change it or to do away with it. */
+/** The intent of a query, from its first known verb: read, write or destroy. */
 
 import type { Effect } from "../../domain/index.ts";
 import { splitWords } from "./split-terms.ts";
@@ -24,20 +24,20 @@ const INTENTS: ReadonlyMap<string, Intent> = new Map(
   ),
 );
 
-/** How much of its score a tool keeps whose effect is not what the query wants; what is not known of a tool is no reason. */
-const KEPT: Readonly<Record<Intent, Readonly<Record<Effect, number>>>> = {
+/** The factor on the score of a tool whose effect differs from the intent. An unknown effect is not penalized. */
+const FACTORS: Readonly<Record<Intent, Readonly<Record<Effect, number>>>> = {
   read: { read: 1, write: 0.8, destroy: 0.7, unknown: 1 },
   write: { read: 0.75, write: 1, destroy: 0.8, unknown: 1 },
   destroy: { read: 0.65, write: 0.85, destroy: 1, unknown: 1 },
 };
 
-const AS_IT_IS: Readonly<Record<Effect, number>> = { read: 1, write: 1, destroy: 1, unknown: 1 };
+const NEUTRAL: Readonly<Record<Effect, number>> = { read: 1, write: 1, destroy: 1, unknown: 1 };
 
-/** By a tool's effect, the share of its score that it keeps. */
+/** Returns the factor on a tool's score, by its effect. */
 export function weighEffects(query: string): Readonly<Record<Effect, number>> {
   for (const word of splitWords(query)) {
     const intent = INTENTS.get(stem(word));
-    if (intent) return KEPT[intent];
+    if (intent) return FACTORS[intent];
   }
-  return AS_IT_IS;
+  return NEUTRAL;
 }

@@ -1,4 +1,4 @@
-/** A BM25F index over the tools of one snapshot: fields of different weight, saturated together. */
+/** A BM25F index over the tools of one snapshot. */
 
 import { isJsonObject } from "../../domain/index.ts";
 import type { Tool } from "../../domain/index.ts";
@@ -6,23 +6,23 @@ import { splitTerms } from "./split-terms.ts";
 import { createVocabulary } from "./vocabulary.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
-/** How much a word counts in a field, and how much a long field thins it out. */
-interface Field {
+/** `weight` of a word in the field; `thinning` is the length normalization (b of BM25). */
+interface SearchField {
   readonly weight: number;
   readonly thinning: number;
   readonly terms: (tool: Tool) => readonly string[];
 }
 
-/** Hostile schemas have thousands of properties with names as long as a book. */
+/** Bounds for hostile schemas with thousands of properties and very long names. */
 const MAX_PARAMETERS = 100;
 const MAX_NAME_LENGTH = 128;
 const MAX_TEXT_LENGTH = 400;
-/** What is further down is seldom what a tool is for. */
+/** Later text rarely describes the purpose of a tool. */
 const MAX_DESCRIPTION_LENGTH = 1000;
-/** Where the weight of a repeated word saturates. */
+/** Saturation of repeated words (k1 of BM25). */
 const SATURATION = 1.5;
 
-const FIELDS: readonly Field[] = [
+const FIELDS: readonly SearchField[] = [
   { weight: 4, thinning: 0.3, terms: nameTerms },
   { weight: 1.5, thinning: 0.3, terms: serverTerms },
   { weight: 1.6, thinning: 0.5, terms: (tool) => splitTerms(tool.summary) },
@@ -31,26 +31,26 @@ const FIELDS: readonly Field[] = [
   { weight: 0.4, thinning: 0.7, terms: (tool) => parametersOf(tool).flatMap(([, about]) => splitTerms(about)) },
 ];
 
-/** The tools that have a word, with the weight of it in each: already saturated and multiplied by its rarity. */
+/** The tools that contain a word, with its weight in each, saturated and multiplied by its rarity. */
 export interface Postings {
   readonly tools: Uint32Array;
   readonly weights: Float32Array;
 }
 
-/** Everything a query needs to know about a snapshot. */
+/** Everything that a query needs. */
 export interface SearchIndex {
   readonly tools: readonly Tool[];
   readonly postings: ReadonlyMap<string, Postings>;
   readonly vocabulary: Vocabulary;
-  /** The words of each tool's own name, without its server's. */
+  /** The words of each tool's name, without its server's. */
   readonly names: readonly (readonly string[])[];
   /** The words of each tool's server. */
   readonly servers: readonly (readonly string[])[];
-  /** How rare a word is; the rarest for one that no tool has. */
+  /** The inverse document frequency; largest for a word that no tool contains. */
   rarityOf(term: string): number;
 }
 
-/** Per word the sum of its counts in each tool: thinned by the field's length and times the field's weight. */
+/** For each word, its weighted and length-normalized count in each tool. */
 type Sums = Map<string, Map<number, number>>;
 
 /** Reads every tool once. */
@@ -76,7 +76,7 @@ function toPostings(sum: ReadonlyMap<number, number>, rarity: number): Postings 
   return { tools, weights };
 }
 
-function addField(sums: Sums, { weight, thinning, terms }: Field, tools: readonly Tool[]): void {
+function addField(sums: Sums, { weight, thinning, terms }: SearchField, tools: readonly Tool[]): void {
   const all = tools.map(terms);
   const average = Math.max(1, all.reduce((sum, own) => sum + own.length, 0) / Math.max(1, tools.length));
   for (const [place, own] of all.entries()) {
@@ -89,7 +89,7 @@ function addField(sums: Sums, { weight, thinning, terms }: Field, tools: readonl
   }
 }
 
-/** Words, and neighbors written as one: `web_hook` is also found as `webhook`. */
+/** The words, and adjacent ones joined: `web_hook` is also found as `webhook`. */
 function nameTerms(tool: Tool): readonly string[] {
   const terms = [...new Set(splitTerms(tool.origin.remoteName.slice(0, MAX_NAME_LENGTH)))];
   return [...terms, ...terms.slice(1).map((term, at) => `${terms[at]}${term}`)];
@@ -99,7 +99,7 @@ function serverTerms({ origin }: Pick<Tool, "origin">): readonly string[] {
   return splitTerms(origin.connector.slice(0, MAX_NAME_LENGTH));
 }
 
-/** `slack_post_message` of the server slack is named post and message. */
+/** `slack_post_message` of the server slack has the name words `post` and `message`. */
 function ownNameTerms({ origin }: Tool): readonly string[] {
   const server = new Set(serverTerms({ origin }));
   const terms = [...new Set(splitTerms(origin.remoteName.slice(0, MAX_NAME_LENGTH)))];

@@ -1,4 +1,4 @@
-/** Search as a model uses it: other words, typos, plurals, filters, browsing and paging. */
+/** Search as a model uses it: synonyms, typos, plurals, filters, browsing and paging. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -54,7 +54,7 @@ const nearest = (name: string): readonly string[] => findNearest(SNAPSHOT, name,
 const best = (query: string): string | undefined => found({ query })[0];
 
 describe("a query", () => {
-  it("finds by name in any style, with plurals and typos", () => {
+  it("finds tools by name in any style, with plurals and typos", () => {
     assert.equal(best("listIssues"), "github.listIssues");
     assert.equal(best("list-issue"), "github.listIssues");
     assert.equal(best("isues"), "github.listIssues");
@@ -62,7 +62,7 @@ describe("a query", () => {
     assert.equal(best("send messages"), "chatapp.sendMessage");
     assert.equal(best("chan"), "chatapp.listChannels");
   });
-  it("finds by other words for the same", () => {
+  it("finds tools by synonyms", () => {
     assert.deepEqual(found({ query: "pr" }).slice(0, 2).toSorted(), [
       "github.createPullRequest",
       "github.listPullRequests",
@@ -73,35 +73,35 @@ describe("a query", () => {
     assert.equal(best("dir"), "files.makeFolder");
     assert.equal(best("msg"), "chatapp.sendMessage");
   });
-  it("finds by the plural of a word in capitals", () => {
+  it("finds tools by the plural of an acronym", () => {
     assert.equal(best("list PRs"), "github.listPullRequests");
     assert.deepEqual(found({ query: "PRs" }).slice(0, 2), found({ query: "pr" }).slice(0, 2));
     const acronyms = ["PRs", "getURLs", "listIDsOf", "APIs?", "ÜRLs", "USs", "ISsue"].map(splitWords);
     assert.deepEqual(acronyms, [["pr"], ["get", "url"], ["list", "id", "of"], ["api"], ["ürl"], ["us"], ["i", "ssue"]]);
   });
-  it("finds by the forms of a word, by two words in one and by one word in two", () => {
+  it("finds tools by word forms, joined words and split words", () => {
     assert.equal(best("deleting branches"), "github.deleteBranch");
     assert.equal(best("deleted branch"), "github.deleteBranch");
     assert.equal(best("pullrequest create"), "github.createPullRequest");
     assert.equal(best("list_pullrequests"), "github.listPullRequests");
   });
-  it("of a whole sentence is searched without its filler, and a server's name is a hint", () => {
+  it("ignores stop words in a sentence, and prefers a server that it names", () => {
     assert.equal(best("please could you show me all of the issues that we have"), "github.listIssues");
     assert.equal(best("I want to tell everybody in the chat about it"), "chatapp.sendMessage");
     assert.deepEqual(found({ query: "github" }).length, 5);
-    assert.deepEqual(found({ query: "send it to somebody@files.example" })[0], "chatapp.sendMessage");
+    assert.deepEqual(found({ query: "send it to someone@files.example" })[0], "chatapp.sendMessage");
   });
-  it("of filler only is searched as it is", () => {
+  it("uses stop words if a query has nothing else", () => {
     assert.deepEqual(found({ query: "of a" }).includes("github.listIssues"), true);
   });
-  it("finds by parameter, but a name counts more", () => {
+  it("finds tools by parameter, but ranks matching names higher", () => {
     assert.deepEqual(found({ query: "assignee" }), ["github.listIssues"]);
     assert.equal(best("project"), "github.getProject");
   });
-  it("that matches nothing finds nothing", () => {
+  it("returns no tools if nothing matches", () => {
     assert.deepEqual(search({ query: "zzzzzz" }), { tools: [] });
   });
-  it("says what a model needs to choose", () => {
+  it("returns what a model needs to choose a tool", () => {
     assert.deepEqual(search({ query: "delete branch", limit: 1 }).tools, [
       {
         name: "github.deleteBranch",
@@ -112,26 +112,26 @@ describe("a query", () => {
       },
     ]);
   });
-  it("is filtered by effect and by server, under either of its names", () => {
+  it("filters by effect and by either name of a server", () => {
     assert.deepEqual(found({ query: "delete", effect: "destroy" }), ["github.deleteBranch"]);
     assert.deepEqual(found({ query: "list", server: "chat-app" }), ["chatapp.listChannels"]);
     assert.deepEqual(found({ query: "list", server: "chatapp" }), ["chatapp.listChannels"]);
     assert.deepEqual(found({ query: "channels", server: "github" }), []);
   });
-  it("of a server that does not exist says so and names the nearest", () => {
-    const said = { code: "REQUEST_NOT_FOUND", message: 'There is no server "chat-ap"' };
+  it("refuses an unknown server and suggests the nearest", () => {
+    const said = { code: "REQUEST_NOT_FOUND", message: 'Unknown server "chat-ap"' };
     assert.throws(
       () => found({ server: "chat-ap" }),
       (error: unknown) => {
         assert.ok(error instanceof GloveboxError);
         assert.deepEqual({ code: error.code, message: error.message }, said);
-        assert.match(error.details.hint ?? "", /^Did you mean chatapp\? The servers are: chatapp, /);
+        assert.match(error.details.hint ?? "", /^Did you mean chatapp\? Servers: chatapp, /);
         return true;
       },
     );
     assert.throws(() => found({ server: "" }), { code: "REQUEST_NOT_FOUND" });
   });
-  it("may be long, but not too long, and of any characters", () => {
+  it("accepts any characters up to the maximum length of a query", () => {
     assert.deepEqual(found({ query: "z".repeat(1000) }), []);
     assert.throws(() => search({ query: "z".repeat(1001) }), { code: "REQUEST_INVALID" });
     fc.assert(
@@ -143,7 +143,7 @@ describe("a query", () => {
 describe("browsing", () => {
   const all = [...SNAPSHOT.tools.keys()];
 
-  it("goes through all tools in order, page by page", () => {
+  it("returns all tools in order, page by page", () => {
     const first = search({ limit: 4 });
     const second = search({ limit: 4, query: " ", ...(first.cursor !== undefined && { cursor: first.cursor }) });
     const third = search({ limit: 50, ...(second.cursor !== undefined && { cursor: second.cursor }) });
@@ -153,13 +153,13 @@ describe("browsing", () => {
     );
     assert.equal(third.cursor, undefined);
   });
-  it("has a page of ten unless asked otherwise, from 1 to 50", () => {
+  it("returns ten tools per page by default, and 1 to 50 on request", () => {
     assert.deepEqual([found({}).length, found({ limit: 1 }).length, found({ limit: 50 }).length], [10, 1, 10]);
     for (const limit of [0, 51, 1.5, -1, Number.NaN]) {
       assert.throws(() => search({ limit }), { code: "REQUEST_INVALID" });
     }
   });
-  it("refuses a cursor of another question, another catalog or nobody", () => {
+  it("refuses a cursor of another search or catalog, and an invented one", () => {
     const { cursor = "" } = search({ limit: 2 });
     const other = createSearch(
       createSnapshot(
@@ -190,10 +190,10 @@ describe("browsing", () => {
 });
 
 describe("the search of a snapshot", () => {
-  it("is made once per digest", () => {
+  it("is created once per snapshot digest", () => {
     assert.equal(createSearch({ ...SNAPSHOT, takenAt: 7 }), createSearch(SNAPSHOT));
   });
-  it("shows names without what is invisible, and not at book length", () => {
+  it("shows upstream names without invisible characters, shortened", () => {
     const hostile = createSnapshot(
       [
         contribution("x", [
@@ -209,18 +209,18 @@ describe("the search of a snapshot", () => {
 });
 
 describe("the nearest addresses", () => {
-  it("are those with the fewest differences", () => {
+  it("are the addresses with the fewest edits", () => {
     assert.deepEqual(nearest("github.listIssue")[0], "github.listIssues");
     assert.deepEqual(nearest("github.list_issues")[0], "github.listIssues");
     assert.deepEqual(nearest("listIssues")[0], "github.listIssues");
     assert.deepEqual(nearest("slack.sendMessage")[0], "chatapp.sendMessage");
   });
-  it("are none when nothing is near", () => {
+  it("are empty if no address is similar", () => {
     assert.deepEqual(nearest("zzzzzzzzzzz"), []);
     assert.deepEqual(nearest(""), []);
     assert.deepEqual(nearest("x".repeat(1_000_000)), []);
   });
-  it("are at most as many as asked for", () => {
+  it("are at most as many as requested", () => {
     assert.equal(findNearest(SNAPSHOT, "github.list", 1).length, 1);
     assert.equal(findNearest(SNAPSHOT, "github.listPullRequest", 0).length, 0);
   });

@@ -1,13 +1,13 @@
-/** Words for the index and for queries: names of every style fall apart alike. */
+/** Splits text into words for the index and for queries, in the same way for names of every style. */
 
 import { stem } from "./stem.ts";
 
 /**
- * `listPull_requests-v2` → `list`, `pull`, `requests`, `v2`, and `PRs` → `pr`: the plural of capitals is none of camel
- * case. Letters and digits of every script count.
+ * `listPull_requests-v2` → `list`, `pull`, `requests`, `v2`; `PRs` → `pr`, because a plural `s` after capitals does not
+ * start a camelCase word. Works for letters and digits of every script.
  */
 export function splitWords(text: string): readonly string[] {
-  // Nearly all text is ASCII, for which the same is done several times faster.
+  // Nearly all text is ASCII, for which the simpler patterns are several times faster.
   return isAscii(text) ? splitAscii(text) : splitUnicode(text);
 }
 
@@ -34,7 +34,7 @@ function splitUnicode(text: string): readonly string[] {
   return parted.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** The same words as stems, so that their forms meet. */
+/** Returns the stems of the words, so that different forms of a word match. */
 export function splitTerms(text: string): readonly string[] {
   return splitWords(text).map(stem);
 }

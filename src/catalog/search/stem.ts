@@ -1,18 +1,18 @@
-/** Brings the forms of an English word together: `deletes`, `deleted`, `deleting` and `deletion` are one. */
+/** Reduces the forms of an English word to one stem: `deletes`, `deleted`, `deleting` and `deletion` are equal. */
 
 const VOWEL = /[aeiouy]/;
 /** `run-n-ing`, `stop-p-ed`. */
 const DOUBLED = /([bdfgmnprt])\1$/;
 
-interface Ending {
+interface Suffix {
   readonly pattern: RegExp;
   readonly put: string;
-  /** How long the rest must be at least, so that `string` is not taken for a form of `str`. */
+  /** The minimum length of the rest, so that `string` is not a form of `str`. */
   readonly rest: number;
 }
 
-/** The first that fits is applied. Derived words come before their parts. */
-const ENDINGS: readonly Ending[] = [
+/** The first match is applied. Longer suffixes come before their parts. */
+const SUFFIXES: readonly Suffix[] = [
   { pattern: /ifications?$/, put: "ify", rest: 3 },
   { pattern: /(?:ation|ition|ator)s?$/, put: "", rest: 4 },
   { pattern: /(?:ate|ated|ating)$/, put: "", rest: 5 },
@@ -27,11 +27,11 @@ const ENDINGS: readonly Ending[] = [
 ];
 
 const stems = new Map<string, string>();
-/** Words come from servers and clients, so the memory of them is bounded. */
+/** Words come from servers and clients, so the cache is bounded. */
 const KEPT_STEMS = 20_000;
 const MAX_LENGTH = 40;
 
-/** A wrong stem on both sides still matches; only two words that become one would mislead. */
+/** A linguistically wrong stem does no harm as long as different words keep different stems. */
 export function stem(word: string): string {
   const known = stems.get(word);
   if (known !== undefined) return known;
@@ -44,7 +44,7 @@ export function stem(word: string): string {
 function toStem(word: string): string {
   if (word.length < 4 || word.length > MAX_LENGTH || !/^[a-z]+$/.test(word)) return word;
   const single = toSingular(word);
-  const ending = ENDINGS.find(({ pattern, rest }) => isForm(single, pattern, rest));
+  const ending = SUFFIXES.find(({ pattern, rest }) => isForm(single, pattern, rest));
   if (!ending) return dropE(single);
   return dropE(single.replace(ending.pattern, ending.put).replace(DOUBLED, "$1"));
 }

@@ -1,8 +1,8 @@
-/** Words of developers and offices that mean the same, or nearly. Data only; `parse-query.ts` applies it. */
+/** Synonyms of developers and offices. Data only; `parse-query.ts` applies it. */
 
 import { NEAR } from "./near-words.ts";
 
-/** Short forms and exact equals: a match counts almost as much as the word itself. Two words stand for both. */
+/** Abbreviations and exact synonyms: a match counts almost as much as the word itself. */
 const EQUALS: readonly string[] = [
   "pr | pull request",
   "mr | merge request",
@@ -115,7 +115,7 @@ const EQUALS: readonly string[] = [
   "x | twitter",
 ];
 
-/** Words that shape a sentence and say nothing about a tool. */
+/** Words that do not describe a tool. */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   [
     "a an and any anybody anyone are as at be been being but by can could did do does doing for from had has have",
@@ -129,7 +129,7 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(" ")),
 );
 
-/** The groups as lists of alternatives; an alternative of several words is one text with spaces. */
+/** Groups of alternatives; an alternative of several words is one string with spaces. */
 export const SYNONYM_GROUPS: readonly { readonly words: readonly string[]; readonly isNear: boolean }[] = [
   ...EQUALS.map((line) => ({ words: line.split(" | "), isNear: false })),
   ...NEAR.map((line) => ({ words: line.split(" | "), isNear: true })),

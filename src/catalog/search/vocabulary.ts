@@ -1,4 +1,4 @@
-/** The words of an index, and which of them a mistyped or unfinished word may have meant. */
+/** The words of an index, with corrections of typos and completions of prefixes. */
 
 /** Of a stem. */
 const MIN_LENGTH = 3;
@@ -10,24 +10,24 @@ const MAX_LONGER = 8;
 
 export interface Vocabulary {
   has(term: string): boolean;
-  /** Few letters changed, left out, added or swapped: the nearest, at most three. */
+  /** Returns the nearest words with few letters changed, removed, added or swapped: at most three. */
   findSimilar(word: string): readonly string[];
-  /** Words that begin so, at most eight. */
+  /** Returns words with this prefix, at most eight. */
   findLonger(beginning: string): readonly string[];
 }
 
-/** Words of one length, with the letters of each as bits. */
-interface Shelf {
+/** Words of one length, with the letters of each as a bit set. */
+interface LengthGroup {
   readonly terms: readonly string[];
   readonly letters: Int32Array;
 }
 
-/** By length and in order: nearly all words are passed over without being looked at. */
+/** Groups words by length, so that most of them are skipped without a comparison. */
 export function createVocabulary(words: Iterable<string>): Vocabulary {
   const sorted = [...words].toSorted();
   const known = new Set(sorted);
   const shelves = new Map(
-    [...Map.groupBy(sorted, (term) => term.length)].map(([length, terms]): [number, Shelf] => {
+    [...Map.groupBy(sorted, (term) => term.length)].map(([length, terms]): [number, LengthGroup] => {
       return [length, { terms, letters: Int32Array.from(terms, lettersOf) }];
     }),
   );
@@ -35,7 +35,7 @@ export function createVocabulary(words: Iterable<string>): Vocabulary {
   function findSimilar(word: string): readonly string[] {
     if (word.length < MIN_LENGTH || word.length > MAX_LENGTH) return [];
     const most = word.length >= LONG_LENGTH ? 2 : 1;
-    const near: Near[] = [];
+    const near: SimilarTerm[] = [];
     for (let length = Math.max(MIN_LENGTH, word.length - most); length <= word.length + most; length += 1) {
       const shelf = shelves.get(length);
       if (shelf) near.push(...findOn(shelf, word, most));
@@ -52,9 +52,9 @@ export function createVocabulary(words: Iterable<string>): Vocabulary {
   return { has: (term) => known.has(term), findSimilar, findLonger };
 }
 
-function findOn({ terms, letters }: Shelf, word: string, most: number): readonly Near[] {
+function findOn({ terms, letters }: LengthGroup, word: string, most: number): readonly SimilarTerm[] {
   const own = lettersOf(word);
-  const near: Near[] = [];
+  const near: SimilarTerm[] = [];
   for (let at = 0; at < terms.length; at += 1) {
     if (bitsOf((letters[at] ?? 0) ^ own) > 2 * most) continue;
     const term = terms[at] ?? "";
@@ -64,7 +64,7 @@ function findOn({ terms, letters }: Shelf, word: string, most: number): readonly
   return near;
 }
 
-/** Where `word` stands or would stand, by halves. */
+/** Binary search for the position of `word`. */
 function findPlace(sorted: readonly string[], word: string): number {
   let [from, to] = [0, sorted.length];
   while (from < to) {
@@ -75,18 +75,18 @@ function findPlace(sorted: readonly string[], word: string): number {
   return from;
 }
 
-interface Near {
+interface SimilarTerm {
   readonly term: string;
   readonly distance: number;
 }
 
-function nearestOf(near: readonly Near[]): readonly string[] {
+function nearestOf(near: readonly SimilarTerm[]): readonly string[] {
   const least = near.reduce((best, { distance }) => Math.min(best, distance), Infinity);
   const nearest = near.filter(({ distance }) => distance === least).map(({ term }) => term);
   return nearest.toSorted().slice(0, MAX_SIMILAR);
 }
 
-/** Which letters occur, one bit each. */
+/** Returns the set of letters, one bit each. */
 function lettersOf(word: string): number {
   let letters = 0;
   for (let at = 0; at < word.length; at += 1) letters |= 1 << (word.charCodeAt(at) & 31);
@@ -99,7 +99,7 @@ function bitsOf(value: number): number {
   return count;
 }
 
-/** Optimal string alignment, given up as soon as a whole row is over `most`. */
+/** Optimal string alignment distance (counts a swap as one edit); stops as soon as a whole row is above `most`. */
 function distanceOf(a: string, b: string, most: number): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);

@@ -1,4 +1,4 @@
-/** Learning beside the calls: what is kept, shown again, counted and written down, and what cannot hurt a call. */
+/** Learning from calls: what is stored, shown, counted and recorded, and that it cannot fail a call. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -41,7 +41,7 @@ async function withShapes(use: (ear: Ear) => Promise<void>): Promise<void> {
   await use({ store, shapes, drifts });
 }
 
-/** One after the other, each learned before the next. */
+/** Observes values one by one, each learned before the next. */
 async function observe(shapes: Shapes, values: readonly Json[], tool = TOOL): Promise<void> {
   for (const value of values) {
     shapes.observe(tool, value);
@@ -57,7 +57,7 @@ const find = (shapes: Shapes, tool = TOOL): JsonSchema | undefined =>
   shapes.addTo(snapshotOf(tool)).tools.get(tool.address)?.learned;
 
 describe("a learned shape", () => {
-  it("says from how many results it comes", () =>
+  it("states the number of results it was learned from", () =>
     withShapes(async ({ shapes }) => {
       assert.equal(find(shapes), undefined);
       await observe(shapes, ["a"]);
@@ -65,19 +65,19 @@ describe("a learned shape", () => {
       await observe(shapes, ["b"]);
       assert.deepEqual(find(shapes), { type: ["string"], description: "learned from 2 results" });
     }));
-  it("is neither kept nor shown of a tool whose results are private or written by strangers", () =>
+  it("is neither stored nor shown for a tool with private or untrusted results", () =>
     withShapes(async ({ store, shapes }) => {
       for (const label of ["private", "untrusted"] as const) {
         await observe(shapes, [{ id: 1 }], { ...TOOL, labels: [label] });
         assert.deepEqual([find(shapes), await store.shapes.list()], [undefined, []]);
       }
-      const labelled: Tool = { ...TOOL, labels: ["external"] };
-      await observe(shapes, [{ id: 1 }], labelled);
-      assert.equal(find(shapes, labelled)?.["description"], "learned from 1 result");
+      const labeled: Tool = { ...TOOL, labels: ["external"] };
+      await observe(shapes, [{ id: 1 }], labeled);
+      assert.equal(find(shapes, labeled)?.["description"], "learned from 1 result");
       // What was learned before the tool got its label is not shown any more.
       assert.equal(find(shapes, { ...TOOL, labels: ["private", "external"] }), undefined);
     }));
-  it("is there again in the next session", () =>
+  it("is loaded again in the next session", () =>
     withShapes(async ({ store, shapes }) => {
       await observe(shapes, [{ id: 1 }]);
       await using later = await openShapes({ store: store.shapes, now: () => 6, record: async () => undefined });
@@ -90,7 +90,7 @@ describe("a learned shape", () => {
         description: "learned from 2 results",
       });
     }));
-  it("ends with its definition", () =>
+  it("is dropped when the tool's definition changes", () =>
     withShapes(async ({ shapes }) => {
       const changed = { ...TOOL, digest: digest("2") };
       await observe(shapes, ["a", "b"]);
@@ -99,12 +99,12 @@ describe("a learned shape", () => {
       assert.deepEqual(find(shapes, changed), { type: ["number"], description: "learned from 1 result" });
       assert.equal(find(shapes), undefined);
     }));
-  it("is not learned where the server declares one", () =>
+  it("is not learned if the server declares an output schema", () =>
     withShapes(async ({ store, shapes }) => {
       await observe(shapes, ["a"], { ...TOOL, output: { type: "string" } });
       assert.deepEqual(await store.shapes.list(), []);
     }));
-  it("makes another snapshot only when there is something new to show", () =>
+  it("changes the snapshot only if there is something new to show", () =>
     withShapes(async ({ shapes }) => {
       const plain = snapshotOf(TOOL);
       const seen = new Set<CatalogSnapshot>();
@@ -118,7 +118,7 @@ describe("a learned shape", () => {
       assert.equal(seen.add(shapes.addTo(plain)).size, 5);
       assert.ok([...seen].every((snapshot) => snapshot.digest === plain.digest));
     }));
-  it("that was damaged in the store is learned anew", () =>
+  it("is learned again if the stored one is damaged", () =>
     withShapes(async ({ store }) => {
       const { connector, remoteName } = TOOL.origin;
       const row = { connector, remoteName, definition: TOOL.digest, samples: 3, changedAt: 1 };
@@ -133,17 +133,17 @@ describe("a learned shape", () => {
 describe("a drift", () => {
   const drift = (samples: number): Drift => ({ subject: "demo.list", detail: { definition: TOOL.digest, samples } });
 
-  it("is written down when a result does not fit what five results showed, once per change", () =>
+  it("is recorded once per change when a result differs from five earlier ones", () =>
     withShapes(async ({ shapes, drifts }) => {
       await observe(shapes, [1, 2, 3, 4, 5, "six", "seven", null, "nine"]);
       assert.deepEqual(drifts, [drift(6), drift(8)]);
     }));
-  it("is none while the shape is still being learned", () =>
+  it("is not recorded during the first five results", () =>
     withShapes(async ({ shapes, drifts }) => {
       await observe(shapes, [1, 2, 3, 4, "five"]);
       assert.deepEqual(drifts, []);
     }));
-  it("that cannot be written down stops nothing", async () => {
+  it("does not stop learning if it cannot be recorded", async () => {
     await using store = await openStore({ path: ":memory:", now: () => 5 });
     const record = async (): Promise<never> => Promise.reject(new Error("full"));
     await using shapes = await openShapes({ store: store.shapes, now: () => 5, record });
@@ -153,13 +153,13 @@ describe("a drift", () => {
 });
 
 describe("learning", () => {
-  it("takes eight results at once and lets the others pass", () =>
+  it("queues eight results and ignores further ones", () =>
     withShapes(async ({ shapes }) => {
       for (let n = 0; n < 100; n += 1) shapes.observe(TOOL, n);
       await shapes.settle();
       assert.equal(find(shapes)?.["description"], "learned from 8 results");
     }));
-  it("looks at every sixteenth result once nothing new comes", () =>
+  it("uses every 16th result once the shape is stable", () =>
     withShapes(async ({ store, shapes }) => {
       await observe(
         shapes,
@@ -172,7 +172,7 @@ describe("learning", () => {
       );
       assert.deepEqual(find(shapes)?.["type"], ["number", "string"]);
     }));
-  it("survives a store that is gone", async () => {
+  it("continues to learn without the store", async () => {
     const store = await openStore({ path: ":memory:", now: () => 5 });
     await store.close();
     await using shapes = await openShapes({ store: store.shapes, now: () => 5, record: async () => undefined });

@@ -1,7 +1,7 @@
 /**
- * Learns what tools return where their servers do not say. Shapes hold field names and types, never values; they belong
- * to a tool's definition and are shared by all principals, so nothing is learned of tools that are private or
- * untrusted. Learning waits until the reply has gone, looks at a bounded part of it, and cannot fail a call.
+ * Learns the result types of tools whose servers do not declare them. Shapes hold field names and types, never values.
+ * They belong to a tool's definition and are shared by all principals, so nothing is learned from tools that are private
+ * or untrusted. Learning starts after the reply was sent, uses a bounded part of it, and cannot fail a call.
  */
 
 import type {
@@ -18,21 +18,21 @@ import type { Store } from "../../store/index.ts";
 import { isSameShape, mergeShapes, parseShape, shapeOf, toSchema } from "./shape.ts";
 import type { Shape } from "./shape.ts";
 
-/** What was learned so far, and the ear for more. */
+/** The learned shapes. */
 export interface Shapes extends AsyncDisposable {
   /**
-   * The snapshot with what was learned about its tools, each under exactly its definition. The same object until there
-   * is something new to show, which is at most twice a second. Its digest stays: shapes are shown, never checked against.
+   * Adds the learned shapes to the tools of a snapshot, each for exactly its definition. Returns the same object until
+   * there is something new, at most twice a second. The digest stays the same: shapes are shown, never enforced.
    */
   addTo(snapshot: CatalogSnapshot): CatalogSnapshot;
-  /** Returns at once and never throws. */
+  /** Returns immediately and never throws. */
   observe(tool: Tool, value: Json): void;
-  /** Resolves when everything observed so far is learned and, if it can be, stored. */
+  /** Resolves when all observed results are learned and, if possible, stored. */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A settled shape that a new result did not fit. */
+/** A change of an established shape by a new result. */
 export interface Drift {
   readonly subject: string;
   readonly detail: JsonObject;
@@ -41,22 +41,22 @@ export interface Drift {
 export interface ShapesOptions {
   readonly store: Store["shapes"];
   readonly now: () => Instant;
-  /** Writes a drift down; at most one for each change of a shape. */
+  /** Records a drift; called at most once for each change of a shape. */
   readonly record: (drift: Drift) => Promise<unknown>;
 }
 
 const FLUSH_MS = 500;
-/** Results that wait to be looked at; further ones teach nothing. */
+/** Results that wait to be processed; further ones are ignored. */
 const MAX_WAITING = 8;
-/** After so many results without a change only every sixteenth is looked at. */
+/** After this many results without a change, only every 16th is used. */
 const STABLE_SAMPLES = 20;
 const SAMPLED_EVERY = 16;
-/** A change after so many results is a drift; before, it is learning. */
+/** A change after this many results is a drift; before, it is learning. */
 const SETTLED_SAMPLES = 5;
-/** Tools with a shape; further ones are not learned. */
+/** Tools with a shape; further tools are ignored. */
 const MAX_SHAPES = 10_000;
 
-interface Learned {
+interface LearnedShape {
   readonly connector: ConnectorId;
   readonly remoteName: string;
   readonly definition: Digest;
@@ -68,13 +68,13 @@ interface Learned {
   seen: number;
   isDirty: boolean;
   hasDrifted: boolean;
-  /** What snapshots show, as of the last flush; its description says from how many results it comes. */
+  /** What snapshots show since the last flush; its description contains the number of results. */
   published?: JsonSchema;
 }
 
-/** Loads what earlier sessions learned. A store that cannot be read means starting anew. */
+/** Loads the shapes of earlier sessions. If the store cannot be read, learning starts again. */
 export async function openShapes({ store, now, record }: ShapesOptions): Promise<Shapes> {
-  const learned = new Map<string, Learned>();
+  const learned = new Map<string, LearnedShape>();
   const waiting: (readonly [Tool, Json])[] = [];
   let version = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -91,7 +91,7 @@ export async function openShapes({ store, now, record }: ShapesOptions): Promise
     try {
       learn(learned, ...next);
     } catch {
-      // A shape is help, and the call has long been answered.
+      // Shapes are optional, and the call was answered before.
     }
     if (timer) return;
     timer = setTimeout(flush, FLUSH_MS);
@@ -133,7 +133,7 @@ export async function openShapes({ store, now, record }: ShapesOptions): Promise
   };
 }
 
-function addShapes(snapshot: CatalogSnapshot, shapes: ReadonlyMap<string, Learned>): CatalogSnapshot {
+function addShapes(snapshot: CatalogSnapshot, shapes: ReadonlyMap<string, LearnedShape>): CatalogSnapshot {
   const tools = [...snapshot.tools].map(([address, tool]) => {
     const known = isLearnable(tool) ? shapes.get(keyOf(tool.origin)) : undefined;
     const learned = known?.definition === tool.digest ? known.published : undefined;
@@ -142,7 +142,7 @@ function addShapes(snapshot: CatalogSnapshot, shapes: ReadonlyMap<string, Learne
   return Object.freeze({ ...snapshot, tools: new Map(tools) });
 }
 
-/** Names of fields are data: shown to a session that has read nothing, they would come without their label. */
+/** Field names are data: a session that never read a result must not see them without their label. */
 function isLearnable({ output, labels = [] }: Tool): boolean {
   return !output && labels.every((label) => label === "external");
 }
@@ -151,7 +151,7 @@ function keyOf({ connector, remoteName }: { readonly connector: string; readonly
   return JSON.stringify([connector, remoteName]);
 }
 
-function isWorthLearning(learned: ReadonlyMap<string, Learned>, { origin, digest }: Tool): boolean {
+function isWorthLearning(learned: ReadonlyMap<string, LearnedShape>, { origin, digest }: Tool): boolean {
   const known = learned.get(keyOf(origin));
   if (!known) return learned.size < MAX_SHAPES;
   if (known.definition !== digest || known.stable < STABLE_SAMPLES) return true;
@@ -159,8 +159,8 @@ function isWorthLearning(learned: ReadonlyMap<string, Learned>, { origin, digest
   return known.seen % SAMPLED_EVERY === 0;
 }
 
-/** Another definition starts anew: what the old one returned says nothing about it. */
-function learn(learned: Map<string, Learned>, tool: Tool, value: Json): void {
+/** A new definition starts again: results of the old one do not apply to it. */
+function learn(learned: Map<string, LearnedShape>, tool: Tool, value: Json): void {
   const { connector, remoteName } = tool.origin;
   const found = learned.get(keyOf(tool.origin));
   const known = found?.definition === tool.digest ? found : undefined;
@@ -178,14 +178,14 @@ function learn(learned: Map<string, Learned>, tool: Tool, value: Json): void {
     samples,
     stable: isChanged ? 0 : (known?.stable ?? 0) + 1,
     seen: known?.seen ?? 0,
-    // The number of results in the note is refreshed ever more rarely.
+    // The published number of results is updated at powers of two.
     isDirty: known?.isDirty === true || isChanged || Number.isInteger(Math.log2(samples)),
     hasDrifted: known?.hasDrifted === true || (isChanged && samples > SETTLED_SAMPLES),
   });
 }
 
-/** Makes it visible, and answers what there is to write down about it. */
-function publish(known: Learned): Learned {
+/** Makes the shape visible, and returns a copy to store. */
+function publish(known: LearnedShape): LearnedShape {
   const results = known.samples === 1 ? "1 result" : `${known.samples} results`;
   known.published = Object.freeze({ ...toSchema(known.shape), description: `learned from ${results}` });
   const copy = { ...known };
@@ -194,8 +194,8 @@ function publish(known: Learned): Learned {
   return copy;
 }
 
-/** Failures are not reported: the next change is a new attempt. */
-async function save(changed: readonly Learned[], { store, now, record }: ShapesOptions): Promise<void> {
+/** Ignores failures: the next change tries again. */
+async function save(changed: readonly LearnedShape[], { store, now, record }: ShapesOptions): Promise<void> {
   for (const { connector, remoteName, definition, shape, samples, hasDrifted, address } of changed) {
     const row = {
       connector,
@@ -212,18 +212,18 @@ async function save(changed: readonly Learned[], { store, now, record }: ShapesO
 
 type ShapeRow = Parameters<Store["shapes"]["put"]>[0];
 
-function fromRow({ connector, remoteName, definition, shape: text, samples }: ShapeRow): Learned | undefined {
+function fromRow({ connector, remoteName, definition, shape: text, samples }: ShapeRow): LearnedShape | undefined {
   const shape = parseShapeText(text);
   if (!shape) return undefined;
   const state = { address: "", stable: 0, seen: 0, isDirty: false, hasDrifted: false };
-  const known: Learned = { connector, remoteName, definition, shape, samples, ...state };
+  const known: LearnedShape = { connector, remoteName, definition, shape, samples, ...state };
   publish(known);
   return known;
 }
 
 function parseShapeText(text: string): Shape | undefined {
   try {
-    return parseShape(JSON.parse(text) as Json);
+    return parseShape(JSON.parse(text));
   } catch {
     return undefined;
   }

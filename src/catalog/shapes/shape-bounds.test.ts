@@ -1,4 +1,4 @@
-/** The bounds within which a result teaches: how deep and how far it is looked at, just below, at and above. */
+/** The bounds on the depth and size of results that are learned: just below, at and above. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -10,12 +10,12 @@ const MAX_DEPTH = 8;
 const MAX_NODES = 3000;
 const ROW = 50;
 
-/** A number inside of so many lists. */
+/** A number inside this many nested arrays. */
 function nest(lists: number): Json {
   return lists === 0 ? 1 : [nest(lists - 1)];
 }
 
-/** What is said about the innermost place of lists in lists. */
+/** The shape of the innermost value of nested arrays. */
 function innermost(schema: JsonObject): Json {
   const { items } = schema;
   return items === undefined ? schema : innermost(items as JsonObject);
@@ -24,7 +24,7 @@ function innermost(schema: JsonObject): Json {
 const row = (length: number): Json => Array.from({ length }, () => 1);
 const rows = (count: number): Json[] => Array.from({ length: count }, () => row(ROW));
 
-/** An object of which `nodes` places come before its field `last`: itself, lists, rows and their items. */
+/** An object with `nodes` nodes before its field `last`: itself, arrays, rows and their items. */
 function fill(nodes: number): Json {
   const full = rows(ROW);
   const some = rows(8);
@@ -32,17 +32,17 @@ function fill(nodes: number): Json {
   return { full, some: [...some, row(nodes - counted)], last: "x" };
 }
 
-describe("the depth of what a result teaches", () => {
+describe("the depth of a learned shape", () => {
   for (const [lists, known] of [
     [MAX_DEPTH - 1, { type: ["number"] }],
     [MAX_DEPTH, { type: ["number"] }],
     [MAX_DEPTH + 1, {}],
   ] as const) {
-    it(`is ${lists === MAX_DEPTH + 1 ? "passed" : "kept"} with ${lists} levels`, () => {
+    it(`${lists === MAX_DEPTH + 1 ? "drops" : "keeps"} the innermost type of ${lists} nested arrays`, () => {
       assert.deepEqual(innermost(toSchema(shapeOf(nest(lists)))), known);
     });
   }
-  it("of a stored shape is read up to one level more, which is what is left of a deeper value", () => {
+  it("parses a stored shape up to one level deeper than it learns", () => {
     const stored = (levels: number): JsonObject => (levels === 0 ? {} : { type: ["array"], items: stored(levels - 1) });
     const isRead = (levels: number): boolean => parseShape(stored(levels)) !== undefined;
     assert.deepEqual([MAX_DEPTH, MAX_DEPTH + 1, MAX_DEPTH + 2].map(isRead), [true, true, false]);
@@ -51,13 +51,13 @@ describe("the depth of what a result teaches", () => {
   });
 });
 
-describe("the number of places that a result is looked at in", () => {
+describe("the size of a learned shape", () => {
   for (const [before, isSeen] of [
     [MAX_NODES - 2, true],
     [MAX_NODES - 1, true],
     [MAX_NODES, false],
   ] as const) {
-    it(`${isSeen ? "includes" : "ends before"} a field with ${before} places before it`, () => {
+    it(`${isSeen ? "includes" : "omits"} a field after ${before} nodes`, () => {
       const { required } = toSchema(shapeOf(fill(before)));
       assert.deepEqual(required, isSeen ? ["full", "last", "some"] : ["full", "some"]);
     });

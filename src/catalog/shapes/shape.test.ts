@@ -1,4 +1,4 @@
-/** What results teach: fields and types, never values, from any value in bounded time. */
+/** Shapes of results: fields and types, never values, from any value in bounded time. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -9,7 +9,7 @@ import { looksLikeData } from "./looks-like-data.ts";
 import { MAX_SHAPE_CHARACTERS, isSameShape, mergeShapes, parseShape, shapeOf, toSchema } from "./shape.ts";
 import type { Shape } from "./shape.ts";
 
-/** Far above what any of these takes, far below what looking at all of a hostile value would. */
+/** Far above the normal time, far below the time for a whole hostile value. */
 const AT_ONCE_MS = 3_000;
 
 const learn = (...values: readonly Json[]): Shape => values.map((value) => shapeOf(value)).reduce(mergeShapes);
@@ -23,7 +23,7 @@ const NUMBER: Shape = { type: ["number"] };
 const mapOf = (additionalProperties: Shape): Shape => ({ type: ["object"], additionalProperties });
 
 describe("a shape", () => {
-  it("has the fields and types of a result", () => {
+  it("contains the fields and types of a result", () => {
     assert.deepEqual(learn("secret"), STRING);
     assert.deepEqual(
       learn({ id: 1, tags: ["a"] }),
@@ -31,7 +31,7 @@ describe("a shape", () => {
     );
     assert.deepEqual(learn([]), { type: ["array"] });
   });
-  it("makes optional what some results lack, and unites types", () => {
+  it("makes fields optional that some results lack, and unites types", () => {
     assert.deepEqual(
       learn({ id: 1, name: "a" }, { id: null }),
       object({ id: { type: ["null", "number"] }, name: STRING }, "id"),
@@ -50,7 +50,7 @@ describe("a shape", () => {
       { numRuns: 300 },
     );
   });
-  it("survives being written down", () => {
+  it("is equal after it was stored and parsed", () => {
     const shape = learn({ a: [1, "x"], "@id": { b: null } }, { a: [] });
     assert.deepEqual(parseShape(JSON.parse(JSON.stringify(toSchema(shape)))), shape);
     for (const raw of [null, 1, [], { type: "string" }, { items: 1 }, { properties: [] }, { properties: { a: 1 } }]) {
@@ -60,11 +60,11 @@ describe("a shape", () => {
 });
 
 describe("an object that is a map", () => {
-  it("loses its names when one of them looks like data", () => {
+  it("becomes a map without names if one key looks like data", () => {
     assert.deepEqual(learn({ "ada@example.com": 1, name: 2 }), mapOf(NUMBER));
     assert.deepEqual(learn({ first: 1, name: 2 }), object({ first: NUMBER, name: NUMBER }, "first", "name"));
   });
-  it("is one with more than 64 fields", () => {
+  it("becomes a map with more than 64 fields", () => {
     const names = Array.from(
       { length: 65 },
       (_, at) => `${String.fromCharCode(97 + (at % 26))}${"x".repeat(at % 7)}n${at}`,
@@ -73,18 +73,18 @@ describe("an object that is a map", () => {
     assert.equal(Object.keys(wide(64).properties ?? {}).length, 64);
     assert.deepEqual(wide(65), mapOf(NUMBER));
   });
-  it("is one when many fields have the same structure", () => {
+  it("becomes a map if many fields have the same structure", () => {
     const people = (...names: readonly string[]) => Object.fromEntries(names.map((name) => [name, { age: 1 }]));
     const names = ["ada", "bob", "cy", "dan", "eve", "fay", "gus", "hal"];
     assert.deepEqual(learn(people(...names)), mapOf(object({ age: NUMBER }, "age")));
     assert.equal(Object.keys(learn(people(...names.slice(1))).properties ?? {}).length, 7);
   });
-  it("is one when results share no name and every field is alike", () => {
+  it("becomes a map if results share no field and all fields have one type", () => {
     const results = ["ada", "bob", "cy", "dan", "eve", "fay", "gus", "hal"].map((name) => ({ [name]: 1 }));
     assert.deepEqual(learn(...results), mapOf(NUMBER));
     assert.equal(Object.keys(learn(...results.slice(1)).properties ?? {}).length, 7);
   });
-  it("stays one", () =>
+  it("stays a map after further results", () =>
     assert.deepEqual(learn({ "2026-01-01": 1 }, { total: "x" }), mapOf({ type: ["number", "string"] })));
 });
 
@@ -145,7 +145,7 @@ describe("a hostile result", () => {
     ["the name __proto__", () => JSON.parse('{"__proto__":{"polluted":1},"constructor":{"a":1}}') as Json],
   ];
   for (const [name, create] of cases) {
-    it(`costs little and stays small: ${name}`, () => {
+    it(`has a small shape in bounded time: ${name}`, () => {
       const value = create();
       const start = process.threadCpuUsage(); // a busy machine does not decide
       const shape = learn(value, value);
@@ -154,7 +154,7 @@ describe("a hostile result", () => {
       assert.equal(Object.hasOwn(Object.prototype, "polluted"), false);
     });
   }
-  it("is cut at its deepest levels when it says too much", () => {
+  it("loses the deepest levels of its shape if that is too large", () => {
     const names = "abcdefghij".split("");
     const wide = (depth: number): Json =>
       depth === 0
@@ -170,7 +170,7 @@ describe("a hostile result", () => {
       rows.map(([name]) => name),
     );
   });
-  it("never leaves a value behind", () => {
+  it("never leaves a value in its shape", () => {
     const canary = "canary-7f3a";
     fc.assert(
       fc.property(fc.array(fc.jsonValue({ maxDepth: 2 }), { maxLength: 3 }), (values) => {

@@ -1,16 +1,16 @@
 /**
- * The shape of results: fields and types, never a value. A shape is JSON Schema of a small kind, so that whatever shows
- * a schema can show it. Everything here is pure and bounded, because a server chooses the results.
+ * The shape of results: fields and types, never values. A shape is a small subset of JSON Schema, so code that shows a
+ * schema can show it. Everything here is pure and bounded, because servers choose the results.
  */
 
-import { canonicalJson, isJsonObject } from "../../domain/index.ts";
+import { canonicalJson, defined, isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
 import { looksLikeData } from "./looks-like-data.ts";
 
 const KINDS = ["array", "boolean", "null", "number", "object", "string"] as const;
 type Kind = (typeof KINDS)[number];
 
-/** Without `type` nothing is known about the place. An object has `properties`, or `additionalProperties` as a map. */
+/** Without `type` nothing is known. An object has `properties`; a map has `additionalProperties`. */
 export interface Shape {
   readonly type?: readonly Kind[];
   readonly items?: Shape;
@@ -25,28 +25,28 @@ const MAX_ITEMS = 50;
 const MAX_DEPTH = 8;
 /** An object with more fields is a map. */
 const MAX_FIELDS = 64;
-/** So many fields of one and the same shape are entries of a map, unless every result has them all. */
+/** This many fields of the same shape are entries of a map, unless every result has them all. */
 const MAP_FIELDS = 8;
-/** Of a whole shape, as JSON text. */
+/** Of a whole shape, as JSON. */
 export const MAX_SHAPE_CHARACTERS = 8192;
 
-/** What one value teaches. Of large values a part is looked at; fields behind it count as optional. */
+/** Returns the shape of a value. Of a large value only a part is used; fields beyond it are optional. */
 export function shapeOf(value: Json): Shape {
   return shrink(look(value, 0, { nodes: MAX_NODES }));
 }
 
-/** What both have in common: a field that one lacks is optional, types are united. */
+/** Merges two shapes: a field that one lacks is optional, and types are united. */
 export function mergeShapes(one: Shape, other: Shape): Shape {
   return shrink(merge(one, other));
 }
 
-/** True when they say the same. */
+/** True if both shapes are equal. */
 export function isSameShape(one: Shape, other: Shape): boolean {
   return toText(one) === toText(other);
 }
 
-/** A stored shape, or `undefined` when it is none. */
-export function parseShape(raw: Json, depth = 0): Shape | undefined {
+/** Returns a stored shape, or `undefined` if it is invalid. */
+export function parseShape(raw: unknown, depth = 0): Shape | undefined {
   if (!isJsonObject(raw) || depth > MAX_DEPTH + 1) return undefined;
   const { type, items, properties, required, additionalProperties } = raw;
   const shape: { -readonly [Key in keyof Shape]: Shape[Key] } = {};
@@ -81,11 +81,11 @@ function parseFields(raw: Json, depth: number): Readonly<Record<string, Shape>> 
   return Object.fromEntries(fields);
 }
 
-interface Budget {
+interface NodeBudget {
   nodes: number;
 }
 
-function look(value: Json, depth: number, budget: Budget): Shape {
+function look(value: Json, depth: number, budget: NodeBudget): Shape {
   budget.nodes -= 1;
   if (typeof value !== "object" || value === null) return { type: [kindOf(value)] };
   if (depth >= MAX_DEPTH) return UNKNOWN;
@@ -98,7 +98,7 @@ function kindOf(value: Json): Kind {
   return typeof value === "boolean" ? "boolean" : "null";
 }
 
-function lookAtItems(items: readonly Json[], depth: number, budget: Budget): Shape {
+function lookAtItems(items: readonly Json[], depth: number, budget: NodeBudget): Shape {
   let item: Shape | undefined;
   for (const value of items.slice(0, MAX_ITEMS)) {
     if (budget.nodes < 1) break;
@@ -108,7 +108,7 @@ function lookAtItems(items: readonly Json[], depth: number, budget: Budget): Sha
   return item ? { type: ["array"], items: item } : { type: ["array"] };
 }
 
-function lookAtFields(value: JsonObject, depth: number, budget: Budget): Shape {
+function lookAtFields(value: JsonObject, depth: number, budget: NodeBudget): Shape {
   const keys = Object.keys(value);
   const fields: [string, Shape][] = [];
   for (const key of keys.slice(0, MAX_FIELDS)) {
@@ -121,7 +121,7 @@ function lookAtFields(value: JsonObject, depth: number, budget: Budget): Shape {
   return isMap ? toMap(shape) : shape;
 }
 
-/** Many entries that are all the same structure: persons by name rather than fields of one thing. */
+/** True for many entries of the same structure, such as people by name. */
 function isMapOfObjects(fields: readonly (readonly [string, Shape])[]): boolean {
   if (fields.length < MAP_FIELDS) return false;
   const isStructured = fields.every(([, { type }]) => type?.includes("object") === true);
@@ -151,7 +151,7 @@ function mergeFields(one: Shape, other: Shape): Pick<Shape, "properties" | "requ
   return pickFields(isMap ? toMap(merged) : merged);
 }
 
-/** Results that share no field, yet all fields have one type: the names are the data. */
+/** True if all fields have one type. If results share no field either, the names are data. */
 function isUniform(properties: Readonly<Record<string, Shape>>): boolean {
   const shapes = Object.values(properties);
   return shapes.length >= MAP_FIELDS && new Set(shapes.map(toText)).size === 1;
@@ -172,7 +172,7 @@ function joinMaps(one: Shape, other: Shape): Shape {
   return { type: ["object"], additionalProperties: values.length === 0 ? UNKNOWN : values.reduce(merge) };
 }
 
-/** The same object as a map from any name: no name of it is left. */
+/** Turns an object into a map without any of its names. */
 function toMap(shape: Shape): Shape {
   if (shape.additionalProperties) return shape;
   const values = Object.values(shape.properties ?? {});
@@ -180,14 +180,10 @@ function toMap(shape: Shape): Shape {
 }
 
 function pickFields({ properties, required, additionalProperties }: Shape) {
-  return {
-    ...(properties && { properties }),
-    ...(required && { required }),
-    ...(additionalProperties && { additionalProperties }),
-  };
+  return defined({ properties, required, additionalProperties });
 }
 
-/** Too large a shape loses its deepest levels first. */
+/** Removes the deepest levels of a shape that is too large. */
 function shrink(shape: Shape): Shape {
   let kept = shape;
   for (let depth = MAX_DEPTH; toText(kept).length > MAX_SHAPE_CHARACTERS && depth >= 0; depth -= 1) {
@@ -209,19 +205,19 @@ function cut(shape: Shape, depth: number): Shape {
   };
 }
 
-/** Independent of the order in which fields were seen. */
+/** Does not depend on the order of fields. */
 function toText(shape: Shape): string {
   return canonicalJson(toSchema(shape));
 }
 
-/** The shape as the plain JSON that it is. */
+/** Returns the shape as JSON Schema. */
 export function toSchema({ type, items, properties, required, additionalProperties }: Shape): JsonObject {
   const fields = Object.entries(properties ?? {}).map(([name, field]) => [name, toSchema(field)] as const);
-  return {
-    ...(type && { type }),
-    ...(items && { items: toSchema(items) }),
-    ...(properties && { properties: Object.fromEntries(fields) }),
-    ...(required && { required: required.toSorted() }),
-    ...(additionalProperties && { additionalProperties: toSchema(additionalProperties) }),
-  };
+  const schema: Record<string, Json> = {};
+  if (type) schema["type"] = type;
+  if (items) schema["items"] = toSchema(items);
+  if (properties) schema["properties"] = Object.fromEntries(fields);
+  if (required) schema["required"] = required.toSorted();
+  if (additionalProperties) schema["additionalProperties"] = toSchema(additionalProperties);
+  return schema;
 }
