@@ -1,4 +1,4 @@
-/** The front door of `policy`: decides allow, ask or deny, and carries nothing out. */
+/** The interface of `policy`: decides allow, ask or deny, and carries nothing out. */
 
 export type { ApprovalChoice, ApprovalQuery, Approvals } from "./approvals/approvals.ts";
 export { createDesk } from "./approvals/create-desk.ts";
@@ -12,12 +12,12 @@ export { decide } from "./rules/decide.ts";
 export type { DecisionInput } from "./rules/decide.ts";
 export { describeCondition, explain } from "./rules/explain.ts";
 export type { Explanation, RuleFinding } from "./rules/explain.ts";
-export { isFlowRule, pickStricter } from "./flows/judge-flow.ts";
+export { isFlowRule } from "./flows/judge-flow.ts";
+export { pickStricter } from "./decision.ts";
 export { createLabeler, applyLabelRules } from "./flows/label-tools.ts";
 export { findServerPlaces } from "./flows/find-server.ts";
 export { openFlows } from "./flows/open-flows.ts";
 export type { CallFlow, ExecutionFlow, Flows } from "./flows/open-flows.ts";
-export { matchesTool } from "./matches-tool.ts";
 export { openPolicy } from "./rules/open-policy.ts";
 export type { Policy } from "./rules/open-policy.ts";
 export { openQuotas, releaseLostQuota } from "./quotas/open-quotas.ts";

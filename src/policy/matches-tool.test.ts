@@ -1,4 +1,4 @@
-/** What each kind of pattern reaches, and what only looks like a pattern. */
+/** What each kind of pattern matches, and what is not a pattern. */
 
 import assert from "node:assert/strict";
 import { it } from "node:test";
@@ -10,20 +10,20 @@ const matched = (pattern: string, addresses: readonly string[]): readonly string
 
 const ADDRESSES = ["git.push", "github.push", "github.pushAll", "files.push"];
 
-it("matches everything with a star", () => {
+it("matchesTool matches every tool with a star", () => {
   assert.deepEqual(matched("*", ADDRESSES), ADDRESSES);
 });
 
-it("matches one whole namespace and none that begins alike", () => {
+it("matchesTool matches one namespace and none with the same prefix", () => {
   assert.deepEqual(matched("git.*", ADDRESSES), ["git.push"]);
   assert.deepEqual(matched("github.*", ADDRESSES), ["github.push", "github.pushAll"]);
 });
 
-it("matches one tool exactly", () => {
+it("matchesTool matches one tool exactly", () => {
   assert.deepEqual(matched("github.push", ADDRESSES), ["github.push"]);
 });
 
-it("takes nothing else for a pattern", () => {
+it("matchesTool treats nothing else as a pattern", () => {
   for (const pattern of ["", "git*", "*.push", "*.*", ".*", "github.push*", "GITHUB.*", "github", "g.*"]) {
     assert.deepEqual(matched(pattern, ADDRESSES), [], pattern);
   }

@@ -1,38 +1,38 @@
-/** What can be asked of the queue of questions to people. No model has a way to decide one. */
+/** The queue of approvals. A model has no way to decide one. */
 
 import type { Approval, ApprovalId, ApprovalRequests, ExecutionId, Principal } from "../../domain/index.ts";
 
-/** What a person says. Without a scope it counts for the one call. */
+/** A person's decision. The scope defaults to the one call. */
 export interface ApprovalChoice {
   readonly verdict: "approve" | "reject";
   readonly scope?: NonNullable<Approval["scope"]>;
   readonly note?: string;
 }
 
-/** A page of the queue: those that wait first, then newest first. */
+/** A page of the queue: pending ones first, then newest first. */
 export interface ApprovalQuery {
-  /** 200 at most; left out, 50, or all of one execution. */
+  /** At most 200. Defaults to 50, or to all approvals of one execution. */
   readonly limit?: number;
-  /** Only those that wait; settled ones too when left out. */
+  /** Only pending ones. */
   readonly isPending?: boolean;
   readonly execution?: ExecutionId;
-  /** Go on after this one. */
+  /** Continue after this one. */
   readonly after?: ApprovalId;
 }
 
-/** Several processes may have the same queue open; the first decision counts. Closing it ends the waiting. */
+/** Several processes can open the same queue; the first decision counts. Closing it rejects all waiting calls. */
 export interface Approvals extends ApprovalRequests, AsyncDisposable {
   /**
-   * For operators: POLICY_DENIED for anybody else, whatever id is known. REQUEST_NOT_FOUND when there is none,
-   * REQUEST_CONFLICT when it was settled before. A wider scope settles those that wait and are alike, too.
+   * Rejects with POLICY_DENIED unless `by` is an operator, with REQUEST_NOT_FOUND for an unknown id, and with
+   * REQUEST_CONFLICT if it is no longer pending. A wider scope also decides the pending approvals that it covers.
    */
   decide(id: ApprovalId, choice: ApprovalChoice, by: Principal): Promise<Approval>;
-  /** One that `find` rejects is in it, marked as damaged. */
+  /** An approval that `find` rejects is included, marked as damaged. */
   list(query: ApprovalQuery): Promise<readonly Approval[]>;
-  /** What of an execution waits, oldest first. Opens no arguments, so it can be asked often. */
+  /** Returns the pending approvals of an execution, oldest first. Cheap: reads no arguments. */
   waiting(execution: ExecutionId): Promise<readonly Pick<Approval, "id" | "principal">[]>;
-  /** Takes back what was decided, or a question that still waits. Rejects as `decide` does. */
+  /** Withdraws a decision or a pending request. Rejects as `decide` does. */
   revoke(id: ApprovalId, by: Principal): Promise<Approval>;
-  /** Hears of everything that is settled from now on, by whichever process. Returns the way to stop listening. */
+  /** Calls `listener` for every approval that is no longer pending, whichever process decided it. Returns a function that stops it. */
   onDecided(listener: (approval: Approval) => void): () => void;
 }

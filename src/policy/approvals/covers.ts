@@ -1,12 +1,13 @@
-/** Which approval counts for a call, and which calls a decision reaches. Pure: the store and the clock are elsewhere. */
+/** Which approval applies to a call, and which calls a decision covers. Pure functions. */
 
+import { HOUR_MS } from "../../timing/index.ts";
 import type { Approval, Instant } from "../../domain/index.ts";
 import type { ApprovalCall, ApprovalHead } from "../../store/index.ts";
 
-/** How long a decision for a session counts where the client has no sessions: all its requests would be one for days. */
-export const SESSIONLESS_MS = 8 * 60 * 60 * 1000;
+/** How long a decision for a session is valid if the client has no sessions: else it would be valid for days. */
+export const SESSIONLESS_MS = 8 * HOUR_MS;
 
-/** The one of this very call before any that is remembered, and of those a rejection before a yes. */
+/** Prefers the approval of this call to a remembered one, and a remembered rejection to a remembered approval. */
 export function chooseFor(
   call: ApprovalCall,
   related: readonly ApprovalHead[],
@@ -18,7 +19,7 @@ export function chooseFor(
   return remembered.find(({ state }) => state === "rejected") ?? remembered[0];
 }
 
-/** Whether a decision with this scope, given for one call, is also one for another. Never for another tool or rule. */
+/** Returns true if a decision about one call also applies to another one. Never for another tool or rule. */
 export function reaches(decided: ApprovalHead, call: ApprovalCall): boolean {
   if (!isAlike(decided, call)) return false;
   switch (decided.scope) {
@@ -34,12 +35,12 @@ export function reaches(decided: ApprovalHead, call: ApprovalCall): boolean {
   }
 }
 
-/** Pending in the store though its time is over is expired for everybody who looks. */
+/** A pending approval whose time is over counts as expired, even before the store says so. */
 export function stateAt({ state, expiresAt }: Pick<Approval, "state" | "expiresAt">, now: Instant): Approval["state"] {
   return state === "pending" && expiresAt <= now ? "expired" : state;
 }
 
-/** The same call of the same execution; what a replay does differently is another call. */
+/** The same call of the same execution. A replay with other arguments makes another call. */
 function isOwn(head: ApprovalHead, call: ApprovalCall): boolean {
   const isSame = head.execution === call.execution && head.seq === call.seq && head.argsDigest === call.argsDigest;
   return isSame && isAlike(head, call);

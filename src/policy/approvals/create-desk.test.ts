@@ -1,4 +1,4 @@
-/** What an operator's surface reads of a call that waits, and that no secret is in it. */
+/** What operators see of a pending call, without secrets. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -26,13 +26,13 @@ async function openExecution({ store }: Queue): Promise<void> {
   await store.executions.open({ ...opening, sourceText: SOURCE });
 }
 
-/** As the bridge writes them; the seq is 1 unless told otherwise. */
+/** Records as the bridge writes them; `seq` defaults to 1. */
 async function record({ ledger }: Queue, action: string, subject: string, more: JsonObject): Promise<void> {
   await ledger.write({ actor: "agent", action, subject, detail: { execution: executionOf(1), seq: 1, ...more } });
 }
 
-describe("a review", () => {
-  it("has the approval, its program with the place, and the calls before it in order, without secrets", async () => {
+describe("ApprovalDesk.show", () => {
+  it("returns the approval, its program with the place, and the earlier calls in order, without secrets", async () => {
     await using queue = await openQueue();
     await openExecution(queue);
     await record(queue, "call.intended", "shop.list", { effect: "read", decision: "allow" });
@@ -58,7 +58,7 @@ describe("a review", () => {
     assert.deepEqual((await deskOf(queue).decide(asked.id, { verdict: "approve" }, OPERATOR)).args, args);
   });
 
-  it("says no place when the plan may have missed one, has none of this tool, or is not known", async () => {
+  it("returns no place if the plan is inexact, does not contain the tool, or is missing", async () => {
     await using queue = await openQueue();
     await openExecution(queue);
     const placesWith = async (seq: number, plan?: CallPlan) => {
@@ -71,7 +71,7 @@ describe("a review", () => {
     assert.deepEqual(await placesWith(4), []);
   });
 
-  it("has what is held back in the place of the tool that was asked about, and nothing of others", async () => {
+  it("returns the held-back change of the tool and not of others", async () => {
     await using queue = await openQueue();
     const { id } = await queue.ask();
     await changeTool(queue, "other", TOOL.digest);
@@ -80,7 +80,7 @@ describe("a review", () => {
     assert.deepEqual((await deskOf(queue).show(id)).change, change);
   });
 
-  it("says how the execution stands, also when it is not known any more", async () => {
+  it("returns the state of the execution, or null if it is no longer stored", async () => {
     await using queue = await openQueue();
     const { id } = await queue.ask();
     assert.equal((await deskOf(queue).show(id)).execution, null);
@@ -90,8 +90,8 @@ describe("a review", () => {
   });
 });
 
-describe("a desk", () => {
-  it("finds nothing under what is no id or nobody's", async () => {
+describe("ApprovalDesk", () => {
+  it("rejects invalid and unknown ids with REQUEST_NOT_FOUND", async () => {
     await using queue = await openQueue();
     const desk = deskOf(queue);
     for (const id of ["", "ap_", `ap_${"g".repeat(24)}`, `ap_${"f".repeat(24)}`, "constructor"]) {
@@ -101,7 +101,7 @@ describe("a desk", () => {
     }
   });
 
-  it("refuses a decision of an agent, and takes the operator's", async () => {
+  it("refuses a decision of an agent and accepts one of an operator", async () => {
     await using queue = await openQueue();
     const { id } = await queue.ask();
     await assert.rejects(deskOf(queue).decide(id, { verdict: "approve" }, AGENT), { code: "POLICY_DENIED" });

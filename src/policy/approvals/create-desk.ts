@@ -1,7 +1,8 @@
-/** The queue as an operator's surface meets it: ids are text, what is shown has no secrets, and nothing can be asked. */
+/** The queue for the surfaces of operators: takes ids as strings, hides secrets, and cannot request approvals. */
 
-import { mapTexts, parseApprovalId } from "../../domain/index.ts";
-import type { Approval, ApprovalId, HeldChange, Json, Principal } from "../../domain/index.ts";
+import { capText } from "../../text/index.ts";
+import { defined, mapTexts, parseApprovalId } from "../../domain/index.ts";
+import type { Approval, ApprovalId, CallPlan, HeldChange, Principal } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 
 import type { ApprovalChoice, ApprovalQuery, Approvals } from "./approvals.ts";
@@ -9,9 +10,9 @@ import { reviewApproval } from "./review.ts";
 import type { ApprovalReview } from "./review.ts";
 import { notFound } from "./watch-approvals.ts";
 
-/** For operators' surfaces only; `decide` and `revoke` refuse everybody else all the same. */
+/** For operators only; `decide` and `revoke` check that too. */
 export interface ApprovalDesk {
-  /** Long arguments are cut; `show` has them whole. */
+  /** Shortens long arguments; `show` returns them whole. */
   list(query: ApprovalQuery): Promise<readonly Approval[]>;
   /** Rejects with REQUEST_NOT_FOUND. */
   show(id: string): Promise<ApprovalReview>;
@@ -23,17 +24,17 @@ export interface ApprovalDesk {
 export interface DeskOptions {
   readonly approvals: Pick<Approvals, "list" | "find" | "decide" | "revoke">;
   readonly store: Pick<Store, "executions" | "ledger">;
-  /** Takes secrets out of a text. */
+  /** Removes secrets from a string. */
   readonly hide: (text: string) => string;
-  /** What is held back in the place of the tool that was asked about. */
+  /** Returns the held-back definition of the tool, if there is one. */
   readonly findChange: (approval: Approval) => Promise<HeldChange | undefined>;
 }
 
-/** It does not own the queue. */
+/** Does not own the queue. */
 export function createDesk({ approvals, store, hide, findChange }: DeskOptions): ApprovalDesk {
   const cover = (approval: Approval): Approval => {
-    const plan = approval.plan && parseCopy(mapTexts(parsePlain(approval.plan), hide));
-    return { ...approval, args: mapTexts(approval.args, hide), reason: hide(approval.reason), ...(plan && { plan }) };
+    const plan = approval.plan && hideInPlan(approval.plan, hide);
+    return { ...approval, args: mapTexts(approval.args, hide), reason: hide(approval.reason), ...defined({ plan }) };
   };
   return {
     list: async (query) => (await approvals.list(query)).map((approval) => cutArguments(cover(approval))),
@@ -44,22 +45,20 @@ export function createDesk({ approvals, store, hide, findChange }: DeskOptions):
       const { execution, ...review } = await reviewApproval(store, found);
       const shown = execution && { ...execution, source: hide(execution.source) };
       const change = await findChange(found);
-      return { ...review, approval: cover(found), execution: shown, ...(change && { change }) };
+      return { ...review, approval: cover(found), execution: shown, ...defined({ change }) };
     },
     decide: async (raw, choice, by) => cover(await approvals.decide(parseId(raw), choice, by)),
     revoke: async (raw, by) => cover(await approvals.revoke(parseId(raw), by)),
   };
 }
 
-/** Of arguments in a list, as JSON. */
+/** The maximum size of arguments in a list, as JSON. */
 export const LISTED_BYTES = 4_096;
 
 function cutArguments(approval: Approval): Approval {
-  const bytes = Buffer.from(JSON.stringify(approval.args));
-  if (bytes.length <= LISTED_BYTES) return approval;
-  // `stream` leaves out a character that is not whole.
-  const args = new TextDecoder().decode(bytes.subarray(0, LISTED_BYTES), { stream: true });
-  return { ...approval, args, argsShown: "beginning" };
+  const text = JSON.stringify(approval.args);
+  const args = capText(text, LISTED_BYTES);
+  return args === text ? approval : { ...approval, args, argsShown: "beginning" };
 }
 
 function parseId(raw: string): ApprovalId {
@@ -68,11 +67,11 @@ function parseId(raw: string): ApprovalId {
   return id;
 }
 
-/** A plan is plain JSON by its type, which the compiler does not see. */
-function parsePlain(plan: NonNullable<Approval["plan"]>): Json {
-  return plan as unknown as Json;
-}
-
-function parseCopy(plain: Json): NonNullable<Approval["plan"]> {
-  return plain as unknown as NonNullable<Approval["plan"]>;
+/** Literal arguments are the only part of a plan that can contain a secret. */
+function hideInPlan(plan: CallPlan, hide: (text: string) => string): CallPlan {
+  const calls = plan.calls.map((call) => ({
+    ...call,
+    ...(call.args && { args: call.args.map((args) => mapTexts(args, hide)) }),
+  }));
+  return { ...plan, calls };
 }

@@ -1,4 +1,4 @@
-/** Questions about large calls do not fill the store, and one that is damaged hides no other. */
+/** Approvals of large calls do not fill the store, and a damaged one does not hide others. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -33,9 +33,9 @@ const WAYS: Readonly<Record<string, (queue: Queue, asked: Approval) => Promise<u
   },
 };
 
-describe("a question about a large call", () => {
+describe("an approval of a large call", () => {
   for (const [way, settle] of Object.entries(WAYS))
-    it(`keeps only its digest once it is ${way}, and is still listed, shown and answered`, async () => {
+    it(`keeps only its digest once it is ${way}, and is still listed, shown and returned`, async () => {
       await using queue = await openQueue();
       const asked = await queue.ask({ args: LONG });
       assert.deepEqual(asked.args, LONG);
@@ -50,7 +50,7 @@ describe("a question about a large call", () => {
     });
 
   for (const [way, settle] of Object.entries(WAYS))
-    it(`of less is kept whole when it is ${way}`, async () => {
+    it(`keeps smaller arguments when it is ${way}`, async () => {
       await using queue = await openQueue();
       const asked = await queue.ask({ args: SHORT });
       await settle(queue, asked);
@@ -58,7 +58,7 @@ describe("a question about a large call", () => {
       assert.deepEqual([found.args, found.argsShown], [SHORT, undefined]);
     });
 
-  it("is refused when those of its principal that wait are large together, and asked when one fewer waits", async () => {
+  it("is refused when the pending arguments of its principal are too large together, and accepted with one fewer", async () => {
     await using queue = await openQueue();
     const args = { text: "x".repeat(MAX_PENDING_BYTES / 4) };
     for (const seq of [1, 2, 3]) await queue.ask({ seq, args });
@@ -69,7 +69,7 @@ describe("a question about a large call", () => {
     assert.equal((await queue.ask({ seq: 4, args })).state, "pending");
   });
 
-  it("is cut in lists for operators, and whole when it is shown", async () => {
+  it("is shortened in lists and whole when it is shown", async () => {
     await using queue = await openQueue();
     const overhead = JSON.stringify({ text: "" }).length;
     const listed = async (seq: number, args: JsonObject) => {
@@ -88,12 +88,12 @@ describe("a question about a large call", () => {
   });
 });
 
-describe("a question that is damaged in the store", () => {
+describe("an approval that is damaged in the store", () => {
   for (const [name, sealedArgs] of [
     ["changed", Buffer.from("no seal")],
     ["gone", new Uint8Array()],
   ] as const)
-    it(`is listed as damaged and cannot be approved when its arguments are ${name}; the others are as usual`, async () => {
+    it(`is listed as damaged and cannot be approved when its arguments are ${name}; others are unaffected`, async () => {
       await using queue = await openQueue();
       const whole = await queue.ask();
       const { id, ...row } = known(await queue.store.approvals.find((await queue.ask({ seq: 2 })).id));

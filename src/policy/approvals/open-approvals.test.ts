@@ -1,4 +1,4 @@
-/** The queue of questions: asked once, decided once and by a person only, remembered no further than was said. */
+/** The queue of approvals: requested once, decided once by a person, and remembered only within the scope. */
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -57,8 +57,8 @@ const APPROVED = { state: "approved", scope: "call", decidedBy: "operator", deci
 const approve = ({ approvals }: Queue, { id }: Approval, scope?: NonNullable<Approval["scope"]>) =>
   approvals.decide(id, { verdict: "approve", ...(scope && { scope }) }, OPERATOR);
 
-describe("a question", () => {
-  it("is whole in the queue, sealed in the store, and in the ledger without its arguments", async () => {
+describe("Approvals.request", () => {
+  it("returns the arguments, seals them in the store, and records them without values", async () => {
     await using queue = await openQueue();
     const asked = await queue.ask();
     assert.deepEqual(asked, { id: asked.id, ...PENDING });
@@ -71,7 +71,7 @@ describe("a question", () => {
     assert.deepEqual(await queue.records(), [requested]);
   });
 
-  it("is the same one when its call asks again, and another one for another call", async () => {
+  it("returns the same approval for the same call and another one for another call", async () => {
     await using queue = await openQueue();
     const asked = await queue.ask();
     assert.deepEqual(await queue.ask(), asked);
@@ -79,7 +79,7 @@ describe("a question", () => {
     assert.deepEqual(await Promise.all([queue.ask({ seq: 3 }), queue.ask({ seq: 3 })]).then(distinct), 1);
   });
 
-  it("keeps the plan of its program, unless that is too long to be read", async () => {
+  it("keeps the plan of the program unless it is too long", async () => {
     await using queue = await openQueue();
     const place = { line: 1, column: 1 };
     const planOf = (places: number): CallPlan => ({
@@ -92,7 +92,7 @@ describe("a question", () => {
     assert.deepEqual([long.plan, long.args], [undefined, { amount: 5 }]);
   });
 
-  it("is refused when too many of one principal wait, and asked when one fewer does", async () => {
+  it("rejects with LIMIT_BUSY when too many of one principal are pending, and accepts with one fewer", async () => {
     await using queue = await openQueue();
     for (let seq = 1; seq <= MAX_PENDING; seq += 1) await queue.ask({ seq });
     const list = async (query: ApprovalQuery) => (await queue.approvals.list(query)).length;
@@ -103,7 +103,7 @@ describe("a question", () => {
     assert.equal((await queue.ask({ seq: MAX_PENDING + 1 })).state, "pending");
   });
 
-  it("is not shown when its arguments are another's, or not those that were asked about", async () => {
+  it("refuses to show arguments of another approval or with another digest", async () => {
     await using queue = await openQueue();
     const { id } = await queue.ask();
     const row = known(await queue.store.approvals.find(id));
@@ -121,15 +121,15 @@ describe("a question", () => {
   });
 });
 
-describe("a decision", () => {
+describe("Approvals.decide", () => {
   for (const kind of ["agent", "service"] as const)
-    it(`is refused to a principal of kind ${kind}, also with the id, and a person may take it`, async () => {
+    it(`refuses a principal of the kind ${kind} that has the id, and accepts an operator`, async () => {
       await using queue = await openQueue();
       const { id } = await queue.ask();
       const by: Principal = { ...AGENT, kind };
       await assert.rejects(queue.approvals.decide(id, { verdict: "approve" }, by), {
         code: "POLICY_DENIED",
-        message: `agent is of kind ${kind}: only a person can decide about a call`,
+        message: `agent has the kind ${kind}, but only an operator can decide an approval`,
       });
       await assert.rejects(queue.approvals.revoke(id, by), { code: "POLICY_DENIED" });
       assert.equal((await queue.approvals.find(id))?.state, "pending");
@@ -140,7 +140,7 @@ describe("a decision", () => {
       });
     });
 
-  it("is in the ledger with who, how far and why, and never with the arguments", async () => {
+  it("records who decided, the scope and the note, never the arguments", async () => {
     await using queue = await openQueue();
     const { id } = await queue.ask();
     const choice = { verdict: "reject", scope: "execution", note: " no\u202e \u001b[31mmoney " } as const;
@@ -154,7 +154,7 @@ describe("a decision", () => {
     assert.deepEqual(decided, { actor: "operator", action: "approval.decided", subject: id, detail });
   });
 
-  it("is final: the second hears what was decided by whom", async () => {
+  it("rejects a second decision with the first one and its author", async () => {
     await using queue = await openQueue();
     const { id } = await queue.ask();
     await approve(queue, { ...PENDING, id });
@@ -166,7 +166,7 @@ describe("a decision", () => {
     await assert.rejects(approve(queue, { ...PENDING, id: nowhere }), { code: "REQUEST_NOT_FOUND" });
   });
 
-  it("counts once when many come at the same time from several processes", async () => {
+  it("accepts one of many concurrent decisions of several processes", async () => {
     const path = join(folder, "race.db");
     await using one = await openQueue(path);
     await using two = await openQueue(path, one.clock);
@@ -180,7 +180,7 @@ describe("a decision", () => {
     assert.equal(count("approval.decided") - count("approval.overtaken"), 1);
   });
 
-  it("is heard by those who wait, in this process and in another, and not by those who gave up", async () => {
+  it("resolves waiting calls in this and another process, and not those that were aborted", async () => {
     const path = join(folder, "heard.db");
     await using one = await openQueue(path);
     await using two = await openQueue(path, one.clock);
@@ -198,7 +198,7 @@ describe("a decision", () => {
     assert.deepEqual(heard, [decided]);
   });
 
-  it("leaves nobody waiting for a queue that is closed", async () => {
+  it("rejects waiting calls when the queue is closed", async () => {
     const queue = await openQueue();
     const { id } = await queue.ask();
     const waiting = assert.rejects(queue.approvals.whenDecided(id, NEVER), { code: "REQUEST_CANCELLED" });

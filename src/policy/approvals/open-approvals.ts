@@ -1,8 +1,8 @@
-/** The queue of questions to people: kept in the store, written to the ledger first, decided once. */
+/** The queue of approvals: stored, recorded in the ledger first, decided once. */
 
 import { cleanText, digestOf } from "../../text/index.ts";
 import type { Ledger } from "../../ledger/index.ts";
-import { GloveboxError } from "../../domain/index.ts";
+import { GloveboxError, defined } from "../../domain/index.ts";
 import type { Approval, ApprovalId, ApprovalRequests, Instant, Principal } from "../../domain/index.ts";
 import type { ApprovalChange, ApprovalHead, ApprovalRow, Store } from "../../store/index.ts";
 
@@ -26,17 +26,17 @@ export interface ApprovalsOptions {
   readonly seal: ArgumentSeal;
   readonly now: () => Instant;
   readonly createId: () => ApprovalId;
-  /** How long a question can be decided. */
+  /** How long an approval can be decided. */
   readonly expiryMs: number;
-  /** How often it looks for what other processes decided; 500 ms when left out. */
+  /** How often to poll for decisions of other processes. Defaults to 500 ms. */
   readonly everyMs?: number;
-  /** Hears why a look failed; the next one tries again. */
+  /** Called with the error of a failed poll; the next poll retries. */
   readonly warn?: (thrown: unknown) => void;
 }
 
-/** Nobody can review more of one principal; beyond, its calls are refused instead of asked about. */
+/** The maximum number of pending approvals of one principal. Further calls are refused. */
 export const MAX_PENDING = 200;
-/** What the store holds of sealed arguments until somebody decides, of one principal. */
+/** The maximum size of sealed arguments of pending approvals of one principal. */
 export const MAX_PENDING_BYTES = 32 * 1024 * 1024;
 const BOUND = { count: MAX_PENDING, bytes: MAX_PENDING_BYTES } as const;
 const EVERY_MS = 500;
@@ -44,7 +44,7 @@ const PAGE = 50;
 const MAX_PAGE = 200;
 const NOTE_BYTES = 2_000;
 
-/** Opens the queue that the store holds; the caller closes it before the ledger and the store. */
+/** The caller closes the queue before the ledger and the store. */
 export async function openApprovals(options: ApprovalsOptions): Promise<Approvals> {
   const { ledger, seal, now, everyMs = EVERY_MS, warn = () => undefined } = options;
   const store = options.store.approvals;
@@ -60,7 +60,7 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
   };
   const onExpired = (head: ApprovalHead) => ledger.write(describeExpiry(head));
   const watch = await watchApprovals({ store, now, everyMs, find, onExpired, warn });
-  const settle = createSettle({ store, ledger, now, get });
+  const decisions = createDecisions({ store, ledger, now, get });
 
   return {
     find,
@@ -69,14 +69,14 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
     request: createRequest(options, get),
     async decide(id, choice, by) {
       refuseUnlessOperator(by);
-      await settle.decide(id, toChange(choice, by, now()), by);
-      void watch.look();
+      await decisions.decide(id, toChange(choice, by, now()), by);
+      void watch.poll();
       return get(id);
     },
     async revoke(id, by) {
       refuseUnlessOperator(by);
-      await settle.revoke(id, by);
-      void watch.look();
+      await decisions.revoke(id, by);
+      void watch.poll();
       return get(id);
     },
     async withdraw(execution) {
@@ -85,7 +85,7 @@ export async function openApprovals(options: ApprovalsOptions): Promise<Approval
         state === "pending" ? taken : undefined,
       );
       for (const head of changed) await ledger.write(describeRevocation({ ...head, state: "pending" }, "gateway"));
-      void watch.look();
+      void watch.poll();
     },
     async list(query: ApprovalQuery) {
       const rows = await store.list({ ...query, limit: limitOf(query), now: now() });
@@ -101,12 +101,12 @@ function limitOf({ limit, execution }: ApprovalQuery): number {
   return execution === undefined ? PAGE : Number.MAX_SAFE_INTEGER;
 }
 
-/** The record comes before the row: what can be decided has been written down. */
+/** Records the request before the row is written, so that nothing unrecorded can be decided. */
 function createRequest(options: ApprovalsOptions, get: (id: ApprovalId) => Promise<Approval>): Approvals["request"] {
   const { ledger, now } = options;
   const store = options.store.approvals;
-  return async (question) => {
-    const row = toRow(question, options);
+  return async (request) => {
+    const row = toRow(request, options);
     const choose = (related: readonly ApprovalHead[]) => chooseFor(row, related, now());
     const known = choose(await store.related(row));
     if (!known) await ledger.write(describeRequest(row));
@@ -118,8 +118,8 @@ function createRequest(options: ApprovalsOptions, get: (id: ApprovalId) => Promi
   };
 }
 
-function toRow(question: Parameters<ApprovalRequests["request"]>[0], options: ApprovalsOptions): ApprovalRow {
-  const { call, session, tool, decision, labels, plan } = question;
+function toRow(request: Parameters<ApprovalRequests["request"]>[0], options: ApprovalsOptions): ApprovalRow {
+  const { call, session, tool, decision, labels, plan } = request;
   const { execution, seq, principal, address, args } = call;
   const [id, createdAt] = [options.createId(), options.now()];
   return {
@@ -127,7 +127,7 @@ function toRow(question: Parameters<ApprovalRequests["request"]>[0], options: Ap
     execution,
     seq,
     principal,
-    ...(session !== undefined && { session }),
+    ...defined({ session }),
     tool: address,
     definition: tool.digest,
     effect: tool.effect,
@@ -138,27 +138,27 @@ function toRow(question: Parameters<ApprovalRequests["request"]>[0], options: Ap
     createdAt,
     expiresAt: createdAt + options.expiryMs,
     state: "pending",
-    sealedArgs: sealArguments(options.seal, id, { args, ...(plan && { plan }) }),
+    sealedArgs: sealArguments(options.seal, id, { args, ...defined({ plan }) }),
   };
 }
 
 function toChange({ verdict, scope = "call", note }: ApprovalChoice, by: Principal, decidedAt: Instant) {
-  const said = note === undefined ? "" : cleanText(note, { maxBytes: NOTE_BYTES }).trim();
+  const cleanNote = note === undefined ? "" : cleanText(note, { maxBytes: NOTE_BYTES }).trim();
   const state = verdict === "approve" ? ("approved" as const) : ("rejected" as const);
-  return { state, scope, decidedBy: by.id, decidedAt, ...(said !== "" && { note: said }) };
+  return { state, scope, decidedBy: by.id, decidedAt, ...(cleanNote !== "" && { note: cleanNote }) };
 }
 
-interface SettlePowers extends Pick<ApprovalsOptions, "ledger" | "now"> {
+interface DecisionPowers extends Pick<ApprovalsOptions, "ledger" | "now"> {
   readonly store: Store["approvals"];
   readonly get: (id: ApprovalId) => Promise<Approval>;
 }
 
-/** What people do. Written down first; of two that come at once the first counts, and the other hears of it. */
-function createSettle({ store, ledger, now, get }: SettlePowers) {
+/** Records each decision first. Of two concurrent decisions the first counts, and the second one is rejected. */
+function createDecisions({ store, ledger, now, get }: DecisionPowers) {
   return {
     async decide(id: ApprovalId, change: ApprovalChange, by: Principal): Promise<void> {
       const before = await get(id);
-      if (before.state !== "pending") throw settledBefore(before);
+      if (before.state !== "pending") throw alreadyDecided(before);
       await ledger.write(describeDecision(before, change, by.id));
       const decided = { ...before, ...change };
       const isWaiting = (head: ApprovalHead): boolean => stateAt(head, now()) === "pending";
@@ -167,39 +167,39 @@ function createSettle({ store, ledger, now, get }: SettlePowers) {
       );
       if (!changed.some((head) => head.id === id)) {
         await ledger.write(describeOvertaken(before, by));
-        throw settledBefore(await get(id));
+        throw alreadyDecided(await get(id));
       }
       for (const head of changed) if (head.id !== id) await ledger.write(describeDecision(head, change, by.id, before));
     },
     async revoke(id: ApprovalId, by: Principal): Promise<void> {
       const before = await get(id);
-      if (before.state === "expired" || before.state === "revoked") throw settledBefore(before);
+      if (before.state === "expired" || before.state === "revoked") throw alreadyDecided(before);
       await ledger.write(describeRevocation(before, by.id));
       const taken = { state: "revoked", decidedBy: by.id, decidedAt: now() } as const;
       const changed = await store.change({ kind: "one", id }, ({ state, scope, note }) => {
         if (state === "expired" || state === "revoked") return undefined;
-        return { ...taken, ...(scope !== undefined && { scope }), ...(note !== undefined && { note }) };
+        return { ...taken, ...defined({ scope, note }) };
       });
-      if (changed.length === 0) throw settledBefore(await get(id));
+      if (changed.length === 0) throw alreadyDecided(await get(id));
     },
   };
 }
 
-/** A model that learned an id must not be able to use it: what an agent or a service says is never a person's word. */
+/** A model that learned an id must not be able to decide: only operators are people. */
 function refuseUnlessOperator({ id, kind }: Principal): void {
   if (kind === "operator") return;
-  throw new GloveboxError("POLICY_DENIED", `${id} is of kind ${kind}: only a person can decide about a call`, {
-    hint: "An operator decides with glovebox approve or glovebox reject",
+  throw new GloveboxError("POLICY_DENIED", `${id} has the kind ${kind}, but only an operator can decide an approval`, {
+    hint: "An operator decides with `glovebox approve` or `glovebox reject`",
   });
 }
 
-function settledBefore({ id, state, decidedBy, decidedAt, expiresAt }: Approval): GloveboxError {
+function alreadyDecided({ id, state, decidedBy, decidedAt, expiresAt }: Approval): GloveboxError {
   if (state === "expired")
     return new GloveboxError("REQUEST_CONFLICT", `${id} expired at ${new Date(expiresAt).toISOString()}`, {
-      hint: "Let the program ask again; approvals.expiryMs says how long a question waits",
+      hint: "Run the program again; `approvals.expiryMs` sets how long an approval waits",
     });
   const when = decidedAt === undefined ? "" : ` at ${new Date(decidedAt).toISOString()}`;
-  return new GloveboxError("REQUEST_CONFLICT", `${id} was ${state} by ${decidedBy ?? "somebody"}${when}`, {
-    hint: "The first decision counts; glovebox approvals revoke takes one back that is remembered",
+  return new GloveboxError("REQUEST_CONFLICT", `${id} was ${state} by ${decidedBy ?? "an unknown operator"}${when}`, {
+    hint: "The first decision counts. `glovebox approvals revoke` withdraws a remembered one",
   });
 }

@@ -1,18 +1,19 @@
-/** What the ledger is told about approvals: who, what, how far, and digests; never the arguments themselves. */
+/** The ledger entries about approvals: who, what, scope and digests, never the arguments. */
 
+import { defined } from "../../domain/index.ts";
 import type { LedgerEntry } from "../../ledger/index.ts";
 import type { Approval, JsonObject, Principal } from "../../domain/index.ts";
 import type { ApprovalHead } from "../../store/index.ts";
 
 type ApprovalVerdict = Pick<Approval, "state" | "scope" | "note">;
 
-/** Written before anybody can decide it. */
+/** Recorded before the approval can be decided. */
 export function describeRequest(head: ApprovalHead): LedgerEntry {
   const { effect, reason, expiresAt, principal } = head;
   return describe(head, principal, "approval.requested", { effect, reason, expiresAt });
 }
 
-/** Written before the decision counts. `through` is the decision for another call that reached this one. */
+/** Recorded before the decision takes effect. `through` is the decision about another call that also covers this one. */
 export function describeDecision(
   head: ApprovalHead,
   { state, scope, note }: ApprovalVerdict,
@@ -21,34 +22,32 @@ export function describeDecision(
 ): LedgerEntry {
   return describe(head, by, "approval.decided", {
     verdict: state,
-    ...(scope !== undefined && { scope }),
-    ...(note !== undefined && { note }),
-    ...(through && { through: through.id }),
+    ...defined({ scope, note, through: through?.id }),
   });
 }
 
-/** A decision that was written down, and that another process was faster than: it has no effect. */
+/** A recorded decision without effect, because another process was faster. */
 export function describeOvertaken(head: ApprovalHead, by: Principal): LedgerEntry {
   return describe(head, by.id, "approval.overtaken", {});
 }
 
-/** A call that a remembered decision answers without asking again. */
+/** A remembered decision was applied to a call. */
 export function describeUse(head: ApprovalHead, { execution, seq }: Pick<Approval, "execution" | "seq">): LedgerEntry {
   const { scope, state } = head;
   const detail = {
     verdict: state,
-    ...(scope !== undefined && { scope }),
+    ...defined({ scope }),
     asked: { execution: head.execution, seq: head.seq },
   };
   return describe({ ...head, execution, seq }, head.principal, "approval.used", detail);
 }
 
-/** Taken back by a person, or by the gateway when nobody waits any more. */
+/** Withdrawn by a person, or by the gateway when the execution has ended. */
 export function describeRevocation(head: ApprovalHead, by: string): LedgerEntry {
   return describe(head, by, "approval.revoked", { former: head.state });
 }
 
-/** Nobody decided it in time. */
+/** Not decided in time. */
 export function describeExpiry(head: ApprovalHead): LedgerEntry {
   return describe(head, "gateway", "approval.expired", {});
 }

@@ -1,4 +1,4 @@
-/** What a decision reaches beyond its own call, until when, and how it ends. */
+/** Which other calls a decision covers, for how long, and how it is revoked. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -31,7 +31,7 @@ async function decide(
   return queue.approvals.decide(id, { verdict, scope }, OPERATOR);
 }
 
-/** Which of the calls are answered by the decision, without asking again. */
+/** Returns which calls the decision covers without a new request. */
 async function covered(queue: Queue, { id }: Approval, calls: Readonly<Record<string, Asked>>) {
   const names = [];
   for (const [name, asked] of Object.entries(calls)) if ((await queue.ask(asked)).id === id) names.push(name);
@@ -54,20 +54,20 @@ const CALLS = {
   "other rule elsewhere": { execution: 7, rule: OTHER_RULE, session: "s" },
 } as const;
 
-describe("a decision for", () => {
+describe("the scope of a decision", () => {
   for (const [scope, reached] of [
     ["call", ["own"]],
     ["execution", ["own", "next", "other arguments"]],
     ["session", ["own", "next", "other execution"]],
   ] as const)
     for (const verdict of ["approve", "reject"] as const)
-      it(`${scope} (${verdict}) reaches ${reached.join(", ")} and no other call`, async () => {
+      it(`${scope} (${verdict}) covers ${reached.join(", ")} and no other call`, async () => {
         await using queue = await openQueue();
         const decided = await decide(queue, CALLS.own, scope, verdict);
         assert.deepEqual(await covered(queue, decided, CALLS), reached);
       });
 
-  it("execution settles those that wait and are alike, and leaves the others", async () => {
+  it("execution decides pending approvals that it covers and leaves the others pending", async () => {
     await using queue = await openQueue();
     const first = await queue.ask();
     const waiting = [await queue.ask({ seq: 2, args: { amount: 6 } }), await queue.ask({ execution: 2 })];
@@ -86,7 +86,7 @@ describe("a decision for", () => {
     );
   });
 
-  it("another call is in the ledger whenever it is used", async () => {
+  it("records every use of a remembered decision", async () => {
     await using queue = await openQueue();
     const { id } = await decide(queue, {}, "execution");
     await queue.ask({ seq: 2 });
@@ -128,7 +128,7 @@ describe("chooseFor", () => {
       decidedAt: 2,
     }));
 
-  it("never takes one of another principal, tool, definition, effect or rule, nor a yes that is over or was not so wide", () => {
+  it("ignores approvals of another principal, tool, definition, effect or rule, expired ones and narrower scopes", () => {
     fc.assert(
       fc.property(call, fc.array(head, { maxLength: 6 }), (asked, related) => {
         const chosen = chooseFor(asked, related, 10);
@@ -153,8 +153,8 @@ describe("chooseFor", () => {
   });
 });
 
-describe("time", () => {
-  it("lets a question be decided just before it expires, and not at that moment, when it is written down", async () => {
+describe("the expiry of an approval", () => {
+  it("accepts a decision just before the expiry, refuses it at that time, and records the expiry", async () => {
     await using queue = await openQueue();
     const [first, second] = [await queue.ask(), await queue.ask({ seq: 2 })];
     queue.clock.at = EXPIRY_MS;
@@ -175,7 +175,7 @@ describe("time", () => {
     );
   });
 
-  it("ends a remembered decision when its question would have expired", async () => {
+  it("ends a remembered decision at the expiry of its approval", async () => {
     await using queue = await openQueue();
     const decided = await decide(queue, { session: "s" }, "session");
     queue.clock.at = EXPIRY_MS;
@@ -184,7 +184,7 @@ describe("time", () => {
     assert.deepEqual(await covered(queue, decided, { own: { session: "s" }, at: { seq: 3, session: "s" } }), ["own"]);
   });
 
-  it("ends what counts for a session after hours where the client has none", async () => {
+  it("ends a session decision after eight hours if the client has no sessions", async () => {
     const remembered = { state: "approved", scope: "session", expiresAt: SESSIONLESS_MS * 9 } as const;
     await using queue = await openQueue();
     const { args: _, ...asked } = { ...(await queue.ask()), ...remembered, decidedAt: 0 };
@@ -195,7 +195,7 @@ describe("time", () => {
     assert.equal(chooseFor({ ...next, session: "s" }, [inSession], SESSIONLESS_MS), inSession);
   });
 
-  it("lets settled ones be forgotten a month after they expired", async () => {
+  it("removes decided approvals a month after their expiry", async () => {
     await using queue = await openQueue();
     const old = await decide(queue, {}, "call");
     const newest = await decide(queue, { seq: 2 }, "call");
@@ -205,8 +205,8 @@ describe("time", () => {
   });
 });
 
-describe("a revocation", () => {
-  it("ends a remembered decision, so that the next call asks again", async () => {
+describe("Approvals.revoke", () => {
+  it("ends a remembered decision, so that the next call needs approval", async () => {
     await using queue = await openQueue();
     const decided = await decide(queue, {}, "execution");
     assert.deepEqual(await covered(queue, decided, { before: { seq: 2 } }), ["before"]);
@@ -219,7 +219,7 @@ describe("a revocation", () => {
     assert.deepEqual([entry?.actor, entry?.subject], ["operator", decided.id]);
   });
 
-  it("withdraws a question that waits, and all of an execution that has ended", async () => {
+  it("withdraws a pending approval, and `withdraw` all of an execution that has ended", async () => {
     await using queue = await openQueue();
     const { id } = await queue.ask();
     assert.equal((await queue.approvals.revoke(id, OPERATOR)).state, "revoked");

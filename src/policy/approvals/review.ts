@@ -1,4 +1,4 @@
-/** What a reviewer reads before deciding: the call, its program, and what that program did so far. */
+/** What a reviewer sees before deciding: the call, its program, and the earlier calls of that program. */
 
 import { isJsonObject } from "../../domain/index.ts";
 import type {
@@ -13,42 +13,41 @@ import type {
 } from "../../domain/index.ts";
 import type { Store, StoredRecord } from "../../store/index.ts";
 
-/** A place in the author's own text, 1-based. */
+/** A position in the source, 1-based. */
 export interface SourcePlace {
   readonly line: number;
   readonly column: number;
 }
 
-/** Everything about one approval. Texts are the program's and the server's own: a surface cleans what it shows. */
+/** Strings come from the program and the upstream: a surface must clean what it shows. */
 export interface ApprovalReview {
   readonly approval: Approval;
-  /** `null` when the store has forgotten the execution. */
+  /** `null` if the execution is no longer in the store. */
   readonly execution: ReviewedExecution | null;
-  /** Where the text makes this call: one place is it, of several it is one; empty when the text does not tell. */
+  /** Where the source may make this call; empty if that is unknown. */
   readonly places: readonly SourcePlace[];
-  /** What the execution did until now, this call left out, in order. */
+  /** The other calls of the execution so far, in order. */
   readonly calls: readonly ReviewedCall[];
-  /** The tool's server says something else about it by now. Left out when nothing is held back in its place. */
+  /** A changed definition of the tool that is held back. */
   readonly change?: HeldChange;
 }
 
-/** The execution that waits, with its program. */
 export interface ReviewedExecution {
   readonly state: ExecutionResult["state"] | "running";
   readonly startedAt: Instant;
-  /** Empty for a tool that a client called by itself. */
+  /** Empty if a client called the tool without a program. */
   readonly source: string;
 }
 
-/** A call as the ledger tells it. */
+/** A call as the ledger has it. */
 export type ReviewedCall = Omit<CallRecord, "ms">;
 
 type ReviewStore = Pick<Store, "executions" | "ledger">;
 
-/** Records of one execution that are looked at; the usual limit of calls is far below. */
+/** The maximum number of records that are read; the default limit of calls is far below. */
 const MAX_RECORDS = 1_000;
 
-/** Looks the rest up; it changes nothing. */
+/** Reads the rest from the store. */
 export async function reviewApproval(store: ReviewStore, approval: Approval): Promise<ApprovalReview> {
   const { execution: id, seq } = approval;
   const stored = await store.executions.find(id);
@@ -62,7 +61,7 @@ export async function reviewApproval(store: ReviewStore, approval: Approval): Pr
   };
 }
 
-/** Where the plan has this tool. A plan that is not exact may have missed a place. */
+/** Returns the places of this tool in the plan. A plan that is not exact may miss one. */
 function findPlaces({ plan, tool }: Approval): readonly SourcePlace[] {
   const places = plan?.calls.find((call) => call.tool === tool)?.at ?? [];
   return plan?.exact === true ? places : [];
@@ -71,11 +70,11 @@ function findPlaces({ plan, tool }: Approval): readonly SourcePlace[] {
 function toCalls(records: readonly StoredRecord[]): readonly ReviewedCall[] {
   const calls = new Map<number, ReviewedCall>();
   for (const { action, subject, detail } of records) {
-    const said = parseDetail(detail);
-    const seq = Number(said["seq"]);
-    if (action === "call.intended") calls.set(seq, toIntended(seq, subject, said));
+    const parsed = parseDetail(detail);
+    const seq = Number(parsed["seq"]);
+    if (action === "call.intended") calls.set(seq, toIntended(seq, subject, parsed));
     const known = calls.get(seq) ?? toIntended(seq, subject, {});
-    if (action === "call.ended") calls.set(seq, { ...known, outcome: parseOutcome(said["outcome"]) });
+    if (action === "call.ended") calls.set(seq, { ...known, outcome: parseOutcome(parsed["outcome"]) });
   }
   return [...calls.values()].toSorted((a, b) => a.seq - b.seq);
 }
@@ -84,7 +83,7 @@ function toIntended(seq: number, tool: string, { effect, decision }: JsonObject)
   return { seq, tool, effect: parseEffect(effect), decision: parseDecision(decision), outcome: "pending" };
 }
 
-/** A record that was damaged tells nothing. */
+/** Returns an empty object for a damaged record. */
 function parseDetail(text: string): JsonObject {
   try {
     const parsed: unknown = JSON.parse(text);
@@ -102,7 +101,7 @@ function parseEffect(raw: unknown): Effect {
   return EFFECTS.find((effect) => effect === raw) ?? "unknown";
 }
 
-/** A call that ended before anything was decided about it was refused. */
+/** A call without a decision was refused. */
 function parseDecision(raw: unknown): Decision["kind"] {
   return DECISIONS.find((decision) => decision === raw) ?? "deny";
 }

@@ -1,24 +1,24 @@
-/** What a call that waits would do: only the vault's key opens it, and only for the approval that it belongs to. */
+/** Seals the arguments of a pending call with the vault's key and binds them to its approval. */
 
 import { digestOf } from "../../text/index.ts";
-import { GloveboxError, canonicalJson } from "../../domain/index.ts";
+import { GloveboxError, canonicalJson, defined } from "../../domain/index.ts";
 import type { Approval, ApprovalId, CallPlan, Json } from "../../domain/index.ts";
 import type { ApprovalRow } from "../../store/index.ts";
 
-/** The vault's seal, as far as it is needed here. `context` is bound to the sealed bytes. */
+/** The vault's seal. `context` is bound to the sealed bytes. */
 export interface ArgumentSeal {
   close(plain: string, context: string): Uint8Array;
-  /** Throws for bytes that were changed or that belong to another context. */
+  /** Throws for bytes that were changed or belong to another context. */
   open(sealed: Uint8Array, context: string): string;
 }
 
-/** The plan holds literal arguments, so it is sealed with them. */
+/** The plan contains literal arguments, so it is sealed with them. */
 type Content = Pick<Approval, "args" | "plan">;
 
-/** A longer plan helps nobody to decide, and each question of its program would hold a copy. */
+/** A longer plan does not help a reviewer, and each approval of the program would store a copy. */
 export const PLAN_CHARS = 64 * 1024;
 
-/** The arguments whole; the plan if it is short enough to be read. */
+/** Seals all arguments, and the plan if it is short enough to read. */
 export function sealArguments(seal: ArgumentSeal, id: ApprovalId, { args, plan }: Content): Uint8Array {
   const planText = plan && JSON.stringify(plan);
   const kept = planText !== undefined && planText.length <= PLAN_CHARS ? `,"plan":${planText}` : "";
@@ -26,20 +26,20 @@ export function sealArguments(seal: ArgumentSeal, id: ApprovalId, { args, plan }
 }
 
 /**
- * Rejects what does not have the digest that was recorded: a person must not be shown another call than will be made.
- * Only a settled question may be without arguments.
+ * Throws if the arguments do not match the recorded digest: a reviewer must not see another call than the one that is
+ * made. Only an approval that is no longer pending may have no arguments.
  */
 export function openArguments(seal: ArgumentSeal, { sealedArgs, ...head }: ApprovalRow): Approval {
   if (sealedArgs.length === 0 && head.state !== "pending") return { ...head, args: null, argsShown: "dropped" };
-  const { args, plan } = parseContent(seal.open(sealedArgs, contextOf(head.id)));
+  const { args, plan } = trustContent(seal.open(sealedArgs, contextOf(head.id)));
   if (digestOf(args) !== head.argsDigest)
-    throw new GloveboxError("STORE_UNAVAILABLE", `The arguments of ${head.id} are not those that were asked about`, {
-      hint: "Somebody changed the store. Restore a backup, and check it with glovebox audit verify",
+    throw new GloveboxError("STORE_UNAVAILABLE", `The arguments of ${head.id} do not match their digest`, {
+      hint: "The store was changed. Restore a backup and check it with `glovebox audit verify`",
     });
-  return { ...head, args, ...(plan && { plan }) };
+  return { ...head, args, ...defined({ plan }) };
 }
 
-/** For lists: one damaged row must not hide the others. */
+/** For lists: a damaged row is marked and does not hide the others. */
 export function openOrMark(seal: ArgumentSeal, row: ApprovalRow): Approval {
   try {
     return openArguments(seal, row);
@@ -53,7 +53,7 @@ function contextOf(id: ApprovalId): string {
   return `approval:${id}`;
 }
 
-/** `sealArguments` wrote it. */
-function parseContent(text: string): { readonly args: Json; readonly plan?: CallPlan } {
-  return JSON.parse(text) as { readonly args: Json; readonly plan?: CallPlan };
+/** The seal proves that `sealArguments` of this installation wrote the text. */
+function trustContent(text: string): { readonly args: Json; readonly plan?: CallPlan } {
+  return JSON.parse(text);
 }

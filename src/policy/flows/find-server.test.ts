@@ -12,10 +12,10 @@ const command = (...words: readonly string[]): ServerPlace => {
 };
 const url = (text: string): ServerPlace => ({ kind: "url", url: text });
 
-/** One package that stands for its server. */
+/** The first package identifies the server. */
 const nameOf = (place: ServerPlace): string | undefined => findServer(place)?.packages[0];
 
-describe("a well-known server is recognized by", () => {
+describe("findServer recognizes a server by", () => {
   for (const [how, place, server] of [
     [
       "its npm package",
@@ -59,7 +59,7 @@ describe("a well-known server is recognized by", () => {
   }
 });
 
-describe("nothing is recognized in", () => {
+describe("findServer recognizes nothing in", () => {
   for (const place of [
     command("node", "server.js"),
     command("npx", "@evil/server-github"),
@@ -74,7 +74,7 @@ describe("nothing is recognized in", () => {
   }
 });
 
-it("every entry can be recognized and is written as words are compared", () => {
+it("every known server can be recognized and is spelled in normalized form", () => {
   for (const server of KNOWN_SERVERS) {
     for (const name of server.packages) {
       assert.equal(findServer(command("npx", name)), server, name);

@@ -1,6 +1,6 @@
 /**
- * Recognizes a well-known server by what the operator wrote to reach it: the package, image or program that is started,
- * or the host of its URL. What a server says about itself is never asked.
+ * Recognizes a well-known server by the operator's configuration: the package, image or program that is started, or the
+ * host of its URL. Never uses what a server reports about itself.
  */
 
 import type { ConnectorId, UpstreamSettings } from "../../domain/index.ts";
@@ -12,7 +12,7 @@ import type { KnownServer } from "./known-servers.ts";
 export type ServerPlace =
   | { readonly kind: "command"; readonly command: string; readonly args: readonly string[] }
   | { readonly kind: "url"; readonly url: string }
-  /** Not a server of its own: whoever is there is spoken to through an OpenAPI document. */
+  /** An API that is described by an OpenAPI document. */
   | { readonly kind: "api"; readonly url: string };
 
 /** Returns where each upstream is, as the operator wrote it. Adapters run inside the gateway and have no place. */
@@ -32,7 +32,7 @@ export function findServerPlaces({
   return places;
 }
 
-/** The words of a command are tried in their order, so that a package counts before the folders it is given. */
+/** Tries the words of a command in order, so that a package takes precedence over the folders in its arguments. */
 export function findServer(place: ServerPlace): KnownServer | undefined {
   const words = place.kind === "command" ? [place.command, ...place.args] : [place.url];
   for (const word of words) {
@@ -49,18 +49,18 @@ function hostOf(word: string): string | undefined {
   return /^https?:\/\//i.test(word) ? URL.parse(word)?.hostname : undefined;
 }
 
-/** `*.example.com` stands for every host below, and for none besides. */
+/** `*.example.com` matches every host below it, and no other. */
 function matchesHost(known: string, host: string): boolean {
   return known.startsWith("*.") ? host.endsWith(known.slice(1)) : host === known;
 }
 
-/** A package by its name, with a version or tag behind it, or as folders of a path. */
+/** Matches a package by name, with or without a version or tag, or as folders of a path. */
 function namesPackage(word: string, { packages }: KnownServer): boolean {
   const path = `/${normalize(word)}/`;
   return packages.some((name) => path.includes(`/${name}/`));
 }
 
-/** Python writes its modules with underscores, Windows its paths with backslashes, and an option may stand in front. */
+/** Handles underscores of Python modules, backslashes of Windows paths, and a leading option name. */
 function normalize(word: string): string {
   const plain = word
     .toLowerCase()

@@ -4,7 +4,8 @@ import { describe, it } from "node:test";
 import { AGENT, EXECUTION, createTool, known, snapshotOf } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { parseRuleId } from "../../domain/index.ts";
 import type { CallPlan, Decision, Json, LabelSource, ToolCall } from "../../domain/index.ts";
-import { isFlowRule, isLiteralCall, judgeFlow, pickStricter } from "./judge-flow.ts";
+import { pickStricter } from "../decision.ts";
+import { isFlowRule, isLiteralCall, judgeFlow } from "./judge-flow.ts";
 
 const FILE = createTool("files.read");
 const SEND = createTool("github.send", { labels: ["external"] });
@@ -21,11 +22,11 @@ const [SECRET, STRANGE] = [source("private", 1), source("untrusted", 2)];
 const take = (...sources: readonly LabelSource[]) => new Map(sources.map((one) => [one.label, one]));
 const BOTH = take(SECRET, STRANGE);
 
-describe("a call", () => {
-  it("that sends out after both labels is asked about or denied, and the reason names the calls that brought them", () => {
+describe("judgeFlow", () => {
+  it("asks or denies for a sending call after both labels, and names the calls that returned the data", () => {
     const why =
-      `it sends data out, after files.read (call 1 of ${EXECUTION}) brought private data and ` +
-      `files.read (call 2 of ${EXECUTION}) brought text written by strangers; ` +
+      `it sends data out, after files.read (call 1 of ${EXECUTION}) returned private data and ` +
+      `files.read (call 2 of ${EXECUTION}) returned untrusted content; ` +
       "return what you found instead, or ask the operator";
     for (const [mode, verb] of [
       ["ask", "needs approval"],
@@ -36,7 +37,7 @@ describe("a call", () => {
       assert.deepEqual(judgeFlow({ tool: SEND, taken: BOTH, mode }), expected);
     }
   });
-  it("is allowed and marked when the operator allows such flows", () => {
+  it("allows and marks the call when the operator allows such flows", () => {
     const expected = { kind: "allow", rule: RULE, flow: [SECRET, STRANGE] };
     assert.deepEqual(judgeFlow({ tool: SEND, taken: BOTH, mode: "allow" }), expected);
   });
@@ -47,13 +48,13 @@ describe("a call", () => {
     ["that sends nothing out", FILE, BOTH],
     ["that only brings labels", createTool("files.list", { labels: ["private", "untrusted"] }), BOTH],
   ] as const) {
-    it(`${what} is left to the policy`, () => {
+    it(`does not apply to a call ${what}`, () => {
       assert.equal(judgeFlow({ tool, taken, mode: "deny" }), undefined);
     });
   }
 });
 
-describe("a literal call", () => {
+describe("isLiteralCall", () => {
   const ONCE: CallPlan["calls"][number] = {
     tool: SEND.address,
     effect: "read",
@@ -74,14 +75,14 @@ describe("a literal call", () => {
   };
   const WORDS = { to: ["a"], text: "done" };
 
-  it("has the very arguments that stand in the one place of the text", () => {
+  it("requires exactly the literal arguments of the one call site", () => {
     assert.equal(isLiteral(WORDS), true);
     for (const args of [{ text: "done" }, { ...WORDS, more: 1 }, { ...WORDS, text: "Done" }, {}]) {
       assert.equal(isLiteral(args), false);
     }
   });
-  it("may have no arguments", () => assert.equal(isLiteral({}, { args: [] }), true));
-  it("stands outside of every condition and loop, in a place that is named", () => {
+  it("accepts a call without arguments", () => assert.equal(isLiteral({}, { args: [] }), true));
+  it("requires a call site outside of conditions and loops", () => {
     for (const change of [
       { when: "maybe" },
       { times: "many" },
@@ -96,22 +97,22 @@ describe("a literal call", () => {
       assert.equal(isLiteral(WORDS, change), false, JSON.stringify(change));
     }
   });
-  it("is the only place from which the program can send; places that send nothing do not count", () => {
+  it("requires the only call site that can send data; other call sites do not matter", () => {
     assert.equal(isLiteral(WORDS, {}, { calls: [ONCE, { ...ONCE, tool: TELL.address }] }), false);
     assert.equal(isLiteral(WORDS, {}, { calls: [ONCE, { ...ONCE, tool: FILE.address, times: "many" }] }), true);
     assert.equal(isLiteral(WORDS, {}, { calls: [{ ...ONCE, tool: TELL.address }] }), false);
   });
-  it("needs a plan that is exact", () => {
+  it("requires an exact plan", () => {
     assert.equal(isLiteral(WORDS, {}, { exact: false }), false);
     const call = { execution: EXECUTION, seq: 3, principal: AGENT.id, address: SEND.address, args: {} };
     assert.equal(isLiteralCall(call, undefined, snapshotOf([SEND])), false);
   });
 });
 
-describe("of two decisions", () => {
+describe("pickStricter", () => {
   const usual = (kind: Decision["kind"]): Decision => ({ kind, rule: known(parseRuleId("house")), reason: "" });
   const guard = (kind: Decision["kind"]): Decision => ({ kind, rule: RULE, reason: "" });
-  it("the pickStricter counts, and of equals the guard's", () => {
+  it("returns the stricter decision, and of two equal ones the guard's", () => {
     const kinds = ["allow", "ask", "deny"] as const;
     const counted = kinds.map((one) => kinds.map((other) => pickStricter(usual(one), guard(other))));
     assert.deepEqual(counted, [
@@ -120,10 +121,10 @@ describe("of two decisions", () => {
       [usual("deny"), usual("deny"), guard("deny")],
     ]);
   });
-  it("the policy's counts where the guard has none", () => {
+  it("returns the policy's decision if the guard has none", () => {
     assert.deepEqual(pickStricter(usual("allow"), undefined), usual("allow"));
   });
-  it("the guard's can be told by its rule", () => {
+  it("isFlowRule recognizes the rule of the guard", () => {
     assert.deepEqual([isFlowRule(RULE), isFlowRule(usual("ask").rule)], [true, false]);
   });
 });

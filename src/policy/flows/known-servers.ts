@@ -1,6 +1,6 @@
 /**
- * Well-known servers and the labels of their tools, as data. A server is recognized by `packages` or `hosts`, which the
- * operator wrote; the first pattern that fits a tool's name decides, and `usual` is for every tool that none fits.
+ * Well-known servers and the labels of their tools. A server is recognized by `packages` or `hosts` in the operator's
+ * configuration. The first pattern that matches a tool's name decides; `usual` applies to all other tools.
  */
 
 import type { Label } from "../../domain/index.ts";
@@ -13,7 +13,7 @@ export interface KnownServer {
   readonly usual: readonly Label[];
 }
 
-/** Words of a text, one list in a few lines. */
+/** Splits a string into words. */
 function words(text: string): readonly string[] {
   return text.trim().split(/\s+/);
 }
@@ -34,7 +34,7 @@ const WRITING = words(`
   *trigger* *dispatch* *publish* *upload*
 `);
 
-/** A code host: what strangers file is untrusted, what is in repositories may be private, what is written others read. */
+/** A code host: issues are untrusted, repository content may be private, and others can read what is written. */
 const CODE_HOST: KnownServer["tools"] = [
   [
     ["getme", "getteams", "getteammembers", "listissuetypes", "searchusers", "searchorgs", "getlabel", "listlabel*"],
@@ -84,7 +84,7 @@ export const KNOWN_SERVERS: readonly KnownServer[] = [
     tools: [
       [["list*filter*", "get*filter*", "list*rule*", "get*rule*"], PRIVATE],
       [
-        // A filter forwards mail, a formula in a sheet and a file by its address are fetched from anywhere.
+        // A filter forwards mail; a formula in a sheet or a file by URL fetches from any address.
         words(`
           *send* *reply* *forward* *share* *permission* *create*event* *update*event* *manage*event* *modify*event*
           *respond*event* *filter* *rule* *vacation* *autoreply* *publish* *create*comment* *manage*comment*
@@ -220,7 +220,7 @@ export const KNOWN_SERVERS: readonly KnownServer[] = [
     usual: PRIVATE,
   },
   {
-    // Their queries read from any address on the web.
+    // Their queries can read from any web address.
     packages: ["mcp-clickhouse", "mcp-server-motherduck"],
     hosts: [],
     tools: [[["list*"], PRIVATE]],

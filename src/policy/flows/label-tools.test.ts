@@ -26,7 +26,7 @@ interface Case {
 }
 
 function labelsOf({
-  package: name = "nobody-knows",
+  package: name = "unknown",
   tool = "tool",
   openWorld = false,
   synthetic = false,
@@ -39,7 +39,7 @@ function labelsOf({
 
 const rule = (change: Partial<LabelRule>): LabelRule => ({ tools: ["it.*"], add: [], remove: [], ...change });
 
-describe("a tool of a well-known server", () => {
+describe("createLabeler for a well-known server", () => {
   for (const [name, tool, labels] of [
     ["@modelcontextprotocol/server-github", "list_issues", ["untrusted"]],
     ["@modelcontextprotocol/server-github", "issue_read", ["untrusted"]],
@@ -111,12 +111,12 @@ describe("a tool of a well-known server", () => {
     it(`${name} ${tool}: ${labels.join(", ")}`, () => assert.deepEqual(labelsOf({ package: name, tool }), labels));
   }
 
-  it("has every label that its server's tools can have when the catalogue does not know it", () => {
+  it("gives an unknown tool every label that tools of its server can have", () => {
     const name = "@modelcontextprotocol/server-github";
     assert.deepEqual(labelsOf({ package: name, tool: "frobnicate" }), ["private", "untrusted", "external"]);
   });
 
-  it("is asked for a resource or prompt as for a tool that nobody knows, and listed as names only", () => {
+  it("treats reading a resource or prompt like an unknown tool, and gives lists no label", () => {
     const names = ["resources/read", "prompts/get", "resources/list", "prompts/list"];
     const ask = (name: string) => names.map((tool) => labelsOf({ package: name, tool, synthetic: true }));
     const name = "@modelcontextprotocol/server-slack";
@@ -125,34 +125,34 @@ describe("a tool of a well-known server", () => {
       ["untrusted", "external"],
     ];
     assert.deepEqual(ask(name), [both, both, [], []]);
-    // What is asked for leaves: the prompt of this one takes an address to fetch.
+    // The prompt of this server takes an address to fetch.
     assert.deepEqual(ask("mcp-server-fetch"), [web, web, [], []]);
     assert.deepEqual(ask("@modelcontextprotocol/server-filesystem"), [["private"], ["private"], [], []]);
-    // A tool of its own that only has such a name is a tool that nobody knows.
+    // A real tool with such a name is an unknown tool.
     assert.deepEqual(labelsOf({ package: name, tool: "resources/list" }), ["private", "external"]);
   });
 
-  it("has its labels in any spelling", () => {
+  it("ignores separators and case in tool names", () => {
     for (const tool of ["get_file_contents", "get-file-contents", "getFileContents", "GET.FILE.CONTENTS"]) {
       assert.deepEqual(labelsOf({ package: "mcp/github", tool }), ["private"]);
     }
   });
 });
 
-describe("a tool of a server that nobody knows", () => {
-  it("has no label, however its tools are called", () => {
+describe("createLabeler for an unknown server", () => {
+  it("gives no label, whatever the tools are called", () => {
     for (const tool of ["send_email", "read_email", "resources/read"]) assert.deepEqual(labelsOf({ tool }), []);
   });
-  it("is untrusted and external when it says that it meets an open world", () => {
+  it("gives untrusted and external for the openWorld annotation", () => {
     assert.deepEqual(labelsOf({ openWorld: true }), ["untrusted", "external"]);
   });
-  it("has what the operator adds", () => {
+  it("adds the labels of the operator's rules", () => {
     assert.deepEqual(labelsOf({ rules: [rule({ add: ["external", "private"] })] }), ["private", "external"]);
     assert.deepEqual(labelsOf({ rules: [rule({ tools: ["its.*"], add: ["private"] })] }), []);
   });
 });
 
-it("an operation of an API has what its host returns, and sends out unless it only reads", () => {
+it("createLabeler labels API operations by host and does not label reads as external", () => {
   const ask = (url: string, effect: "read" | "write") => {
     const places = new Map([[ID, { kind: "api", url } as const]]);
     const about = { connector: ID, address: ADDRESS, remoteName: "issues/create", openWorld: false, synthetic: false };
@@ -166,7 +166,7 @@ it("an operation of an API has what its host returns, and sends out unless it on
   assert.deepEqual(ask("https://api.example.com", "write"), []);
 });
 
-it("the operator takes labels away, in the order of the rules", () => {
+it("applyLabelRules removes labels in the order of the rules", () => {
   const [add, remove] = [rule({ add: ["external"] }), rule({ remove: ["external"] })];
   const name = "mcp-server-fetch";
   assert.deepEqual(labelsOf({ package: name, rules: [remove] }), ["untrusted"]);
@@ -177,7 +177,7 @@ it("the operator takes labels away, in the order of the rules", () => {
   ]);
 });
 
-it("annotations and the catalogue only ever add", () => {
+it("annotations and known servers only add labels", () => {
   const packages = KNOWN_SERVERS.map(({ packages: [name = ""] }) => name);
   const tool = fc.oneof(fc.string(), fc.constantFrom("get_issue", "send_email", "fetch", "resources/read"));
   fc.assert(

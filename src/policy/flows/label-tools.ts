@@ -1,9 +1,10 @@
 /**
- * Gives tools their labels: from the catalogue of well-known servers, from annotations, then as the operator says.
- * Catalogue and annotations only add. A server that calls itself or its tools harmless takes no label away.
+ * Labels tools: from the list of well-known servers, then from annotations, then by the operator's rules. The list and
+ * annotations only add labels, so a server cannot remove one by describing its tools as harmless.
  */
 
 import type { ConnectorId, Label, LabelRule, Labeler, ToolAddress } from "../../domain/index.ts";
+import { matchWildcard } from "../../text/index.ts";
 import { matchesTool } from "../matches-tool.ts";
 import { findServer } from "./find-server.ts";
 import type { ServerPlace } from "./find-server.ts";
@@ -13,16 +14,16 @@ import type { KnownServer } from "./known-servers.ts";
 export const LABELS: readonly Label[] = Object.freeze(["private", "untrusted", "external"]);
 
 export interface LabelerOptions {
-  /** Where each upstream is. */
+  /** The address of each upstream. */
   readonly places: ReadonlyMap<ConnectorId, ServerPlace>;
   readonly rules: readonly LabelRule[];
 }
 
-/** Of a server's resources and prompts these are names only, as a list of tools is. */
+/** These return names only, like a list of tools. */
 const LISTS = ["resources/list", "prompts/list"];
 const OPEN_WORLD: readonly Label[] = ["untrusted", "external"];
 
-/** It gives the labels of a tool in the order of `LABELS`; the same question has the same answer. */
+/** Labels are in the order of `LABELS`. Deterministic. */
 export function createLabeler({ places, rules }: LabelerOptions): Labeler {
   const servers = new Map([...places].map(([id, place]) => [id, { place, server: findServer(place) }]));
   return (question) => {
@@ -34,7 +35,7 @@ export function createLabeler({ places, rules }: LabelerOptions): Labeler {
   };
 }
 
-/** The labels as the operator's rules leave them, in the order of `LABELS`. */
+/** Applies the operator's rules. Returns labels in the order of `LABELS`. */
 export function applyLabelRules(
   rules: readonly LabelRule[],
   address: ToolAddress,
@@ -49,8 +50,8 @@ export function applyLabelRules(
 }
 
 /**
- * A tool that the catalogue does not know has every label that its server's tools can have. So has what reads a
- * resource or a prompt: the address and the arguments that it is asked with leave as those of a tool do.
+ * An unknown tool of a known server gets every label that the tools of this server can have. So does reading a resource
+ * or a prompt, because its address and arguments are sent to the server.
  */
 function serverLabels(
   server: KnownServer | undefined,
@@ -63,8 +64,8 @@ function serverLabels(
 }
 
 /**
- * Operations have names that the catalogue does not know. What reads does not send, except where all tools are alike:
- * the question to a search is what leaves.
+ * The names of operations are unknown, so their effect decides: a read does not send data, except for a server whose
+ * tools all have the same labels, such as a search, where the query is what is sent.
  */
 function apiLabels(server: KnownServer | undefined, { effect }: Parameters<Labeler>[0]): readonly Label[] {
   if (!server) return [];
@@ -75,21 +76,9 @@ function withoutExternal({ usual }: KnownServer): readonly Label[] {
   return usual.filter((label) => label !== "external");
 }
 
-/** `*` stands for any characters. Separators and capitals make no difference: the same tool is written in many ways. */
+/** Ignores separators and case, because the same tool is spelled in many ways. */
 function matchesName(pattern: string, name: string): boolean {
-  const parts = toPlainName(pattern).split("*");
-  const [first = "", ...rest] = parts;
-  const text = toPlainName(name);
-  if (rest.length === 0) return text === first;
-  if (!text.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of rest.slice(0, -1)) {
-    const found = text.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  const last = rest.at(-1) ?? "";
-  return text.length - last.length >= at && text.endsWith(last);
+  return matchWildcard(toPlainName(pattern), toPlainName(name));
 }
 
 function toPlainName(name: string): string {

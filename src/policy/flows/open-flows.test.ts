@@ -1,4 +1,4 @@
-/** What a session has read, when it counts, how long it is remembered, and by whom. */
+/** What a session has read, when it counts, and how long it is remembered. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -54,8 +54,8 @@ async function openWorld(store?: Store): Promise<World> {
 const inSession = (session: string): Principal => ({ ...AGENT, session });
 const GRACE: Principal = { ...AGENT, id: known(parsePrincipalId("grace")) };
 
-describe("a call", () => {
-  it("is asked about if and only if both labels were delivered before it arrived", async () => {
+describe("CallFlow", () => {
+  it("requires approval if and only if both labels were delivered before the call arrived", async () => {
     const event = fc.record({ kind: fc.constantFrom("arrive", "deliver", "judge"), which: fc.nat(3), at: fc.nat(8) });
     await fc.assert(
       fc.asyncProperty(fc.array(event, { maxLength: 40 }), async (events) => {
@@ -79,7 +79,7 @@ describe("a call", () => {
     );
   });
 
-  it("brings its labels when it fails, and none when it was refused or never judged", async () => {
+  it("adds the labels of a failed call, and none of a refused call", async () => {
     const failed = (code: ErrorCode): Reply => ({ ok: false, error: { code, message: "", retry: ERRORS[code].retry } });
     for (const [code, isSent, expected] of [
       ["UPSTREAM_FAILED", true, "ask"],
@@ -90,7 +90,7 @@ describe("a call", () => {
       ["LIMIT_QUOTA", false, undefined],
       ["LIMIT_QUOTA", true, "ask"],
       ["EGRESS_DENIED", false, undefined],
-      // A host that was asked named the next one, which may not be reached.
+      // The first host redirected to one that is not allowed.
       ["EGRESS_DENIED", true, "ask"],
     ] as const) {
       const flow = (await openWorld()).open();
@@ -103,7 +103,7 @@ describe("a call", () => {
     assert.deepEqual(flow.sources(), []);
   });
 
-  it("that stands in the text is clean once, and only in a text from before both labels", async () => {
+  it("allows a literal call once, and only in a program from before both labels", async () => {
     const world = await openWorld();
     const first = world.open(undefined, PLAN);
     await read(first, SECRET);
@@ -112,7 +112,7 @@ describe("a call", () => {
     assert.equal(send(world.open(undefined, PLAN)), "ask");
   });
 
-  it("that stands in the text is clean in one of two programs that came at the same time", async () => {
+  it("allows a literal call in only one of two concurrent programs", async () => {
     const world = await openWorld();
     const [first, second] = [world.open(undefined, PLAN), world.open(undefined, PLAN)];
     await read(first, SECRET);
@@ -121,8 +121,8 @@ describe("a call", () => {
   });
 });
 
-describe("a session", () => {
-  it("takes what one execution reads into the next, and names the first call that brought each label", async () => {
+describe("a client session", () => {
+  it("carries labels to the next execution with the first call that returned each", async () => {
     const world = await openWorld();
     await read(world.open(), SECRET);
     const [first] = world.open().sources();
@@ -141,7 +141,7 @@ describe("a session", () => {
     assert.deepEqual(flow.sources()[0], first);
   });
 
-  it("is its own: of other sessions, other principals and no session nothing counts", async () => {
+  it("is separate from other sessions, other principals and requests without a session", async () => {
     const world = await openWorld();
     await read(world.open(), SECRET);
     await read(world.open(), STRANGE);
@@ -153,7 +153,7 @@ describe("a session", () => {
     assert.equal(send(world.open()), "ask");
   });
 
-  it("takes in what reaches the client without a call", async () => {
+  it("adds the labels of data that reaches the client without a call", async () => {
     const world = await openWorld();
     const source = { tool: SECRET.address, execution: EXECUTION, seq: 1 };
     const flow = world.open();
@@ -164,7 +164,7 @@ describe("a session", () => {
     assert.equal(send(flow), "ask");
   });
 
-  it("can be asked for by an execution of it that runs", async () => {
+  it("can be read through a running execution", async () => {
     const world = await openWorld();
     await read(world.open(), SECRET);
     assert.deepEqual(
@@ -173,7 +173,7 @@ describe("a session", () => {
     );
   });
 
-  it("knows what it will have read, before it has", async () => {
+  it("returns in advance what it will have read after a call", async () => {
     const flow = (await openWorld()).open();
     await read(flow, STRANGE);
     assert.deepEqual(
@@ -186,7 +186,7 @@ describe("a session", () => {
     assert.equal(flow.sources().length, 1);
   });
 
-  it("is forgotten when ten thousand others came after it, and not before", async () => {
+  it("is forgotten after ten thousand newer sessions and not earlier", async () => {
     const world = await openWorld();
     await read(world.open(), SECRET);
     for (let n = 1; n < 10_000; n += 1) world.open(inSession(`other ${n}`));
@@ -202,7 +202,7 @@ describe("a principal without sessions", () => {
     await read(world.open(AGENT), STRANGE);
   };
 
-  it("is remembered over a restart; a session is not", async () => {
+  it("keeps its labels after a restart; a named session does not", async () => {
     const world = await openWorld();
     await taint(world);
     await read(world.open(inSession("a")), SECRET);
@@ -212,7 +212,7 @@ describe("a principal without sessions", () => {
     assert.deepEqual(again.open(inSession("a")).sources(), []);
   });
 
-  it("starts anew after it has read nothing labelled for eight hours, here and after a restart", async () => {
+  it("loses its labels after eight hours without labeled reads, also after a restart", async () => {
     for (const [later, expected] of [
       [FORGET_MS - 1, "ask"],
       [FORGET_MS, undefined],
@@ -225,7 +225,7 @@ describe("a principal without sessions", () => {
     }
   });
 
-  it("is remembered longer when it goes on reading, also by the store", async () => {
+  it("keeps its labels longer when it continues to read, also in the store", async () => {
     const world = await openWorld();
     await taint(world);
     world.now = FORGET_MS - 1;
@@ -238,7 +238,7 @@ describe("a principal without sessions", () => {
     );
   });
 
-  it("is not written again for every call", async () => {
+  it("is not stored again for every call", async () => {
     const world = await openWorld();
     await taint(world);
     for (const [now, written] of [

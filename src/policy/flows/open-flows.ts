@@ -1,6 +1,6 @@
 /**
- * Keeps what each client session has read, and asks before what it read can leave. A session without a name is all of
- * its principal's requests together: those are written down, so that a restart forgets nothing.
+ * Tracks what each client session has read, and requires approval before that data can leave. If a client has no
+ * sessions, all requests of its principal are one session, which is stored and survives a restart.
  */
 
 import type {
@@ -17,35 +17,35 @@ import type {
   ToolCall,
 } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
+import { HOUR_MS, MINUTE_MS, createRecent } from "../../timing/index.ts";
 import { isLiteralCall, judgeFlow } from "./judge-flow.ts";
 
-/** One execution, as the guard follows it. */
 export interface ExecutionFlow {
-  /** Remembers what has been delivered until now. To be asked at the moment when a call arrives. */
+  /** Captures what has been delivered so far. Call it when a call arrives. */
   arrive(): CallFlow;
-  /** What the session has read so far. */
+  /** Returns what the session has read so far. */
   sources(): readonly LabelSource[];
-  /** What the session will have read once the answer of a call is delivered. */
+  /** Returns what the session will have read once the result of this call is delivered. */
   sourcesWith(tool: Tool, seq: number): readonly LabelSource[];
 }
 
-/** One call of an execution, from its arrival to its answer. */
+/** One call, from its arrival to its reply. */
 export interface CallFlow {
-  /** `undefined` when the guard has nothing to say. */
+  /** Returns `undefined` if the guard does not apply. */
   judge(call: ToolCall, tool: Tool): Decision | undefined;
   /**
-   * To be awaited before the answer is handed to the program. What failed is data too; what was refused brings none.
-   * `isSent` says whether anybody may have received the call.
+   * Await it before the reply is delivered to the program. A failure contains data too; a refusal contains none.
+   * `isSent` is true if the upstream may have received the call.
    */
   deliver(reply: Reply, isSent: boolean): Promise<void>;
 }
 
 export interface Flows {
-  /** Looks at the session as it is now: the program was written before. */
+  /** Uses the current state of the session: the program was written before. */
   open(execution: FlowSubject): ExecutionFlow;
-  /** For what reaches a client without a call: kept results and the results of other executions. */
+  /** For data that reaches a client without a call: stored results and results of other executions. */
   takeIn(principal: Principal, sources: readonly LabelSource[]): Promise<void>;
-  /** What the session of an execution that runs has read. */
+  /** Returns what the session of a running execution has read. */
   sourcesOf(execution: ExecutionId): readonly LabelSource[];
 }
 
@@ -53,7 +53,7 @@ export interface FlowSubject {
   readonly principal: Principal;
   readonly execution: ExecutionId;
   readonly snapshot: CatalogSnapshot;
-  /** What the text of the program tells about its calls; absent for plain calls and without analysis. */
+  /** The calls of the program as analysis found them; absent for direct calls and without analysis. */
   readonly plan?: CallPlan;
 }
 
@@ -63,43 +63,42 @@ export interface FlowsOptions {
   readonly now: () => Instant;
 }
 
-/** A principal without sessions starts anew when it has read nothing labelled for so long. */
-export const FORGET_MS = 8 * 60 * 60 * 1000;
-/** How old the written time of a principal's last reading may get. */
-const REFRESH_MS = 60_000;
-/** More executions than can run at once. */
+/** The labels of a principal without sessions expire after this time without labeled reads. */
+export const FORGET_MS = 8 * HOUR_MS;
+/** How far the stored time of a principal's last labeled read may lag. */
+const REFRESH_MS = MINUTE_MS;
+/** More than the executions that can run in parallel. */
 const MAX_EXECUTIONS = 1_000;
-/** Sessions that have read something; beyond, the one that was idle longest is forgotten. */
+/** Above this number, the session that was idle longest is forgotten. */
 const MAX_SESSIONS = 10_000;
 
 interface FlowSession {
   readonly taken: Map<LabelSource["label"], LabelSource>;
-  /** Present for a principal without sessions. */
+  /** Only for a principal without sessions. */
   readonly principal?: PrincipalId;
   takenAt: Instant;
   writtenAt: Instant;
-  /** Whether a clean call was made after both labels: of programs that came at the same time only one may. */
+  /** True after one literal call was allowed despite both labels: of concurrent programs only one may make it. */
   hasSpoken: boolean;
 }
 
-/** Reads what principals had read before a restart. */
+/** Loads the labels of principals without sessions from the store. */
 export async function openFlows({ mode, store, now }: FlowsOptions): Promise<Flows> {
-  const sessions = new Map<string, FlowSession>();
-  for (const { principal, sources, takenAt } of await store.list(now() - FORGET_MS)) {
+  const sessions = createRecent<string, FlowSession>(MAX_SESSIONS);
+  const stored = await store.list(now() - FORGET_MS);
+  for (const { principal, sources, takenAt } of stored.toSorted((a, b) => a.takenAt - b.takenAt)) {
     const taken = new Map(sources.map((source) => [source.label, source]));
     sessions.set(keyOf({ id: principal }), { taken, principal, takenAt, writtenAt: takenAt, hasSpoken: true });
   }
 
-  const executions = new Map<ExecutionId, FlowSession>();
+  const executions = createRecent<ExecutionId, FlowSession>(MAX_EXECUTIONS);
 
   const find = (principal: Principal): FlowSession => {
     const key = keyOf(principal);
     const known = sessions.get(key);
     const isOver = known?.principal !== undefined && now() - known.takenAt >= FORGET_MS;
     const session = known && !isOver ? known : createSession(principal);
-    sessions.delete(key); // the last in the map is the one that was used last
     sessions.set(key, session);
-    dropOldest(sessions, MAX_SESSIONS);
     return session;
   };
 
@@ -118,17 +117,11 @@ export async function openFlows({ mode, store, now }: FlowsOptions): Promise<Flo
     open(subject) {
       const session = find(subject.principal);
       executions.set(subject.execution, session);
-      dropOldest(executions, MAX_EXECUTIONS);
       return createFlow(subject, { mode, session, take });
     },
     takeIn: (principal, sources) => take(find(principal), sources),
     sourcesOf: (execution) => [...(executions.get(execution)?.taken.values() ?? [])],
   };
-}
-
-function dropOldest(map: Map<string, unknown>, most: number): void {
-  const [oldest] = map.keys();
-  if (map.size > most && oldest !== undefined) map.delete(oldest);
 }
 
 function createSession({ id, session }: Principal): FlowSession {
@@ -141,12 +134,12 @@ function createSession({ id, session }: Principal): FlowSession {
   };
 }
 
-/** Names hold no NUL character. */
+/** Names contain no NUL character. */
 function keyOf({ id, session }: Pick<Principal, "id" | "session">): string {
   return session === undefined ? id : `${id}\0${session}`;
 }
 
-/** Whether it was stopped on our side, so that nothing in the answer is anybody's data. */
+/** Returns true if the gateway refused the call, so that the reply contains no upstream data. */
 function isRefused(reply: Reply, isSent: boolean): boolean {
   if (reply.ok) return false;
   const { code } = reply.error;
@@ -160,7 +153,7 @@ interface FlowContext {
 }
 
 function createFlow({ execution, snapshot, plan }: FlowSubject, { mode, session, take }: FlowContext): ExecutionFlow {
-  // Whoever wrote the program had read both already: nothing in its text is clean.
+  // The author of the program had already read both, so its literal arguments may contain them.
   const wasTainted = session.taken.size === 2;
   const toSources = (tool: Tool, seq: number): readonly LabelSource[] =>
     (tool.labels ?? []).flatMap((label) =>

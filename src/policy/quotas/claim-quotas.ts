@@ -1,39 +1,43 @@
-/** Which counters a request draws from, and how much. Pure. */
+/** Which counters a request uses, and how much of each. Pure functions. */
 
 import type { Instant, Principal, QuotaSettings, Tool } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../timing/index.ts";
 import { matchesTool } from "../matches-tool.ts";
 
-/** A claim with the words that a refusal needs. */
+/** A claim with what an error message needs. */
 export interface NamedClaim {
   readonly claim: Parameters<Store["quotas"]["take"]>[0][number];
   /** The setting that an operator would change. */
   readonly setting: string;
   readonly unit: "executions" | "ms" | "places" | "calls" | "cost";
-  /** `null` when everybody shares the counter. */
+  /** `null` if all principals share the counter. */
   readonly principal: string | null;
 }
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const DAY_MS = 24 * HOUR_MS;
-/** Costs are counted in millionths, as whole numbers: sums of decimals would drift. */
+/** Costs are counted as integers, in millionths: sums of decimals would drift. */
 export const COST_UNITS = 1_000_000;
-/** An execution may wait for its turn before its own time begins. */
+/** How long an execution may wait in the queue before its time begins. */
 const WAITING_MS = 10 * MINUTE_MS;
 
-/** With less than this left hardly any program gets to its end, so none is begun. */
+/** With less time left, a program would hardly finish, so it is not started. */
 const LEAST_MS = 1_000;
 
-/** Each scope with the quotas that hold in it; 0 stands for none. */
-function scopesOf(settings: QuotaSettings, principal: Principal) {
+interface QuotaScope {
+  readonly prefix: string;
+  readonly quotas: QuotaSettings["total"];
+  readonly who: string | null;
+}
+
+/** The quotas of the principal and of all principals together; 0 means no quota. */
+function scopesOf(settings: QuotaSettings, principal: Principal): readonly QuotaScope[] {
   return [
-    { prefix: "", quotas: settings as QuotaSettings["total"], who: principal.id as string | null },
+    { prefix: "", quotas: settings, who: principal.id },
     { prefix: "total.", quotas: settings.total, who: null },
   ];
 }
 
-/** An execution counts once, reserves its whole time, and holds a place until it ends. */
+/** An execution counts once, reserves its whole wall time, and occupies a slot until it ends. */
 export function claimExecution(
   settings: QuotaSettings,
   { principal, wallMs }: { readonly principal: Principal; readonly wallMs: number },
@@ -67,7 +71,7 @@ export function claimExecution(
   });
 }
 
-/** A call counts for each rate that reaches its tool, and costs its price. */
+/** A call counts for each rate that matches its tool, and costs its price. */
 export function claimCall(
   settings: QuotaSettings,
   { principal, tool }: { readonly principal: Principal; readonly tool: Tool },
@@ -79,7 +83,7 @@ function claimRates({ rates }: QuotaSettings, principal: Principal, { address }:
   return rates.flatMap(({ tools, calls, windowMs, per }, index) => {
     if (!tools.some((pattern) => matchesTool(pattern, address))) return [];
     const who = per === "principal" ? principal.id : null;
-    // Part of the name, so that another rate in this place does not go on with the old count.
+    // The key contains the rate, so that a changed rate starts a new count.
     const key = keyOf(who, `rate ${tools.toSorted().join(" ")} ${windowMs}`);
     const claim = { kind: "window", key, windowMs, limit: calls, amount: 1, least: 1 } as const;
     return [{ claim, setting: `quotas.rates[${index}]`, unit: "calls" as const, principal: who }];
@@ -104,13 +108,13 @@ function claimCost(settings: QuotaSettings, principal: Principal, tool: Tool): r
   });
 }
 
-/** The whole name before the namespace before `*`. */
+/** The full name takes precedence over the namespace, the namespace over `*`. */
 function priceOf({ prices }: QuotaSettings, { address }: Tool): number {
   const namespace = address.slice(0, address.indexOf("."));
   return prices.get(address) ?? prices.get(`${namespace}.*`) ?? prices.get("*") ?? 0;
 }
 
-/** No two can be alike: what everybody shares has no principal, and a principal is written as JSON. */
+/** Keys are unique: a shared counter has no principal, and a principal is encoded as JSON. */
 function keyOf(who: string | null, quota: string): string {
   return JSON.stringify([who, quota]);
 }

@@ -1,19 +1,17 @@
-/** The sentence about a quota that is used up: which one, how much is left, and when it resets. */
+/** The error message about an exhausted quota: which one, how much is left, and when it resets. */
 
 import type { Instant } from "../../domain/index.ts";
+import { SECOND_MS } from "../../timing/index.ts";
 import { COST_UNITS } from "./claim-quotas.ts";
 import type { NamedClaim } from "./claim-quotas.ts";
 
-/** As the store found it. */
 export interface FullState {
   readonly used: number;
-  /** The part of it that is held by programs that run now. */
+  /** The part that is reserved by running programs. */
   readonly reserved: number;
   readonly freeAt: Instant;
   readonly now: Instant;
 }
-
-const SECOND_MS = 1000;
 
 export function describeFullQuota(named: NamedClaim, state: FullState): { message: string; hint: string } {
   const { claim, setting, principal } = named;
@@ -22,27 +20,27 @@ export function describeFullQuota(named: NamedClaim, state: FullState): { messag
   const seconds = Math.max(1, Math.ceil((freeAt - now) / SECOND_MS));
   const limit = `${show(named, claim.limit)} ${describeUnit(named)} by ${who}`;
   if (reserved > 0) {
-    const held = `${used - reserved} are used and ${reserved} reserved by programs that run now`;
-    const back = `what they do not use comes back when they end, and all of it in ${seconds} s`;
+    const held = `${used - reserved} are used and ${reserved} are reserved by running programs`;
+    const back = `unused time is released when they end, and all of it in ${seconds} s`;
     return {
-      message: `The quota ${setting} has too little left: of ${limit} ${held}; ${back} (${toTime(freeAt)})`,
-      hint: `Try again when one of them has ended, or ask the operator to raise ${setting}`,
+      message: `The quota ${setting} has too little left: of ${limit}, ${held}; ${back} (${toTime(freeAt)})`,
+      hint: `Retry when a running program has ended, or ask the operator to raise ${setting}`,
     };
   }
   const left = show(named, Math.max(0, claim.limit - used));
-  const reset = claim.kind === "place" ? "the next is free when one ends" : `it resets in ${seconds} s`;
+  const reset = claim.kind === "place" ? "a slot is free when one ends" : `it resets in ${seconds} s`;
   const asked =
     named.unit === "cost" && claim.kind === "window" ? `, and this call costs ${show(named, claim.amount)}` : "";
   return {
     message: `The quota ${setting} is used up: ${show(named, used)} of ${limit}, ${left} left${asked}; ${reset} (${toTime(freeAt)})`,
-    hint: `Wait and try again, or ask the operator to raise ${setting}`,
+    hint: `Wait and retry, or ask the operator to raise ${setting}`,
   };
 }
 
-/** A clock far off gives a time that no date can hold. */
+/** A wrong clock can give a time outside of the range of dates. */
 function toTime(at: Instant): string {
   const date = new Date(at);
-  return Number.isNaN(date.getTime()) ? "at a time unknown" : `at the latest ${date.toISOString()}`;
+  return Number.isNaN(date.getTime()) ? "at an unknown time" : `at the latest ${date.toISOString()}`;
 }
 
 function show({ unit }: NamedClaim, amount: number): string {
@@ -56,7 +54,7 @@ function describeUnit({ unit, claim }: NamedClaim): string {
     case "ms":
       return "ms of execution time in an hour";
     case "places":
-      return "executions at once";
+      return "parallel executions";
     case "calls":
       return claim.kind === "window" ? `calls in ${claim.windowMs / SECOND_MS} s` : "calls";
     case "cost":

@@ -1,4 +1,4 @@
-/** Quotas: exact however requests interleave, kept over restarts, and refused with what is left and when it resets. */
+/** Quotas: exact for concurrent requests, kept after restarts, with errors that name what is left and the reset time. */
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -46,7 +46,7 @@ const begin = (quotas: Quotas, who: Principal = ADA, wallMs = 100): Promise<Quot
 const call = (quotas: Quotas, who: Principal = ADA, tool = TOOL): Promise<QuotaGrant> =>
   quotas.take({ kind: "call", principal: who, tool });
 
-/** How many of them were granted; anything but a refusal by quota fails the test. */
+/** Returns how many were granted. Any error but LIMIT_QUOTA fails the test. */
 async function countGranted(takes: readonly Promise<QuotaGrant>[]): Promise<number> {
   const settled = await Promise.allSettled(takes);
   const refused = settled.filter((one) => one.status === "rejected");
@@ -62,8 +62,8 @@ async function refusalOf(take: Promise<unknown>): Promise<unknown> {
   return thrown instanceof GloveboxError ? [thrown.code, thrown.message, thrown.details.hint] : thrown;
 }
 
-describe("executions per minute", () => {
-  it("are granted just below and at the quota, and refused just above it, with what is left and when it resets", async () => {
+describe("executionsPerMinute", () => {
+  it("grants executions below and at the quota and refuses one above it, with the rest and the reset time", async () => {
     const { quotas, clock } = await open({ executionsPerMinute: 2 });
     await begin(quotas);
     clock.at = 20_000;
@@ -71,7 +71,7 @@ describe("executions per minute", () => {
     assert.deepEqual(await refusalOf(begin(quotas)), [
       "LIMIT_QUOTA",
       "The quota quotas.executionsPerMinute is used up: 2 of 2 executions in a minute by ada, 0 left; it resets in 40 s (at the latest 1970-01-01T00:01:00.000Z)",
-      "Wait and try again, or ask the operator to raise quotas.executionsPerMinute",
+      "Wait and retry, or ask the operator to raise quotas.executionsPerMinute",
     ]);
     await begin(quotas, BOB);
     clock.at = 59_999;
@@ -79,16 +79,16 @@ describe("executions per minute", () => {
     clock.at = 60_000;
     assert.equal(await countGranted([begin(quotas), begin(quotas), begin(quotas)]), 2);
   });
-  it("are counted over all principals where total says so", async () => {
+  it("counts the executions of all principals for total", async () => {
     const { quotas } = await open({ total: { ...NONE, executionsPerMinute: 3 } });
     assert.equal(await countGranted([begin(quotas), begin(quotas, BOB), begin(quotas), begin(quotas, BOB)]), 3);
   });
-  it("are not counted for an operator", async () => {
+  it("does not count executions of an operator", async () => {
     const { quotas } = await open({ executionsPerMinute: 1, total: { ...NONE, executionsPerMinute: 1 } });
     const operator = principal("operator", "operator");
     assert.equal(await countGranted(Array.from({ length: 5 }, () => begin(quotas, operator))), 5);
   });
-  it("take nothing from any quota when one of them refuses", async () => {
+  it("takes nothing from any quota when one of them refuses", async () => {
     const { quotas } = await open({ executionsPerMinute: 10, total: { ...NONE, executionsPerMinute: 1 } });
     await begin(quotas, BOB);
     assert.equal(await countGranted(Array.from({ length: 20 }, () => begin(quotas))), 0);
@@ -97,8 +97,8 @@ describe("executions per minute", () => {
   });
 });
 
-describe("execution time per hour", () => {
-  it("is reserved before and settled after, and a shorter grant names the quota that made it so", async () => {
+describe("executionMsPerHour", () => {
+  it("reserves time before and releases it after, and a shorter grant names its quota", async () => {
     const { quotas } = await open({ executionMsPerHour: 25_000 });
     const start = () => begin(quotas, ADA, 10_000);
     const [one, two, three] = [await start(), await start(), await start()];
@@ -117,23 +117,23 @@ describe("execution time per hour", () => {
     assert.equal((await start()).wallMs, 5_000);
     assert.equal(await countGranted([start()]), 0);
   });
-  it("that only runs out because programs run says so, and when it comes back", async () => {
+  it("names the reserved time of running programs and when it is released", async () => {
     const { quotas } = await open({ executionMsPerHour: 25_000 });
     const [one, two] = [await begin(quotas, ADA, 10_000), await begin(quotas, ADA, 15_000)];
     await one.release(9_500);
     assert.deepEqual(await refusalOf(begin(quotas, ADA, 10_000)), [
       "LIMIT_QUOTA",
-      "The quota quotas.executionMsPerHour has too little left: of 25000 ms of execution time in an hour by ada 9500 are used and 15000 reserved by programs that run now; what they do not use comes back when they end, and all of it in 3600 s (at the latest 1970-01-01T01:00:00.000Z)",
-      "Try again when one of them has ended, or ask the operator to raise quotas.executionMsPerHour",
+      "The quota quotas.executionMsPerHour has too little left: of 25000 ms of execution time in an hour by ada, 9500 are used and 15000 are reserved by running programs; unused time is released when they end, and all of it in 3600 s (at the latest 1970-01-01T01:00:00.000Z)",
+      "Retry when a running program has ended, or ask the operator to raise quotas.executionMsPerHour",
     ]);
     await two.release(15_000);
     assert.deepEqual(await refusalOf(begin(quotas, ADA, 10_000)), [
       "LIMIT_QUOTA",
       "The quota quotas.executionMsPerHour is used up: 24500 of 25000 ms of execution time in an hour by ada, 500 left; it resets in 3600 s (at the latest 1970-01-01T01:00:00.000Z)",
-      "Wait and try again, or ask the operator to raise quotas.executionMsPerHour",
+      "Wait and retry, or ask the operator to raise quotas.executionMsPerHour",
     ]);
   });
-  it("is granted at a second or the whole wish, and refused just below", async () => {
+  it("grants at least one second or the whole request, and refuses less", async () => {
     for (const [left, wallMs, expected] of [
       [1_000, 5_000, 1_000],
       [999, 5_000, undefined],
@@ -146,11 +146,11 @@ describe("execution time per hour", () => {
       assert.equal(grant?.wallMs, expected, `${left} ${wallMs}`);
     }
   });
-  it("of less than a second can be used, too", async () => {
+  it("supports quotas of less than a second", async () => {
     const { quotas } = await open({ executionMsPerHour: 50 });
     assert.equal((await begin(quotas)).wallMs, 50);
   });
-  it("gives nothing back to another hour", async () => {
+  it("releases no time into another hour", async () => {
     const { quotas, clock } = await open({ executionMsPerHour: 10_000 });
     const old = await begin(quotas, ADA, 10_000);
     clock.at = 3_600_000;
@@ -160,19 +160,19 @@ describe("execution time per hour", () => {
   });
 });
 
-describe("executions at once", () => {
-  it("have so many places, which are free again when one ends", async () => {
+describe("concurrentExecutions", () => {
+  it("limits parallel executions and frees the slot of one that ends", async () => {
     const { quotas } = await open({ concurrentExecutions: 2 });
     const [first] = [await begin(quotas), await begin(quotas)];
     assert.match(
       String(await refusalOf(begin(quotas))),
-      /2 of 2 executions at once by ada, 0 left; the next is free when/,
+      /2 of 2 parallel executions by ada, 0 left; a slot is free when/,
     );
     await begin(quotas, BOB);
     await first.release(1);
     assert.equal(await countGranted([begin(quotas), begin(quotas)]), 1);
   });
-  it("end by themselves when their process died", async () => {
+  it("frees slots after a while when their process died", async () => {
     const { quotas, clock } = await open({ concurrentExecutions: 1 });
     await begin(quotas);
     clock.at = 100 + 600_000 - 1;
@@ -182,8 +182,8 @@ describe("executions at once", () => {
   });
 });
 
-describe("rates and costs of calls", () => {
-  it("count the calls of the tools that a rate names, and no others", async () => {
+describe("quotas.rates and quotas.prices", () => {
+  it("counts calls of the tools that a rate names, and no others", async () => {
     const { quotas, clock } = await open({
       rates: [{ tools: ["shop.*"], calls: 3, windowMs: 5_000, per: "principal" }],
     });
@@ -194,11 +194,11 @@ describe("rates and costs of calls", () => {
     clock.at = 5_000;
     assert.equal(await countGranted(calls(ADA)), 3);
   });
-  it("share one count where a rate says total", async () => {
+  it("shares one count between principals for per total", async () => {
     const { quotas } = await open({ rates: [{ tools: ["*"], calls: 3, windowMs: 5_000, per: "total" }] });
     assert.equal(await countGranted([ADA, BOB, ADA, BOB].map((who) => call(quotas, who))), 3);
   });
-  it("add prices up exactly, by the narrowest pattern", async () => {
+  it("adds prices exactly, by the narrowest pattern", async () => {
     const prices = new Map([
       ["*", 5],
       ["shop.*", 1],
@@ -214,12 +214,12 @@ describe("rates and costs of calls", () => {
   });
 });
 
-describe("whatever happens at the same time", () => {
-  it("exactly the quota is granted to 1,000 parallel calls", async () => {
+describe("concurrent quota requests", () => {
+  it("grants exactly the quota to 1,000 parallel calls", async () => {
     const { quotas } = await open({ rates: [{ tools: ["*"], calls: 100, windowMs: 60_000, per: "principal" }] });
     assert.equal(await countGranted(Array.from({ length: 1_000 }, () => call(quotas))), 100);
   });
-  it("no unit is lost and none is given twice, in any order of beginnings, endings and time", async () => {
+  it("loses no unit and grants none twice, in any order of starts, ends and time", async () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant("begin" as const), wallMs: fc.integer({ min: 100, max: 6_000 }) }),
       fc.record({ kind: fc.constant("end" as const), usedMs: fc.nat(8_000), which: fc.nat(5) }),
@@ -249,8 +249,8 @@ describe("whatever happens at the same time", () => {
   });
 });
 
-describe("a restart", () => {
-  it("keeps what was used and what was never settled, and two processes share one count", async (context) => {
+describe("quotas after a restart", () => {
+  it("keep used and unreleased units, and two processes share one count", async (context) => {
     const folder = mkdtempSync(join(tmpdir(), "glovebox-quotas-"));
     context.after(() => rmSync(folder, { recursive: true, force: true }));
     const options = { clock: { at: 0 }, path: join(folder, "store.db") };
@@ -267,7 +267,7 @@ describe("a restart", () => {
     assert.equal(await countGranted([begin(third.quotas)]), 0);
     await third.close();
   });
-  it("is no more generous to a clock that was set back", async () => {
+  it("do not grant more when the clock is set back", async () => {
     const { quotas, clock } = await open({ executionsPerMinute: 1 }, { clock: { at: 10_000_000 } });
     await begin(quotas);
     clock.at = 5_000;

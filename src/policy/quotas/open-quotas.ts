@@ -1,53 +1,50 @@
 /**
- * Quotas: what principals may use over time. Units are taken before anything begins and what was not used goes back
- * after, so that no number of parallel requests gets more than there is. Operators are not counted.
+ * Quotas: what principals may use over time. Units are taken before something starts and unused ones are returned after
+ * it, so that parallel requests never exceed a quota. Operators have no quotas.
  */
 
-import { GloveboxError } from "../../domain/index.ts";
+import { GloveboxError, defined } from "../../domain/index.ts";
 import type { ExecutionId, Instant, Principal, QuotaSettings, Tool } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 import { claimCall, claimExecution } from "./claim-quotas.ts";
 import type { NamedClaim } from "./claim-quotas.ts";
 import { describeFullQuota } from "./describe-full.ts";
 
-/** What wants to begin. */
 export type QuotaRequest =
   | ExecutionClaim
   | { readonly kind: "call"; readonly principal: Principal; readonly tool: Tool };
 
-/** An execution that begins or goes on, and the time that it wants. */
+/** An execution that starts or continues, and its wall time. */
 export interface ExecutionClaim {
   readonly kind: "execution";
   readonly execution: ExecutionId;
   readonly principal: Principal;
   readonly wallMs: number;
   /**
-   * One that goes on `again` was counted when it began: it takes time only. One that was `restarted` goes on with what it
-   * held when its process died.
+   * `again`: it was counted when it started and is resumed, so it only takes time. `restarted`: it is recovered and keeps
+   * what it held when its process died.
    */
   readonly when?: "again" | "restarted";
 }
 
-/** What was taken. */
 export interface QuotaGrant {
-  /** How long an execution may take, which is less than it asked for when only less is left. */
+  /** The granted wall time: less than requested if less is left. */
   readonly wallMs: number;
-  /** The setting of the quota that left it less than it asked for. */
+  /** The setting of the quota that shortened the time. */
   readonly shortenedBy?: string;
   /**
-   * Gives back what an execution did not use, with the next that is written: nobody waits for it, and whoever asks later
-   * finds it. A grant whose settling is lost counts as used whole.
+   * Returns the unused time, together with the next write: does not wait for it, but later requests see it. If that
+   * write is lost, the whole time counts as used.
    */
   release(usedMs: number): Promise<void>;
 }
 
-/** The one place that counts. Another implementation may count for many gateways. */
 export interface Quotas {
-  /** Takes from every quota that the request falls under, or from none. Rejects with LIMIT_QUOTA. */
+  /** Takes from every quota that applies, or from none. Rejects with LIMIT_QUOTA. */
   take(request: QuotaRequest): Promise<QuotaGrant>;
-  /** To be called every second: should this process die, it is known until when its executions can have run. */
+  /** Call it every second, so that after a crash it is known how long the executions of this process ran. */
   noteHeld(): Promise<void>;
-  /** For an execution that its process left when it died, and that does not go on: gives back what it cannot have used. */
+  /** For an execution whose process died and that is not recovered: returns the time that it cannot have used. */
   releaseLost(execution: ExecutionId): Promise<void>;
 }
 
@@ -61,7 +58,7 @@ type TakenWindows = Extract<Awaited<ReturnType<Store["quotas"]["take"]>>, { kind
 
 const NOTHING_TAKEN = { release: async () => undefined };
 
-/** A process that lives says so every second; on a busy machine it may be late. */
+/** A live process calls `noteHeld` every second; on a busy machine it may be late. */
 const UNSEEN_MS = 2_000;
 
 export function openQuotas({ settings, store, now }: QuotasOptions): Quotas {
@@ -71,7 +68,7 @@ export function openQuotas({ settings, store, now }: QuotasOptions): Quotas {
     const claims = claimExecution(settings, request, { holder: request.execution, now: now() });
     return request.when === "again" ? claims.filter(({ unit }) => unit === "ms") : claims;
   };
-  /** Of executions that this process runs. */
+  /** What the executions of this process hold. */
   const held = new Map<ExecutionId, TakenWindows>();
   const giveBack = (execution: ExecutionId, chargedMs: number): void => {
     held.delete(execution);
@@ -109,15 +106,15 @@ export function openQuotas({ settings, store, now }: QuotasOptions): Quotas {
       held.set(request.execution, times);
       return {
         wallMs: granted,
-        ...(shortenedBy !== undefined && { shortenedBy }),
-        // A program is stopped a moment after its time is over; that is not charged, so no count goes over its limit.
+        ...defined({ shortenedBy }),
+        // A program stops shortly after its time is over; the excess is not charged, so no count exceeds its limit.
         release: async (usedMs) => giveBack(request.execution, Math.min(granted, usedMs)),
       };
     },
   };
 }
 
-/** Without the settings of a gateway: whoever has the store can do it. Only for one whose process is dead. */
+/** Needs no settings, only the store. Only for an execution whose process has ended. */
 export async function releaseLostQuota(execution: ExecutionId, store: Store["quotas"]): Promise<void> {
   const heldMs = (await store.heldFor(execution)) ?? 0;
   await store.giveBack(execution, heldMs + UNSEEN_MS);
@@ -125,7 +122,7 @@ export async function releaseLostQuota(execution: ExecutionId, store: Store["quo
 
 type FullQuota = Extract<Awaited<ReturnType<Store["quotas"]["take"]>>, { kind: "full" }>;
 
-/** How much of a window that is full executions of this process hold. */
+/** Returns how much of a full window the executions of this process hold. */
 function sumHeld(held: ReadonlyMap<ExecutionId, TakenWindows>, { claim, freeAt }: FullQuota): number {
   if (claim.kind !== "window") return 0;
   const startedAt = freeAt - claim.windowMs;
@@ -139,7 +136,7 @@ function refuse(
   now: Instant,
 ): GloveboxError {
   const claimed = named.find(({ claim }) => claim.key === full.claim.key);
-  if (!claimed) throw new TypeError("The store refused a claim that nobody made");
+  if (!claimed) throw new TypeError("The store refused an unknown quota claim");
   const { message, hint } = describeFullQuota(claimed, { ...full, now });
   return new GloveboxError("LIMIT_QUOTA", message, { hint });
 }

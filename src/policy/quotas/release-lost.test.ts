@@ -1,4 +1,4 @@
-/** What executions had reserved when their process died: given back once, but for what they can have used. */
+/** Reservations of executions whose process died are released once, except for the time that they may have used. */
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -25,7 +25,7 @@ const ADA = { id: known(parsePrincipalId("ada")), kind: "agent", groups: [] } as
 const idOf = (n: number): ExecutionId => known(parseExecutionId(`ex_${n.toString().padStart(24, "0")}`));
 const HOUR_MS = 30_000;
 
-/** Processes on one file; the clock is theirs. */
+/** Processes on one file with a shared manual clock. */
 function openFile(context: TestContext, settings: Partial<QuotaSettings> = { executionMsPerHour: HOUR_MS }) {
   const folder = mkdtempSync(join(tmpdir(), "glovebox-lost-"));
   const clock = { at: 0 };
@@ -47,7 +47,7 @@ function openFile(context: TestContext, settings: Partial<QuotaSettings> = { exe
 const begin = (quotas: Quotas, n: number, more: Partial<ExecutionClaim> = {}) =>
   quotas.take({ kind: "execution", execution: idOf(n), principal: ADA, wallMs: 10_000, ...more });
 
-/** What is left of the hour; nothing is taken. */
+/** Returns the time that is left in the hour without taking any. */
 async function left(quotas: Quotas): Promise<number> {
   const grant = await begin(quotas, 999, { wallMs: HOUR_MS }).catch(() => undefined);
   await grant?.release(0);
@@ -62,7 +62,7 @@ describe("an execution that died with its process", () => {
     [8_000, 10_000],
     [9_000, 10_000],
   ] as const)
-    it(`and was seen for ${seenMs} ms is charged for ${charged} of the 10000 ms that it had reserved`, async (context) => {
+    it(`is charged ${charged} of its 10000 ms if it was last seen after ${seenMs} ms`, async (context) => {
       const { clock, start } = openFile(context);
       const first = await start();
       await begin(first, 1);
@@ -75,7 +75,7 @@ describe("an execution that died with its process", () => {
       assert.equal(await left(second), HOUR_MS - charged);
     });
 
-  it("gives back once, however many settle it, and its own process too if that was not dead", async (context) => {
+  it("is released once, however many processes release it", async (context) => {
     const { start } = openFile(context);
     const first = await start();
     const grant = await begin(first, 1);
@@ -87,7 +87,7 @@ describe("an execution that died with its process", () => {
     assert.deepEqual([await left(first), await left(second)], [HOUR_MS - 12_000, HOUR_MS - 12_000]);
   });
 
-  it("is charged for both its lives when it goes on, and for no time between", async (context) => {
+  it("is charged for its time before and after recovery, and not for the time between", async (context) => {
     const { clock, start } = openFile(context);
     const first = await start();
     await begin(first, 1);
@@ -101,7 +101,7 @@ describe("an execution that died with its process", () => {
     assert.equal(await left(second), HOUR_MS - 3_500);
   });
 
-  it("is charged for all its lives when it dies again, even at once", async (context) => {
+  it("is charged for all runs when its process dies again, even at once", async (context) => {
     const { clock, start } = openFile(context);
     await begin(await start(), 1);
     const second = await start();
@@ -114,7 +114,7 @@ describe("an execution that died with its process", () => {
     assert.equal(await left(fourth), HOUR_MS - 2_000 - 1_500 - 2_000 - 2_000);
   });
 
-  it("goes on free of charge when it had reserved nothing, and takes nothing then", async (context) => {
+  it("is recovered without a charge if it had reserved nothing", async (context) => {
     const { start } = openFile(context);
     const quotas = await start();
     const grant = await begin(quotas, 1, { when: "restarted" });
@@ -122,7 +122,7 @@ describe("an execution that died with its process", () => {
     assert.deepEqual([grant.wallMs, await left(quotas)], [10_000, HOUR_MS]);
   });
 
-  it("gives nothing back to a later hour", async (context) => {
+  it("releases no time into a later hour", async (context) => {
     const { clock, start } = openFile(context);
     await begin(await start(), 1);
     const second = await start();
@@ -132,7 +132,7 @@ describe("an execution that died with its process", () => {
     assert.equal(await left(second), 0);
   });
 
-  it("leaves its place, and no other, and one that goes on when it has ended", async (context) => {
+  it("frees its own slot only, after recovery when it ends", async (context) => {
     const { start } = openFile(context, { concurrentExecutions: 2 });
     const first = await start();
     await begin(first, 1);
@@ -152,7 +152,7 @@ describe("an execution that died with its process", () => {
   });
 });
 
-it("no unit is lost and none is given twice, in any order of ends, deaths and returns", async (context) => {
+it("loses no unit and grants none twice, in any order of ends, crashes and recoveries", async (context) => {
   const step = fc.record({
     kind: fc.constantFrom("begin", "end", "die", "return"),
     which: fc.nat(9),

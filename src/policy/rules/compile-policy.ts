@@ -1,37 +1,34 @@
-/** Prepares an operator's rules for many decisions: sorted by strictness, patterns and groups looked up once. */
+/** Prepares the rules for many decisions: sorts them by strictness and resolves patterns and groups once. */
 
-import type { Decision, Effect, PolicyRule, PolicySettings, PrincipalId } from "../../domain/index.ts";
+import type { Effect, PolicyRule, PolicySettings, PrincipalId } from "../../domain/index.ts";
+import { STRICTNESS } from "../decision.ts";
 import type { Match } from "./match-condition.ts";
 import { matchesTool } from "../matches-tool.ts";
 
-/** What a rule looks at beside the arguments. */
+/** What a rule matches besides the arguments. */
 export interface RuleSubject {
   readonly principal: { readonly id: string; readonly groups: readonly string[] };
   readonly address: string;
-  /** The operator's name of the upstream; `null` when it is not known any more, as in old records. */
+  /** The operator's name of the upstream; `null` if it is unknown, as in old records. */
   readonly server: string | null;
   readonly effect: Effect;
 }
 
-/** The part of a rule that a subject does not fit, as explanations name it. */
+/** The part of a rule that does not match a subject. */
 export type Misfit = "principal" | "server" | "tool" | "effect";
 
 export interface CompiledRule {
   readonly rule: PolicyRule;
-  /** The first part that does not fit, `undefined` when all do, `unknown-server` when that cannot be told. */
+  /** Returns the first part that does not match, or `undefined`. */
   readonly findMisfit: (subject: RuleSubject) => Misfit | "unknown-server" | undefined;
 }
 
 export interface CompiledPolicy {
   readonly settings: PolicySettings;
-  /** Strictest first, and in the operator's order among equals: the first that matches decides. */
+  /** Strictest first, and in configured order among equals: the first that matches decides. */
   readonly rules: readonly CompiledRule[];
 }
 
-/** Deny beats ask beats allow. */
-export const STRICTNESS: Readonly<Record<Decision["kind"], number>> = { allow: 0, ask: 1, deny: 2 };
-
-/** Costs time once, so that a decision does not. */
 export function compilePolicy(settings: PolicySettings): CompiledPolicy {
   const rules = settings.rules.toSorted((a, b) => STRICTNESS[b.decision] - STRICTNESS[a.decision]);
   return { settings, rules: rules.map((rule) => compileRule(rule, settings)) };
@@ -72,7 +69,7 @@ function compileTools(patterns: readonly string[]): (address: string) => boolean
   return (address) => exact.has(address) || open.some((pattern) => matchesTool(pattern, address));
 }
 
-/** Whether a rule reaches a call, without its arguments. */
+/** Matches a rule against a call without its arguments. */
 export function matchSubject({ findMisfit }: CompiledRule, subject: RuleSubject): Match {
   const misfit = findMisfit(subject);
   if (misfit === undefined) return "yes";

@@ -19,14 +19,14 @@ function kindsOf(profile: PolicySettings["profile"]): Record<string, string> {
   );
 }
 
-describe("a profile answers when no rule matches", () => {
-  it("balanced asks before it destroys and allows the rest", () => {
+describe("decide without a matching rule", () => {
+  it("asks for destroy and allows the rest in the profile balanced", () => {
     assert.deepEqual(kindsOf("balanced"), { read: "allow", write: "allow", destroy: "ask", unknown: "allow" });
   });
-  it("strict allows reads only, asks for writes and denies destruction", () => {
+  it("allows read, asks for write and denies destroy in the profile strict", () => {
     assert.deepEqual(kindsOf("strict"), { read: "allow", write: "ask", destroy: "deny", unknown: "ask" });
   });
-  it("open allows everything", () => {
+  it("allows everything in the profile open", () => {
     assert.deepEqual(kindsOf("open"), { read: "allow", write: "allow", destroy: "allow", unknown: "allow" });
   });
   it("names the profile as the rule", () => {
@@ -34,13 +34,13 @@ describe("a profile answers when no rule matches", () => {
   });
 });
 
-describe("the strictest matching rule wins", () => {
+describe("decide with several matching rules", () => {
   const tool = toolOf("github.createIssue", "write");
   const allow = rule("a", "allow", { tools: ["github.createIssue"] });
   const review = rule("b", "ask", { tools: ["github.*"], reason: "changes are reviewed" });
   const deny = rule("c", "deny", { tools: ["*"], reason: "read only week" });
 
-  it("denies when any matching rule denies, and says what to do", () => {
+  it("denies when any matching rule denies, with a remedy", () => {
     assert.deepEqual(ask(question(tool, [allow, deny, review])), {
       kind: "deny",
       rule: "c",
@@ -48,7 +48,7 @@ describe("the strictest matching rule wins", () => {
         "github.createIssue (effect: write) is denied, rule c: read only week; use another tool, or ask the operator",
     });
   });
-  it("asks when one rule asks and none denies, and says whom to ask", () => {
+  it("asks when one rule asks and none denies, with a remedy", () => {
     assert.deepEqual(ask(question(tool, [allow, review])), {
       kind: "ask",
       rule: "b",
@@ -56,10 +56,10 @@ describe("the strictest matching rule wins", () => {
         "github.createIssue (effect: write) needs approval, rule b: changes are reviewed; ask the operator, or use a read tool",
     });
   });
-  it("allows when every matching rule allows, whatever the profile says", () => {
+  it("allows when every matching rule allows, whatever the profile", () => {
     assert.deepEqual(ask(question(tool, [allow], "strict")), { kind: "allow", rule: "a" });
   });
-  it("leaves the reason out when the rule gives none", () => {
+  it("omits the reason when the rule has none", () => {
     const decision = ask(question(tool, [rule("d", "deny")]));
     assert.deepEqual(decision, {
       kind: "deny",
@@ -67,7 +67,7 @@ describe("the strictest matching rule wins", () => {
       reason: "github.createIssue (effect: write) is denied, rule d; use another tool, or ask the operator",
     });
   });
-  it("never depends on the order of the rules, and no further rule loosens it", () => {
+  it("does not depend on the order of rules, and another rule never loosens the decision", () => {
     const anyRule = fc.record({
       decision: fc.constantFrom<Decision["kind"]>("allow", "ask", "deny"),
       tools: fc.subarray(["*", "github.*", "git.*", "github.createIssue", "files.read"]),
@@ -86,38 +86,38 @@ describe("the strictest matching rule wins", () => {
   });
 });
 
-describe("a rule matches by tool and by effect", () => {
-  it("applies to the effects it lists and to no other", () => {
+describe("a rule with tools and effects", () => {
+  it("applies only to the effects it lists", () => {
     const rules = [rule("r", "deny", { tools: ["files.*"], effects: ["write", "destroy"] })];
     const kinds = EFFECTS.map((effect) => ask(question(toolOf("files.x", effect), rules, "open")).kind);
     assert.deepEqual(kinds, ["allow", "deny", "deny", "allow"]);
   });
-  it("applies to the namespace it names and not to one that begins alike", () => {
+  it("applies to the namespace it names and not to one with the same prefix", () => {
     const rules = [rule("r", "deny", { tools: ["git.*"] })];
     assert.equal(ask(question(toolOf("git.push", "write"), rules)).kind, "deny");
     assert.equal(ask(question(toolOf("github.push", "write"), rules)).kind, "allow");
   });
-  it("applies to every tool when it names none", () => {
+  it("applies to every tool if it names none", () => {
     assert.equal(ask(question(toolOf("files.x", "read"), [rule("r", "ask")])).kind, "ask");
   });
 });
 
-describe("a decision is about the call it was asked for", () => {
+describe("decide with inconsistent input", () => {
   const asked = question(toolOf("files.read", "read"), []);
 
-  it("refuses a tool that is not the one called", () => {
+  it("throws for a tool that is not the one of the call", () => {
     assert.throws(() => ask({ ...asked, tool: toolOf("files.list", "read") }), TypeError);
   });
-  it("refuses a principal that is not the one calling", () => {
+  it("throws for a principal that is not the one of the call", () => {
     const id = known(parsePrincipalId("other"));
     assert.throws(() => ask({ ...asked, principal: { ...asked.principal, id } }), TypeError);
   });
-  it("decides when both agree", () => {
+  it("decides when both match the call", () => {
     assert.equal(ask(asked).kind, "allow");
   });
 });
 
-describe("a rule matches by who calls and by server", () => {
+describe("a rule with principals, groups and servers", () => {
   const tool = toolOf("files.x", "read");
   const kindFor = (what: object, principal = AGENT, groups: Record<string, string[]> = {}): string => {
     const members = Object.entries(groups).map(([name, ids]) => [name, ids.map((id) => known(parsePrincipalId(id)))]);
@@ -126,17 +126,17 @@ describe("a rule matches by who calls and by server", () => {
     return decide(compilePolicy(settings), { call, tool, principal }).kind;
   };
 
-  it("applies to the principals it names and to nobody else", () => {
+  it("applies only to the principals it names", () => {
     assert.equal(kindFor({ principals: ["agent"] }), "deny");
     assert.equal(kindFor({ principals: ["agent2", "Agent"] }), "allow");
   });
-  it("applies to groups of the credential and to groups of the configuration", () => {
+  it("applies to groups of the credential and of the configuration", () => {
     const inNight = { ...AGENT, groups: ["night"] };
     assert.equal(kindFor({ groups: ["night"] }, inNight), "deny");
     assert.equal(kindFor({ groups: ["night"] }, AGENT, { night: ["agent"] }), "deny");
     assert.equal(kindFor({ groups: ["night"] }, AGENT, { day: ["agent"], night: ["other"] }), "allow");
   });
-  it("takes principals and groups as alternatives", () => {
+  it("applies if either the principal or a group matches", () => {
     assert.equal(kindFor({ principals: ["agent"], groups: ["night"] }), "deny");
     assert.equal(kindFor({ principals: ["other"], groups: ["night"] }), "allow");
   });
@@ -146,7 +146,7 @@ describe("a rule matches by who calls and by server", () => {
   });
 });
 
-describe("a tool is hidden when no arguments could be let through", () => {
+describe("isAlwaysDenied", () => {
   const small = condition("amount", { kind: "range", max: 10 });
   const isHidden = (
     effect: Effect,
@@ -154,19 +154,19 @@ describe("a tool is hidden when no arguments could be let through", () => {
     profile: PolicySettings["profile"] = "balanced",
   ) => isAlwaysDenied(compilePolicy(policyOf({ rules, profile })), toolOf("shop.pay", effect), AGENT);
 
-  it("hides what a rule denies without conditions, and shows what it denies with one", () => {
+  it("is true for a tool that a rule denies without conditions, and false with a condition", () => {
     assert.equal(isHidden("read", [rule("r", "deny")]), true);
     assert.equal(isHidden("read", [rule("r", "deny", { when: [small] })]), false);
     assert.equal(isHidden("read", [rule("r", "deny", { principals: ["other"] })]), false);
   });
-  it("hides what the profile denies, unless a rule may allow it or ask about it", () => {
+  it("is true for a tool that the profile denies, unless a rule may allow it or ask", () => {
     assert.equal(isHidden("destroy", [], "strict"), true);
     assert.equal(isHidden("destroy", [rule("r", "deny", { when: [small] })], "strict"), true);
     assert.equal(isHidden("destroy", [rule("r", "allow", { when: [small] })], "strict"), false);
     assert.equal(isHidden("destroy", [rule("r", "ask")], "strict"), false);
     assert.equal(isHidden("destroy", []), false);
   });
-  it("never hides a tool that some arguments are not denied for", () => {
+  it("is never true for a tool that is not denied for some arguments", () => {
     const anyRule = fc.record({
       decision: fc.constantFrom<Decision["kind"]>("allow", "ask", "deny"),
       when: fc.constantFrom([], [small]),

@@ -1,4 +1,4 @@
-/** Decides one call. Pure: the same question has the same answer, and nothing is carried out or remembered here. */
+/** Decides one call. Pure: equal inputs give equal decisions. */
 
 import { describeEffect } from "../../domain/index.ts";
 import type {
@@ -11,19 +11,19 @@ import type {
   Tool,
   ToolCall,
 } from "../../domain/index.ts";
+import { createRuleId } from "../decision.ts";
+import type { DecisionKind } from "../decision.ts";
 import { matchSubject } from "./compile-policy.ts";
 import type { CompiledPolicy, CompiledRule, RuleSubject } from "./compile-policy.ts";
 import { MAX_STEPS, matchAll } from "./match-condition.ts";
 import type { StepBudget, Match } from "./match-condition.ts";
 
-/** Everything that a decision may depend on beside the rules; what is not in here cannot influence it. */
+/** Everything that a decision depends on besides the rules. */
 export interface DecisionInput {
   readonly call: ToolCall;
   readonly tool: Tool;
   readonly principal: Principal;
 }
-
-type DecisionKind = Decision["kind"];
 
 const PROFILES: Readonly<Record<PolicySettings["profile"], Readonly<Record<Effect, DecisionKind>>>> = {
   balanced: { read: "allow", write: "allow", unknown: "allow", destroy: "ask" },
@@ -32,8 +32,8 @@ const PROFILES: Readonly<Record<PolicySettings["profile"], Readonly<Record<Effec
 };
 
 /**
- * Deny beats ask beats allow among the matching rules, so a narrow rule cannot loosen a broad one and the order
- * of rules never matters for the outcome. Without a matching rule the profile answers.
+ * Among the matching rules, deny beats ask beats allow: a narrow rule cannot loosen a broad one, and the order of rules
+ * does not matter. Without a matching rule the profile decides.
  */
 export function decide(policy: CompiledPolicy, question: DecisionInput): Decision {
   checkSubject(question);
@@ -46,15 +46,15 @@ export function decide(policy: CompiledPolicy, question: DecisionInput): Decisio
   if (found) return toDecision(found.rule.decision, found.rule.id, tool, found.rule.reason);
   const { profile } = policy.settings;
   const kind = decideByProfile(profile, tool.effect);
-  return toDecision(kind, toProfileRule(profile), tool, `the profile ${profile} has this answer for its effect`);
+  return toDecision(kind, toProfileRule(profile), tool, `default of the profile ${profile} for this effect`);
 }
 
-/** What a profile says when no rule matches. */
+/** The decision of a profile when no rule matches. */
 export function decideByProfile(profile: PolicySettings["profile"], effect: Effect): DecisionKind {
   return PROFILES[profile][effect];
 }
 
-/** How a rule matches a call, arguments included. */
+/** Matches a rule against a call with its arguments. */
 export function matchRule(
   compiled: CompiledRule,
   subject: RuleSubject,
@@ -66,14 +66,14 @@ export function matchRule(
   return holds === "yes" ? fits : holds;
 }
 
-/** A refusal that cannot be told applies, a permission that cannot be told does not. */
+/** If a match is unclear, deny and ask apply, but allow does not. */
 export function isInForce({ decision }: Pick<PolicyRule, "decision">, match: Match): boolean {
   return match === "yes" || (match === "unclear" && decision !== "allow");
 }
 
 /**
- * Whether no arguments could make policy allow this tool or ask about it. Such tools are not shown to the principal;
- * a call of one is decided all the same.
+ * Returns true if the policy denies this tool for all arguments. Such tools are hidden from the principal, but calls of
+ * them are still decided.
  */
 export function isAlwaysDenied({ rules, settings }: CompiledPolicy, tool: Tool, principal: Principal): boolean {
   const subject = toSubject(tool, principal);
@@ -87,10 +87,10 @@ export function toSubject({ address, origin, effect }: Tool, principal: Principa
   return { principal, address, server: origin.connector, effect };
 }
 
-/** A decision about another tool or another principal than the call's own would be worse than none. */
+/** Guards against a decision about another tool or principal than those of the call. */
 function checkSubject({ call, tool, principal }: DecisionInput): void {
-  if (call.address !== tool.address) throw new TypeError(`Asked about ${tool.address}, called is ${call.address}`);
-  if (call.principal !== principal.id) throw new TypeError(`The call is not by the principal ${principal.id}`);
+  if (call.address !== tool.address) throw new TypeError(`The call is for ${call.address}, not for ${tool.address}`);
+  if (call.principal !== principal.id) throw new TypeError(`The call is not from the principal ${principal.id}`);
 }
 
 function toDecision(kind: DecisionKind, rule: PolicyRule["id"], tool: Tool, why: string): Decision {
@@ -108,7 +108,13 @@ function toDecision(kind: DecisionKind, rule: PolicyRule["id"], tool: Tool, why:
   }
 }
 
-/** Not parsed: the parts are our own words, never data. */
+const PROFILE_RULES: Readonly<Record<PolicySettings["profile"], PolicyRule["id"]>> = {
+  balanced: createRuleId("profile:balanced"),
+  strict: createRuleId("profile:strict"),
+  open: createRuleId("profile:open"),
+};
+
+/** The id that stands for the profile where a rule is named. */
 export function toProfileRule(profile: PolicySettings["profile"]): PolicyRule["id"] {
-  return `profile:${profile}` as PolicyRule["id"];
+  return PROFILE_RULES[profile];
 }

@@ -1,4 +1,4 @@
-/** Explanations say what the decision says, and simulations never guess what only arguments could tell. */
+/** Explanations agree with decisions, and simulations never guess what depends on arguments. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -17,8 +17,8 @@ function explainWith(rules: readonly PolicyRule[], args: Json) {
   return explain(compilePolicy(policyOf({ rules })), { ...asked, call: { ...asked.call, args } });
 }
 
-describe("an explanation", () => {
-  it("names every rule with what of it fits or does not", () => {
+describe("explain", () => {
+  it("names every rule and why it matches or not", () => {
     const conditions = [
       condition("amount", { kind: "range", min: 1, max: 9 }),
       condition("to[*]", { kind: "matches", pattern: pattern("*@x") }, { not: true }),
@@ -37,15 +37,15 @@ describe("an explanation", () => {
       found.map(({ rule: id, matches, why }) => [id, matches, why]),
       [
         ["when", false, 'amount from 1 up to 9 holds; to[*] not matches "*@x" does not hold'],
-        ["who", false, "it is not about agent"],
-        ["where", false, "it is not about the upstream shop-server"],
-        ["effect", false, "it is not about the effect write"],
-        ["tool", false, "it is not about shop.pay"],
-        ["all", true, "it fits, and has no conditions"],
+        ["who", false, "does not apply to agent"],
+        ["where", false, "does not apply to the upstream shop-server"],
+        ["effect", false, "does not apply to the effect write"],
+        ["tool", false, "does not apply to shop.pay"],
+        ["all", true, "matches, without conditions"],
       ],
     );
   });
-  it("says why a rule applies that cannot be told, and why a permission does not", () => {
+  it("explains why an unclear rule applies and an unclear permission does not", () => {
     const when = [condition("region", { kind: "equals", value: "eu" })];
     const rules = [rule("a", "allow", { when }), rule("d", "deny", { when })];
     assert.deepEqual(
@@ -58,7 +58,7 @@ describe("an explanation", () => {
   });
 });
 
-describe("a simulation", () => {
+describe("simulate", () => {
   const past = (more: Partial<PastCall> = {}): PastCall => ({
     principal: "agent",
     tool: "shop.pay",
@@ -71,7 +71,7 @@ describe("a simulation", () => {
   const run = (settings: Partial<PolicySettings>, ...calls: readonly PastCall[]) =>
     simulate(compilePolicy(policyOf(settings)), calls);
 
-  it("counts what stays and groups what changes", () => {
+  it("counts unchanged calls and groups changed ones", () => {
     const rules = [rule("r", "deny", { tools: ["shop.pay"] })];
     assert.deepEqual(run({ rules }, past(), past(), past({ tool: "shop.list" }), past({ decision: "deny" })), {
       calls: 4,
@@ -80,7 +80,7 @@ describe("a simulation", () => {
       cannotTell: [],
     });
   });
-  it("cannot tell where a condition may decide, and can where it makes no difference", () => {
+  it("reports unknown where a condition may decide, and a result where it makes no difference", () => {
     const doubtful = run({ rules: [rule("r", "deny", { when })] }, past());
     assert.deepEqual(doubtful.cannotTell, [
       { principal: "agent", tool: "shop.pay", from: "allow", rules: ["r", "profile:balanced"], calls: 1 },
@@ -89,7 +89,7 @@ describe("a simulation", () => {
     assert.equal(run({ rules: [rule("r", "deny"), rule("s", "ask", { when })] }, past({ decision: "deny" })).same, 1);
     assert.equal(run({ rules: [rule("r", "allow", { when })], profile: "strict" }, past()).cannotTell.length, 1);
   });
-  it("takes nothing back that the data-flow guard decided, which no rule loosens", () => {
+  it("does not loosen a decision of the data-flow guard", () => {
     const guarded = (decision: PastCall["decision"]) => past({ decision, byGuard: true });
     assert.equal(run({}, guarded("deny"), guarded("ask"), guarded("allow")).same, 3);
     const rules = [rule("r", "ask")];
@@ -102,7 +102,7 @@ describe("a simulation", () => {
     assert.equal(run({ rules: [rule("r", "ask", { when })] }, guarded("deny")).same, 1);
     assert.equal(run({}, past({ decision: "deny" })).changed.length, 1);
   });
-  it("cannot tell about an upstream that the record does not name", () => {
+  it("reports unknown if the record does not name the upstream", () => {
     const rules = [rule("r", "deny", { servers: ["shop-server"] })];
     assert.equal(run({ rules }, past({ server: null })).cannotTell.length, 1);
     assert.equal(run({ rules }, past()).changed.length, 1);

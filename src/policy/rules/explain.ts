@@ -1,4 +1,4 @@
-/** Why a call would be decided as it would: every rule, whether it matches, and what of it does or does not fit. */
+/** Explains a decision: every rule, whether it matches, and why. */
 
 import type { Condition, Decision, Json, PolicyRule } from "../../domain/index.ts";
 import type { CompiledPolicy, CompiledRule, Misfit, RuleSubject } from "./compile-policy.ts";
@@ -7,7 +7,6 @@ import type { DecisionInput } from "./decide.ts";
 import { MAX_STEPS, matchCondition } from "./match-condition.ts";
 import type { Match } from "./match-condition.ts";
 
-/** What one rule has to do with a call. */
 export interface RuleFinding {
   readonly rule: PolicyRule["id"];
   readonly decision: Decision["kind"];
@@ -17,11 +16,11 @@ export interface RuleFinding {
 
 export interface Explanation {
   readonly decision: Decision;
-  /** Strictest first: the first that matches decides, and without one the profile. */
+  /** Strictest first: the first that matches decides, otherwise the profile. */
   readonly rules: readonly RuleFinding[];
 }
 
-/** Decides as the bridge would, and tells all of it. */
+/** Decides as the bridge would, and explains every rule. */
 export function explain(policy: CompiledPolicy, question: DecisionInput): Explanation {
   const subject = toSubject(question.tool, question.principal);
   const { args } = question.call;
@@ -36,11 +35,11 @@ function explainRule(compiled: CompiledRule, subject: RuleSubject, args: Json): 
   const matches = isInForce(compiled.rule, matchRule(compiled, subject, { args, budget: { left: MAX_STEPS } }));
   const misfit = compiled.findMisfit(subject);
   if (misfit !== undefined) return { rule: id, decision, matches, why: describeMisfit(misfit, subject) };
-  if (when.length === 0) return { rule: id, decision, matches, why: "it fits, and has no conditions" };
-  const told = when.map((condition) =>
+  if (when.length === 0) return { rule: id, decision, matches, why: "matches, without conditions" };
+  const reasons = when.map((condition) =>
     explainCondition(condition, matchCondition(condition, args, { decision }), decision),
   );
-  return { rule: id, decision, matches, why: told.join("; ") };
+  return { rule: id, decision, matches, why: reasons.join("; ") };
 }
 
 function describeMisfit(
@@ -49,15 +48,15 @@ function describeMisfit(
 ): string {
   switch (misfit) {
     case "tool":
-      return `it is not about ${address}`;
+      return `does not apply to ${address}`;
     case "effect":
-      return `it is not about the effect ${effect}`;
+      return `does not apply to the effect ${effect}`;
     case "principal":
-      return `it is not about ${principal.id}`;
+      return `does not apply to ${principal.id}`;
     case "server":
-      return `it is not about the upstream ${server ?? "of this tool"}`;
+      return `does not apply to the upstream ${server ?? "of this tool"}`;
     case "unknown-server":
-      return "the upstream is not known any more";
+      return "the upstream is no longer known";
     default:
       return misfit satisfies never;
   }
@@ -68,10 +67,10 @@ function explainCondition(condition: Condition, match: Match, decision: Decision
   if (match === "yes") return `${words} holds`;
   if (match === "no") return `${words} does not hold`;
   const so = decision === "allow" ? "so allow does not apply" : `so ${decision} applies`;
-  return `${words} cannot be told: no such path, another type, or too much to look at; ${so}`;
+  return `${words} is unclear: the path is missing, its type is wrong, or there is too much data; ${so}`;
 }
 
-/** As an operator would say it: `to[*] matches "*@x"`. */
+/** Returns a condition as text, such as `to[*] matches "*@x"`. */
 export function describeCondition({ path, test, not }: Condition): string {
   return `${path.text} ${not ? "not " : ""}${describeTest(test)}`;
 }

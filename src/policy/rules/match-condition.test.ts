@@ -1,4 +1,4 @@
-/** Conditions on arguments: what each test says, and that what cannot be told never lets anything through. */
+/** Conditions on arguments: the result of each test, and that an unclear result never permits a call. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -15,7 +15,7 @@ const RANGE: Condition["test"] = { kind: "range", min: 1, max: 10 };
 const match = (test: Condition["test"], value: Json, more = {}): string =>
   matchCondition(condition("a", test, more), { a: value }, { decision: "deny" });
 
-describe("a test of one value", () => {
+describe("matchCondition with one value", () => {
   it("compares scalars by type and value", () => {
     assert.deepEqual(
       ["eu", "EU", ""].map((value) => match(EQUALS, value)),
@@ -30,20 +30,20 @@ describe("a test of one value", () => {
       ["yes", "no", "no"],
     );
   });
-  it("finds one of several, and cannot tell for a type that none of them has", () => {
+  it("matches one of several values and is unclear for a type that none of them has", () => {
     const test: Condition["test"] = { kind: "oneOf", values: ["a", null, 3] };
     assert.deepEqual(
       ["a", null, 3, "b", 4, true, ["a"]].map((value) => match(test, value)),
       ["yes", "yes", "yes", "no", "no", "unclear", "unclear"],
     );
   });
-  it("compares the start of texts only", () => {
+  it("compares the prefix of strings only", () => {
     assert.deepEqual(
       ["/work/x", "/work/", "/work", " /work/x", ["/work/x"]].map((value) => match(PREFIX, value)),
       ["yes", "yes", "no", "no", "unclear"],
     );
   });
-  it("takes both ends of a range, just below, at and just above", () => {
+  it("includes both ends of a range: just below, at and just above", () => {
     assert.deepEqual(
       [0.999, 1, 10, 10.001, "5"].map((value) => match(RANGE, value)),
       ["no", "yes", "yes", "no", "unclear"],
@@ -51,12 +51,12 @@ describe("a test of one value", () => {
     assert.equal(match({ kind: "range", min: 1 }, 1e300), "yes");
     assert.equal(match({ kind: "range", max: 1 }, -1e300), "yes");
   });
-  it("holds a text against a pattern up to its longest, and not beyond", () => {
+  it("matches a pattern up to the maximum length and is unclear above it", () => {
     const test: Condition["test"] = { kind: "matches", pattern: pattern("a*") };
     assert.equal(match(test, "a".repeat(MAX_PATTERN_TEXT)), "yes");
     assert.equal(match(test, "a".repeat(MAX_PATTERN_TEXT + 1)), "unclear");
   });
-  it("is turned round by not, except where it cannot be told", () => {
+  it("inverts the result for not, except if it is unclear", () => {
     assert.deepEqual(
       ["eu", "us", 5].map((value) => match(EQUALS, value, { not: true })),
       ["no", "yes", "unclear"],
@@ -64,23 +64,23 @@ describe("a test of one value", () => {
   });
 });
 
-describe("a path", () => {
+describe("matchCondition with a path", () => {
   const at = (path: string, args: Json, more = {}, decision: Decision["kind"] = "deny"): string =>
     matchCondition(condition(path, EQUALS, more), args, { decision });
 
-  it("cannot be told where it is missing, unless the condition says what that means", () => {
+  it("is unclear if the path is missing, unless the condition defines that case", () => {
     assert.equal(at("a.b", { a: {} }), "unclear");
     assert.equal(at("a.b", { a: {} }, { missing: "holds" }), "yes");
     assert.equal(at("a.b", { a: {} }, { missing: "fails" }), "no");
     assert.equal(at("a[1]", { a: ["eu"] }, { missing: "fails" }), "no");
     assert.equal(at("a.b", { a: { b: "eu" } }, { missing: "fails" }), "yes");
   });
-  it("cannot be told where another type stands on the way, whatever missing says", () => {
+  it("is unclear if a value on the path has another type, whatever `missing` is", () => {
     for (const a of ["eu", 5, null, ["eu"]]) assert.equal(at("a.b", { a }, { missing: "fails" }), "unclear");
     assert.equal(at("a[0]", { a: { 0: "eu" } }, { missing: "fails" }), "unclear");
     assert.equal(at("a[*]", { a: "eu" }, { missing: "fails" }), "unclear");
   });
-  it("sees own properties only", () => {
+  it("reads own properties only", () => {
     for (const path of ["constructor", "a.toString", '["__proto__"]', "a.length"]) {
       assert.equal(
         matchCondition(condition(path, EQUALS, { missing: "fails" }), { a: {} }, { decision: "deny" }),
@@ -89,7 +89,7 @@ describe("a path", () => {
       );
     }
   });
-  it("reaches each value of a list or an object: one is enough to refuse, all are needed to allow", () => {
+  it("selects each value of an array or object: one is enough to refuse, all are needed to allow", () => {
     const mixed = { a: ["eu", "us"] };
     assert.deepEqual([at("a[*]", mixed), at("a[*]", mixed, {}, "allow")], ["yes", "no"]);
     assert.deepEqual([at("a[*]", { a: ["eu"] }), at("a[*]", { a: ["eu"] }, {}, "allow")], ["yes", "yes"]);
@@ -98,16 +98,16 @@ describe("a path", () => {
     assert.equal(at("a[*].b", { a: { x: { b: "us" }, y: { b: "eu" } } }), "yes");
     assert.equal(at("a[*]", { a: ["eu", "us"] }, { not: true }), "yes");
   });
-  it("takes so many steps and cannot tell beyond", () => {
+  it("is unclear above the maximum number of steps", () => {
     const many = (count: number): Json => ({ a: Array.from({ length: count }, () => "us") });
-    // One step for the arguments and one for the list, then one for each value.
+    // One step for the arguments, one for the array, and one for each value.
     assert.equal(at("a[*]", many(MAX_STEPS - 2)), "no");
     assert.equal(at("a[*]", many(MAX_STEPS - 1)), "unclear");
     assert.equal(at("a[*][*]", { a: Array.from({ length: MAX_STEPS }, () => []) }), "unclear");
   });
 });
 
-it("all rules together have one budget, so that many rules and large arguments cannot stall a decision", () => {
+it("all rules of a decision share one step budget", () => {
   const args = { a: Array.from({ length: MAX_STEPS / 4 }, () => "us") };
   const rules = (count: number) =>
     Array.from({ length: count }, (_, index) => rule(`r${index}`, "deny", { when: [condition("a[*]", EQUALS)] }));
@@ -121,30 +121,30 @@ it("all rules together have one budget, so that many rules and large arguments c
   assert.equal(askWith(long, patterns(31)), "deny");
 });
 
-describe("a condition that cannot be told", () => {
+describe("an unclear condition", () => {
   const when = [condition("amount", RANGE)];
   const missing: readonly Json[] = [{}, { amount: "5" }, { amount: null }, { amount: [5] }];
 
-  it("lets deny and ask apply, and keeps allow from applying", () => {
+  it("makes deny and ask apply, and allow not", () => {
     for (const args of missing) {
       assert.equal(askWith(args, [rule("r", "deny", { when })]), "deny");
       assert.equal(askWith(args, [rule("r", "ask", { when })]), "ask");
       assert.equal(askWith(args, [rule("r", "allow", { when })], "strict"), "ask");
     }
   });
-  it("does nothing of this where it can be told", () => {
+  it("has no effect if the result is clear", () => {
     assert.equal(askWith({ amount: 11 }, [rule("r", "deny", { when })]), "allow");
     assert.equal(askWith({ amount: 5 }, [rule("r", "deny", { when })]), "deny");
     assert.equal(askWith({ amount: 5 }, [rule("r", "allow", { when })], "strict"), "allow");
   });
-  it("is decided by the other conditions where one of them fails", () => {
+  it("does not matter if another condition does not match", () => {
     const both = [...when, condition("currency", EQUALS)];
     assert.equal(askWith({ currency: "us" }, [rule("r", "deny", { when: both })]), "allow");
     assert.equal(askWith({ currency: "eu" }, [rule("r", "deny", { when: both })]), "deny");
   });
 });
 
-describe("whatever the arguments", () => {
+describe("decide with arbitrary arguments", () => {
   const anyTest = fc.constantFrom<Condition["test"]>(EQUALS, PREFIX, RANGE, { kind: "oneOf", values: ["eu", 3, null] });
   const anyCondition = fc
     .record({ path: fc.constantFrom("a", "a[*]", "a.b", "$", "b[0]"), test: anyTest, not: fc.boolean() })
@@ -158,7 +158,7 @@ describe("whatever the arguments", () => {
   const anyArgs = fc.dictionary(fc.constantFrom("a", "b"), fc.jsonValue({ maxDepth: 2 })).map((args) => args as Json);
   const STRICTNESS: Readonly<Record<string, number>> = { allow: 0, ask: 1, deny: 2 };
 
-  it("the order of rules never matters", () => {
+  it("does not depend on the order of rules", () => {
     fc.assert(
       fc.property(fc.array(anyRule, { maxLength: 5 }), anyArgs, (parts, args) => {
         const rules = parts.map((part, index) => rule(`r${index}`, part.decision, part));
@@ -166,7 +166,7 @@ describe("whatever the arguments", () => {
       }),
     );
   });
-  it("one more deny or ask never loosens a decision that a stricter profile or rule made", () => {
+  it("never becomes looser by one more deny or ask rule", () => {
     fc.assert(
       fc.property(fc.array(anyRule, { maxLength: 5 }), anyRule, anyArgs, (parts, extra, args) => {
         const rules = parts.map((part, index) => rule(`r${index}`, part.decision, part));

@@ -1,30 +1,30 @@
 /**
- * Whether a condition of a rule holds for the arguments of a call. A program chose the arguments, so there is a third
- * answer: what cannot be told is never taken for harmless.
+ * Evaluates the conditions of a rule against the arguments of a call. The arguments are untrusted, so there is a third
+ * result: what is unclear never counts as harmless.
  */
 
 import { isJsonObject } from "../../domain/index.ts";
 import type { Condition, Decision, Json, PolicyRule } from "../../domain/index.ts";
 import { matchPattern } from "./match-pattern.ts";
 
-/** `unclear`: the path is missing, its value is of another type, or there is too much to look at. */
+/** `unclear`: the path is missing, its value has another type, or the step budget is spent. */
 export type Match = "yes" | "no" | "unclear";
 
-/** Steps that the conditions of all rules together may take for one decision, so that no arguments take long to judge. */
+/** The maximum number of steps for all conditions of one decision. Bounds the time of a decision. */
 export const MAX_STEPS = 100_000;
-/** Longer texts are not held against a pattern. */
+/** Longer strings are not matched against a pattern. */
 export const MAX_PATTERN_TEXT = 16_384;
-/** So many comparisons of characters count as one step. */
+/** This many character comparisons count as one step. */
 const CHARACTERS_PER_STEP = 1_000;
 
-/** The steps that are left for one decision. When there are none, everything further is unclear. */
+/** The remaining steps of one decision. When none are left, everything else is unclear. */
 export interface StepBudget {
   left: number;
 }
 
 /**
- * A path with `[*]` reaches many values. For `deny` and `ask` one of them is enough, for `allow` it takes all: neither
- * way can a harmless value cover for another. No value at all is a `no`.
+ * A path with `[*]` selects many values. `deny` and `ask` match if one value matches; `allow` matches only if all do: a
+ * harmless value cannot hide another one. Without any value, the result is `no`.
  */
 export function matchCondition(
   condition: Condition,
@@ -40,7 +40,7 @@ export function matchCondition(
   return decision === "allow" ? matchEvery(seen) : matchAny(seen);
 }
 
-/** All conditions of a rule together: one `no` is enough, else one that is unclear. */
+/** Combines all conditions of a rule: `no` beats `unclear` beats `yes`. */
 export function matchAll({ when = [], decision }: PolicyRule, args: Json, budget: StepBudget): Match {
   let all: Match = "yes";
   for (const condition of when) {
@@ -51,7 +51,7 @@ export function matchAll({ when = [], decision }: PolicyRule, args: Json, budget
   return all;
 }
 
-/** A pattern may be held against every place of a text. */
+/** A pattern may be compared at every position of a string. */
 function costOf(test: Condition["test"], found: PathValue): number {
   if (test.kind !== "matches" || typeof found !== "string") return 0;
   return Math.ceil((found.length * test.pattern.text.length) / CHARACTERS_PER_STEP);
@@ -69,7 +69,7 @@ function matchEvery({ yes, no, unclear }: MatchCounts): Match {
   return unclear > 0 ? "unclear" : "yes";
 }
 
-/** What stands at the end of one way where there is no value: nothing, or a type that the path cannot enter. */
+/** The result of a path without a value: it is missing, or a value on the way has another type. */
 const MISSING = Symbol("missing");
 const OTHER = Symbol("other type");
 
@@ -81,7 +81,7 @@ interface PathWalk {
   readonly budget: StepBudget;
 }
 
-/** Calls `see` at the end of each way that the path can go; false when the budget is spent. */
+/** Calls `see` for each value that the path selects. Returns false if the budget is spent. */
 function visit(start: Json, from: number, walk: PathWalk): boolean {
   let value: PathValue = start;
   for (let at = from; ; at += 1) {
@@ -99,16 +99,15 @@ function visit(start: Json, from: number, walk: PathWalk): boolean {
   return true;
 }
 
-/** Own properties only. */
+/** Reads own properties only. */
 function enter(value: Json, step: Exclude<Condition["path"]["steps"][number], { kind: "each" }>): PathValue {
-  if (step.kind === "index") return Array.isArray(value) ? (parseItem(value[step.index]) ?? MISSING) : OTHER;
+  if (step.kind === "index") {
+    if (!Array.isArray(value)) return OTHER;
+    const item: Json | undefined = value[step.index];
+    return item ?? MISSING;
+  }
   if (!isJsonObject(value)) return OTHER;
   return Object.hasOwn(value, step.key) ? (value[step.key] ?? null) : MISSING;
-}
-
-/** A list of JSON holds nothing else; beyond its end is nothing. */
-function parseItem(item: unknown): Json | undefined {
-  return item as Json | undefined;
 }
 
 function childrenOf(value: Json): readonly Json[] | undefined {
@@ -124,7 +123,7 @@ function judge({ test, not, missing }: Condition, found: PathValue): Match {
   return match === "yes" ? "no" : "yes";
 }
 
-/** A value of another type than the test is about is unclear: an upstream may read `"5"` as 5. */
+/** A value of another type is unclear: an upstream may read `"5"` as 5. */
 function runTest(test: Condition["test"], value: Json): Match {
   switch (test.kind) {
     case "equals":

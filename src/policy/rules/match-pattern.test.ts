@@ -1,4 +1,4 @@
-/** The pattern language: what fits, what is no pattern, and that it agrees with a regular expression. */
+/** The pattern language: what matches, what is not a pattern, and that it agrees with a regular expression. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -11,11 +11,11 @@ import { parseTextPattern } from "../../config/schema/values/text-pattern.ts";
 const fitting = (text: string, texts: readonly string[]): readonly string[] =>
   texts.filter((one) => matchPattern(pattern(text), one));
 
-describe("a pattern", () => {
-  it("fits the whole text and nothing that only contains it", () => {
+describe("matchPattern", () => {
+  it("matches the whole string only", () => {
     assert.deepEqual(fitting("eu", ["eu", "eu2", "2eu", "EU", ""]), ["eu"]);
   });
-  it("has stars for any run, also an empty one, across every character", () => {
+  it("matches any run of characters with a star, including an empty one", () => {
     assert.deepEqual(fitting("*@us.example", ["a@us.example", "@us.example", "a@us.example.evil", "a\n@us.example"]), [
       "a@us.example",
       "@us.example",
@@ -25,20 +25,20 @@ describe("a pattern", () => {
     assert.deepEqual(fitting("*", ["", "anything"]), ["", "anything"]);
     assert.deepEqual(fitting("a*a", ["a", "aa", "aba"]), ["aa", "aba"]);
   });
-  it("has a question mark for one character, also one of two code units", () => {
+  it("matches one character with a question mark, including one of two code units", () => {
     assert.deepEqual(fitting("?", ["", "a", "🧤", "ab"]), ["a", "🧤"]);
   });
-  it("has sets and their opposites", () => {
+  it("supports sets and negated sets", () => {
     assert.deepEqual(fitting("v[0-9a-c]", ["v1", "vb", "vd", "v"]), ["v1", "vb"]);
     assert.deepEqual(fitting("[!/]*", ["/x", "x/", ""]), ["x/"]);
     assert.deepEqual(fitting("[\\]a-]", ["]", "a", "-", "b"]), ["]", "a", "-"]);
   });
-  it("takes a character behind a backslash as it is", () => {
+  it("matches a character after a backslash literally", () => {
     assert.deepEqual(fitting("\\*\\?\\[\\\\", ["*?[\\", "a?[\\"]), ["*?[\\"]);
   });
 });
 
-it("takes neither an empty text, an open set, an open escape nor more than 200 characters for a pattern", () => {
+it("parseTextPattern refuses an empty string, an open set, an open escape and more than 200 characters", () => {
   const wrong = ["", "[", "[a", "[]", "[!]", "\\", "[b-a]", "x".repeat(201), 5, null];
   assert.deepEqual(
     wrong.filter((raw) => parseTextPattern(raw) !== undefined),
@@ -47,7 +47,7 @@ it("takes neither an empty text, an open set, an open escape nor more than 200 c
   assert.ok(parseTextPattern("x".repeat(200)));
 });
 
-it("agrees with a regular expression on small alphabets", () => {
+it("matchPattern agrees with a regular expression on small alphabets", () => {
   const parts = fc.constantFrom("a", "b", "*", "?", "[ab]", "[!a]");
   const texts = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 8 });
   fc.assert(
@@ -61,7 +61,7 @@ it("agrees with a regular expression on small alphabets", () => {
   );
 });
 
-it("does no more steps than the two lengths allow, for what makes other engines backtrack", () => {
+it("matchPattern stays within the product of both lengths where other engines backtrack", () => {
   let reads = 0;
   const text = "a".repeat(16_000);
   const counted = pattern("a*a*a*a*a*a*a*a*a*a*b");

@@ -1,5 +1,6 @@
-/** Fits a text pattern to a text. The time is bounded by the product of the two lengths, both of which are capped. */
+/** Matches a string against a pattern. The time is bounded by the product of the two lengths, which are both limited. */
 
+import { matchPieces } from "../../text/index.ts";
 import type { Condition } from "../../domain/index.ts";
 
 type TextPattern = Extract<Condition["test"], { readonly kind: "matches" }>["pattern"];
@@ -7,11 +8,11 @@ type TextPattern = Extract<Condition["test"], { readonly kind: "matches" }>["pat
 type Piece = TextPattern["pieces"][number];
 
 /**
- * Pieces between stars have a fixed length, so taking each at the first place where it fits is enough: a later place
- * never leaves more room for the rest. Nothing is tried twice.
+ * Pieces between stars have a fixed length, so the first match of each piece is enough: a later one never leaves more
+ * room for the rest. Never backtracks.
  */
 export function matchPattern({ pieces, plain }: TextPattern, text: string): boolean {
-  if (plain) return matchPlain(plain, text);
+  if (plain) return matchPieces(plain, text);
   const characters = Array.from(text);
   const [first = [], ...rest] = pieces;
   const last = rest.pop();
@@ -22,21 +23,6 @@ export function matchPattern({ pieces, plain }: TextPattern, text: string): bool
   for (const piece of rest) {
     const at = findPiece(piece, characters, { from, end });
     if (at === undefined) return false;
-    from = at + piece.length;
-  }
-  return true;
-}
-
-/** The same for pieces that are plain texts, which is how most patterns are: the engine searches faster than we do. */
-function matchPlain([first = "", ...rest]: readonly string[], text: string): boolean {
-  const last = rest.pop();
-  if (last === undefined) return text === first;
-  const end = text.length - last.length;
-  if (end < first.length || !text.startsWith(first) || !text.endsWith(last)) return false;
-  let from = first.length;
-  for (const piece of rest) {
-    const at = text.indexOf(piece, from);
-    if (at < 0 || at + piece.length > end) return false;
     from = at + piece.length;
   }
   return true;
@@ -71,7 +57,7 @@ function fits(part: Piece[number], character: string): boolean {
   }
 }
 
-/** By code point: comparing strings would order characters outside of the first plane wrongly. */
+/** Compares code points, because comparing strings orders characters above U+FFFF wrongly. */
 function isBetween(character: string, from: string, to: string): boolean {
   const point = pointOf(character);
   return pointOf(from) <= point && point <= pointOf(to);

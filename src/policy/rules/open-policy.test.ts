@@ -1,4 +1,4 @@
-/** The policy in force: changes of the rule file take over when they are good and recorded, and never otherwise. */
+/** The policy in force: a change of the rule file takes effect only if it is valid and recorded. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -52,8 +52,8 @@ const kindNow = (policy: Policy): string => policy.decide(question(READ, [])).ki
 
 const toDigest = (...rules: readonly PolicyRule[]): string => digestPolicy(policyOf({ rules }));
 
-describe("a rule file that changes", () => {
-  it("is in force at the next look, with a record of the digests before and after", async () => {
+describe("openPolicy with a rule file", () => {
+  it("applies a change at the next poll and records the digests before and after", async () => {
     const { file, open, written } = setUp();
     await using policy = await open();
     let heard = 0;
@@ -66,7 +66,7 @@ describe("a rule file that changes", () => {
     const detail = { before: toDigest(), after: toDigest(DENY), profile: "balanced", rules: 1 };
     assert.deepEqual(written, [{ actor: "operator", action: "policy.changed", subject: "policy", detail }]);
   });
-  it("changes nothing when it is wrong, and the operator and the ledger are told", async () => {
+  it("keeps the rules when the file is invalid, warns the operator and records it", async () => {
     const { file, open, written, warned } = setUp();
     file.rules = [DENY];
     await using policy = await open();
@@ -81,7 +81,7 @@ describe("a rule file that changes", () => {
     await policy.refresh();
     assert.equal(kindNow(policy), "allow");
   });
-  it("is not in force before its record is written", async () => {
+  it("does not apply a change before it is recorded", async () => {
     const { file, open, warned, fill } = setUp();
     await using policy = await open();
     file.rules = [DENY];
@@ -92,15 +92,15 @@ describe("a rule file that changes", () => {
     await policy.refresh();
     assert.equal(kindNow(policy), "deny");
   });
-  it("keeps the gateway from opening when it is wrong at the start", async () => {
+  it("rejects when the file is invalid at the start", async () => {
     const { file, open } = setUp();
     file.rules = new GloveboxError("CONFIG_INVALID", "wrong");
     await assert.rejects(open(), { code: "CONFIG_INVALID" });
   });
 });
 
-describe("a change between two starts", () => {
-  it("is recorded, and a start with the same rules is not", async () => {
+describe("openPolicy after a restart", () => {
+  it("records changed rules, and nothing for the same rules", async () => {
     const { open, written } = setUp();
     await (await open())[Symbol.asyncDispose]();
     await (await open())[Symbol.asyncDispose]();
@@ -113,7 +113,7 @@ describe("a change between two starts", () => {
   });
 });
 
-describe("what a principal sees", () => {
+describe("Policy.view", () => {
   const drop = toolOf("files.drop", "unknown");
   const snapshot: CatalogSnapshot = {
     digest: READ.digest,
@@ -122,7 +122,7 @@ describe("what a principal sees", () => {
     namespaces: [{ name: "files", connector: READ.origin.connector, summary: "2 tools", tools: ["drop", "read"] }],
   };
 
-  it("leaves out what is always denied, and still knows it", async () => {
+  it("hides tools that are always denied and still decides them", async () => {
     const { open } = setUp();
     await using policy = await open([DENY]);
     const view = policy.view(snapshot, AGENT);
@@ -139,12 +139,12 @@ describe("what a principal sees", () => {
     assert.notEqual(view.digest, snapshot.digest);
     assert.equal(policy.view(snapshot, AGENT), view);
   });
-  it("is the snapshot itself where nothing is denied", async () => {
+  it("returns the snapshot itself if nothing is denied", async () => {
     const { open } = setUp();
-    await using policy = await open([{ ...DENY, principals: ["somebody else"] }]);
+    await using policy = await open([{ ...DENY, principals: ["other else"] }]);
     assert.equal(policy.view(snapshot, AGENT), snapshot);
   });
-  it("has the effects that the operator states, the narrowest pattern first", async () => {
+  it("applies the operator's effects by the narrowest pattern", async () => {
     const { open } = setUp();
     const effectsOf = async (effects: Record<string, "read" | "destroy">) => {
       const settings = policyOf({ effects: new Map(Object.entries(effects)) });

@@ -1,9 +1,10 @@
 /**
- * The policy that is in force. Rules of a file may change while the gateway runs: good ones take over once the change
- * is in the ledger, bad ones change nothing.
+ * The policy in force. A rule file may change while the gateway runs: valid rules take effect once the change is
+ * recorded in the ledger, invalid ones change nothing.
  */
 
 import { digestOf } from "../../text/index.ts";
+import { pollEvery } from "../../timing/index.ts";
 import type { LedgerEntry } from "../../ledger/index.ts";
 import type {
   CatalogSnapshot,
@@ -22,16 +23,16 @@ import { decide } from "./decide.ts";
 import type { DecisionInput } from "./decide.ts";
 import { viewSnapshot } from "./view-snapshot.ts";
 
-/** Decides by the rules of the moment. Closing it only stops the looking. */
+/** Decides by the current rules. Closing it only stops polling the file. */
 export interface Policy extends AsyncDisposable {
-  decide(question: DecisionInput): Decision;
-  /** The same object for the same snapshot and principal, until the rules change. */
+  decide(input: DecisionInput): Decision;
+  /** Returns the same object for the same snapshot and principal until the rules change. */
   view(snapshot: CatalogSnapshot, principal: Principal): CatalogSnapshot;
-  /** What is in force now. */
+  /** Returns the rules in force. */
   current(): CompiledPolicy;
-  /** Looks at the rule file at once. Never rejects for what stands in it. */
+  /** Reads the rule file at once. Does not reject for invalid rules. */
   refresh(): Promise<void>;
-  /** Hears that other rules are in force. Returns the way to stop listening. */
+  /** Calls `listener` after the rules change. Returns a function that stops it. */
   onChange(listener: () => void): () => void;
 }
 
@@ -41,14 +42,14 @@ export interface PolicyOptions {
   readonly everyMs: number;
   readonly record: (entry: LedgerEntry) => Promise<unknown>;
   readonly meta: Pick<Store["meta"], "get" | "set">;
-  /** Tells the operator about a rule file that was refused. */
+  /** Called with the error of an invalid rule file. */
   readonly warn: (thrown: unknown) => void;
 }
 
-/** Where the digest of the rules that were last in force is kept: it shows changes between two starts. */
+/** The key of the digest of the last rules in force. Reveals changes between two starts. */
 const KEY = "policy.digest";
 
-/** Rejects with CONFIG_INVALID when the rule file is wrong: at the start there are no older rules to keep. */
+/** Rejects with CONFIG_INVALID if the rule file is invalid, because older rules do not exist at the start. */
 export async function openPolicy(options: PolicyOptions): Promise<Policy> {
   const { settings, file, everyMs } = options;
   const merge = (rules: readonly PolicyRule[]): CompiledPolicy =>
@@ -59,7 +60,7 @@ export async function openPolicy(options: PolicyOptions): Promise<Policy> {
   let views = createViews(current);
   let waiting: CompiledPolicy | undefined;
 
-  const look = async (): Promise<void> => {
+  const reload = async (): Promise<void> => {
     try {
       const rules = await file?.read();
       if (rules) waiting = merge(rules);
@@ -68,18 +69,17 @@ export async function openPolicy(options: PolicyOptions): Promise<Policy> {
       return;
     }
     if (!waiting) return;
-    await announce(waiting, options); // without a record the old rules stay, and the next look tries again
+    await announce(waiting, options); // if that fails, the old rules stay and the next poll retries
     current = waiting;
     waiting = undefined;
     views = createViews(current);
     for (const listener of listeners) listener();
   };
-  let looking = Promise.resolve();
-  const refresh = (): Promise<void> => (looking = looking.then(look).catch(options.warn));
-  const timer = file && setInterval(() => void refresh(), everyMs);
-  timer?.unref();
+  let running = Promise.resolve();
+  const refresh = (): Promise<void> => (running = running.then(reload).catch(options.warn));
+  const polling = file && pollEvery(everyMs, refresh);
   return {
-    decide: (question) => decide(current, question),
+    decide: (input) => decide(current, input),
     view: (snapshot, principal) => views(snapshot, principal),
     current: () => current,
     refresh,
@@ -88,13 +88,13 @@ export async function openPolicy(options: PolicyOptions): Promise<Policy> {
       return () => void listeners.delete(listener);
     },
     async [Symbol.asyncDispose]() {
-      clearInterval(timer);
-      await looking;
+      await polling?.[Symbol.asyncDispose]();
+      await running;
     },
   };
 }
 
-/** Written down before it counts; a digest that is known already, also from another process, is no change. */
+/** Records the change before it takes effect. A digest that is already stored is not a change. */
 async function announce({ settings }: CompiledPolicy, { record, meta }: PolicyOptions): Promise<void> {
   const after = digestPolicy(settings);
   const before = await meta.get(KEY);
@@ -113,20 +113,20 @@ async function reject(thrown: unknown, { file, record, warn }: PolicyOptions): P
 
 const MESSAGE_CHARS = 1000;
 
-/** Over everything that a decision depends on beside the call. */
+/** Covers everything that a decision depends on besides the call. */
 export function digestPolicy({ profile, rules, groups, effects }: PolicySettings): Digest {
   const plain: Json = JSON.parse(JSON.stringify({ profile, rules, groups: [...groups], effects: [...effects] }));
   return digestOf(plain);
 }
 
-/** Principals whose views of one snapshot are kept. */
+/** The maximum number of cached views of one snapshot. */
 const MAX_VIEWS = 64;
 
 function createViews(policy: CompiledPolicy): Policy["view"] {
-  const made = new WeakMap<CatalogSnapshot, Map<string, CatalogSnapshot>>();
+  const cached = new WeakMap<CatalogSnapshot, Map<string, CatalogSnapshot>>();
   return (snapshot, principal) => {
-    const views = made.get(snapshot) ?? new Map<string, CatalogSnapshot>();
-    made.set(snapshot, views);
+    const views = cached.get(snapshot) ?? new Map<string, CatalogSnapshot>();
+    cached.set(snapshot, views);
     const key = JSON.stringify([principal.id, principal.groups]);
     const view = views.get(key) ?? viewSnapshot(policy, snapshot, principal);
     if (views.size >= MAX_VIEWS) views.clear();

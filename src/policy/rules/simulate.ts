@@ -1,29 +1,28 @@
 /**
- * What proposed rules would have decided about calls of the past. Records keep digests of arguments and no values, so a
- * condition on arguments cannot be told; what hangs on one is counted and named, and never guessed.
+ * What proposed rules would have decided about past calls. Records contain only digests of arguments, so conditions on
+ * arguments cannot be evaluated; calls that depend on one are counted as unknown and never guessed.
  */
 
-import type { Decision, Effect, PolicyRule } from "../../domain/index.ts";
+import type { Effect, PolicyRule } from "../../domain/index.ts";
 import { matchSubject } from "./compile-policy.ts";
 import type { CompiledPolicy, RuleSubject } from "./compile-policy.ts";
 import { decideByProfile, toProfileRule } from "./decide.ts";
-import { isStricter } from "../flows/judge-flow.ts";
+import { isStricter } from "../decision.ts";
+import type { DecisionKind } from "../decision.ts";
 
-type DecisionKind = Decision["kind"];
-
-/** A call as the ledger knows it. */
+/** A call as recorded in the ledger. */
 export interface PastCall {
   readonly principal: string;
   readonly tool: string;
-  /** `null` in records that do not name it. */
+  /** `null` if the record does not name it. */
   readonly server: string | null;
   readonly effect: Effect;
   readonly decision: DecisionKind;
-  /** The data-flow guard made the decision: what the session had read is not known here, and no rule loosens it. */
+  /** True if the data-flow guard decided: no rule loosens that. */
   readonly byGuard?: boolean;
 }
 
-/** Calls that would meet the same change. */
+/** Calls with the same change. */
 export interface Change {
   readonly principal: string;
   readonly tool: string;
@@ -33,7 +32,7 @@ export interface Change {
   readonly calls: number;
 }
 
-/** Calls about which nothing can be said, and the rules on which that hangs. */
+/** Calls whose decision is unknown, and the rules that it depends on. */
 export interface Doubt {
   readonly principal: string;
   readonly tool: string;
@@ -49,7 +48,7 @@ export interface Simulation {
   readonly cannotTell: readonly Doubt[];
 }
 
-/** Groups of a policy are those of the configuration; what a credential said at the time is not recorded. */
+/** Uses the groups of the configuration: the groups of a credential are not recorded. */
 export function simulate(policy: CompiledPolicy, past: Iterable<PastCall>): Simulation {
   const changed = new Map<string, Change>();
   const cannotTell = new Map<string, Doubt>();
@@ -81,7 +80,7 @@ function toSubject({ principal, tool, server, effect }: PastCall): RuleSubject {
   return { principal: { id: principal, groups: [] }, address: tool, server, effect };
 }
 
-/** Strictest first: every rule that may decide, up to the first that certainly would, or else the profile. */
+/** Returns every rule that may decide, up to the first that certainly does, otherwise the profile. Strictest first. */
 function decideWithoutArguments(
   { rules, settings: { profile } }: CompiledPolicy,
   subject: RuleSubject,

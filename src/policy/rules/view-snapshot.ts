@@ -1,4 +1,4 @@
-/** What one principal sees of the catalog: effects as the operator states them, and nothing that is always denied. */
+/** The catalog as one principal sees it: with the operator's effects and without tools that are always denied. */
 
 import { digestOf } from "../../text/index.ts";
 import type { CatalogSnapshot, Effect, Namespace, Principal, Tool, ToolAddress } from "../../domain/index.ts";
@@ -6,8 +6,8 @@ import type { CompiledPolicy } from "./compile-policy.ts";
 import { isAlwaysDenied } from "./decide.ts";
 
 /**
- * Hidden tools stay in the snapshot, apart from the others: whoever calls one is refused by policy, with a record, and
- * does not hear that it does not exist. A snapshot from which nothing is hidden and changed is returned as it is.
+ * Hidden tools stay in the snapshot, separately: a call of one is denied by policy and recorded, not answered with
+ * TOOL_NOT_FOUND. Returns the same snapshot if nothing is hidden or changed.
  */
 export function viewSnapshot(policy: CompiledPolicy, snapshot: CatalogSnapshot, principal: Principal): CatalogSnapshot {
   const shown = new Map<ToolAddress, Tool>();
@@ -21,7 +21,7 @@ export function viewSnapshot(policy: CompiledPolicy, snapshot: CatalogSnapshot, 
   if (hidden.size === 0 && changed.length === 0) return snapshot;
   return Object.freeze({
     ...snapshot,
-    // Whatever is made from a snapshot is kept by its digest, so another view needs another one.
+    // Caches use the digest of a snapshot as their key, so another view needs another digest.
     digest: digestOf([snapshot.digest, [...hidden.keys()], changed]),
     tools: shown,
     hidden,
@@ -29,7 +29,7 @@ export function viewSnapshot(policy: CompiledPolicy, snapshot: CatalogSnapshot, 
   });
 }
 
-/** The tool with the effect that the operator states, if any: the whole name before the namespace before `*`. */
+/** Applies the effect that the operator configured: by full name, else by namespace, else by `*`. */
 export function applyOperatorEffect({ settings: { effects } }: CompiledPolicy, tool: Tool): Tool {
   if (effects.size === 0) return tool;
   const namespace = tool.address.slice(0, tool.address.indexOf("."));

@@ -110,7 +110,7 @@ describe("glovebox policy", () => {
       const { decision, rule, rules = [] } = JSON.parse(stdout || "{}") as Record<string, never> & { rules?: object[] };
       return { code, decision, rule, rules };
     };
-    const why = "it is not about probe.change";
+    const why = "does not apply to probe.change";
     assert.deepEqual(await explain("probe.change", "--args", '{"amount":100}'), {
       code: 4,
       decision: "deny",

@@ -1,0 +1,26 @@
+/** What all parts of the policy share about decisions: their strictness and the ids of built-in rules. */
+
+import { parseRuleId } from "../domain/index.ts";
+import type { Decision, PolicyRule } from "../domain/index.ts";
+
+export type DecisionKind = Decision["kind"];
+
+/** Deny beats ask beats allow. */
+export const STRICTNESS: Readonly<Record<DecisionKind, number>> = { allow: 0, ask: 1, deny: 2 };
+
+/** Returns true if the first decision permits less than the second. */
+export function isStricter(one: DecisionKind, other: DecisionKind): boolean {
+  return STRICTNESS[one] > STRICTNESS[other];
+}
+
+/** Returns the stricter decision; of two equal ones the data-flow guard's, which explains more. */
+export function pickStricter(decision: Decision, guard: Decision | undefined): Decision {
+  return guard && STRICTNESS[guard.kind] >= STRICTNESS[decision.kind] ? guard : decision;
+}
+
+/** Throws for an invalid id: callers pass constants only. */
+export function createRuleId(text: string): PolicyRule["id"] {
+  const id = parseRuleId(text);
+  if (id === undefined) throw new TypeError(`${text} is not a valid rule id`);
+  return id;
+}
