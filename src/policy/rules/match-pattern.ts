@@ -3,15 +3,15 @@
 import { matchPieces } from "../../text/index.ts";
 import type { Condition } from "../../domain/index.ts";
 
-type TextPattern = Extract<Condition["test"], { readonly kind: "matches" }>["pattern"];
+type PatternTest = Extract<Condition["test"], { readonly kind: "matches" }>["pattern"];
 
-type Piece = TextPattern["pieces"][number];
+type PatternPiece = PatternTest["pieces"][number];
 
 /**
  * Pieces between stars have a fixed length, so the first match of each piece is enough: a later one never leaves more
  * room for the rest. Never backtracks.
  */
-export function matchPattern({ pieces, plain }: TextPattern, text: string): boolean {
+export function matchPattern({ pieces, plain }: PatternTest, text: string): boolean {
   if (plain) return matchPieces(plain, text);
   const characters = Array.from(text);
   const [first = [], ...rest] = pieces;
@@ -29,7 +29,7 @@ export function matchPattern({ pieces, plain }: TextPattern, text: string): bool
 }
 
 function findPiece(
-  piece: Piece,
+  piece: PatternPiece,
   characters: readonly string[],
   { from, end }: { readonly from: number; readonly end: number },
 ): number | undefined {
@@ -37,14 +37,14 @@ function findPiece(
   return undefined;
 }
 
-function fitsAt(piece: Piece, characters: readonly string[], at: number): boolean {
+function fitsAt(piece: PatternPiece, characters: readonly string[], at: number): boolean {
   return piece.every((part, offset) => {
     const character = characters[at + offset];
     return character !== undefined && fits(part, character);
   });
 }
 
-function fits(part: Piece[number], character: string): boolean {
+function fits(part: PatternPiece[number], character: string): boolean {
   switch (part.kind) {
     case "any":
       return true;
