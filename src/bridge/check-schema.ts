@@ -53,16 +53,6 @@ export function checkSchema(schema: JsonSchema, value: Json): readonly string[] 
   return describeProblems(all?.errors ?? first.errors, schema, value);
 }
 
-/** Whether it fits, as far as so many steps can tell: for many short looks at schemas that are used once. */
-export function seemsToFit(schema: JsonSchema, value: Json, mostSteps: number): boolean {
-  try {
-    const quick = new Validator(withoutCostly(schema, 0) as Schema, draftOf(schema["$schema"]), true);
-    return validate(quick, value, mostSteps)?.valid ?? true;
-  } catch {
-    return true;
-  }
-}
-
 /** `undefined` for an unresolvable `$ref`, or too many steps: nothing is known about the value. */
 function validate(validator: Validator, value: Json, mostSteps: number): ValidationResult | undefined {
   steps = mostSteps;

@@ -13,7 +13,7 @@ import type {
 } from "../domain/index.ts";
 
 import type { Builtin } from "./builtin.ts";
-import { createSample } from "./sample/create-sample.ts";
+import { createSample } from "./create-sample.ts";
 
 /** The calls of one dry run. */
 export interface DryRunSession {
