@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { openLedger } from "../src/ledger/index.ts";
 import { openBridge } from "../src/bridge/index.ts";
 import type { Bridge } from "../src/bridge/index.ts";
-import { AGENT, EXECUTION, TOOLS, snapshotOf } from "../test/fixtures/bridge/test-bridge.ts";
+import { AGENT, EXECUTION, TOOLS, createTool, snapshotOf } from "../test/fixtures/bridge/test-bridge.ts";
 import { DEFAULT_LIMITS } from "../src/domain/index.ts";
 import type { PolicyRule } from "../src/domain/index.ts";
 import { compilePolicy, decide } from "../src/policy/index.ts";
@@ -16,6 +16,42 @@ import { ms, print, time } from "./measure.ts";
 
 const CALLS = 2_000;
 const RULES = 100;
+const ISSUES = 100;
+const ROUNDS = 101;
+
+/** A list as upstreams answer it, with the schema that they declare. */
+const LISTED = {
+  issues: Array.from({ length: ISSUES }, (_, id) => ({
+    id,
+    title: "a title",
+    user: { login: "ada" },
+    labels: ["a", "b"],
+  })),
+};
+const LIST = {
+  type: "object",
+  properties: {
+    issues: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          id: { type: "integer" },
+          title: { type: "string" },
+          user: { type: "object", properties: { login: { type: "string" } }, required: ["login"] },
+          labels: { type: "array", items: { type: "string" } },
+        },
+        required: ["id", "title"],
+      },
+    },
+  },
+  required: ["issues"],
+};
+/** The second schema means the same, but has a keyword that `src/bridge/quick-fit.ts` leaves to the validator. */
+const LISTING = [
+  createTool("files.list", { output: LIST }),
+  createTool("files.listSlowly", { output: { ...LIST, minProperties: 0 } }),
+];
 
 /** Rules of the kind that people write, none of which holds anything back here. */
 function parseRules(): readonly PolicyRule[] {
@@ -39,12 +75,12 @@ export async function benchDoor(): Promise<void> {
       execution: EXECUTION,
       opened: () => Promise.resolve(),
       principal: AGENT,
-      snapshot: snapshotOf(TOOLS),
+      snapshot: snapshotOf([...TOOLS, ...LISTING]),
       limits: { ...DEFAULT_LIMITS, calls: Number.MAX_SAFE_INTEGER },
       signal: new AbortController().signal,
       ledger,
       decide: (call, tool) => decide(policy, { call, tool, principal: AGENT }),
-      invoke: async () => ({ value: { ok: true }, attachments: [] }),
+      invoke: async ({ output }) => ({ value: output ? LISTED : { ok: true }, attachments: [] }),
       report: String,
     });
     const call = (address: string) => () => bridge.call(address, '{"path":"a/b","text":"hello"}');
@@ -56,7 +92,20 @@ export async function benchDoor(): Promise<void> {
     print("one write, on disk before it leaves: p50 / p95", `${ms(write.p50)} / ${ms(write.p95)}`);
     const many = await time(20, () => Promise.all(Array.from({ length: 100 }, call("files.write"))));
     print("one of 100 parallel writes: p50 / p95", `${ms(many.p50 / 100)} / ${ms(many.p95 / 100)}`);
+    await benchQuickFit(call);
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** What the quick check of results saves, both in turn in one run: this row is why it exists. */
+async function benchQuickFit(call: (address: string) => () => Promise<unknown>): Promise<void> {
+  const [quick, slow]: [number[], number[]] = [[], []];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    quick.push((await time(1, call("files.list"))).p50);
+    slow.push((await time(1, call("files.listSlowly"))).p50);
+  }
+  const [fast = 0, validated = 0] = [quick, slow].map((times) => times.toSorted((a, b) => a - b)[(ROUNDS - 1) / 2]);
+  print(`one read of ${ISSUES} objects, checked quickly / by the validator`, `${ms(fast)} / ${ms(validated)}`);
+  print("ratio", `${(validated / fast).toFixed(1)} x`, "kept above 1.2 x");
 }

@@ -1,6 +1,6 @@
 /**
- * Says at once that a value fits a schema made of the few keywords that nearly every tool gets by with. It never says
- * that a value does not fit: whoever hears "not known" asks the real validator.
+ * Confirms quickly that a value fits a schema of common keywords. It never refuses a value: what it cannot confirm goes
+ * to the validator. The row "checked quickly / by the validator" of `bench/door.ts` shows what it saves.
  */
 
 import { isJsonObject } from "../domain/index.ts";
@@ -11,18 +11,18 @@ export type QuickFit = (value: Json) => boolean;
 
 type Rule = (value: Json) => boolean;
 
-/** What a validator acts on and this does not: with one of these nothing is certain. */
+/** Keywords that only the validator understands. */
 const BEYOND =
   "$ref $dynamicRef $recursiveRef not oneOf if then else format patternProperties unevaluatedProperties minProperties maxProperties propertyNames dependentRequired dependentSchemas dependencies prefixItems additionalItems unevaluatedItems contains minContains maxContains uniqueItems multipleOf pattern".split(
     " ",
   );
-/** A value that takes more is not worth it: the validator has a measure of its own. */
+/** A value that takes more steps goes to the validator, which has its own bound. */
 const MOST_STEPS = 50_000;
 
-/** What is left of the look under way. Looks are synchronous, so there is one at a time. */
+/** What is left of the current check. Checks are synchronous, so there is one at a time. */
 let steps = 0;
 
-/** `undefined` for a schema that says more than this understands. The schema is not deep. */
+/** `undefined` for a schema with other keywords. The schema must not be deep. */
 export function createQuickFit(schema: Json): QuickFit | undefined {
   const rule = createRule(schema);
   if (!rule) return undefined;
@@ -37,9 +37,9 @@ function createRule(schema: Json): Rule | undefined {
   if (!isJsonObject(schema) || BEYOND.some((keyword) => Object.hasOwn(schema, keyword))) return undefined;
   const rules: Rule[] = [];
   for (const [keyword, create] of Object.entries(KEYWORDS)) {
-    const said = schema[keyword];
-    if (said === undefined) continue;
-    const rule = create(said, schema);
+    const setting = schema[keyword];
+    if (setting === undefined) continue;
+    const rule = create(setting, schema);
     if (!rule) return undefined;
     rules.push(rule);
   }
@@ -49,45 +49,46 @@ function createRule(schema: Json): Rule | undefined {
   };
 }
 
-/** Every keyword alone, for values of the kind that it is about; all others pass it. */
-const KEYWORDS: Readonly<Record<string, (said: Json, schema: JsonObject) => Rule | undefined>> = {
-  type: (said) => {
-    const kinds = new Set(Array.isArray(said) ? said : [said]);
+/** Each keyword alone. Values of a type that it is not about pass. */
+const KEYWORDS: Readonly<Record<string, (setting: Json, schema: JsonObject) => Rule | undefined>> = {
+  type: (setting) => {
+    const kinds = new Set(Array.isArray(setting) ? setting : [setting]);
     return (value) => kinds.has(kindOf(value)) || (kinds.has("integer") && Number.isInteger(value));
   },
-  const: (said) => (isScalar(said) ? (value) => value === said : undefined),
-  enum: (said) => {
-    if (!Array.isArray(said)) return undefined;
-    const values = new Set<Json>(said);
+  const: (setting) => (isScalar(setting) ? (value) => value === setting : undefined),
+  enum: (setting) => {
+    if (!Array.isArray(setting)) return undefined;
+    const values = new Set<Json>(setting);
     return (value) => isScalar(value) && values.has(value);
   },
   minimum: numberRule((value, bound) => value >= bound),
   maximum: numberRule((value, bound) => value <= bound),
   exclusiveMinimum: numberRule((value, bound) => value > bound),
   exclusiveMaximum: numberRule((value, bound) => value < bound),
-  // A character has one or two units: what is too short or too long by the worse count is left to the validator.
+  // A character has one or two units: what does not fit by the worse count goes to the validator.
   minLength: sizeRule((value) => (typeof value === "string" ? Math.ceil(value.length / 2) : undefined), isAtLeast),
   maxLength: sizeRule((value) => (typeof value === "string" ? value.length : undefined), isAtMost),
   minItems: sizeRule((value) => (Array.isArray(value) ? value.length : undefined), isAtLeast),
   maxItems: sizeRule((value) => (Array.isArray(value) ? value.length : undefined), isAtMost),
-  required: (said) => {
-    if (!Array.isArray(said)) return undefined;
-    const names = said.filter((name) => typeof name === "string");
+  required: (setting) => {
+    if (!Array.isArray(setting)) return undefined;
+    const names = setting.filter((name) => typeof name === "string");
     return (value) => !isJsonObject(value) || names.every((name) => Object.hasOwn(value, name));
   },
-  properties: (said, { additionalProperties: others }) =>
-    isJsonObject(said) ? createFieldsRule(said, others) : undefined,
-  additionalProperties: (said, { properties }) => (properties === undefined ? createFieldsRule({}, said) : () => true),
-  items: (said) => {
-    const rule = createRule(said);
+  properties: (setting, { additionalProperties: others }) =>
+    isJsonObject(setting) ? createFieldsRule(setting, others) : undefined,
+  additionalProperties: (setting, { properties }) =>
+    properties === undefined ? createFieldsRule({}, setting) : () => true,
+  items: (setting) => {
+    const rule = createRule(setting);
     return rule && ((value) => !Array.isArray(value) || value.every((item: Json) => rule(item)));
   },
-  allOf: (said) => {
-    const rules = createRules(said);
+  allOf: (setting) => {
+    const rules = createRules(setting);
     return rules && ((value) => rules.every((rule) => rule(value)));
   },
-  anyOf: (said) => {
-    const rules = createRules(said);
+  anyOf: (setting) => {
+    const rules = createRules(setting);
     return rules && ((value) => rules.some((rule) => rule(value)));
   },
 };
@@ -105,26 +106,27 @@ function createFieldsRule(fields: JsonObject, others: Json = true): Rule | undef
     !isJsonObject(value) || Object.keys(value).every((name) => (rules.get(name) ?? otherwise)(value[name] ?? null));
 }
 
-function createRules(said: Json): readonly Rule[] | undefined {
-  if (!Array.isArray(said)) return undefined;
-  const rules = said.map((schema: Json) => createRule(schema)).filter((rule) => rule !== undefined);
-  return rules.length === said.length ? rules : undefined;
+function createRules(setting: Json): readonly Rule[] | undefined {
+  if (!Array.isArray(setting)) return undefined;
+  const rules = setting.map((schema: Json) => createRule(schema)).filter((rule) => rule !== undefined);
+  return rules.length === setting.length ? rules : undefined;
 }
 
-function numberRule(holds: (value: number, bound: number) => boolean): (said: Json) => Rule | undefined {
-  return (said) => (typeof said === "number" ? (value) => typeof value !== "number" || holds(value, said) : undefined);
+function numberRule(holds: (value: number, bound: number) => boolean): (setting: Json) => Rule | undefined {
+  return (setting) =>
+    typeof setting === "number" ? (value) => typeof value !== "number" || holds(value, setting) : undefined;
 }
 
-/** `sizeOf` answers nothing for a value of another kind. */
+/** `sizeOf` returns `undefined` for a value of another type. */
 function sizeRule(
   sizeOf: (value: Json) => number | undefined,
   holds: (size: number, bound: number) => boolean,
-): (said: Json) => Rule | undefined {
-  return (said) => {
-    if (typeof said !== "number") return undefined;
+): (setting: Json) => Rule | undefined {
+  return (setting) => {
+    if (typeof setting !== "number") return undefined;
     return (value) => {
       const size = sizeOf(value);
-      return size === undefined || holds(size, said);
+      return size === undefined || holds(size, setting);
     };
   };
 }
