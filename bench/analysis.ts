@@ -15,7 +15,7 @@ import type { ConnectorId, Namespace } from "../src/domain/index.ts";
 import { PLANNED_PROGRAMS } from "../test/plans/planned-programs.ts";
 import { listFuzzedSources, listHostileSources } from "./hostile-sources.ts";
 import { ms, print } from "./measure.ts";
-import { timebox } from "../src/host-powers.ts";
+import { timebox } from "../src/sandbox/index.ts";
 
 const NAMESPACES: readonly Namespace[] = ["tools", "github"].map((name) => ({
   name,

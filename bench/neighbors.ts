@@ -3,7 +3,7 @@
 import { DEFAULT_LIMITS } from "../src/domain/index.ts";
 import type { Limits, PrincipalId } from "../src/domain/index.ts";
 import { openReaper } from "../src/processes/index.ts";
-import { confineEngine, createIsolateEngine, openSandbox } from "../src/sandbox/index.ts";
+import { confineEngine, createEngine, openSandbox } from "../src/sandbox/index.ts";
 import type { Sandbox } from "../src/sandbox/index.ts";
 import { ms, print, time } from "./measure.ts";
 import { runProgram } from "./run-program.ts";
@@ -22,7 +22,7 @@ const RUNS = 300;
 
 export async function benchNeighbors(): Promise<void> {
   await using reaper = openReaper();
-  const engine = await confineEngine(createIsolateEngine(process.execPath), "auto");
+  const engine = await confineEngine(createEngine("isolate", process.execPath), "auto");
   await using sandbox = openSandbox({
     engine,
     keeper: reaper,

@@ -3,7 +3,7 @@
 import { DEFAULT_LIMITS } from "../src/domain/index.ts";
 import type { Limits } from "../src/domain/index.ts";
 import { openReaper } from "../src/processes/index.ts";
-import { confineEngine, createIsolateEngine, openSandbox } from "../src/sandbox/index.ts";
+import { confineEngine, createEngine, openSandbox } from "../src/sandbox/index.ts";
 import type { SandboxResult } from "../src/sandbox/index.ts";
 import { KERNELS, runCold, runHere } from "./kernels.ts";
 import { ms, print, rate, time } from "./measure.ts";
@@ -13,7 +13,7 @@ const LIMITS: Limits = { ...DEFAULT_LIMITS, calls: 1_000_000, concurrentCalls: 1
 
 export async function benchSandbox(): Promise<void> {
   await using reaper = openReaper();
-  const engine = await confineEngine(createIsolateEngine(process.execPath), "auto");
+  const engine = await confineEngine(createEngine("isolate", process.execPath), "auto");
   await using sandbox = openSandbox({
     engine,
     keeper: reaper,

@@ -9,7 +9,7 @@ import { buildIfStale } from "../scripts/build.ts";
 import { DEFAULT_LIMITS } from "../src/domain/index.ts";
 import type { Limits } from "../src/domain/index.ts";
 import { openReaper } from "../src/processes/index.ts";
-import { confineEngine, createIsolateEngine, openSandbox } from "../src/sandbox/index.ts";
+import { confineEngine, createEngine, openSandbox } from "../src/sandbox/index.ts";
 import { runProgram } from "./run-program.ts";
 
 const COUNT = Number(process.argv[2] ?? 20_000);
@@ -42,7 +42,7 @@ interface Sample {
 await buildIfStale();
 const limits: Limits = { ...DEFAULT_LIMITS, wallMs: 400, memoryBytes: 64 * 1024 * 1024 };
 await using reaper = openReaper();
-const engine = await confineEngine(createIsolateEngine(process.execPath), "auto");
+const engine = await confineEngine(createEngine("isolate", process.execPath), "auto");
 await using sandbox = openSandbox({
   engine,
   keeper: reaper,

@@ -1,6 +1,7 @@
 /** Hands each room of the executions what it needs and nothing more. */
 
 import { planCalls, rememberAnalyses } from "./analysis/index.ts";
+import { createPreview } from "./ledger/index.ts";
 import type { Ledger } from "./ledger/index.ts";
 import { createBridges } from "./bridge/index.ts";
 import { createBuiltins, createGuide, createProgramNetwork } from "./builtins/index.ts";
@@ -10,25 +11,27 @@ import type { Catalog, Shapes, ToolsWatch } from "./catalog/index.ts";
 import { checkProgram } from "./checker/index.ts";
 import type { Checker } from "./checker/index.ts";
 import type { Settings } from "./config/index.ts";
-import type { CatalogSnapshot, PrincipalId, Program, Tool } from "./domain/index.ts";
+import type { CatalogSnapshot, NetworkPolicy, PrincipalId, Program, Tool } from "./domain/index.ts";
 import type { Egress } from "./egress/index.ts";
 import { createExecutionLog } from "./execution/index.ts";
 import type { ExecutionsOptions, ExecutionLog, Journals, Results } from "./execution/index.ts";
 import { openQuotas, applyOperatorEffect, applyLabelRules } from "./policy/index.ts";
-import type { Approvals, Flows, Policy, Quotas } from "./policy/index.ts";
+import type { Approvals, ClientApprovals, Flows, Policy, Quotas } from "./policy/index.ts";
 import { nameProcess } from "./processes/index.ts";
+import { timebox } from "./sandbox/index.ts";
 import type { Sandbox } from "./sandbox/index.ts";
 import type { Store } from "./store/index.ts";
-import type { Gateway, Questions } from "./surfaces/index.ts";
+import type { Gateway } from "./surfaces/index.ts";
 import { declareApi } from "./typegen/index.ts";
-import { networkOf } from "./create-network.ts";
-import { createExecutionId, createPreview, createSeed, mask, reportIncident, timebox } from "./host-powers.ts";
-import type { Watchers } from "./open-watching.ts";
+import { createExecutionId, createSeed } from "./host-powers.ts";
+import type { HostPowers } from "./host-powers.ts";
+import type { Telemetry } from "./telemetry/index.ts";
 import type { Lending, ProgramSecrets } from "./vault/index.ts";
 
 /** The rooms of one gateway, once they are open. */
 export interface Parts {
   readonly settings: Settings;
+  readonly host: HostPowers;
   readonly store: Store;
   readonly ledger: Ledger;
   readonly catalog: Catalog;
@@ -38,8 +41,8 @@ export interface Parts {
   readonly shapes?: Shapes;
   readonly results: Results;
   readonly approvals: Approvals;
-  /** Absent when MCP clients may not ask people. */
-  readonly questions?: Questions;
+  /** Absent when MCP clients may not answer approvals. */
+  readonly clientApprovals?: ClientApprovals;
   readonly journals: Journals;
   /** Whether this process goes on with what others left. */
   readonly isLasting: boolean;
@@ -48,8 +51,16 @@ export interface Parts {
   readonly checker: Checker;
   readonly egress: Egress;
   readonly secrets: ProgramSecrets;
-  readonly watchers: Pick<Watchers, "feed" | "traces">;
+  readonly telemetry: Pick<Telemetry, "feed" | "traces">;
   close(): Promise<void>;
+}
+
+/** The policies that hold for the requests of programs. */
+export function networkOf({ sandbox, egress }: Settings): {
+  policy: NetworkPolicy;
+  ceiling: NetworkPolicy | undefined;
+} {
+  return { policy: sandbox.networkPolicy, ceiling: egress.networkPolicy };
 }
 
 /** The executions's rooms, each with what it needs and nothing more. */
@@ -69,8 +80,8 @@ export function createRooms(
       reached: () => planCalls(calls, snapshot).calls.map(({ tool }) => tool),
     });
   const analyze = rememberAnalyses({ ...settings.analysis, timebox });
-  const { hide } = mask;
-  const report = reportIncident;
+  const { report } = parts.host;
+  const { hide } = parts.host.mask;
   const quotas = openQuotas({ settings: settings.quotas, store: store.quotas, now: Date.now });
   return {
     ...createWatchedRecord(parts),
@@ -128,8 +139,15 @@ function createLateRecords(
 }
 
 /** The two ends of every execution, of which those who watch hear too. */
-function createWatchedRecord({ store, ledger, journals, secrets, watchers: { feed, traces } }: Parts): ExecutionLog {
-  const powers = { now: Date.now, createId: createExecutionId, createSeed, owner: nameProcess(), hide: mask.hide };
+function createWatchedRecord({
+  store,
+  ledger,
+  journals,
+  secrets,
+  host,
+  telemetry: { feed, traces },
+}: Parts): ExecutionLog {
+  const powers = { now: Date.now, createId: createExecutionId, createSeed, owner: nameProcess(), hide: host.mask.hide };
   const record = createExecutionLog({ store, ledger, journals, ...powers });
   return {
     open: (request) => {
@@ -156,14 +174,15 @@ function createBridgesOf(
   describe: Gateway["describe"],
   { quotas, network }: { readonly quotas: Quotas; readonly network: ProgramNetwork },
 ): ExecutionsOptions["rooms"]["bridge"] {
-  const { settings, results, flows, secrets, watchers } = parts;
+  const { settings, results, flows, secrets, telemetry } = parts;
+  const { mask, report } = parts.host;
   return createBridges<Parameters<ExecutionsOptions["rooms"]["bridge"]>[2], Lending>({
     ...parts,
     quotas,
     hide: mask.hide,
-    report: reportIncident,
-    traces: watchers.traces,
-    ...(settings.audit.previews && { preview: createPreview }),
+    report,
+    traces: telemetry.traces,
+    ...(settings.audit.previews && { preview: createPreview(mask.hide) }),
     lend: (execution) => secrets.open(execution),
     planCalls: ({ program, analysis = true }, snapshot) =>
       program && settings.analysis.enabled && analysis ? planCalls(program.calls, snapshot) : undefined,

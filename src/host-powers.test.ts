@@ -1,21 +1,34 @@
-/** Previews: what the ledger may keep of arguments and results. */
+/** Random bytes by the page, and masks that gateways do not share. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { createPreview, mask } from "./host-powers.ts";
+import { createHostPowers, drawBytes } from "./host-powers.ts";
 
-test("a preview holds no lent secret, in whichever form, also of one that is lent later", () => {
-  const text = `{"a":"canary/42","b":"${Buffer.from("canary/42").toString("base64")}","c":"canary%2F42"}`;
-  assert.equal(createPreview(text), text);
-  mask.add("canary/42");
-  assert.equal(createPreview(text), '{"a":"[secret]","b":"[secret]","c":"[secret]"}');
+test("drawBytes returns as many bytes as requested and never the same twice, across pages and beyond their size", () => {
+  for (const count of [1, 12, 16, 17, 5_000]) assert.equal(drawBytes(count).length, count);
+  const drawn = Array.from({ length: 2_000 }, () => drawBytes(12).toString("hex"));
+  assert.equal(new Set(drawn).size, drawn.length);
+  assert.equal(
+    drawn.some((text) => /^(00){6}|(00){6}$/.test(text)),
+    false,
+  );
 });
 
-test("a preview is cut after its secrets are hidden, and shows nothing that a terminal obeys", () => {
-  mask.add("canary/42");
-  assert.equal(createPreview("x".repeat(512)), "x".repeat(512));
-  assert.equal(createPreview("x".repeat(513)), `${"x".repeat(512)}… [cut: 1 bytes more]`);
-  assert.equal(createPreview(`${"x".repeat(510)}canary/42`).includes("ca"), false);
-  assert.equal(createPreview("a\u001b[31mb\u202ec"), "abc");
+test("drawn bytes do not change when more are drawn", () => {
+  const first = drawBytes(16);
+  const copy = Buffer.from(first);
+  for (let draw = 0; draw < 1_000; draw += 1) drawBytes(16);
+  assert.deepEqual(first, copy);
+});
+
+test("report masks the secrets of its own gateway only", (context) => {
+  const { mock } = context.mock.method(process.stderr, "write", () => true);
+  const [first, second] = [createHostPowers(), createHostPowers()];
+  first.mask.add("hunter2-hunter2");
+  first.report("with hunter2-hunter2");
+  second.report("with hunter2-hunter2");
+  const [masked, plain] = mock.calls.map(({ arguments: [text] }) => String(text));
+  assert.match(masked ?? "", /^incident in_[0-9a-f]{12}: with \[secret\]\n$/);
+  assert.match(plain ?? "", /^incident in_[0-9a-f]{12}: with hunter2-hunter2\n$/);
 });

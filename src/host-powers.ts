@@ -1,6 +1,7 @@
-/** What only the machine can give, for the composition root: randomness, ids, the log of incidents, and texts made safe. */
+/** What only the machine can provide: time, randomness, ids, a log on standard error, and one mask per gateway. */
 
-import { Script, createContext } from "node:vm";
+import { randomBytes, randomFillSync } from "node:crypto";
+import { createRequire } from "node:module";
 
 import {
   GloveboxError,
@@ -10,90 +11,90 @@ import {
   parsePrincipalId,
   parseResultId,
 } from "./domain/index.ts";
-import { cleanText } from "./text/index.ts";
 import type { ApprovalId, ExecutionId, Principal, ResultId } from "./domain/index.ts";
+import { cleanText } from "./text/index.ts";
 import { createMask } from "./vault/index.ts";
-import { drawBytes } from "./draw-bytes.ts";
+import type { Mask } from "./vault/index.ts";
 
-/** Every secret that this process has opened, lent or read from its configuration, for everything that leaves it. */
-export const mask = createMask();
-const { hide } = mask;
+/** As the command line prints it and `/health` returns it. */
+export const { version: VERSION } = createRequire(import.meta.url)("../package.json") as { readonly version: string };
 
-const TEXT_BYTES = 64 * 1024;
-const CAUSE_BYTES = 500;
-const PREVIEW_BYTES = 512;
-/** A program whose types take longer to strip than this was written to stall the gateway. */
-const STRIP_MS = 500;
+const MAX_TEXT_BYTES = 64 * 1024;
+const PAGE_BYTES = 4_096;
+/** Longer requests are for keys and are answered by the platform itself. */
+const MAX_DRAWN_BYTES = 16;
 
-/** Made once: a context costs more than the work that is usually done under its watch. */
-const watched = createContext({ work: undefined as unknown });
-const callWork = new Script("work()");
-
-/** Ends work that takes too long, also inside WebAssembly: the engine's own watchdog interrupts the thread. */
-export function timebox<R>(work: () => R): R {
-  watched["work"] = work;
-  try {
-    return callWork.runInContext(watched, { timeout: STRIP_MS }) as R;
-  } finally {
-    watched["work"] = undefined;
-  }
+/** What the parts of one gateway share and no other gateway does. */
+export interface HostPowers {
+  /** Knows every secret that this gateway has opened, lent or read from its configuration. */
+  readonly mask: Mask;
+  /** Writes an internal fault to the operator's log and returns its id, which is all that a caller gets. */
+  readonly report: (thrown: unknown) => string;
+  /** Tells the operator what to correct, while the gateway continues. */
+  readonly warn: (thrown: unknown) => void;
 }
 
-/** The details of an internal fault are for the operator's log; whoever asked gets the id. */
-export function reportIncident(thrown: unknown): string {
-  const incident = `in_${drawBytes(6).toString("hex")}`;
-  const text = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
-  process.stderr.write(`incident ${incident}: ${cleanText(text, { maxBytes: TEXT_BYTES, hide })}\n`);
-  return incident;
-}
-
-/** Something that an operator should correct, while everything goes on as it was. */
-export function warnOperator(thrown: unknown): void {
-  if (!(thrown instanceof GloveboxError)) return void reportIncident(thrown);
-  const { message, hint } = describeError(thrown);
-  const text = `warning: ${message}${hint === undefined ? "" : `\nhint: ${hint}`}`;
-  process.stderr.write(`${cleanText(text, { maxBytes: TEXT_BYTES, hide })}\n`);
+export function createHostPowers(): HostPowers {
+  const mask = createMask();
+  const print = (text: string): void =>
+    void process.stderr.write(`${cleanText(text, { maxBytes: MAX_TEXT_BYTES, hide: mask.hide })}\n`);
+  const report = (thrown: unknown): string => {
+    const incident = `in_${drawHex(6)}`;
+    print(`incident ${incident}: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}`);
+    return incident;
+  };
+  const warn = (thrown: unknown): void => {
+    if (!(thrown instanceof GloveboxError)) return void report(thrown);
+    const { message, hint } = describeError(thrown);
+    print(`warning: ${message}${hint === undefined ? "" : `\nhint: ${hint}`}`);
+  };
+  return { mask, report, warn };
 }
 
 /** For what a model reads. */
 export function cleanDescription(text: string): string {
-  return cleanText(text, { maxBytes: TEXT_BYTES });
+  return cleanText(text, { maxBytes: MAX_TEXT_BYTES });
 }
 
-/** What a server writes about its own troubles may hold paths of this machine and addresses of its network. */
-export function cleanServerText(text: string): string {
-  return cleanText(text, { maxBytes: TEXT_BYTES, paths: true, addresses: true, hide });
+const page = Buffer.allocUnsafeSlow(PAGE_BYTES);
+let used = PAGE_BYTES;
+
+/** Asks the platform for a page at a time, which costs as much as a few bytes. No byte is returned twice or kept. */
+export function drawBytes(count: number): Buffer {
+  if (count > MAX_DRAWN_BYTES) return randomBytes(count);
+  if (used + count > PAGE_BYTES) {
+    randomFillSync(page);
+    used = 0;
+  }
+  const drawn = Buffer.from(page.subarray(used, used + count));
+  page.fill(0, used, used + count);
+  used += count;
+  return drawn;
 }
 
-/** As `cleanServerText`, short enough for a record. */
-export function cleanCause(text: string): string {
-  return cleanText(text, { maxBytes: CAUSE_BYTES, paths: true, addresses: true, hide });
+export function drawHex(bytes: number): string {
+  return drawBytes(bytes).toString("hex");
 }
 
-/** The beginning of arguments or a result as the ledger may keep it. */
-export function createPreview(text: string): string {
-  return cleanText(text, { maxBytes: PREVIEW_BYTES, hide });
-}
-
-/** Four 32-bit numbers, which is what the guest's generator takes. */
+/** Returns the four 32-bit numbers that seed the guest's generator. */
 export function createSeed(): readonly number[] {
   const bytes = drawBytes(16);
   return [0, 4, 8, 12].map((offset) => bytes.readUInt32LE(offset));
 }
 
-/** Cannot be guessed: whoever knows a handle still has to be its owner, but need not be tempted. */
+/** Unguessable, in addition to the ownership check. */
 export function createResultId(): ResultId {
-  return parseResultId(`rs_${drawBytes(12).toString("hex")}`) ?? unreachable();
+  return parseResultId(`rs_${drawHex(12)}`) ?? unreachable();
 }
 
-/** Cannot be guessed, though knowing one is no right to decide it. */
+/** Unguessable, although knowing an id gives no right to decide. */
 export function createApprovalId(): ApprovalId {
-  return parseApprovalId(`ap_${drawBytes(12).toString("hex")}`) ?? unreachable();
+  return parseApprovalId(`ap_${drawHex(12)}`) ?? unreachable();
 }
 
 /** Unique without a counter, so that several gateways can share a store. */
 export function createExecutionId(): ExecutionId {
-  return parseExecutionId(`ex_${drawBytes(12).toString("hex")}`) ?? unreachable();
+  return parseExecutionId(`ex_${drawHex(12)}`) ?? unreachable();
 }
 
 /** For the names of this program itself; a surface makes principals from credentials. */

@@ -1,28 +1,26 @@
 /**
- * The composition root. It and the files beside it are the only ones that build rooms and read the environment;
- * everything else is handed what it needs.
+ * The composition root. It and the three files beside it are the only ones that build rooms and read the environment;
+ * everything else is passed what it needs.
  */
 
 import { randomBytes } from "node:crypto";
 import { homedir } from "node:os";
-import { dirname, isAbsolute, join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { builtinSettings, findConfig, loadSettings, parseSettings } from "./config/index.ts";
+import { builtinSettings, findConfig, loadSettings, parseSettings, toUserConfigFolder } from "./config/index.ts";
 import type { GloveboxConfig, Settings } from "./config/index.ts";
+import { defined } from "./domain/index.ts";
 import type { EngineName } from "./domain/index.ts";
+import { toRecordingFile } from "./execution/index.ts";
 import type { ReplayResult } from "./execution/index.ts";
+import { endWithLauncher } from "./processes/index.ts";
 import { createLibrary, findDemoUpstreams, parseRecording } from "./surfaces/index.ts";
 import type { CliPowers, Gateway, Glovebox } from "./surfaces/index.ts";
-import { createPrincipal, mask, reportIncident } from "./host-powers.ts";
-import { openDeskAlone } from "./open-approvals.ts";
-import { openControlAlone, openHistoryAlone } from "./open-history.ts";
-import { openLoginsAlone } from "./open-logins.ts";
-import { openBrowser } from "./open-browser.ts";
-import { VERSION, openGateway } from "./open-gateway.ts";
-import type { OpenFlags } from "./open-gateway.ts";
-import { replayAlone, replays } from "./open-replays.ts";
-import { openHeldAlone, openReaderAlone, openVaultAlone, requestRestart } from "./open-records.ts";
+import { VERSION, createHostPowers, createPrincipal } from "./host-powers.ts";
+import { openGateway, replayRecording } from "./open-gateway.ts";
+import type { GatewayOptions } from "./open-gateway.ts";
+import { openOperatorRecords, readRecords } from "./open-records.ts";
 
 export { defineConfig } from "./config/index.ts";
 export { defineAdapter } from "./connectors/index.ts";
@@ -41,8 +39,6 @@ export type {
 export type { ReplayResult as Replayed } from "./execution/index.ts";
 export type { Glovebox } from "./surfaces/index.ts";
 
-const HERE = dirname(fileURLToPath(import.meta.url));
-
 /** Opens Glovebox inside another program, from a configuration or the path of one. Close it when done. */
 export async function createGlovebox(config: GloveboxConfig | string): Promise<Glovebox> {
   const settings =
@@ -54,48 +50,47 @@ export async function createGlovebox(config: GloveboxConfig | string): Promise<G
 
 /**
  * Shows an execution again from its export (the parsed JSON of `glovebox executions export`), without a store or any
- * upstream; with `code`, other code against the answers that were recorded.
+ * upstream; with `code`, runs other code against the answers that were recorded.
  */
 export async function replay(recording: unknown, options: ReplayOptions = {}): Promise<ReplayResult> {
   const settings = parseSettings({}, { folder: process.cwd() }, process.env);
-  const { code, engine, signal = new AbortController().signal } = options;
-  const request = { signal, ...(code !== undefined && { code }), ...(engine && { engine }) };
-  return replayAlone(settings, parseRecording(recording), request);
+  const request = { signal: new AbortController().signal, ...defined({ ...options }) };
+  return replayRecording(settings, parseRecording(recording), request, createHostPowers());
 }
 
 export interface ReplayOptions {
   readonly code?: string;
-  /** Left out, the engine that it ran on. */
+  /** By default the engine that it ran on. */
   readonly engine?: EngineName;
   readonly signal?: AbortSignal;
 }
 
 /** The command line. Ends the process with the exit code of the command. */
 export async function main(argv: readonly string[]): Promise<void> {
-  endWithLauncher();
-  // An adapter may forget a promise that fails: an incident, and not the end of everybody's executions.
-  process.on("unhandledRejection", reportIncident);
-  const { createTerminal, runCli } = await import("./surfaces/cli/index.ts");
+  endWithLauncher(process.env["GLOVEBOX_LAUNCHER"], { parent: () => process.ppid, exit: () => process.exit(1) });
+  const host = createHostPowers();
+  // An adapter may leave a promise that fails: an incident, and not the end of every execution.
+  process.on("unhandledRejection", host.report);
+  const { createTerminal, openBrowser, runCli } = await import("./surfaces/cli/index.ts");
   const powers: CliPowers = {
     version: VERSION,
     nodeVersion: process.versions.node,
     terminal: createTerminal(process),
-    webFolder: join(HERE, "web"),
+    webFolder: join(dirname(fileURLToPath(import.meta.url)), "web"),
     loadSettings: findSettings,
-    openGateway: openConfirmed,
-    openVault: openVaultAlone,
-    openReader: openReaderAlone,
-    openHeld: openHeldAlone,
-    openDesk: openDeskAlone,
-    openHistory: openHistoryAlone,
-    openControl: openControlAlone,
-    openLogins: openLoginsAlone,
+    openGateway: (settings, options) => openConfirmed(settings, { ...options, host }),
+    openRecords: (settings) => openOperatorRecords(settings, host),
+    readRecords,
+    showReplay: (settings, kept, request) => replayRecording(settings, kept, request, host),
+    toRecordingFile: (kept) => toRecordingFile(kept, { version: VERSION, hide: host.mask.hide }),
     openBrowser,
-    requestRestart,
-    replays,
-    report: reportIncident,
+    report: host.report,
     now: Date.now,
-    createToken,
+    createToken: () => {
+      const token = randomBytes(24).toString("base64url");
+      host.mask.add(token);
+      return token;
+    },
   };
   const principal = createPrincipal("operator", "operator");
   process.exitCode = await runCli(argv, { powers, principal, agent: createPrincipal("local", "agent") });
@@ -103,34 +98,16 @@ export async function main(argv: readonly string[]): Promise<void> {
   process.stdout.write("", () => process.exit());
 }
 
-/** The environment can confirm what a flag of the command line confirms, for those who have no command line. */
-function openConfirmed(settings: Settings, flags: OpenFlags = {}): Promise<Gateway> {
+/** The environment can confirm what a flag of the command line confirms, for programs without a command line. */
+function openConfirmed(settings: Settings, options: GatewayOptions): Promise<Gateway> {
   const isConfirmed = process.env["GLOVEBOX_UNRESTRICTED_NETWORK"] === "1";
-  return openGateway(settings, isConfirmed ? { ...flags, unrestrictedNetwork: true } : flags);
-}
-
-/** Opens the admin API; whoever started this reads it once, and nobody else does. */
-function createToken(): string {
-  const token = randomBytes(24).toString("base64url");
-  mask.add(token);
-  return token;
-}
-
-/** An older Node starts us as its child; when that launcher is killed, nobody waits for us any more. */
-function endWithLauncher(): void {
-  const launcher = process.env["GLOVEBOX_LAUNCHER"];
-  if (launcher === undefined) return;
-  const endIfAlone = (): void => void (process.ppid === Number(launcher) || process.exit(1));
-  endIfAlone(); // it may have been killed before we came to watch it
-  setInterval(endIfAlone, 250).unref();
+  return openGateway(settings, isConfirmed ? { ...options, unrestrictedNetwork: true } : options);
 }
 
 async function findSettings(explicit: string | undefined): Promise<Settings> {
   const cwd = process.cwd();
-  const named = process.env["XDG_CONFIG_HOME"] ?? "";
-  // The standard says that a relative or empty value counts as none.
-  const configHome = isAbsolute(named) ? named : join(homedir(), ".config");
-  const path = await findConfig({ cwd, userConfigFolder: join(configHome, "glovebox"), explicit });
+  const userConfigFolder = toUserConfigFolder(process.env["XDG_CONFIG_HOME"], homedir());
+  const path = await findConfig({ cwd, userConfigFolder, explicit });
   if (path !== undefined) return loadSettings(path, process.env);
   return builtinSettings(findDemoUpstreams(process.execPath, cwd), cwd);
 }

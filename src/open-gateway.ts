@@ -1,231 +1,250 @@
-/** Opens every room of the gateway and puts them together. */
+/** Opens every room of a gateway and connects them. */
 
-import { createRequire } from "node:module";
+import { hostname } from "node:os";
 
-import { pollEvery } from "./timing/index.ts";
 import { planCalls } from "./analysis/index.ts";
-import type { LedgerEntry, Ledger } from "./ledger/index.ts";
 import { createDescribe, createProgramNetwork } from "./builtins/index.ts";
 import { createSearch, openCatalog, openShapes, watchTools } from "./catalog/index.ts";
-import type { Drift, SearchRequest, SearchResult, Shapes } from "./catalog/index.ts";
 import { openChecker } from "./checker/index.ts";
-import { followRules, readTextFile } from "./config/index.ts";
+import { checkUnrestricted, followRules, readTextFile } from "./config/index.ts";
 import type { Settings } from "./config/index.ts";
-import { createUpstreams, watchRestarts, watchSecrets } from "./connectors/index.ts";
-import { tightenLimits } from "./domain/index.ts";
+import { createUpstreams, resolveTemplates, watchRestarts, watchSecrets } from "./connectors/index.ts";
+import { defined, tightenLimits } from "./domain/index.ts";
 import type { CatalogSnapshot, ChildKeeper, EngineName, Limits, Principal } from "./domain/index.ts";
-import { closeOrphans, createExecutions, createHistory } from "./execution/index.ts";
-import type { ExecutionsOptions } from "./execution/index.ts";
-import { createLabeler, findServerPlaces, openPolicy } from "./policy/index.ts";
-import type { Flows, Policy } from "./policy/index.ts";
-import { hasEnded, measureFamily, openReaper, watchFamily } from "./processes/index.ts";
+import { openMessageLine } from "./egress/index.ts";
+import type { Egress } from "./egress/index.ts";
 import {
-  confineEngine,
-  createIsolateEngine,
-  createQuickjsEngine,
-  createWorkerdEngine,
-  openSandbox,
-} from "./sandbox/index.ts";
-import type { Engine } from "./sandbox/index.ts";
-import { openStore } from "./store/index.ts";
-import type { Store } from "./store/index.ts";
+  closeOrphans,
+  createExecutions,
+  createHistory,
+  createResults,
+  keepJournals,
+  showReplay,
+} from "./execution/index.ts";
+import type { ExecutionsOptions, KeptExecution, ReplayRequest, ReplayResult } from "./execution/index.ts";
+import { recordStart, startExports, startRetention } from "./ledger/index.ts";
+import type { LedgerEntry } from "./ledger/index.ts";
+import { createClientApprovals, createLabeler, findServerPlaces, openFlows, openPolicy } from "./policy/index.ts";
+import type { Policy } from "./policy/index.ts";
+import { hasEnded, measureFamily, nameProcess, openReaper, watchFamily } from "./processes/index.ts";
+import { confineEngine, createEngine, openSandbox, timebox } from "./sandbox/index.ts";
+import type { Sandbox } from "./sandbox/index.ts";
 import type { Gateway } from "./surfaces/index.ts";
-import { createKeyLook, createProgramSecrets } from "./vault/index.ts";
-import type { Vault } from "./vault/index.ts";
-import { checkUnrestricted, networkOf, openEgressOf } from "./create-network.ts";
-import { createRooms } from "./create-rooms.ts";
+import { openFeed, openTelemetry } from "./telemetry/index.ts";
+import type { Feed, Telemetry } from "./telemetry/index.ts";
+import { pollEvery } from "./timing/index.ts";
+import { createProgramSecrets, watchKey } from "./vault/index.ts";
+import { createRooms, networkOf } from "./create-rooms.ts";
 import type { Parts } from "./create-rooms.ts";
-import { cleanDescription, createSeed, mask, reportIncident, warnOperator } from "./host-powers.ts";
-import { recordStart, startExports, startRetention } from "./keep-ledger.ts";
-import { leaseOf } from "./open-logins.ts";
-import { openDesk } from "./open-approvals.ts";
-import { openKept } from "./open-kept.ts";
-import { openFeed, openMetrics, openWatchers } from "./open-watching.ts";
-import { APPROVALS, createVault, hideSecrets, openHeld, openLedgerOf } from "./open-records.ts";
+import { VERSION, cleanDescription, createHostPowers, createResultId, createSeed, drawHex } from "./host-powers.ts";
+import type { HostPowers } from "./host-powers.ts";
+import {
+  APPROVALS_KEY,
+  createDeskFor,
+  leaseOf,
+  openEgressFor,
+  openHeld,
+  openQueue,
+  openRecords,
+} from "./open-records.ts";
+import type { Records } from "./open-records.ts";
 
-const MANIFEST = createRequire(import.meta.url)("../package.json") as { readonly version: string };
-/** How often a running gateway looks for word from the command line, and at its rule file. */
-const LOOK_MS = 1000;
+/** How often a gateway polls the store for requests of the command line, and its rule file. */
+const POLL_MS = 1_000;
+const MAX_RESPONSE_BYTES = 64 * 1024;
 
-/** As the command line prints it and `/health` says it. */
-export const VERSION = MANIFEST.version;
-
-/** What an operator says beside the configuration. */
-export interface OpenFlags {
+export interface GatewayOptions {
   /** Must be true for a configuration that gives programs the whole network. */
   readonly unrestrictedNetwork?: boolean;
-  /** True for a process that stays: it goes on with executions that others left. */
+  /** True for a process that stays: it recovers executions that other processes left. */
   readonly lasting?: boolean;
+  /** By default new ones, which no other gateway shares. */
+  readonly host?: HostPowers;
 }
 
-/** Opens every room in the order of who needs whom, and closes them in the other. */
-export async function openGateway(settings: Settings, flags: OpenFlags = {}): Promise<Gateway> {
-  checkUnrestricted(settings, flags.unrestrictedNetwork === true, warnOperator);
-  const engine = await confineEngine(chooseEngine(settings.sandbox.engine), settings.sandbox.isolation);
+/** Opens every room after those that it needs, and closes them in reverse order. */
+export async function openGateway(settings: Settings, options: GatewayOptions = {}): Promise<Gateway> {
+  const { host = createHostPowers() } = options;
+  checkUnrestricted(settings, options.unrestrictedNetwork === true, host.warn);
+  const { engine: engineName, isolation, ...sandboxSettings } = settings.sandbox;
+  const engine = await confineEngine(createEngine(engineName, process.execPath), isolation);
   await using opened = new AsyncDisposableStack();
   const keeper = opened.use(openReaper());
-  const store = opened.use(await openStore({ path: settings.store.path, now: Date.now }));
-  let note = (): void => undefined;
-  const feed = await openFeed(settings);
-  const heard = { onAppended: () => note(), ...(feed && { onCommitted: feed.committed }) };
-  const { ledger, signer, seed } = await openLedgerOf(settings, store, heard);
-  opened.use(ledger);
-  opened.defer(() => recordEnd(ledger));
-  await closeOrphans({ store, ledger, hasEnded });
-  await recordStart(settings, { store, ledger, version: VERSION, seed });
-  const policy = opened.use(await openPolicyOf(settings, store, ledger));
-  const vault = opened.use(createVault(settings, store, ledger));
+  const feed = await openFeed(settings, { now: Date.now, report: host.report });
+  const records = opened.use(await openRecords(settings, host, defined({ onCommitted: feed?.committed })));
+  const { store, ledger, vault } = records;
+  await recordLife(settings, records, opened);
+  const policy = opened.use(await openPolicyFor(settings, records, host));
   await vault.ready();
-  await hideSecrets(vault);
-  opened.use(pollEvery(LOOK_MS, createKeyLook({ vault, warn: warnOperator })));
-  const egress = opened.use(openEgressOf(settings, vault));
-  const around = { store, ledger, signer, egress, vault, version: VERSION };
-  const exporter = opened.use(startExports(settings, around));
-  note = () => exporter.wake();
-  opened.use(startRetention(settings, around));
-  const watchers = opened.use(await openWatchers(settings, feed, around));
-  const parts = { keeper, egress, store, vault, ledger };
-  const upstreams = await openUpstreams(settings, parts);
-  const { connectors, borrowers, pinModeOf } = upstreams;
+  await vault.known(); // masks every secret that is set
+  opened.use(watchKey({ vault, everyMs: POLL_MS, warn: host.warn }));
+  const egress = opened.use(openEgressFor(settings, records, host));
+  const telemetry = await openObservers(settings, { records, egress, host, feed, opened });
+  const upstreams = await openUpstreams(settings, { records, egress, keeper, host });
+  const { connectors } = upstreams;
   for (const connector of connectors) opened.use(connector);
-  const shapes = settings.catalog.learn ? opened.use(await learnShapes(store, ledger)) : undefined;
-  const pins = {
-    store: store.pins,
-    record: (entry: LedgerEntry) => ledger.write(entry),
-    modeOf: pinModeOf,
-  };
+  const shapes = settings.catalog.learn ? opened.use(await openShapesFor(records)) : undefined;
   upstreams.startEager();
-  opened.use(watchRestarts({ connectors, values: store.meta, everyMs: LOOK_MS }));
-  opened.use(watchSecrets({ borrowers, list: () => vault.list(), everyMs: LOOK_MS }));
+  opened.use(watchRestarts({ connectors, values: store.meta, everyMs: POLL_MS }));
+  opened.use(watchSecrets({ borrowers: upstreams.borrowers, list: () => vault.list(), everyMs: POLL_MS }));
   const labelsOf = createLabeler({ places: findServerPlaces(settings), rules: settings.policy.labels });
+  const pins = { store: store.pins, record: (entry: LedgerEntry) => ledger.write(entry), modeOf: upstreams.pinModeOf };
   const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription, pins, labelsOf }));
-  const { concurrency, queue, limits } = settings.sandbox;
-  const sandbox = opened.use(
-    openSandbox({ engine, keeper, concurrency, queue, limits, now: Date.now, seed: createSeed }),
-  );
-  const kept = await openKept(settings, parts, opened);
-  const watch = opened.use(
-    watchTools(catalog, connectors, { read: () => store.meta.get(APPROVALS), everyMs: LOOK_MS }),
-  );
+  const sandbox = opened.use(openSandbox({ ...sandboxSettings, engine, keeper, now: Date.now, seed: createSeed }));
+  const approvals = opened.use(await openQueue(settings, records, host));
+  const seal = await vault.openSeal();
+  const journalSettings = { ...settings.journal, store: store.journals, seal, now: Date.now, report: host.report };
+  const journals = opened.use(keepJournals(journalSettings));
+  const approvedAt = { read: () => store.meta.get(APPROVALS_KEY), everyMs: POLL_MS };
+  const watch = opened.use(watchTools(catalog, connectors, approvedAt));
   const checker = opened.use(openChecker({ node: process.execPath, keeper, now: Date.now, measure: measureFamily }));
-  const metrics = await openMetrics(settings, { version: VERSION, watchers, sandbox, catalog, checker });
-  const rooms = opened.move();
-  const close = (): Promise<void> => rooms.disposeAsync();
-  const tokenKey = (await vault.openSeal()).derive("tokens of programs");
-  const secrets = createProgramSecrets({ grants: settings.sandbox.secrets, vault, ledger, mask, tokenKey });
-  const more = { ...kept, isLasting: flags.lasting === true, watch, watchers, secrets, ...(shapes && { shapes }) };
-  const whole = { settings, store, ledger, catalog, policy, sandbox, checker, egress, close, ...more };
-  return { ...createGateway(whole), ...metrics };
+  const tokenKey = seal.derive("tokens of programs");
+  const metrics = await telemetry.openMetrics({
+    build: { version: VERSION, engine: sandbox.engine, isolation: sandbox.isolation },
+    sandbox: () => sandbox.load(),
+    upstreams: () => catalog.statuses(),
+    checkerStarts: () => checker.stats().starts,
+  });
+  const clientOptions = { approvals, seal, hide: host.mask.hide, isEnabled: settings.approvals.elicitation };
+  const rooms = { records, store, ledger, catalog, policy, sandbox, checker, egress, telemetry, approvals, journals };
+  const parts = {
+    ...rooms,
+    settings,
+    host,
+    watch,
+    isLasting: options.lasting === true,
+    ...defined({ shapes, metrics, clientApprovals: createClientApprovals(clientOptions) }),
+    results: createResults({ ...settings.results, store: store.results, now: Date.now, createId: createResultId }),
+    flows: await openFlows({ mode: settings.policy.flows, store: store.labels, now: Date.now }),
+    secrets: createProgramSecrets({ grants: settings.sandbox.secrets, vault, ledger, tokenKey, mask: host.mask }),
+  };
+  const resources = opened.move();
+  return createGateway({ ...parts, close: () => resources.disposeAsync() });
+}
+
+/** Records the start now and the end when `opened` is disposed. */
+async function recordLife(
+  { source, folder: _, ...sections }: Settings,
+  { store, ledger, seed }: Records,
+  opened: AsyncDisposableStack,
+): Promise<void> {
+  const closed = { actor: "gateway", action: "gateway.closed", subject: VERSION, detail: {} };
+  // A store that is unavailable must not keep a gateway from ending.
+  opened.defer(async () => void (await ledger.write(closed).catch(() => undefined)));
+  await closeOrphans({ store, ledger, hasEnded });
+  await recordStart({ store, ledger, version: VERSION, source: source.kind, sections, seed, process: nameProcess() });
+}
+
+/** The rules of the configuration and of its rule file, if it names one. */
+function openPolicyFor({ policy }: Settings, { store, ledger }: Records, { warn }: HostPowers): Promise<Policy> {
+  const ids = new Set(policy.rules.map(({ id }) => id));
+  return openPolicy({
+    settings: policy,
+    ...defined({ file: policy.file === undefined ? undefined : followRules(policy.file, ids) }),
+    everyMs: POLL_MS,
+    record: (entry) => ledger.write(entry),
+    meta: store.meta,
+    warn,
+  });
+}
+
+interface ObservedParts {
+  readonly records: Records;
+  readonly egress: Egress;
+  readonly host: HostPowers;
+  readonly feed: Feed | undefined;
+  readonly opened: AsyncDisposableStack;
+}
+
+/** Exports of the ledger, its retention and telemetry. */
+async function openObservers(settings: Settings, parts: ObservedParts): Promise<Telemetry> {
+  const { records, egress, host, feed, opened } = parts;
+  const { ledger, vault } = records;
+  const { audit } = settings;
+  const resolve = (templates: Parameters<typeof resolveTemplates>[0], purpose: string) =>
+    resolveTemplates(templates, vault, purpose);
+  const common = { ...records, version: VERSION, now: Date.now, resolveTemplates: resolve };
+  const exporter = opened.use(
+    startExports({
+      ...common,
+      destinations: audit.exports,
+      holder: nameProcess(),
+      hasEnded,
+      origin: { host: hostname(), pid: process.pid },
+      openMessages: openMessageLine,
+      fetchFrom: (origin) => egress.fetchFrom(origin, { maxBytes: MAX_RESPONSE_BYTES, mayBePrivate: true }),
+    }),
+  );
+  ledger.onAppended(() => exporter.wake());
+  const { retention } = settings.ledger;
+  opened.use(startRetention({ ...common, retention, exports: audit.exports.map(({ id }) => id) }));
+  const collector = process.env["OTEL_EXPORTER_OTLP_ENDPOINT"];
+  const createTraceId = (): string => drawHex(16);
+  return opened.use(await openTelemetry(feed, { ...common, settings, egress, collector, createTraceId, ...host }));
+}
+
+interface UpstreamParts {
+  readonly records: Records;
+  readonly egress: Egress;
+  readonly keeper: ChildKeeper;
+  readonly host: HostPowers;
 }
 
 function openUpstreams(
   settings: Settings,
-  parts: Pick<Parts, "store" | "ledger" | "egress"> & { readonly vault: Vault; readonly keeper: ChildKeeper },
+  { records: { store, ledger, vault }, egress, keeper, host: { mask } }: UpstreamParts,
 ): ReturnType<typeof createUpstreams> {
-  const { store, ledger } = parts;
+  const powers = { egress, keeper, vault, mask, watchFamily, now: Date.now, environment: process.env };
   return createUpstreams({
-    ...parts,
+    ...powers,
     settings,
-    mask,
-    watchFamily,
     values: store.meta,
     holdLease: leaseOf(store),
-    environment: process.env,
     readDocument: (path, maxBytes) => readTextFile(path, { maxBytes, kind: "an OpenAPI document" }),
     record: (entry) => void ledger.write(entry, "batched").catch(() => undefined),
+  });
+}
+
+function openShapesFor({ store, ledger }: Records): ReturnType<typeof openShapes> {
+  return openShapes({
+    store: store.shapes,
     now: Date.now,
+    record: (drift) => ledger.write({ actor: "gateway", action: "shape.drifted", ...drift }),
   });
 }
 
-/** The rules of the configuration and of its rule file, if it names one. */
-function openPolicyOf({ policy }: Settings, store: Store, ledger: Ledger): Promise<Policy> {
-  const file =
-    policy.file === undefined ? undefined : followRules(policy.file, new Set(policy.rules.map(({ id }) => id)));
-  return openPolicy({
-    settings: policy,
-    ...(file && { file }),
-    everyMs: LOOK_MS,
-    record: (entry) => ledger.write(entry),
-    meta: store.meta,
-    warn: warnOperator,
-  });
-}
+type TakeView = (principal: Principal) => Promise<CatalogSnapshot>;
 
-/** A store that is away must not keep a gateway from ending. */
-async function recordEnd(ledger: Ledger): Promise<void> {
-  await ledger
-    .write({ actor: "gateway", action: "gateway.closed", subject: VERSION, detail: {} })
-    .catch(() => undefined);
-}
-
-function learnShapes(store: Store, ledger: Ledger): Promise<Shapes> {
-  const record = (drift: Drift) => ledger.write({ actor: "gateway", action: "shape.drifted", ...drift });
-  return openShapes({ store: store.shapes, now: Date.now, record });
-}
-
-/** There is no falling back: whoever named an engine gets it or an error. */
-export function chooseEngine(name: EngineName): Engine {
-  switch (name) {
-    case "isolate":
-      return createIsolateEngine(process.execPath);
-    case "quickjs":
-      return createQuickjsEngine(process.execPath);
-    case "workerd":
-      return createWorkerdEngine();
-    default:
-      return name satisfies never;
-  }
-}
-
-function search(snapshot: CatalogSnapshot, query: SearchRequest): SearchResult {
-  const found = createSearch(snapshot)(query);
-  return { ...found, tools: found.tools.map((tool) => ({ ...tool, summary: mask.hide(tool.summary) })) };
-}
-
-/** What was learned of results is for those who read, and not for the check of programs. */
-function openDescribe(
-  { settings, catalog, results, shapes, flows, secrets, egress }: Parts,
-  takeView: (principal: Principal) => Promise<CatalogSnapshot>,
-): Gateway["describe"] {
-  return createDescribe({
-    takeSnapshot: async (principal) => {
-      const plain = await takeView(principal);
-      return shapes?.addTo(plain) ?? plain;
-    },
-    summarizeResult: (principal, handle) => results.summarize(principal, handle),
-    takeIn: (principal, sources) => flows.takeIn(principal, sources),
-    statuses: () => catalog.statuses(),
-    hasNetwork: createProgramNetwork({ egress, ...networkOf(settings) }).has(),
-    grantsOf: (principal) => secrets.grantsOf(principal),
-    hide: mask.hide,
-  });
-}
-
-function createGateway(parts: Parts): Gateway {
-  const { settings, store, ledger, catalog, policy, sandbox, results, flows } = parts;
+function createGateway(parts: Parts & { readonly records: Records; readonly metrics?: () => string }): Gateway {
+  const { settings, host, records, store, catalog, policy, sandbox, results, flows, approvals } = parts;
   const { engine, isolation, layers } = sandbox;
-  const takeView = async (principal: Principal): Promise<CatalogSnapshot> =>
-    policy.view(await catalog.takeSnapshot(), principal);
+  const takeView: TakeView = async (principal) => policy.view(await catalog.takeSnapshot(), principal);
   const startedAt = Date.now();
-  const takeIn: Flows["takeIn"] = (principal, sources) => flows.takeIn(principal, sources);
-  const sourcesOf: Flows["sourcesOf"] = (execution) => flows.sourcesOf(execution);
   const describe = openDescribe(parts, takeView);
   const rooms = createRooms(parts, describe);
   const { limits } = settings.sandbox;
-  const kept = { store, hasEnded, results };
-  const executions = createExecutions({ rooms, ...kept, limits, now: Date.now, takeIn, sourcesOf });
+  const executions = createExecutions({
+    rooms,
+    store,
+    hasEnded,
+    results,
+    limits,
+    now: Date.now,
+    takeIn: (principal, sources) => flows.takeIn(principal, sources),
+    sourcesOf: (execution) => flows.sourcesOf(execution),
+  });
   const history = createHistory({ store, engine, isolation, now: Date.now });
-  const watch = pollEvery(
-    LOOK_MS,
+  const polling = pollEvery(
+    POLL_MS,
     async () => void (await Promise.all([executions.cancelRequested(), rooms.noteHeld()])),
   );
-  const recovered = executions.recover().catch(reportIncident);
-  const forget = parts.approvals.onDecided(({ execution }) => void executions.resumeIfDecided(execution));
+  const recovered = executions.recover().catch(host.report);
+  const stopListening = approvals.onDecided(({ execution }) => void executions.resumeIfDecided(execution));
   const close = async (): Promise<void> => {
-    forget();
-    await watch[Symbol.asyncDispose]();
+    stopListening();
+    await polling[Symbol.asyncDispose]();
     await executions.stop();
-    await recovered; // a command that is over in a moment gives lost executions their end, too
+    await recovered; // so that even a short command closes lost executions
     await parts.close();
   };
   return {
@@ -233,17 +252,21 @@ function createGateway(parts: Parts): Gateway {
     expose: settings.expose,
     escapeHtml: settings.output.escapeHtml,
     patienceMs: settings.clients.patienceMs,
-    ...(parts.questions && { questions: parts.questions }),
+    ...defined({ clientApprovals: parts.clientApprovals, metrics: parts.metrics }),
     onToolsChanged: (listener) => {
-      const forgets = [parts.watch.onToolsChanged(listener), policy.onChange(listener)];
-      return () => forgets.forEach((forget) => forget());
+      const stops = [parts.watch.onToolsChanged(listener), policy.onChange(listener)];
+      return () => stops.forEach((stop) => stop());
     },
     takeSnapshot: takeView,
     plan: createPlan(rooms, takeView, limits),
-    search: async (principal, query) => ({ ...search(await takeView(principal), query), servers: catalog.statuses() }),
+    search: async (principal, query) => {
+      const found = createSearch(await takeView(principal))(query);
+      const tools = found.tools.map((tool) => ({ ...tool, summary: host.mask.hide(tool.summary) }));
+      return { ...found, tools, servers: catalog.statuses() };
+    },
     describe,
-    held: openHeld(store, ledger),
-    approvals: openDesk(parts.approvals, store),
+    held: openHeld(records),
+    approvals: createDeskFor(approvals, records, host),
     executions: async (limit) => history.list({ limit }),
     health: () => ({ version: VERSION, engine, isolation, layers, upstreams: catalog.statuses(), startedAt }),
     close,
@@ -251,18 +274,55 @@ function createGateway(parts: Parts): Gateway {
   };
 }
 
-/** What a program can call, told from its text alone. */
+/** Learned result shapes are for readers and not for the check of programs. */
+function openDescribe(
+  { settings, host, catalog, results, shapes, flows, secrets, egress }: Parts,
+  takeView: TakeView,
+): Gateway["describe"] {
+  return createDescribe({
+    takeSnapshot: async (principal) => {
+      const snapshot = await takeView(principal);
+      return shapes?.addTo(snapshot) ?? snapshot;
+    },
+    summarizeResult: (principal, handle) => results.summarize(principal, handle),
+    takeIn: (principal, sources) => flows.takeIn(principal, sources),
+    statuses: () => catalog.statuses(),
+    hasNetwork: createProgramNetwork({ egress, ...networkOf(settings) }).has(),
+    grantsOf: (principal) => secrets.grantsOf(principal),
+    hide: host.mask.hide,
+  });
+}
+
+/** Returns what a program can call, from its source alone. */
 function createPlan(
   rooms: Pick<ExecutionsOptions["rooms"], "analyze" | "declare">,
-  takeView: (principal: Principal) => Promise<CatalogSnapshot>,
+  takeView: TakeView,
   limits: Limits,
 ): Gateway["plan"] {
   return async ({ code, limits: wanted = {}, signal = new AbortController().signal, ...request }) => {
     const snapshot = await takeView(request.principal);
-    const asked = { ...request, signal, source: code, limits: tightenLimits(limits, wanted) };
-    const analyzed = rooms.analyze(asked, rooms.declare(snapshot));
+    const analyzed = rooms.analyze(
+      { ...request, signal, source: code, limits: tightenLimits(limits, wanted) },
+      rooms.declare(snapshot),
+    );
     if (!analyzed.ok) return analyzed;
     const { calls, findings } = analyzed.program;
     return { ok: true, plan: planCalls(calls, snapshot), findings };
   };
+}
+
+/** Opens a sandbox and nothing else: no store, no upstream, no network. */
+export async function replayRecording(
+  { sandbox: { isolation }, analysis }: Settings,
+  kept: KeptExecution,
+  request: ReplayRequest,
+  { mask, report }: HostPowers,
+): Promise<ReplayResult> {
+  await using keeper = openReaper();
+  const openFor = async (name: EngineName, limits: Limits): Promise<Sandbox> => {
+    const engine = await confineEngine(createEngine(name, process.execPath), isolation);
+    return openSandbox({ engine, keeper, concurrency: 1, queue: 1, limits, now: Date.now, seed: createSeed });
+  };
+  const options = { openSandbox: openFor, analysis: { ...analysis, timebox }, report, hide: mask.hide };
+  return await showReplay(kept, request, options);
 }

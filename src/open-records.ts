@@ -1,172 +1,185 @@
-/** What is kept, opened without the rest of the gateway: for the commands that start no upstream. */
+/** Opens what a store keeps: the same way for a whole gateway and for every command that needs no upstream. */
 
-import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 
-import { createSigner, openReader, openSignedLedger } from "./ledger/index.ts";
-import type { Ledger, LedgerReader, SignedLedgerOptions, Signer } from "./ledger/index.ts";
-import { openHeldDefinitions } from "./catalog/index.ts";
+import { findChange, openHeldDefinitions } from "./catalog/index.ts";
 import type { HeldDefinitions } from "./catalog/index.ts";
 import type { Settings } from "./config/index.ts";
-import { requestRestart as leaveRestart } from "./connectors/index.ts";
-import type { ConnectorId } from "./domain/index.ts";
+import { createLease, createLoginStore, createLogins, requestRestart, resolveTemplates } from "./connectors/index.ts";
+import type { Lease } from "./connectors/index.ts";
+import { defined } from "./domain/index.ts";
+import { openEgress } from "./egress/index.ts";
+import type { Egress } from "./egress/index.ts";
+import { createControl, createHistory, findRecording, openJournals } from "./execution/index.ts";
+import { createSigner, openReader, openSignedLedger } from "./ledger/index.ts";
+import type { Ledger, SignedLedgerOptions, Signer } from "./ledger/index.ts";
+import { createDesk, openApprovals, releaseLostQuota } from "./policy/index.ts";
+import type { ApprovalDesk, Approvals } from "./policy/index.ts";
+import { hasEnded, nameProcess } from "./processes/index.ts";
 import { openStore, openStoreToRead } from "./store/index.ts";
 import type { Store } from "./store/index.ts";
-import { findSigningKey, loadSigningKey, openVault } from "./vault/index.ts";
+import type { OperatorRecords, StoredRecords } from "./surfaces/index.ts";
+import { findPlaintextCredentials, findSigningKey, loadSigningKey, openVault } from "./vault/index.ts";
 import type { Vault } from "./vault/index.ts";
-import { drawBytes } from "./draw-bytes.ts";
-import { cleanDescription, mask } from "./host-powers.ts";
+import { cleanDescription, createApprovalId, createHostPowers, drawBytes, drawHex } from "./host-powers.ts";
+import type { HostPowers } from "./host-powers.ts";
 
-/** Where it says that definitions were approved: another text each time. */
-export const APPROVALS = "approvals";
+const SEED_BYTES = 32;
+/** Where running gateways notice that definitions were approved: the value changes each time. */
+export const APPROVALS_KEY = "approvals";
 
-export interface Records {
+/** The store with the ledger and the vault on it. Closing it closes all three, the store last. */
+export interface Records extends AsyncDisposable {
   readonly store: Store;
-  readonly ledger: Ledger;
-  readonly close: () => Promise<void>;
-}
-
-/** For the commands that only look at what is kept: no upstream is started. */
-export async function openRecords(settings: Settings): Promise<Records> {
-  const store = await openStore({ path: settings.store.path, now: Date.now });
-  const { ledger } = await openLedgerOf(settings, store);
-  const close = async (): Promise<void> => {
-    await ledger.close();
-    await store.close();
-  };
-  return { store, ledger, close };
-}
-
-interface OpenedLedger {
   readonly ledger: Ledger;
   readonly signer: Signer;
   readonly seed: Uint8Array;
+  readonly vault: Vault;
 }
 
-/** The ledger of a store, signed with the key beside it, which is made on first use. The caller closes it first. */
-export async function openLedgerOf(
-  settings: Settings,
-  store: Store,
-  heard: Pick<SignedLedgerOptions, "onAppended" | "onCommitted"> = {},
-): Promise<OpenedLedger> {
-  const headFile = toHeadFile(settings);
-  const { seed, isNew } =
-    headFile === undefined
-      ? { seed: randomBytes(SEED_BYTES), isNew: true }
-      : loadSigningKey(toKeyFile(settings), randomBytes);
+/** Creates on first use what is missing: the store, the key of the ledger beside it and, when needed, that of the vault. */
+export async function openRecords(
+  { store: { path } }: Settings,
+  { mask }: HostPowers = createHostPowers(),
+  listeners: Pick<SignedLedgerOptions, "onCommitted"> = {},
+): Promise<Records> {
+  await using opened = new AsyncDisposableStack();
+  const store = opened.use(await openStore({ path, now: Date.now }));
+  // What is signed or sealed in memory ends with the process, and so do its keys.
+  const files = toFiles(path);
+  const { seed, isNew } = files
+    ? loadSigningKey(files.signingKey, drawBytes)
+    : { seed: drawBytes(SEED_BYTES), isNew: true };
   const signer = createSigner(seed);
-  const where = headFile === undefined ? {} : { headFile };
-  const ledger = await openSignedLedger({
-    store,
-    now: Date.now,
-    signer,
-    isNewKey: isNew,
-    hide: mask.hide,
-    ...where,
-    ...heard,
-  });
-  return { ledger, signer, seed };
+  const common = { store, now: Date.now };
+  const key = { signer, isNewKey: isNew, ...defined({ headFile: files?.head }) };
+  const ledger = opened.use(await openSignedLedger({ ...common, ...key, hide: mask.hide, ...listeners }));
+  const environment = {
+    environmentKey: process.env["GLOVEBOX_ENCRYPTION_KEY"] ?? (files ? undefined : drawHex(SEED_BYTES)),
+    nextEnvironmentKey: process.env["GLOVEBOX_NEW_ENCRYPTION_KEY"],
+  };
+  const keyFile = join(dirname(path), "glovebox.key");
+  const vault = opened.use(openVault({ ...common, ledger, keyFile, random: drawBytes, mask, ...defined(environment) }));
+  const resources = opened.move();
+  return { store, ledger, signer, seed, vault, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
 
-/** For the commands that look at the ledger: neither a store nor a key nor a record is made. Closing it closes the store. */
-export async function openReaderAlone(settings: Settings): Promise<LedgerReader & AsyncDisposable> {
-  const headFile = toHeadFile(settings);
-  const seed = headFile === undefined ? undefined : findSigningKey(toKeyFile(settings));
+/** The files beside a store; none for a store in memory. */
+function toFiles(path: string): { readonly head: string; readonly signingKey: string } | undefined {
+  if (path === ":memory:") return undefined;
+  return { head: `${path}.head`, signingKey: join(dirname(path), "ledger.key") };
+}
+
+/** For commands that only read: creates neither a store nor a key nor a record. */
+export async function readRecords(settings: Settings): Promise<StoredRecords> {
   const store = await openStoreToRead({ path: settings.store.path, now: Date.now });
-  const reader = openReader({
-    store,
-    now: Date.now,
-    ...(seed && { signer: createSigner(seed) }),
-    ...(headFile !== undefined && { headFile }),
-  });
-  return { ...reader, [Symbol.asyncDispose]: () => store.close() };
+  const files = toFiles(settings.store.path);
+  return {
+    history: createHistory({ store, now: Date.now, ...toLeastClaims(settings) }),
+    openReader: () => {
+      const seed = files && findSigningKey(files.signingKey);
+      const signed = defined({ signer: seed && createSigner(seed), headFile: files?.head });
+      return openReader({ store, now: Date.now, ...signed });
+    },
+    [Symbol.asyncDispose]: () => store.close(),
+  };
 }
 
-const SEED_BYTES = 32;
-
-/** A store in memory ends with the process, and so does what was signed in it. */
-function toHeadFile({ store }: Settings): string | undefined {
-  return store.path === ":memory:" ? undefined : `${store.path}.head`;
+/** What is claimed about an execution whose process did not record it. */
+function toLeastClaims({ sandbox: { engine } }: Settings) {
+  return { engine, isolation: "process" } as const;
 }
 
-function toKeyFile({ store }: Settings): string {
-  return join(dirname(store.path), "ledger.key");
+/** For commands that change something. They work beside running gateways and start no upstream. */
+export async function openOperatorRecords(
+  settings: Settings,
+  host: HostPowers = createHostPowers(),
+): Promise<OperatorRecords> {
+  await using opened = new AsyncDisposableStack();
+  const records = opened.use(await openRecords(settings, host));
+  const { store, ledger, vault } = records;
+  const egress = opened.use(openEgressFor(settings, records, host));
+  const restart = (id: Parameters<typeof requestRestart>[1]) => requestRestart(store.meta, id, Date.now());
+  const holdLease = leaseOf(store);
+  const logins = createLoginStore({ values: store.meta, vault, holdLease, onToken: () => undefined });
+  const loginPowers = { store: logins, vault, upstreams: settings.upstreams, now: Date.now };
+  const controlPowers = { store, ledger, hasEnded, owner: nameProcess(), now: Date.now };
+  const record = (entry: Parameters<Ledger["write"]>[0]) => ledger.write(entry);
+  const resources = opened.move();
+  return {
+    vault,
+    held: openHeld(records),
+    logins: createLogins({ ...loginPowers, egress, record, requestRestart: restart }),
+    control: createControl({
+      ...controlPowers,
+      ...toLeastClaims(settings),
+      withdraw: async (execution) => {
+        await using approvals = await openQueue(settings, records, host);
+        await approvals.withdraw(execution);
+      },
+      releaseQuota: (execution) => releaseLostQuota(execution, store.quotas),
+    }),
+    openDesk: async () => {
+      await maskKnownSecrets(settings, records, host);
+      return createDeskFor(resources.use(await openQueue(settings, records, host)), records, host);
+    },
+    restart: async (id, actor) => {
+      await ledger.write({ actor, action: "upstream.restart", subject: id, detail: {} });
+      await restart(id);
+    },
+    findRecording: async (id, access) => {
+      await vault.ready();
+      await maskKnownSecrets(settings, records, host);
+      const options = { store: store.journals, seal: await vault.openSeal(), now: Date.now, ...settings.journal };
+      return findRecording(id, access, { store, ledger, journals: openJournals(options) });
+    },
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
 }
 
-/** What servers wait for, without starting one. Closing it closes the ledger and the store behind it. */
-export async function openHeldAlone(settings: Settings): Promise<HeldDefinitions & AsyncDisposable> {
-  const { store, ledger, close } = await openRecords(settings);
-  return { ...openHeld(store, ledger), [Symbol.asyncDispose]: close };
+/** A gateway masks secrets as it uses them; a command that only shows things has to mask all of them first. */
+async function maskKnownSecrets(settings: Settings, { vault }: Records, { mask }: HostPowers): Promise<void> {
+  await vault.known();
+  for (const credential of findPlaintextCredentials(settings)) mask.add(credential);
 }
 
-/** Shared by a whole gateway and by the command that only approves. */
-export function openHeld(store: Store, ledger: Ledger): HeldDefinitions {
-  const held = openHeldDefinitions({
+/** The caller closes it before the records. */
+export async function openQueue(
+  { approvals: { expiryMs } }: Settings,
+  { store, ledger, vault }: Pick<Records, "store" | "ledger" | "vault">,
+  { warn }: Pick<HostPowers, "warn"> = createHostPowers(),
+): Promise<Approvals> {
+  const seal = await vault.openSeal();
+  return openApprovals({ store, ledger, seal, now: Date.now, createId: createApprovalId, expiryMs, warn });
+}
+
+export function createDeskFor(approvals: Approvals, { store }: Records, { mask }: HostPowers): ApprovalDesk {
+  return createDesk({ approvals, store, hide: mask.hide, findChange: (approval) => findChange(store.pins, approval) });
+}
+
+export function openHeld({ store, ledger }: Records): HeldDefinitions {
+  return openHeldDefinitions({
     store: store.pins,
-    record: (entry) => ledger.write(entry),
     clean: cleanDescription,
     now: Date.now,
+    record: (entry) => ledger.write(entry),
+    onApproved: () => store.meta.set(APPROVALS_KEY, drawHex(8)),
   });
-  return {
-    ...held,
-    approve: async (request, show) => {
-      const approved = await held.approve(request, show);
-      await store.meta.set(APPROVALS, randomBytes(8).toString("hex"));
-      return approved;
-    },
-  };
 }
 
-/** Written to the ledger first, like everything that a person does to a running gateway. */
-export async function requestRestart(settings: Settings, upstream: ConnectorId, actor: string): Promise<void> {
-  const { store, ledger, close } = await openRecords(settings);
-  try {
-    await ledger.write({ actor, action: "upstream.restart", subject: upstream, detail: {} });
-    await leaveRestart(store.meta, upstream, Date.now());
-  } finally {
-    await close();
-  }
+export function leaseOf({ quotas }: Store): Lease {
+  return createLease({ places: quotas, now: Date.now, createHolder: () => drawHex(12) });
 }
 
-/** Closing it closes the ledger and the store behind it. */
-export async function openVaultAlone(settings: Settings): Promise<Vault> {
-  const { store, ledger, close: closeRecords } = await openRecords(settings);
-  const vault = createVault(settings, store, ledger);
-  const close = (): Promise<void> => vault.close().then(closeRecords);
-  return { ...vault, close, [Symbol.asyncDispose]: close };
-}
-
-/** Those that are set are hidden from now on, also from those who do not use them. */
-export async function hideSecrets(vault: Vault): Promise<void> {
-  for (const secret of await vault.known()) mask.add(secret.reveal());
-}
-
-/** The key comes from the environment, or from a file beside the store. What is set or lent is hidden from then on. */
-export function createVault({ store: { path } }: Settings, store: Store, ledger: Ledger): Vault {
-  const given = process.env["GLOVEBOX_ENCRYPTION_KEY"];
-  const nextEnvironmentKey = process.env["GLOVEBOX_NEW_ENCRYPTION_KEY"];
-  // What is sealed in memory ends with the process, and so does its key.
-  const environmentKey = given ?? (path === ":memory:" ? randomBytes(SEED_BYTES).toString("hex") : undefined);
-  for (const key of [environmentKey, nextEnvironmentKey]) if (key !== undefined) mask.add(key);
-  const vault = openVault({
-    store,
-    ledger,
-    keyFile: join(dirname(path), "glovebox.key"),
-    random: drawBytes,
-    now: Date.now,
-    ...(environmentKey !== undefined && { environmentKey }),
-    ...(nextEnvironmentKey !== undefined && { nextEnvironmentKey }),
-  });
-  return {
-    ...vault,
-    set: (name, value, actor) => {
-      mask.add(value.reveal());
-      return vault.set(name, value, actor);
-    },
-    lend: async (name, purpose, borrower) => {
-      const secret = await vault.lend(name, purpose, borrower);
-      mask.add(secret.reveal());
-      return secret;
-    },
-  };
+/** The password of a proxy is lent when it is first used. */
+export function openEgressFor({ egress }: Settings, { vault }: Records, { mask }: HostPowers): Egress {
+  const { proxy, proxyLogin, networkPolicy: ceiling } = egress;
+  const resolveLogin =
+    proxyLogin &&
+    (async () => {
+      const { password = "" } = await resolveTemplates({ password: proxyLogin.password }, vault, "proxy");
+      mask.add(password);
+      return { user: proxyLogin.user, password };
+    });
+  return openEgress(defined({ proxy, proxyLogin: resolveLogin, ceiling }));
 }

@@ -143,7 +143,11 @@ export const GATES: readonly { readonly match: RegExp; readonly rooms: readonly 
   },
   // One file hands a child the end of a local socket; it connects to nobody else.
   { match: /^node:net$/, rooms: ["egress", "surfaces", "sandbox/open-wire.ts"] },
-  { match: /^node:child_process$/, rooms: ["connectors", "sandbox", "processes", "checker"] },
+  // One file of the command line opens a browser.
+  {
+    match: /^node:child_process$/,
+    rooms: ["connectors", "sandbox", "processes", "checker", "surfaces/cli/open-browser.ts"],
+  },
   { match: /^@modelcontextprotocol\/client/, rooms: ["connectors"] },
   { match: /^(@modelcontextprotocol\/server|hono|@hono\/.*)/, rooms: ["surfaces"] },
   { match: /^typescript(\/.*)?$/, rooms: ["checker"] },

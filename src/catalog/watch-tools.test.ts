@@ -65,7 +65,13 @@ async function open(
     await catalog.close();
     await store.close();
   });
-  const held = openHeldDefinitions({ store: store.pins, record, clean, now: () => 9 });
+  const held = openHeldDefinitions({
+    store: store.pins,
+    record,
+    clean,
+    now: () => 9,
+    onApproved: async () => undefined,
+  });
   const approve = async (): Promise<void> => {
     await held.approve({ server: ID, tools: "all", principal: OPERATOR });
     word += "0";

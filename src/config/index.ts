@@ -1,6 +1,7 @@
 /** The front door of `config`: from a configuration file to one checked, deeply frozen settings object. */
 
-export { findConfig } from "./read/find-config.ts";
+export { checkUnrestricted } from "./check-unrestricted.ts";
+export { findConfig, toUserConfigFolder } from "./read/find-config.ts";
 export { followRules, parseRules } from "./follow-rules.ts";
 export { loadSettings } from "./load-settings.ts";
 export { parseNetworkPolicy } from "./schema/network-schema.ts";

@@ -19,7 +19,7 @@ import { parseAdapters } from "./adapter/parse-adapters.ts";
 import type { Connector, DurableValues } from "./connector.ts";
 import { createBorrowingUpstream } from "./create-borrowing-upstream.ts";
 import type { BorrowingOptions, SecretLender } from "./create-borrowing-upstream.ts";
-import type { HoldLease } from "./login/hold-lease.ts";
+import type { Lease } from "./login/hold-lease.ts";
 import { createLoginFetch } from "./login/login-fetch.ts";
 import { createLoginStore } from "./login/login-store.ts";
 import { createTokenSource } from "./login/token-source.ts";
@@ -42,7 +42,7 @@ export interface UpstreamsOptions extends Omit<BorrowingOptions, "cleanCause"> {
   readonly egress: Egress;
   readonly vault: Vault;
   readonly values: DurableValues;
-  readonly holdLease: HoldLease;
+  readonly holdLease: Lease;
   /** The environment that child servers inherit from. */
   readonly environment: McpConnectorOptions["environment"];
   readonly readDocument: OpenapiConnectorOptions["readFile"];

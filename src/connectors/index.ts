@@ -6,6 +6,7 @@ export { createUpstreams } from "./create-upstreams.ts";
 export { createLogins } from "./login/create-logins.ts";
 export type { DroppedLogin, Logins } from "./login/create-logins.ts";
 export { createLease } from "./login/hold-lease.ts";
+export type { Lease } from "./login/hold-lease.ts";
 export { createLoginStore } from "./login/login-store.ts";
 export { resolveTemplates } from "./resolve-templates.ts";
 export { requestRestart, watchRestarts } from "./restart/watch-restarts.ts";

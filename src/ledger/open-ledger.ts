@@ -47,6 +47,8 @@ export interface Ledger extends AsyncDisposable {
   records(range?: { readonly from?: number }): AsyncIterable<JsonObject>;
   /** Returns the last record in the store, whichever process wrote it. */
   head(): Promise<LedgerHead>;
+  /** Calls the listener after every durable batch. It must not throw or take long. Returns a function to stop. */
+  onAppended(listener: () => void): () => void;
   /** Resolves when every pending write has succeeded or failed. */
   drain(): Promise<void>;
   /** Waits for pending writes and refuses later ones. */
@@ -57,7 +59,12 @@ export interface Ledger extends AsyncDisposable {
 /** Rejects with STORE_UNAVAILABLE if the end of the chain cannot be read. */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { store, now, hide = (text) => text } = options;
-  const append = createAppend(options, await readHead(store));
+  const listeners = new Set<() => void>();
+  const onAppended = (appended: LedgerHead): void => {
+    options.onAppended?.(appended);
+    for (const listener of listeners) listener();
+  };
+  const append = createAppend({ ...options, onAppended }, await readHead(store));
   const group = createCommitGroup<LedgerDraft, LedgerRecord>({ size: BATCH, waitMs: BATCH_DELAY_MS, commit: append });
   let isClosed = false;
 
@@ -75,6 +82,10 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     write,
     records: ({ from = 1 } = {}) => readRecords(store, from),
     head: () => readHead(store),
+    onAppended(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     drain: () => group.drain(),
     close,
     [Symbol.asyncDispose]: close,

@@ -1,6 +1,8 @@
 /** The interface of `policy`: decides allow, ask or deny, and carries nothing out. */
 
 export type { ApprovalChoice, ApprovalQuery, Approvals } from "./approvals/approvals.ts";
+export { createClientApprovals } from "./approvals/client-approvals.ts";
+export type { ClientApprovals } from "./approvals/client-approvals.ts";
 export { createDesk } from "./approvals/create-desk.ts";
 export type { ApprovalDesk } from "./approvals/create-desk.ts";
 export type { ApprovalReview, ReviewedCall } from "./approvals/review.ts";

@@ -5,3 +5,4 @@ export { hasEnded, nameProcess } from "./name-process.ts";
 export { openReaper } from "./reaper.ts";
 export type { Reaper, ReaperOptions } from "./reaper.ts";
 export { watchFamily } from "./watch-family.ts";
+export { endWithLauncher } from "./end-with-launcher.ts";

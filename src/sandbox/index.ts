@@ -1,8 +1,7 @@
 /** The front door of `sandbox`: runs a program in an isolate within limits. It imports no room but `domain`. */
 
-export { createIsolateEngine } from "./engines/isolate/isolate-engine.ts";
-export { createQuickjsEngine } from "./engines/quickjs/quickjs-engine.ts";
-export { createWorkerdEngine } from "./engines/workerd/workerd-engine.ts";
+export { createEngine } from "./create-engine.ts";
+export { timebox } from "./timebox.ts";
 export { confineEngine } from "./confinement/confine-engine.ts";
 export type { ConfinedEngine } from "./confinement/confine-engine.ts";
 export type { Engine } from "./engine.ts";

@@ -2,8 +2,6 @@
 
 import type { HeldDefinitions, SearchRequest, SearchResult } from "../catalog/index.ts";
 import type {
-  Approval,
-  ApprovalId,
   CallPlan,
   CatalogSnapshot,
   EngineName,
@@ -19,7 +17,7 @@ import type {
   ResultQuery,
   UpstreamStatus,
 } from "../domain/index.ts";
-import type { ApprovalChoice, ApprovalDesk } from "../policy/index.ts";
+import type { ApprovalDesk, ClientApprovals } from "../policy/index.ts";
 import type {
   BeginRequest,
   CallToolsRequest,
@@ -31,20 +29,6 @@ import type {
   ViewRequest,
 } from "../execution/index.ts";
 import type { Description, Detail } from "../typegen/index.ts";
-
-/** What the people behind MCP clients are asked about calls that need one. */
-export interface Questions {
-  /** Calls of this execution that wait, if it is the principal's; oldest first. Cheap enough to be asked often. */
-  waiting(principal: Principal, execution: ExecutionId): Promise<readonly ApprovalId[]>;
-  /** What the person is to be shown of it, without secrets; nothing if it cannot be decided by the principal any more. */
-  find(principal: Principal, id: ApprovalId): Promise<Approval | undefined>;
-  /** In the name of the person behind the principal. REQUEST_NOT_FOUND for what another principal's program asked. */
-  answer(principal: Principal, id: ApprovalId, choice: ApprovalChoice): Promise<void>;
-  /** What a client keeps for us between two requests: nobody else can make it, read it or use it for another principal. */
-  close(principal: Principal, kept: Json): string;
-  /** Throws for anything that `close` did not make for this principal. */
-  open(principal: Principal, sealed: string): Json;
-}
 
 /** What a program could do, told without running it; or why it could not run. */
 export type PlanAnswer =
@@ -69,7 +53,7 @@ export interface Gateway extends AsyncDisposable {
    */
   begin(request: BeginRequest): Promise<ExecutionView>;
   /** Absent when the operator does not let MCP clients ask people. */
-  readonly questions?: Questions;
+  readonly clientApprovals?: ClientApprovals;
   /** How long MCP clients are kept waiting for `execute`. */
   readonly patienceMs: number;
   /** Leads a program through analysis only. Nothing runs and nothing is recorded. */

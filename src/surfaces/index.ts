@@ -1,8 +1,8 @@
 /** The front door of `surfaces`: what the composition root provides and starts. The command line is loaded on demand. */
 
-export type { CliPowers, ReplayPowers, ReplayRequest } from "./cli/powers.ts";
+export type { CliPowers, OperatorRecords, StoredRecords } from "./cli/powers.ts";
 export { createLibrary } from "./create-library.ts";
 export type { Glovebox } from "./create-library.ts";
 export { findDemoUpstreams } from "./demo/find-demo-upstreams.ts";
 export { parseRecording } from "./parse-recording.ts";
-export type { Gateway, Health, Questions } from "./gateway.ts";
+export type { Gateway, Health } from "./gateway.ts";

@@ -1,5 +1,6 @@
-/** The front door of `watching`. Metrics, traces and anomalies have doors of their own, opened only when they are on. */
+/** The front door of `telemetry`. Metrics, traces and anomalies are loaded only when the settings turn them on. */
 
-export { createFeed } from "./feed.ts";
-export type { Feed, FeedOptions } from "./feed.ts";
+export { openFeed, openTelemetry } from "./open-telemetry.ts";
+export type { Telemetry } from "./open-telemetry.ts";
+export type { Feed } from "./feed.ts";
 export type { CallTelemetry, CommitTelemetry, ExecutionTelemetry, TelemetryEvent, CalledTool } from "./event.ts";

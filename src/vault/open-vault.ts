@@ -8,6 +8,7 @@ import type { SecretRow } from "../store/index.ts";
 import { createKeyring } from "./keyring.ts";
 import type { Keyring } from "./keyring.ts";
 import type { KeyOptions } from "./load-key.ts";
+import type { Mask } from "./mask.ts";
 import { withdrawKey } from "./hand-over.ts";
 import { isReservedName, openSeal } from "./open-seal.ts";
 import { finishRotation, rotateKey } from "./rotate-key.ts";
@@ -24,6 +25,8 @@ const GATEWAY = "gateway";
 /** What a vault is made of. */
 export interface VaultOptions extends KeyOptions {
   readonly ledger: Pick<Ledger, "write">;
+  /** Learns the keys of the environment, and every value that is set, lent or returned by `known`. */
+  readonly mask?: Pick<Mask, "add">;
 }
 
 /** What may be told about a secret. */
@@ -77,16 +80,24 @@ export interface Vault extends AsyncDisposable {
 export function openVault(options: VaultOptions): Vault {
   const keyring = createKeyring(options);
   const { secrets, meta } = options.store;
+  const addToMask = (secret: Secret): Secret => {
+    options.mask?.add(secret.reveal());
+    return secret;
+  };
+  for (const key of [options.environmentKey, options.nextEnvironmentKey]) if (key !== undefined) options.mask?.add(key);
   const close = async (): Promise<void> => keyring.forget();
   const refresh = async (): Promise<void> => {
     await keyring.key();
     await withdrawKey(meta, options.now());
   };
   return {
-    set: (name, value, actor) => setSecret(options, keyring, { name, value, actor }),
-    lend: (name, purpose, borrower = { actor: GATEWAY, detail: {} }) =>
-      lendSecret(options, keyring, { name, purpose, borrower }),
-    known: (isMeant = () => true) => openAll(options, keyring, isMeant),
+    set: (name, value, actor) => {
+      addToMask(value);
+      return setSecret(options, keyring, { name, value, actor });
+    },
+    lend: async (name, purpose, borrower = { actor: GATEWAY, detail: {} }) =>
+      addToMask(await lendSecret(options, keyring, { name, purpose, borrower })),
+    known: async (isMeant = () => true) => (await openAll(options, keyring, isMeant)).map(addToMask),
     list: async () => (await listOwn(options)).map(toSummary),
     remove: async (name, actor) => {
       refuseReserved(name);

@@ -9,7 +9,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { loadSettings } from "../../src/config/index.ts";
 import type { Settings } from "../../src/config/index.ts";
 import { parseSecretName } from "../../src/domain/index.ts";
-import { openVaultAlone } from "../../src/open-records.ts";
+import { openRecords } from "../../src/open-records.ts";
 import { Secret } from "../../src/vault/index.ts";
 import { ERAS } from "../../src/surfaces/mcp/fixtures/try-client.ts";
 import type { Era } from "../../src/surfaces/mcp/fixtures/try-client.ts";
@@ -94,10 +94,10 @@ const COMMANDS: readonly (readonly [args: readonly string[], input?: string | un
 /** As `glovebox secrets set` does, without a process for each. */
 async function fillVault(settings: Settings): Promise<void> {
   process.env["GLOVEBOX_ENCRYPTION_KEY"] = VARIABLES.GLOVEBOX_ENCRYPTION_KEY;
-  await using vault = await openVaultAlone(settings);
+  await using records = await openRecords(settings);
   for (const [rawName, value] of Object.entries(VAULT)) {
     const name = parseSecretName(rawName);
-    if (name) await vault.set(name, new Secret(value), "operator");
+    if (name) await records.vault.set(name, new Secret(value), "operator");
   }
 }
 

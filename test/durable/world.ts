@@ -12,9 +12,8 @@ import type { Approval, ExecutionId, ExecutionView, Json } from "../../src/domai
 import { openJournals } from "../../src/execution/index.ts";
 import type { Journals } from "../../src/execution/index.ts";
 import { createPrincipal } from "../../src/host-powers.ts";
-import { openQueue } from "../../src/open-approvals.ts";
 import { openGateway } from "../../src/open-gateway.ts";
-import { createVault, openRecords } from "../../src/open-records.ts";
+import { openQueue, openRecords } from "../../src/open-records.ts";
 import { nameProcess } from "../../src/processes/index.ts";
 import type { Approvals } from "../../src/policy/index.ts";
 import { openStore } from "../../src/store/index.ts";
@@ -96,14 +95,11 @@ function createWorld({ folder, shop, config, stack }: Place): World {
     describe,
     open: async (rules = []) => stack.use(await openGateway(parse(rules), { lasting: true })),
     async approvals() {
-      const { store, ledger, close } = await openRecords(settings);
-      stack.defer(close);
-      return stack.use(await openQueue(settings, { store, ledger, vault: createVault(settings, store, ledger) }));
+      return stack.use(await openQueue(settings, stack.use(await openRecords(settings))));
     },
     async journals() {
-      const { store, ledger, close } = await openRecords(settings);
-      stack.defer(close);
-      const seal = await createVault(settings, store, ledger).openSeal();
+      const { store, vault } = stack.use(await openRecords(settings));
+      const seal = await vault.openSeal();
       return openJournals({ store: store.journals, seal, now: Date.now, ...settings.journal });
     },
     async said(execution) {

@@ -11,7 +11,7 @@ import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-import { confineEngine, createIsolateEngine } from "../../src/sandbox/index.ts";
+import { confineEngine } from "../../src/sandbox/index.ts";
 import { ENGINES, createEngine } from "../../src/sandbox/fixtures/engines.ts";
 import { findTools } from "../../src/sandbox/confinement/find-tools.ts";
 import { plantCanaries } from "./fixtures/canaries.ts";
@@ -32,7 +32,7 @@ describe("the level that a sandbox claims", { skip: UNCONFINED }, () => {
     ["process", "process"],
   ] as const) {
     test(`"${wanted}" reaches "${reached}" on a machine with every means`, async () => {
-      const { isolation, layers } = await confineEngine(createIsolateEngine(process.execPath), wanted);
+      const { isolation, layers } = await confineEngine(createEngine("isolate"), wanted);
       assert.deepEqual(
         [isolation, layers.map(({ present }) => present)],
         [reached, Array(3).fill(reached === "strict")],

@@ -7,9 +7,10 @@ import { loadSettings, parseSettings } from "../../src/config/index.ts";
 import type { Settings } from "../../src/config/index.ts";
 import { GloveboxError, describeError } from "../../src/domain/index.ts";
 import type { ExecutionId } from "../../src/domain/index.ts";
-import { findKept, openJournals, toRecordingFile } from "../../src/execution/index.ts";
+import { openJournals, toRecordingFile } from "../../src/execution/index.ts";
+import { findKept } from "../../src/execution/replay/kept.ts";
 import type { KeptExecution } from "../../src/execution/index.ts";
-import { createVault, openRecords } from "../../src/open-records.ts";
+import { openRecords } from "../../src/open-records.ts";
 import type { Records } from "../../src/open-records.ts";
 import { parseRecording } from "../../src/surfaces/parse-recording.ts";
 import { createMask, findPlaintextCredentials } from "../../src/vault/index.ts";
@@ -61,19 +62,17 @@ function isDatabase(path: string): boolean {
 export async function readStore(path: string, folder: string): Promise<readonly Found[]> {
   const starts = readStarts(folder).filter((start) => path.includes(`/${start.folder}/`));
   const settings = await findSettings(path, starts);
-  const records = await openRecords(settings);
-  try {
-    const all = await records.store.executions.list({ limit: MOST });
-    if (all.length === 0) return [];
-    const vault = await openAny(settings, records, starts);
-    const read = await openReading(settings, records.store, vault);
-    const found: Found[] = [];
-    for (const { id } of all) found.push(await read(id));
-    await vault.close();
-    return found;
-  } finally {
-    await records.close();
-  }
+  if ((await listAll(settings)).length === 0) return [];
+  await using records = await openAny(settings, starts);
+  const read = await openReading(settings, records.store, records.vault);
+  const found: Found[] = [];
+  for (const { id } of await records.store.executions.list({ limit: MOST })) found.push(await read(id));
+  return found;
+}
+
+async function listAll(settings: Settings) {
+  await using records = await openRecords(settings);
+  return await records.store.executions.list({ limit: MOST });
 }
 
 function readStarts(folder: string): readonly NotedStart[] {
@@ -99,17 +98,18 @@ async function findSettings(path: string, starts: readonly NotedStart[]): Promis
 }
 
 /** With the key beside the store, or one of those that its gateways were started with. */
-async function openAny(settings: Settings, { store, ledger }: Records, starts: readonly NotedStart[]): Promise<Vault> {
+async function openAny(settings: Settings, starts: readonly NotedStart[]): Promise<Records> {
   const keys = new Set([undefined, ...starts.map(({ environment }) => environment[KEY])]);
   const tried: unknown[] = [];
   for (const key of keys) {
     if (key === undefined) delete process.env[KEY];
     else process.env[KEY] = key;
+    const records = await openRecords(settings);
     try {
-      const vault = createVault(settings, store, ledger);
-      await vault.ready();
-      return vault;
+      await records.vault.ready();
+      return records;
     } catch (thrown) {
+      await records[Symbol.asyncDispose]();
       tried.push(thrown);
     }
   }

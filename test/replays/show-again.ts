@@ -1,7 +1,7 @@
 /** Shows recordings again on every engine, with nothing but sandboxes opened for it, and says what is different. */
 
 import type { EngineName, ExecutionResult, Json, Limits } from "../../src/domain/index.ts";
-import { replay } from "../../src/execution/index.ts";
+import { replay } from "../../src/execution/replay/replay.ts";
 import type { KeptExecution, ReplayResult } from "../../src/execution/index.ts";
 import { isCutOff } from "../../src/execution/replay/find-difference.ts";
 import { openTestSandbox } from "../../src/sandbox/fixtures/test-sandbox.ts";

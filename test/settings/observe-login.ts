@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { parseSettings } from "../../src/config/index.ts";
 import type { PendingLogin } from "../../src/connectors/login/begin-login.ts";
 import { GloveboxError, parseConnectorId } from "../../src/domain/index.ts";
-import { openLoginsAlone } from "../../src/open-logins.ts";
+import { openOperatorRecords } from "../../src/open-records.ts";
 import { compare } from "./observe.ts";
 import type { Case } from "./observe.ts";
 import { CLIENT, openWorld } from "../fixtures/login-provider.ts";
@@ -22,12 +22,12 @@ function compareLogins(look: Look, make: (world: World) => readonly [Case, Case]
     await using world = await openWorld();
     const observe = async (oauth: unknown): Promise<unknown> => {
       const config = { mcpServers: { notes: { url: world.url, oauth } }, store: { url: "sqlite::memory:" } };
-      await using logins = await openLoginsAlone(parseSettings(config, { folder: process.cwd() }, {}));
+      await using records = await openOperatorRecords(parseSettings(config, { folder: process.cwd() }, {}));
       const id = parseConnectorId("notes");
       if (!id) throw new TypeError("A constant of this file is malformed");
       try {
         const request = { scopes: [], redirectUri: "http://127.0.0.1:1/callback", state: "s" };
-        return await look(await logins.begin(id, request), world);
+        return await look(await records.logins.begin(id, request), world);
       } catch (thrown) {
         return thrown instanceof GloveboxError ? thrown.code : thrown;
       }

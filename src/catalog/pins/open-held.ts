@@ -39,6 +39,8 @@ export interface HeldDefinitions {
 interface HeldPowers extends Pick<PinPowers, "store" | "record"> {
   readonly clean: CleanText;
   readonly now: () => Instant;
+  /** Called after every approval, so that running gateways notice it. */
+  readonly onApproved: () => Promise<void>;
 }
 
 interface HeldDefinition {
@@ -49,7 +51,7 @@ interface HeldDefinition {
 const SHOWN_NAME_LENGTH = 128;
 
 /** Uses only the store: no server is started, and an approval covers exactly what was shown. */
-export function openHeldDefinitions({ store, record, clean, now }: HeldPowers): HeldDefinitions {
+export function openHeldDefinitions({ store, record, clean, now, onApproved }: HeldPowers): HeldDefinitions {
   const read = async (server?: ConnectorId): Promise<readonly HeldDefinition[]> => {
     const rows = await store.held(server);
     return Promise.all(rows.map(async (row) => ({ row, pin: await store.find(row.connector, row.remoteName) })));
@@ -70,6 +72,7 @@ export function openHeldDefinitions({ store, record, clean, now }: HeldPowers): 
       await store.approve(
         wanted.map(({ row: { seenAt: _, ...row } }) => ({ ...row, pinnedAt, pinnedBy: principal.id })),
       );
+      await onApproved();
       return shown;
     },
   };

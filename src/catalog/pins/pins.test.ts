@@ -75,6 +75,7 @@ const heldOf = (store: Store, entries: PinEntry[] = []) =>
     store: store.pins,
     record: async (entry) => entries.push(entry),
     clean: (text) => text,
+    onApproved: async () => undefined,
     now: () => 9,
   });
 

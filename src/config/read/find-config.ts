@@ -27,6 +27,12 @@ export async function findConfig({ cwd, userConfigFolder, explicit }: ConfigSear
   return undefined;
 }
 
+/** Follows the XDG standard, by which a relative or empty `XDG_CONFIG_HOME` counts as unset. */
+export function toUserConfigFolder(xdgConfigHome: string | undefined, home: string): string {
+  const isSet = xdgConfigHome !== undefined && isAbsolute(xdgConfigHome);
+  return join(isSet ? xdgConfigHome : join(home, ".config"), "glovebox");
+}
+
 async function getExplicit(path: string): Promise<string> {
   if (await exists(path)) return path;
   const hint = "Check the path that was given with --config";

@@ -32,10 +32,10 @@ export interface LeaseOptions {
 }
 
 /** Runs `work` while no other process holds the lease of this key. */
-export type HoldLease = <Value>(key: string, work: () => Promise<Value>) => Promise<Value>;
+export type Lease = <Value>(key: string, work: () => Promise<Value>) => Promise<Value>;
 
 /** A holder that was killed keeps the lease until it expires. Throws LIMIT_BUSY after twice that time. */
-export function createLease({ places, now, createHolder }: LeaseOptions): HoldLease {
+export function createLease({ places, now, createHolder }: LeaseOptions): Lease {
   return async (key, work) => {
     const holder = createHolder();
     const deadline = now() + 2 * LEASE_MS;

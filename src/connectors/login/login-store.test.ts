@@ -8,7 +8,7 @@ import { Secret } from "../../vault/index.ts";
 import { setUp } from "../../vault/fixtures/set-up.ts";
 import type { Fixture } from "../../vault/fixtures/set-up.ts";
 import { createLease } from "./hold-lease.ts";
-import type { HoldLease, LeasePlaces } from "./hold-lease.ts";
+import type { Lease, LeasePlaces } from "./hold-lease.ts";
 import { createLoginStore } from "./login-store.ts";
 import type { Login, LoginStore } from "./login.ts";
 
@@ -26,7 +26,7 @@ const LOGIN: Login = {
 };
 
 let holders = 0;
-const leaseOf = (places: LeasePlaces, now: () => number = Date.now): HoldLease =>
+const leaseOf = (places: LeasePlaces, now: () => number = Date.now): Lease =>
   createLease({ places, now, createHolder: () => `holder-${(holders += 1)}` });
 
 function open({ store, vault }: Fixture, onToken: (token: Secret) => void = () => undefined): LoginStore {

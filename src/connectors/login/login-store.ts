@@ -6,14 +6,14 @@ import { digestOf } from "../../text/index.ts";
 import type { Secret, Vault } from "../../vault/index.ts";
 
 import type { DurableValues } from "../connector.ts";
-import type { HoldLease } from "./hold-lease.ts";
+import type { Lease } from "./hold-lease.ts";
 import { parseLoginText, toLoginText } from "./login.ts";
 import type { Login, LoginKey, LoginStore } from "./login.ts";
 
 export interface LoginStoreOptions {
   readonly values: DurableValues;
   readonly vault: Pick<Vault, "lend" | "set" | "remove">;
-  readonly holdLease: HoldLease;
+  readonly holdLease: Lease;
   /** Called with every token that is read or stored, so that it can be masked wherever it would be shown. */
   readonly onToken: (token: Secret) => void;
 }

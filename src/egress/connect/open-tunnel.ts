@@ -23,7 +23,7 @@ export interface ProxyCredentials {
 export function createProxyCredentials(resolve?: () => Promise<ProxyAccount>): ProxyCredentials {
   let found: Promise<string> | undefined;
   const ask = async (): Promise<string> => {
-    const { user, password } = (await resolve?.()) ?? { user: "", password: "" };
+    const { user, password } = (await resolve?.().catch(refuseUnreadable)) ?? { user: "", password: "" };
     return `Basic ${Buffer.from(`${user}:${password}`, "utf8").toString("base64")}`; // RFC 7617
   };
   const forget = (): void => void (found = undefined);
@@ -97,5 +97,12 @@ function refused(hadCredentials: boolean): GloveboxError {
     : "The proxy wants a user name and a password (407)";
   return new GloveboxError("UPSTREAM_UNREACHABLE", message, {
     hint: "Ask the operator to check egress.proxyUser and egress.proxyPassword",
+  });
+}
+
+function refuseUnreadable(cause: unknown): never {
+  throw new GloveboxError("UPSTREAM_UNREACHABLE", "Cannot read the proxy password from the vault", {
+    cause,
+    hint: "Ask the operator to set the secret that egress.proxyPassword names",
   });
 }

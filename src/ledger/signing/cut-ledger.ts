@@ -4,8 +4,8 @@
  */
 
 import type { Instant } from "../../domain/index.ts";
-import { DAY_MS } from "../../timing/index.ts";
 import type { StatementRow, Store } from "../../store/index.ts";
+import { DAY_MS, HOUR_MS, pollEvery } from "../../timing/index.ts";
 
 import type { Ledger } from "../open-ledger.ts";
 import { createSignatureCheck } from "../signer.ts";
@@ -31,6 +31,17 @@ export interface CutOptions {
 
 /** Bounds how long one commit blocks the event loop. */
 const BATCH = 1_000;
+
+/**
+ * Cuts the ledger now and then every hour. Does nothing without a limit. A cut that fails is repeated an hour later,
+ * and disposing waits for the cut in progress.
+ */
+export function startRetention(options: CutOptions): AsyncDisposable {
+  const { days, records } = options.retention;
+  if (days === undefined && records === undefined) return { [Symbol.asyncDispose]: async () => undefined };
+  const cut = async (): Promise<void> => void (await cutLedger(options));
+  return pollEvery(HOUR_MS, cut, cut());
+}
 
 /** Returns how many records it dropped. The cut is recorded in the ledger before anything is dropped. */
 export async function cutLedger(options: CutOptions): Promise<number> {

@@ -22,8 +22,9 @@ function contextOf({ approvals, store, clock }: Queue, answer?: string) {
   const powers: ApprovalContext["powers"] = {
     terminal: { stdin, stdout, stderr, cwd: "/", onInterrupt: () => () => undefined },
     loadSettings: async () => builtinSettings(new Map(), "/"),
-    openDesk: async () => ({
-      ...createDesk({ approvals, store, hide: (text) => text, findChange: (asked) => findChange(store.pins, asked) }),
+    openRecords: async () => ({
+      openDesk: async () =>
+        createDesk({ approvals, store, hide: (text) => text, findChange: (asked) => findChange(store.pins, asked) }),
       [Symbol.asyncDispose]: async () => undefined,
     }),
     // Every look takes a second, so that nobody waits in earnest.

@@ -3,11 +3,12 @@
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import type { Settings } from "../../config/index.ts";
 import { parseExecutionId } from "../../domain/index.ts";
 import type { Approval, ExecutionResult, Principal } from "../../domain/index.ts";
 import type { ApprovalDesk } from "../../policy/index.ts";
 import { EXIT } from "./powers.ts";
-import type { CliPowers, Terminal } from "./powers.ts";
+import type { CliPowers, OperatorRecords, Terminal } from "./powers.ts";
 import { formatReview, summarizeApproval } from "./print-approval.ts";
 import { printJson, printLine } from "./print.ts";
 
@@ -29,7 +30,11 @@ interface DecideFlags extends Flags {
   readonly yes?: boolean;
 }
 
-type Powers = Pick<CliPowers, "terminal" | "loadSettings" | "openDesk" | "now">;
+type Records = Pick<OperatorRecords, "openDesk"> & AsyncDisposable;
+
+interface Powers extends Pick<CliPowers, "terminal" | "loadSettings" | "now"> {
+  openRecords(settings: Settings): Promise<Records>;
+}
 
 export interface ApprovalContext {
   readonly powers: Powers;
@@ -44,7 +49,8 @@ const LOOK_MS = 250;
 /** Those that wait first. Exit 0 also when none does. */
 export async function approvalsCommand(flags: ListFlags, { powers }: ApprovalContext): Promise<number> {
   const { stdout, stderr } = powers.terminal;
-  await using desk = await openDesk(flags, powers);
+  await using records = await openRecords(flags, powers);
+  const desk = await records.openDesk();
   const execution = flags.execution === undefined ? undefined : parseExecutionId(flags.execution);
   const isUnknown = flags.execution !== undefined && execution === undefined;
   const query = {
@@ -60,7 +66,8 @@ export async function approvalsCommand(flags: ListFlags, { powers }: ApprovalCon
 }
 
 export async function showApproval(id: string, flags: Flags, { powers }: ApprovalContext): Promise<number> {
-  await using desk = await openDesk(flags, powers);
+  await using records = await openRecords(flags, powers);
+  const desk = await records.openDesk();
   const review = await desk.show(id);
   if (flags.json) printJson(powers.terminal.stdout, review);
   else for (const line of formatReview(review, powers.now())) printLine(powers.terminal.stdout, line);
@@ -71,7 +78,8 @@ export async function showApproval(id: string, flags: Flags, { powers }: Approva
 export async function decideCommand(id: string, flags: DecideFlags, context: ApprovalContext): Promise<number> {
   const { powers, principal } = context;
   const { verdict, scope, note } = flags;
-  await using desk = await openDesk(flags, powers);
+  await using records = await openRecords(flags, powers);
+  const desk = await records.openDesk();
   if (flags.yes !== true && !(await isConfirmed(desk, id, flags, powers))) {
     printLine(powers.terminal.stderr, "Nothing was decided");
     return EXIT.failed;
@@ -83,13 +91,14 @@ export async function decideCommand(id: string, flags: DecideFlags, context: App
 }
 
 export async function revokeApproval(id: string, flags: Flags, context: ApprovalContext): Promise<number> {
-  await using desk = await openDesk(flags, context.powers);
+  await using records = await openRecords(flags, context.powers);
+  const desk = await records.openDesk();
   await printOutcome(desk, await desk.revoke(id, context.principal), flags, context.powers);
   return EXIT.done;
 }
 
-async function openDesk({ config }: Flags, powers: Powers): Promise<ApprovalDesk & AsyncDisposable> {
-  return powers.openDesk(await powers.loadSettings(config));
+async function openRecords({ config }: Flags, powers: Powers): Promise<Records> {
+  return powers.openRecords(await powers.loadSettings(config));
 }
 
 /** On standard error: standard output has the outcome alone. */

@@ -31,8 +31,8 @@ const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_
 export async function listCommand(flags: ListFlags, powers: CliPowers): Promise<number> {
   const { stdout } = powers.terminal;
   const query = toQuery(flags, powers.now());
-  await using reader = await powers.openReader(await powers.loadSettings(flags.config));
-  const records = (await reader.search(query)).toReversed();
+  await using stored = await powers.readRecords(await powers.loadSettings(flags.config));
+  const records = (await stored.openReader().search(query)).toReversed();
   if (flags.json) printJson(stdout, { records });
   else for (const record of records) printLine(stdout, formatRecord(record));
   return EXIT.done;
@@ -45,7 +45,8 @@ export async function tailCommand(
 ): Promise<number> {
   const ended = new AbortController();
   const stop = terminal.onInterrupt(() => ended.abort());
-  await using reader = await powers.openReader(await powers.loadSettings(flags.config));
+  await using records = await powers.readRecords(await powers.loadSettings(flags.config));
+  const reader = records.openReader();
   let next = (await reader.last()) + 1;
   printLine(terminal.stderr, `waiting for record ${next}`);
   while (!ended.signal.aborted) {
@@ -60,7 +61,8 @@ export async function tailCommand(
 
 /** What an operator keeps elsewhere, to check exports with. */
 export async function keyCommand(flags: Pick<ListFlags, "config" | "json">, powers: CliPowers): Promise<number> {
-  await using reader = await powers.openReader(await powers.loadSettings(flags.config));
+  await using records = await powers.readRecords(await powers.loadSettings(flags.config));
+  const reader = records.openReader();
   const { key } = reader;
   if (key === undefined)
     throw new GloveboxError("REQUEST_NOT_FOUND", "There is no signing key yet", {

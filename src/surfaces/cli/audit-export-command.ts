@@ -28,7 +28,8 @@ const BATCH = 500;
  */
 export async function exportLedger(file: string | undefined, flags: ExportFlags, powers: CliPowers): Promise<number> {
   const { terminal } = powers;
-  await using reader = await powers.openReader(await powers.loadSettings(flags.config));
+  await using records = await powers.readRecords(await powers.loadSettings(flags.config));
+  const reader = records.openReader();
   let verdict: LedgerVerdict | undefined;
   const onEnd = (found: LedgerVerdict): void => void (verdict = found);
   const lines = flags.format === "otlp" ? toOtlpLines(reader, powers.version) : toLines(reader, onEnd);

@@ -39,7 +39,8 @@ async function verifyStore(
   powers: CliPowers,
 ): Promise<LedgerVerdict | GloveboxError> {
   try {
-    await using reader = await powers.openReader(await powers.loadSettings(flags.config));
+    await using records = await powers.readRecords(await powers.loadSettings(flags.config));
+    const reader = records.openReader();
     return await reader.verify(key); // before the store is closed
   } catch (thrown) {
     if (thrown instanceof GloveboxError && thrown.code === "STORE_UNAVAILABLE") return thrown;

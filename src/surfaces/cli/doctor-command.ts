@@ -57,7 +57,8 @@ async function examine(config: string | undefined, powers: CliPowers, principal:
 
 /** Whether the ledger is whole, and how far its exports have come. */
 async function examineLedger(settings: Settings, powers: CliPowers): Promise<readonly Check[]> {
-  await using reader = await powers.openReader(settings);
+  await using records = await powers.readRecords(settings);
+  const reader = records.openReader();
   const last = await reader.last();
   const ledger = last > MOST_CHECKED ? describeLong(last) : describeLedger(await reader.verify());
   const rows = await reader.exports();

@@ -25,7 +25,8 @@ const USUAL_LIMIT = 50;
 /** Starts nothing and changes nothing. */
 export async function executionsCommand(flags: ExecutionsFlags, { powers }: ExecutionsContext): Promise<number> {
   const { stdout } = powers.terminal;
-  await using history = await powers.openHistory(await powers.loadSettings(flags.config));
+  await using records = await powers.readRecords(await powers.loadSettings(flags.config));
+  const { history } = records;
   const { limit = USUAL_LIMIT, state } = flags;
   const executions = await history.list({ limit, ...(state !== undefined && { state }) });
   if (flags.json) printJson(stdout, { executions });
@@ -40,7 +41,8 @@ export async function showExecutionCommand(
   { powers }: ExecutionsContext,
 ): Promise<number> {
   const { stdout } = powers.terminal;
-  await using history = await powers.openHistory(await powers.loadSettings(flags.config));
+  await using records = await powers.readRecords(await powers.loadSettings(flags.config));
+  const { history } = records;
   const details = await history.show(id);
   if (flags.json) printJson(stdout, details);
   for (const line of flags.json ? [] : describeExecution(details)) printLine(stdout, line);
@@ -54,7 +56,8 @@ export async function cancelExecutionCommand(
   { powers, principal }: ExecutionsContext,
 ): Promise<number> {
   const { stdout, stderr } = powers.terminal;
-  await using control = await powers.openControl(await powers.loadSettings(flags.config));
+  await using records = await powers.openRecords(await powers.loadSettings(flags.config));
+  const { control } = records;
   const { source: _source, result: _result, approvals: _approvals, ...line } = await control.cancel(id, principal.id);
   if (flags.json) printJson(stdout, line);
   else printLine(stdout, describeLine(line));

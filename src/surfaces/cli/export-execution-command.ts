@@ -24,8 +24,9 @@ export async function exportExecutionCommand(
     });
   }
   const settings = await powers.loadSettings(flags.config);
-  const kept = await powers.replays.find(settings, id, { actor: principal.id, action: "execution.exported" });
-  const text = `${JSON.stringify(powers.replays.toFile(kept))}\n`;
+  await using records = await powers.openRecords(settings);
+  const kept = await records.findRecording(id, { actor: principal.id, action: "execution.exported" });
+  const text = `${JSON.stringify(powers.toRecordingFile(kept))}\n`;
   if (file === undefined) terminal.stdout.write(text);
   else await writeNew(resolve(terminal.cwd, file), text, file);
   if (file !== undefined) printLine(terminal.stderr, `written to ${file}; it holds what the program was given`);

@@ -35,7 +35,8 @@ export async function loginServerCommand(name: string, flags: LoginFlags, contex
   await using listener = await listenForAnswer({ state, port: flags.port ?? 0, answerMs: ANSWER_MS });
   const interrupted = powers.terminal.onInterrupt(() => listener.stop());
   try {
-    await using logins = await powers.openLogins(settings);
+    await using records = await powers.openRecords(settings);
+    const { logins } = records;
     const begun = await logins.begin(id, { scopes, state, redirectUri: listener.redirectUri });
     printLine(stderr, `Open this address to log in to ${id} at ${begun.issuer}:`);
     stdout.write(`${begun.authorizationUrl.href}\n`);
@@ -54,7 +55,8 @@ export async function logoutServerCommand(name: string, flags: LoginFlags, conte
   const { powers, principal } = context;
   const settings = await powers.loadSettings(flags.config);
   const id = toServer(name, [...settings.upstreams.keys()]);
-  await using logins = await powers.openLogins(settings);
+  await using records = await powers.openRecords(settings);
+  const { logins } = records;
   printLine(powers.terminal.stderr, describeLogout(id, await logins.drop(id, principal.id)));
   return EXIT.done;
 }

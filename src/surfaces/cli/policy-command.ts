@@ -83,7 +83,8 @@ export async function simulateCommand(file: string, flags: PolicyFlags, powers: 
   const own = settings.policy;
   const proposed = await readRules(path, own.rules);
   const policy = compilePolicy({ ...own, profile: flags.profile ?? own.profile, rules: [...own.rules, ...proposed] });
-  await using ledger = await powers.openReader(settings);
+  await using records = await powers.readRecords(settings);
+  const ledger = records.openReader();
   const past = await readPastCalls(ledger, { since, effects: own.effects });
   const simulation = simulate(policy, past);
   if (flags.json) printJson(powers.terminal.stdout, simulation);

@@ -5,11 +5,17 @@ import type { Readable, Writable } from "node:stream";
 import type { LedgerReader } from "../../ledger/index.ts";
 import type { HeldDefinitions } from "../../catalog/index.ts";
 import type { Settings } from "../../config/index.ts";
-import type { ConnectorId, EngineName, ExecutionId, Instant, JsonObject } from "../../domain/index.ts";
+import type { ConnectorId, ExecutionId, Instant, JsonObject } from "../../domain/index.ts";
 import type { Logins } from "../../connectors/index.ts";
-import type { KeptExecution, ReplayResult } from "../../execution/index.ts";
+import type {
+  ExecutionControl,
+  ExecutionHistory,
+  KeptExecution,
+  RecordingAccess,
+  ReplayRequest,
+  ReplayResult,
+} from "../../execution/index.ts";
 import type { ApprovalDesk } from "../../policy/index.ts";
-import type { ExecutionControl, ExecutionHistory } from "../../execution/index.ts";
 import type { Vault } from "../../vault/index.ts";
 import type { Gateway } from "../gateway.ts";
 
@@ -22,26 +28,27 @@ export interface Terminal {
   onInterrupt(listener: () => void): () => void;
 }
 
-/** Past executions, shown again. */
-export interface ReplayRequest {
-  readonly signal: AbortSignal;
-  readonly until?: number;
-  readonly code?: string;
-  /** Left out, the one that it ran on. */
-  readonly engine?: EngineName;
+/** What a store holds, opened to be read: creates and starts nothing. */
+export interface StoredRecords extends AsyncDisposable {
+  readonly history: ExecutionHistory;
+  /** Leaves the ledger as it is. */
+  openReader(): LedgerReader;
 }
 
-export interface ReplayPowers {
-  /** From the journal; it is in the ledger who looked. */
-  find(
-    settings: Settings,
-    id: ExecutionId,
-    who: { readonly actor: string; readonly action: "execution.exported" | "execution.replayed" },
-  ): Promise<KeptExecution>;
-  /** A document that needs nothing else, without known secrets. */
-  toFile(kept: KeptExecution): JsonObject;
-  /** Opens a sandbox and nothing else. */
-  show(settings: Settings, kept: KeptExecution, request: ReplayRequest): Promise<ReplayResult>;
+/** What a store holds, for an operator at a terminal: starts no upstream, and works while gateways run. */
+export interface OperatorRecords extends AsyncDisposable {
+  readonly vault: Vault;
+  /** Definitions that wait for an operator. */
+  readonly held: HeldDefinitions;
+  readonly logins: Logins;
+  /** The history, and the power to cancel what another process runs. */
+  readonly control: ExecutionControl;
+  /** Calls that wait for an operator. Closed with the records. */
+  openDesk(): Promise<ApprovalDesk>;
+  /** Asks every gateway on this store to restart one upstream; they poll about once a second. */
+  restart(upstream: ConnectorId, actor: string): Promise<void>;
+  /** Returns what a replay needs, once the ledger has a record of who looked. */
+  findRecording(id: ExecutionId, access: RecordingAccess): Promise<KeptExecution>;
 }
 
 export interface CliPowers {
@@ -56,23 +63,14 @@ export interface CliPowers {
     settings: Settings,
     flags?: { readonly unrestrictedNetwork?: boolean; readonly lasting?: boolean },
   ): Promise<Gateway>;
-  openVault(settings: Settings): Promise<Vault>;
-  /** To look only: leaves the ledger as it is. */
-  openReader(settings: Settings): Promise<LedgerReader & AsyncDisposable>;
-  /** Definitions that wait for an operator; starts no upstream. */
-  openHeld(settings: Settings): Promise<HeldDefinitions & AsyncDisposable>;
-  /** Calls that wait for an operator; starts no upstream, and works while gateways run. */
-  openDesk(settings: Settings): Promise<ApprovalDesk & AsyncDisposable>;
-  /** What was executed; to look only, and nothing is started. */
-  openHistory(settings: Settings): Promise<ExecutionHistory & AsyncDisposable>;
-  /** The same, and the way to end what another process runs: only a person at a terminal has this. */
-  openControl(settings: Settings): Promise<ExecutionControl & AsyncDisposable>;
-  /** Logins to upstreams: only a person at a terminal has this. */
-  openLogins(settings: Settings): Promise<Logins & AsyncDisposable>;
+  openRecords(settings: Settings): Promise<OperatorRecords>;
+  /** Rejects when there is no store. */
+  readRecords(settings: Settings): Promise<StoredRecords>;
   openBrowser(url: URL): void;
-  /** Asks every gateway that runs on these settings to restart one upstream; they look about once a second. */
-  requestRestart(settings: Settings, upstream: ConnectorId, actor: string): Promise<void>;
-  readonly replays: ReplayPowers;
+  /** Opens a sandbox and nothing else. */
+  showReplay(settings: Settings, kept: KeptExecution, request: ReplayRequest): Promise<ReplayResult>;
+  /** Returns an export that needs nothing else, without known secrets. */
+  toRecordingFile(kept: KeptExecution): JsonObject;
   /** Unguessable; opens the admin page until this start ends. */
   createToken(): string;
   readonly nodeVersion: string;

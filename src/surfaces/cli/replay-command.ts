@@ -3,8 +3,9 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 
+import type { Settings } from "../../config/index.ts";
 import { GloveboxError, parseExecutionId } from "../../domain/index.ts";
-import type { EngineName, Principal } from "../../domain/index.ts";
+import type { EngineName, ExecutionId, Principal } from "../../domain/index.ts";
 import type { KeptExecution, ReplayResult } from "../../execution/index.ts";
 import { parseRecording } from "../parse-recording.ts";
 import { EXIT } from "./powers.ts";
@@ -41,7 +42,7 @@ export async function replayCommand(
   const settings = await powers.loadSettings(flags.config);
   const id = parseExecutionId(subject);
   const kept = id
-    ? await powers.replays.find(settings, id, { actor: principal.id, action: "execution.replayed" })
+    ? await findRecording(settings, id, { powers, principal })
     : parseRecording(parseJson(await readText(subject, terminal)));
   const abort = new AbortController();
   const forget = terminal.onInterrupt(() => abort.abort());
@@ -52,13 +53,23 @@ export async function replayCommand(
       ...(code !== undefined && { code }),
       ...(flags.engine && { engine: flags.engine }),
     };
-    const replayed = await powers.replays.show(settings, kept, options);
+    const replayed = await powers.showReplay(settings, kept, options);
     if (flags.json) printJson(terminal.stdout, { same: replayed.difference === undefined, ...replayed });
     else printReplayed(replayed, kept, { ...flags, terminal });
     return abort.signal.aborted ? EXIT.interrupted : exitOf(replayed, code !== undefined);
   } finally {
     forget();
   }
+}
+
+/** The store is closed before the replay begins. */
+async function findRecording(
+  settings: Settings,
+  id: ExecutionId,
+  { powers, principal }: ReplayContext,
+): Promise<KeptExecution> {
+  await using records = await powers.openRecords(settings);
+  return await records.findRecording(id, { actor: principal.id, action: "execution.replayed" });
 }
 
 function exitOf({ result, difference }: ReplayResult, isChanged: boolean): number {

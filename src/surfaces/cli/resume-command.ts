@@ -16,7 +16,8 @@ export async function resumeExecutionCommand(
   const { terminal } = powers;
   const settings = await powers.loadSettings(flags.config);
   const show = async (): Promise<ExecutionDetails> => {
-    await using history = await powers.openHistory(settings);
+    await using records = await powers.readRecords(settings);
+    const { history } = records;
     return await history.show(rawId);
   };
   const { id, state } = await show();

@@ -32,21 +32,12 @@ async function run(...flags: readonly string[]): Promise<readonly [string | unde
       engine = settings.sandbox.engine;
       throw new GloveboxError("SANDBOX_UNAVAILABLE", "as far as this goes");
     },
-    openVault: () => Promise.reject(new TypeError("not needed")),
     now: () => 0,
-    openReader: () => Promise.reject(new TypeError("not needed")),
-    openDesk: () => Promise.reject(new TypeError("not needed")),
-    openHeld: () => Promise.reject(new TypeError("not needed")),
-    openHistory: () => Promise.reject(new TypeError("not needed")),
-    openControl: () => Promise.reject(new TypeError("not needed")),
-    openLogins: () => Promise.reject(new TypeError("not needed")),
+    openRecords: () => Promise.reject(new TypeError("not needed")),
+    readRecords: () => Promise.reject(new TypeError("not needed")),
     openBrowser: () => undefined,
-    requestRestart: () => Promise.reject(new TypeError("not needed")),
-    replays: {
-      find: () => Promise.reject(new TypeError("not needed")),
-      toFile: () => ({}),
-      show: () => Promise.reject(new TypeError("not needed")),
-    },
+    showReplay: () => Promise.reject(new TypeError("not needed")),
+    toRecordingFile: () => ({}),
     report: () => "in_1",
     createToken: () => "",
   };

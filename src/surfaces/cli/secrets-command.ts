@@ -22,7 +22,8 @@ interface Context {
 }
 
 export async function listSecrets(flags: SecretsFlags, { powers }: Context): Promise<number> {
-  await using vault = await powers.openVault(await powers.loadSettings(flags.config));
+  await using records = await powers.openRecords(await powers.loadSettings(flags.config));
+  const { vault } = records;
   const secrets = await vault.list();
   if (flags.json) printJson(powers.terminal.stdout, { secrets });
   else for (const { name, version } of secrets) printLine(powers.terminal.stdout, `${name} (version ${version})`);
@@ -33,7 +34,8 @@ export async function setSecret(rawName: string, flags: SecretsFlags, { powers, 
   const name = parseName(rawName);
   const settings = await powers.loadSettings(flags.config);
   const value = await readSecret(powers.terminal, "Value");
-  await using vault = await powers.openVault(settings);
+  await using records = await powers.openRecords(settings);
+  const { vault } = records;
   await vault.set(name, value, principal.id);
   printLine(
     powers.terminal.stderr,
@@ -48,7 +50,8 @@ export async function removeSecret(
   { powers, principal }: Context,
 ): Promise<number> {
   const name = parseName(rawName);
-  await using vault = await powers.openVault(await powers.loadSettings(flags.config));
+  await using records = await powers.openRecords(await powers.loadSettings(flags.config));
+  const { vault } = records;
   await vault.remove(name, principal.id);
   return EXIT.done;
 }
@@ -64,7 +67,8 @@ function parseName(rawName: string): SecretName {
 /** Fails when a secret cannot be opened with either key: its value has to be set again. */
 export async function rotateKey(flags: SecretsFlags, { powers, principal }: Context): Promise<number> {
   const { stdout, stderr } = powers.terminal;
-  await using vault = await powers.openVault(await powers.loadSettings(flags.config));
+  await using records = await powers.openRecords(await powers.loadSettings(flags.config));
+  const { vault } = records;
   const key = vault.needsNewKey ? await readSecret(powers.terminal, "New key, 64 hex digits") : undefined;
   const rotation = await vault.rotate({ actor: principal.id, handOverMs: HAND_OVER_MS, ...(key && { key }) });
   if (flags.json) printJson(stdout, rotation);

@@ -69,7 +69,8 @@ export async function approveServerCommand(
   if (server === undefined) throw noServer(name ?? "");
   if (tools.length > 0 && flags.all === true) throw bothNamed();
   await lookIfNothingHeld(server, { powers, principal, flags });
-  await using held = await powers.openHeld(settings);
+  await using records = await powers.openRecords(settings);
+  const { held } = records;
   if (tools.length === 0 && flags.all !== true && (await held.list(server)).length > 1) throw unnamed(server);
   const show = (shown: readonly HeldTool[]): void => {
     if (flags.json !== true) printHeld(powers, shown);
@@ -89,7 +90,8 @@ export async function restartServerCommand(
   const settings = await powers.loadSettings(flags.config);
   const server = parseConnectorId(name);
   if (server === undefined || !(settings.upstreams.has(server) || settings.apis.has(server))) throw noServer(name);
-  await powers.requestRestart(settings, server, principal.id);
+  await using records = await powers.openRecords(settings);
+  await records.restart(server, principal.id);
   printLine(powers.terminal.stderr, `Gateways that run on this configuration restart ${server} within a few seconds`);
   return EXIT.done;
 }
@@ -109,10 +111,11 @@ async function lookIfNothingHeld(
 
 async function withHeld(
   powers: CliPowers,
-  settings: Parameters<CliPowers["openHeld"]>[0],
+  settings: Parameters<CliPowers["openRecords"]>[0],
   server: ConnectorId,
 ): Promise<boolean> {
-  await using held = await powers.openHeld(settings);
+  await using records = await powers.openRecords(settings);
+  const { held } = records;
   return (await held.list(server)).length > 0;
 }
 

@@ -139,13 +139,14 @@ function pollAgain({ gateway, principal }: McpDoor, { signal }: ToolRequest, exe
 /** A request that comes again with answers is about the execution that asked; nothing begins a second time. */
 async function follow(door: McpDoor, request: ToolRequest, first: ExecutionPoll): Promise<Answered> {
   const { gateway, principal } = door;
-  const { questions } = gateway;
+  const { clientApprovals } = gateway;
   const { person, retry, signal, name, rawArguments } = request;
   const digest = digestOf([name, isJsonObject(rawArguments) ? rawArguments : null]);
-  const round = retry && (await takeAnswers(retry, { questions, principal, request: digest }));
+  const round = retry && (await takeAnswers(retry, { clientApprovals, principal, request: digest }));
   const look = round ? pollAgain(door, request, round.execution) : first;
   const left = round?.left ?? NOBODY;
-  const talk = questions && person && { gateway, questions, principal, person, request: digest, signal, left };
+  const talk = clientApprovals &&
+    person && { gateway, clientApprovals, principal, person, request: digest, signal, left };
   const view = talk ? await followWithPerson(talk, look) : await look(NEVER, () => undefined);
   if (isInputRequiredResult(view)) return view;
   return toResult(view, await gateway.findMedia(principal, view.value));

@@ -1,7 +1,8 @@
 /** What programs came to after all the kills, against what they come to undisturbed. */
 
 import type { ExecutionResult } from "../../../src/domain/index.ts";
-import { findKept, replay } from "../../../src/execution/index.ts";
+import { findKept } from "../../../src/execution/replay/kept.ts";
+import { replay } from "../../../src/execution/replay/replay.ts";
 import type { KeptExecution } from "../../../src/execution/index.ts";
 import type { Sandbox } from "../../../src/sandbox/index.ts";
 import { openKept, readLedger, readProgress, readRows } from "./kept.ts";

@@ -9,7 +9,7 @@ import { parseExecutionId } from "../../../src/domain/index.ts";
 import type { Digest, ExecutionId, ExecutionResult } from "../../../src/domain/index.ts";
 import { openJournals } from "../../../src/execution/index.ts";
 import type { Journals } from "../../../src/execution/index.ts";
-import { createVault, openReaderAlone, openRecords } from "../../../src/open-records.ts";
+import { openRecords, readRecords } from "../../../src/open-records.ts";
 import type { Records } from "../../../src/open-records.ts";
 import { seedOf } from "./kill-programs.ts";
 
@@ -73,32 +73,21 @@ function parseRow(row: Record<string, SQLOutputValue>): Row {
 /** As `audit verify` says it. */
 export async function verify(settings: Settings): Promise<readonly string[]> {
   if (!existsSync(settings.store.path)) return [];
-  await using reader = await openReaderAlone(settings);
-  const verdict = await reader.verify();
+  await using records = await readRecords(settings);
+  const verdict = await records.openReader().verify();
   return verdict.ok ? [] : [`the ledger does not verify: record ${verdict.seq}: ${verdict.problem}`];
 }
 
 /** What is kept, opened beside any gateway. */
-export interface Kept extends AsyncDisposable, Pick<Records, "store" | "ledger"> {
+export interface Kept extends AsyncDisposable, Pick<Records, "store" | "ledger" | "vault"> {
   readonly journals: Journals;
-  readonly vault: ReturnType<typeof createVault>;
 }
 
 export async function openKept(settings: Settings): Promise<Kept> {
-  const { store, ledger, close } = await openRecords(settings);
-  const vault = createVault(settings, store, ledger);
-  const seal = await vault.openSeal();
-  const journals = openJournals({ store: store.journals, seal, now: Date.now, ...settings.journal });
-  return {
-    store,
-    ledger,
-    vault,
-    journals,
-    async [Symbol.asyncDispose]() {
-      await vault.close();
-      await close();
-    },
-  };
+  const records = await openRecords(settings);
+  const seal = await records.vault.openSeal();
+  const journals = openJournals({ store: records.store.journals, seal, now: Date.now, ...settings.journal });
+  return { ...records, journals };
 }
 
 /** How far a program had come when its gateway died. */

@@ -12,7 +12,7 @@ import type { Client } from "@modelcontextprotocol/client";
 
 import { parseSettings } from "../../../src/config/index.ts";
 import type { Settings } from "../../../src/config/index.ts";
-import { openQueue } from "../../../src/open-approvals.ts";
+import { openQueue } from "../../../src/open-records.ts";
 import { OPERATOR } from "../world.ts";
 import { startGateway } from "./gateway-process.ts";
 import type { GatewayProcess } from "./gateway-process.ts";

@@ -16,7 +16,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { parseSettings } from "../../../src/config/index.ts";
 import { parseExecutionId } from "../../../src/domain/index.ts";
 import { openJournals } from "../../../src/execution/index.ts";
-import { createVault, openRecords } from "../../../src/open-records.ts";
+import { openRecords } from "../../../src/open-records.ts";
 import { makeFolder, runGlovebox, serveFor } from "../../fixtures/product.ts";
 
 const CODE = `
@@ -169,8 +169,8 @@ async function listQuestions(folder: string): Promise<readonly string[]> {
 
 /** Waits until so many answers are in the journal, as a process beside the gateway reads it. */
 async function untilGiven(settings: ReturnType<typeof parseSettings>, id: string, count: number): Promise<void> {
-  const { store, ledger, close } = await openRecords(settings);
-  const vault = createVault(settings, store, ledger);
+  await using records = await openRecords(settings);
+  const { store, vault } = records;
   const options = { store: store.journals, seal: await vault.openSeal(), now: Date.now, ...settings.journal };
   const journals = openJournals(options);
   const execution = parseExecutionId(id);
@@ -180,6 +180,4 @@ async function untilGiven(settings: ReturnType<typeof parseSettings>, id: string
     if (recording?.deliveries.length === count) break;
     assert.ok(performance.now() < deadline, `${recording?.deliveries.length ?? 0} answers were kept`);
   }
-  await vault.close();
-  await close();
 }

@@ -53,7 +53,7 @@ test("the password goes to the proxy alone, and a wrong one is a clear error tha
   const ask = () => runGlovebox(["run", "-"], { folder, input: `return await (await fetch("http://${FAR}/")).json()` });
 
   const unset = await ask();
-  assert.match(unset.stderr, /The password for the proxy cannot be had/);
+  assert.match(unset.stderr, /Cannot read the proxy password/);
   assert.deepEqual(heard, []);
 
   await set(WRONG);

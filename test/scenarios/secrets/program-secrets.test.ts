@@ -108,13 +108,12 @@ describe("what is said", () => {
     const glovebox = await world.open();
     const { execution } = await glovebox.execute({ code: SEND, input: `http://${world.bound.place}/plain` });
     await glovebox.close();
-    const { ledger, close } = await openRecords(await loadSettings(`${world.folder}/glovebox.config.json`, {}));
+    await using records = await openRecords(await loadSettings(`${world.folder}/glovebox.config.json`, {}));
     const told: unknown[] = [];
-    for await (const { action, actor, subject, detail } of ledger.records()) {
+    for await (const { action, actor, subject, detail } of records.ledger.records()) {
       const said = detail as Readonly<Record<string, unknown>>;
       if (said["execution"] === execution) told.push([action, actor, subject, said["host"]]);
     }
-    await close();
     const { place } = world.bound;
     assert.deepEqual(told, [
       ["call.intended", "library", "glovebox.fetch", place],

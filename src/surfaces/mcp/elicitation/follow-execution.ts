@@ -1,6 +1,6 @@
 /**
  * Waits for an execution as long as its client has patience, and meanwhile asks the person there about calls that need
- * one. Whether clients may pass such questions on is the operator's setting.
+ * one. Whether clients may answer approvals is the operator's setting.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,14 +10,15 @@ import type { InputRequiredResult } from "@modelcontextprotocol/server";
 
 import { GloveboxError } from "../../../domain/index.ts";
 import type { Approval, ApprovalId, Digest, ExecutionId, ExecutionView, Principal } from "../../../domain/index.ts";
-import type { Gateway, Questions } from "../../gateway.ts";
+import type { ClientApprovals } from "../../../policy/index.ts";
+import type { Gateway } from "../../gateway.ts";
 import type { Person } from "./person.ts";
 import { parseAnswer, toQuestion } from "./question.ts";
 
 /** One request of a client about one execution. */
 export interface Conversation {
   readonly gateway: Gateway;
-  readonly questions: Questions;
+  readonly clientApprovals: ClientApprovals;
   readonly principal: Principal;
   readonly person: Person;
   /** Of the request without what was answered: a retry must be of the same. */
@@ -41,14 +42,14 @@ export async function followWithPerson(
   talk: Conversation,
   first: ExecutionPoll,
 ): Promise<ExecutionView | InputRequiredResult> {
-  const { gateway, questions, principal, person } = talk;
+  const { gateway, clientApprovals, principal, person } = talk;
   const over = AbortSignal.any([talk.signal, AbortSignal.timeout(gateway.patienceMs)]);
   const left = new Set(talk.left);
   let view = await pollUntilAsked(talk, left, { look: first, over });
   for (;;) {
     if (view.state !== "running" && view.state !== "paused") return view;
     const { execution } = view;
-    const waiting = await questions.waiting(principal, execution);
+    const waiting = await clientApprovals.waiting(principal, execution);
     const open = await openNext(talk, waiting, left);
     if (open.length > 0 && person.kind === "returned") return askByAnswer(talk, execution, { open, left });
     if (person.kind === "pushed")
@@ -63,13 +64,13 @@ export async function followWithPerson(
 
 /** What is to be asked about now. One that cannot be shown, such as a damaged one, is left to operators. */
 async function openNext(
-  { questions, principal }: Conversation,
+  { clientApprovals, principal }: Conversation,
   waiting: readonly ApprovalId[],
   left: Set<string>,
 ): Promise<readonly Approval[]> {
   const open: Approval[] = [];
   for (const id of waiting.filter((id) => !left.has(id)).slice(0, MAX_AT_ONCE)) {
-    const approval = await questions.find(principal, id).catch(() => undefined);
+    const approval = await clientApprovals.find(principal, id).catch(() => undefined);
     if (approval) open.push(approval);
     else left.add(id);
   }
@@ -97,12 +98,12 @@ async function pollUntilAsked(talk: Conversation, left: ReadonlySet<string>, { l
 
 /** Resolves when something waits that was not asked yet, or when the signal fires. */
 async function untilAsked(
-  { questions, principal }: Conversation,
+  { clientApprovals, principal }: Conversation,
   execution: ExecutionId,
   { left, signal }: { readonly left: ReadonlySet<string>; readonly signal: AbortSignal },
 ): Promise<void> {
   while (!signal.aborted) {
-    const waiting = await questions.waiting(principal, execution).catch(() => []);
+    const waiting = await clientApprovals.waiting(principal, execution).catch(() => []);
     if (waiting.some((id) => !left.has(id))) break;
     await pause(LOOK_MS, signal);
   }
@@ -115,7 +116,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 /** The client's next request says which execution it is about and what the person answered. */
 function askByAnswer(
-  { questions, principal, request }: Conversation,
+  { clientApprovals, principal, request }: Conversation,
   execution: ExecutionId,
   { open, left }: { readonly open: readonly Approval[]; readonly left: ReadonlySet<string> },
 ): InputRequiredResult {
@@ -124,7 +125,7 @@ function askByAnswer(
     inputRequests: Object.fromEntries(
       open.map((approval) => [approval.id, inputRequired.elicit(toQuestion(approval))]),
     ),
-    requestState: questions.close(principal, { execution, request, asked, left: [...left] }),
+    requestState: clientApprovals.close(principal, { execution, request, asked, left: [...left] }),
   });
 }
 
@@ -136,7 +137,7 @@ interface PushState {
 
 /** Ends without an answer when somebody else decides first, or when patience is over; the call waits on then. */
 async function askByPush(talk: Conversation, approval: Approval, { ask, left, over }: PushState): Promise<void> {
-  const { questions, principal } = talk;
+  const { clientApprovals, principal } = talk;
   left.add(approval.id);
   const done = new AbortController();
   const signal = AbortSignal.any([done.signal, over]);
@@ -144,14 +145,18 @@ async function askByPush(talk: Conversation, approval: Approval, { ask, left, ov
   const answer = parseAnswer(await ask(toQuestion(approval), signal).catch(() => undefined));
   done.abort();
   await settled;
-  if (answer) await questions.answer(principal, approval.id, answer).catch(ignoreOvertaken);
+  if (answer) await clientApprovals.answer(principal, approval.id, answer).catch(ignoreOvertaken);
 }
 
-async function untilSettled({ questions, principal }: Conversation, { id, execution }: Approval, signal: AbortSignal) {
+async function untilSettled(
+  { clientApprovals, principal }: Conversation,
+  { id, execution }: Approval,
+  signal: AbortSignal,
+) {
   for (;;) {
     await pause(LOOK_MS, signal);
     if (signal.aborted) return;
-    const waiting = await questions.waiting(principal, execution).catch(() => undefined);
+    const waiting = await clientApprovals.waiting(principal, execution).catch(() => undefined);
     if (waiting && !waiting.includes(id)) return;
   }
 }

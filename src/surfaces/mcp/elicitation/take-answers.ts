@@ -4,7 +4,7 @@ import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
 
 import { isJsonObject, parseApprovalId, parseExecutionId } from "../../../domain/index.ts";
 import type { ApprovalId, Digest, ExecutionId, Json, Principal } from "../../../domain/index.ts";
-import type { Questions } from "../../gateway.ts";
+import type { ClientApprovals } from "../../../policy/index.ts";
 import { ignoreOvertaken } from "./follow-execution.ts";
 import type { Retry } from "./person.ts";
 import { parseAnswer } from "./question.ts";
@@ -17,7 +17,7 @@ export interface Round {
 }
 
 interface Asker {
-  readonly questions: Questions | undefined;
+  readonly clientApprovals: ClientApprovals | undefined;
   readonly principal: Principal;
   readonly request: Digest;
 }
@@ -28,23 +28,25 @@ interface Asker {
  */
 export async function takeAnswers(
   { rawState, rawAnswers }: Retry,
-  { questions, principal, request }: Asker,
+  { clientApprovals, principal, request }: Asker,
 ): Promise<Round> {
   const round =
-    questions && typeof rawState === "string" ? parseRound(open(questions, principal, rawState)) : undefined;
-  if (!questions || round?.request !== request) throw invalid();
+    clientApprovals && typeof rawState === "string"
+      ? parseRound(open(clientApprovals, principal, rawState))
+      : undefined;
+  if (!clientApprovals || round?.request !== request) throw invalid();
   const left = new Set<string>(round.left);
   for (const id of round.asked) {
     const answer = parseAnswer(Object.hasOwn(rawAnswers, id) ? rawAnswers[id] : undefined);
-    if (answer) await questions.answer(principal, id, answer).catch(ignoreOvertaken);
+    if (answer) await clientApprovals.answer(principal, id, answer).catch(ignoreOvertaken);
     else left.add(id);
   }
   return { execution: round.execution, left };
 }
 
-function open(questions: Questions, principal: Principal, state: string): Json {
+function open(clientApprovals: ClientApprovals, principal: Principal, state: string): Json {
   try {
-    return questions.open(principal, state);
+    return clientApprovals.open(principal, state);
   } catch {
     throw invalid();
   }

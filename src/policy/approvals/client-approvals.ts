@@ -1,0 +1,75 @@
+/** The approvals that an MCP client may show to its person and answer for them, if the operator allows it. */
+
+import { GloveboxError, mapTexts, parsePrincipalId } from "../../domain/index.ts";
+import type { Approval, ApprovalId, ExecutionId, Json, Principal, Seal } from "../../domain/index.ts";
+
+import type { ApprovalChoice, Approvals } from "./approvals.ts";
+
+/** Every method sees the approvals of the given principal only. */
+export interface ClientApprovals {
+  /** Returns the pending approvals of an execution, oldest first. Cheap enough to be polled. */
+  waiting(principal: Principal, execution: ExecutionId): Promise<readonly ApprovalId[]>;
+  /** Returns what the person is shown, without secrets; `undefined` if the principal cannot decide it (any more). */
+  find(principal: Principal, id: ApprovalId): Promise<Approval | undefined>;
+  /** Decides in the name of the person behind the principal. REQUEST_NOT_FOUND for another principal's approval. */
+  answer(principal: Principal, id: ApprovalId, choice: ApprovalChoice): Promise<void>;
+  /** Seals what a client keeps for us between two requests: only `open` can read it, for the same principal. */
+  close(principal: Principal, state: Json): string;
+  /** Throws for anything that `close` did not return for this principal. */
+  open(principal: Principal, sealed: string): Json;
+}
+
+export interface ClientApprovalsOptions {
+  readonly approvals: Pick<Approvals, "waiting" | "find" | "decide">;
+  readonly seal: Pick<Seal, "close" | "open">;
+  readonly hide: (text: string) => string;
+  /** Whether the operator lets MCP clients answer approvals. */
+  readonly isEnabled: boolean;
+}
+
+const MAX_NAME_LENGTH = 256;
+
+/** Returns `undefined` if the operator does not allow it. */
+export function createClientApprovals(options: ClientApprovalsOptions): ClientApprovals | undefined {
+  const { approvals, seal, hide, isEnabled } = options;
+  if (!isEnabled) return undefined;
+  return {
+    async waiting(principal, execution) {
+      const waiting = await approvals.waiting(execution);
+      return waiting.filter((head) => head.principal === principal.id).map(({ id }) => id);
+    },
+    async find(principal, id) {
+      const found = await approvals.find(id);
+      if (found?.principal !== principal.id || found.state !== "pending") return undefined;
+      return { ...found, args: mapTexts(found.args, hide), reason: hide(found.reason) };
+    },
+    async answer(principal, id, choice) {
+      const found = await approvals.find(id);
+      if (found?.principal !== principal.id) {
+        throw new GloveboxError("REQUEST_NOT_FOUND", `There is no approval ${id}`, {
+          hint: "Only the principal whose program asked can decide it",
+        });
+      }
+      await approvals.decide(id, choice, personBehind(principal));
+    },
+    close: (principal, state) =>
+      Buffer.from(seal.close(JSON.stringify(state), contextOf(principal))).toString("base64url"),
+    open: (principal, sealed) => trustState(seal.open(Buffer.from(sealed, "base64url"), contextOf(principal))),
+  };
+}
+
+/** Records show that a client passed the answer on. */
+function personBehind({ id }: Principal): Principal {
+  const name = parsePrincipalId(`elicitation:${id}`.slice(0, MAX_NAME_LENGTH));
+  if (!name) throw new TypeError("A principal has an invalid name");
+  return { id: name, kind: "operator", groups: [] };
+}
+
+function contextOf({ id }: Principal): string {
+  return `mcp.round ${id}`;
+}
+
+/** The seal proves that `close` wrote it. */
+function trustState(text: string): Json {
+  return JSON.parse(text) as Json;
+}

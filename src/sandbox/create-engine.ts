@@ -1,0 +1,22 @@
+/** Chooses the engine by its name. */
+
+import type { EngineName } from "../domain/index.ts";
+
+import type { Engine } from "./engine.ts";
+import { createIsolateEngine } from "./engines/isolate/isolate-engine.ts";
+import { createQuickjsEngine } from "./engines/quickjs/quickjs-engine.ts";
+import { createWorkerdEngine } from "./engines/workerd/workerd-engine.ts";
+
+/** There is no fallback: the operator gets the named engine or an error. `node` is the Node that runs children. */
+export function createEngine(name: EngineName, node: string): Engine {
+  switch (name) {
+    case "isolate":
+      return createIsolateEngine(node);
+    case "quickjs":
+      return createQuickjsEngine(node);
+    case "workerd":
+      return createWorkerdEngine();
+    default:
+      return name satisfies never;
+  }
+}
