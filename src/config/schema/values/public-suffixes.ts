@@ -1,51 +1,44 @@
-/**
- * Names under which strangers can register names of their own, so that a pattern over one of them means anybody.
- * A short list of its own, not the whole public suffix list: it holds what people would really write.
- */
+/** Names below which anyone can register a name, so that a wildcard below one of them would allow any server. */
 
-/** What registries of countries sell under their two letters, as in `co.uk` or `com.br`. */
-const SECOND_LEVELS: ReadonlySet<string> = new Set(
-  "ac asn co com edu firm gen go gob gouv gov gv id info ltd me mil ne net nhs nom or org plc sch school tm web".split(
-    " ",
-  ),
-);
+import { PUBLIC_SUFFIXES } from "./public-suffixes.generated.ts";
 
-/** Hosting where every customer gets a name. A `*.` before one of them, or before its regions, is refused. */
+/** Shared hosting, tunnels and collectors that are not in the Public Suffix List. Every customer gets a name below. */
 const SHARED: ReadonlySet<string> = new Set([
-  ..."amazonaws.com awsapprunner.com cloudfront.net elasticbeanstalk.com on.aws amplifyapp.com".split(" "),
-  ..."appspot.com run.app web.app firebaseapp.com cloudfunctions.net withgoogle.com googleusercontent.com".split(" "),
-  ..."azurewebsites.net azurestaticapps.net azureedge.net azurefd.net cloudapp.net windows.net trafficmanager.net".split(
+  ..."amazonaws.com on.aws windows.net core.windows.net azure.com cloudapp.azure.com googleusercontent.com storage.googleapis.com".split(
     " ",
   ),
-  ..."workers.dev pages.dev r2.dev trycloudflare.com cloudflare.net fastly.net fastlylb.net edgecompute.app".split(" "),
-  ..."github.io githubusercontent.com gitlab.io bitbucket.io codeberg.page readthedocs.io surge.sh neocities.org".split(
+  ..."fastly.net b-cdn.net wasabisys.com backblazeb2.com firebaseio.com herokudns.com render.com railway.app".split(
     " ",
   ),
-  ..."vercel.app now.sh netlify.app onrender.com render.com fly.dev railway.app herokuapp.com herokudns.com".split(" "),
-  ..."deno.dev val.run replit.app repl.co glitch.me stackblitz.io webcontainer.io codesandbox.io csb.app".split(" "),
-  ..."ngrok.io ngrok.app ngrok.dev ngrok-free.app loca.lt serveo.net localhost.run lhr.life".split(" "),
-  ..."nip.io sslip.io xip.io localtest.me lvh.me vcap.me traefik.me".split(" "),
-  ..."duckdns.org no-ip.org dyndns.org ddns.net hopto.org myftp.org".split(" "),
-  ..."digitaloceanspaces.com ondigitalocean.app linodeobjects.com wasabisys.com backblazeb2.com".split(" "),
-  ..."blogspot.com wordpress.com wixsite.com weebly.com myshopify.com shopify.com squarespace.com webflow.io".split(
+  ..."kinsta.page koyeb.app glitch.me stackblitz.io webcontainer.io codesandbox.io gitpod.io huggingface.co".split(" "),
+  ..."github.dev app.github.dev preview.app.github.dev neocities.org wordpress.com weebly.com shopify.com".split(" "),
+  ..."squarespace.com atlassian.net zendesk.com nip.io sslip.io xip.io localtest.me lvh.me vcap.me traefik.me".split(
     " ",
   ),
-  ..."atlassian.net zendesk.com hf.space huggingface.co streamlit.app supabase.co firebaseio.com".split(" "),
-  ..."core.windows.net azure.com cloudapp.azure.com googleapis.com storage.googleapis.com ts.net deno.net".split(" "),
-  ..."akamaized.net akamaihd.net edgesuite.net edgekey.net b-cdn.net vultrobjects.com kinsta.page koyeb.app".split(" "),
-  ..."up.railway.app gitpod.io github.dev app.github.dev preview.app.github.dev in-addr.arpa ip6.arpa".split(" "),
-  ..."webhook.site requestbin.net pipedream.net m.pipedream.net oastify.com oast.fun interact.sh".split(" "),
-  ..."eu.org us.com uk.com de.com eu.com gb.net in.net jpn.com sa.com za.com com.de".split(" "),
+  ..."loca.lt serveo.net localhost.run lhr.life webhook.site requestbin.net pipedream.net m.pipedream.net".split(" "),
+  ..."oastify.com oast.fun interact.sh".split(" "),
 ]);
 
-/** Under the names of large hosts, what stands before a region or a kind of storage and is everybody's too. */
-const KINDS = /\d|^(?:s3|blob|dfs|file|queue|table|web)$|^(?:execute-api|lambda-url|elb|compute|s3-website)\b/;
+/** Below a name of `SHARED`, labels for a region or a kind of storage, which belong to all customers too. */
+const REGION = /\d|^(?:s3|blob|dfs|file|queue|table|web)$|^(?:execute-api|lambda-url|elb|compute|s3-website)\b/;
 
-/** True for a name that belongs to nobody alone: a single label, `co.uk` and its like, or shared hosting. */
+/** What registries of countries sell or reserve below their two letters, also where the list lacks it. */
+const REGISTRY = /^(?:ac|co|com|edu|gov|mil|net|or|org)\.[a-z]{2}$/;
+
+/** `name` is canonical: lower case, punycode, no dot at the end. */
 export function isPublicSuffix(name: string): boolean {
   const labels = name.split(".");
-  const [second = "", top = ""] = labels.slice(-2);
-  if (labels.length < 2) return true;
-  if (labels.length === 2 && top.length === 2 && SECOND_LEVELS.has(second)) return true;
-  return SHARED.has(name) || (SHARED.has(`${second}.${top}`) && KINDS.test(labels[0] ?? ""));
+  const [top = "", second = ""] = labels.toReversed();
+  if (labels.length < 2 || SHARED.has(name) || REGISTRY.test(name) || isListed(top, labels.slice(0, -1))) return true;
+  return SHARED.has(`${second}.${top}`) && REGION.test(labels[0] ?? "");
+}
+
+/** True for a suffix of the Public Suffix List, and for a name below which every name is one (`*.ck`). */
+function isListed(top: string, [first = "", ...others]: readonly string[]): boolean {
+  const start = PUBLIC_SUFFIXES.indexOf(`|${top} `);
+  if (start < 0) return false;
+  const rules = PUBLIC_SUFFIXES.slice(start + top.length + 2, PUBLIC_SUFFIXES.indexOf("|", start + 1)).split(" ");
+  const rest = [first, ...others].join(".");
+  if (rules.includes(`!${rest}`)) return false;
+  return [rest, ["*", ...others].join("."), `*.${rest}`].some((rule) => rules.includes(rule));
 }
