@@ -5,7 +5,7 @@ import type { Builtin } from "../bridge/index.ts";
 import type { SearchRequest, SearchResult } from "../catalog/index.ts";
 import { parseConnectorId, parseToolAddress } from "../domain/index.ts";
 import type { Json, JsonObject, JsonSchema, ResultQuery, Tool, ToolAddress } from "../domain/index.ts";
-import type { Detail } from "../typegen/index.ts";
+import type { DescribeDetail } from "../typegen/index.ts";
 
 import { createFetch } from "./create-fetch.ts";
 import type { FetchPowers } from "./create-fetch.ts";
@@ -13,7 +13,7 @@ import type { FetchPowers } from "./create-fetch.ts";
 /** The host side of each, bound to one principal. The bridge has checked the arguments against their schema. */
 export interface BuiltinPowers extends FetchPowers {
   search(request: SearchRequest): Promise<SearchResult>;
-  describe(names: readonly string[], detail: Detail): Promise<string>;
+  describe(names: readonly string[], detail: DescribeDetail): Promise<string>;
   read(handle: string, query: ResultQuery): Promise<Json>;
 }
 
@@ -90,7 +90,7 @@ function parseSearch(args: JsonObject): SearchRequest {
   return args;
 }
 
-function parseDetail(raw: Json | undefined): Detail {
+function parseDetail(raw: Json | undefined): DescribeDetail {
   return raw === "brief" || raw === "full" ? raw : "types";
 }
 

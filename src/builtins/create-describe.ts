@@ -14,12 +14,12 @@ import type {
   UpstreamStatus,
 } from "../domain/index.ts";
 import { describeTools } from "../typegen/index.ts";
-import type { Description, Detail } from "../typegen/index.ts";
+import type { Description, DescribeDetail } from "../typegen/index.ts";
 
 const NEAREST = 3;
 
 /** Unknown names are listed in the description. Rejects with `REQUEST_NOT_FOUND` for a handle that cannot be read. */
-export type Describe = (principal: Principal, names: readonly string[], detail: Detail) => Promise<Description>;
+export type Describe = (principal: Principal, names: readonly string[], detail: DescribeDetail) => Promise<Description>;
 
 /** A kept result without its content. */
 interface ResultHead {

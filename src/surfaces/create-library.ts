@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 
 import type { SearchRequest } from "../catalog/index.ts";
 import type { ExecutionResult, ExecutionView, Principal } from "../domain/index.ts";
-import type { Detail } from "../typegen/index.ts";
+import type { DescribeDetail } from "../typegen/index.ts";
 import type { ExecuteRequest, ViewRequest } from "../execution/index.ts";
 import type { Gateway } from "./gateway.ts";
 import { parseSearchArguments } from "./mcp/parse-arguments.ts";
@@ -27,7 +27,7 @@ export interface Glovebox extends AsyncDisposable {
   resume(request: Omit<ViewRequest, "principal">): Promise<ExecutionView>;
   search(request: SearchRequest): ReturnType<Gateway["search"]>;
   /** TypeScript declarations of tools or whole namespaces. */
-  describe(request: { readonly names: readonly string[]; readonly detail?: Detail }): Promise<string>;
+  describe(request: { readonly names: readonly string[]; readonly detail?: DescribeDetail }): Promise<string>;
   /** Executions under way end as `cancelled`; upstreams and child processes end with them. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

@@ -28,7 +28,7 @@ import type {
   ReadResult,
   ViewRequest,
 } from "../execution/index.ts";
-import type { Description, Detail } from "../typegen/index.ts";
+import type { Description, DescribeDetail } from "../typegen/index.ts";
 
 /** What a program could do, told without running it; or why it could not run. */
 export type PlanAnswer =
@@ -63,7 +63,7 @@ export interface Gateway extends AsyncDisposable {
     query: SearchRequest,
   ): Promise<SearchResult & { readonly servers: readonly UpstreamStatus[] }>;
   /** TypeScript declarations of tools or whole namespaces; names that do not exist are in the answer, too. */
-  describe(principal: Principal, names: readonly string[], detail: Detail): Promise<Description>;
+  describe(principal: Principal, names: readonly string[], detail: DescribeDetail): Promise<Description>;
   /** Definitions that wait for an operator. For operators' surfaces only: nothing that speaks MCP may touch it. */
   readonly held: HeldDefinitions;
   /** Calls that wait for an operator; likewise. */

@@ -8,7 +8,7 @@ import type { WrittenNetworkPolicy } from "../config/index.ts";
 import { GloveboxError, isJsonObject } from "../domain/index.ts";
 import type { Json } from "../domain/index.ts";
 import type { ExecuteRequest, ViewRequest } from "../execution/index.ts";
-import type { Detail } from "../typegen/index.ts";
+import type { DescribeDetail } from "../typegen/index.ts";
 
 /** What the library takes of an execution: nothing that only the command line may say. */
 interface Taken extends Omit<ExecuteRequest, "principal" | "analysis" | "types"> {
@@ -87,7 +87,7 @@ export function parseNames(raw: unknown): readonly string[] {
 }
 
 /** Throws `REQUEST_INVALID` for what is no level of detail. */
-export function parseDetail(raw: unknown): Detail {
+export function parseDetail(raw: unknown): DescribeDetail {
   if (raw === "brief" || raw === "types" || raw === "full") return raw;
   throw invalid("describe", "detail must be brief, types or full", 'detail: "full"');
 }

@@ -1,4 +1,4 @@
-/** Whatever a server writes into its schemas, the declarations compile, fit its values, and refuse wrong programs. */
+/** For any schemas, the declarations compile, accept valid values, and refuse wrong programs. */
 
 import assert from "node:assert/strict";
 import { it } from "node:test";
@@ -13,7 +13,7 @@ import { schemaToType } from "./types/schema-to-type.ts";
 
 const SEED = 20_261_101;
 
-/** Text that would do harm if it left its comment or its quotes. */
+/** Text that would be harmful outside of its comment or quotes. */
 const hostile = fc.oneof(
   fc.constantFrom("*/ declare const evil: 1; /*", "\n}", '"', "'", "`${1}`", "\\", "\u2028", "//", "@ts-ignore", "<a>"),
   fc.constantFrom(
@@ -98,21 +98,21 @@ const CREATE: Tool = {
   output: { type: "object", properties: { id: { type: "number" } }, required: ["id"] },
 };
 
-/** Multiplied out, a million members: more than the compiler accepts. */
+/** A million members after expansion: more than the compiler accepts. */
 const WIDE: JsonSchema = {
   allOf: ["a", "b", "c"].map((name) => ({
     anyOf: Array.from({ length: 100 }, (_, at) => ({ properties: { [name]: { const: at } } })),
   })),
 };
 
-/** Every line under an expectation must be an error, or the compiler complains about the expectation. */
+/** Every line after `@ts-expect-error` must be an error, or the compiler reports the directive. */
 const PROGRAM = `export async function program(): Promise<number> {
   const made = await demo.create({ title: "a", size: 2 });
   await demo.tool0();
   // @ts-expect-error wrong tool
   await demo.crate({ title: "a" });
   // @ts-expect-error wrong field
-  await demo.create({ title: "a", colour: 1 });
+  await demo.create({ title: "a", color: 1 });
   // @ts-expect-error missing field
   await demo.create({ size: 1 });
   // @ts-expect-error no arguments at all
@@ -152,6 +152,6 @@ it("declares types that compile and accept what their schemas accept", () => {
   assert.equal(output, "", `seed ${SEED}`);
 });
 
-it("would notice a declaration that does not compile", () => {
+it("detects a declaration that does not compile", () => {
   assert.match(compile({ "values.ts": "const v0: { = 1;" }), /values\.ts\(1,13\): error TS1131/);
 });

@@ -1,4 +1,4 @@
-/** Who gets types when servers describe more than there is room for. */
+/** Which tools get types if the declarations are too large. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -21,15 +21,15 @@ const isTyped = (declarations: string, { address }: Tool): boolean =>
 
 describe("an API that is too large", () => {
   const surface = declareApi(SNAPSHOT);
-  it("gives a small server its types, wherever it stands", () => {
+  it("declares the types of a small server, at any position", () => {
     assert.match(surface.declarations, /declare const zeta: \{\n.*\n {2}get\(args: \{\n {4}id: string;/);
     assert.deepEqual([isTyped(surface.declarations, SMALL), isTyped(surface.declarations, LAST)], [true, false]);
     assert.deepEqual([surface.part, surface.loose], [undefined, undefined]);
   });
-  it("is the same for a program that reaches nothing without types", () => {
+  it("is the same for programs that use only tools with types", () => {
     assert.equal(declareApi(SNAPSHOT, { reached: () => [SMALL.address, known(LARGE[0]).address] }), surface);
   });
-  it("has a part for a program that does, in which what it reaches has types and the rest has none", () => {
+  it("declares types only for the tools that a program uses, if it uses one without types", () => {
     const part = declareApi(SNAPSHOT, { reached: () => [LAST.address, LAST.address] });
     const typed = [...LARGE, SMALL].filter((tool) => isTyped(part.declarations, tool));
     assert.deepEqual([typed, part.part, part.loose], [[LAST], LAST.address, undefined]);
@@ -38,7 +38,7 @@ describe("an API that is too large", () => {
       declareApi(SNAPSHOT, { reached: () => [known(LARGE[398]).address] }).declarations,
     );
   });
-  it("names what a program reaches beyond all room", () => {
+  it("lists the used tools that still do not fit", () => {
     const part = declareApi(SNAPSHOT, { reached: () => LARGE.map(({ address }) => address) });
     const untyped = LARGE.filter((tool) => !isTyped(part.declarations, tool)).map(({ address }) => address);
     assert.ok(untyped.length > 0 && untyped.length < LARGE.length);

@@ -1,34 +1,33 @@
-/** The whole typed API of a snapshot: what a program is checked against and what `describe` reads from. */
+/** Declares the whole API of a snapshot: programs are checked against it, and `describe` reads from it. */
 
 import type { ApiSurface, CatalogSnapshot, Namespace, SecretGrants, Tool, ToolAddress } from "../domain/index.ts";
-import { parseToolAddress } from "../domain/index.ts";
+import { defined, parseToolAddress } from "../domain/index.ts";
+import { createRecent } from "../timing/index.ts";
 import { declareLoosely, declareMember, declareNamespace } from "./declare-tool.ts";
-import { HELPER_GLOBALS } from "./helper-globals.ts";
+import { HELPER_GLOBALS, NETWORK_GLOBALS, declareSecrets } from "./globals.ts";
 import { createNamedTypes } from "./types/named-types.ts";
-import { NETWORK_GLOBALS } from "./network-globals.ts";
-import { declareSecrets } from "./secret-globals.ts";
 
-/** What the product itself offers to every program. Looking and reading only; each is a call and counts as one. */
-export const DECLARED_GLOVEBOX = `/** Finds tools and reads results that were too large to be returned. */
+/** Built-in functions of every program. They only read, and each use counts as a call. */
+export const DECLARED_GLOVEBOX = `/** Find tools, and read results that were too large to return. */
 declare const glovebox: {
   search(query?: string | { query?: string; server?: string; effect?: "read" | "write" | "destroy" | "unknown"; limit?: number; cursor?: string }): Promise<{ tools: { name: string; summary: string; effect: string; server: string; upstreamName: string }[]; cursor?: string }>;
-  /** TypeScript declarations of tools or servers, and the shape of a handle. */
+  /** TypeScript declarations of tools or servers, or the shape of a handle. */
   describe(names: string | string[], detail?: "brief" | "types" | "full"): Promise<string>;
   results: {
-    /** The value behind a handle, or a part: \`path\` like a.b[0], a page of items or characters, or what contains the text \`grep\`. A file is { mimeType, bytes, base64, next? }. */
+    /** The value of a handle, or a part of it: \`path\` such as a.b[0], a page of items or characters, or entries that contain \`grep\`. A file is { mimeType, bytes, base64, next? }. */
     read(handle: string, options?: { path?: string; offset?: number; limit?: number; grep?: string }): Promise<any>;
   };
 };`;
 
-/** Past this much text further tools are declared without their types. */
+/** Above this size, further tools are declared without types. */
 export const MAX_API_CHARACTERS = 4 * 1024 * 1024;
 
 const KEPT_SURFACES = 4;
 
 /** Globals that every program has, besides ECMAScript and one namespace per server. */
-export const FIXED_GLOBALS = `/** The JSON value given to \`execute\` as \`input\`. */
+export const FIXED_GLOBALS = `/** The \`input\` of \`execute\`, a JSON value. */
 declare const input: any;
-/** Thrown when a tool fails or a call is refused; \`code\` says why, \`retry\` whether trying again can help. */
+/** Thrown when a tool fails or a call is refused. \`code\` is the reason; \`retry\` is true if a retry can help. */
 declare class ToolError extends Error {
   private constructor();
   readonly code: string;
@@ -37,26 +36,26 @@ declare class ToolError extends Error {
 }
 ${DECLARED_GLOVEBOX}`;
 
-/** A surface, and what found no room for its types in it. */
-interface Declared {
+/** A surface, and the tools that are declared without types. */
+interface SurfaceEntry {
   readonly surface: ApiSurface;
   readonly loose: ReadonlySet<ToolAddress>;
 }
 
-const whole = new Map<string, Declared>();
-const parts = new Map<string, Declared>();
+const whole = createRecent<string, SurfaceEntry>(KEPT_SURFACES);
+const parts = createRecent<string, SurfaceEntry>(KEPT_SURFACES);
 
-/** What a program may be told of beside its tools, and which of them it reaches. */
+/** What to declare besides tools, and which tools need types. */
 export interface ApiOptions {
-  /** Declares `fetch` and what belongs to it. */
+  /** Declares `fetch` and its types. */
   readonly hasNetwork?: boolean;
-  /** What it has as `secrets`. */
+  /** Declared as `secrets`. */
   readonly secrets?: SecretGrants;
-  /** Sees to it that these have their types, if need be instead of others. Asked only when some have found no room. */
+  /** Tools that must have types, if necessary instead of others. Called only if some tools do not fit. */
   readonly reached?: () => readonly ToolAddress[];
 }
 
-/** Equal digests mean equal tools, so a surface is made once and kept for the last few snapshots. */
+/** Cached for the last few snapshots: equal digests mean equal tools. */
 export function declareApi(
   snapshot: CatalogSnapshot,
   { hasNetwork = false, secrets = NO_SECRETS, reached = () => [] }: ApiOptions = {},
@@ -64,27 +63,19 @@ export function declareApi(
   const own = [declareSecrets(secrets), ...(hasNetwork ? [NETWORK_GLOBALS] : [])];
   const key = `${snapshot.digest} ${hasNetwork} ${[...secrets.keys()].join(" ")}`;
   const globals = { own, secrets: [...secrets.keys()] };
-  const all = remember(whole, key, () => createSurface(snapshot, globals));
+  const all = whole.getOr(key, () => createSurface(snapshot, globals));
   if (all.loose.size === 0) return all.surface;
   const wanted = new Set(reached());
   if (wanted.isDisjointFrom(all.loose)) return all.surface;
   const part = snapshot.tools.size === wanted.size ? "" : [...wanted].toSorted().join(" ");
   const { surface, loose } =
-    part === "" ? all : remember(parts, `${key} ${part}`, () => createSurface(snapshot, globals, wanted));
+    part === "" ? all : parts.getOr(`${key} ${part}`, () => createSurface(snapshot, globals, wanted));
   const missing = [...wanted].filter((tool) => loose.has(tool));
-  return Object.freeze({ ...surface, ...(part !== "" && { part }), ...(missing.length > 0 && { loose: missing }) });
+  const partial = { part: part === "" ? undefined : part, loose: missing.length > 0 ? missing : undefined };
+  return Object.freeze({ ...surface, ...defined(partial) });
 }
 
-function remember(kept: Map<string, Declared>, key: string, create: () => Declared): Declared {
-  const declared = kept.get(key) ?? create();
-  kept.delete(key);
-  kept.set(key, declared);
-  const [oldest] = kept.keys();
-  if (kept.size > KEPT_SURFACES && oldest !== undefined) kept.delete(oldest);
-  return declared;
-}
-
-/** What a program has besides tools, and which names of secrets are in it. */
+/** Declarations besides tools, and the names of secrets in them. */
 interface OwnGlobals {
   readonly own: readonly string[];
   readonly secrets: readonly string[];
@@ -92,12 +83,12 @@ interface OwnGlobals {
 
 const NO_SECRETS: SecretGrants = new Map();
 
-/** Namespaces with few tools have their types first, so that one large server takes none from the others. */
+/** Declares namespaces with few tools first, so that a large server does not take the space of the others. */
 function createSurface(
   snapshot: CatalogSnapshot,
   { own, secrets }: OwnGlobals,
   wanted: ReadonlySet<ToolAddress> = new Set(snapshot.tools.keys()),
-): Declared {
+): SurfaceEntry {
   const budget = { left: MAX_API_CHARACTERS, loose: new Set<ToolAddress>() };
   const texts = new Map<Namespace, string>();
   for (const namespace of snapshot.namespaces.toSorted((a, b) => a.tools.length - b.tools.length)) {
@@ -108,12 +99,12 @@ function createSurface(
     snapshot: snapshot.digest,
     declarations: `${[FIXED_GLOBALS, HELPER_GLOBALS, ...own, ...namespaces].join("\n")}\n`,
     namespaces: snapshot.namespaces,
-    ...(secrets.length > 0 && { secrets }),
+    ...defined({ secrets: secrets.length > 0 ? secrets : undefined }),
   });
   return { surface, loose: budget.loose };
 }
 
-interface Budget {
+interface ApiBudget {
   left: number;
   readonly loose: Set<ToolAddress>;
 }
@@ -123,7 +114,7 @@ interface Members {
   readonly wanted: ReadonlySet<ToolAddress>;
 }
 
-function declareWithin(budget: Budget, name: string, { tools, wanted }: Members): string {
+function declareWithin(budget: ApiBudget, name: string, { tools, wanted }: Members): string {
   const types = createNamedTypes(name);
   let typed = 0;
   const members = tools.map((tool) => {
@@ -137,13 +128,13 @@ function declareWithin(budget: Budget, name: string, { tools, wanted }: Members)
   return declareNamespace(name, members, types);
 }
 
-/** What results looked like so far is no promise, so no program is refused for expecting something else. */
+/** Removes the learned shape: it guarantees nothing, so programs must not be refused because of it. */
 function toChecked(tool: Tool): Tool {
   const { learned: _, ...checked } = tool;
   return checked;
 }
 
-/** In the namespace's own order; a method without a tool behind it is left out. */
+/** Returns the tools in the order of the namespace; a method without a tool is skipped. */
 export function toolsOf(snapshot: CatalogSnapshot, namespace: Namespace): readonly Tool[] {
   return namespace.tools.flatMap((name) => {
     const address = parseToolAddress(`${namespace.name}.${name}`);

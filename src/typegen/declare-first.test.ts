@@ -1,4 +1,4 @@
-/** A declaration for a reader with little room: the tool first, then the types that it names, whole or not at all. */
+/** Short declarations: the tool first, then the types it uses, each whole or not at all. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -37,11 +37,11 @@ const USER = `  type User = {
 describe("a tool that is declared first", () => {
   const whole = `${MEMBER}\ndeclare namespace big {\n${TEAM}\n${USER}\n}`;
 
-  it("is followed by the types that it names, nearest first", () => {
+  it("is followed by the types that it uses, nearest first", () => {
     assert.equal(declareToolFirst(TOOL, whole.length), whole);
     assert.equal(compile({ "api.d.ts": whole }), "");
   });
-  it("leaves out whole types where there is no room for them", () => {
+  it("omits whole types that do not fit", () => {
     const one = `${MEMBER}\ndeclare namespace big {\n${TEAM}\n}`;
     assert.equal(declareToolFirst(TOOL, whole.length - 1), one);
     assert.equal(declareToolFirst(TOOL, one.length), one);

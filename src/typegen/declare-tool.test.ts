@@ -33,7 +33,7 @@ const INPUT: JsonSchema = {
 };
 
 describe("a tool is declared", () => {
-  it("briefly, as one comment line", () => {
+  it("as one comment line with detail brief", () => {
     const text = '// github.listIssues({ owner, "per-page"? }) read: Lists issues';
     assert.equal(declareTool(toolOf(INPUT), "brief"), text);
     assert.equal(declareTool(toolOf({ type: "object" }), "brief"), "// github.listIssues() read: Lists issues");
@@ -47,7 +47,7 @@ describe("a tool is declared", () => {
     assert.match(declareTool(tool, "types"), /\/\*\* Lists issues \(read; private, external\) \*\//);
     assert.match(declareTool(tool, "full"), /Effect: read\. Labels: private, external\. /);
   });
-  it("with types and short comments", () => {
+  it("with types and short comments with detail types", () => {
     const tool = toolOf(INPUT, { output: { type: "array", items: {} } });
     assert.equal(
       declareTool(tool, "types"),
@@ -61,7 +61,7 @@ describe("a tool is declared", () => {
 };`,
     );
   });
-  it("in full, with the upstream's own name", () => {
+  it("with the whole description and the upstream name with detail full", () => {
     assert.equal(
       declareTool(toolOf(INPUT), "full"),
       `declare const github: {
@@ -79,18 +79,21 @@ describe("a tool is declared", () => {
 };`,
     );
   });
-  it("in full, with a note when its schema cannot be used to check anything", () => {
+  it("with a note if its schema has a broken reference", () => {
     const dead = { properties: { a: { $ref: "https://example.com/a.json" } } };
     const note = (input: JsonSchema, output: JsonSchema | null) =>
-      /Its .*checked.*/.exec(declareTool(toolOf(input, { output }), "full"))?.[0];
+      /The .*checked.*/.exec(declareTool(toolOf(input, { output }), "full"))?.[0];
     assert.equal(note(INPUT, { $ref: "#/$defs/a", $defs: { a: true } }), undefined);
-    assert.equal(note(dead, null), "Its arguments are not checked: the schema refers to what is not there.");
+    assert.equal(
+      note(dead, null),
+      "The arguments are not checked: the schema has a reference that cannot be resolved.",
+    );
     assert.equal(
       note(dead, dead),
-      "Its arguments and results are not checked: the schema refers to what is not there.",
+      "The arguments and results are not checked: the schema has a reference that cannot be resolved.",
     );
   });
-  it("with what its results have shown, and the note that says so", () => {
+  it("with the learned result type and a note about it", () => {
     const learned = {
       type: ["object"],
       properties: { id: { type: ["number"] } },
@@ -99,13 +102,13 @@ describe("a tool is declared", () => {
     const text = declareTool(toolOf({}, { learned }), "types");
     assert.match(text, /^ {2}\/\*\* Lists issues \(read; learned from 3 results\) \*\/$/m);
     assert.match(text, /Promise<\{\n {4}id\?: number;\n {2}\}>;/);
-    assert.match(declareTool(toolOf({}, { learned }), "full"), /The type of the result is learned from 3 results\./);
+    assert.match(declareTool(toolOf({}, { learned }), "full"), /The result type is learned from 3 results\./);
   });
-  it("without it where the server declares an output", () => {
+  it("without the learned result type if the server declares an output schema", () => {
     const text = declareTool(toolOf({}, { output: { type: "string" }, learned: { description: "learned" } }), "types");
     assert.match(text, /\(read\) \*\/[^]*Promise<string>;/);
   });
-  it("with a quoted method where a plain one would be a constructor", () => {
+  it("with a quoted method name for new", () => {
     const address = known(parseToolAddress("github.new"));
     assert.match(declareTool(toolOf({}, { address }), "types"), /^ {2}"new"\(/m);
   });
@@ -115,11 +118,11 @@ describe("arguments", () => {
   const needy = { required: ["a"] };
   const easy = { properties: { a: true } };
 
-  it("may be left out when an empty object would do", () => {
+  it("are optional if the schema accepts an empty object", () => {
     const inputs = [{}, easy, { anyOf: [needy, easy] }, { allOf: [easy] }, { $ref: "#/$defs/x", $defs: { x: easy } }];
     assert.deepEqual(inputs.map(mark), ["?", "?", "?", "?", "?"]);
   });
-  it("are needed when something in them is", () => {
+  it("are required if the schema refuses an empty object", () => {
     const inputs = [
       needy,
       { anyOf: [needy, needy] },
@@ -128,13 +131,13 @@ describe("arguments", () => {
     ];
     assert.deepEqual(inputs.map(mark), ["", "", "", ""]);
   });
-  it("are needed when the schema is too large, or too circular, to tell", () => {
+  it("are required if the schema is too large or circular to decide", () => {
     assert.deepEqual([{ $ref: "#" }, { allOf: Array.from({ length: 200 }, () => easy) }].map(mark), ["", ""]);
     assert.equal(mark({ allOf: Array.from({ length: 199 }, () => easy) }), "?");
   });
 });
 
-/** What stands behind `args` in the declaration. */
+/** The character after `args` in the declaration. */
 function mark(input: JsonSchema): string {
   return /\(args(\??):/.exec(declareTool(toolOf(input), "types"))?.[1] ?? "none";
 }

@@ -1,4 +1,4 @@
-/** One tool as a method of its namespace, in as much detail as the reader wants. */
+/** Declares one tool as a method of its namespace, with the requested detail. */
 
 import { describeEffect, isJsonObject } from "../domain/index.ts";
 import type { Json, JsonSchema, Tool } from "../domain/index.ts";
@@ -8,8 +8,8 @@ import type { NamedTypes } from "./types/named-types.ts";
 import { hasDeadRef, refOf, resolveRef } from "./types/resolve-ref.ts";
 import { convertSchema, schemaToType } from "./types/schema-to-type.ts";
 
-/** `brief` is one comment line per tool, `types` a declaration, `full` has every word that the server wrote. */
-export type Detail = "brief" | "types" | "full";
+/** `brief`: one comment line per tool. `types`: a declaration. `full`: a declaration with the server's whole description. */
+export type DescribeDetail = "brief" | "types" | "full";
 
 const SUMMARY_LENGTH = 120;
 const DESCRIPTION_LENGTH = 2048;
@@ -18,45 +18,45 @@ const CALL_LENGTH = 400;
 const MAX_BRIEF_NAMES = 12;
 const COMMENT_LENGTH = { types: 120, full: 1000 } as const;
 
-/** Past so many parts of a schema arguments count as needed: less convenient, but never wrong. */
+/** Above this many parts of a schema, arguments count as required: less convenient, but never wrong. */
 const MAX_PARTS = 200;
 
-/** The declaration of one tool that stands alone. */
-export function declareTool(tool: Tool, detail: Detail): string {
+/** Declares a single tool. */
+export function declareTool(tool: Tool, detail: DescribeDetail): string {
   if (detail === "brief") return declareBriefly(tool);
   const types = createNamedTypes(namespaceOf(tool));
   return declareNamespace(namespaceOf(tool), [declareMember(tool, detail, types)], types);
 }
 
-/** The tool before the types that it names, and of those, nearest first, as many as fit: for a reader with little room. */
+/** Declares a tool, followed by as many of the types it uses as fit, nearest first. For short messages. */
 export function declareToolFirst(tool: Tool, maxLength: number): string {
   const types = createNamedTypes(namespaceOf(tool));
   const member = `declare const ${namespaceOf(tool)}: {\n${declareMember(tool, "types", types)}\n};`;
   return [member, ...types.declareWithin(maxLength - member.length, member)].join("\n");
 }
 
-/** A global object with these methods, after the types that they name. */
+/** Declares a global object with these methods, after the types that they use. */
 export function declareNamespace(name: string, members: readonly string[], types: NamedTypes): string {
   return [...types.declare(), `declare const ${name}: {\n${members.join("\n")}\n};`].join("\n");
 }
 
-/** The part of the address before the dot. */
+/** Returns the part of the address before the dot. */
 export function namespaceOf(tool: Tool): string {
   return tool.address.slice(0, tool.address.indexOf("."));
 }
 
-/** One line comment: what to call, with which names, what it does. */
+/** Returns a one-line comment: the call with its argument names, the effect and the summary. */
 export function declareBriefly(tool: Tool): string {
   const kind = [describeEffect(tool), ...(tool.labels ?? [])].join(", ");
   return `// ${tool.address}(${toArgumentNames(tool.input)}) ${kind}: ${toCommentText(tool.summary, SUMMARY_LENGTH)}`;
 }
 
-/** A method that says nothing about its arguments, for when there is no room to say more. */
+/** Declares a method without types, if the declarations are full. */
 export function declareLoosely(tool: Tool): string {
   return `  ${toMethodName(tool)}(args?: Record<string, unknown>): Promise<any>;`;
 }
 
-/** A method with its comment, indented once. What it names is added to `types`. */
+/** Declares a method with its comment, indented once. Adds the types it uses to `types`. */
 export function declareMember(tool: Tool, detail: "types" | "full", types: NamedTypes): string {
   const options = { commentLength: COMMENT_LENGTH[detail], indent: 1, examples: detail === "full" };
   const method = toMethod(tool);
@@ -70,7 +70,7 @@ export function declareMember(tool: Tool, detail: "types" | "full", types: Named
   return `${toComment(tool, detail)}\n  ${toMethodName(tool)}(args${mark}: ${args}): Promise<${output}>;`;
 }
 
-/** The call on one line, without comments: what a program that got it wrong needs to read. */
+/** Returns the call on one line without comments, for errors about wrong arguments. */
 export function toSignature(tool: Tool, maxLength: number): string {
   const type = schemaToType(tool.input, { commentLength: 0, open: "unknown" }).replace(/\n */g, " ");
   const whole = `${tool.address}(${type})`;
@@ -83,7 +83,7 @@ function toMethod(tool: Tool): string {
   return tool.address.slice(tool.address.indexOf(".") + 1);
 }
 
-/** Any name may be a method, but an unquoted `new` would declare a constructor. */
+/** Quotes `new`, which would declare a constructor. */
 function toMethodName(tool: Tool): string {
   const name = toMethod(tool);
   return name === "new" ? quote(name) : name;
@@ -106,22 +106,22 @@ function toComment(tool: Tool, detail: "types" | "full"): string {
     ...lines,
     facts,
     ...toUncheckedNote(tool),
-    ...learned.map((note) => `The type of the result is ${note}.`),
+    ...learned.map((note) => `The result type is ${note}.`),
     call,
   ];
   const written = all.filter((line) => line !== "").map((line) => `   * ${line}`);
   return `  /**\n${written.join("\n")}\n   */`;
 }
 
-/** A schema that cannot be used does not make the tool useless, but the reader should know. */
+/** A schema with broken references cannot be checked; the declaration states it. */
 function toUncheckedNote({ input, output }: Tool): readonly string[] {
   const what = [...(hasDeadRef(input) ? ["arguments"] : []), ...(output && hasDeadRef(output) ? ["results"] : [])];
   return what.length === 0
     ? []
-    : [`Its ${what.join(" and ")} are not checked: the schema refers to what is not there.`];
+    : [`The ${what.join(" and ")} are not checked: the schema has a reference that cannot be resolved.`];
 }
 
-/** A learned shape says in its description where it comes from; it is ours, but the text passes the same gate. */
+/** The description of a learned shape states its origin. It is escaped like all other text. */
 function toLearnedNote({ output, learned }: Tool): readonly string[] {
   const note = output ? undefined : learned?.["description"];
   return typeof note === "string" ? [toCommentText(note, NAME_LENGTH)] : [];
@@ -137,20 +137,20 @@ function toArgumentNames(input: JsonSchema): string {
   return shown.length === 0 ? "" : `{ ${[...shown, ...more].join(", ")} }`;
 }
 
-/** What a call must at least give, ready to be filled in. */
+/** Returns the required arguments as a template. */
 function toNeededArguments(input: JsonSchema): string {
   const required: readonly Json[] = Array.isArray(input["required"]) ? input["required"] : [];
   const names = required.filter((name) => typeof name === "string").slice(0, MAX_BRIEF_NAMES);
   return names.length === 0 ? "" : `{ ${names.map((name) => `${toKey(name)}: …`).join(", ")} }`;
 }
 
-interface Walk {
+interface SchemaWalk {
   readonly root: JsonSchema;
   left: number;
 }
 
-/** Whether an empty object is refused. */
-function needsArguments(schema: Json, walk: Walk): boolean {
+/** True if the schema refuses an empty object. */
+function needsArguments(schema: Json, walk: SchemaWalk): boolean {
   if (walk.left < 1) return true;
   walk.left -= 1;
   if (!isJsonObject(schema)) return schema === false;

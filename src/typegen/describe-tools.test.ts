@@ -1,4 +1,4 @@
-/** The whole API, and the answers to "describe": by tool, by namespace, unknown, too much. */
+/** The whole API, and descriptions by tool and namespace, of unknown names and of too many tools. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -53,7 +53,7 @@ const declared = (name: string): string => `  /** About ${name} (read) */
   ${name.split(".")[1]}(args?: Record<string, unknown>): Promise<string>;`;
 
 describe("the API of a snapshot", () => {
-  it("declares one global per namespace beside the fixed ones", () => {
+  it("declares one global per namespace in addition to the fixed ones", () => {
     const surface = declareApi(SMALL);
     assert.equal(surface.snapshot, SMALL.digest);
     assert.deepEqual(surface.namespaces, SMALL.namespaces);
@@ -66,12 +66,12 @@ declare const git: {\n${declared("git.push")}\n};\n`,
     assert.match(surface.declarations, /^declare const input: any;$/m);
     assert.match(surface.declarations, /^declare class ToolError extends Error \{$/m);
   });
-  it("promises nothing that was only learned", () => {
+  it("does not declare learned result types", () => {
     const tool = { ...toolOf("files.read"), output: null, learned: { type: "string" } };
     const surface = declareApi(snapshotOf("d", [tool]));
     assert.match(surface.declarations, /read\(args\?: Record<string, unknown>\): Promise<any>;/);
   });
-  it("is made once per digest, and forgotten after four others", () => {
+  it("is created once per digest, and dropped after four others", () => {
     const surface = declareApi(SMALL);
     assert.equal(declareApi({ ...SMALL, takenAt: 1 }), surface);
     for (const digit of ["1", "2", "3"]) declareApi({ ...SMALL, digest: digestOf(digit) });
@@ -79,7 +79,7 @@ declare const git: {\n${declared("git.push")}\n};\n`,
     for (const digit of ["1", "2", "3", "4"]) declareApi({ ...SMALL, digest: digestOf(digit) });
     assert.notEqual(declareApi(SMALL), surface);
   });
-  it("stays within its size however much servers describe", () => {
+  it("stays within its size limit for any servers", () => {
     const properties = Object.fromEntries(
       Array.from({ length: 900 }, (_, at) => [`property${at}`, { type: "string" }]),
     );
@@ -91,7 +91,7 @@ declare const git: {\n${declared("git.push")}\n};\n`,
 });
 
 describe("describe", () => {
-  it("answers for a tool and for a whole namespace, each tool once", () => {
+  it("declares a tool or a whole namespace, each tool once", () => {
     assert.deepEqual(describeTools(SMALL, ["git.push", "files", "files.read"], OPTIONS), {
       declarations: `declare const git: {\n${declared("git.push")}\n};
 declare const files: {\n${declared("files.read")}\n${declared("files.write")}\n};\n`,
@@ -99,11 +99,11 @@ declare const files: {\n${declared("files.read")}\n${declared("files.write")}\n}
       unknown: [],
     });
   });
-  it("answers unknown names with the nearest ones", () => {
+  it("suggests the nearest tools for unknown names", () => {
     assert.deepEqual(describeTools(SMALL, ["files.raed", "constructor", 'a"\n// evil'], OPTIONS), {
-      declarations: `// There is no "files.raed". Did you mean files.read?
-// There is no "constructor". Use search to find what there is
-// There is no "a\\" // evil". Use search to find what there is\n`,
+      declarations: `// Unknown name "files.raed". Did you mean files.read?
+// Unknown name "constructor". Use search to find tools
+// Unknown name "a\\" // evil". Use search to find tools\n`,
       tools: [],
       unknown: [
         { name: "files.raed", nearest: ["files.read"] },
@@ -112,7 +112,7 @@ declare const files: {\n${declared("files.read")}\n${declared("files.write")}\n}
       ],
     });
   });
-  it("answers for a namespace without tools, and for every name in it, with what its server has to say", () => {
+  it("explains why a namespace and names in it have no tools", () => {
     const connector = known(parseConnectorId("up"));
     const empty = { name: "billing", connector, summary: "", tools: [] };
     const snapshot = { ...SMALL, namespaces: [...SMALL.namespaces, empty] };
@@ -124,30 +124,30 @@ declare const files: {\n${declared("files.read")}\n${declared("files.write")}\n}
     ]);
     assert.ok(declarations.startsWith(`// ${why}\n// ${why}\ndeclare const git`));
   });
-  it("takes a hundred names and refuses one more", () => {
+  it("accepts 100 names and refuses 101", () => {
     const names = Array.from({ length: 101 }, () => "files.read");
     assert.deepEqual(describeTools(SMALL, names.slice(1), OPTIONS).tools, ["files.read"]);
     assert.throws(() => describeTools(SMALL, names, OPTIONS), { code: "REQUEST_INVALID" });
   });
-  it("answers for the globals that every program has", () => {
+  it("describes the globals of every program", () => {
     const { declarations, tools, unknown } = describeTools(SMALL, ["glovebox", "git.push"], OPTIONS);
     assert.match(declarations, /^declare class ToolError[^]*^declare const console[^]*^declare const git: \{$/m);
     assert.deepEqual({ tools, unknown }, { tools: ["git.push"], unknown: [] });
   });
-  it("answers nothing with nothing", () => {
+  it("returns an empty description for no names", () => {
     assert.deepEqual(describeTools(SMALL, [], OPTIONS), { declarations: "", tools: [], unknown: [] });
   });
-  it("shortens, then counts, what is too much to read", () => {
+  it("shortens tools to one line, then counts them, above the size limit", () => {
     const tools = Array.from({ length: 2000 }, (_, at) => toolOf(`big.tool${at}`));
     const { declarations } = describeTools(snapshotOf("c", tools), ["big"], OPTIONS);
     assert.ok(declarations.length < MAX_DESCRIBED_CHARACTERS * 1.1);
-    assert.match(declarations, /^\/\/ The answer is full: the tools below have one line each\./m);
-    assert.match(declarations, /^\/\/ \d+ more tools are not shown; use search, then describe them by name$/m);
+    assert.match(declarations, /^\/\/ The size limit is reached: the tools below have one line each\./m);
+    assert.match(declarations, /^\/\/ \d+ more tools are not shown\. Use search, then describe them by name\.$/m);
   });
 });
 
 describe("the helpers of the sandbox", () => {
-  it("are described with the other globals, and are part of the whole API", () => {
+  it("are described with the other globals and are part of the API", () => {
     const { declarations } = describeTools(SMALL, ["glovebox"], OPTIONS);
     assert.equal(declarations.split("declare function sum").length, 2);
     assert.ok(declareApi(SMALL).declarations.includes("declare function groupBy<T>"));

@@ -1,27 +1,25 @@
-/** Answers "what is this and how do I call it" for names that a model asks about. */
+/** Describes tools, namespaces and globals by name, for `describe`. */
 
 import { GloveboxError, describeWithheld, parseToolAddress } from "../domain/index.ts";
 import type { CatalogSnapshot, ConnectorId, SecretGrants, Tool, ToolAddress } from "../domain/index.ts";
 import { FIXED_GLOBALS, toolsOf } from "./declare-api.ts";
 import { declareBriefly, declareMember, declareNamespace, namespaceOf } from "./declare-tool.ts";
-import type { Detail } from "./declare-tool.ts";
+import type { DescribeDetail } from "./declare-tool.ts";
 import { toCommentText } from "./escape-text.ts";
-import { HELPER_GLOBALS } from "./helper-globals.ts";
+import { HELPER_GLOBALS, NETWORK_GLOBALS, declareSecrets } from "./globals.ts";
 import { createNamedTypes } from "./types/named-types.ts";
-import { NETWORK_GLOBALS } from "./network-globals.ts";
 import type { NamedTypes } from "./types/named-types.ts";
-import { declareSecrets } from "./secret-globals.ts";
 
-/** How to describe, and whom to ask about names that do not exist. */
+/** How to describe, and how to explain unknown names. */
 export interface DescribeOptions {
-  readonly detail: Detail;
-  /** The nearest existing addresses, best first. */
+  readonly detail: DescribeDetail;
+  /** Returns the nearest existing addresses, best first. */
   readonly findNearest: (name: string) => readonly ToolAddress[];
-  /** Why a server offers nothing at the moment, and what to do. */
+  /** Explains why a server has no tools at the moment, with the remedy. */
   readonly explainEmpty: (connector: ConnectorId) => string;
-  /** Whether programs have `fetch`. */
+  /** True if programs have `fetch`. */
   readonly hasNetwork?: boolean;
-  /** What they have as `secrets`. */
+  /** Declared as `secrets`. */
   readonly secrets?: SecretGrants;
 }
 
@@ -29,13 +27,13 @@ export interface DescribeOptions {
 export interface UnknownName {
   readonly name: string;
   readonly nearest: readonly ToolAddress[];
-  /** Why it is not offered although its server lists it, and what an operator can do. */
+  /** Why the tool is withheld, and what an operator can do. */
   readonly withheld?: string;
-  /** Why the server of this name offers nothing at all. */
+  /** Why the server of this name has no tools. */
   readonly empty?: string;
 }
 
-/** `declarations` says everything, unknown names included; the rest is the same for programs to read. */
+/** `declarations` is complete, unknown names included; the other fields repeat it as data. */
 export interface Description {
   readonly declarations: string;
   readonly tools: readonly ToolAddress[];
@@ -43,39 +41,39 @@ export interface Description {
 }
 
 const MAX_NAMES = 100;
-/** About 25 000 tokens: more would not be read, only paid for. Tools past it get one line each, then none. */
+/** About 25,000 tokens. Further tools get one line each, then none. */
 export const MAX_DESCRIBED_CHARACTERS = 100_000;
 
-/** Kept free for the single lines of tools whose declarations do not fit any more. */
+/** Reserved for the single lines of tools whose declarations do not fit. */
 const LINES_CHARACTERS = 20_000;
 
 const MAX_NAME_LENGTH = 260;
 const MAX_HINT_LENGTH = 1000;
 
-/** No server can be called so; it stands for what every program has besides its servers. */
+/** A reserved name that describes the globals of every program. */
 const OWN_NAME = "glovebox";
 const SHARED_GLOBALS = `${FIXED_GLOBALS}
 ${HELPER_GLOBALS}
-/** Lines come back with the result, in order. */
+/** Lines are returned with the result, in order. */
 declare const console: Record<"log" | "info" | "warn" | "error" | "debug", (...values: unknown[]) => void>;
-// Also there: setTimeout, URL, URLSearchParams, TextEncoder, TextDecoder, structuredClone, atob, btoa, crypto.randomUUID.`;
-const RESULT = "The result is what the program returns, or its last expression.";
+// Also available: setTimeout, URL, URLSearchParams, TextEncoder, TextDecoder, structuredClone, atob, btoa, crypto.randomUUID.`;
+const RESULT = "The result is the returned value, or the value of the last expression.";
 
 function declareOwn({ hasNetwork = false, secrets }: DescribeOptions): string {
-  if (!hasNetwork) return `${SHARED_GLOBALS}\n// Not there: network, files, modules. ${RESULT}`;
+  if (!hasNetwork) return `${SHARED_GLOBALS}\n// Not available: network, files, modules. ${RESULT}`;
   const granted = secrets && secrets.size > 0 ? [declareSecrets(secrets)] : [];
-  return [SHARED_GLOBALS, NETWORK_GLOBALS, ...granted, `// Not there: files, modules. ${RESULT}`].join("\n");
+  return [SHARED_GLOBALS, NETWORK_GLOBALS, ...granted, `// Not available: files, modules. ${RESULT}`].join("\n");
 }
 
-/** A name is a tool's address, a namespace, which stands for all of its tools, or `glovebox` for the other globals. */
+/** A name is the address of a tool, a namespace (all of its tools), or `glovebox` (the other globals). */
 export function describeTools(
   snapshot: CatalogSnapshot,
   names: readonly string[],
   options: DescribeOptions,
 ): Description {
   if (names.length > MAX_NAMES) {
-    throw new GloveboxError("REQUEST_INVALID", `At most ${MAX_NAMES} names can be described at once`, {
-      hint: "Ask for a whole namespace, or in several steps",
+    throw new GloveboxError("REQUEST_INVALID", `describe takes at most ${MAX_NAMES} names, not ${names.length}`, {
+      hint: "Describe a whole namespace, or use several calls",
     });
   }
   const tools = new Map<ToolAddress, Tool>();
@@ -119,18 +117,18 @@ function toUnknown(
 function toHint({ name, nearest, withheld, empty }: UnknownName): string {
   if (withheld !== undefined) return `// ${withheld}`;
   if (empty !== undefined) return `// ${empty}`;
-  const remedy = nearest.length === 0 ? "Use search to find what there is" : `Did you mean ${nearest.join(", ")}?`;
-  return `// There is no ${JSON.stringify(name)}. ${remedy}`;
+  const remedy = nearest.length === 0 ? "Use search to find tools" : `Did you mean ${nearest.join(", ")}?`;
+  return `// Unknown name ${JSON.stringify(name)}. ${remedy}`;
 }
 
-interface Declared {
+interface NamespaceMembers {
   readonly members: string[];
   readonly types: NamedTypes;
 }
 
-/** First whole declarations while they fit, then single lines, then only how many are missing. */
-function declareAll(tools: readonly Tool[], detail: Detail): readonly string[] {
-  const namespaces = new Map<string, Declared>();
+/** Returns whole declarations while they fit, then single lines, then only the number of missing tools. */
+function declareAll(tools: readonly Tool[], detail: DescribeDetail): readonly string[] {
+  const namespaces = new Map<string, NamespaceMembers>();
   const lines: string[] = [];
   let left = MAX_DESCRIBED_CHARACTERS;
   let missing = 0;
@@ -146,16 +144,16 @@ function declareAll(tools: readonly Tool[], detail: Detail): readonly string[] {
     .filter(([, { members }]) => members.length > 0)
     .map(([name, { members, types }]) => declareNamespace(name, members, types));
   const more = detail !== "brief" && lines.length > 0 ? [CUT_NOTE] : [];
-  const rest = missing === 0 ? [] : [`// ${missing} more tools are not shown; use search, then describe them by name`];
+  const rest = missing === 0 ? [] : [`// ${missing} more tools are not shown. Use search, then describe them by name.`];
   return [...declared, ...more, ...lines, ...rest];
 }
 
 const CUT_NOTE =
-  "// The answer is full: the tools below have one line each. Describe them by name to read their types.";
+  "// The size limit is reached: the tools below have one line each. Describe them by name to read their types.";
 
-/** How many characters the declaration took; 0 when it does not fit, and then nothing of it is kept. */
+/** Returns the size of the declaration, or 0 if it does not fit; then nothing is added. */
 function declareInto(
-  namespaces: Map<string, Declared>,
+  namespaces: Map<string, NamespaceMembers>,
   tool: Tool,
   { detail, left }: { readonly detail: "types" | "full"; readonly left: number },
 ): number {

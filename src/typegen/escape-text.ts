@@ -1,14 +1,14 @@
 /**
- * The only ways for a server's words into generated text: a quoted literal or a comment. Both are one line, show
- * what is invisible, and cannot end early, so no server writes a declaration of its own.
+ * Text of servers enters declarations only as a quoted literal or a comment. Both are one line, show invisible
+ * characters, and cannot end early, so a server cannot inject a declaration.
  */
 
 const IDENTIFIER = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
 
-/** Everything that a terminal, an editor or the compiler may take for something else than a visible character. */
+/** Characters that a terminal, an editor or the compiler may not treat as visible characters. */
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
-/** A string literal with exactly this value; invisible characters appear as escapes. */
+/** Returns a string literal with exactly this value; invisible characters are escaped. */
 export function quote(text: string): string {
   return JSON.stringify(text).replace(INVISIBLE, (found) => {
     const units = Array.from({ length: found.length }, (_, at) => found.charCodeAt(at));
@@ -16,14 +16,14 @@ export function quote(text: string): string {
   });
 }
 
-/** The name of a property as it is written in a type. */
+/** Returns a property name as written in a type. */
 export function toKey(name: string): string {
   return IDENTIFIER.test(name) ? name : quote(name);
 }
 
 /**
- * Text for the inside of a comment. Tags are shown as plain text, since they would look like orders. A star and a slash cannot end it, a line break cannot leave it, and
- * `@ts-ignore` and its like lose their power over the line below.
+ * Returns text for the inside of a comment. Tags are shown as plain text, because they would look like instructions. The
+ * comment cannot be ended or left by a line break, and `@ts-ignore` and similar directives are disabled.
  */
 export function toCommentText(text: string, maxLength: number): string {
   const visible = text

@@ -1,8 +1,8 @@
-/** The front door of `typegen`: snapshots and schemas as TypeScript declarations. */
+/** The interface of `typegen`: TypeScript declarations for snapshots and schemas. */
 
 export { declareApi } from "./declare-api.ts";
 export { declareToolFirst, toSignature } from "./declare-tool.ts";
-export type { Detail } from "./declare-tool.ts";
+export type { DescribeDetail } from "./declare-tool.ts";
 export { describeTools } from "./describe-tools.ts";
 export type { Description } from "./describe-tools.ts";
 export { outlineShape } from "./outline-shape.ts";

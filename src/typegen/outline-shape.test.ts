@@ -1,4 +1,4 @@
-/** What a reader learns about a value without seeing it, and what a huge value cannot cost. */
+/** Outlines of values without their contents, in bounded time. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -12,7 +12,7 @@ const outlines = (cases: readonly (readonly [Json, string])[]): void => {
 };
 
 describe("an outline", () => {
-  it("names fields and types, never values", () => {
+  it("contains fields and types, never values", () => {
     outlines([
       [null, "null"],
       ["secret", "string"],
@@ -28,7 +28,7 @@ describe("an outline", () => {
       [[{ a: 1 }, 2], "(number | { a: number })[] (2)"],
     ]);
   });
-  it("gets shallower, then shorter, until it fits", () => {
+  it("loses levels, then characters, until it fits", () => {
     const value = { first: { second: { third: 1 } } };
     assert.equal(outlineShape(value, 47), "{ first: { second: { third: number } } }");
     assert.equal(outlineShape(value, 40), "{ first: { second: { third: number } } }");
@@ -38,7 +38,7 @@ describe("an outline", () => {
     assert.equal(outlineShape(value, 3), "{ …");
     assert.equal(outlineShape(value, 0), "");
   });
-  it("never takes more characters than it may", () => {
+  it("never exceeds its maximum length", () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.nat(200), (value, maxChars) => {
         assert.ok(outlineShape(JSON.parse(JSON.stringify(value)), maxChars).length <= maxChars);
@@ -46,12 +46,12 @@ describe("an outline", () => {
       { numRuns: 300 },
     );
   });
-  it("counts the fields that it does not show", () => {
+  it("counts fields that are not shown", () => {
     const wide = Object.fromEntries(Array.from({ length: 103 }, (_, at) => [`k${at}`, at]));
     assert.match(outlineShape(wide, 5000), /k99: number; … 3 more \}$/);
     assert.match(outlineShape({ ["x".repeat(70)]: 1 }, 5000), /^\{ "x{59}…": number \}$/);
   });
-  it("of a huge or deep value looks at a part of it only", () => {
+  it("uses only a part of a huge or deep value", () => {
     const rows = Array.from({ length: 300_000 }, (_, id) => ({ id, tags: ["a"] }));
     assert.equal(outlineShape(rows, 1000), "{ id: number; tags: string[] (1) }[] (300000)");
     const deep = JSON.parse(`${"[".repeat(1000)}${"]".repeat(1000)}`);

@@ -1,6 +1,6 @@
 /**
- * The outline of a value: which fields of which types, how many items, no values. For a reader who must decide what to
- * ask of a result that is too large to show. Bounded: only a part of a large value is looked at.
+ * The outline of a value: fields, types and numbers of items, but no values. It helps to decide what to read of a result
+ * that is too large to show. Bounded: only a part of a large value is used.
  */
 
 import { isJsonObject } from "../domain/index.ts";
@@ -13,21 +13,21 @@ const MAX_ITEMS = 50;
 const MAX_FIELDS = 100;
 const MAX_KEY = 60;
 
-/** Everything that was seen in one place; arrays and objects there are laid upon each other. */
-interface Place {
+/** All values at one path; arrays and objects there are merged. */
+interface ValueOutline {
   readonly scalars: Set<string>;
   objects: number;
-  readonly fields: Map<string, Place & { seen: number }>;
+  readonly fields: Map<string, ValueOutline & { seen: number }>;
   hiddenFields: number;
   arrays: number;
   shortest: number;
   longest: number;
-  item?: Place;
+  item?: ValueOutline;
 }
 
-/** Such as `{ items: { id: number; name?: string }[] (120); next: string | null }`, in at most `maxChars` characters. */
+/** Returns for example `{ items: { id: number }[] (120); next: string | null }`, in at most `maxChars` characters. */
 export function outlineShape(value: Json, maxChars: number): string {
-  const place = createPlace();
+  const place = createOutline();
   look(value, place, { depth: 0, budget: { nodes: MAX_NODES } });
   let text = "";
   for (let depth = MAX_DEPTH; depth >= 0; depth -= 1) {
@@ -37,35 +37,35 @@ export function outlineShape(value: Json, maxChars: number): string {
   return maxChars < 1 ? "" : `${text.slice(0, maxChars - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
-function createPlace(): Place {
+function createOutline(): ValueOutline {
   return { scalars: new Set(), objects: 0, fields: new Map(), hiddenFields: 0, arrays: 0, shortest: 0, longest: 0 };
 }
 
-interface Look {
+interface OutlineScope {
   readonly depth: number;
   readonly budget: { nodes: number };
 }
 
-function look(value: Json, place: Place, { depth, budget }: Look): void {
+function look(value: Json, place: ValueOutline, { depth, budget }: OutlineScope): void {
   budget.nodes -= 1;
   if (Array.isArray(value)) return lookAtItems(value, place, { depth: depth + 1, budget });
   if (isJsonObject(value)) return lookAtFields(value, place, { depth: depth + 1, budget });
   place.scalars.add(value === null ? "null" : typeof value);
 }
 
-function lookAtItems(items: readonly Json[], place: Place, inside: Look): void {
+function lookAtItems(items: readonly Json[], place: ValueOutline, inside: OutlineScope): void {
   place.shortest = place.arrays === 0 ? items.length : Math.min(place.shortest, items.length);
   place.longest = Math.max(place.longest, items.length);
   place.arrays += 1;
   if (inside.depth > MAX_DEPTH) return;
   for (const item of items.slice(0, MAX_ITEMS)) {
     if (inside.budget.nodes < 1) return;
-    place.item ??= createPlace();
+    place.item ??= createOutline();
     look(item, place.item, inside);
   }
 }
 
-function lookAtFields(value: { readonly [key: string]: Json }, place: Place, inside: Look): void {
+function lookAtFields(value: { readonly [key: string]: Json }, place: ValueOutline, inside: OutlineScope): void {
   place.objects += 1;
   if (inside.depth > MAX_DEPTH) return;
   const keys = Object.keys(value);
@@ -75,7 +75,7 @@ function lookAtFields(value: { readonly [key: string]: Json }, place: Place, ins
       place.hiddenFields = Math.max(place.hiddenFields, keys.length - at);
       return;
     }
-    const field = known ?? { ...createPlace(), seen: 0 };
+    const field = known ?? { ...createOutline(), seen: 0 };
     field.seen += 1;
     place.fields.set(key, field);
     look(value[key] ?? null, field, inside);
@@ -83,7 +83,7 @@ function lookAtFields(value: { readonly [key: string]: Json }, place: Place, ins
   place.hiddenFields = Math.max(place.hiddenFields, keys.length - MAX_FIELDS);
 }
 
-function print(place: Place, depth: number): string {
+function print(place: ValueOutline, depth: number): string {
   const parts = [...place.scalars].filter((kind) => kind !== "null").toSorted();
   if (place.objects > 0) parts.push(printFields(place, depth));
   if (place.arrays > 0) parts.push(printItems(place, depth));
@@ -91,7 +91,7 @@ function print(place: Place, depth: number): string {
   return parts.length === 0 ? "unknown" : parts.join(" | ");
 }
 
-function printFields({ fields, objects, hiddenFields }: Place, depth: number): string {
+function printFields({ fields, objects, hiddenFields }: ValueOutline, depth: number): string {
   if (fields.size === 0 && hiddenFields === 0) return "{}";
   if (depth < 1) return "{ … }";
   const lines = [...fields].map(([key, field]) => {
@@ -102,7 +102,7 @@ function printFields({ fields, objects, hiddenFields }: Place, depth: number): s
   return `{ ${[...lines, ...more].join("; ")} }`;
 }
 
-function printItems({ item, shortest, longest }: Place, depth: number): string {
+function printItems({ item, shortest, longest }: ValueOutline, depth: number): string {
   const count = shortest === longest ? `(${longest})` : `(${shortest} to ${longest})`;
   if (!item) return `unknown[] ${count}`;
   const text = depth < 1 ? "…" : print(item, depth - 1);

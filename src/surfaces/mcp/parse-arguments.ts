@@ -5,7 +5,7 @@ import * as z from "zod";
 import type { SearchRequest } from "../../catalog/index.ts";
 import { DEFAULT_LIMITS, GloveboxError } from "../../domain/index.ts";
 import type { Json, Limits, ResultQuery } from "../../domain/index.ts";
-import type { Detail } from "../../typegen/index.ts";
+import type { DescribeDetail } from "../../typegen/index.ts";
 import { MAX_NAMES, MAX_PAGE } from "./definitions.ts";
 
 const MAX_GREP_CHARS = 1_000;
@@ -14,7 +14,7 @@ const MAX_KEY_CHARS = 256;
 /** Names with a level of detail. */
 export interface DescribeArguments {
   readonly names: readonly string[];
-  readonly detail: Detail;
+  readonly detail: DescribeDetail;
 }
 
 /** A program with what it is given; the language is checked and then dropped, TypeScript being a superset. */

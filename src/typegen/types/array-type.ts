@@ -1,9 +1,9 @@
-/** Arrays and tuples. Draft-07 writes a tuple as a list in `items`, 2020-12 as `prefixItems`. */
+/** Arrays and tuples. A tuple is an array in `items` in draft-07, and `prefixItems` in 2020-12. */
 
 import type { Json, JsonObject } from "../../domain/index.ts";
 import { isMark } from "./definitions.ts";
 import { enter } from "./scope.ts";
-import type { Scope } from "./scope.ts";
+import type { TypeScope } from "./scope.ts";
 import { enclose, single } from "./type-text.ts";
 import type { TypeText } from "./type-text.ts";
 
@@ -14,8 +14,8 @@ interface TupleParts {
   readonly rest: Json;
 }
 
-/** `T[]`, or a tuple whose members are optional from `minItems` on. */
-export function toArrayType(schema: JsonObject, outside: Scope): TypeText {
+/** Returns `T[]`, or a tuple whose members after `minItems` are optional. */
+export function toArrayType(schema: JsonObject, outside: TypeScope): TypeText {
   const scope = enter(outside);
   const tuple = toTupleParts(schema);
   if (!tuple) return single(toListText(scope.toType(schema["items"] ?? true, scope)));

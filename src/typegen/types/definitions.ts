@@ -1,36 +1,36 @@
 /**
- * What references lead to. Each target is converted once; where it is used stands a mark, which a later step replaces
- * by a name or by the text itself. That keeps recursion finite and definitions that double at every level small.
+ * The targets of references. Each is converted once. Every use is a mark that a later step replaces by a name or by the
+ * text. That keeps recursion finite, and definitions that double at every level small.
  */
 
 import { single } from "./type-text.ts";
 import type { TypeText } from "./type-text.ts";
 
-/** Around the number of a definition. Servers cannot write it: control characters appear escaped or not at all. */
+/** Encloses the number of a definition. Servers cannot write it, because control characters are escaped or removed. */
 const MARK = "\u0001";
 const MARKS = /\u0001(\d+)\u0001/g;
 
-/** Shorter types are written out wherever they are used: a name would say less and cost as much. */
+/** Shorter types are written inline: a name would be as long and less clear. */
 const SHORT_TEXT = 60;
-/** What an unfinished type may have once multiplied out is not known; two of them are too many. */
+/** Assumed for an unfinished type, whose expanded width is unknown; two of them are too many. */
 const UNKNOWN_WIDTH = 32;
 
-/** One target of references. */
+/** The target of a reference. */
 export interface Definition {
   readonly id: number;
   readonly ref: string;
-  /** Absent while it is being converted: a use of it then is a recursion. */
+  /** Absent during its conversion; a use is a recursion then. */
   type?: TypeText;
   isRecursive: boolean;
 }
 
-/** A finished conversion, with marks in its text. */
-export interface Converted {
+/** A converted type, with marks in its text. */
+export interface ConvertedType {
   readonly type: TypeText;
   readonly definitions: readonly Definition[];
 }
 
-/** What to write where the definition is used. */
+/** Returns the type to write at a use of the definition. */
 export function useDefinition(definition: Definition): TypeText {
   const { id, type } = definition;
   if (!type) {
@@ -42,17 +42,17 @@ export function useDefinition(definition: Definition): TypeText {
   return isShort && !definition.isRecursive ? type : { ...single(`${MARK}${id}${MARK}`), width: type.width };
 }
 
-/** True while some reference in it has no text yet. */
+/** True if the text contains marks. */
 export function hasMarks(text: string): boolean {
   return text.includes(MARK);
 }
 
-/** True for a text that is one reference and nothing else. */
+/** True if the text is a single mark. */
 export function isMark(text: string): boolean {
   return /^\u0001\d+\u0001$/.test(text);
 }
 
-/** How often each definition is used in these texts. */
+/** Counts the uses of each definition. */
 export function countUses(texts: readonly string[]): ReadonlyMap<number, number> {
   const uses = new Map<number, number>();
   for (const text of texts) {
@@ -61,7 +61,7 @@ export function countUses(texts: readonly string[]): ReadonlyMap<number, number>
   return uses;
 }
 
-/** Puts text in the place of every mark, indented like the line it comes into; `indent` is that of the first line. */
+/** Replaces every mark, indented like its line; `indent` is that of the first line. */
 export function fillMarks(text: string, indent: string, write: (id: number) => TypeText): string {
   return text.replace(MARKS, (found: string, id: string, at: number) => {
     const written = write(Number(id));
@@ -74,7 +74,7 @@ export function fillMarks(text: string, indent: string, write: (id: number) => T
   });
 }
 
-/** Not where it is the whole type of a property, of an array or of everything. */
+/** False where the type is the whole type of a property or an array, or the only type. */
 function needsParentheses(type: TypeText, before: string, after: string | undefined): boolean {
   const isCompound = type.kind === "union" || type.text.includes(" & ");
   const isWhole = (before === "" || before === ": " || before.endsWith("<")) && /^[;>]?$/.test(after ?? "");

@@ -1,4 +1,4 @@
-/** References become names: recursion compiles, shared definitions are written once, and real schemas fit their values. */
+/** Named types: recursion compiles, shared definitions are declared once, and real schemas accept their values. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -80,7 +80,7 @@ const OTHER: JsonSchema = {
 };
 
 describe("schemas with references", () => {
-  it("become declarations that compile and accept what the schemas accept", () => {
+  it("become declarations that compile and accept valid values", () => {
     const graphs = fc.sample(graph, { numRuns: 150, seed: SEED });
     const real = Object.entries(REAL_WORLD);
     const tools: Tool[] = [
@@ -114,7 +114,7 @@ describe("a name", () => {
     return declarations.slice(declarations.indexOf("declare namespace"));
   };
 
-  it("is given once to what several tools share", () => {
+  it("is declared once for a definition that several tools share", () => {
     assert.equal(
       declared(TREE, TREE),
       `declare namespace demo {
@@ -135,15 +135,15 @@ declare const demo: {
 `,
     );
   });
-  it("is another one for what is only called the same", () => {
+  it("differs for different definitions of the same name", () => {
     const types = declared(TREE, OTHER, TREE).match(/^ {2}type .*$/gm);
     assert.deepEqual(types, ["  type Tree = {", "  type Tool1ArgsTree = {"]);
   });
-  it("of a schema that contains itself is that of the method", () => {
+  it("is derived from the method for a schema that contains itself", () => {
     const self: JsonSchema = { type: "object", properties: { inner: { $ref: "#" }, note: { type: "string" } } };
     assert.match(declared(self, TREE, TREE, TREE), /^ {2}type Tool0Args = \{\n {4}inner\?: demo\.Tool0Args;$/m);
   });
-  it("is not given to what is used once, or is short", () => {
+  it("is not used for definitions that are short or used once", () => {
     const $defs = {
       once: { type: "object", properties: { a: { type: "string" } } },
       short: { type: ["string", "null"] },
@@ -164,7 +164,7 @@ declare const demo: {
 };`,
     );
   });
-  it("never hides a type that the text itself uses", () => {
+  it("never shadows a type that the declarations use", () => {
     const list = { type: "object", properties: { next: { $ref: "#/$defs/array" }, all: { items: { type: [] } } } };
     const input = { type: "object", properties: { a: { $ref: "#/$defs/array" } }, $defs: { array: list } };
     assert.match(declareTool(toolOf("demo.it", { input }), "types"), /type TypeArray = /);

@@ -1,40 +1,40 @@
 /**
- * The named types of one namespace: `github.Issue`. What is recursive or used twice is written once and called by its
- * name; tools of one server that share a definition share the name.
+ * The named types of one namespace, such as `github.Issue`. A type that is recursive or used twice gets a name; tools of
+ * one server that share a definition share the name.
  */
 
 import { countUses, fillMarks } from "./definitions.ts";
-import type { Converted, Definition } from "./definitions.ts";
+import type { ConvertedType, Definition } from "./definitions.ts";
 import { single } from "./type-text.ts";
 import type { TypeText } from "./type-text.ts";
 
-/** Names for what the tools of one namespace refer to. */
+/** The named types of the tools of one namespace. */
 export interface NamedTypes {
-  /** The finished text of a type, after the types it needs have got names; `owner` tells equal names apart. */
-  finish(converted: Converted, owner: string, indent: string): string;
-  /** Characters of all declarations so far. */
+  /** Returns the text of a type and names the types it needs; `owner` resolves name conflicts. */
+  finish(converted: ConvertedType, owner: string, indent: string): string;
+  /** The size of all declarations in characters. */
   size(): number;
-  /** How many there are; `cut` takes back all after that many. */
+  /** The number of types; `cut` removes all after that many. */
   count(): number;
   cut(count: number): void;
-  /** The namespace that holds them, or nothing. */
+  /** Returns the declaration of the namespace, or nothing without types. */
   declare(): readonly string[];
-  /** The same with at most so many characters: those that `text` names come first, then what they name. */
+  /** The same within `room` characters: first the types that `text` uses, then the types that those use. */
   declareWithin(room: number, text: string): readonly string[];
 }
 
 const MAX_NAME = 60;
-/** Words that mean something else when a dot follows them in a type. An address has no underscore. */
+/** Words with a special meaning before a dot in a type. They get an underscore, which no address has. */
 const AWKWARD = new Set("abstract asserts infer is keyof readonly unique".split(" "));
-/** Types that the generated text itself uses; a server's own would hide them inside the namespace. */
+/** Types that declarations use; a server's type of the same name would shadow them inside the namespace. */
 const TAKEN = new Set(["Array", "Record", "Promise"]);
 
-/** Starts without any. */
+/** Starts without types. */
 export function createNamedTypes(namespace: string): NamedTypes {
   const types = new Map<string, string>();
   const prefix = AWKWARD.has(namespace) ? `${namespace}_` : namespace;
 
-  function finish(converted: Converted, owner: string, indent: string): string {
+  function finish(converted: ConvertedType, owner: string, indent: string): string {
     const named = findNamed(converted);
     const byId = new Map(converted.definitions.map((definition) => [definition.id, definition]));
     for (let attempt = 0; ; attempt += 1) {
@@ -76,7 +76,7 @@ function wrap(prefix: string, lines: readonly string[]): readonly string[] {
   return lines.length === 0 ? [] : [`declare namespace ${prefix} {\n${lines.join("\n")}\n}`];
 }
 
-/** Breadth first from what the text names. */
+/** Breadth first from the types that the text uses. */
 function orderByUse(types: ReadonlyMap<string, string>, prefix: string, text: string): readonly string[] {
   const found = new Set<string>();
   const read = (part: string): void => {
@@ -92,7 +92,7 @@ function orderByUse(types: ReadonlyMap<string, string>, prefix: string, text: st
 }
 
 /** Without names: a type that is used twice is written twice, a recursion ends in the open type. */
-export function writeOut({ type, definitions }: Converted, indent: string, otherwise: TypeText): string {
+export function writeOut({ type, definitions }: ConvertedType, indent: string, otherwise: TypeText): string {
   const byId = new Map(definitions.map((definition) => [definition.id, definition]));
   const open = new Set<number>();
   let left = MAX_WRITTEN_OUT;
@@ -110,12 +110,12 @@ export function writeOut({ type, definitions }: Converted, indent: string, other
 
 const MAX_WRITTEN_OUT = 32 * 1024;
 
-function findNamed({ type, definitions }: Converted): readonly Definition[] {
+function findNamed({ type, definitions }: ConvertedType): readonly Definition[] {
   const uses = countUses([type.text, ...definitions.map((definition) => definition.type?.text ?? "")]);
   return definitions.filter(({ id, isRecursive }) => uses.has(id) && (isRecursive || (uses.get(id) ?? 0) > 1));
 }
 
-/** A definition without a name is used once and never inside itself, so writing it out comes to an end. */
+/** A definition without a name is used once and is not recursive, so this terminates. */
 function writerOf(
   byId: ReadonlyMap<number, Definition>,
   names: ReadonlyMap<number, string>,
@@ -144,7 +144,7 @@ function nameAll(named: readonly Definition[], owner: string, attempt: number): 
   return names;
 }
 
-/** From the last step of a reference; empty when nothing of it can be part of a name. */
+/** Derives a name from the last step of a reference; "" if it has no usable characters. */
 function toTypeName(ref: string): string {
   const last = ref.slice(ref.search(/[^/#]*$/));
   const words = last.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");

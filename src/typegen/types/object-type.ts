@@ -1,4 +1,4 @@
-/** Objects: properties with their comments, index signatures, and what to do when there are too many of them. */
+/** Objects: properties with comments, index signatures, and bounds on both. */
 
 import { isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
@@ -7,25 +7,25 @@ import { quote, toKey } from "../escape-text.ts";
 import { toPropertyComment } from "./property-comment.ts";
 import { resolveRef } from "./resolve-ref.ts";
 import { enter, spend } from "./scope.ts";
-import type { Scope } from "./scope.ts";
+import type { TypeScope } from "./scope.ts";
 import { open, single, unite } from "./type-text.ts";
 import type { TypeText } from "./type-text.ts";
 
-/** No program writes a longer name. Such a property is reachable through the index signature. */
+/** A property with a longer name is only reachable through the index signature. */
 const MAX_KEY_LENGTH = 200;
-/** Names that `propertyNames` lists; more are a record of any name. */
+/** Names in `propertyNames`; with more, any name is allowed. */
 const MAX_LISTED_NAMES = 50;
 
-/** Every object has these already, so as optional properties of any other type they would refuse an empty one. */
+/** Every object has these properties, so optional ones of another type would refuse an empty object. */
 const INHERITED: ReadonlySet<string> = new Set(
   "constructor hasOwnProperty isPrototypeOf propertyIsEnumerable toLocaleString toString valueOf".split(" "),
 );
 
 /**
  * Without `additionalProperties` the type is closed although the schema is open: an unknown name is nearly always a
- * mistake of the program, and the checker should say so.
+ * mistake, and the checker should report it.
  */
-export function toObjectType(schema: JsonObject, scope: Scope): TypeText {
+export function toObjectType(schema: JsonObject, scope: TypeScope): TypeText {
   const properties = toProperties(schema);
   if (properties.size === 0) return toRecord(schema, scope);
   const inside = { ...enter(scope), options: { ...scope.options, indent: scope.options.indent + 1 } };
@@ -43,11 +43,11 @@ export function toObjectType(schema: JsonObject, scope: Scope): TypeText {
 interface Property {
   readonly schema: Json;
   readonly isRequired: boolean;
-  /** Names that must be given when this one is. */
+  /** Names that are required together with this one. */
   readonly needs: readonly string[];
 }
 
-/** A required name without a schema of its own is a property too. */
+/** A required name without a schema is a property too. */
 function toProperties(schema: JsonObject): ReadonlyMap<string, Property> {
   const listed = Array.isArray(schema["required"]) ? schema["required"] : [];
   const required = new Set(listed.filter((name) => typeof name === "string"));
@@ -61,7 +61,7 @@ function toProperties(schema: JsonObject): ReadonlyMap<string, Property> {
   ]);
 }
 
-/** Draft-07 says the same in `dependencies`, which may hold schemas too. */
+/** In draft-07 this is `dependencies`, which may also contain schemas. */
 function namesOf(needs: Json | undefined, name: string): readonly string[] {
   const own = isJsonObject(needs) && Object.hasOwn(needs, name) ? needs[name] : undefined;
   return Array.isArray(own) ? own.filter((other) => typeof other === "string").slice(0, MAX_NEEDS) : [];
@@ -74,8 +74,8 @@ function isDescribed(schema: JsonObject, name: string): boolean {
   return isJsonObject(schema["properties"]) && Object.hasOwn(schema["properties"], name);
 }
 
-/** `undefined` when the property does not fit. */
-function toLine(name: string, { schema, isRequired, needs }: Property, scope: Scope): string | undefined {
+/** Returns `undefined` if the property does not fit. */
+function toLine(name: string, { schema, isRequired, needs }: Property, scope: TypeScope): string | undefined {
   if (name.length > MAX_KEY_LENGTH || scope.budget.nodes < 1) return undefined;
   const pad = "  ".repeat(scope.options.indent);
   const comment = toPropertyComment(schema, scope, needs);
@@ -85,14 +85,14 @@ function toLine(name: string, { schema, isRequired, needs }: Property, scope: Sc
   return `${start}${isShadowed ? scope.options.open : scope.toType(schema, scope).text};`;
 }
 
-/** A pattern cannot be said in TypeScript, so patterned properties count as further ones. */
+/** TypeScript cannot express patterns, so `patternProperties` count as additional properties. */
 function hasFurther(schema: JsonObject): boolean {
   const { additionalProperties, patternProperties } = schema;
   const isAllowed = additionalProperties !== undefined && additionalProperties !== false;
   return isAllowed || (isJsonObject(patternProperties) && Object.keys(patternProperties).length > 0);
 }
 
-function toRecord(schema: JsonObject, outside: Scope): TypeText {
+function toRecord(schema: JsonObject, outside: TypeScope): TypeText {
   const scope = enter(outside);
   const { additionalProperties, patternProperties } = schema;
   const patterns = isJsonObject(patternProperties) ? Object.values(patternProperties) : [];
@@ -101,12 +101,12 @@ function toRecord(schema: JsonObject, outside: Scope): TypeText {
   const { text } = unite(types, open(scope.options.open));
   const names = toListedNames(schema["propertyNames"], scope);
   if (names.length > 0) return single(`{ [key in ${names.join(" | ")}]?: ${text} }`);
-  // `Record` looks at its members at once, so a type that is not finished yet cannot stand in it.
+  // `Record` is resolved eagerly, so it cannot contain a recursive type.
   return single(hasMarks(text) ? `{ [key: string]: ${text} }` : `Record<string, ${text}>`);
 }
 
-/** The literals that a name must be one of, if the schema lists them. */
-function toListedNames(schema: Json | undefined, scope: Scope): readonly string[] {
+/** Returns the literals that `propertyNames` allows, if it lists them. */
+function toListedNames(schema: Json | undefined, scope: TypeScope): readonly string[] {
   const ref = isJsonObject(schema) ? schema["$ref"] : undefined;
   const target = typeof ref === "string" ? resolveRef(scope.root, ref) : schema;
   const listed = isJsonObject(target) ? target["enum"] : undefined;

@@ -1,18 +1,18 @@
-/** What a schema says about a property that its type cannot: the server's words, formats, ranges, defaults. */
+/** Comments for facts about a property that a type cannot express: description, format, ranges, default. */
 
 import { depthOf, isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
 import { toCommentText } from "../escape-text.ts";
 import { refOf, resolveRef } from "./resolve-ref.ts";
-import type { Scope } from "./scope.ts";
+import type { TypeScope } from "./scope.ts";
 
 const MAX_VALUE_LENGTH = 80;
 const MAX_VALUE_DEPTH = 4;
 const MAX_PATTERN_LENGTH = 60;
 const MAX_EXAMPLES = 3;
 
-/** One line for the inside of a comment; empty when there is nothing to say. */
-export function toPropertyComment(schema: Json, scope: Scope, needs: readonly string[] = []): string {
+/** Returns one line for a comment, or "" without facts. */
+export function toPropertyComment(schema: Json, scope: TypeScope, needs: readonly string[] = []): string {
   if (!isJsonObject(schema) || scope.options.commentLength === 0) return "";
   const facts = toCommentText(
     [...toFacts(schema), ...(needs.length === 0 ? [] : [`needs ${needs.join(", ")}`])].join(", "),
@@ -30,8 +30,8 @@ export function toPropertyComment(schema: Json, scope: Scope, needs: readonly st
     .join(" ");
 }
 
-/** The property's own words, or those of what it refers to. */
-function toWords(schema: JsonObject, { root, options }: Scope): string {
+/** Returns the description of the property, or of its reference target. */
+function toWords(schema: JsonObject, { root, options }: TypeScope): string {
   const ref = refOf(schema);
   const target = ref === undefined ? undefined : resolveRef(root, ref);
   const candidates = [schema["description"], isJsonObject(target) ? target["description"] : undefined, schema["title"]];
@@ -53,7 +53,7 @@ function toFacts(schema: JsonObject): readonly string[] {
   ].filter((fact) => fact !== "");
 }
 
-/** Draft-04 writes an exclusive bound as `true` beside the bound. */
+/** In draft-04 an exclusive bound is `true` next to the bound. */
 function toBounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: JsonObject): readonly string[] {
   const lower = toBound({ at: minimum, exclusive: exclusiveMinimum, signs: [">", "≥"] });
   const upper = toBound({ at: maximum, exclusive: exclusiveMaximum, signs: ["<", "≤"] });
@@ -67,7 +67,7 @@ function toBound(bound: {
 }): string {
   const { at, exclusive, signs } = bound;
   if (typeof exclusive === "number") return `${signs[0]} ${exclusive}`;
-  // What every integer of JavaScript keeps is written by generators of schemas, and tells a reader nothing.
+  // Schema generators write the bounds of safe integers, which are not useful to a reader.
   if (typeof at !== "number" || Math.abs(at) >= Number.MAX_SAFE_INTEGER) return "";
   return `${exclusive === true ? signs[0] : signs[1]} ${at}`;
 }

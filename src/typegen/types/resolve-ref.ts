@@ -1,24 +1,24 @@
-/** Follows `$ref` inside its own document. Nothing is ever fetched: a reference elsewhere is simply not known. */
+/** Resolves `$ref` inside its document. Nothing is fetched: a reference to another document is unknown. */
 
 import { isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject, JsonSchema } from "../../domain/index.ts";
 
 const MAX_STEPS = 32;
-/** Parts of a document that are looked through for anchors. */
+/** Parts of a document that are searched for anchors. */
 const MAX_PARTS = 10_000;
 const ANCHOR_KEYWORDS = ["$anchor", "$dynamicAnchor"] as const;
-/** Before 2019 an anchor was an identifier that starts with `#`. */
+/** Before 2019 an anchor was an `$id` that starts with `#`. */
 const ID_KEYWORDS = ["$id", "id"] as const;
 
 const anchors = new WeakMap<JsonSchema, ReadonlyMap<string, Json>>();
 
-/** The reference of a schema, under any of the names that drafts have given it. */
+/** Returns the reference of a schema, under its name in any draft. */
 export function refOf(schema: JsonObject): string | undefined {
   const ref = schema["$ref"] ?? schema["$dynamicRef"] ?? schema["$recursiveRef"];
   return typeof ref === "string" ? ref : undefined;
 }
 
-/** The schema that a JSON Pointer (RFC 6901) of the form `#/…` or an anchor names, or `undefined`. */
+/** Returns the schema that a JSON Pointer (RFC 6901) of the form `#/…` or an anchor names, or `undefined`. */
 export function resolveRef(root: JsonSchema, ref: string): Json | undefined {
   const own = toFragment(root, ref);
   if (own === "#" || own === "#/") return root;
@@ -34,7 +34,7 @@ export function resolveRef(root: JsonSchema, ref: string): Json | undefined {
   return found;
 }
 
-/** Whether some reference leads out of the document or nowhere, so that no value can be held against the schema. */
+/** True if some reference cannot be resolved, so values cannot be checked against the schema. */
 export function hasDeadRef(root: JsonSchema): boolean {
   const open: Json[] = [root];
   for (let left = MAX_PARTS, part = open.pop(); part !== undefined && left > 0; left -= 1, part = open.pop()) {
@@ -46,7 +46,7 @@ export function hasDeadRef(root: JsonSchema): boolean {
   return false;
 }
 
-/** A reference to the document's own address is a reference inside it. */
+/** Turns a reference to the document's `$id` into a local one. */
 function toFragment(root: JsonSchema, ref: string): string {
   const id = root["$id"] ?? root["id"];
   if (typeof id !== "string" || id === "") return ref;

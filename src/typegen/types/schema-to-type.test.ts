@@ -1,4 +1,4 @@
-/** What each keyword becomes, and what hostile schemas cannot do. That the text compiles is tested beside it. */
+/** What each keyword becomes, and what hostile schemas cannot do. `compile.test.ts` checks that the text compiles. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -14,7 +14,7 @@ const types = (cases: readonly (readonly [JsonSchema, string])[]): void => {
 const lines = (...all: readonly string[]): string => all.join("\n");
 
 describe("a type", () => {
-  it("says scalars, literals and choices", () => {
+  it("expresses scalars, literals and choices", () => {
     types([
       [{}, "unknown"],
       [{ type: "string" }, "string"],
@@ -35,7 +35,7 @@ describe("a type", () => {
       [{ type: "banana" }, "unknown"],
     ]);
   });
-  it("takes what only requires names for an object where others speak of the same value, and nowhere else", () => {
+  it("treats a schema with only required as an object if another part describes the same value", () => {
     const needy = { required: ["a"] };
     types([
       [{ type: "object", properties: { list: needy } }, "{\n  list?: unknown;\n}"],
@@ -47,7 +47,7 @@ describe("a type", () => {
       ],
     ]);
   });
-  it("says arrays and tuples of both drafts", () => {
+  it("expresses arrays and tuples of both drafts", () => {
     types([
       [{ type: "array" }, "unknown[]"],
       [{ type: "array", items: { type: "string" } }, "string[]"],
@@ -57,7 +57,7 @@ describe("a type", () => {
       [{ type: "array", items: [{ type: ["string", "null"] }], additionalItems: false }, "[(string | null)?]"],
     ]);
   });
-  it("says objects without properties", () => {
+  it("expresses objects without properties", () => {
     types([
       [{ type: "object" }, "Record<string, unknown>"],
       [{ type: "object", properties: {} }, "Record<string, unknown>"],
@@ -66,7 +66,7 @@ describe("a type", () => {
       [{ patternProperties: { "^x": { type: "number" } } }, "Record<string, number>"],
     ]);
   });
-  it("says properties, which are required, and their comments", () => {
+  it("expresses required and optional properties with comments", () => {
     const schema = {
       type: "object",
       properties: {
@@ -93,7 +93,7 @@ describe("a type", () => {
       ),
     );
   });
-  it("says in comments what a type cannot", () => {
+  it("adds comments for facts that a type cannot express", () => {
     const schema = {
       properties: {
         page: { type: "integer", minimum: 0, exclusiveMinimum: true, maximum: 9, multipleOf: 3, description: "Page" },
@@ -120,12 +120,12 @@ describe("a type", () => {
       ),
     );
   });
-  it("shows examples when asked to", () => {
+  it("shows examples if requested", () => {
     const schema = { properties: { a: { type: "string", examples: ["x", "*/"] }, b: { example: 1 } } };
     const type = schemaToType(schema, { examples: true });
     assert.match(type, /@example "x" @example "\*\\\/" \*\/[^]*@example 1 \*\//);
   });
-  it("says listed names, and that nothing fits", () => {
+  it("expresses listed property names and schemas without values", () => {
     types([
       [{ propertyNames: { enum: ["a", "b-c"] } }, '{ [key in "a" | "b-c"]?: unknown }'],
       [{ propertyNames: { pattern: "x" }, additionalProperties: { type: "null" } }, "Record<string, null>"],
@@ -133,7 +133,7 @@ describe("a type", () => {
       [{ type: "string", not: { const: "a" } }, "string"],
     ]);
   });
-  it("leaves comments out and says `any` when asked to", () => {
+  it("omits comments and writes any if requested", () => {
     const schema = { properties: { a: { description: "b" } }, patternProperties: { x: true } };
     const type = schemaToType(schema, { commentLength: 0, open: "any" });
     assert.equal(type, lines("{", "  a?: any;", "  [key: string]: any;", "}"));
@@ -143,7 +143,7 @@ describe("a type", () => {
 describe("a reference", () => {
   const $defs = { id: { type: "string" }, "a/b": { type: "number" }, list: { items: { $ref: "#/$defs/list" } } };
 
-  it("is followed inside its own document", () => {
+  it("is resolved inside its document", () => {
     types([
       [{ $ref: "#/$defs/id", $defs }, "string"],
       [{ $ref: "#/$defs/a~1b", $defs }, "number"],
@@ -155,16 +155,16 @@ describe("a reference", () => {
       [{ $id: "https://a.example/s", $ref: "https://a.example/s#/$defs/id", $defs }, "string"],
     ]);
   });
-  it("that leads nowhere, elsewhere or to an inherited property says nothing", () => {
+  it("becomes unknown if its target is missing, in another document or inherited", () => {
     const elsewhere = ["#/$defs/missing", "https://example.com/x", "file:///etc/passwd", "#/constructor", "#/%", "#id"];
     for (const $ref of elsewhere) assert.equal(schemaToType({ $ref, $defs }), "unknown");
   });
-  it("never reaches what an object only inherits", () => {
+  it("never resolves to an inherited property", () => {
     assert.equal(resolveRef({ a: {} }, "#/__proto__"), undefined);
     assert.equal(resolveRef({ a: {} }, "#/a/toString"), undefined);
     assert.deepEqual(resolveRef({ a: { b: [1, { c: 2 }] } }, "#/a/b/1"), { c: 2 });
   });
-  it("to itself ends", () => {
+  it("to itself terminates", () => {
     types([
       [{ $ref: "#" }, "unknown"],
       [{ $ref: "#/$defs/list", $defs }, "unknown[]"],
@@ -187,21 +187,21 @@ describe("a hostile schema", () => {
       lines("{", `  /** ${comment} @default ${toDefaultComment()} */`, `  ${literal}?: ${literal};`, "}"),
     );
   });
-  it("is cut off by depth, not by the stack", () => {
+  it("is bounded by depth before the stack overflows", () => {
     assert.equal(schemaToType(nest(23)), `${"Array<".repeat(22)}string[]${">".repeat(22)}`);
     assert.equal(schemaToType(nest(24)), `${"Array<".repeat(23)}unknown[]${">".repeat(23)}`);
     assert.equal(schemaToType(nest(5000)), schemaToType(nest(24)));
   });
-  it("that doubles with every reference is written in little text", () => {
+  it("stays small if it doubles with every reference", () => {
     const $defs = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [String(at), twice(at + 1)]));
     assert.ok(schemaToType({ ...twice(0), $defs }).length < 40_000);
   });
-  it("with many properties keeps the first ones and an index signature", () => {
+  it("keeps the first of many properties and gets an index signature", () => {
     assert.doesNotMatch(many(1000), /key: string/);
     assert.match(many(5000), /p1000\?: unknown;[^]*\[key: string\]: unknown;\n}$/);
     assert.ok(many(50_000).length < 64_000);
   });
-  it("loses long names, long literals and long lists of values", () => {
+  it("loses long names, long literals and long enums", () => {
     types([
       [{ properties: { ["x".repeat(201)]: true } }, lines("{", "  [key: string]: unknown;", "}")],
       [{ const: "x".repeat(200) }, `"${"x".repeat(200)}"`],
@@ -210,7 +210,7 @@ describe("a hostile schema", () => {
     ]);
     assert.equal(schemaToType({ enum: Array.from({ length: 100 }, (_, at) => at) }).split(" | ").length, 100);
   });
-  it("of any shape at all has a type", () => {
+  it("always has a type", () => {
     const keyword = fc.constantFrom(
       "type",
       "properties",
@@ -234,7 +234,7 @@ describe("a hostile schema", () => {
   });
 });
 
-/** A default is JSON text, so its quotes and line breaks come escaped already. */
+/** A default is JSON, so its quotes and line breaks are already escaped. */
 function toDefaultComment(): string {
   return '"x *\\/ } declare const evil: 1; /* \\n\\"} @ ts-ignore // "';
 }

@@ -1,27 +1,27 @@
 /**
- * JSON Schema (2020-12, draft-07 and what is left of draft-04) to the text of a TypeScript type. Total: any JSON has a type, if only `unknown`.
- * Depth, number of nodes and size of the text are bounded; what is over a bound becomes looser, never wrong.
+ * Converts JSON Schema (2020-12, draft-07, parts of draft-04) to a TypeScript type. Total: any JSON has a type, at worst
+ * `unknown`. Depth, number of nodes and size are bounded; above a bound a type becomes looser, never wrong.
  */
 
 import { isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject, JsonSchema } from "../../domain/index.ts";
 import { toArrayType } from "./array-type.ts";
 import { useDefinition } from "./definitions.ts";
-import type { Converted, Definition } from "./definitions.ts";
+import type { ConvertedType, Definition } from "./definitions.ts";
 import { toLiteralType } from "./literal-type.ts";
 import { writeOut } from "./named-types.ts";
 import { toObjectType } from "./object-type.ts";
 import { refOf, resolveRef } from "./resolve-ref.ts";
-import type { Scope, TypeOptions } from "./scope.ts";
+import type { TypeScope, TypeOptions } from "./scope.ts";
 import { NEVER, intersect, open, single, unite } from "./type-text.ts";
 import type { TypeText } from "./type-text.ts";
 
 const MAX_DEPTH = 24;
-/** References start a new depth; this bounds the stack. */
+/** A reference resets the depth; this bounds the stack. */
 const MAX_LEVEL = 200;
 const MAX_NODES = 2000;
 const MAX_CHARACTERS = 32 * 1024;
-/** A longer list of values is data; its type says as much and costs less. */
+/** A longer enum is data; its general type is shorter. */
 const MAX_ENUM = 100;
 
 const DEFAULTS: TypeOptions = { open: "unknown", commentLength: 120, indent: 0, examples: false };
@@ -44,14 +44,14 @@ const OBJECT_KEYWORDS = [
 const ARRAY_KEYWORDS = ["items", "prefixItems"] as const;
 const COMBINERS = ["$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf"] as const;
 
-/** The type of all values that the schema accepts, as far as TypeScript can say it without names. */
+/** Returns the type of all values that the schema accepts, without named types. */
 export function schemaToType(schema: JsonSchema, options: Partial<TypeOptions> = {}): string {
   const whole = { ...DEFAULTS, ...options };
   return writeOut(convertSchema(schema, whole), "  ".repeat(whole.indent), open(whole.open));
 }
 
-/** The same, with a mark where a reference leads to something that may deserve a name. */
-export function convertSchema(schema: JsonSchema, options: Partial<TypeOptions>): Converted {
+/** The same, with marks for references whose targets may get names. */
+export function convertSchema(schema: JsonSchema, options: Partial<TypeOptions>): ConvertedType {
   const budget = { nodes: MAX_NODES, characters: MAX_CHARACTERS };
   const definitions = new Map<string, Definition>();
   const shared = { root: schema, options: { ...DEFAULTS, ...options }, definitions, budget, toType: convert };
@@ -60,7 +60,7 @@ export function convertSchema(schema: JsonSchema, options: Partial<TypeOptions>)
   return { type: self ? useDefinition(self) : type, definitions: [...definitions.values()] };
 }
 
-function convert(schema: Json, parent: Scope): TypeText {
+function convert(schema: Json, parent: TypeScope): TypeText {
   const scope = { ...parent, depth: parent.depth + 1, level: parent.level + 1 };
   const within = { ...scope, isPart: true };
   const unknown = open(scope.options.open);
@@ -81,12 +81,12 @@ function convert(schema: Json, parent: Scope): TypeText {
 
 const listOf = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : []);
 
-/** `not` can only be said where it refuses everything. */
+/** TypeScript can express `not` only if it refuses everything. */
 function isNothing(not: Json | undefined): boolean {
   return not === true || (isJsonObject(not) && Object.keys(not).length === 0);
 }
 
-function fromRef(schema: JsonObject, scope: Scope): TypeText {
+function fromRef(schema: JsonObject, scope: TypeScope): TypeText {
   const ref = refOf(schema);
   const unknown = open(scope.options.open);
   if (ref === undefined || scope.refs.includes(ref)) return unknown;
@@ -101,13 +101,13 @@ function fromRef(schema: JsonObject, scope: Scope): TypeText {
   return useDefinition(definition);
 }
 
-function fromChoice(choices: Json | undefined, scope: Scope): TypeText {
+function fromChoice(choices: Json | undefined, scope: TypeScope): TypeText {
   const unknown = open(scope.options.open);
   const parts = listOf(choices).map((choice) => convert(choice, scope));
   return parts.length === 0 ? unknown : unite(parts, unknown);
 }
 
-function fromKeywords(schema: JsonObject, scope: Scope): TypeText {
+function fromKeywords(schema: JsonObject, scope: TypeScope): TypeText {
   const unknown = open(scope.options.open);
   if (schema["const"] !== undefined) return toLiteralType(schema["const"], scope);
   const values = listOf(schema["enum"]);
@@ -118,10 +118,10 @@ function fromKeywords(schema: JsonObject, scope: Scope): TypeText {
 }
 
 /**
- * Servers often leave `type` out where the other keywords make it plain. `required` alone does not: only beside what says
- * more of the same value it is meant for an object.
+ * Servers often omit `type` if other keywords imply it. `required` alone implies an object only if another part of the
+ * schema describes the same value.
  */
-function toTypes(schema: JsonObject, { isPart }: Scope): readonly Json[] {
+function toTypes(schema: JsonObject, { isPart }: TypeScope): readonly Json[] {
   const type = schema["type"];
   if (typeof type === "string") return [type];
   if (Array.isArray(type)) return type;
@@ -130,16 +130,16 @@ function toTypes(schema: JsonObject, { isPart }: Scope): readonly Json[] {
   return ARRAY_KEYWORDS.some((keyword) => Object.hasOwn(schema, keyword)) ? ["array"] : [];
 }
 
-function fromType(type: Json, schema: JsonObject, scope: Scope): TypeText {
+function fromType(type: Json, schema: JsonObject, scope: TypeScope): TypeText {
   const unknown = open(scope.options.open);
   if (typeof type !== "string") return unknown;
   if (type === "array") return toArrayType(schema, scope);
-  if (type === "object") return saysNothing(schema) ? unknown : toObjectType(schema, scope);
+  if (type === "object") return isRedundant(schema) ? unknown : toObjectType(schema, scope);
   return SCALARS.get(type) ?? unknown;
 }
 
-/** A bare `type: object` beside a reference or a choice adds nothing but noise. */
-function saysNothing(schema: JsonObject): boolean {
+/** A bare `type: object` next to a reference or a choice adds nothing. */
+function isRedundant(schema: JsonObject): boolean {
   const isBare = !OBJECT_KEYWORDS.some((keyword) => Object.hasOwn(schema, keyword));
   return isBare && COMBINERS.some((keyword) => Object.hasOwn(schema, keyword));
 }

@@ -1,53 +1,53 @@
-/** What the parts of one conversion share: the document, the options, and a budget that all branches draw on. */
+/** What the parts of one conversion share: the document, the options and a common budget. */
 
 import type { Json, JsonSchema } from "../../domain/index.ts";
 import type { Definition } from "./definitions.ts";
 import type { TypeText } from "./type-text.ts";
 
-/** How a type is written down. */
+/** How a type is written. */
 export interface TypeOptions {
-  /** What stands for a value that the schema does not describe. */
+  /** The type of a value that the schema does not describe. */
   readonly open: "unknown" | "any";
-  /** Characters of a property's comment; 0 writes none. */
+  /** Maximum length of a property's comment; 0 means no comments. */
   readonly commentLength: number;
-  /** How far the lines of an object are indented, in steps of two spaces. */
+  /** Indentation of the lines of an object, in steps of two spaces. */
   readonly indent: number;
-  /** Whether comments show the schema's examples. */
+  /** True to show the schema's examples in comments. */
   readonly examples: boolean;
 }
 
-/** What one conversion may still spend. Shared by all of its branches. */
-interface Budget {
+/** What remains for one conversion, shared by all of its branches. */
+interface TypeBudget {
   nodes: number;
   characters: number;
 }
 
-/** Where in the schema a piece of the conversion is. */
-export interface Scope {
+/** The position of a conversion step in the schema. */
+export interface TypeScope {
   readonly root: JsonSchema;
   readonly options: TypeOptions;
   /** Levels since the start or the last reference. */
   readonly depth: number;
   /** Levels since the start. */
   readonly level: number;
-  /** References followed without entering an object or array; meeting one again would define a type as itself. */
+  /** References followed without entering an object or array; following one again would define a type as itself. */
   readonly refs: readonly string[];
-  /** Whether others speak of the same value too: it is the whole, or one of several that hold together or in turn. */
+  /** True if other schemas describe the same value: the root, and parts of `allOf`, `anyOf` and `oneOf`. */
   readonly isPart: boolean;
   readonly definitions: Map<string, Definition>;
-  readonly budget: Budget;
-  /** The type of a part of the schema, one level deeper. */
-  readonly toType: (schema: Json, scope: Scope) => TypeText;
+  readonly budget: TypeBudget;
+  /** Converts a part of the schema, one level deeper. */
+  readonly toType: (schema: Json, scope: TypeScope) => TypeText;
 }
 
-/** Takes the text from the budget; false when there is not enough left for it. */
-export function spend(scope: Scope, characters: number): boolean {
+/** Subtracts characters from the budget; returns false if there are not enough. */
+export function spend(scope: TypeScope, characters: number): boolean {
   if (scope.budget.characters < characters) return false;
   scope.budget.characters -= characters;
   return true;
 }
 
-/** The scope of a member of an object or array, where a recursive type may name itself. */
-export function enter(scope: Scope): Scope {
+/** Returns the scope of a member of an object or array, where a recursive type may refer to itself. */
+export function enter(scope: TypeScope): TypeScope {
   return { ...scope, refs: [], isPart: false };
 }

@@ -1,32 +1,32 @@
-/** Types as text, and how they combine. Keeps track of unions, which the compiler multiplies out in intersections. */
+/** Types as text, and how they combine. Tracks the width of unions, which the compiler expands in intersections. */
 
-/** A finished piece of a type. */
+/** The text of a type. */
 export interface TypeText {
   readonly kind: "unknown" | "never" | "single" | "union";
   readonly text: string;
-  /** How many members it has once all is multiplied out. */
+  /** The number of members after expansion. */
   readonly width: number;
 }
 
-/** More alternatives help no reader, and the compiler gives up on very large unions. */
+/** Larger unions are hard to read, and the compiler refuses very large ones. */
 const MAX_UNION = 100;
-/** The compiler refuses to multiply out about 100 000 members; this stays far below. */
+/** The compiler refuses to expand about 100,000 members; this is far below. */
 const MAX_WIDTH = 1000;
 
-/** The type of no value at all, as `false` says. */
+/** The type without values, of the schema `false`. */
 export const NEVER: TypeText = { kind: "never", text: "never", width: 0 };
 
-/** A type that needs no parentheses anywhere. */
+/** Returns a type that never needs parentheses. */
 export function single(text: string): TypeText {
   return { kind: "single", text, width: 1 };
 }
 
-/** The type of a value about which nothing is known; `any` where a program reads it, `unknown` where it gives it. */
+/** Returns the type of an undescribed value: `any` in results, `unknown` in arguments. */
 export function open(text: "unknown" | "any"): TypeText {
   return { kind: "unknown", text, width: 1 };
 }
 
-/** One of them. Too many are not cut, which would forbid the rest, but become the open type. */
+/** Returns the union. Too many members become the open type, because omitting some would forbid them. */
 export function unite(parts: readonly TypeText[], otherwise: TypeText): TypeText {
   if (parts.some((part) => part.kind === "unknown")) return otherwise;
   const members = new Map(parts.filter((part) => part.kind !== "never").map((part) => [part.text, part]));
@@ -38,7 +38,7 @@ export function unite(parts: readonly TypeText[], otherwise: TypeText): TypeText
   return { kind: "union", text: [...members.keys()].join(" | "), width };
 }
 
-/** All of them. A part that would make the whole too wide is left out: the type gets looser, never wrong. */
+/** Returns the intersection. A part that would make it too wide is omitted: the type becomes looser, never wrong. */
 export function intersect(parts: readonly TypeText[], otherwise: TypeText): TypeText {
   if (parts.some((part) => part.kind === "never")) return NEVER;
   const kept = new Map<string, TypeText>();
@@ -54,7 +54,7 @@ export function intersect(parts: readonly TypeText[], otherwise: TypeText): Type
   return { kind: "single", text: [...kept.values()].map(enclose).join(" & "), width };
 }
 
-/** Text that can be followed by an operator. */
+/** Returns text that can be followed by an operator. */
 export function enclose(part: TypeText): string {
   return part.kind === "union" || part.text.includes(" & ") ? `(${part.text})` : part.text;
 }

@@ -155,7 +155,7 @@ describe("the catalog on the command line", { concurrency: 2 }, () => {
     assert.equal(code, 1);
     assert.equal(
       stdout,
-      '// There is no "inventory.getProdct". Did you mean inventory.getProduct, inventory.deleteProduct, inventory.listProducts?\n// There is no "qqqqqqqqqqqqqqqq". Use search to find what there is\n',
+      '// Unknown name "inventory.getProdct". Did you mean inventory.getProduct, inventory.deleteProduct, inventory.listProducts?\n// Unknown name "qqqqqqqqqqqqqqqq". Use search to find tools\n',
     );
   });
 });

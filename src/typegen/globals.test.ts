@@ -1,11 +1,11 @@
-/** How a program reads which secrets it has, and where each is of use. */
+/** The declaration of secrets: their names, hosts and places. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { parseSecretName } from "../domain/index.ts";
 import type { SecretGrant, SecretGrants } from "../domain/index.ts";
-import { declareSecrets } from "./secret-globals.ts";
+import { declareSecrets } from "./globals.ts";
 import { readSecretHost } from "../config/schema/values/host-pattern.ts";
 
 function grantsOf(
@@ -24,16 +24,16 @@ function grantsOf(
   return result;
 }
 
-test("each secret is declared with its hosts and places, and an empty object where there is none", () => {
+test("declareSecrets declares each secret with its hosts and places, or an empty object", () => {
   const grants = grantsOf({
     KEY: [["api.example.com", "http://nas.local:80"], ["header"]],
     TOKEN: [["*.example.org"], ["header", "body"]],
   });
   assert.deepEqual(declareSecrets(grants).split("\n").slice(1), [
     "declare const secrets: {",
-    "  /** In the headers of a request to api.example.com, http://nas.local:80. */",
+    "  /** For the headers of a request to api.example.com, http://nas.local:80. */",
     "  readonly KEY: string;",
-    "  /** In the headers or the body of a request to *.example.org. */",
+    "  /** For the headers or the body of a request to *.example.org. */",
     "  readonly TOKEN: string;",
     "};",
   ]);
