@@ -42,7 +42,8 @@ const PLAIN = /^[\t\n -~]*$/;
 export function cleanText(text: string, options: CleanOptions): string {
   const { maxBytes, paths = false, addresses = false, hide = asItIs } = options;
   const known = hide(text);
-  const visible = hide(PLAIN.test(known) ? known : toVisible(known));
+  const cleaned = PLAIN.test(known) ? known : toVisible(known);
+  const visible = cleaned === known ? known : hide(cleaned);
   const placeless = addresses ? redactAddresses(visible) : visible;
   return cut(paths ? redactPaths(placeless) : placeless, maxBytes);
 }

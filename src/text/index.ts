@@ -7,3 +7,4 @@ export { countEdits } from "./count-edits.ts";
 export { digestOf } from "./digest-of.ts";
 export { matchPieces, matchWildcard } from "./match-wildcard.ts";
 export { redactPaths } from "./redact-paths.ts";
+export { redactApproval, redactEvent, redactResult } from "./redact-secrets.ts";

@@ -1,0 +1,82 @@
+/**
+ * The door through which text leaves the gateway: known secrets are removed here, once per text. `hide` is the mask of
+ * the gateway; it also finds secrets between whose letters are invisible characters.
+ */
+
+import { defined, mapTexts } from "../domain/index.ts";
+import type { Approval, ExecutionEvent, ExecutionResult, LogLine, PublicError } from "../domain/index.ts";
+
+import { cleanText } from "./clean-text.ts";
+
+type Hide = (text: string) => string;
+
+const MESSAGE_BYTES = 2_000;
+
+export interface RedactOptions {
+  /** The message of the error is a program's or a server's own: it is also cleaned, shortened and freed of host paths. */
+  readonly hasForeignMessage?: boolean;
+}
+
+/** The result of an execution, before it is kept, recorded or returned. Numbers, codes and ids are our own and stay. */
+export function redactResult(
+  result: ExecutionResult,
+  hide: Hide,
+  { hasForeignMessage = false }: RedactOptions = {},
+): ExecutionResult {
+  const { value, error } = result;
+  return {
+    ...result,
+    ...(value !== undefined && { value: mapTexts(value, hide) }),
+    ...(error && { error: redactError(error, hide, hasForeignMessage) }),
+    logs: result.logs.map((line) => redactLine(line, hide)),
+    calls: result.calls.map((call) => ({ ...call, tool: hide(call.tool) })),
+    findings: result.findings.map((finding) => ({ ...finding, message: hide(finding.message) })),
+  };
+}
+
+/** What a client observes while an execution runs. The message of an upstream's progress was redacted on its way in. */
+export function redactEvent(event: ExecutionEvent, hide: Hide): ExecutionEvent {
+  switch (event.kind) {
+    case "log":
+      return { ...event, line: redactLine(event.line, hide) };
+    case "answered": // a program may call any name, such as the value of a secret
+      return { ...event, record: { ...event.record, tool: hide(event.record.tool) } };
+    case "asked":
+      return { ...event, approval: redactApproval(event.approval, hide) };
+    case "opened":
+    case "called":
+    case "progress":
+      return event;
+    default:
+      return event satisfies never;
+  }
+}
+
+/** A call that waits for approval, before a person sees it. Of its plan, only literal arguments can hold a secret. */
+export function redactApproval(approval: Approval, hide: Hide): Approval {
+  const { args, reason, plan } = approval;
+  const calls = plan?.calls.map((call) => ({
+    ...call,
+    ...defined({ args: call.args?.map((literals) => mapTexts(literals, hide)) }),
+  }));
+  return {
+    ...approval,
+    args: mapTexts(args, hide),
+    reason: hide(reason),
+    ...(plan && calls && { plan: { ...plan, calls } }),
+  };
+}
+
+function redactLine(line: LogLine, hide: Hide): LogLine {
+  return { ...line, text: cleanText(line.text, { maxBytes: Number.MAX_SAFE_INTEGER, hide }) };
+}
+
+function redactError(error: PublicError, hide: Hide, isForeign: boolean): PublicError {
+  const { message, hint, frame } = error;
+  return {
+    ...error,
+    message: isForeign ? cleanText(message, { maxBytes: MESSAGE_BYTES, paths: true, hide }) : hide(message),
+    ...(hint !== undefined && { hint: hide(hint) }),
+    ...(frame !== undefined && { frame: hide(frame) }),
+  };
+}
