@@ -1,7 +1,9 @@
 /** The approvals that an MCP client may show to its person and answer for them, if the operator allows it. */
 
-import { GloveboxError, mapTexts, parsePrincipalId } from "../../domain/index.ts";
+import { GloveboxError, parsePrincipalId } from "../../domain/index.ts";
 import type { Approval, ApprovalId, ExecutionId, Json, Principal, Seal } from "../../domain/index.ts";
+
+import { redactApproval } from "../../text/index.ts";
 
 import type { ApprovalChoice, Approvals } from "./approvals.ts";
 
@@ -41,7 +43,7 @@ export function createClientApprovals(options: ClientApprovalsOptions): ClientAp
     async find(principal, id) {
       const found = await approvals.find(id);
       if (found?.principal !== principal.id || found.state !== "pending") return undefined;
-      return { ...found, args: mapTexts(found.args, hide), reason: hide(found.reason) };
+      return redactApproval(found, hide);
     },
     async answer(principal, id, choice) {
       const found = await approvals.find(id);

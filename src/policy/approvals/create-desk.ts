@@ -1,8 +1,8 @@
 /** The queue for the surfaces of operators: takes ids as strings, hides secrets, and cannot request approvals. */
 
-import { capText } from "../../text/index.ts";
-import { defined, mapTexts, parseApprovalId } from "../../domain/index.ts";
-import type { Approval, ApprovalId, CallPlan, HeldChange, Principal } from "../../domain/index.ts";
+import { capText, redactApproval } from "../../text/index.ts";
+import { defined, parseApprovalId } from "../../domain/index.ts";
+import type { Approval, ApprovalId, HeldChange, Principal } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 
 import type { ApprovalChoice, ApprovalQuery, Approvals } from "./approvals.ts";
@@ -32,10 +32,7 @@ export interface DeskOptions {
 
 /** Does not own the queue. */
 export function createDesk({ approvals, store, hide, findChange }: DeskOptions): ApprovalDesk {
-  const cover = (approval: Approval): Approval => {
-    const plan = approval.plan && hideInPlan(approval.plan, hide);
-    return { ...approval, args: mapTexts(approval.args, hide), reason: hide(approval.reason), ...defined({ plan }) };
-  };
+  const cover = (approval: Approval): Approval => redactApproval(approval, hide);
   return {
     list: async (query) => (await approvals.list(query)).map((approval) => cutArguments(cover(approval))),
     async show(raw) {
@@ -65,13 +62,4 @@ function parseId(raw: string): ApprovalId {
   const id = parseApprovalId(raw);
   if (id === undefined) throw notFound(JSON.stringify(raw));
   return id;
-}
-
-/** Literal arguments are the only part of a plan that can contain a secret. */
-function hideInPlan(plan: CallPlan, hide: (text: string) => string): CallPlan {
-  const calls = plan.calls.map((call) => ({
-    ...call,
-    ...(call.args && { args: call.args.map((args) => mapTexts(args, hide)) }),
-  }));
-  return { ...plan, calls };
 }
