@@ -15,7 +15,7 @@ import { NAMESPACES, openTestSandbox, programOf } from "../src/sandbox/fixtures/
 import type { Delivery, Sandbox, SandboxResult, Tape } from "../src/sandbox/index.ts";
 import { openStore } from "../src/store/index.ts";
 import { openVault } from "../src/vault/index.ts";
-import { OPERATOR, openWorld, run, until } from "../test/durable/world.ts";
+import { OPERATOR, openDurableGateways, run, waitForState } from "../test/fixtures/durable-gateway.ts";
 import { ms, print, time } from "./measure.ts";
 
 const CALLS = 1_000;
@@ -132,18 +132,18 @@ async function runKept(sandbox: Sandbox, journals: Journals): Promise<void> {
 
 /** A program that reads so often and then needs a person. */
 async function benchReturn(length: number): Promise<void> {
-  await using world = await openWorld({
+  await using durable = await openDurableGateways({
     config: { approvals: { graceMs: 0 }, sandbox: { limits: { calls: 2_000, wallMs: 120_000 } } },
   });
-  const gateway = await world.open();
-  const approvals = await world.approvals();
+  const gateway = await durable.open();
+  const approvals = await durable.openApprovals();
   const code = `for (let n = 0; n < ${length}; n += 1) await shop.look({ n }); await shop.pay({ n: 0 }); return 1;`;
   const paused = await run(gateway, code);
   const asked = (await approvals.list({ execution: paused.execution }))[0];
   if (!asked) throw new Error(`It was not put away: ${JSON.stringify(paused.error)}`);
   const pauseMs = Date.now() - asked.createdAt;
   await approvals.decide(asked.id, { verdict: "approve" }, OPERATOR);
-  const { stats } = await until(gateway, paused.execution, "completed", "failed");
+  const { stats } = await waitForState(gateway, paused.execution, "completed", "failed");
   const [wallMs, cpuMs] = [stats.wallMs - paused.stats.wallMs, stats.cpuMs - paused.stats.cpuMs];
   print(`after ${length} calls: put away once a person is asked`, ms(pauseMs));
   print(`after ${length} calls: back in the isolate until the end, wall / CPU`, `${ms(wallMs)} / ${ms(cpuMs)}`);

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 import { createGlovebox, defineAdapter } from "../src/main.ts";
-import { timeHop } from "./hop.ts";
+import { timeHop } from "./process-round-trip.ts";
 import { ms, print, rate, time } from "./measure.ts";
 
 /** A tool in the gateway's own process, as other products have theirs. */

@@ -1,6 +1,6 @@
 /**
  * `npm run replay:scenarios [-- FOLDER]`: runs the scenario tests, keeps their stores, and shows every execution in them
- * again on every engine. Exits 1 when one comes out otherwise for no reason of `test/replays/reasons.ts`. With a folder of
+ * again on every engine. Exits 1 when one comes out otherwise for no reason of `test/replays/difference-reasons.ts`. With a folder of
  * stores that were kept before, only shows.
  */
 
@@ -14,11 +14,11 @@ import { buildIfStale } from "../scripts/build.ts";
 import { GloveboxError } from "../src/domain/index.ts";
 import type { EngineName } from "../src/domain/index.ts";
 import { ENGINES } from "../src/sandbox/fixtures/engines.ts";
-import { STORES_FOLDER } from "../test/replays/passing-store.ts";
+import { STORES_FOLDER } from "../test/fixtures/passing-store.ts";
 import { listStores, readStore } from "../test/replays/read-stores.ts";
-import type { Found } from "../test/replays/read-stores.ts";
-import { openStage } from "../test/replays/show-again.ts";
-import type { Stage } from "../test/replays/show-again.ts";
+import type { StoredExecution } from "../test/replays/read-stores.ts";
+import { openReplayer } from "../test/replays/replay-recordings.ts";
+import type { Replayer } from "../test/replays/replay-recordings.ts";
 
 const TESTS = ["scenarios", "flows", "durable", "canary"].map((folder) => `test/${folder}/**/*.test.ts`);
 const AT_ONCE = 2;
@@ -42,7 +42,7 @@ async function runTests(): Promise<boolean> {
 }
 
 async function showAll(): Promise<{ readonly executions: number; readonly wrong: number }> {
-  await using stage = openStage();
+  await using replayer = openReplayer();
   const counts = new Map<string, number>();
   const count = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
   let [executions, wrong] = [0, 0];
@@ -54,7 +54,7 @@ async function showAll(): Promise<{ readonly executions: number; readonly wrong:
   const next = async (): Promise<void> => {
     for (let one = work.shift(); one; one = work.shift()) {
       executions += 1;
-      await showOne(one, { stage, count, tell });
+      await showOne(one, { replayer, count, tell });
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, next));
@@ -66,7 +66,7 @@ async function showAll(): Promise<{ readonly executions: number; readonly wrong:
 
 interface Placed {
   readonly place: string;
-  readonly found: Found;
+  readonly found: StoredExecution;
 }
 
 interface Telling {
@@ -91,13 +91,13 @@ async function readAll(count: Telling["count"], tell: Telling["tell"]): Promise<
 
 async function showOne(
   { place, found }: Placed,
-  { stage, count, tell }: Telling & { readonly stage: Stage },
+  { replayer, count, tell }: Telling & { readonly replayer: Replayer },
 ): Promise<void> {
   if (found.kind === "unkept") return count(`not shown: ${found.reason}`);
   if (found.kind === "broken") return tell(`${place} ${found.id}: ${found.what}`);
   count(`shown, recorded on ${found.kept.recording.started.engine}${found.isMasked ? ", with secrets" : ""}`);
   const showOn = async (engine: EngineName): Promise<void> => {
-    const shown = await stage.show(found, engine);
+    const shown = await replayer.replay(found, engine);
     if (shown.kind === "different") tell(`${place} ${found.id} on ${engine}: ${shown.what}`);
     else count(`${engine}: ${shown.kind === "same" ? "the same bytes" : shown.reason}`);
   };

@@ -9,13 +9,13 @@ import { after, before, describe, it, test } from "node:test";
 
 import { ERAS } from "../../src/surfaces/mcp/fixtures/try-client.ts";
 import { CANARIES, findCanaries } from "./canaries.ts";
-import { openScene } from "./scene.ts";
-import type { Scene } from "./scene.ts";
-import { FLEETING, GRANTED } from "./stage.ts";
+import { collectOutput } from "./collect-output.ts";
+import type { CollectedOutput } from "./collect-output.ts";
+import { CRASHING_SERVER, ALLOWED_CANARIES } from "./leaking-upstreams.ts";
 
 /** Much is started; on a busy machine that takes its time. */
 const PATIENCE = { timeout: 300_000 };
-let scene: Scene;
+let output: CollectedOutput;
 
 /** No canary anywhere, and every mark somewhere. */
 function assertClean(
@@ -46,12 +46,12 @@ test("the search finds each canary in each encoding, also inside a longer text",
 
 describe("no canary leaves", PATIENCE, () => {
   before(async () => {
-    scene = await openScene();
+    output = await collectOutput();
   }, PATIENCE);
-  after(() => scene[Symbol.asyncDispose]());
+  after(() => output[Symbol.asyncDispose]());
 
   it("though every upstream received what was planted for it", () => {
-    const got = scene.receipts();
+    const got = output.receipts();
     const planted = { ...CANARIES, encryptionKey: "" };
     const missing = Object.entries(planted).filter(([, secret]) => !got.includes(JSON.stringify(secret).slice(1, -1)));
     assert.deepEqual(missing, []);
@@ -74,22 +74,22 @@ describe("no canary leaves", PATIENCE, () => {
       ];
       const listed = ["description", "resource", "contents", "prompt", "message", "operation", "progress", "adapter"];
       assertClean(
-        scene.answers(era),
+        output.answers(era),
         [...marks, ...listed].map((mark) => `MARK-${mark}`),
       );
     });
   }
 
   it("on the admin page, in its API, in the health and to nobody's eyes the token", () => {
-    assertClean(scene.pages(), ["MARK-stderr", "crasher", "MARK-description", '"status":"ok"', "<html"], {
+    assertClean(output.pages(), ["MARK-stderr", "crasher", "MARK-description", '"status":"ok"', "<html"], {
       ...CANARIES,
-      token: scene.token,
+      token: output.token,
     });
   });
 
   it("in what the gateway prints, incidents included", () => {
-    assertClean(scene.printed(), ["incident in_", "MARK-incident"]);
-    assert.deepEqual(findCanaries(scene.printed("stderr"), { token: scene.token }), []);
+    assertClean(output.printed(), ["incident in_", "MARK-incident"]);
+    assert.deepEqual(findCanaries(output.printed("stderr"), { token: output.token }), []);
   });
 
   it("in what commands print", () => {
@@ -102,25 +102,25 @@ describe("no canary leaves", PATIENCE, () => {
       "secret.lent",
       "ADAPTER_KEY",
     ];
-    assertClean(scene.commands(), [...marks, "resourceLogs"]);
+    assertClean(output.commands(), [...marks, "resourceLogs"]);
   });
 
   it("into files: the store with its log, the ledger, temporary files, caches", () => {
     const marks = ["MARK-value", "MARK-large", "MARK-frame", "MARK-description", "execution.closed"];
-    assertClean(scene.files(), marks, { ...CANARIES, token: scene.token });
+    assertClean(output.files(), marks, { ...CANARIES, token: output.token });
   });
 
   it("into the environment or the options of a process that it was not meant for", () => {
-    const seen = scene.processes();
+    const seen = output.processes();
     const wrong = seen.map(({ name, text }) => [name, findCanaries(text, CANARIES)] as const);
-    const strangers = wrong.filter(([name]) => GRANTED[name] === undefined);
+    const strangers = wrong.filter(([name]) => ALLOWED_CANARIES[name] === undefined);
     assert.ok(strangers.length >= 3, "sandbox, checker and reaper are there");
     assert.deepEqual(
       strangers.filter(([, found]) => found.length > 0),
       [],
     );
-    const granted = new Map(wrong.filter(([name]) => GRANTED[name] !== undefined));
-    const expected = Object.entries(GRANTED).filter(([name]) => name !== FLEETING || granted.has(name));
+    const granted = new Map(wrong.filter(([name]) => ALLOWED_CANARIES[name] !== undefined));
+    const expected = Object.entries(ALLOWED_CANARIES).filter(([name]) => name !== CRASHING_SERVER || granted.has(name));
     assert.deepEqual(
       new Map([...granted].map(([name, found]) => [name, found.toSorted()])),
       new Map(expected.map(([name, found]) => [name, found.toSorted()])),

@@ -13,7 +13,7 @@ import { test } from "node:test";
 import { makeFolder, serveFor } from "../fixtures/product.ts";
 
 const SUITE = resolve("node_modules/@modelcontextprotocol/conformance/dist/index.js");
-const SHELF = { command: process.execPath, args: [resolve("test/fixtures/servers/shelf-server.mjs")] };
+const SHELF = { command: process.execPath, args: [resolve("test/fixtures/servers/surface-server.mjs")] };
 
 const FIXTURE =
   "It calls a fixture of the suite by a fixed name; ours carry the namespace of their upstream, in camel case";

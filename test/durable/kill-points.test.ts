@@ -7,14 +7,21 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import type { ExecutionEvent, ExecutionId, ExecutionView } from "../../src/domain/index.ts";
 import { openStore } from "../../src/store/index.ts";
-import { AGENT, OPERATOR, openWorld, pending, run, until } from "./world.ts";
-import type { World } from "./world.ts";
+import {
+  AGENT,
+  OPERATOR,
+  openDurableGateways,
+  waitForPending,
+  run,
+  waitForState,
+} from "../fixtures/durable-gateway.ts";
+import type { DurableGateways } from "../fixtures/durable-gateway.ts";
 
 const LONG = { config: { approvals: { graceMs: 60_000 } } };
 
 /** Begins and does not wait: the name of the execution, once it has one. */
-async function begin(world: World, code: string) {
-  const gateway = await world.open();
+async function begin(durable: DurableGateways, code: string) {
+  const gateway = await durable.open();
   const opened = Promise.withResolvers<ExecutionId>();
   const result = gateway.execute({
     principal: AGENT,
@@ -28,42 +35,44 @@ async function begin(world: World, code: string) {
 const soon = (): Promise<void> => wait(10);
 
 /** Waits until so much of what it was given is kept. */
-async function kept(world: World, execution: ExecutionId, count: number): Promise<void> {
-  const journals = await world.journals();
+async function kept(durable: DurableGateways, execution: ExecutionId, count: number): Promise<void> {
+  const journals = await durable.openJournals();
   for (let given = 0; given < count;) {
     given = (await journals.read(execution))?.deliveries.length ?? 0;
     await soon();
   }
 }
 
-/** How it ends on a copy of the world as it is now, and what reaches the shop there. */
-async function afterDeath(world: World, execution: ExecutionId, decide = false) {
-  await using copy = world.fork();
+/** How it ends on a copy of the durable as it is now, and what reaches the shop there. */
+async function afterDeath(durable: DurableGateways, execution: ExecutionId, decide = false) {
+  await using copy = durable.fork();
   if (decide) {
-    const approvals = await copy.approvals();
-    for (const { id } of await pending(approvals, 1)) await approvals.decide(id, { verdict: "approve" }, OPERATOR);
+    const approvals = await copy.openApprovals();
+    for (const { id } of await waitForPending(approvals, 1))
+      await approvals.decide(id, { verdict: "approve" }, OPERATOR);
   }
-  const view: ExecutionView = await until(await copy.open(), execution, "completed", "failed");
-  return { view, made: [...copy.shop.made] };
+  const view: ExecutionView = await waitForState(await copy.open(), execution, "completed", "failed");
+  return { view, made: [...copy.shop.received] };
 }
 
 describe("a gateway that dies", { concurrency: 2 }, () => {
   test("between a decision and the call makes that call when it is back", async () => {
-    await using world = await openWorld(LONG);
-    const { execution } = await begin(world, "return (await shop.pay({ n: 1 })).n;");
-    await pending(await world.approvals(), 1);
-    const { view, made } = await afterDeath(world, execution, true);
+    await using durable = await openDurableGateways(LONG);
+    const { execution } = await begin(durable, "return (await shop.pay({ n: 1 })).n;");
+    await waitForPending(await durable.openApprovals(), 1);
+    const { view, made } = await afterDeath(durable, execution, true);
     assert.deepEqual([view.value, made], [7, ["pay 1"]]);
   });
 
   test("while an approved call is under way names it and does not make it again", async () => {
-    await using world = await openWorld(LONG);
-    const answer = world.shop.hold("pay 2");
-    const { execution } = await begin(world, "await shop.put({ n: 1 }); return (await shop.pay({ n: 2 })).n;");
-    const approvals = await world.approvals();
-    for (const { id } of await pending(approvals, 1)) await approvals.decide(id, { verdict: "approve" }, OPERATOR);
-    await world.shop.came("pay 2");
-    const { view, made } = await afterDeath(world, execution);
+    await using durable = await openDurableGateways(LONG);
+    const answer = durable.shop.hold("pay 2");
+    const { execution } = await begin(durable, "await shop.put({ n: 1 }); return (await shop.pay({ n: 2 })).n;");
+    const approvals = await durable.openApprovals();
+    for (const { id } of await waitForPending(approvals, 1))
+      await approvals.decide(id, { verdict: "approve" }, OPERATOR);
+    await durable.shop.waitForRequest("pay 2");
+    const { view, made } = await afterDeath(durable, execution);
     assert.deepEqual([view.state, view.error?.code, made], ["failed", "SANDBOX_CRASHED", []]);
     assert.match(view.error?.message ?? "", /shop\.pay \(call 2\): whether they took effect is unknown/);
     assert.deepEqual(
@@ -79,14 +88,14 @@ describe("a gateway that dies", { concurrency: 2 }, () => {
     ["put", false],
   ] as const)
     test(`while ${operation} is under way ${isRepeated ? "asks for it again" : "names it"}`, async () => {
-      await using world = await openWorld(LONG);
-      const answer = world.shop.hold(`${operation} 2`);
+      await using durable = await openDurableGateways(LONG);
+      const answer = durable.shop.hold(`${operation} 2`);
       const code = `const all = await Promise.all([shop.put({ n: 1 }), shop.${operation}({ n: 2 })]);
         return all.map(({ n }) => n);`;
-      const { execution } = await begin(world, code);
-      await world.shop.came(`${operation} 2`);
-      await kept(world, execution, 1);
-      const { view, made } = await afterDeath(world, execution);
+      const { execution } = await begin(durable, code);
+      await durable.shop.waitForRequest(`${operation} 2`);
+      await kept(durable, execution, 1);
+      const { view, made } = await afterDeath(durable, execution);
       const expected = isRepeated ? ["completed", [7, 14], [`${operation} 2`]] : ["failed", undefined, []];
       assert.deepEqual([view.state, view.value, made], expected, JSON.stringify([view.error, view.calls]));
       answer();
@@ -101,48 +110,48 @@ describe("a gateway that dies", { concurrency: 2 }, () => {
     ["only looked at its clock", 'const seen = [Math.random(), Date.now()]; console.log("x"); return seen;', []],
   ] as const)
     test(`when a program has ${what} lets it see the same again, and asks nobody`, async () => {
-      await using world = await openWorld(LONG);
-      const gateway = await world.open();
-      let copy: World | undefined;
-      const onEvent = (event: ExecutionEvent): void => void (event.kind === "log" && (copy = world.fork()));
+      await using durable = await openDurableGateways(LONG);
+      const gateway = await durable.open();
+      let copy: DurableGateways | undefined;
+      const onEvent = (event: ExecutionEvent): void => void (event.kind === "log" && (copy = durable.fork()));
       const { execution, value } = await gateway.execute({ principal: AGENT, code, onEvent });
       await using dead = copy ?? assert.fail("The program said nothing");
-      const view = await until(await dead.open(), execution, "completed", "failed");
-      assert.deepEqual([view.value, world.shop.made, dead.shop.made], [value, made, []]);
+      const view = await waitForState(await dead.open(), execution, "completed", "failed");
+      assert.deepEqual([view.value, durable.shop.received, dead.shop.received], [value, made, []]);
     });
 
   test("and is asked for one while others come to their end goes on with it once", async () => {
-    await using world = await openWorld(LONG);
+    await using durable = await openDurableGateways(LONG);
     const requests = ["put 1", "put 2", "put 3", "look 4"];
-    const answers = requests.map((request) => world.shop.hold(request));
+    const answers = requests.map((request) => durable.shop.hold(request));
     const begun: ExecutionId[] = [];
     for (const [at, request] of requests.entries()) {
       const [operation] = request.split(" ");
-      begun.push((await begin(world, `return (await shop.${operation}({ n: ${at + 1} })).n;`)).execution);
-      await world.shop.came(request);
+      begun.push((await begin(durable, `return (await shop.${operation}({ n: ${at + 1} })).n;`)).execution);
+      await durable.shop.waitForRequest(request);
     }
-    await using copy = world.fork();
+    await using copy = durable.fork();
     const gateway = await copy.open();
     const [, , , look = assert.fail()] = begun;
     await gateway.view({ principal: AGENT, execution: look, waitMs: 0 });
-    for (const put of begun.slice(0, 3)) await until(gateway, put, "failed");
-    assert.equal((await until(gateway, look, "completed", "failed")).value, 28);
-    assert.deepEqual(copy.shop.made, ["look 4"]);
+    for (const put of begun.slice(0, 3)) await waitForState(gateway, put, "failed");
+    assert.equal((await waitForState(gateway, look, "completed", "failed")).value, 28);
+    assert.deepEqual(copy.shop.received, ["look 4"]);
     for (const answer of answers) answer();
   });
 
   for (const isCut of [true, false])
     test(`after it wrote the end of an execution ${isCut ? "only into the ledger" : "down"} runs nothing of it again`, async () => {
-      await using world = await openWorld(LONG);
-      const { gateway, result, execution } = await begin(world, "return (await shop.look({ n: 1 })).n;");
+      await using durable = await openDurableGateways(LONG);
+      const { gateway, result, execution } = await begin(durable, "return (await shop.look({ n: 1 })).n;");
       const { value, calls } = await result;
       await gateway.close();
-      await using copy = world.fork(isCut ? [execution] : []);
-      const view = await until(await copy.open(), execution, "completed", "failed");
+      await using copy = durable.fork(isCut ? [execution] : []);
+      const view = await waitForState(await copy.open(), execution, "completed", "failed");
       const lost = "The execution completed, but Glovebox ended before what it came to was stored";
-      assert.deepEqual([view.state, view.calls, copy.shop.made], ["completed", calls, []]);
+      assert.deepEqual([view.state, view.calls, copy.shop.received], ["completed", calls, []]);
       assert.deepEqual([view.value, view.error?.message], isCut ? [undefined, lost] : [value, undefined]);
-      assert.deepEqual(await copy.said(execution), ["opened", "closed"]);
+      assert.deepEqual(await copy.listLedgerActions(execution), ["opened", "closed"]);
     });
 
   for (const [operation, goesOn] of [
@@ -152,26 +161,28 @@ describe("a gateway that dies", { concurrency: 2 }, () => {
     test(`has its quotas back but for what ${goesOn ? "goes on" : "ended"} used, and its place`, async () => {
       const wallMs = 300_000;
       const quotas = { executionMsPerHour: wallMs, concurrentExecutions: 1 };
-      await using world = await openWorld({ config: { ...LONG.config, quotas, sandbox: { limits: { wallMs } } } });
-      const answer = world.shop.hold(`${operation} 1`);
-      const { gateway, execution } = await begin(world, `return (await shop.${operation}({ n: 1 })).n;`);
-      await world.shop.came(`${operation} 1`);
+      await using durable = await openDurableGateways({
+        config: { ...LONG.config, quotas, sandbox: { limits: { wallMs } } },
+      });
+      const answer = durable.shop.hold(`${operation} 1`);
+      const { gateway, execution } = await begin(durable, `return (await shop.${operation}({ n: 1 })).n;`);
+      await durable.shop.waitForRequest(`${operation} 1`);
       const refused = await run(gateway, "return 1");
       assert.equal(refused.error?.code, "LIMIT_QUOTA");
-      await using copy = world.fork();
+      await using copy = durable.fork();
       const next = await copy.open();
-      const view = await until(next, execution, "completed", "failed");
+      const view = await waitForState(next, execution, "completed", "failed");
       assert.deepEqual([view.value, view.error?.code], goesOn ? [7, undefined] : [undefined, "SANDBOX_CRASHED"]);
       assert.equal((await run(next, "return 2")).value, 2);
       answer();
     });
 
   test("has said until then, again and again, that its executions run", async () => {
-    await using world = await openWorld(LONG);
-    const answer = world.shop.hold("look 1");
-    const { execution } = await begin(world, "return (await shop.look({ n: 1 })).n;");
-    await world.shop.came("look 1");
-    await using store = await openStore({ path: world.settings.store.path, now: Date.now });
+    await using durable = await openDurableGateways(LONG);
+    const answer = durable.shop.hold("look 1");
+    const { execution } = await begin(durable, "return (await shop.look({ n: 1 })).n;");
+    await durable.shop.waitForRequest("look 1");
+    await using store = await openStore({ path: durable.settings.store.path, now: Date.now });
     for (const before of [0, 1]) {
       while (((await store.quotas.heldFor(execution)) ?? assert.fail("It holds nothing")) <= before * 1_000)
         await soon();
@@ -181,23 +192,23 @@ describe("a gateway that dies", { concurrency: 2 }, () => {
   });
 
   test("after its disk failed has made nothing that it could not write down, and goes on where it was", async () => {
-    await using world = await openWorld(LONG);
-    const answer = world.shop.hold("look 2");
+    await using durable = await openDurableGateways(LONG);
+    const answer = durable.shop.hold("look 2");
     const code = "await shop.put({ n: 1 }); await shop.look({ n: 2 }); return (await shop.put({ n: 3 })).n;";
-    const { execution, result } = await begin(world, code);
-    await world.shop.came("look 2");
-    await kept(world, execution, 1);
-    const { path } = world.settings.store;
+    const { execution, result } = await begin(durable, code);
+    await durable.shop.waitForRequest("look 2");
+    await kept(durable, execution, 1);
+    const { path } = durable.settings.store;
     renameSync(path, `${path}.away`);
     answer();
     const ended = await result.catch((thrown: unknown) => thrown as { readonly code: string });
     const error = "error" in ended ? ended.error : ended;
     assert.deepEqual(
-      [error && "code" in error && error.code, world.shop.made],
+      [error && "code" in error && error.code, durable.shop.received],
       ["STORE_UNAVAILABLE", ["put 1", "look 2"]],
     );
     renameSync(`${path}.away`, path);
-    const { view, made } = await afterDeath(world, execution);
+    const { view, made } = await afterDeath(durable, execution);
     assert.deepEqual([view.value, made], [21, ["look 2", "put 3"]]);
   });
 });

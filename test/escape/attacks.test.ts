@@ -12,10 +12,10 @@ import { TAMPER_ATTACKS } from "./attacks/tamper.ts";
 import { plantCanaries } from "./fixtures/canaries.ts";
 import type { Canaries } from "./fixtures/canaries.ts";
 import { parseCorpus, toProgram } from "./fixtures/corpus.ts";
-import { DIFFERENCES, tellDifference } from "./fixtures/differences.ts";
+import { DIFFERENCES, checkDifference } from "./fixtures/engine-differences.ts";
 import { LATE_MS, LEVELS, MARKER, TIGHT, confineAt, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
 import type { EscapeSandbox } from "./fixtures/escape-sandbox.ts";
-import { assertEnding, findFloods, findLeaks, findPaths, textOf } from "./fixtures/judge.ts";
+import { assertEnding, findFloods, findLeaks, findPaths, describeEnding } from "./fixtures/check-run.ts";
 
 const GROUPS: readonly (readonly [string, readonly Attack[]])[] = [
   ["its reach", REALM_ATTACKS],
@@ -49,9 +49,9 @@ for (const engine of ENGINES) {
         test(`${group}: a program cannot ${cannot}`, async (context) => {
           const wallMs = wallFor(DIFFERENCES[engine][cannot]?.expect ?? expect);
           const run = await sandbox.run(toProgram("", code, canaries), { wallMs });
-          assert.equal(run.logs[0]?.text ?? textOf(run), MARKER);
+          assert.equal(run.logs[0]?.text ?? describeEnding(run), MARKER);
           const difference = DIFFERENCES[engine][cannot];
-          if (difference) await tellDifference(difference, sandbox, context);
+          if (difference) await checkDifference(difference, sandbox, context);
           assertEnding(run, difference?.expect ?? expect);
           assert.deepEqual([...findLeaks(run, canaries.values), ...findPaths(run), ...findFloods(run)], []);
           assert.ok(run.tookMs < wallMs + LATE_MS, `took ${run.tookMs} ms`);

@@ -10,7 +10,7 @@ import { plantCanaries } from "./fixtures/canaries.ts";
 import type { Canaries } from "./fixtures/canaries.ts";
 import { readStatus } from "./fixtures/memory-watch.ts";
 import { buildProbe, confinementOf, probeInside, probeOutside } from "./fixtures/probe.ts";
-import type { Probed, ProbeTask } from "./fixtures/probe.ts";
+import type { ProbeResult, ProbeTask } from "./fixtures/probe.ts";
 
 const MEGABYTE = 1024 * 1024;
 const MEMORY_BYTES = 64 * MEGABYTE;
@@ -61,8 +61,8 @@ describe("a native payload", { skip: why === false ? UNCONFINED : why }, () => {
   const probe = built?.kind === "built" ? built.path : "";
   const seen = new Map<string, string>();
   let canaries: Canaries;
-  let inside: Probed;
-  let outside: Probed;
+  let inside: ProbeResult;
+  let outside: ProbeResult;
   const taskOf = (manner: ProbeTask["manner"]): ProbeTask => ({
     manner,
     port: canaries.port,
@@ -102,7 +102,7 @@ describe("a native payload", { skip: why === false ? UNCONFINED : why }, () => {
   }
 
   test("has no descriptors but input, output, errors and the wire", () => {
-    const own = (probed: Probed): string => (probed.found.get("descriptors") ?? "").split(",").slice(0, 4).join();
+    const own = (probed: ProbeResult): string => (probed.found.get("descriptors") ?? "").split(",").slice(0, 4).join();
     assert.equal(own(inside), "0,1,2,3");
     // What this process itself inherited goes to a plainly started child; the running child is looked at elsewhere.
     assert.equal(inside.found.get("descriptors"), outside.found.get("descriptors"));

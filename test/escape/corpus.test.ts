@@ -11,10 +11,10 @@ import { plantCanaries } from "./fixtures/canaries.ts";
 import type { Canaries } from "./fixtures/canaries.ts";
 import { ORACLES, parseBadSources, parseCorpus, toProgram } from "./fixtures/corpus.ts";
 import type { Oracle } from "./fixtures/corpus.ts";
-import { DIFFERENCES, tellDifference } from "./fixtures/differences.ts";
+import { DIFFERENCES, checkDifference } from "./fixtures/engine-differences.ts";
 import { LATE_MS, LEVELS, MARKER, TIGHT, confineAt, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
 import type { EscapeSandbox, Run } from "./fixtures/escape-sandbox.ts";
-import { assertEnding, codeOf, findFloods, findLeaks, findPaths, textOf } from "./fixtures/judge.ts";
+import { assertEnding, codeOf, findFloods, findLeaks, findPaths, describeEnding } from "./fixtures/check-run.ts";
 import { watchMemory } from "./fixtures/memory-watch.ts";
 import type { MemoryWatch } from "./fixtures/memory-watch.ts";
 
@@ -38,16 +38,22 @@ const CONTROLS: Readonly<Record<Oracle, { readonly code: string; readonly holds:
     holds: (run) => findLeaks(run, []).length === 1,
   },
   path: { code: 'return "at file:///x/y.js"', holds: (run) => findPaths(run).length > 0 },
-  pollute: { code: 'Object.prototype.polluted="yes";return ({}).polluted', holds: (run) => textOf(run) === '"yes"' },
+  pollute: {
+    code: 'Object.prototype.polluted="yes";return ({}).polluted',
+    holds: (run) => describeEnding(run) === '"yes"',
+  },
   crash: { code: 'throw new Error("plain")', holds: ({ ending }) => ending.kind === "threw" },
-  hang: { code: "let n=0;while(n<1e6)n+=1;return n", holds: (run) => textOf(run) === "1000000" },
-  mem: { code: "return new Array(1e5).fill(1.1).length", holds: (run) => textOf(run) === "100000" },
+  hang: { code: "let n=0;while(n<1e6)n+=1;return n", holds: (run) => describeEnding(run) === "1000000" },
+  mem: { code: "return new Array(1e5).fill(1.1).length", holds: (run) => describeEnding(run) === "100000" },
   flood: { code: 'console.log("x".repeat(1e5));return 1', holds: (run) => run.logs[1]?.text.length === 1e5 },
   late: {
     code: 'await new Promise(done=>setTimeout(done,5));return tools.echo("LATE")',
     holds: ({ calls }) => calls.join() === "tools.echo",
   },
-  state: { code: 'globalThis.__persist="P";return globalThis.__persist', holds: (run) => textOf(run) === '"P"' },
+  state: {
+    code: 'globalThis.__persist="P";return globalThis.__persist',
+    holds: (run) => describeEnding(run) === '"P"',
+  },
 };
 
 const PLACES = ENGINES.flatMap((engine) => LEVELS.map((level) => [engine, level] as const));
@@ -94,7 +100,7 @@ for (const [engine, level] of PLACES) {
         const addedBytes = Math.max(0, memory.takePeakBytes() - restBytes);
         const difference = DIFFERENCES[engine][attack.id];
         if (difference) {
-          await tellDifference(difference, sandbox, context);
+          await checkDifference(difference, sandbox, context);
           assertEnding(ran, difference.expect);
         } else await JUDGES[attack.oracle](ran, { context, addedBytes, again: () => run(attack.code) });
         assert.deepEqual(findLeaks(ran, canaries.values), []);
@@ -130,7 +136,7 @@ interface Evidence {
 const JUDGES: Readonly<Record<Oracle, (run: Run, evidence: Evidence) => void | Promise<void>>> = {
   leak: (run) => assert.ok(["returned", "threw"].includes(run.ending.kind)),
   ambient: (run) => assert.deepEqual(run.ending, { kind: "returned", value: "" }),
-  path: (run) => assert.match(textOf(run), /program\.ts:/),
+  path: (run) => assert.match(describeEnding(run), /program\.ts:/),
   pollute: () => {
     assert.equal(Reflect.get(Object.prototype, "polluted"), undefined);
     assert.equal(Reflect.get(Array.prototype, "polluted"), undefined);

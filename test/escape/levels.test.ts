@@ -107,7 +107,7 @@ describe("an ordinary user", { skip: UNCONFINED === false ? NOT_ROOT : UNCONFINE
     await using canaries = await plantCanaries();
     const folder = packFor(context, built.path);
     const args = [
-      join(folder, "test/escape/fixtures/ordinary-user.ts"),
+      join(folder, "test/escape/fixtures/unprivileged-user.ts"),
       join(folder, "probe"),
       String(canaries.port),
       canaries.file,

@@ -8,7 +8,7 @@ import { findTools } from "../../src/sandbox/confinement/find-tools.ts";
 import { LATE_MS, TIGHT, openEscapeSandbox } from "./fixtures/escape-sandbox.ts";
 import type { EscapeSandbox, Run } from "./fixtures/escape-sandbox.ts";
 import { createHostileEngine } from "./fixtures/hostile-engine.ts";
-import { codeOf } from "./fixtures/judge.ts";
+import { codeOf } from "./fixtures/check-run.ts";
 
 const HOST_GROWTH_BYTES = 100 * 1024 * 1024;
 /** Longer than the pool waits for the first word of a child. */

@@ -1,20 +1,20 @@
-/** Ways to carry what was read out of an office. Each works when the guard is off, which the test shows as well. */
+/** Ways to carry data that was read out of a gateway. The test shows that each of them works when the guard is off. */
 
 import type { Json } from "../../src/domain/index.ts";
-import type { Office } from "./office.ts";
+import type { FlowGateway } from "./flow-gateway.ts";
 
 /** Goes all the way, whatever is refused on it. */
 export interface HostileFlow {
   readonly through: string;
-  run(office: Office, session: string): Promise<unknown>;
+  run(flow: FlowGateway, session: string): Promise<unknown>;
 }
 
 /** Programs of one session, each given what the one before returned. */
 const programs = (through: string, ...codes: readonly string[]): HostileFlow => ({
   through,
-  async run(office, session) {
+  async run(flow, session) {
     let last: Json | undefined;
-    for (const code of codes) last = (await office.run(session, code, last)).value;
+    for (const code of codes) last = (await flow.run(session, code, last)).value;
   },
 });
 
@@ -93,23 +93,23 @@ const send = (text: unknown): string => SENT.replace('"TEXT"', JSON.stringify(te
 const ROUNDS: readonly HostileFlow[] = [
   {
     through: "a second program with a literal",
-    async run(office, session) {
-      const { value } = await office.run(session, `${MAIL} return secret`);
-      await office.run(session, send(value));
+    async run(flow, session) {
+      const { value } = await flow.run(session, `${MAIL} return secret`);
+      await flow.run(session, send(value));
     },
   },
   {
     through: "the log",
-    async run(office, session) {
-      const { logs } = await office.run(session, `${MAIL} console.log(secret); return 1`);
-      await office.run(session, send(logs[0]?.text));
+    async run(flow, session) {
+      const { logs } = await flow.run(session, `${MAIL} console.log(secret); return 1`);
+      await flow.run(session, send(logs[0]?.text));
     },
   },
   {
     through: "the error of a program",
-    async run(office, session) {
-      const { error } = await office.run(session, `${MAIL} throw new Error(secret)`);
-      await office.run(session, send(error?.message));
+    async run(flow, session) {
+      const { error } = await flow.run(session, `${MAIL} throw new Error(secret)`);
+      await flow.run(session, send(error?.message));
     },
   },
   programs("the input of a second program", `${MAIL} return secret`, post("input")),
@@ -131,55 +131,55 @@ const ROUNDS: readonly HostileFlow[] = [
   ),
   {
     through: "a handle in another session",
-    async run(office, session) {
-      const { truncated } = await office.run(session, LARGE);
+    async run(flow, session) {
+      const { truncated } = await flow.run(session, LARGE);
       const code = `const part = await glovebox.results.read(input, { path: "secret" }); ${post("part")}`;
-      await office.run(`${session} again`, code, truncated?.handle ?? "");
+      await flow.run(`${session} again`, code, truncated?.handle ?? "");
     },
   },
   {
     through: "the fields that a wrong path into a handle is answered with",
-    async run(office, session) {
-      const { truncated } = await office.run(session, LARGE);
+    async run(flow, session) {
+      const { truncated } = await flow.run(session, LARGE);
       const code = `const words = await glovebox.results.read(input, { path: "nothing" }).catch((e) => e.hint); ${post("words")}`;
-      await office.run(`${session} again`, code, truncated?.handle ?? "");
+      await flow.run(`${session} again`, code, truncated?.handle ?? "");
     },
   },
   {
     through: "the fields that the model is answered with for a wrong path",
-    async run({ gateway, principalOf, ...office }, session) {
-      const { truncated } = await office.run(session, LARGE);
+    async run({ gateway, principalOf, ...flow }, session) {
+      const { truncated } = await flow.run(session, LARGE);
       const other = `${session} again`;
       const read = gateway.readResult(principalOf(other), truncated?.handle ?? "", { path: "nothing" });
-      await office.run(other, send(await read.catch(String)));
+      await flow.run(other, send(await read.catch(String)));
     },
   },
   {
     through: "the outline of a handle in another session",
-    async run(office, session) {
-      const { truncated } = await office.run(session, LARGE);
+    async run(flow, session) {
+      const { truncated } = await flow.run(session, LARGE);
       const code = `const text = await glovebox.describe([input]); ${post("text")}`;
-      await office.run(`${session} again`, code, truncated?.handle ?? "");
+      await flow.run(`${session} again`, code, truncated?.handle ?? "");
     },
   },
   {
     through: "a handle that the model reads",
-    async run(office, session) {
-      const { truncated } = await office.run(session, LARGE);
+    async run(flow, session) {
+      const { truncated } = await flow.run(session, LARGE);
       const other = `${session} again`;
-      const { value } = await office.gateway.readResult(office.principalOf(other), truncated?.handle ?? "", {
+      const { value } = await flow.gateway.readResult(flow.principalOf(other), truncated?.handle ?? "", {
         path: "secret",
       });
-      await office.run(other, send(value));
+      await flow.run(other, send(value));
     },
   },
   {
     through: "the result of another session's execution",
-    async run(office, session) {
-      const { execution } = await office.run(session, `${MAIL} return secret`);
+    async run(flow, session) {
+      const { execution } = await flow.run(session, `${MAIL} return secret`);
       const other = `${session} again`;
-      const { value } = await office.gateway.view({ principal: office.principalOf(other), execution });
-      await office.run(other, send(value));
+      const { value } = await flow.gateway.view({ principal: flow.principalOf(other), execution });
+      await flow.run(other, send(value));
     },
   },
   {
@@ -205,12 +205,12 @@ const ROUNDS: readonly HostileFlow[] = [
   },
   {
     through: "a picture that the model is shown in another session",
-    async run(office, session) {
-      const { value = null } = await office.run(session, "return await mail.getEmailPicture({})");
+    async run(flow, session) {
+      const { value = null } = await flow.run(session, "return await mail.getEmailPicture({})");
       const other = `${session} again`;
-      const again = await office.run(other, "return input", value);
-      const [media] = await office.gateway.findMedia(office.principalOf(other), again.value);
-      await office.run(other, send(media?.base64));
+      const again = await flow.run(other, "return input", value);
+      const [media] = await flow.gateway.findMedia(flow.principalOf(other), again.value);
+      await flow.run(other, send(media?.base64));
     },
   },
   {
@@ -233,8 +233,8 @@ const ROUNDS: readonly HostileFlow[] = [
   },
   {
     through: "a program and then a plain call",
-    async run({ gateway, principalOf, ...office }, session) {
-      const { value = "" } = await office.run(session, `${MAIL} return secret`);
+    async run({ gateway, principalOf, ...flow }, session) {
+      const { value = "" } = await flow.run(session, `${MAIL} return secret`);
       const calls = [{ address: "slack.slackPostMessage", args: { text: value } }];
       await gateway.callTools({ principal: principalOf(session), calls });
     },

@@ -16,7 +16,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Client } from "@modelcontextprotocol/client";
 
 import { EXPECTED, at, objectAt, openCopy, textAt, textsAt } from "./open-copy.ts";
-import type { Copy, Served } from "./open-copy.ts";
+import type { StoreCopy, RunningGateway } from "./open-copy.ts";
 
 const PATIENCE_MS = 60_000;
 const WEEK_MS = 604_800_000;
@@ -32,7 +32,7 @@ const idOf = (kind: string, name: string): string => textAt(EXPECTED, kind, name
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-const listPending = async (copy: Copy): Promise<readonly unknown[]> => {
+const listPending = async (copy: StoreCopy): Promise<readonly unknown[]> => {
   const approvals = at(await copy.read("approvals", "--json"), "approvals");
   return Array.isArray(approvals) ? approvals : assert.fail("It prints no approvals");
 };
@@ -205,8 +205,8 @@ describe("a gateway on an old store", () => {
   const stack = new AsyncDisposableStack();
   const syslog = createSocket("udp4");
   const sent: string[] = [];
-  let copy: Copy;
-  let gateway: Served;
+  let copy: StoreCopy;
+  let gateway: RunningGateway;
 
   before(async () => {
     syslog.on("message", (message) => sent.push(message.toString()));

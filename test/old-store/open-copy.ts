@@ -11,7 +11,7 @@ import { pathToFileURL } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 
 import { runGlovebox, startGlovebox, waitForOutput } from "../fixtures/product.ts";
-import type { Finished } from "../fixtures/product.ts";
+import type { CommandResult } from "../fixtures/product.ts";
 
 const FIXTURE = resolve("test/fixtures/old-store");
 const PRELOAD = pathToFileURL(join(FIXTURE, "set-clock-and-host.mjs"));
@@ -50,13 +50,13 @@ export function objectAt(value: unknown, ...path: readonly (string | number)[]):
 }
 
 /** One copy. Disposing it ends every process and removes the folder. */
-export interface Copy extends AsyncDisposable {
+export interface StoreCopy extends AsyncDisposable {
   readonly folder: string;
   /** Runs one command to its end. */
-  run(args: readonly string[], input?: string): Promise<Finished>;
+  run(args: readonly string[], input?: string): Promise<CommandResult>;
   /** As `run`, for a command that succeeds and prints JSON. */
   read(...args: readonly string[]): Promise<unknown>;
-  serve(): Promise<Served>;
+  serve(): Promise<RunningGateway>;
   /** Starts the upstream that needs a login, which has the address that the login in the store belongs to. */
   startNotes(): Promise<void>;
   /** What the upstreams of the copy were called for, sorted. */
@@ -64,7 +64,7 @@ export interface Copy extends AsyncDisposable {
 }
 
 /** A running gateway. */
-export interface Served {
+export interface RunningGateway {
   /** Of a client with a session. */
   readonly session: Client;
   /** Of a client of the revision without sessions. */
@@ -74,7 +74,7 @@ export interface Served {
 }
 
 /** The clock of the copy starts `laterMs` after the fixture was written. */
-export function openCopy({ laterMs = 0 }: { readonly laterMs?: number } = {}): Copy {
+export function openCopy({ laterMs = 0 }: { readonly laterMs?: number } = {}): StoreCopy {
   const folder = mkdtempSync(join(tmpdir(), "glovebox-old-store-"));
   for (const name of readdirSync(FIXTURE))
     if (!NOT_COPIED.has(name)) cpSync(join(FIXTURE, name), join(folder, name), { recursive: true });
@@ -84,7 +84,7 @@ export function openCopy({ laterMs = 0 }: { readonly laterMs?: number } = {}): C
   const offsetMs = Number(at(EXPECTED, "writtenAt")) + laterMs - Date.now();
   const environment = { NODE_OPTIONS: `--import ${PRELOAD.href}?offsetMs=${offsetMs}` };
   const children: ChildProcessWithoutNullStreams[] = [];
-  const run = (args: readonly string[], input = ""): Promise<Finished> =>
+  const run = (args: readonly string[], input = ""): Promise<CommandResult> =>
     runGlovebox(args, { folder, input, environment });
 
   return {
@@ -118,7 +118,7 @@ export function openCopy({ laterMs = 0 }: { readonly laterMs?: number } = {}): C
   };
 }
 
-async function connect(child: ChildProcessWithoutNullStreams, mcp: string): Promise<Served> {
+async function connect(child: ChildProcessWithoutNullStreams, mcp: string): Promise<RunningGateway> {
   const open = async (mode: "legacy" | { readonly pin: string }): Promise<Client> => {
     const client = new Client({ name: "test", version: "1.0.0" }, { versionNegotiation: { mode } });
     await client.connect(new StreamableHTTPClientTransport(new URL(mcp)));

@@ -8,7 +8,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 
-import { makeKeptFolder } from "./passing-store.ts";
+import { makeKeptFolder } from "../fixtures/passing-store.ts";
 
 const { rmSync } = fs;
 

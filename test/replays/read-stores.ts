@@ -15,13 +15,13 @@ import type { Records } from "../../src/open-records.ts";
 import { parseRecording } from "../../src/surfaces/parse-recording.ts";
 import { createMask, findPlaintextCredentials } from "../../src/vault/index.ts";
 import type { Vault } from "../../src/vault/index.ts";
-import { STARTS_FILE } from "./passing-store.ts";
-import type { NotedStart } from "./passing-store.ts";
-import { REASONS } from "./reasons.ts";
-import type { Reason } from "./reasons.ts";
+import { STARTS_FILE } from "../fixtures/passing-store.ts";
+import type { StartRecord } from "../fixtures/passing-store.ts";
+import { REASONS } from "./difference-reasons.ts";
+import type { Reason } from "./difference-reasons.ts";
 
 /** What its export tells another machine; where secrets had to be taken out of that, what this machine has. */
-export interface Recorded {
+export interface Recording {
   readonly kept: KeptExecution;
   /** Secrets were taken out of its export. */
   readonly isMasked: boolean;
@@ -30,8 +30,8 @@ export interface Recorded {
 }
 
 /** One execution, to be shown again or with the reason why it cannot be. */
-export type Found =
-  | ({ readonly kind: "kept"; readonly id: ExecutionId } & Recorded)
+export type StoredExecution =
+  | ({ readonly kind: "kept"; readonly id: ExecutionId } & Recording)
   | { readonly kind: "unkept"; readonly id: ExecutionId; readonly reason: Reason }
   | { readonly kind: "broken"; readonly id: ExecutionId; readonly what: string };
 
@@ -59,13 +59,13 @@ function isDatabase(path: string): boolean {
 }
 
 /** Rejects with STORE_UNAVAILABLE for what is no store, or one of another version. `folder` is where the starts are noted. */
-export async function readStore(path: string, folder: string): Promise<readonly Found[]> {
+export async function readStore(path: string, folder: string): Promise<readonly StoredExecution[]> {
   const starts = readStarts(folder).filter((start) => path.includes(`/${start.folder}/`));
   const settings = await findSettings(path, starts);
   if ((await listAll(settings)).length === 0) return [];
   await using records = await openAny(settings, starts);
   const read = await openReading(settings, records.store, records.vault);
-  const found: Found[] = [];
+  const found: StoredExecution[] = [];
   for (const { id } of await records.store.executions.list({ limit: MOST })) found.push(await read(id));
   return found;
 }
@@ -75,18 +75,18 @@ async function listAll(settings: Settings) {
   return await records.store.executions.list({ limit: MOST });
 }
 
-function readStarts(folder: string): readonly NotedStart[] {
+function readStarts(folder: string): readonly StartRecord[] {
   const file = join(folder, STARTS_FILE);
   if (!existsSync(file)) return [];
   return readFileSync(file, "utf8").trim().split("\n").map(parseStart);
 }
 
-function parseStart(line: string): NotedStart {
-  return JSON.parse(line) as NotedStart; // written by `noteStart`
+function parseStart(line: string): StartRecord {
+  return JSON.parse(line) as StartRecord; // written by `noteStart`
 }
 
 /** With the secrets that stand in the configuration, where there is one that can still be read. */
-async function findSettings(path: string, starts: readonly NotedStart[]): Promise<Settings> {
+async function findSettings(path: string, starts: readonly StartRecord[]): Promise<Settings> {
   const bare = parseSettings({ store: { url: `sqlite:${path}` } }, { folder: dirname(path) }, {});
   const environment = Object.assign({}, ...starts.map((start) => start.environment)) as Record<string, string>;
   const file = [dirname(path), dirname(dirname(path))]
@@ -98,7 +98,7 @@ async function findSettings(path: string, starts: readonly NotedStart[]): Promis
 }
 
 /** With the key beside the store, or one of those that its gateways were started with. */
-async function openAny(settings: Settings, starts: readonly NotedStart[]): Promise<Records> {
+async function openAny(settings: Settings, starts: readonly StartRecord[]): Promise<Records> {
   const keys = new Set([undefined, ...starts.map(({ environment }) => environment[KEY])]);
   const tried: unknown[] = [];
   for (const key of keys) {
@@ -122,7 +122,7 @@ async function openReading(settings: Settings, store: Records["store"], vault: V
   for (const text of [...(await vault.known()).map((secret) => secret.reveal()), ...written]) mask.add(text);
   const seal = await vault.openSeal();
   const journals = openJournals({ store: store.journals, seal, now: Date.now, ...settings.journal });
-  return async (id: ExecutionId): Promise<Found> => {
+  return async (id: ExecutionId): Promise<StoredExecution> => {
     try {
       const kept = await findKept(id, { store, journals });
       const text = JSON.stringify(toRecordingFile(kept, { version: "test", hide: mask.hide }));
@@ -135,7 +135,7 @@ async function openReading(settings: Settings, store: Records["store"], vault: V
   };
 }
 
-function toUnkept(id: ExecutionId, thrown: unknown): Found {
+function toUnkept(id: ExecutionId, thrown: unknown): StoredExecution {
   if (!(thrown instanceof GloveboxError)) throw thrown;
   const { code, message } = describeError(thrown);
   if (code === "REQUEST_INVALID" && message.includes("ran no program")) {

@@ -14,20 +14,20 @@ import { promisify } from "node:util";
 import type { EngineName, ExecutionView } from "../../src/domain/index.ts";
 import { ENGINES } from "../../src/sandbox/fixtures/engines.ts";
 import type { Gateway } from "../../src/surfaces/index.ts";
-import { AGENT, OPERATOR, openWorld, until } from "../durable/world.ts";
-import type { World } from "../durable/world.ts";
-import { STARTS_FILE, STORES_FOLDER } from "./passing-store.ts";
-import { SAMPLES } from "./programs.ts";
-import type { Sample } from "./programs.ts";
+import { AGENT, OPERATOR, openDurableGateways, waitForState } from "../fixtures/durable-gateway.ts";
+import type { DurableGateways } from "../fixtures/durable-gateway.ts";
+import { STARTS_FILE, STORES_FOLDER } from "../fixtures/passing-store.ts";
+import { SAMPLES } from "./sample-programs.ts";
+import type { Sample } from "./sample-programs.ts";
 import { readStore } from "./read-stores.ts";
-import type { Found } from "./read-stores.ts";
-import { openStage } from "./show-again.ts";
+import type { StoredExecution } from "./read-stores.ts";
+import { openReplayer } from "./replay-recordings.ts";
 
-const stage = openStage();
-after(() => stage[Symbol.asyncDispose]());
+const replayer = openReplayer();
+after(() => replayer[Symbol.asyncDispose]());
 
 /** To its end, with what a person says in between. Answers the id by which it is found again. */
-async function record(world: World, gateway: Gateway, sample: Sample): Promise<string> {
+async function record(durable: DurableGateways, gateway: Gateway, sample: Sample): Promise<string> {
   const abort = new AbortController();
   const { code, input, limits, dryRun, isRejected = false, isCancelled = false, ending } = sample;
   const started = await gateway.execute({
@@ -41,32 +41,32 @@ async function record(world: World, gateway: Gateway, sample: Sample): Promise<s
   });
   let view: ExecutionView = started;
   while (view.state === "paused") {
-    const approvals = await world.approvals();
+    const approvals = await durable.openApprovals();
     for (const { id } of await approvals.list({ isPending: true }))
       await approvals.decide(id, { verdict: isRejected ? "reject" : "approve" }, OPERATOR);
-    view = await until(gateway, started.execution, "completed", "failed");
+    view = await waitForState(gateway, started.execution, "completed", "failed");
   }
   assert.equal(view.error?.code ?? view.state, ending, `${code}: ${view.error?.message}`);
   return started.execution;
 }
 
 /** All samples, in one store, which is read back once its gateway has ended. */
-async function recordAll(engine: EngineName): Promise<ReadonlyMap<string, Found>> {
+async function recordAll(engine: EngineName): Promise<ReadonlyMap<string, StoredExecution>> {
   const config = { approvals: { graceMs: 10 }, analysis: { types: "off" }, sandbox: { engine } };
-  await using world = await openWorld({ config });
-  const gateway = await world.open();
+  await using durable = await openDurableGateways({ config });
+  const gateway = await durable.open();
   const ids = new Map<string, string>();
-  for (const [name, sample] of Object.entries(SAMPLES)) ids.set(name, await record(world, gateway, sample));
+  for (const [name, sample] of Object.entries(SAMPLES)) ids.set(name, await record(durable, gateway, sample));
   await gateway.close();
-  const found = await readStore(world.settings.store.path, world.folder);
-  const find = (id: string): Found => found.find((one) => one.id === id) ?? assert.fail(`${id} is not kept`);
+  const found = await readStore(durable.settings.store.path, durable.folder);
+  const find = (id: string): StoredExecution => found.find((one) => one.id === id) ?? assert.fail(`${id} is not kept`);
   return new Map([...ids].map(([name, id]) => [name, find(id)]));
 }
 
-async function outcomeOn(engine: EngineName, found: Found): Promise<string> {
+async function outcomeOn(engine: EngineName, found: StoredExecution): Promise<string> {
   if (found.kind === "unkept") return found.reason;
   if (found.kind === "broken") return found.what;
-  const shown = await stage.show(found, engine);
+  const shown = await replayer.replay(found, engine);
   if (shown.kind === "same") return "the same";
   return shown.kind === "explained" ? shown.reason : shown.what;
 }
@@ -91,7 +91,7 @@ const TEST = `
   import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
   import { tmpdir } from "node:os";
   import { join } from "node:path";
-  import { noteStart, passingStore } from ${JSON.stringify(resolve("test/replays/passing-store.ts"))};
+  import { noteStart, passingStore } from ${JSON.stringify(resolve("test/fixtures/passing-store.ts"))};
   const folder = mkdtempSync(join(tmpdir(), "glovebox-"));
   writeFileSync(join(folder, "glovebox.db"), "");
   writeFileSync(join(folder, "other"), "");

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 import { openFakeApi } from "../../src/connectors/openapi/fixtures/fake-api.ts";
-import { compare, run, states, withGlovebox } from "./observe.ts";
-import type { Case, Observe } from "./observe.ts";
+import { compare, run, states, withGlovebox } from "../fixtures/observe-settings.ts";
+import type { Case, Observation } from "../fixtures/observe-settings.ts";
 
 const operation = (operationId: string): unknown => ({ operationId, responses: { 200: { description: "ok" } } });
 
@@ -18,15 +18,15 @@ const toDocument = (...names: readonly string[]): unknown => ({
   components: { securitySchemes: { key: { type: "apiKey", in: "header", name: "x-key" } } },
 });
 
-interface World {
+interface ApiFiles {
   readonly origin: string;
   /** Answers as a path that the configuration can name. */
   readonly document: string;
   readonly other: string;
 }
 
-/** Compares two entries of `openapi`, in a world that is gone afterwards. */
-function compareApis(observe: Observe, make: (world: World) => readonly [Case, Case]): () => Promise<void> {
+/** Compares two entries of `openapi`, in a files that is gone afterwards. */
+function compareApis(observe: Observation, make: (files: ApiFiles) => readonly [Case, Case]): () => Promise<void> {
   return async () => {
     await using api = await openFakeApi();
     const folder = mkdtempSync(join(tmpdir(), "glovebox-apis-"));
@@ -34,14 +34,14 @@ function compareApis(observe: Observe, make: (world: World) => readonly [Case, C
       writeFileSync(join(folder, file), JSON.stringify(value));
       return join(folder, file);
     };
-    const world = {
+    const files = {
       origin: api.origin,
       document: write("one.json", toDocument("first", "second")),
       other: write("two.json", toDocument("third")),
     };
     api.answers.set("GET /slow.json", { silent: true });
     api.answers.set("GET /quick.json", { body: toDocument("first") });
-    const [[one, seenOne], [two, seenTwo]] = make(world);
+    const [[one, seenOne], [two, seenTwo]] = make(files);
     const toConfig = (entry: unknown): unknown => ({ mcpServers: {}, openapi: { api: entry } });
     try {
       await compare(observe, [toConfig(one), seenOne], [toConfig(two), seenTwo])();
@@ -51,10 +51,10 @@ function compareApis(observe: Observe, make: (world: World) => readonly [Case, C
   };
 }
 
-const names: Observe = (config) =>
+const names: Observation = (config) =>
   withGlovebox(config, async (glovebox) => (await glovebox.search({})).tools.map(({ name }) => name).toSorted());
 
-const toolCount: Observe = async (config) => {
+const toolCount: Observation = async (config) => {
   const found = await names(config);
   return Array.isArray(found) ? found.length : found;
 };

@@ -9,9 +9,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import { parseSettings } from "../../src/config/index.ts";
 import { GloveboxError, isJsonObject, parsePrincipalId } from "../../src/domain/index.ts";
 import type { Approval, Principal } from "../../src/domain/index.ts";
-import { ask, withQueue } from "../fixtures/approval-gateway.ts";
-import type { Queue } from "../fixtures/approval-gateway.ts";
-import { compare, withGlovebox } from "./observe.ts";
+import { requestApprovals, withQueue } from "../fixtures/approval-gateway.ts";
+import type { ApprovalQueue } from "../fixtures/approval-gateway.ts";
+import { compare, withGlovebox } from "../fixtures/observe-settings.ts";
 
 const CODE = "return await probe.echo({ a: 1 })";
 const RULES = [{ decision: "ask", tools: ["probe.echo"], reason: "look" }];
@@ -20,14 +20,14 @@ const RULES = [{ decision: "ask", tools: ["probe.echo"], reason: "look" }];
 const decideLater = async (config: unknown): Promise<unknown> => {
   const whole = { store: { url: "sqlite::memory:" }, ...(isJsonObject(config) && config) };
   return withQueue(parseSettings(whole, { folder: "/" }, {}), async (queue) => {
-    const [asked] = await ask(queue, { args: [{}] });
+    const [asked] = await requestApprovals(queue, { args: [{}] });
     assert.ok(asked);
     while (Date.now() <= asked.createdAt + 1) await wait(1);
     return approve(queue, asked).catch((thrown: unknown) => (thrown instanceof GloveboxError ? thrown.code : thrown));
   });
 };
 
-async function approve({ approvals }: Queue, { id }: Approval): Promise<string> {
+async function approve({ approvals }: ApprovalQueue, { id }: Approval): Promise<string> {
   const name = parsePrincipalId("operator");
   assert.ok(name);
   const operator: Principal = { id: name, kind: "operator", groups: [] };
@@ -50,7 +50,7 @@ async function stateWith(graceMs: number, isAnswered: boolean): Promise<string> 
   }
 }
 
-async function approveFirst(queue: Queue): Promise<void> {
+async function approveFirst(queue: ApprovalQueue): Promise<void> {
   for (;;) {
     const [asked] = await queue.approvals.list({ isPending: true });
     if (asked) return void (await approve(queue, asked));

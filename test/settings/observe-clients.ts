@@ -6,8 +6,8 @@ import type { TestContext } from "node:test";
 import type { CallToolResult } from "@modelcontextprotocol/client";
 
 import { ERAS } from "../../src/surfaces/mcp/fixtures/try-client.ts";
-import { connect } from "../fixtures/connect.ts";
-import { CHANGE, accept, call, connectHttp, openScene } from "../fixtures/elicitation-client.ts";
+import { connect } from "../fixtures/mcp-client.ts";
+import { CHANGE, accept, call, connectHttp, openElicitationGateway } from "../fixtures/elicitation-client.ts";
 import { makeFolder, probe, serveFor } from "../fixtures/product.ts";
 
 const MEET = { name: "execute", arguments: { code: "return await probe.meet({ ms: 100_000 })" } };
@@ -28,8 +28,8 @@ async function observe(context: TestContext, patienceMs: number): Promise<unknow
 
 /** How a program ends whose one call a person would allow, if asked. */
 async function askPerson(context: TestContext, elicitation: boolean): Promise<unknown> {
-  const scene = await openScene(context, { approvals: { graceMs: 0, elicitation } });
-  const { client } = await connectHttp(context, scene, ERAS[1], () => accept("this call"));
+  const gateway = await openElicitationGateway(context, { approvals: { graceMs: 0, elicitation } });
+  const { client } = await connectHttp(context, gateway, ERAS[1], () => accept("this call"));
   return (await call(client, "execute", { code: CHANGE })).state;
 }
 

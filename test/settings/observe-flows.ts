@@ -1,6 +1,6 @@
 /** What the settings of the data-flow guard change, for `test/settings/settings.test.ts`. */
 
-import { compare, run } from "./observe.ts";
+import { compare, run } from "../fixtures/observe-settings.ts";
 
 /** Reads with one tool of the probe and sends something of it with another. */
 const FLOW = "const { argv } = await probe.about({}); return (await probe.echo({ n: argv.length })).n";

@@ -6,11 +6,11 @@ import { join } from "node:path";
 
 import { isJsonObject } from "../../src/domain/index.ts";
 import { openStore } from "../../src/store/index.ts";
-import { compare, outcomeOf, withGlovebox } from "./observe.ts";
-import type { Observe } from "./observe.ts";
+import { compare, outcomeOf, withGlovebox } from "../fixtures/observe-settings.ts";
+import type { Observation } from "../fixtures/observe-settings.ts";
 
 /** Whether the journal of an execution is still there after the next start. */
-const keepsJournal: Observe = async (config) => {
+const keepsJournal: Observation = async (config) => {
   const folder = mkdtempSync(join(tmpdir(), "glovebox-journal-"));
   const path = join(folder, "glovebox.db");
   const whole = { mcpServers: {}, store: { url: `sqlite:${path}` }, ...(isJsonObject(config) && config) };
@@ -25,7 +25,7 @@ const keepsJournal: Observe = async (config) => {
 };
 
 /** What becomes of a program that was given something before it asks. */
-const asks: Observe = (config) =>
+const asks: Observation = (config) =>
   withGlovebox(
     { ...(isJsonObject(config) && config), policy: { rules: [{ decision: "ask", tools: ["probe.change"] }] } },
     async (glovebox) => {

@@ -13,7 +13,7 @@ import { createSigner, openReader, openSignedLedger, parseLedgerLine, verifyExpo
 import { isJsonObject } from "../../src/domain/index.ts";
 import { openStore } from "../../src/store/index.ts";
 import { loadSigningKey } from "../../src/vault/index.ts";
-import { compare, withGlovebox } from "./observe.ts";
+import { compare, withGlovebox } from "../fixtures/observe-settings.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 

@@ -7,32 +7,32 @@ import { parseSettings } from "../../src/config/index.ts";
 import type { PendingLogin } from "../../src/connectors/login/begin-login.ts";
 import { GloveboxError, parseConnectorId } from "../../src/domain/index.ts";
 import { openOperatorRecords } from "../../src/open-records.ts";
-import { compare } from "./observe.ts";
-import type { Case } from "./observe.ts";
-import { CLIENT, openWorld } from "../fixtures/login-provider.ts";
-import type { World } from "../fixtures/login-provider.ts";
+import { compare } from "../fixtures/observe-settings.ts";
+import type { Case } from "../fixtures/observe-settings.ts";
+import { CLIENT, openLoginProvider } from "../fixtures/login-provider.ts";
+import type { LoginProvider } from "../fixtures/login-provider.ts";
 
 const DOCUMENT = "https://operator.example/glovebox.json";
 
-type Look = (begun: PendingLogin, world: World) => unknown;
+type Look = (begun: PendingLogin, provider: LoginProvider) => unknown;
 
 /** Begins a login with each of two settings; a refusal is observed as its code. */
-function compareLogins(look: Look, make: (world: World) => readonly [Case, Case]): () => Promise<void> {
+function compareLogins(look: Look, make: (provider: LoginProvider) => readonly [Case, Case]): () => Promise<void> {
   return async () => {
-    await using world = await openWorld();
+    await using provider = await openLoginProvider();
     const observe = async (oauth: unknown): Promise<unknown> => {
-      const config = { mcpServers: { notes: { url: world.url, oauth } }, store: { url: "sqlite::memory:" } };
+      const config = { mcpServers: { notes: { url: provider.url, oauth } }, store: { url: "sqlite::memory:" } };
       await using records = await openOperatorRecords(parseSettings(config, { folder: process.cwd() }, {}));
       const id = parseConnectorId("notes");
       if (!id) throw new TypeError("A constant of this file is malformed");
       try {
         const request = { scopes: [], redirectUri: "http://127.0.0.1:1/callback", state: "s" };
-        return await look(await records.logins.begin(id, request), world);
+        return await look(await records.logins.begin(id, request), provider);
       } catch (thrown) {
         return thrown instanceof GloveboxError ? thrown.code : thrown;
       }
     };
-    await compare(observe, ...make(world))();
+    await compare(observe, ...make(provider))();
   };
 }
 
@@ -42,8 +42,8 @@ const parameter =
     authorizationUrl.searchParams.get(name);
 
 /** Whether the answer of the person becomes a login. */
-const finish: Look = async (begun, world) => {
-  const { searchParams } = await world.agree(begun.authorizationUrl);
+const finish: Look = async (begun, provider) => {
+  const { searchParams } = await provider.agree(begun.authorizationUrl);
   return (await begun.finish(searchParams)).client.id;
 };
 
@@ -65,8 +65,8 @@ async function compareDocuments(): Promise<void> {
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const grants = [new URL(issuer).host];
   try {
-    await compareLogins(parameter("client_id"), (world) => {
-      world.resource = { ...world.resource, authorization_servers: [issuer] };
+    await compareLogins(parameter("client_id"), (provider) => {
+      provider.resource = { ...provider.resource, authorization_servers: [issuer] };
       return [
         [{ grants, clientMetadataUrl: DOCUMENT }, DOCUMENT],
         [{ grants }, "UPSTREAM_AUTH_REQUIRED"],
@@ -81,21 +81,21 @@ async function compareDocuments(): Promise<void> {
 export const LOGIN_OBSERVATIONS: Readonly<Record<string, () => Promise<void>>> = {
   "mcpServers.*.oauth.clientId": compareLogins(
     (begun) => begun.authorizationUrl.searchParams.get("client_id") === CLIENT.id,
-    ({ place }) => [
+    ({ hostAndPort: place }) => [
       [{ grants: [place], clientId: CLIENT.id }, true],
       [{ grants: [place] }, false],
     ],
   ),
-  "mcpServers.*.oauth.clientSecret": compareLogins(finish, ({ place }) => [
+  "mcpServers.*.oauth.clientSecret": compareLogins(finish, ({ hostAndPort: place }) => [
     [{ grants: [place], clientId: CLIENT.id, clientSecret: CLIENT.secret }, CLIENT.id],
     [{ grants: [place], clientId: CLIENT.id, clientSecret: "another" }, "UPSTREAM_AUTH_REQUIRED"],
   ]),
   "mcpServers.*.oauth.clientMetadataUrl": compareDocuments,
-  "mcpServers.*.oauth.scopes": compareLogins(parameter("scope"), ({ place }) => [
+  "mcpServers.*.oauth.scopes": compareLogins(parameter("scope"), ({ hostAndPort: place }) => [
     [{ grants: [place], scopes: ["notes:write"] }, "notes:write offline_access"],
     [{ grants: [place] }, "notes:read offline_access"],
   ]),
-  "mcpServers.*.oauth.grants": compareLogins(parameter("response_type"), ({ place }) => [
+  "mcpServers.*.oauth.grants": compareLogins(parameter("response_type"), ({ hostAndPort: place }) => [
     [{ grants: [place] }, "code"],
     [{ grants: [] }, "EGRESS_DENIED"],
   ]),

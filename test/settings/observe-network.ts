@@ -5,15 +5,15 @@ import type { RequestListener, Server } from "node:http";
 import { connect } from "node:net";
 import type { AddressInfo } from "node:net";
 
-import { compare, run } from "./observe.ts";
-import type { Case } from "./observe.ts";
+import { compare, run } from "../fixtures/observe-settings.ts";
+import type { Case } from "../fixtures/observe-settings.ts";
 
 /** No resolver can have an answer for it, so nothing leaves this machine: a label has at most 63 characters. */
 const NOWHERE = `${"x".repeat(64)}.example`;
 /** A public address, as the proxies of these tests are told it. */
 const FAR = "93.184.216.34:80";
 
-interface World {
+interface Servers {
   /** A server that answers 204. */
   readonly place: string;
   /** Proxies that lead everything there, and one that refuses. */
@@ -52,8 +52,8 @@ async function openProxy(target: number | undefined, login?: string): Promise<Se
   });
 }
 
-/** Runs the program of `make` in both configurations, in a world that is gone afterwards. */
-function compareIn(make: (world: World) => readonly [code: string, one: Case, two: Case]): () => Promise<void> {
+/** Runs the program of `make` in both configurations, on servers that are closed afterwards. */
+function compareIn(make: (servers: Servers) => readonly [code: string, one: Case, two: Case]): () => Promise<void> {
   return async () => {
     const server = await listen((_, response) => void response.writeHead(204).end());
     const [open, closed] = [await openProxy(portOf(server)), await openProxy(undefined)];

@@ -3,8 +3,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { compare, outcomeOf, run, withGlovebox } from "./observe.ts";
-import type { Case, Observe } from "./observe.ts";
+import { compare, outcomeOf, run, withGlovebox } from "../fixtures/observe-settings.ts";
+import type { Case, Observation } from "../fixtures/observe-settings.ts";
 
 const CHANGE = "return (await probe.change({})).done";
 const PAY = 'return (await probe.change({ to: ["a@x", "b@y"], amount: 5, region: "eu" })).done';
@@ -29,7 +29,7 @@ const rules = (denied: object, allowed: object): (() => Promise<void>) =>
 
 /** Runs the program so often, one after the other, and says how often it was not refused by a quota. */
 const repeat =
-  (code: string, times: number): Observe =>
+  (code: string, times: number): Observation =>
   (config) =>
     withGlovebox(config, async (glovebox) => {
       let granted = 0;
@@ -42,14 +42,14 @@ const repeat =
 
 /** As `repeat`, all at once. */
 const atOnce =
-  (code: string, times: number): Observe =>
+  (code: string, times: number): Observation =>
   (config) =>
     withGlovebox(config, async (glovebox) => {
       const results = await Promise.all(Array.from({ length: times }, () => glovebox.execute({ code })));
       return results.filter((result) => outcomeOf(result) !== "LIMIT_QUOTA").length;
     });
 
-const quotas = (observe: Observe, ...cases: readonly [Case, Case]): (() => Promise<void>) => {
+const quotas = (observe: Observation, ...cases: readonly [Case, Case]): (() => Promise<void>) => {
   const [one, other] = cases;
   return compare(observe, [{ quotas: one[0] }, one[1]], [{ quotas: other[0] }, other[1]]);
 };

@@ -1,8 +1,8 @@
 /** What each setting of `sandbox.secrets` changes: what the bound host receives. */
 
-import { openLendingWorld } from "../canary/fixtures/lending-world.ts";
-import type { LendingWorld } from "../canary/fixtures/lending-world.ts";
-import { compare, outcomeOf } from "./observe.ts";
+import { openSecretGateway } from "../fixtures/secret-gateway.ts";
+import type { SecretGateway } from "../fixtures/secret-gateway.ts";
+import { compare, outcomeOf } from "../fixtures/observe-settings.ts";
 
 const VALUE = "observed-value-31415";
 const CODE = `
@@ -12,28 +12,30 @@ const CODE = `
   return "sent"`;
 
 /** Which parts of the request had the value when it arrived, or why there was none. */
-async function observe(toGrant: (world: LendingWorld) => object): Promise<unknown> {
-  await using world = await openLendingWorld();
-  await world.set("KEY", VALUE);
-  const KEY = { hosts: [world.bound.place], ...toGrant(world) };
-  await using glovebox = await world.open("isolate", { secrets: { KEY } });
-  const said = outcomeOf(await glovebox.execute({ code: CODE, input: `http://${world.bound.place}/plain` }));
-  const [arrived] = world.bound.arrived;
+async function observe(toGrant: (gateway: SecretGateway) => object): Promise<unknown> {
+  await using gateway = await openSecretGateway();
+  await gateway.setSecret("KEY", VALUE);
+  const KEY = { hosts: [gateway.boundHost.hostAndPort], ...toGrant(gateway) };
+  await using glovebox = await gateway.open("isolate", { secrets: { KEY } });
+  const said = outcomeOf(
+    await glovebox.execute({ code: CODE, input: `http://${gateway.boundHost.hostAndPort}/plain` }),
+  );
+  const [arrived] = gateway.boundHost.requests;
   if (!arrived) return said;
   return [arrived.headers["x-key"] === VALUE && "header", arrived.body === VALUE && "body"].filter(Boolean).join();
 }
 
 const compareGrants = (
-  one: (world: LendingWorld) => object,
-  two: (world: LendingWorld) => object,
+  one: (gateway: SecretGateway) => object,
+  two: (gateway: SecretGateway) => object,
   outcomes: readonly [unknown, unknown],
 ): (() => Promise<void>) => compare((grant) => observe(grant as typeof one), [one, outcomes[0]], [two, outcomes[1]]);
 
 /** By the path of the setting. */
 export const SECRET_OBSERVATIONS: Readonly<Record<string, () => Promise<void>>> = {
   "sandbox.secrets.*.hosts": compareGrants(
-    ({ other }) => ({ hosts: [other.place] }),
-    ({ bound }) => ({ hosts: [bound.place] }),
+    ({ otherHost: other }) => ({ hosts: [other.hostAndPort] }),
+    ({ boundHost: bound }) => ({ hosts: [bound.hostAndPort] }),
     ["", "header"],
   ),
   "sandbox.secrets.*.in": compareGrants(

@@ -5,7 +5,7 @@ import { createHmac } from "node:crypto";
 import type { TestContext } from "node:test";
 
 import { startReceiver } from "../../src/telemetry/fixtures/receiver.ts";
-import { probeWith, withGlovebox } from "./observe.ts";
+import { probeWith, withGlovebox } from "../fixtures/observe-settings.ts";
 import { makeFolder, runGlovebox, serveFor } from "../fixtures/product.ts";
 
 async function readMetrics(context: TestContext, metrics: object): Promise<readonly [number, boolean]> {
@@ -31,7 +31,7 @@ function traceOnce(traces: object): Promise<unknown> {
   return withGlovebox({ traces }, (glovebox) => glovebox.execute({ code: "return 1" }));
 }
 
-export const WATCHING_OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<void>>> = {
+export const TELEMETRY_OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<void>>> = {
   "anomalies.enabled": async (context) => {
     assert.match(await destroyOnce(context, { enabled: true }), /"tool":\s*"probe.destroy"/);
     assert.doesNotMatch(await destroyOnce(context, { enabled: false }), /probe/);

@@ -6,8 +6,8 @@ import { join } from "node:path";
 
 import { openFakeApi } from "../../src/connectors/openapi/fixtures/fake-api.ts";
 import { defineAdapter } from "../../src/main.ts";
-import { compare, run, startUpstream, withGlovebox } from "./observe.ts";
-import type { Observe } from "./observe.ts";
+import { compare, run, startUpstream, withGlovebox } from "../fixtures/observe-settings.ts";
+import type { Observation } from "../fixtures/observe-settings.ts";
 
 /** No resolver can have an answer for it, so nothing leaves this machine: a label has at most 63 characters. */
 const NOWHERE = `${"x".repeat(64)}.example`;
@@ -19,7 +19,7 @@ type Observations = Readonly<Record<string, () => Promise<void>>>;
 interface Kind {
   readonly toConfig: (url: string, policy: Policy) => unknown;
   /** The outcome of the request. */
-  readonly observe: Observe;
+  readonly observe: Observation;
   readonly reached: unknown;
 }
 
@@ -59,7 +59,7 @@ async function openApi(): Promise<Opened> {
 
 /** The code of the error that an upstream itself has met, or what its tool answers. */
 const CALL_SERVER = "return (await http.about({})).name";
-const serverOutcome: Observe = (config) =>
+const serverOutcome: Observation = (config) =>
   withGlovebox(config, async (glovebox) => {
     const { value, error } = await glovebox.execute({ code: CALL_SERVER });
     if (!error) return value;
@@ -68,7 +68,7 @@ const serverOutcome: Observe = (config) =>
   });
 
 /** A document in a folder that is gone afterwards. */
-function withDocument(observe: Observe): Observe {
+function withDocument(observe: Observation): Observation {
   return async (config) => {
     const folder = mkdtempSync(join(tmpdir(), "glovebox-policies-"));
     const document = join(folder, "api.json");

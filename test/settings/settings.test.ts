@@ -27,8 +27,8 @@ import {
   startUpstream,
   states,
   withGlovebox,
-} from "./observe.ts";
-import type { Case } from "./observe.ts";
+} from "../fixtures/observe-settings.ts";
+import type { Case } from "../fixtures/observe-settings.ts";
 import { API_OBSERVATIONS } from "./observe-apis.ts";
 import { APPROVAL_OBSERVATIONS } from "./observe-approvals.ts";
 import { CLIENT_OBSERVATIONS } from "./observe-clients.ts";
@@ -41,7 +41,7 @@ import { QUOTA_OBSERVATIONS, policyObservations } from "./observe-policy.ts";
 import { NETWORK_OBSERVATIONS } from "./observe-network.ts";
 import { UPSTREAM_NETWORK_OBSERVATIONS } from "./observe-upstream-network.ts";
 import { SECRET_OBSERVATIONS } from "./observe-secrets.ts";
-import { WATCHING_OBSERVATIONS } from "./observe-telemetry.ts";
+import { TELEMETRY_OBSERVATIONS } from "./observe-telemetry.ts";
 import { makeFolder, serveFor, startFor, waitForOutput } from "../fixtures/product.ts";
 
 const MIB = 1024 * 1024;
@@ -210,7 +210,7 @@ const OBSERVATIONS: Readonly<Record<string, (context: TestContext) => Promise<vo
   ...NETWORK_OBSERVATIONS,
   ...UPSTREAM_NETWORK_OBSERVATIONS,
   ...SECRET_OBSERVATIONS,
-  ...WATCHING_OBSERVATIONS,
+  ...TELEMETRY_OBSERVATIONS,
   ...OUTPUT_OBSERVATIONS,
   ...CLIENT_OBSERVATIONS,
 

@@ -2,17 +2,17 @@
 
 import { openTestSandbox } from "../../../src/sandbox/fixtures/test-sandbox.ts";
 import type { Sandbox } from "../../../src/sandbox/index.ts";
-import { judge } from "./judge.ts";
-import { readRows } from "./kept.ts";
-import { MOMENTS, openKillWorld } from "./kill-world.ts";
-import type { Kill, KillWorld } from "./kill-world.ts";
+import { checkOutcomes } from "./check-outcomes.ts";
+import { readRows } from "./read-records.ts";
+import { MOMENTS, openKilledGateways } from "./killed-gateways.ts";
+import type { Kill, KilledGateways } from "./killed-gateways.ts";
 
 /** On one store, and as many more for each gateway; it goes on with what earlier ones left, too. */
 const AT_ONCE = 150;
 const FRESH = 25;
 
 /** About as many of each as happen in one life. */
-const MOST: Readonly<Record<Kill["moment"], number>> = {
+const MAX_COUNT: Readonly<Record<Kill["moment"], number>> = {
   "before commit": 250,
   "after commit": 250,
   request: 180,
@@ -26,7 +26,7 @@ const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
 function chooseKill(number: number): Kill {
   const moment = MOMENTS[number % MOMENTS.length] ?? "request";
-  return { moment, at: 1 + Math.floor(((number * GOLDEN) % 1) * MOST[moment]) };
+  return { moment, at: 1 + Math.floor(((number * GOLDEN) % 1) * MAX_COUNT[moment]) };
 }
 
 /** What was wrong, and how often what was met. */
@@ -34,10 +34,10 @@ export class Tally {
   readonly wrong: string[] = [];
   readonly counts = new Map<string, number>();
   /** Each has another moment to end at. */
-  lives: number;
+  gateways: number;
 
   constructor(lives: number) {
-    this.lives = lives;
+    this.gateways = lives;
   }
 
   add(what: string, count = 1): void {
@@ -45,12 +45,12 @@ export class Tally {
   }
 }
 
-async function killAgainAndAgain(world: KillWorld, batch: readonly number[], tally: Tally): Promise<void> {
+async function killRepeatedly(killed: KilledGateways, batch: readonly number[], tally: Tally): Promise<void> {
   for (let at = 0, isLast = false; !isLast; at += FRESH) {
     isLast = at >= batch.length;
-    const kill = isLast ? undefined : chooseKill(tally.lives);
-    tally.lives += 1;
-    const { isCut, wrong } = await world.live(batch.slice(at, at + FRESH), kill);
+    const kill = isLast ? undefined : chooseKill(tally.gateways);
+    tally.gateways += 1;
+    const { wasKilled: isCut, wrong } = await killed.runGateway(batch.slice(at, at + FRESH), kill);
     const moment = isCut && kill ? kill.moment : "the end";
     tally.add(`killed at ${moment}`);
     tally.wrong.push(...wrong.map((what) => `after ${moment} ${kill?.at}: ${what}`));
@@ -58,11 +58,11 @@ async function killAgainAndAgain(world: KillWorld, batch: readonly number[], tal
 }
 
 async function killBatch(batch: readonly number[], sandbox: Sandbox, tally: Tally): Promise<void> {
-  await using world = await openKillWorld();
-  await killAgainAndAgain(world, batch, tally);
-  tally.wrong.push(...(await judge(world, batch, sandbox)));
-  for (const [step, count] of world.steps) tally.add(`met while ${step}`, count);
-  for (const { state } of readRows(world.settings)) tally.add(`came to be ${state}`);
+  await using killed = await openKilledGateways();
+  await killRepeatedly(killed, batch, tally);
+  tally.wrong.push(...(await checkOutcomes(killed, batch, sandbox)));
+  for (const [step, count] of killed.steps) tally.add(`met while ${step}`, count);
+  for (const { state } of readRows(killed.settings)) tally.add(`came to be ${state}`);
 }
 
 /** In two files at once, because that is how many run at once. */

@@ -4,8 +4,8 @@ import { digestOf } from "../../../src/text/index.ts";
 import { random, randomUuid, seedRandom } from "../../../guest/clock.ts";
 import type { Digest } from "../../../src/domain/index.ts";
 import type { TapeStart } from "../../../src/sandbox/index.ts";
-import { makeProgram, numbersFrom } from "../programs.ts";
-import { FACTOR } from "./mcp-shop.ts";
+import { makeProgram, numbersFrom } from "../generate-program.ts";
+import { FACTOR } from "./mcp-shop-server.ts";
 
 /** What these come to depends on the order of answers, which only their journal knows. */
 export function isOrdered(seed: number): boolean {
@@ -13,12 +13,12 @@ export function isOrdered(seed: number): boolean {
 }
 
 /** The other half makes only calls that may be made again, so that no kill ends it. */
-function isGentle(seed: number): boolean {
+function isRepeatable(seed: number): boolean {
   return seed % 2 === 0;
 }
 
 /** Whoever waits for people takes longer than all others together: every other program does not. */
-function isAsking(seed: number): boolean {
+function needsApproval(seed: number): boolean {
   return seed % 4 < 2;
 }
 
@@ -26,8 +26,8 @@ function isAsking(seed: number): boolean {
 export function makeKillProgram(seed: number): string {
   const code = makeProgram(numbersFrom(1_000 + seed), { isOrdered: isOrdered(seed) });
   const own = code.replaceAll("({ n:", `({ p: ${seed}, n:`);
-  const gentle = isGentle(seed) ? rename(own, { put: "keep", pay: "peek", fail: "miss" }) : own;
-  return `// program ${seed}\n${isAsking(seed) ? gentle : rename(gentle, { pay: "put", peek: "look" })}`;
+  const gentle = isRepeatable(seed) ? rename(own, { put: "keep", pay: "peek", fail: "miss" }) : own;
+  return `// program ${seed}\n${needsApproval(seed) ? gentle : rename(gentle, { pay: "put", peek: "look" })}`;
 }
 
 function rename(code: string, names: Readonly<Record<string, string>>): string {
@@ -54,7 +54,7 @@ const SHOP = { look: answer, peek: answer, put: answer, pay: answer, keep: answe
 let turn: Promise<unknown> = Promise.resolve();
 
 /** Runs it here, without a gateway, from the same beginning of chance and time. */
-export async function foresee(seed: number, start: TapeStart): Promise<unknown> {
+export async function computeExpectedValue(seed: number, start: TapeStart): Promise<unknown> {
   const foreseen = turn.then(() => runAlone(seed, start)); // chance is one row of numbers for all
   turn = foreseen.catch(() => undefined);
   return foreseen;

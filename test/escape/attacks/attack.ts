@@ -14,16 +14,16 @@ export interface Attack {
 }
 
 /** An attack that runs to its end and finds nothing. */
-export function finds(value: Json | undefined): Attack["expect"] {
+export function returnsValue(value: Json | undefined): Attack["expect"] {
   return { kind: "value", value };
 }
 
 /** An attack that is ended by one of these limits; "threw" where the engine may refuse first. */
-export function meets(...codes: readonly string[]): Attack["expect"] {
+export function endsWith(...codes: readonly string[]): Attack["expect"] {
   return { kind: "codes", codes };
 }
 
 /** An attack that ends with an error of its own realm. */
-export function throwsOwn(threw: RegExp): Attack["expect"] {
+export function throwsMatching(threw: RegExp): Attack["expect"] {
   return { kind: "threw", threw };
 }

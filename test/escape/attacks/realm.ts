@@ -1,6 +1,6 @@
 /** Attacks on what a program can reach: code from strings, clocks, chance, shared memory, the host's functions. */
 
-import { finds, meets } from "./attack.ts";
+import { returnsValue, endsWith } from "./attack.ts";
 import type { Attack } from "./attack.ts";
 
 /** Calls and constructs a function with a text of code; "" when it compiles nothing. */
@@ -41,13 +41,13 @@ export const REALM_ATTACKS: readonly Attack[] = [
   ...FUNCTION_ROUTES.map(([route, expression]): Attack => ({
     cannot: `compile text through ${route}`,
     code: `${COMPILE}\nreturn compile(${expression});`,
-    expect: finds(""),
+    expect: returnsValue(""),
   })),
   {
     cannot: "evaluate text directly or indirectly",
     code: `const tried = []; for (const run of [() => eval("1"), () => (0, eval)("1"), () => globalThis["ev" + "al"]("1"), () => setTimeout("1")])
       try { run(); tried.push("ran"); } catch (error) { tried.push(error.name); } return tried;`,
-    expect: finds(["EvalError", "EvalError", "EvalError", "TypeError"]),
+    expect: returnsValue(["EvalError", "EvalError", "EvalError", "TypeError"]),
   },
   {
     cannot: "see functions, receivers or any other value in the frames of a stack",
@@ -57,7 +57,7 @@ export const REALM_ATTACKS: readonly Attack[] = [
       const look = () => new Error("x").stack; look(); const o = {}; Error.captureStackTrace(o); o.stack; console.log({ get a() { return look(); } });
       await tools.fail("x").catch((error) => error.stack); await tools.echo({ get a() { return look(); } }); await { then(done) { look(); done(); } };
       await new Promise((done) => setTimeout(() => done(look()), 1)); return [frames > 9, [...seen]];`,
-    expect: finds([true, []]),
+    expect: returnsValue([true, []]),
   },
   {
     cannot: "read where the machine keeps its files from an error inside the host's functions",
@@ -67,34 +67,34 @@ export const REALM_ATTACKS: readonly Attack[] = [
       deep(() => new URL("http://a/b")); deep(() => console.debug("x")); deep(() => { tools.echo(1).catch((error) => texts.push(String(error.stack))); });
       await 0; const outside = texts.filter((text) => text.includes("isolated-vm boundary")); // the overflow was in the host's function
       return [texts.length > 0, outside.length > 0, texts.every((text) => !/file:|node:|child\\./.test(text))];`,
-    expect: finds([true, true, true]),
+    expect: returnsValue([true, true, true]),
   },
   {
     cannot: "read where the machine keeps its files from the host's functions when there is no room left",
     code: `const held = [], texts = []; try { for (;;) held.push(new Uint8Array(1e5).fill(1)); } catch {} try { for (;;) held.push(new Uint8Array(50).fill(1)); } catch {}
       for (let i = 0; i < 40; i += 1) for (const act of [() => new URL("http://a/" + "x".repeat(i * 999)), () => console.debug("x".repeat(i * 999)), () => setTimeout(() => {}, 1)])
         try { act(); } catch (error) { held.length -= 1; texts.push(String(error && error.stack), String(error)); } held.length = 0; return texts;`,
-    expect: meets("LIMIT_MEMORY", "returned", "threw"),
+    expect: endsWith("LIMIT_MEMORY", "returned", "threw"),
   },
   {
     cannot: "load anything or read a path from an import",
     code: `const out = []; for (const name of ["node:fs", "fs", "./x.js", "../engine/child.js", "/engine/quickjs.wasm", "file:///etc/passwd", "data:text/javascript,1", "std", "os", "qjs:std", "qjs:os", "qjs:bjson", "program.ts", "guest.js"])
       await import(name).then(() => out.push("loaded"), (error) => out.push(error.message.split(/ ['"]/)[0], ...(/file:|node:|\\/work|\\/usr/.exec(error.stack) ?? [])));
       return [...new Set(out)];`,
-    expect: finds(["Not supported"]),
+    expect: returnsValue(["Not supported"]),
   },
   {
     cannot: "load a module of the engine",
     code: `const loaded = []; for (const name of ["workers", "sockets", "email", "node", "workflows", "ai", "br", "durable-objects", "pipelines", "vectorize", "internal-class"].map((name) => "cloudflare:" + name)
       .concat("cloudflare-internal:env", "cloudflare-internal:workers", "cloudflare-internal:sockets", "node-internal:process", "node:process", "node:buffer", "node:async_hooks", "node:perf_hooks", "process", "buffer", "workerd:unsafe", "workerd:unsafe-eval", "workerd:rtti", "internal:unsafe-eval", "entrypoint"))
       await import(name).then((module) => loaded.push(name, ...Object.keys(module)), () => {}); return loaded;`,
-    expect: finds([]),
+    expect: returnsValue([]),
   },
   {
     cannot: "get the functions that drive it from the guest's own module",
     code: `const got = []; for (const name of ["guest.js", "./guest.js", "/guest.js", "program.ts", "child.js"]) { const module = await import(name).catch(() => ({}));
       for (const value of Object.values(module)) for (const key of Object.keys(value ?? {})) try { const given = value[key](null); got.push(typeof given); } catch {} } return got;`,
-    expect: finds([]),
+    expect: returnsValue([]),
   },
   {
     cannot: "read a real clock by any path",
@@ -107,56 +107,56 @@ export const REALM_ATTACKS: readonly Attack[] = [
       const precise = new Intl.DateTimeFormat("en", { second: "numeric", fractionalSecondDigits: 3 });
       if (precise.format() !== precise.format(stamp)) wrong.push("format"); if (precise.formatToParts().at(-1).value !== precise.formatToParts(stamp).at(-1).value) wrong.push("parts");
       return wrong;`,
-    expect: finds([]),
+    expect: returnsValue([]),
   },
   {
     cannot: "make a date formatter read the clock through a range",
     code: `try { return new Intl.DateTimeFormat().formatRange(); } catch (error) { return error.name; }`,
-    expect: finds("TypeError"),
+    expect: returnsValue("TypeError"),
   },
   {
     cannot: "learn the machine's time zone from dates alone",
     code: `return [...new Set([0, 3, 6, 9].map((month) => new Date(2024, month, 1).getTimezoneOffset())), new Date(0).getHours(), String(new Date(0)).slice(0, 33), Date.parse("1970-01-01T00:00:00")];`,
-    expect: finds([0, 0, "Thu Jan 01 1970 00:00:00 GMT+0000", 0]),
+    expect: returnsValue([0, 0, "Thu Jan 01 1970 00:00:00 GMT+0000", 0]),
   },
   {
     cannot: "find the native Math.random",
     code: `return [Math.random.toString().includes("native"), Object.getOwnPropertyNames(Math).filter((name) => /random/i.test(name))];`,
-    expect: finds([false, ["random"]]),
+    expect: returnsValue([false, ["random"]]),
   },
   {
     cannot: "find a clock, shared memory, WebAssembly or the collector among the globals",
     code: `return ["performance", "SharedArrayBuffer", "Atomics", "WebAssembly", "WeakRef", "FinalizationRegistry", "Temporal", "gc", "queueMicrotask", "setInterval", "MessageChannel", "BroadcastChannel", "ShadowRealm", "process", "require"]
       .filter((name) => name in globalThis || typeof globalThis[name] !== "undefined");`,
-    expect: finds([]),
+    expect: returnsValue([]),
   },
   {
     cannot: "get shared memory from a growable buffer or a view",
     code: `const tags = new Set(); for (const make of [() => new ArrayBuffer(8, { maxByteLength: 16 }), () => new Uint8Array(8).buffer, () => structuredClone(new ArrayBuffer(8)), () => new DataView(new ArrayBuffer(8)).buffer])
       tags.add(Object.prototype.toString.call(make())); return [...tags];`,
-    expect: finds(["[object ArrayBuffer]"]),
+    expect: returnsValue(["[object ArrayBuffer]"]),
   },
   {
     cannot: "find the function that booted the guest, or a handle of the engine",
     code: `const names = Reflect.ownKeys(globalThis).map(String); return names.filter((name) => /boot|guest|ivm|isolate|send|deliver|start|\\$\\d/i.test(name));`,
-    expect: finds([]),
+    expect: returnsValue([]),
   },
   {
     cannot: "reach the callers of its functions",
     code: `let seen = ""; await tools.echo({ toJSON() { try { seen += typeof arguments.callee; } catch (error) { seen += error.name; } return 1; } });
       try { seen += (function f() { return f.caller; })(); } catch (error) { seen += error.name; } return seen;`,
-    expect: finds("TypeErrorTypeError"),
+    expect: returnsValue("TypeErrorTypeError"),
   },
   {
     cannot: "use the network under any of its usual names",
     code: `const out = [typeof WebSocket, typeof EventSource, typeof XMLHttpRequest, typeof Request, typeof navigator];
       await fetch("http://127.0.0.1:__PORT__/").catch((error) => out.push(error.code)); return out;`,
-    expect: finds(["undefined", "undefined", "undefined", "undefined", "undefined", "EGRESS_DENIED"]),
+    expect: returnsValue(["undefined", "undefined", "undefined", "undefined", "undefined", "EGRESS_DENIED"]),
   },
   {
     cannot: "change a namespace, its stubs or the console",
     code: `const tried = []; for (const change of [() => { tools.echo = 1; }, () => { delete tools.echo; }, () => { tools.echo.x = 1; }, () => { Object.setPrototypeOf(tools, {}); }, () => { Object.defineProperty(tools, "x", { value: 1 }); }, () => { globalThis.tools = 1; }, () => { delete globalThis.tools; }, () => { console.log = 1; }])
       try { change(); tried.push("changed"); } catch (error) { tried.push(error.name); } return [...new Set(tried), await tools.echo(3)];`,
-    expect: finds(["TypeError", 3]),
+    expect: returnsValue(["TypeError", 3]),
   },
 ];

@@ -5,8 +5,8 @@ import { describe, test } from "node:test";
 
 import { canonicalJson } from "../../../src/domain/index.ts";
 import type { Approval, Json } from "../../../src/domain/index.ts";
-import { askIn } from "../../fixtures/approval-gateway.ts";
-import { connect } from "../../fixtures/connect.ts";
+import { requestApprovalsIn } from "../../fixtures/approval-gateway.ts";
+import { connect } from "../../fixtures/mcp-client.ts";
 import { makeFolder, probe, runGlovebox, serveFor } from "../../fixtures/product.ts";
 
 const CONFIG = { mcpServers: {} };
@@ -28,7 +28,7 @@ function only<Value>([first]: readonly Value[]): Value {
 describe("the queue on the command line", () => {
   test("lists what waits, shows it whole, and takes one decision for it", async (context) => {
     const folder = makeFolder(context, CONFIG);
-    const [first, second] = await askIn(folder, { args: [{ amount: 5 }, { amount: 6 }] });
+    const [first, second] = await requestApprovalsIn(folder, { args: [{ amount: 5 }, { amount: 6 }] });
     assert.ok(first && second);
     const listed = await runGlovebox(["approvals"], { folder });
     assert.match(
@@ -61,7 +61,7 @@ describe("the queue on the command line", () => {
 
   test("decides with --json and --yes for all alike, and takes it back", async (context) => {
     const folder = makeFolder(context, CONFIG);
-    const [first, second] = await askIn(folder, { args: [{ amount: 5 }, { amount: 6 }] });
+    const [first, second] = await requestApprovalsIn(folder, { args: [{ amount: 5 }, { amount: 6 }] });
     assert.ok(first && second);
     const decided = await runGlovebox(["approve", first.id, "--yes", "--scope", "execution", "--json"], { folder });
     assert.deepEqual([decided.code, decided.stderr], [0, ""]);
@@ -95,7 +95,7 @@ describe("the queue on the command line", () => {
     const secret = "correct-horse-battery";
     assert.equal((await runGlovebox(["secrets", "set", "KEY"], { folder, input: secret })).code, 0);
     const source = `// ${secret} \u202e\nawait shop.pay({});`;
-    const { id } = only(await askIn(folder, { args: [{ key: secret, text: "\u001b[2J\u200b" }], source }));
+    const { id } = only(await requestApprovalsIn(folder, { args: [{ key: secret, text: "\u001b[2J\u200b" }], source }));
     for (const args of [["approvals"], ["approvals", "--json"], ["approvals", "show", id], ["approve", id]]) {
       const { stdout, stderr } = await runGlovebox(args, { folder });
       assert.doesNotMatch(stdout + stderr, /correct-horse|[\u001b\u200b\u202e]/, args.join(" "));
@@ -111,7 +111,7 @@ describe("a gateway that runs", () => {
     const folder = makeFolder(context, CONFIG);
     const { url, admin } = await serveFor(context, folder);
     const authorization = `Bearer ${new URL(admin).hash.split("=").at(-1)}`;
-    const [first, second] = await askIn(folder, { args: [{ amount: 5 }, { amount: 6 }] });
+    const [first, second] = await requestApprovalsIn(folder, { args: [{ amount: 5 }, { amount: 6 }] });
     assert.ok(first && second);
     const send = async (path: string, body?: object): Promise<Record<string, Json>> => {
       const sent = { ...(body && { method: "POST", body: JSON.stringify(body) }), headers: { authorization } };
@@ -132,7 +132,7 @@ describe("a gateway that runs", () => {
   test("gives an agent that knows the id no way to decide, and the operator one", async (context) => {
     const folder = makeFolder(context, CONFIG);
     const { mcp, url } = await serveFor(context, folder);
-    const { id, execution } = only(await askIn(folder, { args: [{ amount: 5 }] }));
+    const { id, execution } = only(await requestApprovalsIn(folder, { args: [{ amount: 5 }] }));
     const client = await connect(context, mcp, { era: "2025-11-25", mode: "legacy" });
     const call = (name: string, args: object) => client.callTool({ name, arguments: { ...args } }).catch(String);
     for (const [name, args] of [

@@ -11,7 +11,7 @@ import {
   call,
   connectHttp,
   connectStdio,
-  openScene,
+  openElicitationGateway,
 } from "../../fixtures/elicitation-client.ts";
 import type { Answer } from "../../fixtures/elicitation-client.ts";
 import { runGlovebox } from "../../fixtures/product.ts";
@@ -24,12 +24,12 @@ const never = (): Promise<never> => new Promise(() => undefined);
 describe("a call that needs a person, while its program waits", { concurrency: 2 }, () => {
   for (const era of ERAS) {
     test(`in ${era.era}`, async (context) => {
-      const scene = await openScene(context, {});
+      const gateway = await openElicitationGateway(context, {});
       const run = async (code: string, answer: Answer) => {
-        const before = scene.changes();
-        const { client, forms } = await connectHttp(context, scene, era, answer);
+        const before = gateway.changes();
+        const { client, forms } = await connectHttp(context, gateway, era, answer);
         const view = await call(client, "execute", { code });
-        return { view, forms, changes: scene.changes() - before };
+        return { view, forms, changes: gateway.changes() - before };
       };
 
       await context.test("is made when the person allows it, and the form says what it is", async () => {
@@ -69,7 +69,7 @@ describe("a call that needs a person, while its program waits", { concurrency: 2
       });
 
       await context.test("is not asked about again in the session for which it was allowed", async () => {
-        const { client, forms } = await connectHttp(context, scene, era, () => accept(IN_SESSION));
+        const { client, forms } = await connectHttp(context, gateway, era, () => accept(IN_SESSION));
         const code = "return await probe.change({ to: 'session' })";
         for (let time = 0; time < 2; time += 1) {
           assert.equal((await call(client, "execute", { code })).state, "completed");
@@ -80,7 +80,7 @@ describe("a call that needs a person, while its program waits", { concurrency: 2
       await context.test("is made once when an operator allows it first, whatever the person says later", async () => {
         const { view, changes } = await run(CHANGE, async ({ message }) => {
           const id = /ap_[0-9a-f]{24}/.exec(message)?.[0] ?? "";
-          const { code, stderr } = await runGlovebox(["approve", id, "--yes"], scene);
+          const { code, stderr } = await runGlovebox(["approve", id, "--yes"], gateway);
           assert.equal(code, 0, stderr);
           return accept(REJECT);
         });
@@ -88,7 +88,7 @@ describe("a call that needs a person, while its program waits", { concurrency: 2
       });
 
       await context.test("asks nobody, and ends, when the client cancels before it is made", async () => {
-        const { client, forms } = await connectHttp(context, scene, era, () => accept(ONCE));
+        const { client, forms } = await connectHttp(context, gateway, era, () => accept(ONCE));
         const begun = Promise.withResolvers<string>();
         const cancel = new AbortController();
         const code = "await probe.hang({}); return await probe.change({})";
@@ -103,7 +103,7 @@ describe("a call that needs a person, while its program waits", { concurrency: 2
       });
 
       await context.test("is decided by the person behind the client, as the ledger says", async () => {
-        const { stdout } = await runGlovebox(["audit", "--action", "approval.decided", "--json"], scene);
+        const { stdout } = await runGlovebox(["audit", "--action", "approval.decided", "--json"], gateway);
         const { records } = JSON.parse(stdout) as { readonly records: readonly { readonly actor: string }[] };
         assert.deepEqual(new Set(records.map(({ actor }) => actor)), new Set(["elicitation:local", "operator"]));
       });
@@ -114,12 +114,12 @@ describe("a call that needs a person, while its program waits", { concurrency: 2
 describe("a call that needs a person, whose program is put away at once", { concurrency: 2 }, () => {
   for (const era of ERAS) {
     test(`in ${era.era}`, async (context) => {
-      const scene = await openScene(context, { approvals: { graceMs: 0 } });
+      const gateway = await openElicitationGateway(context, { approvals: { graceMs: 0 } });
 
       await context.test("goes on when the person allows it", async () => {
-        const { client } = await connectHttp(context, scene, era, () => accept(ONCE));
+        const { client } = await connectHttp(context, gateway, era, () => accept(ONCE));
         const { state, value } = await call(client, "execute", { code: CHANGE });
-        assert.deepEqual([state, value, scene.changes()], ["completed", { done: true }, 1]);
+        assert.deepEqual([state, value, gateway.changes()], ["completed", { done: true }, 1]);
       });
 
       for (const [what, answer] of [
@@ -127,19 +127,19 @@ describe("a call that needs a person, whose program is put away at once", { conc
         ["with a choice that was not offered", accept("everything")],
       ] as const) {
         await context.test(`waits on after a form ${what}, and resume asks again`, async () => {
-          const closing = await connectHttp(context, scene, era, () => answer);
-          const before = scene.changes();
+          const closing = await connectHttp(context, gateway, era, () => answer);
+          const before = gateway.changes();
           const { state, execution, approvals } = await call(closing.client, "execute", { code: CHANGE });
-          assert.deepEqual([state, approvals?.length, scene.changes()], ["paused", 1, before]);
+          assert.deepEqual([state, approvals?.length, gateway.changes()], ["paused", 1, before]);
           assert.equal(closing.forms.length, 1);
-          const allowing = await connectHttp(context, scene, era, () => accept(ONCE));
+          const allowing = await connectHttp(context, gateway, era, () => accept(ONCE));
           const resumed = await call(allowing.client, "resume", { execution });
-          assert.deepEqual([resumed.state, allowing.forms.length, scene.changes()], ["completed", 1, before + 1]);
+          assert.deepEqual([resumed.state, allowing.forms.length, gateway.changes()], ["completed", 1, before + 1]);
         });
       }
 
       await context.test("asks nobody at a client that cannot show forms", async () => {
-        const { client, forms } = await connectHttp(context, scene, era);
+        const { client, forms } = await connectHttp(context, gateway, era);
         const { state, approvals } = await call(client, "execute", { code: CHANGE });
         assert.deepEqual([state, approvals?.length, forms], ["paused", 1, []]);
       });
@@ -149,22 +149,22 @@ describe("a call that needs a person, whose program is put away at once", { conc
 
 describe("a person who takes longer than the client waits", () => {
   test("is not waited for, and the call waits on", async (context) => {
-    const scene = await openScene(context, { clients: { patienceMs: 500 }, approvals: { graceMs: 0 } });
-    const { client, forms } = await connectHttp(context, scene, ERAS[0], never);
+    const gateway = await openElicitationGateway(context, { clients: { patienceMs: 500 }, approvals: { graceMs: 0 } });
+    const { client, forms } = await connectHttp(context, gateway, ERAS[0], never);
     let view = await call(client, "execute", { code: CHANGE });
     while (view.state === "running" || forms.length === 0)
       view = await call(client, "resume", { execution: view.execution });
-    assert.deepEqual([view.state, view.approvals?.length, scene.changes()], ["paused", 1, 0]);
+    assert.deepEqual([view.state, view.approvals?.length, gateway.changes()], ["paused", 1, 0]);
   });
 });
 
 describe("over standard input and output", { concurrency: 2 }, () => {
   for (const era of ERAS) {
     test(`the person at a client of ${era.era} is asked, too`, async (context) => {
-      const scene = await openScene(context, {});
-      const { client } = await connectStdio(context, scene, era, () => accept(ONCE));
+      const gateway = await openElicitationGateway(context, {});
+      const { client } = await connectStdio(context, gateway, era, () => accept(ONCE));
       const { state } = await call(client, "execute", { code: CHANGE });
-      assert.deepEqual([state, scene.changes()], ["completed", 1]);
+      assert.deepEqual([state, gateway.changes()], ["completed", 1]);
     });
   }
 });

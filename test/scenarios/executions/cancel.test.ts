@@ -34,14 +34,14 @@ interface Begun {
   readonly result: Promise<ExecutionResult>;
 }
 
-interface Scene {
+interface StartedGlovebox {
   readonly folder: string;
   readonly glovebox: Glovebox;
   readonly cancel: AbortController;
 }
 
 /** How an execution is brought to its end from outside; an operator uses another process. */
-const CAUSES: Readonly<Record<string, (scene: Scene, begun: readonly Begun[]) => Promise<unknown>>> = {
+const CAUSES: Readonly<Record<string, (started: StartedGlovebox, begun: readonly Begun[]) => Promise<unknown>>> = {
   "its client": async ({ cancel }) => cancel.abort(),
   "an operator": ({ folder }, begun) => Promise.all(begun.map(({ execution }) => cancelFrom(folder, execution))),
   "the end of Glovebox": ({ glovebox }) => glovebox.close(),
@@ -49,7 +49,7 @@ const CAUSES: Readonly<Record<string, (scene: Scene, begun: readonly Begun[]) =>
 
 const ENOUGH = { wallMs: 120_000, cpuMs: 120_000, callMs: 120_000, calls: 100_000 };
 
-async function openScene(context: TestContext, server: ReturnType<typeof probe>): Promise<Scene> {
+async function startWith(context: TestContext, server: ReturnType<typeof probe>): Promise<StartedGlovebox> {
   const folder = makeFolder(context, {
     mcpServers: { probe: { ...server, startupTimeoutMs: 120_000 } },
     policy: { profile: "open", rules: [{ decision: "ask", tools: ["probe.destroy"], reason: "It destroys" }] },
@@ -63,7 +63,11 @@ async function openScene(context: TestContext, server: ReturnType<typeof probe>)
 }
 
 /** Resolves when the program has come to its stage. */
-async function begin({ glovebox, cancel }: Scene, code: string, stage: ExecutionEvent["kind"]): Promise<Begun> {
+async function begin(
+  { glovebox, cancel }: StartedGlovebox,
+  code: string,
+  stage: ExecutionEvent["kind"],
+): Promise<Begun> {
   const there = Promise.withResolvers<void>();
   const opened = Promise.withResolvers<string>();
   const onEvent = (event: ExecutionEvent): void => {
@@ -114,10 +118,10 @@ async function checkLedger(folder: string, begun: readonly Begun[]): Promise<voi
 describe("an execution that is cancelled", { concurrency: 2 }, () => {
   for (const [cause, act] of Object.entries(CAUSES)) {
     test(`by ${cause}, at each stage of its program`, async (context) => {
-      const scene = await openScene(context, probe("--mute"));
+      const started = await startWith(context, probe("--mute"));
       const begun: Begun[] = [];
-      for (const [code, stage] of Object.values(STAGES)) begun.push(await begin(scene, code, stage));
-      await act(scene, begun);
+      for (const [code, stage] of Object.values(STAGES)) begun.push(await begin(started, code, stage));
+      await act(started, begun);
       const results = await Promise.all(begun.map(({ result }) => result));
       const codes = results.flatMap(({ error }) => error?.code ?? []);
       assert.deepEqual(new Set(codes), new Set(["REQUEST_CANCELLED"]));
@@ -128,21 +132,21 @@ describe("an execution that is cancelled", { concurrency: 2 }, () => {
         results[2]?.calls.map(({ outcome }) => outcome),
         ["unknown"],
       );
-      await scene.glovebox.close();
+      await started.glovebox.close();
       // It can wait on without Glovebox, and then it is nobody's.
       assert.equal(waiting, cause === "the end of Glovebox" ? "paused" : "cancelled");
-      if (waiting === "paused") await cancelFrom(scene.folder, begun[WAITING_FOR_A_PERSON]?.execution ?? "");
-      await checkLedger(scene.folder, begun);
+      if (waiting === "paused") await cancelFrom(started.folder, begun[WAITING_FOR_A_PERSON]?.execution ?? "");
+      await checkLedger(started.folder, begun);
     });
 
     test(`by ${cause}, before its program is looked at`, async (context) => {
-      const scene = await openScene(context, probe("--silent"));
-      const begun = [await begin(scene, "return 1", "opened")];
-      await act(scene, begun);
+      const started = await startWith(context, probe("--silent"));
+      const begun = [await begin(started, "return 1", "opened")];
+      await act(started, begun);
       const [{ state, calls } = assert.fail()] = await Promise.all(begun.map(({ result }) => result));
       assert.deepEqual([state, calls], ["cancelled", []]);
-      await scene.glovebox.close();
-      await checkLedger(scene.folder, begun);
+      await started.glovebox.close();
+      await checkLedger(started.folder, begun);
     });
   }
 });

@@ -12,8 +12,8 @@ import { createGlovebox } from "glovebox";
 import type { ExecutionResult, Glovebox, GloveboxConfig } from "glovebox";
 
 import { ERAS } from "../../../src/surfaces/mcp/fixtures/try-client.ts";
-import { passingStore } from "../../replays/passing-store.ts";
-import { connect } from "../../fixtures/connect.ts";
+import { passingStore } from "../../fixtures/passing-store.ts";
+import { connect } from "../../fixtures/mcp-client.ts";
 import { makeFolder, parseJsonLines, runGlovebox, serveFor, untilEnded } from "../../fixtures/product.ts";
 
 const SERVERS = resolve("node_modules/@modelcontextprotocol");

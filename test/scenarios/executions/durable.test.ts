@@ -41,7 +41,7 @@ interface View {
 
 function makeWorld(context: TestContext, graceMs: number) {
   const file = join(makeFolder(context), "calls");
-  const args = [resolve("test/fixtures/servers/desk-server.mjs"), file];
+  const args = [resolve("test/fixtures/servers/effects-server.mjs"), file];
   const config = {
     mcpServers: { desk: { command: process.execPath, args } },
     policy: { flows: "allow", rules: [{ decision: "ask", tools: ["desk.pay"] }] },

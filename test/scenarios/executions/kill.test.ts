@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { openKillPlace } from "../../fixtures/kill-under-load.ts";
+import { openKillLoop } from "../../fixtures/kill-under-load.ts";
 
 const ROUNDS = 20;
 const LATEST_MS = 300;
@@ -12,7 +12,7 @@ test(
   `${ROUNDS} gateways killed at random moments lose nothing that they acknowledged`,
   { timeout: 280_000 },
   async (context) => {
-    const place = openKillPlace();
+    const place = openKillLoop();
     context.after(() => place.remove());
     let acknowledged = 0;
     for (let round = 0; round < ROUNDS; round += 1) {

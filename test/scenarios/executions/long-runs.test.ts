@@ -12,8 +12,8 @@ import { createGlovebox } from "glovebox";
 
 import { ERAS } from "../../../src/surfaces/mcp/fixtures/try-client.ts";
 import type { Era } from "../../../src/surfaces/mcp/fixtures/try-client.ts";
-import { passingStore } from "../../replays/passing-store.ts";
-import { connect } from "../../fixtures/connect.ts";
+import { passingStore } from "../../fixtures/passing-store.ts";
+import { connect } from "../../fixtures/mcp-client.ts";
 import { LAUNCHER, cleanEnvironment, makeFolder, probe, serveFor } from "../../fixtures/product.ts";
 
 const PATIENCE_MS = 300;

@@ -13,7 +13,7 @@ import { replay } from "glovebox";
 import type { ExecutionResult, Replayed } from "glovebox";
 
 import { makeFolder, parseJsonLines, runGlovebox, serveFor } from "../../fixtures/product.ts";
-import type { Finished } from "../../fixtures/product.ts";
+import type { CommandResult } from "../../fixtures/product.ts";
 
 /** Five calls, two at once, a timer, chance and time. */
 const PROGRAM = `
@@ -24,14 +24,14 @@ for (const n of [3, 4]) { console.log("next", n); await counting.add({ n }); }
 const missing = await counting.add({ n: "x" }).catch((error) => error.code);
 return { one, two, missing, at: new Date().toISOString(), random: Math.random(), id: crypto.randomUUID() };`;
 
-interface World {
+interface Project {
   readonly folder: string;
   readonly effects: () => readonly string[];
   readonly run: (code: string) => Promise<ExecutionResult>;
-  readonly executions: (...args: readonly string[]) => Promise<Finished>;
+  readonly executions: (...args: readonly string[]) => Promise<CommandResult>;
 }
 
-function makeWorld(context: TestContext, config: object = {}): World {
+function makeProject(context: TestContext, config: object = {}): Project {
   const folder = makeFolder(context);
   const server = join(folder, "server.mjs");
   const file = join(folder, "effects");
@@ -50,15 +50,15 @@ function makeWorld(context: TestContext, config: object = {}): World {
 }
 
 test("a past execution", async (suite) => {
-  const world = makeWorld(suite);
-  const first = await world.run(PROGRAM);
+  const project = makeProject(suite);
+  const first = await project.run(PROGRAM);
   assert.equal(first.state, "completed", first.error?.message);
-  assert.deepEqual(world.effects(), ["1", "2", "3", "4"]);
-  const file = join(world.folder, "export.json");
-  rmSync(join(world.folder, "server.mjs"));
+  assert.deepEqual(project.effects(), ["1", "2", "3", "4"]);
+  const file = join(project.folder, "export.json");
+  rmSync(join(project.folder, "server.mjs"));
 
   await suite.test("comes out the same, and nothing is done again", async () => {
-    const { code, stdout, stderr } = await world.executions("replay", first.execution, "--json");
+    const { code, stdout, stderr } = await project.executions("replay", first.execution, "--json");
     assert.equal(code, 0, stderr);
     const { same, result } = JSON.parse(stdout) as Replayed & { same: boolean };
     assert.equal(same, true);
@@ -66,40 +66,46 @@ test("a past execution", async (suite) => {
     const texts = (one: ExecutionResult): readonly string[] => one.logs.map(({ text }) => text);
     assert.deepEqual(texts(result), texts(first));
     assert.deepEqual(result.calls, first.calls);
-    assert.deepEqual(world.effects(), ["1", "2", "3", "4"]);
+    assert.deepEqual(project.effects(), ["1", "2", "3", "4"]);
   });
   await suite.test("comes out the same on another engine, and a name of none is refused", async () => {
     for (const engine of ["quickjs", "workerd"]) {
-      const { code, stdout, stderr } = await world.executions("replay", first.execution, "--engine", engine, "--json");
+      const { code, stdout, stderr } = await project.executions(
+        "replay",
+        first.execution,
+        "--engine",
+        engine,
+        "--json",
+      );
       const { same, result } = JSON.parse(stdout) as Replayed & { same: boolean };
       assert.deepEqual([code, same, result.engine], [0, true, engine], stderr);
       assert.equal(JSON.stringify(result.value), JSON.stringify(first.value));
     }
-    assert.equal((await world.executions("replay", first.execution, "--engine", "v8")).code, 2);
+    assert.equal((await project.executions("replay", first.execution, "--engine", "v8")).code, 2);
   });
   await suite.test("stops after the answer to a call", async () => {
-    const { code, stderr } = await world.executions("replay", first.execution, "--until", "3");
+    const { code, stderr } = await project.executions("replay", first.execution, "--until", "3");
     assert.equal(code, 0, stderr);
     assert.match(stderr, /^begin .*\nnext 3\nnext 4\n/);
     assert.match(stderr, /\n {2}3 counting\.add ok\n {2}4 counting\.add no answer yet\n/);
-    const never = await world.executions("replay", first.execution, "--until", "9");
+    const never = await project.executions("replay", first.execution, "--until", "9");
     assert.deepEqual([never.code, /no answer to call 9/.test(never.stderr)], [2, true], never.stderr);
   });
   await suite.test("answers other code, as long as that asks the same", async () => {
-    writeFileSync(join(world.folder, "good.ts"), "return 10 + Number(await counting.add({ n: 4 }));");
-    writeFileSync(join(world.folder, "bad.ts"), "return await counting.add({ n: 5 });");
-    const good = await world.executions("replay", first.execution, "--code", "good.ts");
+    writeFileSync(join(project.folder, "good.ts"), "return 10 + Number(await counting.add({ n: 4 }));");
+    writeFileSync(join(project.folder, "bad.ts"), "return await counting.add({ n: 5 });");
+    const good = await project.executions("replay", first.execution, "--code", "good.ts");
     assert.deepEqual([good.code, good.stdout], [0, "14\n"], good.stderr);
-    const bad = await world.executions("replay", first.execution, "--code", "bad.ts");
+    const bad = await project.executions("replay", first.execution, "--code", "bad.ts");
     assert.equal(bad.code, 1);
     assert.match(bad.stderr, /Call 1, counting\.add\(\{"n":5\}\), has no recording .*\[REPLAY_DIVERGED\]/);
-    assert.deepEqual(world.effects(), ["1", "2", "3", "4"]);
+    assert.deepEqual(project.effects(), ["1", "2", "3", "4"]);
   });
   await suite.test("is exported to one file for its owner, and shown again where nothing else is", async (context) => {
-    const exported = await world.executions("export", first.execution, file);
+    const exported = await project.executions("export", first.execution, file);
     assert.equal(exported.code, 0, exported.stderr);
     assert.equal(statSync(file).mode & 0o777, 0o600);
-    assert.equal((await world.executions("export", first.execution, file)).code, 2, "it is never written over");
+    assert.equal((await project.executions("export", first.execution, file)).code, 2, "it is never written over");
     const elsewhere = makeFolder(context);
     const again = await runGlovebox(["executions", "replay", file, "--json"], { folder: elsewhere });
     assert.equal(again.code, 0, again.stderr);
@@ -116,7 +122,7 @@ test("a past execution", async (suite) => {
     assert.deepEqual([other.difference, other.result.engine], [undefined, "quickjs"]);
   });
   await suite.test("is in the ledger with who looked at it", async () => {
-    const { stdout } = await runGlovebox(["audit", "export"], { folder: world.folder });
+    const { stdout } = await runGlovebox(["audit", "export"], { folder: project.folder });
     const looked = parseJsonLines(stdout).filter(({ action }) =>
       /^execution\.(exported|replayed)$/.test(String(action)),
     );
@@ -129,46 +135,46 @@ test("a past execution", async (suite) => {
 });
 
 test("failed and refused executions: what ran is shown again, what never ran is not", async (context) => {
-  const world = makeWorld(context);
-  const failed = await world.run(`await counting.add({ n: 1 }); throw new Error("no");`);
+  const project = makeProject(context);
+  const failed = await project.run(`await counting.add({ n: 1 }); throw new Error("no");`);
   assert.equal(failed.error?.code, "PROGRAM_THREW");
-  const shown = await world.executions("replay", failed.execution);
+  const shown = await project.executions("replay", failed.execution);
   assert.equal(shown.code, 0, shown.stderr);
   assert.match(shown.stderr, /error: Error: no \(line 1, .*\[PROGRAM_THREW\][^]*it came out the same/);
-  const broken = await world.run("const = 1");
-  const none = await world.executions("replay", broken.execution);
+  const broken = await project.run("const = 1");
+  const none = await project.executions("replay", broken.execution);
   assert.deepEqual([none.code, /ran no program \(PROGRAM_SYNTAX\)/.test(none.stderr)], [2, true], none.stderr);
 });
 
 test("an execution that waits for a person is shown as far as it has come, and whole once it went on", async (context) => {
   const rules = [{ decision: "ask", tools: ["counting.add"], reason: "money" }];
-  const world = makeWorld(context, { policy: { rules }, approvals: { graceMs: 0 } });
-  const paused = await world.run(`
+  const project = makeProject(context, { policy: { rules }, approvals: { graceMs: 0 } });
+  const paused = await project.run(`
     console.log("before", Math.random());
     const made = await counting.add({ n: 1 });
     console.log("after", Math.random());
     return made;`);
   assert.equal(paused.state, "paused");
-  const early = await world.executions("replay", paused.execution);
+  const early = await project.executions("replay", paused.execution);
   assert.equal(early.code, 0, early.stderr);
   assert.match(early.stderr, /^before [^]*\npaused in [^]*it came out the same/);
-  const approved = await runGlovebox(["approve", paused.approvals?.[0] ?? "", "--yes"], { folder: world.folder });
+  const approved = await runGlovebox(["approve", paused.approvals?.[0] ?? "", "--yes"], { folder: project.folder });
   assert.equal(approved.code, 0, approved.stderr);
-  await serveFor(context, world.folder);
+  await serveFor(context, project.folder);
   const showIt = async () =>
-    JSON.parse((await world.executions("show", paused.execution, "--json")).stdout) as { state: string };
+    JSON.parse((await project.executions("show", paused.execution, "--json")).stdout) as { state: string };
   while ((await showIt()).state !== "completed");
-  const { code, stdout, stderr } = await world.executions("replay", paused.execution);
-  assert.deepEqual([code, stdout, world.effects()], [0, "1\n", ["1"]], stderr);
+  const { code, stdout, stderr } = await project.executions("replay", paused.execution);
+  assert.deepEqual([code, stdout, project.effects()], [0, "1\n", ["1"]], stderr);
   assert.match(stderr, /^before [^]*\nafter [^]*it came out the same/);
 });
 
 test("an execution whose journal is not kept cannot be shown or exported", async (context) => {
-  const world = makeWorld(context, { journal: { keepMs: 0 } });
-  const { execution } = await world.run("return await counting.add({ n: 1 })");
-  await world.run("return 1"); // a later start lets go of what is over
+  const project = makeProject(context, { journal: { keepMs: 0 } });
+  const { execution } = await project.run("return await counting.add({ n: 1 })");
+  await project.run("return 1"); // a later start lets go of what is over
   for (const command of ["replay", "export"]) {
-    const { code, stderr } = await world.executions(command, execution);
+    const { code, stderr } = await project.executions(command, execution);
     assert.deepEqual([code, /is not kept any more/.test(stderr)], [1, true], stderr);
   }
 });

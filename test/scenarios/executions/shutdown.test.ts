@@ -8,7 +8,7 @@ import { Client } from "@modelcontextprotocol/client";
 import type { CallToolResult } from "@modelcontextprotocol/client";
 
 import { ERAS } from "../../../src/surfaces/mcp/fixtures/try-client.ts";
-import { connect } from "../../fixtures/connect.ts";
+import { connect } from "../../fixtures/mcp-client.ts";
 import { LAUNCHER, cleanEnvironment, makeFolder, probe, serveFor, untilEnded } from "../../fixtures/product.ts";
 
 const CONFIG = { mcpServers: { probe: probe() }, expose: "both" };

@@ -14,7 +14,7 @@ import type { LedgerReader } from "../../../src/ledger/index.ts";
 import { createGlovebox } from "../../../src/main.ts";
 import type { Glovebox } from "../../../src/main.ts";
 import { openStore } from "../../../src/store/index.ts";
-import { probeWith } from "../../settings/observe.ts";
+import { probeWith } from "../../fixtures/observe-settings.ts";
 
 interface Place {
   readonly path: string;

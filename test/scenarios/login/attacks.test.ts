@@ -11,8 +11,8 @@ import { GloveboxError, parseConnectorId } from "../../../src/domain/index.ts";
 import { openEgress } from "../../../src/egress/index.ts";
 import { listenForAnswer } from "../../../src/surfaces/cli/listen-for-answer.ts";
 import { Secret } from "../../../src/vault/index.ts";
-import { CLIENT, openWorld } from "../../fixtures/login-provider.ts";
-import type { World } from "../../fixtures/login-provider.ts";
+import { CLIENT, openLoginProvider } from "../../fixtures/login-provider.ts";
+import type { LoginProvider } from "../../fixtures/login-provider.ts";
 import { readHostPort } from "../../../src/config/schema/values/host-pattern.ts";
 
 const id = parseConnectorId("notes");
@@ -20,16 +20,19 @@ assert.ok(id);
 const egress = openEgress();
 const STATE = "state-of-this-attempt-0123456789abcdef";
 
-function begin(world: World, more: { url?: string; grants?: readonly string[] } = {}): Promise<PendingLogin> {
+function begin(
+  provider: LoginProvider,
+  more: { url?: string; grants?: readonly string[] } = {},
+): Promise<PendingLogin> {
   assert.ok(id);
-  const grants = (more.grants ?? [world.place]).flatMap((text) => {
+  const grants = (more.grants ?? [provider.hostAndPort]).flatMap((text) => {
     const read = readHostPort(text);
     return read.ok ? [read.value] : [];
   });
   return beginLogin({
     id,
     kind: "http",
-    url: more.url ?? world.url,
+    url: more.url ?? provider.url,
     egress,
     grants,
     choice: { clientId: CLIENT.id, clientSecret: new Secret(CLIENT.secret) },
@@ -48,17 +51,21 @@ const OTHER_ISSUER = refusal("UPSTREAM_AUTH_REQUIRED", /another authorization se
 
 describe("the answer of a login", () => {
   test("is taken when state, issuer and code are those of this attempt", async () => {
-    await using world = await openWorld();
-    const begun = await begin(world);
-    const { searchParams } = await world.agree(begun.authorizationUrl);
-    assert.equal(searchParams.get("iss"), world.issuer);
+    await using provider = await openLoginProvider();
+    const begun = await begin(provider);
+    const { searchParams } = await provider.agree(begun.authorizationUrl);
+    assert.equal(searchParams.get("iss"), provider.issuer);
     const { access, refresh, ...login } = await begun.finish(searchParams);
     assert.equal(access.reveal().length > 20 && refresh !== undefined, true);
-    assert.deepEqual([login.upstream, login.issuer, login.resource], [id, world.issuer, world.url]);
+    assert.deepEqual([login.upstream, login.issuer, login.resource], [id, provider.issuer, provider.url]);
     assert.equal(JSON.stringify({ access, refresh }), '{"access":"[secret]","refresh":"[secret]"}');
   });
 
-  const changes: readonly (readonly [string, (answer: URLSearchParams, world: World) => void, typeof OTHER_LOGIN])[] = [
+  const changes: readonly (readonly [
+    string,
+    (answer: URLSearchParams, provider: LoginProvider) => void,
+    typeof OTHER_LOGIN,
+  ])[] = [
     ["another state", (answer) => answer.set("state", "forged"), OTHER_LOGIN],
     ["no state", (answer) => answer.delete("state"), OTHER_LOGIN],
     ["two codes", (answer) => answer.append("code", "forged"), OTHER_LOGIN],
@@ -83,27 +90,27 @@ describe("the answer of a login", () => {
   ];
   for (const [what, change, expected] of changes) {
     test(`is refused with ${what}, and the code is not redeemed`, async () => {
-      await using world = await openWorld();
-      const begun = await begin(world);
-      const { searchParams } = await world.agree(begun.authorizationUrl);
+      await using provider = await openLoginProvider();
+      const begun = await begin(provider);
+      const { searchParams } = await provider.agree(begun.authorizationUrl);
       const answer = new URLSearchParams(searchParams);
-      change(answer, world);
+      change(answer, provider);
       await assert.rejects(begun.finish(answer), expected);
     });
   }
 
   test("is good once: neither the attempt nor its code can be used again", async () => {
-    await using world = await openWorld();
-    const [first, second] = [await begin(world), await begin(world)];
-    const { searchParams } = await world.agree(first.authorizationUrl);
+    await using provider = await openLoginProvider();
+    const [first, second] = [await begin(provider), await begin(provider)];
+    const { searchParams } = await provider.agree(first.authorizationUrl);
     await first.finish(searchParams);
     await assert.rejects(first.finish(searchParams), refusal("UPSTREAM_AUTH_REQUIRED", /answered already/));
     await assert.rejects(second.finish(searchParams), refusal("UPSTREAM_AUTH_REQUIRED", /answered invalid_grant/));
   });
 
   test("of another authorization server is refused though its state is right, as in a mix-up", async () => {
-    await using honest = await openWorld();
-    await using evil = await openWorld();
+    await using honest = await openLoginProvider();
+    await using evil = await openLoginProvider();
     const begun = await begin(honest);
     const { searchParams } = await evil.agree((await begin(evil)).authorizationUrl);
     assert.deepEqual([searchParams.get("state"), searchParams.get("iss")], [STATE, evil.issuer]);
@@ -113,16 +120,16 @@ describe("the answer of a login", () => {
 
 describe("what an upstream says about its login", () => {
   test("is refused when it describes another resource", async () => {
-    await using world = await openWorld();
-    world.resource = { ...world.resource, resource: "https://bank.example/mcp" };
-    await assert.rejects(begin(world), refusal("UPSTREAM_AUTH_REQUIRED", /another resource/));
+    await using provider = await openLoginProvider();
+    provider.resource = { ...provider.resource, resource: "https://bank.example/mcp" };
+    await assert.rejects(begin(provider), refusal("UPSTREAM_AUTH_REQUIRED", /another resource/));
   });
 
   test("is refused when the metadata of the authorization server names another issuer", async () => {
-    await using world = await openWorld();
-    world.resource = { ...world.resource, authorization_servers: [`${world.issuer}/tenant`] };
+    await using provider = await openLoginProvider();
+    provider.resource = { ...provider.resource, authorization_servers: [`${provider.issuer}/tenant`] };
     await assert.rejects(
-      begin(world),
+      begin(provider),
       refusal("UPSTREAM_AUTH_REQUIRED", /no authorization server|another authorization/),
     );
   });
@@ -134,21 +141,21 @@ describe("what an upstream says about its login", () => {
     "https://[::1]:1/",
   ]) {
     test(`is not followed to ${target}`, async () => {
-      await using world = await openWorld();
-      world.resource = { ...world.resource, authorization_servers: [target] };
-      await assert.rejects(begin(world), refusal("EGRESS_DENIED", /was not continued/));
+      await using provider = await openLoginProvider();
+      provider.resource = { ...provider.resource, authorization_servers: [target] };
+      await assert.rejects(begin(provider), refusal("EGRESS_DENIED", /was not continued/));
     });
   }
 
   test("may name a loopback server only with a grant for that very port", async () => {
-    await using world = await openWorld();
-    await assert.rejects(begin(world, { grants: [] }), refusal("EGRESS_DENIED", /not encrypted/));
-    await assert.rejects(begin(world, { grants: ["127.0.0.1:1"] }), refusal("EGRESS_DENIED", /not encrypted/));
-    assert.equal((await begin(world)).issuer, world.issuer);
+    await using provider = await openLoginProvider();
+    await assert.rejects(begin(provider, { grants: [] }), refusal("EGRESS_DENIED", /not encrypted/));
+    await assert.rejects(begin(provider, { grants: ["127.0.0.1:1"] }), refusal("EGRESS_DENIED", /not encrypted/));
+    assert.equal((await begin(provider)).issuer, provider.issuer);
   });
 
   test("does not make a browser open anything but http and https, nor go without PKCE", async () => {
-    await using world = await openWorld();
+    await using provider = await openLoginProvider();
     const metadata = {
       authorization_endpoint: "file:///etc/passwd",
       token_endpoint: "https://as.example/token",
@@ -160,8 +167,8 @@ describe("what an upstream says about its login", () => {
       );
       await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
       const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-      world.resource = { ...world.resource, authorization_servers: [origin] };
-      return begin(world, { grants: [new URL(origin).host] })
+      provider.resource = { ...provider.resource, authorization_servers: [origin] };
+      return begin(provider, { grants: [new URL(origin).host] })
         .catch((thrown: unknown) => (thrown instanceof GloveboxError ? thrown.message : thrown))
         .finally(() => server.close().closeAllConnections());
     };

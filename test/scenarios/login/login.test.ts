@@ -6,41 +6,48 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { makeFolder, runGlovebox as runIn, startFor, untilEnded, waitForOutput } from "../../fixtures/product.ts";
-import type { Finished } from "../../fixtures/product.ts";
-import { openWorld } from "../../fixtures/login-provider.ts";
-import type { World } from "../../fixtures/login-provider.ts";
+import type { CommandResult } from "../../fixtures/product.ts";
+import { openLoginProvider } from "../../fixtures/login-provider.ts";
+import type { LoginProvider } from "../../fixtures/login-provider.ts";
 
 const CALL = "return await notes.list({})";
 
-const runGlovebox = (args: readonly string[], folder: string, input = ""): Promise<Finished> =>
+const runGlovebox = (args: readonly string[], folder: string, input = ""): Promise<CommandResult> =>
   runIn(args, { folder, input });
 
 /** Runs `servers login`, agrees, and answers with everything that was printed. */
-async function logIn(context: Parameters<typeof startFor>[0], folder: string, world: World, ...flags: string[]) {
+async function logIn(
+  context: Parameters<typeof startFor>[0],
+  folder: string,
+  provider: LoginProvider,
+  ...flags: string[]
+) {
   const child = startFor(context, ["servers", "login", "notes", ...flags], folder);
   let stderr = "";
   child.stderr.on("data", (chunk) => (stderr += String(chunk)));
   const printed = await waitForOutput(child, /^http\S+\n/m);
   const address = /^http\S+/m.exec(printed)?.[0] ?? "";
-  const back = await world.agree(address);
+  const back = await provider.agree(address);
   const ended = untilEnded(child);
   const page = await (await fetch(back)).text();
   return { code: await ended, stderr, authorizationUrl: new URL(address), page };
 }
 
 test("a server that needs a login gets one, programs use it, and nothing of it is to be seen", async (context) => {
-  await using world = await openWorld();
-  const folder = makeFolder(context, { mcpServers: { notes: { url: world.url, oauth: { grants: [world.place] } } } });
+  await using provider = await openLoginProvider();
+  const folder = makeFolder(context, {
+    mcpServers: { notes: { url: provider.url, oauth: { grants: [provider.hostAndPort] } } },
+  });
   const before = await runGlovebox(["servers"], folder);
   assert.equal(before.code, 1);
   assert.match(before.stdout, /^notes: needs-login, 0 tools, http\n {2}cause: it asks for a login/);
   assert.match(before.stdout, /glovebox servers login notes/);
 
-  const login = await logIn(context, folder, world);
+  const login = await logIn(context, folder, provider);
   assert.equal(login.code, 0, login.stderr);
   const asked = login.authorizationUrl.searchParams;
   assert.equal(asked.get("code_challenge_method"), "S256");
-  assert.equal(asked.get("resource"), world.url);
+  assert.equal(asked.get("resource"), provider.url);
   assert.match(asked.get("redirect_uri") ?? "", /^http:\/\/127\.0\.0\.1:\d+\/callback$/);
   assert.equal((asked.get("state") ?? "").length >= 32, true);
   assert.match(login.page, /go back to the terminal/);
@@ -52,8 +59,8 @@ test("a server that needs a login gets one, programs use it, and nothing of it i
   const files = readdirSync(join(folder, ".glovebox")).map((name) =>
     readFileSync(join(folder, ".glovebox", name), "latin1"),
   );
-  assert.equal(world.shown.size > 0, true);
-  for (const token of world.shown) {
+  assert.equal(provider.seenTokens.size > 0, true);
+  for (const token of provider.seenTokens) {
     for (const text of [login.stderr, run.stdout, run.stderr, audit.stdout, config, ...files]) {
       assert.equal(text.includes(token), false);
     }
@@ -65,7 +72,7 @@ test("a server that needs a login gets one, programs use it, and nothing of it i
     [out.code, out.stderr],
     [
       0,
-      `The login of notes is forgotten; ${world.issuer} offers no way to revoke its tokens, so they stay good until they end\n`,
+      `The login of notes is forgotten; ${provider.issuer} offers no way to revoke its tokens, so they stay good until they end\n`,
     ],
   );
   assert.match((await runGlovebox(["servers"], folder)).stdout, /^notes: needs-login/);
@@ -74,16 +81,18 @@ test("a server that needs a login gets one, programs use it, and nothing of it i
 });
 
 test("a call that needs more scopes says which, and another login brings them beside the others", async (context) => {
-  await using world = await openWorld();
-  world.needs = "notes:write";
-  const folder = makeFolder(context, { mcpServers: { notes: { url: world.url, oauth: { grants: [world.place] } } } });
-  assert.equal((await logIn(context, folder, world)).code, 0);
+  await using provider = await openLoginProvider();
+  provider.requiredScope = "notes:write";
+  const folder = makeFolder(context, {
+    mcpServers: { notes: { url: provider.url, oauth: { grants: [provider.hostAndPort] } } },
+  });
+  assert.equal((await logIn(context, folder, provider)).code, 0);
   const refused = await runGlovebox(["run", "--json", "-"], folder, CALL);
   const { error } = JSON.parse(refused.stdout) as { error: { code: string; message: string; hint: string } };
   assert.equal(error.code, "UPSTREAM_AUTH_REQUIRED");
   assert.match(error.message, /needs scopes that the login lacks \(notes:write\)/);
   assert.match(error.hint, /glovebox servers login notes --scope "notes:write"/);
-  const second = await logIn(context, folder, world, "--scope", "notes:write");
+  const second = await logIn(context, folder, provider, "--scope", "notes:write");
   const scopes = second.authorizationUrl.searchParams.get("scope")?.split(" ") ?? [];
   assert.equal(
     ["notes:read", "notes:write"].every((one) => scopes.includes(one)),
@@ -94,13 +103,16 @@ test("a call that needs more scopes says which, and another login brings them be
 });
 
 test("an authorization server in a private network needs a grant of the operator", async (context) => {
-  await using world = await openWorld();
-  const folder = makeFolder(context, { mcpServers: { notes: { url: world.url } } });
+  await using provider = await openLoginProvider();
+  const folder = makeFolder(context, { mcpServers: { notes: { url: provider.url } } });
   const refused = await runGlovebox(["servers", "login", "notes"], folder);
   assert.equal(refused.code, 1);
   assert.equal(refused.stdout, "");
   assert.match(refused.stderr, /EGRESS_DENIED/);
-  assert.match(refused.stderr, new RegExp(`add "${world.place.replaceAll(".", String.raw`\.`)}" to oauth\\.grants`));
+  assert.match(
+    refused.stderr,
+    new RegExp(`add "${provider.hostAndPort.replaceAll(".", String.raw`\.`)}" to oauth\\.grants`),
+  );
 });
 
 test("only a server over HTTP that the configuration has can be logged in to", async (context) => {

@@ -4,27 +4,31 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 
-import { CLIENT, openWorld } from "../../fixtures/login-provider.ts";
-import type { World } from "../../fixtures/login-provider.ts";
+import { CLIENT, openLoginProvider } from "../../fixtures/login-provider.ts";
+import type { LoginProvider } from "../../fixtures/login-provider.ts";
 import { makeFolder, runGlovebox, startFor, untilEnded, waitForOutput } from "../../fixtures/product.ts";
 
 /** Logs in, uses the login once, and answers with the folder and the token that was used. */
-async function enter(context: TestContext, world: World, oauth: object = {}): Promise<readonly [string, string]> {
+async function enter(
+  context: TestContext,
+  provider: LoginProvider,
+  oauth: object = {},
+): Promise<readonly [string, string]> {
   const folder = makeFolder(context, {
-    mcpServers: { notes: { url: world.url, oauth: { grants: [world.place], ...oauth } } },
+    mcpServers: { notes: { url: provider.url, oauth: { grants: [provider.hostAndPort], ...oauth } } },
   });
   if ("clientSecret" in oauth) {
     await runGlovebox(["secrets", "set", "CLIENT_SECRET"], { folder, input: `${CLIENT.secret}\n` });
   }
   const child = startFor(context, ["servers", "login", "notes"], folder);
   const address = /^http\S+/m.exec(await waitForOutput(child, /^http\S+\n/m))?.[0] ?? "";
-  const back = await world.agree(address);
+  const back = await provider.agree(address);
   const ended = untilEnded(child);
   await fetch(back);
   assert.equal(await ended, 0);
   await runGlovebox(["run", "-"], { folder, input: "return await notes.list({})" });
-  const token = [...world.shown].at(-1) ?? "";
-  assert.equal(await world.isGood(token), true);
+  const token = [...provider.seenTokens].at(-1) ?? "";
+  assert.equal(await provider.isValid(token), true);
   return [folder, token];
 }
 
@@ -38,39 +42,39 @@ const outcomes = async (folder: string): Promise<readonly string[]> => {
 };
 
 test("where the authorization server takes tokens back they are good for nobody afterwards", async (context) => {
-  await using world = await openWorld({ revocation: true });
-  const [folder, token] = await enter(context, world);
+  await using provider = await openLoginProvider({ revocation: true });
+  const [folder, token] = await enter(context, provider);
   assert.deepEqual(await logOut(folder), [
     0,
-    `The login of notes is forgotten, and its tokens are revoked at ${world.issuer}\n`,
+    `The login of notes is forgotten, and its tokens are revoked at ${provider.issuer}\n`,
   ]);
-  assert.equal(await world.isGood(token), false);
-  assert.deepEqual(world.revocations, ["none", "none"]);
+  assert.equal(await provider.isValid(token), false);
+  assert.deepEqual(provider.revocations, ["none", "none"]);
   assert.deepEqual(await outcomes(folder), ["revoked"]);
   assert.deepEqual(await logOut(folder), [0, "notes had no login\n"]);
 });
 
 test("a client with a secret proves itself there as it does for tokens", async (context) => {
-  await using world = await openWorld({ revocation: true });
-  const [folder, token] = await enter(context, world, {
+  await using provider = await openLoginProvider({ revocation: true });
+  const [folder, token] = await enter(context, provider, {
     clientId: CLIENT.id,
     clientSecret: "${secret:CLIENT_SECRET}",
   });
   const [code, told] = await logOut(folder);
   assert.deepEqual([code, /its tokens are revoked/.test(String(told))], [0, true]);
   const basic = `Basic ${Buffer.from(`${CLIENT.id}:${CLIENT.secret}`).toString("base64")}`;
-  assert.deepEqual([world.revocations, await world.isGood(token)], [[basic, basic], false]);
+  assert.deepEqual([provider.revocations, await provider.isValid(token)], [[basic, basic], false]);
 });
 
 test("a server that does not take them back keeps nobody logged in, and is named", async (context) => {
-  await using world = await openWorld({ revocation: true });
-  const [folder, token] = await enter(context, world);
-  world.revocationStatus = 503;
+  await using provider = await openLoginProvider({ revocation: true });
+  const [folder, token] = await enter(context, provider);
+  provider.revocationStatus = 503;
   assert.deepEqual(await logOut(folder), [
     0,
-    `The login of notes is forgotten, but its tokens could not be revoked at ${world.issuer} (it answered with status 503): they stay good until they end, or until you end them there\n`,
+    `The login of notes is forgotten, but its tokens could not be revoked at ${provider.issuer} (it answered with status 503): they stay good until they end, or until you end them there\n`,
   ]);
-  assert.equal(await world.isGood(token), true);
+  assert.equal(await provider.isValid(token), true);
   assert.deepEqual(await outcomes(folder), ["failed"]);
   const after = await runGlovebox(["servers"], { folder });
   assert.match(after.stdout, /^notes: needs-login/);

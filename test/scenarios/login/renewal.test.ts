@@ -19,8 +19,8 @@ import { GloveboxError, parseConnectorId } from "../../../src/domain/index.ts";
 import { openEgress } from "../../../src/egress/index.ts";
 import { openStore } from "../../../src/store/index.ts";
 import { openVault } from "../../../src/vault/index.ts";
-import { openWorld } from "../../fixtures/login-provider.ts";
-import type { World } from "../../fixtures/login-provider.ts";
+import { openLoginProvider } from "../../fixtures/login-provider.ts";
+import type { LoginProvider } from "../../fixtures/login-provider.ts";
 import { makeFolder } from "../../fixtures/product.ts";
 import { readHostPort } from "../../../src/config/schema/values/host-pattern.ts";
 
@@ -39,7 +39,7 @@ interface Installation {
   close(): Promise<void>;
 }
 
-async function install(folder: string, world: World): Promise<Installation> {
+async function install(folder: string, provider: LoginProvider): Promise<Installation> {
   const store = await openStore({ path: join(folder, "store.db"), now: Date.now });
   const ledger = await openLedger({ store, now: Date.now });
   const keyFile = join(folder, "glovebox.key");
@@ -55,9 +55,9 @@ async function install(folder: string, world: World): Promise<Installation> {
     onToken: () => undefined,
   });
   const connectors: Connector[] = [];
-  const connect = (url = world.url): Connector => {
+  const connect = (url = provider.url): Connector => {
     assert.ok(id);
-    const fetch = createLoginFetch({ egress, url, grants: grantsOf(world) });
+    const fetch = createLoginFetch({ egress, url, grants: grantsOf(provider) });
     const tokens = createTokenSource({ id, url, logins: keeper, fetch, now: Date.now });
     const connector = createMcpConnector({
       id,
@@ -83,26 +83,26 @@ async function install(folder: string, world: World): Promise<Installation> {
   };
 }
 
-const grantsOf = ({ place }: World) => {
+const grantsOf = ({ hostAndPort: place }: LoginProvider) => {
   const read = readHostPort(place);
   return read.ok ? [read.value] : [];
 };
 
 /** With Glovebox registering itself; the test has every right to look at the tokens. */
-async function logIn(world: World, { keeper }: Installation): Promise<Login> {
+async function logIn(provider: LoginProvider, { keeper }: Installation): Promise<Login> {
   assert.ok(id);
-  const request = { id, kind: "http", url: world.url, egress, grants: grantsOf(world), choice: {} } as const;
+  const request = { id, kind: "http", url: provider.url, egress, grants: grantsOf(provider), choice: {} } as const;
   const redirectUri = "http://127.0.0.1:1/callback";
   const begun = await beginLogin({ ...request, scopes: [], moreScopes: [], redirectUri, state: "s", now: Date.now });
-  const login = await begun.finish((await world.agree(begun.authorizationUrl)).searchParams);
+  const login = await begun.finish((await provider.agree(begun.authorizationUrl)).searchParams);
   await keeper.keep(login, "operator");
   return login;
 }
 
-async function prepare(context: TestContext, world: World, processes = 1): Promise<readonly Installation[]> {
+async function prepare(context: TestContext, provider: LoginProvider, processes = 1): Promise<readonly Installation[]> {
   const folder = makeFolder(context);
   const all: Installation[] = [];
-  for (let count = 0; count < processes; count += 1) all.push(await install(folder, world));
+  for (let count = 0; count < processes; count += 1) all.push(await install(folder, provider));
   context.after(async () => {
     for (const one of all) await one.close();
   });
@@ -113,54 +113,54 @@ const needsLogin = (message: RegExp) => (thrown: unknown) =>
   thrown instanceof GloveboxError && thrown.code === "UPSTREAM_AUTH_REQUIRED" && message.test(thrown.message);
 
 test("a token that ends is renewed once for all calls of all processes, and its successor is kept", async (context) => {
-  await using world = await openWorld();
-  const [one, two] = await prepare(context, world, 2);
+  await using provider = await openLoginProvider();
+  const [one, two] = await prepare(context, provider, 2);
   assert.ok(one && two);
-  world.ttlSeconds = 20; // ends within the time in which a token counts as ended
-  const first = await logIn(world, one);
-  world.ttlSeconds = 3600;
+  provider.ttlSeconds = 20; // ends within the time in which a token counts as ended
+  const first = await logIn(provider, one);
+  provider.ttlSeconds = 3600;
   const connectors = [one.connect(), one.connect(), two.connect(), two.connect()];
   const answers = await Promise.all(connectors.flatMap((connector) => [one.call(connector), two.call(connector)]));
   assert.equal(answers.length, 8);
-  assert.equal(world.refreshes, 1);
+  assert.equal(provider.refreshes, 1);
   const second = await two.keeper.find(first.upstream);
   assert.notEqual(second?.refresh?.reveal(), first.refresh?.reveal());
-  assert.deepEqual([...world.shown], [second?.access.reveal()]);
+  assert.deepEqual([...provider.seenTokens], [second?.access.reveal()]);
 });
 
 test("a revoked token is renewed; a revoked login ends, and says so until somebody logs in again", async (context) => {
-  await using world = await openWorld();
-  const [gateway] = await prepare(context, world);
+  await using provider = await openLoginProvider();
+  const [gateway] = await prepare(context, provider);
   assert.ok(gateway);
-  const login = await logIn(world, gateway);
+  const login = await logIn(provider, gateway);
   const connector = gateway.connect();
   await gateway.call(connector);
-  await world.revoke(login.access.reveal());
+  await provider.revoke(login.access.reveal());
   await gateway.call(connector);
-  assert.deepEqual([world.refreshes, connector.status().state], [1, "ready"]);
+  assert.deepEqual([provider.refreshes, connector.status().state], [1, "ready"]);
 
   const renewed = await gateway.keeper.find(login.upstream);
-  await world.revoke(renewed?.access.reveal() ?? "");
-  await world.revokeRefresh(renewed?.refresh?.reveal() ?? "");
+  await provider.revoke(renewed?.access.reveal() ?? "");
+  await provider.revokeRefresh(renewed?.refresh?.reveal() ?? "");
   await assert.rejects(gateway.call(connector), needsLogin(/its login has ended/));
   assert.equal(connector.status().state, "needs-login");
   assert.match(connector.status().hint ?? "", /glovebox servers login notes/);
   assert.equal((await gateway.keeper.find(login.upstream))?.refresh, undefined);
 
-  await logIn(world, gateway);
+  await logIn(provider, gateway);
   await connector.restart?.();
   await gateway.call(connector);
   assert.equal(connector.status().state, "ready");
 });
 
 test("a refresh token that was used before is refused, and ends the login", async (context) => {
-  await using world = await openWorld();
-  const [gateway] = await prepare(context, world);
+  await using provider = await openLoginProvider();
+  const [gateway] = await prepare(context, provider);
   assert.ok(gateway);
-  const login = await logIn(world, gateway);
+  const login = await logIn(provider, gateway);
   const connector = gateway.connect();
   await gateway.call(connector);
-  await world.revoke(login.access.reveal());
+  await provider.revoke(login.access.reveal());
   await gateway.call(connector);
   await gateway.keeper.keep(login, "operator"); // as from a copy of the store
   await connector.restart?.();
@@ -168,23 +168,23 @@ test("a refresh token that was used before is refused, and ends the login", asyn
 });
 
 test("a login is for its own address: at another one, the server gets no token", async (context) => {
-  await using world = await openWorld();
-  await using other = await openWorld();
-  const [gateway] = await prepare(context, world);
+  await using provider = await openLoginProvider();
+  await using other = await openLoginProvider();
+  const [gateway] = await prepare(context, provider);
   assert.ok(gateway);
-  await logIn(world, gateway);
+  await logIn(provider, gateway);
   await assert.rejects(gateway.call(gateway.connect(other.url)), needsLogin(/it asks for a login/));
-  await assert.rejects(gateway.call(gateway.connect(`${world.url}-other`)), needsLogin(/it asks for a login/));
-  assert.deepEqual([...other.shown, ...world.shown], []);
+  await assert.rejects(gateway.call(gateway.connect(`${provider.url}-other`)), needsLogin(/it asks for a login/));
+  assert.deepEqual([...other.seenTokens, ...provider.seenTokens], []);
   await gateway.call(gateway.connect());
-  assert.equal(world.shown.size, 1);
+  assert.equal(provider.seenTokens.size, 1);
 });
 
 test("a login that was sealed for one upstream does not open under another key", async (context) => {
-  await using world = await openWorld();
-  const [gateway] = await prepare(context, world);
+  await using provider = await openLoginProvider();
+  const [gateway] = await prepare(context, provider);
   assert.ok(gateway);
-  const login = await logIn(world, gateway);
+  const login = await logIn(provider, gateway);
   const { upstream, issuer, resource } = login;
   const key = { upstream, issuer, resource };
   assert.equal(parseLoginText(toLoginText(login), key)?.access.reveal(), login.access.reveal());
@@ -194,11 +194,11 @@ test("a login that was sealed for one upstream does not open under another key",
 });
 
 test("a token for another audience is refused by the server, and nothing but a login helps", async (context) => {
-  await using world = await openWorld();
-  await using other = await openWorld();
-  const [gateway] = await prepare(context, world);
+  await using provider = await openLoginProvider();
+  await using other = await openLoginProvider();
+  const [gateway] = await prepare(context, provider);
   assert.ok(gateway);
-  const good = await logIn(world, gateway);
+  const good = await logIn(provider, gateway);
   const stolen = await logIn(other, gateway);
   const { refresh: _, ...forged } = { ...good, access: stolen.access };
   await gateway.keeper.keep(forged, "operator");

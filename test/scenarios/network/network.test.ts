@@ -9,8 +9,8 @@ import type { EngineName } from "../../../src/domain/index.ts";
 import { openStore } from "../../../src/store/index.ts";
 import { createGlovebox } from "../../../src/main.ts";
 import type { ExecutionResult, Glovebox, GloveboxConfig } from "../../../src/main.ts";
-import { passingStore } from "../../replays/passing-store.ts";
-import { probeWith } from "../../settings/observe.ts";
+import { passingStore } from "../../fixtures/passing-store.ts";
+import { probeWith } from "../../fixtures/observe-settings.ts";
 import { makeFolder, runGlovebox } from "../../fixtures/product.ts";
 
 let place = "";

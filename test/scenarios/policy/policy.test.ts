@@ -7,7 +7,7 @@ import { describe, test } from "node:test";
 import type { TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
-import { connect } from "../../fixtures/connect.ts";
+import { connect } from "../../fixtures/mcp-client.ts";
 import { makeFolder, parseJsonLines, probe, runGlovebox, serveFor, waitForOutput } from "../../fixtures/product.ts";
 
 const LEGACY = { era: "2025-11-25", mode: "legacy" } as const;

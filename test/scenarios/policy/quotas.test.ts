@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 
-import { connect } from "../../fixtures/connect.ts";
+import { connect } from "../../fixtures/mcp-client.ts";
 import { makeFolder, parseJsonLines, probe, runGlovebox, serveFor, untilEnded } from "../../fixtures/product.ts";
 
 const LEGACY = { era: "2025-11-25", mode: "legacy" } as const;

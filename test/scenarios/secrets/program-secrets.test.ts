@@ -10,7 +10,7 @@ import type { ExecutionResult } from "../../../src/main.ts";
 import { openGateway } from "../../../src/open-gateway.ts";
 import { openRecords } from "../../../src/open-records.ts";
 import { runGlovebox } from "../../fixtures/product.ts";
-import { openLendingWorld } from "../../canary/fixtures/lending-world.ts";
+import { openSecretGateway } from "../../fixtures/secret-gateway.ts";
 
 const VALUE = "pa55-word/31415";
 const TOKEN = /^glovebox-secret-[0-9a-f]{32}$/;
@@ -31,11 +31,11 @@ const PROGRAM = `
 
 for (const engine of ["isolate", "quickjs", "workerd"] as const) {
   test(`${engine}: a program uses a secret that it cannot read, change or mistake`, async () => {
-    await using world = await openLendingWorld({ in: ["header", "body"] });
-    await world.set("KEY", VALUE);
-    await using glovebox = await world.open(engine);
+    await using gateway = await openSecretGateway({ in: ["header", "body"] });
+    await gateway.setSecret("KEY", VALUE);
+    await using glovebox = await gateway.open(engine);
     const run = async (): Promise<Record<string, unknown>> => {
-      const result = await glovebox.execute({ code: PROGRAM, input: `http://${world.bound.place}/plain` });
+      const result = await glovebox.execute({ code: PROGRAM, input: `http://${gateway.boundHost.hostAndPort}/plain` });
       assert.equal(result.state, "completed", JSON.stringify(result.error));
       return result.value as Record<string, unknown>;
     };
@@ -50,7 +50,7 @@ for (const engine of ["isolate", "quickjs", "workerd"] as const) {
       changed: ["TypeError", "TypeError", "TypeError"],
       has: [true, false, true, "string"],
     });
-    const [arrived] = world.bound.arrived;
+    const [arrived] = gateway.boundHost.requests;
     assert.deepEqual(
       [arrived?.headers["x-key"], arrived?.headers["authorization"], arrived?.body],
       [`key ${VALUE}`, `Basic ${Buffer.from(`user:${VALUE}`).toString("base64")}`, `{"key":"${VALUE}"}`],
@@ -62,8 +62,8 @@ const SEND = 'return (await fetch(input, { headers: { "x-key": secrets.KEY } }))
 
 describe("what is said", () => {
   test("before a program runs: a secret that is not granted, and in describe those that are", async () => {
-    await using world = await openLendingWorld();
-    await using glovebox = await world.open();
+    await using gateway = await openSecretGateway();
+    await using glovebox = await gateway.open();
     const { error } = await glovebox.execute({ code: "return secrets.KEX" });
     assert.deepEqual(
       [error?.code, error?.message, error?.hint],
@@ -74,7 +74,7 @@ describe("what is said", () => {
       ],
     );
     assert.match(await glovebox.describe({ names: ["glovebox"] }), /readonly KEY: string;/);
-    await using plain = await world.open("isolate", { secrets: {} });
+    await using plain = await gateway.open("isolate", { secrets: {} });
     assert.doesNotMatch(await plain.describe({ names: ["glovebox"] }), /secrets/);
     const { error: thrown } = await plain.execute({ code: 'return secrets["KEY"]' });
     assert.deepEqual(
@@ -84,37 +84,40 @@ describe("what is said", () => {
   });
 
   test("when it is not set: the call fails, and the next one after it was set does not", async () => {
-    await using world = await openLendingWorld();
-    await using glovebox = await world.open();
-    const input = `http://${world.bound.place}/plain`;
+    await using gateway = await openSecretGateway();
+    await using glovebox = await gateway.open();
+    const input = `http://${gateway.boundHost.hostAndPort}/plain`;
     const { error } = await glovebox.execute({ code: SEND, input });
     assert.deepEqual(
       [error?.code, error?.message],
       ["VAULT_SECRET_MISSING", "A secret that this call needs is not set"],
     );
-    await world.set("KEY", VALUE);
+    await gateway.setSecret("KEY", VALUE);
     assert.equal(outcome(await glovebox.execute({ code: SEND, input })), 200);
-    await world.set("KEY", `${VALUE}-2`);
+    await gateway.setSecret("KEY", `${VALUE}-2`);
     assert.equal(outcome(await glovebox.execute({ code: SEND, input })), 200);
     assert.deepEqual(
-      world.bound.arrived.map(({ headers }) => headers["x-key"]),
+      gateway.boundHost.requests.map(({ headers }) => headers["x-key"]),
       [VALUE, `${VALUE}-2`],
     );
   });
 
   test("in the ledger: the intent, then the loan, then the end, all of one execution", async () => {
-    await using world = await openLendingWorld();
-    await world.set("KEY", VALUE);
-    const glovebox = await world.open();
-    const { execution } = await glovebox.execute({ code: SEND, input: `http://${world.bound.place}/plain` });
+    await using gateway = await openSecretGateway();
+    await gateway.setSecret("KEY", VALUE);
+    const glovebox = await gateway.open();
+    const { execution } = await glovebox.execute({
+      code: SEND,
+      input: `http://${gateway.boundHost.hostAndPort}/plain`,
+    });
     await glovebox.close();
-    await using records = await openRecords(await loadSettings(`${world.folder}/glovebox.config.json`, {}));
+    await using records = await openRecords(await loadSettings(`${gateway.folder}/glovebox.config.json`, {}));
     const told: unknown[] = [];
     for await (const { action, actor, subject, detail } of records.ledger.records()) {
       const said = detail as Readonly<Record<string, unknown>>;
       if (said["execution"] === execution) told.push([action, actor, subject, said["host"]]);
     }
-    const { place } = world.bound;
+    const { hostAndPort: place } = gateway.boundHost;
     assert.deepEqual(told, [
       ["call.intended", "library", "glovebox.fetch", place],
       ["secret.lent", "library", "KEY", place],
@@ -126,9 +129,9 @@ describe("what is said", () => {
 test("a program that waited for a person, while the gateway ended, goes on with the tokens that it had", async () => {
   const ask = { decision: "ask", tools: ["glovebox.fetch"], effects: ["write"] };
   const config = { policy: { rules: [ask] }, approvals: { graceMs: 1 } };
-  await using world = await openLendingWorld({}, config);
-  await world.set("KEY", VALUE);
-  const first = await world.open();
+  await using gateway = await openSecretGateway({}, config);
+  await gateway.setSecret("KEY", VALUE);
+  const first = await gateway.open();
   const code = `
     const before = secrets.KEY;
     const { status } = await fetch(input, { method: "POST", headers: { "x-key": before } });
@@ -137,12 +140,12 @@ test("a program that waited for a person, while the gateway ended, goes on with 
     execution,
     state,
     approvals = [],
-  } = await first.execute({ code, input: `http://${world.bound.place}/plain` });
-  assert.deepEqual([state, approvals.length, world.bound.arrived.length], ["paused", 1, 0]);
+  } = await first.execute({ code, input: `http://${gateway.boundHost.hostAndPort}/plain` });
+  assert.deepEqual([state, approvals.length, gateway.boundHost.requests.length], ["paused", 1, 0]);
   await first.close();
-  const decided = await runGlovebox(["approve", String(approvals[0]), "--yes"], { folder: world.folder });
+  const decided = await runGlovebox(["approve", String(approvals[0]), "--yes"], { folder: gateway.folder });
   assert.equal(decided.code, 0, decided.stderr);
-  const settings = await loadSettings(`${world.folder}/glovebox.config.json`, {});
+  const settings = await loadSettings(`${gateway.folder}/glovebox.config.json`, {});
   await using second = await openGateway(settings, { lasting: true });
   const principal = createPrincipal("library", "service");
   const look = () => second.view({ principal, execution });
@@ -152,16 +155,16 @@ test("a program that waited for a person, while the gateway ended, goes on with 
   const [status, token, isSame] = value as readonly unknown[];
   assert.deepEqual([status, TOKEN.test(String(token)), isSame], [200, true, true]);
   assert.deepEqual(
-    world.bound.arrived.map(({ headers }) => headers["x-key"]),
+    gateway.boundHost.requests.map(({ headers }) => headers["x-key"]),
     [VALUE],
   );
 });
 
 test("an execution that is shown again has the tokens that it had, and nothing is lent for it", async () => {
-  await using world = await openLendingWorld();
-  await world.set("KEY", VALUE);
-  const { folder } = world;
-  const url = JSON.stringify(`http://${world.bound.place}/plain`);
+  await using gateway = await openSecretGateway();
+  await gateway.setSecret("KEY", VALUE);
+  const { folder } = gateway;
+  const url = JSON.stringify(`http://${gateway.boundHost.hostAndPort}/plain`);
   const input = `const answer = await fetch(${url}, { headers: { "x-key": secrets.KEY } }); return [secrets.KEY, await answer.text()]`;
   const ran = await runGlovebox(["run", "-", "--json"], { folder, input });
   const { execution, value } = JSON.parse(ran.stdout) as { execution: string; value: readonly unknown[] };
@@ -172,17 +175,17 @@ test("an execution that is shown again has the tokens that it had, and nothing i
     const shown = await runGlovebox(["executions", "replay", subject, "--json"], { folder });
     assert.deepEqual([shown.code, shown.stdout.includes(String(value[0]))], [0, true], shown.stderr + shown.stdout);
   }
-  const lent = (await world.records()).filter(({ action }) => action === "secret.lent");
-  assert.deepEqual([lent.length, world.bound.arrived.length], [1, 1]);
+  const lent = (await gateway.records()).filter(({ action }) => action === "secret.lent");
+  assert.deepEqual([lent.length, gateway.boundHost.requests.length], [1, 1]);
 });
 
 test("a request that asks for no network has no use for a secret either", async () => {
-  await using world = await openLendingWorld();
-  await world.set("KEY", VALUE);
-  await using glovebox = await world.open();
-  const input = `http://${world.bound.place}/plain`;
+  await using gateway = await openSecretGateway();
+  await gateway.setSecret("KEY", VALUE);
+  await using glovebox = await gateway.open();
+  const input = `http://${gateway.boundHost.hostAndPort}/plain`;
   const closed = await glovebox.execute({ code: SEND, input, networkPolicy: { mode: "blocked" } });
   assert.equal(outcome(closed), "EGRESS_DENIED");
   assert.equal(outcome(await glovebox.execute({ code: SEND, input })), 200);
-  assert.equal(world.bound.arrived.length, 1);
+  assert.equal(gateway.boundHost.requests.length, 1);
 });

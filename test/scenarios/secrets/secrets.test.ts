@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { EVERYTHING, makeFolder, probe, runGlovebox } from "../../fixtures/product.ts";
-import type { Finished } from "../../fixtures/product.ts";
+import type { CommandResult } from "../../fixtures/product.ts";
 
 const VALUE = "s3cr3t-vAlue/with+odd=chars-3141592653589793";
 const ENCODINGS = [
@@ -31,7 +31,7 @@ function findLeaks(bytes: Buffer): readonly number[] {
 }
 
 /** Everything that was ever printed. */
-function printedBy({ stdout, stderr }: Finished): Buffer {
+function printedBy({ stdout, stderr }: CommandResult): Buffer {
   return Buffer.from(stdout + stderr);
 }
 

@@ -9,9 +9,9 @@ import { describe, test } from "node:test";
 import type { TestContext } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
-import { passingStore } from "../../replays/passing-store.ts";
+import { passingStore } from "../../fixtures/passing-store.ts";
 import { makeFolder, parseJsonLines, runGlovebox, startFor, untilEnded } from "../../fixtures/product.ts";
-import type { Finished } from "../../fixtures/product.ts";
+import type { CommandResult } from "../../fixtures/product.ts";
 
 const CONFIG_HINT = "hint: Correct the configuration and start again; glovebox.schema.json describes every key\n";
 
@@ -22,7 +22,7 @@ function makeMarkedFolder(context: TestContext, text: (mark: string) => string):
   return folder;
 }
 
-const runOne = (folder: string): Promise<Finished> => runGlovebox(["run", "-"], { folder, input: "return 1" });
+const runOne = (folder: string): Promise<CommandResult> => runGlovebox(["run", "-"], { folder, input: "return 1" });
 
 describe("a malformed configuration", { concurrency: 2 }, () => {
   const WRONG: readonly { name: string; text: (mark: string) => string; says: RegExp }[] = [
@@ -83,7 +83,7 @@ describe("a malformed configuration", { concurrency: 2 }, () => {
 });
 
 /** Ends with 1 and one clear line with a remedy, and never with a stack. */
-function assertStoreError({ code, stdout, stderr }: Finished, says: RegExp): void {
+function assertStoreError({ code, stdout, stderr }: CommandResult, says: RegExp): void {
   assert.deepEqual([code, stdout], [1, ""], stderr);
   assert.match(stderr, says);
   assert.match(stderr, /^hint: \S/m);

@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { test } from "node:test";
 
-import { passingStore } from "../../replays/passing-store.ts";
+import { passingStore } from "../../fixtures/passing-store.ts";
 import { LAUNCHER, cleanEnvironment, makeFolder, probe, serveFor } from "../../fixtures/product.ts";
 
 const INSPECTOR = resolve("node_modules/.bin/mcp-inspector");

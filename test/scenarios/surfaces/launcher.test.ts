@@ -9,7 +9,7 @@ import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 
-import { passingStore } from "../../replays/passing-store.ts";
+import { passingStore } from "../../fixtures/passing-store.ts";
 import { LAUNCHER, cleanEnvironment, makeFolder, probe, untilEnded, waitForOutput } from "../../fixtures/product.ts";
 import { isAlive, listDescendants, untilGone } from "../../fixtures/processes.ts";
 

@@ -9,7 +9,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { createGlovebox, defineAdapter } from "glovebox";
 import type { AdapterContext, Glovebox, GloveboxConfig, GloveboxError } from "glovebox";
 
-import { passingStore } from "../../replays/passing-store.ts";
+import { passingStore } from "../../fixtures/passing-store.ts";
 import { probe } from "../../fixtures/product.ts";
 import { isAlive, listDescendants, untilGone } from "../../fixtures/processes.ts";
 

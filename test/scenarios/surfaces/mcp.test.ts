@@ -7,12 +7,12 @@ import { test } from "node:test";
 import type { CallToolResult } from "@modelcontextprotocol/client";
 
 import { ERAS } from "../../../src/surfaces/mcp/fixtures/try-client.ts";
-import { connect } from "../../fixtures/connect.ts";
+import { connect } from "../../fixtures/mcp-client.ts";
 import { makeFolder, serveFor } from "../../fixtures/product.ts";
 
 const SHELF = {
   command: process.execPath,
-  args: [resolve("test/fixtures/servers/shelf-server.mjs")],
+  args: [resolve("test/fixtures/servers/surface-server.mjs")],
 };
 
 interface Structured {

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { describe, test } from "node:test";
 
 import type { ExecutionResult } from "../../../src/domain/index.ts";
-import { passingStore } from "../../replays/passing-store.ts";
+import { passingStore } from "../../fixtures/passing-store.ts";
 import { EVERYTHING, INVENTORY, makeFolder, parseJsonLines, runGlovebox } from "../../fixtures/product.ts";
 
 /** Its condition looks as if it could end, so that analysis lets it run. */

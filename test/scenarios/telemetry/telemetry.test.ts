@@ -6,8 +6,8 @@ import { test } from "node:test";
 
 import { startReceiver } from "../../../src/telemetry/fixtures/receiver.ts";
 import type { Receiver } from "../../../src/telemetry/fixtures/receiver.ts";
-import { connect } from "../../fixtures/connect.ts";
-import { probeWith } from "../../settings/observe.ts";
+import { connect } from "../../fixtures/mcp-client.ts";
+import { probeWith } from "../../fixtures/observe-settings.ts";
 import { makeFolder, runGlovebox, serveFor } from "../../fixtures/product.ts";
 
 const MODERN = { era: "2026-07-28", mode: { pin: "2026-07-28" } } as const;

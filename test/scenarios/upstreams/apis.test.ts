@@ -14,9 +14,9 @@ import { z } from "zod";
 import { openFakeApi } from "../../../src/connectors/openapi/fixtures/fake-api.ts";
 import type { FakeApi } from "../../../src/connectors/openapi/fixtures/fake-api.ts";
 import { DOCUMENTS, pathOf } from "../../../src/connectors/openapi/fixtures/test-connector.ts";
-import { passingStore } from "../../replays/passing-store.ts";
+import { passingStore } from "../../fixtures/passing-store.ts";
 import { runGlovebox, serveFor } from "../../fixtures/product.ts";
-import type { Finished } from "../../fixtures/product.ts";
+import type { CommandResult } from "../../fixtures/product.ts";
 
 const SECRET = "canary-token-1234";
 const folder = mkdtempSync(join(tmpdir(), "glovebox-apis-"));
@@ -57,7 +57,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const ask = (args: readonly string[], input = ""): Promise<Finished> => runGlovebox(args, { folder, input });
+const ask = (args: readonly string[], input = ""): Promise<CommandResult> => runGlovebox(args, { folder, input });
 
 const PROGRAM = `
   const pet = await pets.getPetById({ petId: 7 });

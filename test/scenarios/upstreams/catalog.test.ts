@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { INVENTORY, probe, runGlovebox } from "../../fixtures/product.ts";
-import type { Finished } from "../../fixtures/product.ts";
+import type { CommandResult } from "../../fixtures/product.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "glovebox-catalog-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -16,7 +16,7 @@ const write = (name: string, mcpServers: unknown): void =>
 write("healthy.json", { inventory: INVENTORY, probe: probe() });
 write("broken.json", { inventory: INVENTORY, gone: { command: "no-such-command" }, crash: probe("--crash") });
 
-const ask = (config: string, ...args: readonly string[]): Promise<Finished> =>
+const ask = (config: string, ...args: readonly string[]): Promise<CommandResult> =>
   runGlovebox([...args, "--config", config], { folder });
 
 const DELETE_PRODUCT = {

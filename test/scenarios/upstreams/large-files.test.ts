@@ -7,11 +7,11 @@ import { test } from "node:test";
 import type { Client } from "@modelcontextprotocol/client";
 
 import { ERAS } from "../../../src/surfaces/mcp/fixtures/try-client.ts";
-import { connect } from "../../fixtures/connect.ts";
+import { connect } from "../../fixtures/mcp-client.ts";
 import { makeFolder, serveFor } from "../../fixtures/product.ts";
 
 const MIB = 1024 * 1024;
-const GALLERY = { command: process.execPath, args: [resolve("test/fixtures/servers/gallery-server.mjs")] };
+const GALLERY = { command: process.execPath, args: [resolve("test/fixtures/servers/files-server.mjs")] };
 const NOTE =
   /^The file (rs_\w+) \(image\/png, (\d+) bytes\) is not sent along: .* Read the resource (glovebox:\/\/glovebox\/rs_\w+), or parts of it with resume\(\{ handle: "rs_\w+" \}\)\.$/;
 

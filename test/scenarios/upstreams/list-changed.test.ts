@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 import { test } from "node:test";
 
 import { ERAS } from "../../../src/surfaces/mcp/fixtures/try-client.ts";
-import { connect } from "../../fixtures/connect.ts";
+import { connect } from "../../fixtures/mcp-client.ts";
 import { makeFolder, probe, runGlovebox, serveFor } from "../../fixtures/product.ts";
 
 test("lists that changed", async (suite) => {
@@ -44,7 +44,7 @@ test("lists that changed", async (suite) => {
   });
 
   await suite.test("are announced after a restart that mended a server", async () => {
-    const gallery = pathToFileURL(resolve("test/fixtures/servers/gallery-server.mjs")).href;
+    const gallery = pathToFileURL(resolve("test/fixtures/servers/files-server.mjs")).href;
     writeFileSync(server, `import ${JSON.stringify(gallery)};\n`);
     const told = untilTold();
     assert.equal((await runGlovebox(["servers", "restart", "late"], { folder })).code, 0);

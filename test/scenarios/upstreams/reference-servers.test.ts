@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { ERAS } from "../../../src/surfaces/mcp/fixtures/try-client.ts";
-import { connect } from "../../fixtures/connect.ts";
+import { connect } from "../../fixtures/mcp-client.ts";
 import { EVERYTHING, makeFolder, serveFor } from "../../fixtures/product.ts";
 
 const PICTURE = "const [, picture] = await everything.getTinyImage({}); return picture;";

@@ -1,0 +1,118 @@
+/** Executions that wait for people: several questions, every answer, and what is remembered of it. */
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as wait } from "node:timers/promises";
+
+import type { Approvals } from "../../src/policy/index.ts";
+import type { Approval } from "../../src/domain/index.ts";
+import type { Gateway } from "../../src/surfaces/index.ts";
+import { OPERATOR, openDurableGateways, waitForPending, run, waitForState } from "../fixtures/durable-gateway.ts";
+import type { DurableGateways } from "../fixtures/durable-gateway.ts";
+
+let durable: DurableGateways;
+let gateway: Gateway;
+let approvals: Approvals;
+
+before(async () => {
+  durable = await openDurableGateways();
+  [gateway, approvals] = [await durable.open(), await durable.openApprovals()];
+});
+after(() => durable[Symbol.asyncDispose]());
+
+type Verdict = "approve" | "reject";
+
+/** Answers everything that is asked until the execution has ended. */
+async function finish(
+  code: string,
+  answer: (n: number) => { readonly verdict: Verdict; readonly scope?: NonNullable<Approval["scope"]> },
+) {
+  const from = durable.shop.received.length;
+  const first = await run(gateway, code);
+  const asked: string[] = [];
+  let view = await waitForState(gateway, first.execution, "paused", "completed", "failed");
+  while (view.state === "paused") {
+    for (const { id, args } of await approvals.list({ isPending: true })) {
+      const { n } = args as { readonly n: number };
+      asked.push(String(n));
+      await approvals.decide(id, answer(n), OPERATOR).catch(() => undefined);
+    }
+    await wait(20);
+    view = await waitForState(gateway, first.execution, "paused", "completed", "failed");
+  }
+  return { view, asked, made: durable.shop.received.slice(from).toSorted() };
+}
+
+const yes = () => ({ verdict: "approve" }) as const;
+
+describe("an execution that is put away", () => {
+  test("goes on once when two questions are answered at the same moment", async () => {
+    const code =
+      "const all = await Promise.all([shop.pay({ n: 1 }), shop.pay({ n: 2 })]); return all.map(({ n }) => n);";
+    const { view, made } = await finish(code, yes);
+    assert.deepEqual([view.state, view.value, made], ["completed", [7, 14], ["pay 1", "pay 2"]]);
+  });
+
+  test("asks again and again in a loop", async () => {
+    const code = "let sum = 0; for (const n of [1, 2, 3]) sum += (await shop.pay({ n })).n; return sum;";
+    const { view, asked, made } = await finish(code, yes);
+    assert.deepEqual([view.value, asked, made], [42, ["1", "2", "3"], ["pay 1", "pay 2", "pay 3"]]);
+  });
+
+  test("is told of a rejection as an error that it can catch, with the reviewer's words", async () => {
+    const code = `const got = await Promise.allSettled([shop.pay({ n: 1 }), shop.pay({ n: 2 }), shop.put({ n: 3 })]);
+      return got.map(({ value, reason }) => value?.n ?? [reason instanceof ToolError, reason.code]);`;
+    const { view, made } = await finish(code, (n) => ({ verdict: n === 1 ? "reject" : "approve" }));
+    assert.deepEqual(view.value, [[true, "POLICY_APPROVAL_REJECTED"], 14, 21]);
+    assert.deepEqual(made, ["pay 2", "put 3"]);
+    const uncaught = await finish("return await shop.pay({ n: 4 });", () => ({ verdict: "reject" }));
+    assert.deepEqual([uncaught.view.state, uncaught.view.error?.code], ["failed", "POLICY_APPROVAL_REJECTED"]);
+  });
+
+  test("goes on with the first answer of a race, and withdraws the other question", async () => {
+    const code = "const { n } = await Promise.race([shop.pay({ n: 1 }), shop.pay({ n: 2 })]); return n;";
+    const first = await run(gateway, code);
+    const [one] = (await waitForPending(approvals, 2)).filter(({ seq }) => seq === 2);
+    assert.ok(one);
+    await approvals.decide(one.id, { verdict: "approve" }, OPERATOR);
+    const done = await waitForState(gateway, first.execution, "completed", "failed");
+    assert.equal(done.value, 14);
+    const states = (await approvals.list({ execution: first.execution })).map(({ seq, state }) => `${seq} ${state}`);
+    assert.deepEqual(states.toSorted(), ["1 revoked", "2 approved"]);
+  });
+
+  test("is not asked again about what was answered for the whole execution", async () => {
+    const code = "let sum = 0; for (const n of [1, 2, 3]) sum += (await shop.pay({ n })).n; return sum;";
+    const { view, asked } = await finish(code, () => ({ verdict: "approve", scope: "execution" }));
+    assert.deepEqual([view.value, asked], [42, ["1"]]);
+  });
+
+  test("is not asked again about the same call of its session", async () => {
+    const code = "const a = await shop.pay({ n: 9 }); const b = await shop.pay({ n: 9 }); return a.n + b.n;";
+    const { view, asked, made } = await finish(code, () => ({ verdict: "approve", scope: "session" }));
+    assert.deepEqual([view.value, asked, made], [126, ["9"], ["pay 9", "pay 9"]]);
+  });
+
+  test("keeps time and chance as they were when it began", async () => {
+    const code = `const before = [Date.now(), Math.random(), crypto.randomUUID()];
+      console.log(before.join());
+      await shop.look({ n: 1 });
+      const at = Date.now();
+      await shop.pay({ n: 2 });
+      return { before, at, later: Date.now() >= at };`;
+    const { view, made } = await finish(code, yes);
+    const { before: began, later } = view.value as { before: unknown[]; later: boolean };
+    assert.deepEqual([view.logs.map(({ text }) => text), later], [[began.join()], true]);
+    assert.deepEqual(made, ["look 1", "pay 2"]);
+  });
+
+  test("goes on though more than a page of questions waits and the oldest is answered", async () => {
+    const code = `const all = Array.from({ length: 60 }, (_, at) => shop.pay({ n: 100 + at }));
+      return (await Promise.any(all)).n;`;
+    const first = await run(gateway, code);
+    const oldest = (await approvals.list({ execution: first.execution, limit: 200 })).find(({ seq }) => seq === 1);
+    assert.ok(oldest);
+    await approvals.decide(oldest.id, { verdict: "approve" }, OPERATOR);
+    assert.equal((await waitForState(gateway, first.execution, "completed", "failed")).value, 700);
+  });
+});

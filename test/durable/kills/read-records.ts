@@ -1,0 +1,106 @@
+/** What a dead gateway left, as another process finds it: rows, journals, and whether the ledger verifies. */
+
+import { existsSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import type { SQLOutputValue } from "node:sqlite";
+
+import type { Settings } from "../../../src/config/index.ts";
+import { parseExecutionId } from "../../../src/domain/index.ts";
+import type { Digest, ExecutionId, ExecutionResult } from "../../../src/domain/index.ts";
+import { openJournals } from "../../../src/execution/index.ts";
+import type { Journals } from "../../../src/execution/index.ts";
+import { openRecords, readRecords } from "../../../src/open-records.ts";
+import type { Records } from "../../../src/open-records.ts";
+import { seedOf } from "./kill-programs.ts";
+
+/** One execution as the store has it. */
+export interface ExecutionRow {
+  readonly id: ExecutionId;
+  readonly seed: number;
+  /** `null` while nobody has ended it or put it away. */
+  readonly state: string | null;
+  readonly result: ExecutionResult | undefined;
+}
+
+/** None before there is a store. */
+export function readRows(settings: Settings): readonly ExecutionRow[] {
+  return query(settings, "SELECT id, source_text, state, result FROM executions").map(parseRow);
+}
+
+/** In which states how many are; those that nobody has ended or put away count as `running`. */
+export function countStates(settings: Settings): ReadonlyMap<string, number> {
+  const sql = "SELECT coalesce(state, 'running') AS state, count(*) AS count FROM executions GROUP BY state";
+  return new Map(query(settings, sql).map(({ state, count }) => [String(state), Number(count)]));
+}
+
+/** What the ledger says of each execution as a whole, such as `opened`, in order. */
+export function readLedger(settings: Settings): ReadonlyMap<string, readonly string[]> {
+  const sql = "SELECT subject, action FROM ledger WHERE action LIKE 'execution.%' ORDER BY seq";
+  const said = query(settings, sql).map(({ subject, action }) => ({ subject, action: String(action).slice(10) }));
+  const grouped = Map.groupBy(said, ({ subject }) => String(subject));
+  return new Map([...grouped].map(([subject, records]) => [subject, records.map(({ action }) => action)]));
+}
+
+function query({ store }: Settings, sql: string): readonly Record<string, SQLOutputValue>[] {
+  if (!existsSync(store.path)) return [];
+  const database = new DatabaseSync(store.path, { readOnly: true, timeout: 5_000 });
+  try {
+    return database.prepare(sql).all();
+  } catch (thrown) {
+    if (thrown instanceof Error && /no such table/.test(thrown.message)) return [];
+    throw thrown;
+  } finally {
+    database.close();
+  }
+}
+
+export function isOver({ state }: ExecutionRow): boolean {
+  return state !== null && state !== "paused";
+}
+
+function parseRow(row: Record<string, SQLOutputValue>): ExecutionRow {
+  const { source_text: source, state, result } = row;
+  const id = parseExecutionId(row["id"]);
+  if (!id) throw new TypeError("A row has no proper name");
+  return {
+    id,
+    seed: seedOf(String(source)),
+    state: typeof state === "string" ? state : null,
+    result: typeof result === "string" ? (JSON.parse(result) as ExecutionResult) : undefined,
+  };
+}
+
+/** As `audit verify` says it. */
+export async function verify(settings: Settings): Promise<readonly string[]> {
+  if (!existsSync(settings.store.path)) return [];
+  await using records = await readRecords(settings);
+  const verdict = await records.openReader().verify();
+  return verdict.ok ? [] : [`the ledger does not verify: record ${verdict.seq}: ${verdict.problem}`];
+}
+
+/** What is kept, opened beside any gateway. */
+export interface OpenRecords extends AsyncDisposable, Pick<Records, "store" | "ledger" | "vault"> {
+  readonly journals: Journals;
+}
+
+export async function openStoreRecords(settings: Settings): Promise<OpenRecords> {
+  const records = await openRecords(settings);
+  const seal = await records.vault.openSeal();
+  const journals = openJournals({ store: records.store.journals, seal, now: Date.now, ...settings.journal });
+  return { ...records, journals };
+}
+
+/** How far a program had come when its gateway died. */
+export interface Progress {
+  readonly hasBegun: boolean;
+  /** Of each call whose answer is kept: the address and the arguments. */
+  readonly answered: ReadonlySet<Digest>;
+}
+
+/** `undefined` when nothing is kept of it. */
+export async function readProgress(id: ExecutionId, { journals }: OpenRecords): Promise<Progress | undefined> {
+  const recording = await journals.read(id);
+  if (!recording) return undefined;
+  const answered = new Set(recording.deliveries.flatMap(({ call }) => (call ? [call.request] : [])));
+  return { hasBegun: recording.started !== undefined, answered };
+}

@@ -1,0 +1,124 @@
+/** The data-flow guard as MCP clients meet it: what a session is over HTTP in both eras, over stdio, and after a restart. */
+
+import assert from "node:assert/strict";
+import { resolve } from "node:path";
+import { test } from "node:test";
+import type { TestContext } from "node:test";
+
+import { Client } from "@modelcontextprotocol/client";
+import type { CallToolResult } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+
+import { ERAS } from "../../src/surfaces/mcp/fixtures/try-client.ts";
+import { connect } from "../fixtures/mcp-client.ts";
+import { LAUNCHER, cleanEnvironment, makeFolder, serveFor, untilEnded } from "../fixtures/product.ts";
+
+const [LEGACY, MODERN] = ERAS;
+const READ = "return (await mail.searchEmails({})).result.length";
+const TEXT = { channel: "c1", text: "what the mail says" };
+
+function makeFlowFolder(context: TestContext): string {
+  const server = (id: string) => {
+    const script = resolve("test/flows/fixtures/package-server.mjs");
+    return { command: process.execPath, args: [script, `--package=${id}`, "--sink=sent.jsonl"] };
+  };
+  const slack = server("@modelcontextprotocol/server-slack");
+  return makeFolder(context, {
+    mcpServers: { mail: server("gmail-mcp-server"), slack },
+    expose: "both",
+    approvals: { graceMs: 0 },
+  });
+}
+
+function codeOf({ isError, structuredContent, content }: CallToolResult): string {
+  const { state, error } = (structuredContent ?? {}) as { state?: string; error?: { code: string } };
+  if (state === "paused") return state;
+  const [block] = content;
+  const text = block?.type === "text" ? block.text : "";
+  return isError ? (error?.code ?? /^Error (\w+)/.exec(text)?.[1] ?? text) : "ok";
+}
+
+const readMail = async (client: Client): Promise<string> =>
+  codeOf(await client.callTool({ name: "execute", arguments: { code: READ } }));
+const post = async (client: Client): Promise<string> =>
+  codeOf(await client.callTool({ name: "slack_slackPostMessage", arguments: TEXT }));
+const postByProgram = async (client: Client): Promise<string> =>
+  codeOf(
+    await client.callTool({
+      name: "execute",
+      arguments: { code: `return await slack.slackPostMessage(${JSON.stringify(TEXT)})` },
+    }),
+  );
+
+test("over HTTP", async (suite) => {
+  const folder = makeFlowFolder(suite);
+  const { mcp, child } = await serveFor(suite, folder);
+
+  await suite.test("a session of 2025-11-25 is one, for programs and for tools by name", async (context) => {
+    const [one, other] = [await connect(context, mcp, LEGACY), await connect(context, mcp, LEGACY)];
+    assert.deepEqual([await post(one), await readMail(one)], ["ok", "ok"]);
+    assert.deepEqual([await post(one), await postByProgram(one)], ["POLICY_APPROVAL_PENDING", "paused"]);
+    assert.deepEqual([await post(other), await postByProgram(other)], ["ok", "ok"]);
+  });
+
+  await suite.test("a prompt that a client gets counts as read", async (context) => {
+    const client = await connect(context, mcp, LEGACY);
+    await client.listPrompts();
+    await client.listResources();
+    assert.equal(await post(client), "ok");
+    await client.getPrompt({ name: "mail_greet" });
+    assert.equal(await post(client), "POLICY_APPROVAL_PENDING");
+  });
+
+  await suite.test("what was read is shown, and so are the labels of tools", async (context) => {
+    const client = await connect(context, mcp, LEGACY);
+    const { structuredContent } = await client.callTool({ name: "execute", arguments: { code: READ } });
+    const { labels, execution } = structuredContent as { labels: unknown; execution: string };
+    const source = { tool: "mail.searchEmails", execution, seq: 1 };
+    assert.deepEqual(labels, [
+      { label: "private", ...source },
+      { label: "untrusted", ...source },
+    ]);
+    const found = await client.callTool({ name: "search", arguments: { query: "search emails", limit: 1 } });
+    assert.match(JSON.stringify(found.content), /mail\.searchEmails \[read, private, untrusted\]/);
+    const { tools } = found.structuredContent as { tools: readonly { readonly labels: unknown }[] };
+    assert.deepEqual(tools[0]?.labels, ["private", "untrusted"]);
+    for (const [detail, words] of [
+      ["types", /\(write; external[;)]/],
+      ["full", /Labels: external\./],
+    ] as const) {
+      const args = { names: ["slack.slackPostMessage"], detail };
+      const described = await client.callTool({ name: "describe", arguments: args });
+      assert.match(JSON.stringify(described.content), words);
+    }
+  });
+
+  await suite.test("clients of 2026-07-28 are one principal, also after a restart", async (context) => {
+    const [one, other] = [await connect(context, mcp, MODERN), await connect(context, mcp, MODERN)];
+    assert.deepEqual([await post(other), await readMail(one)], ["ok", "ok"]);
+    assert.deepEqual([await post(other), await post(one)], Array(2).fill("POLICY_APPROVAL_PENDING"));
+    const ended = untilEnded(child);
+    child.kill("SIGTERM");
+    await ended;
+    const again = await serveFor(context, folder);
+    assert.equal(await post(await connect(context, again.mcp, MODERN)), "POLICY_APPROVAL_PENDING");
+    assert.equal(await post(await connect(context, again.mcp, LEGACY)), "ok");
+  });
+});
+
+test("over stdio a process is a session", async (context) => {
+  const folder = makeFlowFolder(context);
+  const start = async (): Promise<Client> => {
+    const client = new Client({ name: "test", version: "1.0.0" });
+    const env = cleanEnvironment(folder);
+    await client.connect(
+      new StdioClientTransport({ command: process.execPath, args: [LAUNCHER, "mcp"], cwd: folder, env }),
+    );
+    context.after(() => client.close());
+    return client;
+  };
+  const first = await start();
+  assert.deepEqual([await post(first), await readMail(first)], ["ok", "ok"]);
+  assert.deepEqual([await post(first), await postByProgram(first)], ["POLICY_APPROVAL_PENDING", "paused"]);
+  assert.equal(await post(await start()), "ok");
+});
