@@ -1,4 +1,4 @@
-/** What every upstream looks like to the rest of the product, whatever protocol it speaks. */
+/** What every upstream looks like to the rest of the product, over any protocol. */
 
 import type {
   Attachment,
@@ -11,7 +11,7 @@ import type {
   UpstreamStatus,
 } from "../domain/index.ts";
 
-/** What a server claims about a tool. Claims inform defaults; they are never proof. */
+/** What a server claims about a tool. Claims set defaults; they are never proof. */
 export interface RemoteAnnotations {
   readonly readOnly?: boolean;
   readonly destructive?: boolean;
@@ -19,7 +19,7 @@ export interface RemoteAnnotations {
   readonly openWorld?: boolean;
 }
 
-/** A tool under the upstream's own name. Its texts are the server's, uncleaned: `catalog` cleans and caps them. */
+/** A tool under the upstream's own name. Its text comes from the server as it is: `catalog` cleans and cuts it. */
 export interface RemoteTool {
   readonly name: string;
   readonly title?: string;
@@ -27,9 +27,11 @@ export interface RemoteTool {
   readonly input: JsonSchema;
   readonly output: JsonSchema | null;
   readonly annotations: RemoteAnnotations;
-  /** What a call sends and where to, where a document decides that and a schema does not show it. Pinned with the rest. */
+  /**
+   * What a call sends and where to, if a document decides that and the schema does not show it. Pinned with the rest.
+   */
   readonly request?: JsonObject;
-  /** Made by the connector from what else the server offers: its resources or prompts. */
+  /** True for a tool that the connector makes from the server's resources or prompts. */
   readonly synthetic?: true;
 }
 
@@ -40,7 +42,7 @@ export interface DurableValues {
   erase(key: string): Promise<void>;
 }
 
-/** What one call answered: one JSON value, and what is no JSON beside it. */
+/** The result of one call: one JSON value, and the files that came with it. */
 export interface RemoteResult {
   readonly value: Json;
   readonly attachments: readonly Attachment[];
@@ -50,30 +52,30 @@ export interface CallOptions {
   /** The only time limit of a call. */
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: CallProgress) => void;
-  /** What an upstream that speaks MCP is told of the trace that the call belongs to. */
+  /** Passed on to upstreams that speak MCP. */
   readonly trace?: TraceContext;
-  /** Hears of the moment from which on the upstream may have received the request: what follows may be an effect. */
+  /** Called once the request may have reached the upstream. A later failure may have had side effects. */
   readonly onSent?: () => void;
 }
 
-/** One upstream. It connects on first use, and its troubles are its own: they never reach another upstream's calls. */
+/** One upstream. It connects on first use. Its failures never affect calls of another upstream. */
 export interface Connector extends AsyncDisposable {
   readonly id: ConnectorId;
   status(): UpstreamStatus;
   /**
-   * Connects if that has not happened; after a failure tries again, with backoff. Callers at the same time share one
-   * attempt, and a signal that fires ends the waiting of its own caller only. Rejects with `UPSTREAM_…`.
+   * Connects if necessary; after a failure tries again, with backoff. Concurrent callers share one attempt. A signal
+   * that fires only ends the wait of its own caller. Rejects with `UPSTREAM_…`.
    */
   tools(signal?: AbortSignal): Promise<readonly RemoteTool[]>;
-  /** One call. What the protocol answers becomes one JSON value by a rule of the connector's own. */
+  /** One call. Each connector turns the answer of its protocol into one JSON value. */
   call(remoteName: string, args: JsonObject, options: CallOptions): Promise<RemoteResult>;
-  /** The listener hears that `tools()` would now answer something else. Returns the way to stop listening. */
+  /** Calls the listener when `tools()` would return another list. Returns a function that removes the listener. */
   onToolsChanged(listener: () => void): () => void;
   /**
-   * What a person does about a server that was suspended, or behaves oddly: ends the connection, forgets past failures
-   * and lets the next use connect at once. Absent where there is nothing to restart.
+   * Ends the connection and forgets past failures; the next use connects at once. For an operator who has fixed a
+   * suspended server. Absent if there is nothing to restart.
    */
   restart?(): Promise<void>;
-  /** Ends the connection and every process behind it; calls under way fail. Can be called twice. */
+  /** Ends the connection and every process behind it; calls in progress fail. Can be called twice. */
   close(): Promise<void>;
 }

@@ -51,11 +51,11 @@ export interface UpstreamsOptions extends Omit<BorrowingOptions, "cleanCause"> {
 
 export interface Upstreams {
   readonly connectors: readonly Connector[];
-  /** Those that keep what they were lent, and have to be restarted when that changes. */
+  /** Those that keep secrets that they were lent, and must be restarted when one changes. */
   readonly borrowers: readonly BorrowingUpstream[];
-  /** How tools of an upstream are accepted that were never seen. */
+  /** How tools that were never seen are accepted. */
   readonly pinModeOf: (id: ConnectorId) => UpstreamSettings["pins"]["usual"];
-  /** Connects to every eager upstream at once and waits for none: the catalog shares these attempts. */
+  /** Connects to every eager upstream at once without waiting. The catalog shares these attempts. */
   startEager(): void;
 }
 
@@ -139,7 +139,7 @@ function createTokens(
   return createTokenSource({ id, url, logins, fetch, now });
 }
 
-/** As for MCP servers: secrets of the document and its API are lent when the document is read. */
+/** As for MCP servers, secrets are lent when the document is read. */
 function toApiSettings(id: ConnectorId, api: ApiSettings, lender: SecretLender): OpenapiConnectorOptions["settings"] {
   const { headers, auth, ...rest } = api;
   const resolve = (templates: ApiSettings["auth"]) => () => resolveTemplates(templates, lender, `upstream ${id}`);

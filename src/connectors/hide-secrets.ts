@@ -1,6 +1,6 @@
 /**
- * Takes lent secrets out of everything that an upstream says. A server may print its environment, an API may echo its
- * headers: what was lent to them must not come back to a program, a model, a log or a status line.
+ * Masks lent secrets in everything that an upstream returns. A server may print its environment and an API may echo its
+ * headers: what was lent to them must not reach a program, a model, a log or a status line.
  */
 
 import { GloveboxError, mapTexts } from "../domain/index.ts";
@@ -9,15 +9,17 @@ import type { Hide } from "../vault/index.ts";
 
 import type { CallOptions, Connector, RemoteResult, RemoteTool } from "./connector.ts";
 
-/** What is hidden in everything, and what in definitions. */
+/** What is masked in everything, and what in definitions. */
 export interface Hides {
-  /** All secrets that are known by now. */
+  /** Masks all secrets that are known. */
   readonly hide: Hide;
-  /** Those of this upstream only: a definition must not change because somebody else was lent something. */
+  /**
+   * Masks the secrets of this upstream only: a definition must not change because another upstream was lent a secret.
+   */
   readonly hideOwn: Hide;
 }
 
-/** The same upstream, with secrets hidden in whatever it answers, lists, reports or fails with. */
+/** The same upstream with secrets masked in its answers, listings, statuses and errors. */
 export function hideSecrets(connector: Connector, { hide, hideOwn }: Hides): Connector {
   const failing = async <T>(work: Promise<T>): Promise<T> => {
     try {
@@ -60,7 +62,7 @@ function hideInStatus(status: UpstreamStatus, hide: Hide): UpstreamStatus {
   };
 }
 
-/** Its own name is what it is called by, so that stays; a tool with a secret for a name is not offered at all. */
+/** Calls use the tool's name, so it is kept; a tool whose name holds a secret is not offered at all. */
 function hideInTool(tool: RemoteTool, hide: Hide): RemoteTool {
   return {
     ...tool,
@@ -80,14 +82,14 @@ function hideInProgress(options: CallOptions, hide: Hide): CallOptions {
   return { ...options, onProgress: tell };
 }
 
-/** A file cannot be rewritten without breaking it, so one that holds a secret is refused. */
+/** A file cannot be rewritten without breaking it, so an answer with a secret in a file is refused. */
 function hideInResult({ value, attachments }: RemoteResult, hide: Hide): RemoteResult {
   for (const { base64, mimeType } of attachments) {
     const bytes = Buffer.from(base64, "base64");
     const texts = [bytes.toString("latin1"), bytes.toString("utf8"), mimeType];
     if (texts.some((text) => hide(text) !== text)) {
-      throw new GloveboxError("UPSTREAM_RESULT_INVALID", "The answer holds a file with a secret in it", {
-        hint: "The server gives back a credential that it was lent; its operator should know",
+      throw new GloveboxError("UPSTREAM_RESULT_INVALID", "The answer contains a file with a secret in it", {
+        hint: "Report it to the server's operator: it returns a credential that it was lent",
       });
     }
   }

@@ -22,31 +22,31 @@ export interface StdioSettings {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd?: string;
-  /** What the operator named for this server, secrets resolved. Asked for again at every start. */
+  /** The variables that the configuration sets for this server, secrets resolved. Called at every start. */
   readonly resolveEnv: () => Promise<ResolvedFields>;
-  /** From the start of the process to its first list of tools. */
+  /** From the start of the process to the first list of tools. */
   readonly startMs: number;
-  /** One message of the server; a larger one ends the connection. */
+  /** Limit for one message of the server; a larger one ends the connection. */
   readonly messageBytes?: number;
 }
 
-/** A server behind an address: Streamable HTTP, or the HTTP+SSE transport of 2024-11-05. */
+/** A server at a URL: Streamable HTTP, or the HTTP+SSE transport of 2024-11-05. */
 export interface HttpSettings {
   readonly kind: "http" | "sse";
   readonly url: string;
-  /** Headers for every request, secrets resolved. Asked for again at every connect. */
+  /** Headers for every request, secrets resolved. Called at every connect. */
   readonly resolveHeaders: () => Promise<ResolvedFields>;
-  /** Tokens of a login; headers that bring an authorization of their own come first. */
+  /** Tokens of a login. An authorization header in the configuration takes precedence. */
   readonly tokens?: TokenSource;
-  /** Where its requests and their redirects may go; left out, to its own origin. */
+  /** Where its requests and their redirects may go. Default: its own origin. */
   readonly network?: UpstreamNetwork;
   /** From the first request to the first list of tools. */
   readonly startMs: number;
-  /** One response of the server, or one event of a stream that stays open; a larger one fails its call. */
+  /** Limit for one response, or for one event of a stream that stays open; a larger one fails its call. */
   readonly messageBytes?: number;
 }
 
 export type ConnectionSettings = StdioSettings | HttpSettings;
 
-/** Roomy enough for any result that the bridge would let through, small enough that one line cannot eat the memory. */
+/** Enough for any result that the bridge accepts, and small enough that one line cannot exhaust the memory. */
 export const DEFAULT_MESSAGE_BYTES = 64 * 1024 * 1024;

@@ -1,6 +1,6 @@
 /**
- * The way out. Upstreams get a fetch that can reach their own origin only, programs get what the network policies
- * allow; both leave through the same checks, and nobody else opens a connection to a stranger.
+ * All outbound connections. Upstreams get a `fetch` for their own origin, programs get what the network policies allow.
+ * Both pass the same checks, and no other room connects to other machines.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -32,44 +32,44 @@ import type { CheckedTarget } from "./connect/resolve-host.ts";
 export type FetchLike = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 export interface FetchLimits {
-  /** Of one response body, after decompression. */
+  /** Limit for one response body, after decompression. */
   readonly maxBytes: number;
   /**
-   * True for an origin that the operator wrote: it may then lie in a private network. An origin that anybody else
-   * named, a document or a server, must not have it.
+   * True for an origin that the operator configured, which may be in a private network. Must be false for an origin
+   * that a document or a server named.
    */
   readonly mayBePrivate?: boolean;
   /**
-   * Policies of the upstream's own. Each has to allow every step, the first one included; with them a redirect may lead
-   * to another origin, to which no credential goes along.
+   * The upstream's own policies. Each must allow every step, including the first. With them a redirect may lead to
+   * another origin, without credentials.
    */
   readonly policies?: readonly NetworkPolicy[];
 }
 
 export interface EgressOptions {
-  /** Left out, the machine's own. */
+  /** Default: the machine's own. */
   readonly network?: Network;
-  /** An http proxy, as `http://host:port`, for everything that is not in a private network. */
+  /** An HTTP proxy, as `http://host:port`, for everything that is not in a private network. */
   readonly proxy?: string;
-  /** Who the operator is to the proxy; asked for at first use, and again when the proxy did not take it. */
+  /** The operator's account at the proxy. Called at first use, and again when the proxy refused it. */
   readonly proxyLogin?: () => Promise<ProxyAccount>;
-  /** Holds for every request, whoever sends it and whatever else allows it. */
+  /** Applies to every request in addition to all other policies. */
   readonly ceiling?: NetworkPolicy;
 }
 
-/** Disposing it ends every request under way and refuses new ones. */
+/** Disposing ends every request in progress and refuses new ones. */
 export interface Egress extends AsyncDisposable {
-  /** A fetch for one origin, checked here once and again at each request and each redirect. */
+  /** A `fetch` for one origin, which is checked here, at each request and at each redirect. */
   fetchFrom(origin: string, limits: FetchLimits): FetchLike;
-  /** A fetch for the operator's own code: to whatever every policy allows, and nowhere without one. */
+  /** A `fetch` for the operator's own code: to hosts that every policy allows, and to none without a policy. */
   fetchUnder(policies: readonly NetworkPolicy[], limits: Pick<FetchLimits, "maxBytes">): FetchLike;
   /** One request of a program. Every policy must allow it, so the strictest decides. */
   fetchFor(policies: readonly NetworkPolicy[], request: GuestRequest, limits: GuestLimits): Promise<GuestAnswer>;
-  /** Throws what `fetchFor` would be refused with by name. Nothing is sent; addresses are not looked up. */
+  /** Throws what `fetchFor` would reject with, as far as names decide. Sends nothing and resolves no address. */
   checkFor(policies: readonly NetworkPolicy[], request: UnsentRequest): void;
 }
 
-/** Makes the way out. It opens no connection by itself. */
+/** Opens no connection by itself. */
 export function openEgress({ network = createNetwork(), proxy, proxyLogin, ceiling }: EgressOptions = {}): Egress {
   const closing = new AbortController();
   const plain: ConnectionPowers = { network, closing: closing.signal };
@@ -115,7 +115,7 @@ export function openEgress({ network = createNetwork(), proxy, proxyLogin, ceili
   };
 }
 
-/** The operator wrote it, so it may lie in a private network, where proxies usually are. */
+/** The operator configured the proxy, so it may be in a private network, where proxies usually are. */
 function toProxy(
   proxy: string,
   { network, closing }: Pick<ConnectionPowers, "network" | "closing">,
@@ -125,7 +125,7 @@ function toProxy(
   return () => resolveHost(url, admission, { network, lane: "upstream", signal: closing });
 }
 
-/** The platform's own reading of `init`, which also gives a form its boundary. */
+/** The platform's own parsing of `init`, which also gives a form its boundary. */
 async function toOutgoing(url: URL, { signal: _, ...init }: RequestInit): Promise<OutgoingRequest> {
   const request = new Request(url, init);
   const body = request.body ? new Uint8Array(await request.arrayBuffer()) : undefined;
@@ -145,7 +145,7 @@ function toResponse(response: IncomingMessage, method: string, maxBytes: number)
   return new Response(body, { status, statusText, headers });
 }
 
-/** As they came; repeated ones are joined as the standard says. */
+/** As received; repeated ones are joined as the standard says. */
 function toHeaders({ headersDistinct }: IncomingMessage): Headers {
   const pairs = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
     values.map((value): [string, string] => [name, value]),

@@ -1,4 +1,4 @@
-/** One request and the head of its response, over a connection to a checked target. It follows nothing. */
+/** One request and the head of its response, over a connection to a checked target. Follows no redirect. */
 
 import { request as send } from "node:http";
 import type { ClientRequest, IncomingMessage } from "node:http";
@@ -9,11 +9,11 @@ import type { PinnedAgent } from "./connect/pinned-agent.ts";
 import type { CheckedTarget } from "./connect/resolve-host.ts";
 
 const MAX_RESPONSE_HEADER_BYTES = 64 * 1024;
-/** Answers before the answer, of which an honest server has one or two (RFC 9110 §15.2). */
+/** Informational responses; an honest server sends one or two (RFC 9110 §15.2). */
 const MAX_INFORMATIONAL = 16;
 const USER_AGENT = "glovebox";
 
-/** A request as it goes on the wire; the body is whole, so that its length is known and it can be sent again. */
+/** A request as it is sent. The body is complete, so that its length is known and it can be sent again. */
 export interface OutgoingRequest {
   readonly url: URL;
   readonly method: string;
@@ -21,23 +21,23 @@ export interface OutgoingRequest {
   readonly body: Uint8Array | undefined;
   /** Called when there is a connection to write to. */
   readonly onSent?: () => void;
-  /** Hears of every step before anything is sent for it, in the one spelling that counts; what it throws ends the way. */
+  /** Called before anything is sent for a step, with the canonical URL. Throwing ends the request. */
   readonly onStep?: (step: { readonly url: string; readonly method: string; readonly redirects: number }) => void;
   readonly lender?: StepLender;
 }
 
-/** What one step of a request says, and to whom. */
+/** The parts of a step that a secret may be in, with its target. */
 export type RequestStep = Pick<OutgoingRequest, "url" | "headers" | "body">;
 
-/** Puts in what only the host of a step may see. It is asked again at every step, and what it gave is not kept. */
+/** Fills in secrets that only the host of a step may receive. Called at every step; the result is not kept. */
 export interface StepLender {
-  /** Rejects a step that must not be tried; comes before its host is admitted or looked up. */
+  /** Rejects a step that must not be tried. Called before its host is admitted or resolved. */
   readonly check: (step: RequestStep) => Promise<void>;
-  /** The step as it is sent; comes after the step was admitted and its addresses were checked. */
+  /** Returns the step as it is sent. Called after the step was admitted and its addresses were checked. */
   readonly fill: (step: RequestStep) => Promise<RequestStep>;
 }
 
-/** Rejects with the signal's reason when it fires; after that the response ends with it too. */
+/** Rejects with the signal's reason when it fires; after that, the response ends with it. */
 export async function exchange(
   agent: PinnedAgent,
   target: CheckedTarget,
@@ -49,7 +49,7 @@ export async function exchange(
   try {
     return await answerOf(first, signal);
   } catch (thrown) {
-    // A kept connection was closed while we wrote. What asks only is asked once more, at the same addresses.
+    // A reused connection was closed while we wrote. A request without effects is sent once more, to the same addresses.
     if (signal.aborted || !first.reusedSocket || !isLost(thrown) || !asksOnly(outgoing)) throw thrown;
     return answerOf(start(agent, key, outgoing), signal);
   }
@@ -76,7 +76,7 @@ function start(
     maxHeaderSize: MAX_RESPONSE_HEADER_BYTES,
     insecureHTTPParser: false,
   });
-  request.maxHeadersCount = 0; // their bytes are bounded; a bound on their number would drop the last ones unseen
+  request.maxHeadersCount = 0; // their size is limited; a limit on their number would silently drop the last ones
   if (onSent) request.once("socket", onSent);
   request.end(body);
   return request;
@@ -106,13 +106,13 @@ function answerOf(request: ClientRequest, signal: AbortSignal): Promise<Incoming
   return answered.promise;
 }
 
-/** Whoever floods us with hints keeps this thread busy; what follows in the same breath is not listened to either. */
+/** A flood of informational responses would keep this thread busy, so it ends the request. */
 function countHints(request: ClientRequest, reject: (reason: Error) => void): void {
   let hints = 0;
   const count = (): void => {
     hints += 1;
     if (hints <= MAX_INFORMATIONAL) return;
-    const flood = Object.assign(new Error("Too many answers before the answer"), { code: "EPROTO" });
+    const flood = Object.assign(new Error("Too many informational responses"), { code: "EPROTO" });
     reject(flood);
     request.destroy(flood);
   };

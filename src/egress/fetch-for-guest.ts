@@ -1,4 +1,4 @@
-/** A program's request, from checked arguments to a whole answer in memory. */
+/** One request of a program, from checked arguments to a complete answer in memory. */
 
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
@@ -14,7 +14,7 @@ import { parseGuestHeaders } from "./http/headers.ts";
 import { admit } from "./reach.ts";
 import type { RequestScope } from "./reach.ts";
 
-/** TRACE and CONNECT are no requests for a resource; others do not exist. */
+/** TRACE and CONNECT do not request a resource. */
 const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 export interface GuestRequest {
@@ -23,11 +23,11 @@ export interface GuestRequest {
   readonly headers: readonly (readonly [string, string])[];
   readonly body: Uint8Array | undefined;
   readonly signal: AbortSignal;
-  /** Called when the other side may have received it: from then on a lost answer leaves its effect unknown. */
+  /** Called when the server may have received the request. After that, a lost answer leaves its effect unknown. */
   readonly onSent?: () => void;
-  /** Hears where each step goes, the first one included, once the policies allow it; may throw to end the way there. */
+  /** Called with each step, including the first, once the policies allow it. Throwing ends the request. */
   readonly onStep?: OutgoingRequest["onStep"];
-  /** For a request that may hold what stands for a secret. */
+  /** For a request that may contain tokens of secrets. */
   readonly lender?: StepLender;
 }
 
@@ -85,7 +85,7 @@ export async function fetchForGuest(
   }
 }
 
-/** What can be told of a request without sending anything, not even a question for its address. */
+/** Checks everything that needs no network, not even a lookup. */
 export function checkForGuest(scope: RequestScope, request: UnsentRequest): void {
   const url = parseUrl(request.url);
   parseMethod(request);
@@ -93,7 +93,7 @@ export function checkForGuest(scope: RequestScope, request: UnsentRequest): void
   admit(scope, url);
 }
 
-/** A request that nobody is going to send. */
+/** A request that is checked but not sent. */
 export type UnsentRequest = Pick<GuestRequest, "url" | "method" | "headers" | "body">;
 
 function parseMethod({ method, body }: Pick<GuestRequest, "method" | "body">): string {
@@ -111,11 +111,11 @@ async function readBody(response: IncomingMessage, method: string, { maxBytes, i
   return collect(decodeBody(response, maxBytes), { maxBytes, idleMs });
 }
 
-/** Leaving the loop ends the body, and with it the decoder and the connection. */
+/** Leaving the loop ends the body, the decoder and the connection. */
 async function collect(body: Readable, { maxBytes, idleMs }: Omit<GuestLimits, "totalMs">): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let seen = 0;
-  const timer = setTimeout(() => body.destroy(timeout(`No more of the response within ${idleMs} ms`)), idleMs);
+  const timer = setTimeout(() => body.destroy(timeout(`The response stalled for ${idleMs} ms`)), idleMs);
   try {
     for await (const chunk of body) {
       timer.refresh();
@@ -130,7 +130,7 @@ async function collect(body: Readable, { maxBytes, idleMs }: Omit<GuestLimits, "
   }
 }
 
-/** What framed the message on its way, and cookies, which are no program's business, stay here. */
+/** Headers that framed the message, and cookies, are not given to programs. */
 const KEPT_BACK = /^(?:connection|keep-alive|transfer-encoding|content-encoding|content-length|set-cookie2?|proxy-.*)$/;
 
 function toPairs({ headersDistinct }: IncomingMessage): readonly (readonly [string, string])[] {
@@ -143,7 +143,7 @@ function timeout(message: string): GloveboxError {
   return new GloveboxError("UPSTREAM_TIMEOUT", message, { hint: "Ask for less, or try again later" });
 }
 
-/** A connection's own words may hold addresses of this network; only the system's code is told. */
+/** The message of a failed connection may contain addresses of this network, so only the system's code is shown. */
 export function explainFailure(thrown: unknown, { hostname }: URL): unknown {
   if (thrown instanceof GloveboxError) return thrown;
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";

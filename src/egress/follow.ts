@@ -1,4 +1,4 @@
-/** Sends a request and follows where it is redirected, asking at every step whether it may go there. */
+/** Sends a request and follows redirects, checking every step. */
 
 import type { IncomingMessage } from "node:http";
 
@@ -17,20 +17,20 @@ const MAX_REDIRECTS = 5;
 const REDIRECTS: readonly (number | undefined)[] = [301, 302, 303, 307, 308];
 const ADJUST = "Use the address that it redirects to";
 
-/** What every request of one gateway shares. */
+/** Shared by all requests of one gateway. */
 export interface Transport {
   readonly agent: PinnedAgent;
   readonly powers: ConnectionPowers;
 }
 
-/** The last response of a chain; its body is still to be read. */
+/** The last response of a chain of redirects; its body is still unread. */
 export interface FinalResponse {
   readonly response: IncomingMessage;
   readonly url: URL;
   readonly redirects: number;
 }
 
-/** Nothing is sent anywhere before `scope` and every address of the host have been checked for that very step. */
+/** Sends nothing before `scope` and every address of the host have been checked for the same step. */
 export async function follow(
   transport: Transport,
   scope: RequestScope,
@@ -60,7 +60,7 @@ export async function follow(
   }
 }
 
-/** A short rest is read, so that the connection can be used again; a long one is not worth it. */
+/** Reads a short rest, so that the connection can be reused; closes the connection for a long one. */
 function discard(response: IncomingMessage): void {
   response.on("error", () => undefined);
   if (Number(response.headers["content-length"] ?? Number.NaN) <= 4096) response.resume();
@@ -77,7 +77,7 @@ function toNext(from: OutgoingRequest, url: URL, status: number, scope: RequestS
     throw denied(`A redirect with status ${status} would change the request`, ADJUST);
   }
   if (keepsMethod && from.body && !isSameOrigin) {
-    throw denied(`${from.url.origin} would pass the body of this request on to ${url.origin}`, ADJUST);
+    throw denied(`${from.url.origin} redirects the body of this request to ${url.origin}`, ADJUST);
   }
   const headers = toNextHeaders(from.headers, { isSameOrigin, keepsBody: keepsMethod });
   return {

@@ -1,35 +1,35 @@
-/** The machine's own resolver and sockets, as the two powers that egress needs. Tests put their own in this place. */
+/** The machine's own resolver and sockets, the two powers that egress needs. Tests pass in their own. */
 
 import { lookup } from "node:dns/promises";
 import { connect as connectTo } from "node:net";
 import type { Socket } from "node:net";
 
-/** An open connection, and who is really at its other end. */
+/** An open connection, and the actual address of its peer. */
 export interface OpenSocket {
   readonly socket: Socket;
   readonly peer: string | undefined;
 }
 
-/** Whose name it is: names that programs choose wait for each other, and never hold up those of upstreams. */
+/** Who chose the name: names of programs wait for each other, and never delay those of upstreams. */
 export type Lane = "program" | "upstream";
 
-/** Both are asked once for each step of a request. Neither decides anything. */
+/** Both are called once for each step of a request. Neither makes decisions. */
 export interface Network {
-  /** Every address of a name. Rejects, or answers with none, when there is none. Nobody waits once `signal` fired. */
+  /** Returns every address of a name. Rejects or returns none if it has none. Stops waiting when `signal` fires. */
   resolve(name: string, asking: { readonly lane: Lane; readonly signal: AbortSignal }): Promise<readonly string[]>;
-  /** To an address, never to a name. Rejects when it fails or `signal` fires. */
+  /** Connects to an address, never to a name. Rejects on failure or when `signal` fires. */
   connect(address: string, port: number, signal: AbortSignal): Promise<OpenSocket>;
-  /** Authorities to trust instead of the usual ones, in PEM. */
+  /** Certificate authorities to trust instead of the usual ones, in PEM. */
   readonly authorities?: string;
 }
 
 /**
- * The system's resolver holds a thread of the platform's few while it waits. Whoever makes names slow to resolve must
- * not take all of them, which also read and write files.
+ * The system's resolver blocks one of few platform threads while it waits. Slow names must not take all of them,
+ * because they also read and write files.
  */
 const MAX_LOOKUPS = { program: 2, upstream: 1 } as const;
 
-/** The system's resolver, so that the hosts file and the names of a local network count as they do elsewhere. */
+/** The system's resolver, so that the hosts file and names of the local network work as elsewhere. */
 export function createNetwork(): Network {
   const program = takeTurns(MAX_LOOKUPS.program, resolveName);
   const upstream = takeTurns(MAX_LOOKUPS.upstream, resolveName);
@@ -41,12 +41,12 @@ export function createNetwork(): Network {
 
 interface SharedLookup<Answer> {
   readonly answer: Promise<Answer>;
-  /** How many wait for the answer; when nobody does any more before it is its turn, it never is. */
+  /** The number of callers that wait. If all of them leave before the lookup starts, it never starts. */
   askers: number;
   start: (() => void) | undefined;
 }
 
-/** At most so many at once, the others in the order of their coming. Who asks for the same meanwhile shares the answer. */
+/** Runs at most `atOnce` at a time, the others in order. Concurrent callers with the same key share one result. */
 export function takeTurns<Answer>(
   atOnce: number,
   act: (key: string) => Promise<Answer>,
@@ -69,7 +69,7 @@ export function takeTurns<Answer>(
         free += 1;
         next();
       });
-    answer.catch(() => undefined); // whoever has left does not hear of a failure
+    answer.catch(() => undefined); // callers that have left are not affected by a failure
     const turn = { answer, askers: 0, start: begun.resolve };
     turns.set(key, turn);
     return turn;

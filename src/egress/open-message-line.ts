@@ -15,12 +15,12 @@ export interface MessageAddress {
 
 /** One receiver. It connects on first use and again after a failure. */
 export interface MessageLine {
-  /** Resolves when all messages were handed to the network; rejects when the connection failed before. */
+  /** Resolves when all messages were handed to the network; rejects if the connection failed before. */
   send(messages: readonly string[], signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
-/** RFC 5424 §6.1 asks receivers to take 2 KiB; most take this much. A longer datagram is cut. */
+/** RFC 5424 §6.1 requires receivers to accept 2 KiB; most accept this much. A longer datagram is cut. */
 const DATAGRAM_BYTES = 8_192;
 
 export function openMessageLine(address: MessageAddress): MessageLine {
@@ -32,7 +32,7 @@ function openStream({ host, port }: MessageAddress): MessageLine {
   const reach = async (signal: AbortSignal): Promise<Socket> => {
     if (socket && !socket.destroyed) return socket;
     const fresh = connect({ host, port });
-    // A receiver says nothing back; whatever it sends is dropped, and an error is seen by the next write.
+    // A receiver sends nothing back; any data is dropped, and an error shows at the next write.
     fresh.on("error", () => undefined).resume();
     await once(fresh, "connect", signal);
     return (socket = fresh.unref());
@@ -42,7 +42,7 @@ function openStream({ host, port }: MessageAddress): MessageLine {
       const open = await reach(signal);
       const text = messages.map((message) => `${Buffer.byteLength(message)} ${message}`).join("");
       await new Promise<void>((resolve, reject) => {
-        const fail = (): void => reject(failed(`${host}:${port} took no more messages`));
+        const fail = (): void => reject(failed(`${host}:${port} did not accept the messages`));
         signal.addEventListener("abort", fail, { once: true });
         open.once("close", fail);
         open.write(text, (error) => {
@@ -82,7 +82,7 @@ function once(socket: Socket, event: "connect", signal: AbortSignal): Promise<vo
   return new Promise((resolve, reject) => {
     const fail = (error?: Error): void => {
       socket.destroy();
-      reject(failed(error instanceof Error ? error.message : "The connection was given up"));
+      reject(failed(error instanceof Error ? error.message : "The connection attempt was aborted"));
     };
     signal.addEventListener("abort", () => fail(), { once: true });
     socket.once("error", fail);

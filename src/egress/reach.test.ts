@@ -133,7 +133,7 @@ test("a refusal says how to ask", () => {
   ]);
   assert.deepEqual(told([OPEN], "http://nas.local:8080/"), [
     "nas.local is not on the public network",
-    'Only an operator can allow it: by a grant of "nas.local:8080" in sandbox.networkPolicy, or as an upstream of its own',
+    'Only an operator can allow it: by a grant of "nas.local:8080" in sandbox.networkPolicy, or as a separate upstream',
   ]);
   assert.deepEqual(told([BLOCKED], "https://a.example/"), [
     "The sandbox has no network",

@@ -1,4 +1,4 @@
-/** Decides by name whether a request may leave. Addresses are another question, asked after this one. */
+/** Decides by name whether a request may be sent. Its addresses are checked afterwards. */
 
 import { isLocalName, matchesHost, toPlace } from "../domain/index.ts";
 import type { HostPort, NetworkPolicy } from "../domain/index.ts";
@@ -6,9 +6,8 @@ import type { HostPort, NetworkPolicy } from "../domain/index.ts";
 import { denied } from "./check-url.ts";
 
 /**
- * What one kind of request may reach. An upstream has its own origin and nothing else, unless policies of its own say
- * where its requests may go; a program has whatever every one of its policies allows. The ceiling holds for all of
- * them, so the strictest of everything that concerns a request decides.
+ * What a kind of request may reach. An upstream has its own origin, unless policies of its own allow more; a program
+ * has what every one of its policies allows. The ceiling applies to all of them, so the strictest policy decides.
  */
 export type RequestScope = (
   | {
@@ -20,13 +19,13 @@ export type RequestScope = (
   | { readonly kind: "policies"; readonly policies: readonly NetworkPolicy[] }
 ) & { readonly ceiling?: NetworkPolicy };
 
-/** What is known of an admitted request: whether its address may lie in a private network, and else how to ask. */
+/** Whether an admitted request may go to a private address; if not, how to get it allowed. */
 export interface AddressRule {
   readonly mayBePrivate: boolean;
   readonly remedy: string;
 }
 
-/** Throws `EGRESS_DENIED` with the way to ask. Without any policy nothing is allowed. */
+/** Throws `EGRESS_DENIED` with a remedy. Without a policy nothing is allowed. */
 export function admit(scope: RequestScope, url: URL): AddressRule {
   const asked = scope.kind === "origin" ? admitOrigin(scope, url) : admitByPolicies(scope.policies, url);
   if (!scope.ceiling) return asked;
@@ -34,12 +33,15 @@ export function admit(scope: RequestScope, url: URL): AddressRule {
   return asked.mayBePrivate ? under : asked;
 }
 
-/** Where a request of an upstream begins, whatever its policies say: what it carries is for that origin. */
+/**
+ * The first request of an upstream must go to its own origin, whatever its policies say: its credentials are for that
+ * origin.
+ */
 export function admitOwn(origin: string, url: URL): void {
   if (url.origin === origin) return;
   throw denied(
     `A request for ${url.origin} is not allowed: this upstream is ${origin}`,
-    "Configure the upstream with the address that it really has",
+    "Configure the upstream with its actual address",
   );
 }
 
@@ -61,7 +63,7 @@ function admitByPolicies(policies: readonly NetworkPolicy[], url: URL): AddressR
   return { mayBePrivate: closed === undefined, remedy: toGrantRemedy(place, settingOf(closed)) };
 }
 
-/** Whether the policy also grants a private address. */
+/** Returns whether the policy also grants a private address. */
 function admitByPolicy(policy: NetworkPolicy, place: HostPort, scheme: string): boolean {
   if (policy.mode === "blocked") throw blocked(policy.setting);
   if (policy.grants.some(({ host, port }) => host === place.host && port === place.port)) return true;
@@ -82,7 +84,7 @@ function settingOf(policy: NetworkPolicy | undefined): string {
   return policy?.setting ?? USUAL_SETTING;
 }
 
-/** What a program with no network at all is told, and whoever has a policy of its own that blocks it. */
+/** The error for a program without network access, and for a policy that blocks all requests. */
 export function blocked(setting?: string): Error {
   if (setting !== undefined) {
     return denied(`The network policy blocks this request`, `Ask the operator to allow the host in ${setting}`);
@@ -93,14 +95,14 @@ export function blocked(setting?: string): Error {
   );
 }
 
-/** The refusal for a name or an address of a private network, with the only way around it. */
+/** The error for a name or an address of a private network, with the only remedy. */
 export function privateHost({ host }: HostPort, remedy: string): Error {
   return denied(`${host} is not on the public network`, remedy);
 }
 
 function toGrantRemedy(place: HostPort, setting: string): string {
   const grant = showPlace(place, "");
-  return `Only an operator can allow it: by a grant of "${grant}" in ${setting}, or as an upstream of its own`;
+  return `Only an operator can allow it: by a grant of "${grant}" in ${setting}, or as a separate upstream`;
 }
 
 function showPlace({ host, port }: HostPort, scheme: string): string {

@@ -150,6 +150,6 @@ test("a refusal names the setting of the policy that refuses", async () => {
   );
   assert.equal(
     await hintOf({ ...allow(["nas.example"]), setting }, "http://nas.example/"),
-    `Only an operator can allow it: by a grant of "nas.example:80" in ${setting}, or as an upstream of its own`,
+    `Only an operator can allow it: by a grant of "nas.example:80" in ${setting}, or as a separate upstream`,
   );
 });

@@ -1,4 +1,6 @@
-/** The front door of `processes`: children never outlive the gateway, and a gateway that ended is known to have. */
+/**
+ * The front door of `processes`: ends child processes with the gateway, and tells whether another process has ended.
+ */
 
 export { measureFamily } from "./measure-family.ts";
 export { hasEnded, nameProcess } from "./name-process.ts";

@@ -1,8 +1,8 @@
-/** How much memory a child process and what it started hold, from the kernel. */
+/** The memory of a child process and of what it started, from the kernel. */
 
 import { readFileSync } from "node:fs";
 
-/** Resident bytes of `pid` and its direct children; `undefined` where there is no /proc, or the process is gone. */
+/** Resident bytes of `pid` and its direct children; `undefined` without /proc, or if the process is gone. */
 export function measureFamily(pid: number): number | undefined {
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").trim().split(" ");

@@ -1,4 +1,4 @@
-/** Names a process so that another one can tell later whether it has ended: a number alone is given out again. */
+/** Names a process so that another one can tell later whether it has ended: a pid alone is reused. */
 
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
@@ -7,13 +7,13 @@ import { hostname } from "node:os";
 const START_TICKS = 19;
 const PARTS = 5;
 
-/** Machine, its boot, the namespace of its numbers, the number, and when it began. Empty where the system does not say. */
+/** Machine, boot, pid namespace, pid and start time. Empty where the system does not provide them. */
 export function nameProcess(pid: number = process.pid): string {
   const boot = attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "latin1").trim());
   return [hostname().replaceAll("/", "_"), boot, findNamespace(), pid, findStart(pid)].join("/");
 }
 
-/** True only when it is certain. A process of another machine or container may live on where nobody here can see it. */
+/** True only when it is certain. A process of another machine or container cannot be seen from here. */
 export function hasEnded(name: string): boolean {
   const parts = name.split("/");
   const [host = "", boot = "", namespace = "", pid = "", start = ""] = parts;

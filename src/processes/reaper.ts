@@ -1,6 +1,6 @@
 /**
- * Keeps a list of child processes in another process, which kills their groups once this one is gone.
- * It starts nothing but `/bin/sh` with a fixed program, and only ever signals numbers that it was given.
+ * Keeps a list of child processes in another process, which kills their groups when this one is gone. It starts only
+ * `/bin/sh` with a fixed script, and only signals pids that it was given.
  */
 
 import { spawn } from "node:child_process";
@@ -11,25 +11,25 @@ import type { ChildKeeper, Instant } from "../domain/index.ts";
 
 import { REAPER_SCRIPT } from "./reaper-script.ts";
 
-/** A shell that ends sooner than this after its start is not started again. */
+/** A shell that ends sooner after its start is not started again. */
 const SHORTEST_LIFE_MS = 1000;
 
 export interface ReaperOptions {
-  /** Used only to tell a shell that somebody killed from one that cannot run. */
+  /** Distinguishes a shell that was killed from one that cannot run. */
   readonly now?: () => Instant;
   readonly platform?: NodeJS.Platform;
 }
 
 /**
- * Disposing it kills what is still kept: the same road as the death of the gateway.
- * An open reaper does not keep the gateway's process alive.
+ * Disposing kills the children that are still listed, as the death of the gateway does. An open reaper does not keep
+ * the gateway's process alive.
  */
 export interface Reaper extends ChildKeeper, AsyncDisposable {
-  /** False where there is no `/bin/sh`: children may then outlive a gateway that was killed hard. */
+  /** False without `/bin/sh`: children may then outlive a gateway that was killed with SIGKILL. */
   readonly supported: boolean;
 }
 
-/** Starts the reaper's shell in a session of its own, so that a terminal's Ctrl-C does not reach it. */
+/** Starts the shell in its own session, so that a terminal's Ctrl-C does not reach it. */
 export function openReaper(options: ReaperOptions = {}): Reaper {
   const now = options.now ?? Date.now;
   const kept = new Set<number>();
@@ -42,7 +42,7 @@ export function openReaper(options: ReaperOptions = {}): Reaper {
     watched?.once("exit", () => replace());
   }
 
-  /** A shell that was killed by someone would leave children unguarded, so a new one takes over the list. */
+  /** A killed shell would leave children unguarded, so a new one gets the list. */
   function replace(): void {
     if (closed || shell === undefined) return;
     const isBroken = now() - startedAt < SHORTEST_LIFE_MS;
@@ -75,9 +75,9 @@ export function openReaper(options: ReaperOptions = {}): Reaper {
   };
 }
 
-/** A wrong number here would signal strangers: 0 and 1 stand for whole sets of processes. */
+/** A wrong number would signal other processes: 0 and 1 mean whole sets of them. */
 function checkPid(pid: number): void {
-  if (!Number.isSafeInteger(pid) || pid < 2) throw new TypeError(`Not the number of a child process: ${pid}`);
+  if (!Number.isSafeInteger(pid) || pid < 2) throw new TypeError(`Not the pid of a child process: ${pid}`);
 }
 
 function startShell(kept: ReadonlySet<number>): ChildProcess {
@@ -88,13 +88,13 @@ function startShell(kept: ReadonlySet<number>): ChildProcess {
     cwd: "/",
   });
   shell.unref();
-  // The pipe breaks when the shell dies first; its `exit` event is what is acted on.
+  // The pipe breaks when the shell dies first; its `exit` event is handled instead.
   shell.stdin?.on("error", () => undefined);
   for (const pid of kept) tell(shell, `add ${pid}\n`);
   return shell;
 }
 
-/** Node keeps it to itself. */
+/** Node has no public API for it. */
 function parseDescriptor(shell: ChildProcess | undefined): number | undefined {
   const { _handle: handle } = (shell?.stdin ?? {}) as { readonly _handle?: { readonly fd?: number } | null };
   return handle?.fd !== undefined && handle.fd > 2 ? handle.fd : undefined;

@@ -1,18 +1,18 @@
 /**
- * Finds what a child process started, also what has left its group and session, and ends it after the child. Reads
- * /proc; where there is none it sees nobody and ends nobody.
+ * Finds the processes that a child started, also those that left its group and session, and ends them after the child.
+ * Reads /proc; without it, it finds none.
  */
 
 import { readFileSync, readdirSync } from "node:fs";
 
 import type { FamilyWatch } from "../domain/index.ts";
 
-/** More descendants than this are not followed: the walk is on the gateway's own thread. */
+/** More descendants are not followed: the walk runs on the gateway's own thread. */
 const MAX_FAMILY = 1000;
-/** Of the fields behind the command's name in `/proc/PID/stat`: `starttime`, in ticks since the machine started. */
+/** Among the fields after the command's name in `/proc/PID/stat`: `starttime`, in ticks since the machine started. */
 const START_FIELD = 19;
 
-/** A number may be given to a stranger, so each process is remembered with the moment of its start. */
+/** A pid may be reused, so each process is remembered with its start time. */
 export function watchFamily(pid: number): FamilyWatch {
   const seen = new Map<number, string>();
   return {
@@ -52,7 +52,7 @@ function listChildren(pid: number): readonly number[] {
   }
 }
 
-/** The command's name stands in brackets and may hold anything, brackets too. */
+/** The command's name is in brackets and may contain any characters, also brackets. */
 function findStart(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
@@ -66,6 +66,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It ended in between, or belongs to another user by now.
+    // It ended in the meantime, or the pid belongs to another user now.
   }
 }

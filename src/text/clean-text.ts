@@ -8,13 +8,13 @@ import { redactPaths } from "./redact-paths.ts";
 
 /** How much is kept and what else is removed. */
 export interface CleanOptions {
-  /** The text that is kept has at most this many bytes of UTF-8; the mark of a cut comes on top. */
+  /** The limit of the kept text in bytes of UTF-8; the mark of a cut is added to it. */
   readonly maxBytes: number;
   /** Also removes host paths and stack lines, as `redactPaths` does. */
   readonly paths?: boolean;
   /** Also removes addresses of the inner network, as `redactAddresses` does. */
   readonly addresses?: boolean;
-  /** Takes secrets out, before anything is cut and also where invisible characters stood between their letters. */
+  /** Masks secrets, before anything is cut, and also where invisible characters were between their letters. */
   readonly hide?: (text: string) => string;
 }
 
@@ -26,7 +26,10 @@ const CONTROL_SEQUENCE = /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?/;
 /** ECMA-35: every other escape, also a lone one. */
 const ESCAPE = /\u001b[ -/]*[0-~]?/;
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/;
-/** Bidirectional controls, zero-width and tag characters, fillers, variation selectors: what nobody sees but a model reads. */
+/**
+ * Bidirectional controls, zero-width and tag characters, fillers, variation selectors: invisible, but a model reads
+ * them.
+ */
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/u;
 
 const LINE_BREAK = /\r\n|[\u2028\u2029]/g;
@@ -35,7 +38,7 @@ const REMOVED = new RegExp(
   "gu",
 );
 
-/** Nothing in it could be removed: most texts are like that. */
+/** Most texts contain nothing to remove. */
 const PLAIN = /^[\t\n -~]*$/;
 
 /** Idempotent as long as nothing is cut. Lone surrogates become U+FFFD. */
@@ -57,7 +60,7 @@ function toVisible(text: string): string {
   return text.toWellFormed().replace(LINE_BREAK, "\n").replace(REMOVED, "");
 }
 
-/** Cuts after the redaction, so that no half of a path or secret escapes it. */
+/** Cuts after the redaction, so that no half of a path or secret remains. */
 function cut(text: string, maxBytes: number): string {
   const bytes = Buffer.byteLength(text);
   if (bytes <= maxBytes) return text;

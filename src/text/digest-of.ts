@@ -1,4 +1,4 @@
-/** The one hash of the product: SHA-256, written so that its kind can be read off the value. */
+/** The only hash of the product: SHA-256, with its name as prefix. */
 
 import { hash } from "node:crypto";
 
@@ -6,8 +6,8 @@ import { canonicalJson, parseDigest } from "../domain/index.ts";
 import type { Digest, Json } from "../domain/index.ts";
 
 /**
- * A string is hashed as it is, any other value as canonical JSON; equal values have equal digests,
- * whatever the order of their keys. So `'{"a":1}'` and `{ a: 1 }` share one: hash a kind of thing one way only.
+ * Hashes a string as it is, any other value as canonical JSON, independent of the order of keys. So `'{"a":1}'` and `{
+ * a: 1 }` have one digest: hash each kind of value in one way only.
  */
 export function digestOf(value: string | Json): Digest {
   const text = typeof value === "string" ? value : canonicalJson(value);

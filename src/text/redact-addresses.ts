@@ -1,4 +1,4 @@
-/** Takes the inner network out of a text: addresses that mean something only behind the gateway's own wall. */
+/** Removes addresses of the inner network from a text. */
 
 const PART = String.raw`(?:25[0-5]|2[0-4]\d|1?\d?\d)`;
 /** RFC 1918, loopback, link-local with the metadata service, shared (RFC 6598), and "this host". */
@@ -11,7 +11,7 @@ const PRIVATE_V4 = [
 ].join("|");
 /** Loopback, unique local (RFC 4193) and link-local. */
 const PRIVATE_V6 = String.raw`\[?(?:::1|f[cd][0-9a-f]{2}:[0-9a-f:]{2,40}|fe80:[0-9a-f:]{2,40})(?:%\w{1,16})?\]?`;
-/** `localhost` without a port says nothing. */
+/** `localhost` without a port reveals nothing. */
 const LOCAL_NAME = String.raw`localhost(?=:\d)|[\w-][\w.-]{0,200}\.(?:internal|intranet|local|localdomain|lan|corp)(?![\w.-])`;
 const PORT = String.raw`(?::\d{1,5}(?!\d))?`;
 const ADDRESS = new RegExp(
@@ -19,7 +19,7 @@ const ADDRESS = new RegExp(
   "gi",
 );
 
-/** Addresses become `[address]`, with their port. Public ones stay: they are of use to the reader. */
+/** Addresses become `[address]`, with their port. Public ones are kept: they help the reader. */
 export function redactAddresses(text: string): string {
   return text.replace(ADDRESS, "[address]");
 }

@@ -1,4 +1,4 @@
-/** A connector for an adapter: calls the operator's own functions, on the host, and holds them to JSON. */
+/** A connector for an adapter: calls the operator's own functions on the host and requires JSON from them. */
 
 import { untilAborted } from "../../timing/index.ts";
 import { GloveboxError, parseSecretName } from "../../domain/index.ts";
@@ -21,11 +21,11 @@ export interface AdapterConnectorOptions {
   readonly id: ConnectorId;
   readonly adapter: Adapter;
   readonly now: () => Instant;
-  /** Applied to what a tool throws before anyone reads it. */
+  /** Applied to error messages of a tool before they are shown. */
   readonly clean: TextCleaner;
   readonly lend: (name: SecretName) => Promise<Secret>;
   readonly egress: Pick<Egress, "fetchUnder">;
-  /** Where the `fetch` of its tools leads; left out, nowhere. */
+  /** Where the `fetch` of its tools may go. Default: nowhere. */
   readonly network?: UpstreamNetwork;
 }
 
@@ -78,7 +78,7 @@ function toRemoteTool(name: string, { description, input, output, effect }: Adap
   return { name, description, input, output, annotations: toAnnotations(effect) };
 }
 
-/** The way back is `effectOf` in the catalog. */
+/** The inverse of `effectOf` in the catalog. */
 function toAnnotations(effect: Effect): RemoteAnnotations {
   switch (effect) {
     case "read":
@@ -96,12 +96,12 @@ function toAnnotations(effect: Effect): RemoteAnnotations {
 
 interface ContextParts {
   readonly remoteName: string;
-  /** Each of them ends the call. */
+  /** Each of these signals ends the call. */
   readonly ends: AbortSignal[];
   readonly secret: AdapterContext["secret"];
 }
 
-/** What takes long to make is made when the tool asks for it: most never do. */
+/** Creates the signal and `fetch` on first use, because most tools use neither. */
 function createContext(options: AdapterConnectorOptions, { remoteName, ends, secret }: ContextParts): AdapterContext {
   let signal: AbortSignal | undefined;
   let fetch: FetchLike | undefined;
@@ -116,7 +116,7 @@ function createContext(options: AdapterConnectorOptions, { remoteName, ends, sec
   };
 }
 
-/** Ends with the call, also where the adapter brings no signal of its own. */
+/** Ends with the call, also if the adapter passes no signal. */
 function createFetch({ id, egress, network }: AdapterConnectorOptions, tool: string, call: AbortSignal): FetchLike {
   const policies = listPolicies(network ?? PLAIN_NETWORK, (pattern) => matchesName(pattern, tool));
   const setting = `networkPolicy of the adapter ${id}`;
@@ -126,13 +126,13 @@ function createFetch({ id, egress, network }: AdapterConnectorOptions, tool: str
   return (url, init = {}) => fetch(url, { ...init, signal: init.signal ? AbortSignal.any([call, init.signal]) : call });
 }
 
-/** Remembers what was lent during one call, so that an error cannot show it. */
+/** Remembers the secrets that were lent during one call, so that they can be removed from an error. */
 function createLoan({ id, lend }: AdapterConnectorOptions): Pick<AdapterContext, "secret"> & { hide: TextCleaner } {
   const lent = new Set<string>();
   return {
     async secret(rawName) {
       const name = parseSecretName(rawName);
-      if (name === undefined) throw failed(`${id}: a secret's name has letters, digits and underscores only`);
+      if (name === undefined) throw failed(`${id}: a secret's name may only contain letters, digits and underscores`);
       const value = (await lend(name).catch((thrown: unknown) => Promise.reject(toMissing(thrown, id)))).reveal();
       lent.add(value);
       return value;
@@ -142,7 +142,7 @@ function createLoan({ id, lend }: AdapterConnectorOptions): Pick<AdapterContext,
   };
 }
 
-/** A secret that nobody set is a task for the operator and no fault of the gateway. */
+/** A missing secret is a task for the operator, not a fault of the gateway. */
 function toMissing(thrown: unknown, id: ConnectorId): unknown {
   if (!(thrown instanceof GloveboxError) || thrown.code !== "VAULT_SECRET_MISSING") return thrown;
   return new GloveboxError("UPSTREAM_AUTH_REQUIRED", `${id}: ${thrown.message}`, { ...thrown.details, cause: thrown });
@@ -151,7 +151,7 @@ function toMissing(thrown: unknown, id: ConnectorId): unknown {
 function toCallError(thrown: unknown, id: ConnectorId, toShown: TextCleaner): GloveboxError {
   if (thrown instanceof GloveboxError) return thrown;
   const text = thrown instanceof Error ? thrown.message : typeof thrown === "string" ? thrown : "";
-  return failed(`${id}: ${toShown(text).trim() || "the tool failed without a text"}`, thrown);
+  return failed(`${id}: ${toShown(text).trim() || "the tool failed without a message"}`, thrown);
 }
 
 function failed(message: string, cause?: unknown): GloveboxError {

@@ -87,7 +87,7 @@ test("a policy for a tool that does not exist is a mistake of the configuration"
     );
   await assert.rejects(parse("wirteOne"), {
     code: "CONFIG_INVALID",
-    message: 'adapters[0]: tools: no tool fits "wirteOne"',
+    message: 'adapters[0]: tools: no tool matches "wirteOne"',
   });
   await assert.doesNotReject(parse("writeOne"));
 });

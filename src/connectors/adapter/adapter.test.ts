@@ -124,12 +124,15 @@ test("a result is what the output's schema of zod makes of it, or an error that 
   assert.deepEqual(await returning({ at: new Date(0), more: 1 }), { at: "1970-01-01T00:00:00.000Z", n: 4 });
   assert.deepEqual(await returning({ a: 1, more: 1 }, z.looseObject({ a: z.number() })), { a: 1, more: 1 });
   const invalid = (message: string): object => ({ code: "UPSTREAM_RESULT_INVALID", message });
-  await assert.rejects(returning({ at: "now", n: 3 }), invalid("it.go: the result does not fit: n: must be even"));
+  await assert.rejects(
+    returning({ at: "now", n: 3 }),
+    invalid("it.go: the result does not match the output schema: n: must be even"),
+  );
   await assert.rejects(
     returning({ a: 1, more: 1 }, z.strictObject({ a: z.number() })),
-    invalid('it.go: the result does not fit: Unrecognized key: "more"'),
+    invalid('it.go: the result does not match the output schema: Unrecognized key: "more"'),
   );
-  await assert.rejects(returning({ at: 1n }), invalid('it.go: the result is no JSON: "at" is a bigint'));
+  await assert.rejects(returning({ at: 1n }), invalid('it.go: the result is not JSON: "at" is a bigint'));
 });
 
 test("a result is JSON or an error that says what is not", async () => {
@@ -142,13 +145,13 @@ test("a result is JSON or an error that says what is not", async () => {
     [{ a: Symbol("s") }, '"a" is a symbol'],
     [[Number.NaN], '"0" is NaN'],
     [new Map([["a", 1]]), "the value is a Map or a Set"],
-    [circle, "it is circular, too deep or cannot be written"],
-    [deep, "it is circular, too deep or cannot be written"],
+    [circle, "it is circular, too deep or cannot be serialized"],
+    [deep, "it is circular, too deep or cannot be serialized"],
   ];
   for (const [value, why] of bad) {
     await assert.rejects(
       go(() => value),
-      { code: "UPSTREAM_RESULT_INVALID", message: `it: the result is no JSON: ${why}` },
+      { code: "UPSTREAM_RESULT_INVALID", message: `it: the result is not JSON: ${why}` },
     );
   }
   assert.equal(await go(() => undefined), null);
@@ -162,7 +165,7 @@ test("what a tool throws is its failure, cleaned and cut", async () => {
   const failing = (thrown: unknown): Promise<unknown> => go(() => Promise.reject(thrown));
   await assert.rejects(failing(new Error("no \x1bpaper")), { code: "UPSTREAM_FAILED", message: "it: no paper" });
   await assert.rejects(failing("plain"), { message: "it: plain" });
-  await assert.rejects(failing({ odd: true }), { message: "it: the tool failed without a text" });
+  await assert.rejects(failing({ odd: true }), { message: "it: the tool failed without a message" });
   await assert.rejects(failing(new Error("x".repeat(10_000))), { message: `it: ${"x".repeat(2048)}` });
 });
 
@@ -182,7 +185,9 @@ test("a secret is lent to the call, and an error of that call does not show it",
   const call = (name: string): Promise<unknown> => connect(adapter).call(name, {}, { signal: signal() });
   assert.deepEqual(await call("tell"), { value: "value-of-TOKEN".length, attachments: [] });
   await assert.rejects(call("leak"), { code: "UPSTREAM_FAILED", message: "it: [secret]" });
-  await assert.rejects(call("wrong"), { message: "it: a secret's name has letters, digits and underscores only" });
+  await assert.rejects(call("wrong"), {
+    message: "it: a secret's name may only contain letters, digits and underscores",
+  });
 });
 
 test("a call ends with its time, its program or the gateway, and the tool hears of it", async () => {
@@ -242,12 +247,12 @@ test("an adapter is found as itself, as a named and as a default export, each on
 test("what is no adapter, has no name or takes another's is a mistake of the configuration", async () => {
   const mark = "glovebox.adapter";
   const bad: readonly (readonly [unknown, string])[] = [
-    [{}, "there is no adapter; make one with defineAdapter and export it"],
-    [null, "there is no adapter; make one with defineAdapter and export it"],
+    [{}, "it exports no adapter; create one with defineAdapter"],
+    [null, "it exports no adapter; create one with defineAdapter"],
     [{ kind: mark }, "the adapter has no name or no tools"],
-    [{ kind: mark, name: "x", tools: { a: { run: 1 } } }, 'the tool "a" is not one that defineAdapter made'],
-    [named("a\nb"), "the adapter has no name of 1 to 256 plain characters"],
-    [named("taken"), 'another upstream is called "taken" too'],
+    [{ kind: mark, name: "x", tools: { a: { run: 1 } } }, 'the tool "a" was not made by defineAdapter'],
+    [named("a\nb"), "the adapter's name is not a string of 1 to 256 plain characters"],
+    [named("taken"), 'another upstream is also called "taken"'],
   ];
   for (const [value, why] of bad) {
     await assert.rejects(parseAdapters([source(value)], [toId("taken")]), {

@@ -1,4 +1,4 @@
-/** What the author of an adapter calls: turns a description with schemas into an adapter that can be called. */
+/** Called by the author of an adapter: turns a description with schemas into an adapter. */
 
 import { z } from "zod";
 
@@ -6,34 +6,34 @@ import { GloveboxError, isJsonObject } from "../../domain/index.ts";
 import type { Adapter, AdapterContext, Effect, Json, JsonObject, JsonSchema } from "../../domain/index.ts";
 import { toJson } from "./to-json.ts";
 
-/** A schema of zod 4, or a JSON Schema. */
+/** A schema of zod 4 or a JSON Schema. */
 export type AdapterSchema = z.ZodType | JsonSchema;
 
-/** What `run` is given: what the schema makes of the arguments, or the arguments themselves. */
+/** What `run` receives: the output of the zod schema, or the arguments as they are. */
 export type AdapterArguments<Input> = Input extends z.ZodType ? z.output<Input> : JsonObject;
 
 /** One tool as its author writes it. */
 export interface AdapterToolDefinition<Input> {
-  /** What the model reads; the first sentence stands for all of it in lists. */
+  /** Shown to the model. Listings show the first sentence only. */
   readonly description: string;
-  /** The arguments, one object. */
+  /** The schema of the arguments, one object. */
   readonly input: Input;
-  /** The result, if it is to be checked and shown. */
+  /** The schema of the result, if it should be checked and shown. */
   readonly output?: AdapterSchema;
-  /** What the tool does to the world, which policy goes by; unknown when left out. */
+  /** What the tool does to the world; the policy uses it. Default: unknown. */
   readonly effect?: Effect;
-  /** Runs on the host, with all of its rights. What it returns must be JSON; what it throws, the program meets. */
+  /** Runs on the host, with all of its rights. Must return JSON. What it throws is thrown in the program. */
   readonly run: (args: AdapterArguments<Input>, context: AdapterContext) => unknown;
 }
 
 /** An adapter as its author writes it. */
 export interface AdapterDefinition<Inputs> {
-  /** Its name as an upstream, which becomes its namespace. */
+  /** Its name as an upstream, which is also its namespace. */
   readonly name: string;
   readonly tools: { readonly [Name in keyof Inputs]: AdapterToolDefinition<Inputs[Name]> };
 }
 
-/** Throws `CONFIG_INVALID` when a schema of zod has no form in JSON Schema, such as one of dates. */
+/** Throws `CONFIG_INVALID` for a zod schema that JSON Schema cannot express, such as one for dates. */
 export function defineAdapter<Inputs extends Readonly<Record<string, AdapterSchema>>>(
   definition: AdapterDefinition<Inputs>,
 ): Adapter {
@@ -79,34 +79,38 @@ function toJsonSchema(place: string, schema: AdapterSchema, io: "input" | "outpu
     return isJsonObject(converted) ? converted : {};
   } catch (cause) {
     throw new GloveboxError("CONFIG_INVALID", `The ${io} of ${place} cannot be written as JSON Schema`, {
-      hint: "Use types that JSON has: text, numbers, booleans, lists and objects",
+      hint: "Use types that JSON has: strings, numbers, booleans, arrays and objects",
       cause,
     });
   }
 }
 
-/** Known by its mark, not its class: the adapter may use another copy of zod. */
+/** Recognized by its properties, not its class: the adapter may use another copy of zod. */
 function isZod(schema: AdapterSchema): schema is z.ZodType {
   return "_zod" in schema && "~standard" in schema;
 }
 
-/** The bridge has checked the arguments against the JSON Schema; zod knows refinements, defaults and transforms. */
+/** The bridge has checked the arguments against the JSON Schema. zod adds refinements, defaults and transforms. */
 async function parseArguments(place: string, schema: AdapterSchema, args: JsonObject): Promise<JsonObject> {
   if (!isZod(schema)) return args;
   const checked = await schema["~standard"].validate(args);
   if (!checked.issues) return checked.value as JsonObject;
   throw new GloveboxError("TOOL_ARGUMENTS_INVALID", `${place}: ${explain(checked.issues)}`, {
-    hint: "Correct the arguments; describe shows what the tool takes",
+    hint: "Correct the arguments; `describe` shows what the tool takes",
   });
 }
 
-/** An object of zod drops the fields that it does not name, where its JSON Schema would refuse the whole result. */
+/** A zod object drops unknown fields, where its JSON Schema would refuse the whole result. */
 async function parseResult(place: string, schema: z.ZodType, result: Json): Promise<unknown> {
   const checked = await schema["~standard"].validate(result);
   if (!checked.issues) return checked.value;
-  throw new GloveboxError("UPSTREAM_RESULT_INVALID", `${place}: the result does not fit: ${explain(checked.issues)}`, {
-    hint: "The adapter is at fault: what it returned does not fit the output that it declares",
-  });
+  throw new GloveboxError(
+    "UPSTREAM_RESULT_INVALID",
+    `${place}: the result does not match the output schema: ${explain(checked.issues)}`,
+    {
+      hint: "Fix the adapter: its result does not match the output that it declares",
+    },
+  );
 }
 
 interface Issue {
@@ -114,7 +118,7 @@ interface Issue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** The first says enough: its author corrects one after the other. */
+/** Shows the first issue only; the author fixes one after the other. */
 function explain([issue]: readonly Issue[]): string {
   const path = (issue?.path ?? []).map((key) => String(typeof key === "object" ? key.key : key)).join(".");
   return `${path && `${path}: `}${issue?.message ?? "invalid"}`;

@@ -1,4 +1,4 @@
-/** Finds the adapters that a configuration names, and refuses what is none before anything starts. */
+/** Loads the adapters that a configuration names and refuses invalid ones before anything starts. */
 
 import { GloveboxError, isJsonObject, parseConnectorId } from "../../domain/index.ts";
 import type { Adapter, ConnectorId, UpstreamSettings } from "../../domain/index.ts";
@@ -8,14 +8,14 @@ import { matchesName } from "../network-policies.ts";
 const MARK: Adapter["kind"] = "glovebox.adapter";
 const EFFECTS: readonly unknown[] = ["read", "write", "destroy", "unknown"];
 
-/** An adapter, how its tools are accepted if the configuration says so, and where their requests may go. */
+/** An adapter with its pin mode, if the configuration sets one, and its network. */
 export interface ParsedAdapter extends Pick<UpstreamSettings["adapters"][number], "pin" | "network"> {
   readonly adapter: Adapter;
 }
 
 /**
- * In the order of the configuration. Throws `CONFIG_INVALID` when a module cannot be loaded or exports no adapter, and
- * when two upstreams would have one name.
+ * In the order of the configuration. Throws `CONFIG_INVALID` if a module cannot be loaded or exports no adapter, or if
+ * two upstreams have one name.
  */
 export async function parseAdapters(
   sources: readonly UpstreamSettings["adapters"][number][],
@@ -28,8 +28,9 @@ export async function parseAdapters(
     refuseUnfit(source, found);
     for (const adapter of found) {
       const id = parseConnectorId(adapter.name);
-      if (id === undefined) throw refuse(source.place, "the adapter has no name of 1 to 256 plain characters");
-      if (names.has(id)) throw refuse(source.place, `another upstream is called ${JSON.stringify(id)} too`);
+      if (id === undefined)
+        throw refuse(source.place, "the adapter's name is not a string of 1 to 256 plain characters");
+      if (names.has(id)) throw refuse(source.place, `another upstream is also called ${JSON.stringify(id)}`);
       names.add(id);
       adapters.set(id, { adapter, pin: source.pin, network: source.network });
     }
@@ -37,11 +38,11 @@ export async function parseAdapters(
   return adapters;
 }
 
-/** A policy for a tool that does not exist was meant for one that does. */
+/** A policy for a tool that does not exist is refused: it was meant for another tool. */
 function refuseUnfit({ place, network }: UpstreamSettings["adapters"][number], adapters: readonly Adapter[]): void {
   const names = adapters.flatMap(({ tools }) => Object.keys(tools));
   const unfit = network.tools.find(({ pattern }) => !names.some((name) => matchesName(pattern, name)));
-  if (unfit) throw refuse(place, `tools: no tool fits ${JSON.stringify(unfit.pattern)}`);
+  if (unfit) throw refuse(place, `tools: no tool matches ${JSON.stringify(unfit.pattern)}`);
 }
 
 async function load({ place, load: loadOne }: UpstreamSettings["adapters"][number]): Promise<unknown> {
@@ -58,7 +59,7 @@ function parseExports(place: string, raw: unknown): readonly Adapter[] {
   if (isMarked(raw)) return [parseAdapter(place, raw)];
   const exported = typeof raw === "object" && raw !== null ? new Set<unknown>(Object.values(raw)) : new Set<unknown>();
   const found = [...exported].filter(isMarked).map((one) => parseAdapter(place, one));
-  if (found.length === 0) throw refuse(place, "there is no adapter; make one with defineAdapter and export it");
+  if (found.length === 0) throw refuse(place, "it exports no adapter; create one with defineAdapter");
   return found;
 }
 
@@ -66,12 +67,12 @@ function isMarked(raw: unknown): raw is { readonly kind: typeof MARK } {
   return typeof raw === "object" && raw !== null && "kind" in raw && raw.kind === MARK;
 }
 
-/** The mark may have been written by hand, or by another version of this package. */
+/** The object may have been written by hand, or by another version of this package. */
 function parseAdapter(place: string, raw: object): Adapter {
   const { name, tools } = raw as Partial<Adapter>;
   if (typeof name !== "string" || !isJsonObject(tools)) throw refuse(place, "the adapter has no name or no tools");
   for (const [key, tool] of Object.entries(tools)) {
-    if (!isTool(tool)) throw refuse(place, `the tool ${JSON.stringify(key)} is not one that defineAdapter made`);
+    if (!isTool(tool)) throw refuse(place, `the tool ${JSON.stringify(key)} was not made by defineAdapter`);
   }
   return raw as Adapter;
 }

@@ -1,11 +1,12 @@
-/** Holds what an operator's function returned to JSON: only JSON crosses the wall, and nothing is changed in silence. */
+/** Checks that an adapter's result is JSON: only JSON enters the sandbox, and nothing is changed silently. */
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { Json } from "../../domain/index.ts";
 
 /**
- * A copy. Nothing returned is `null`, a property that is undefined is left out, and what has `toJSON` (a date) is what
- * that returns. `source` is named in the error. A circle, a BigInt, a function, a symbol or a number that is none throws `UPSTREAM_RESULT_INVALID`.
+ * Returns a copy. `undefined` becomes `null`, undefined properties are dropped, and `toJSON` is applied (dates).
+ * `source` is named in the error. Throws `UPSTREAM_RESULT_INVALID` for circular values, BigInt, functions, symbols, NaN
+ * and infinities.
  */
 export function toJson(value: unknown, source: string): Json {
   if (value === undefined) return null;
@@ -13,9 +14,9 @@ export function toJson(value: unknown, source: string): Json {
     const text = JSON.stringify(value, refuseForeign);
     return JSON.parse(text) as Json;
   } catch (cause) {
-    const why = cause instanceof NotJson ? cause.message : "it is circular, too deep or cannot be written";
-    throw new GloveboxError("UPSTREAM_RESULT_INVALID", `${source}: the result is no JSON: ${why}`, {
-      hint: "The adapter is at fault: it may return text, numbers, booleans, null, lists and plain objects",
+    const why = cause instanceof NotJson ? cause.message : "it is circular, too deep or cannot be serialized";
+    throw new GloveboxError("UPSTREAM_RESULT_INVALID", `${source}: the result is not JSON: ${why}`, {
+      hint: "Fix the adapter: it may return strings, numbers, booleans, null, arrays and plain objects",
       cause,
     });
   }

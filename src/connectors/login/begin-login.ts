@@ -1,6 +1,6 @@
 /**
- * The authorization code flow (OAuth 2.1) with PKCE, for one login of one upstream. One attempt has one state, one
- * verifier, one issuer and one answer; whatever does not belong to it is refused.
+ * The authorization code flow (OAuth 2.1) with PKCE, for one login of one upstream. An attempt has one state, one
+ * verifier, one issuer and one answer. Everything that does not belong to it is refused.
  */
 
 import {
@@ -27,27 +27,29 @@ export interface LoginRequest extends LoginReach {
   readonly id: ConnectorId;
   readonly kind: "http" | "sse";
   readonly choice: ClientChoice;
-  /** What the operator wants to ask for; without any, what the server says it needs. */
+  /** The scopes that the operator wants; if empty, those that the server requires. */
   readonly scopes: readonly string[];
-  /** Asked for beside those: what a call was refused for, and what an earlier login had. */
+  /** Requested in addition: scopes that a call lacked, and those of an earlier login. */
   readonly moreScopes: readonly string[];
-  /** Where the answer will come in, on this machine. */
+  /** Receives the answer, on this machine. */
   readonly redirectUri: string;
-  /** Unguessable, and of this attempt alone. */
+  /** Unguessable, and new for each attempt. */
   readonly state: string;
   readonly now: () => Instant;
 }
 
 /** A login that waits for a person. */
 export interface PendingLogin {
-  /** For the person's browser. */
+  /** To be opened in the person's browser. */
   readonly authorizationUrl: URL;
   readonly issuer: string;
-  /** Takes what came to the redirect address, once. Rejects with what to do. */
+  /** Takes the parameters of the redirect, once. Rejects with a remedy. */
   finish(answer: URLSearchParams): Promise<Login>;
 }
 
-/** Discovers, becomes a client, and makes the address that a person has to open. Nothing is kept. */
+/**
+ * Discovers the authorization server, chooses a client and creates the URL that a person has to open. Stores nothing.
+ */
 export async function beginLogin(request: LoginRequest): Promise<PendingLogin> {
   const { id } = request;
   try {
@@ -95,7 +97,7 @@ async function begin(request: LoginRequest): Promise<PendingLogin> {
   };
 }
 
-/** `offline_access` is what some servers want to hear before they give out a refresh token. */
+/** Some servers give out a refresh token only for `offline_access`. */
 function chooseScope({ scopes, moreScopes }: LoginRequest, { scope, metadata }: DiscoveredLogin): string | undefined {
   const wanted = computeScopeUnion(scopes.length > 0 ? scopes.join(" ") : scope, ...moreScopes);
   const offersRefresh = metadata.scopes_supported?.includes("offline_access") === true;
@@ -118,7 +120,11 @@ async function finish(request: LoginRequest, attempt: LoginAttempt, answer: URLS
     ...(iss !== undefined && { iss }),
   });
   if (tokens.token_type.toLowerCase() !== "bearer") {
-    throw loginRefused(id, "the token is of a kind that Glovebox cannot use", "Set a credential in headers instead");
+    throw loginRefused(
+      id,
+      "the token has a type that Glovebox does not support",
+      "Set a credential in headers instead",
+    );
   }
   const { issuer, token_endpoint: url, token_endpoint_auth_methods_supported: authMethods } = metadata;
   const tokenEndpoint = { url, authMethods };
@@ -127,7 +133,7 @@ async function finish(request: LoginRequest, attempt: LoginAttempt, answer: URLS
   return withTokens({ ...key, client, tokenEndpoint, ...more }, tokens, now());
 }
 
-/** The client proves itself there as at the token endpoint, unless the server says otherwise (RFC 8414 §2). */
+/** The client authenticates as at the token endpoint, unless the server specifies otherwise (RFC 8414 §2). */
 function findRevocation(
   metadata: AuthorizationServerMetadata,
   usual: readonly string[] | undefined,
@@ -138,7 +144,7 @@ function findRevocation(
   return { revocation: { url, authMethods: isList ? own : usual } };
 }
 
-/** State and issuer come first: until both are right, nothing else in the answer is to be believed (RFC 9207 §2.4). */
+/** State and issuer are checked first: until both are right, nothing else in the answer is trusted (RFC 9207 §2.4). */
 function readAnswer(
   { id, state }: LoginRequest,
   metadata: AuthorizationServerMetadata,
@@ -156,5 +162,9 @@ function readAnswer(
   const code = answer.get("code");
   if (code !== null && code !== "" && !answer.has("error")) return { code, iss };
   const error = /^[a-z_]{1,60}$/.exec(answer.get("error") ?? "")?.[0] ?? "no code";
-  throw loginRefused(id, `the authorization server answered ${error}`, "Start another login, or ask who runs it");
+  throw loginRefused(
+    id,
+    `the authorization server answered ${error}`,
+    "Start another login, or ask the server's operator",
+  );
 }

@@ -1,4 +1,7 @@
-/** Decides who Glovebox is for an authorization server: configured, described by a document, or registered now. */
+/**
+ * Chooses the OAuth client for an authorization server: configured, described by a metadata document, or registered
+ * now.
+ */
 
 import { registerClient } from "@modelcontextprotocol/client";
 import type { AuthorizationServerMetadata } from "@modelcontextprotocol/client";
@@ -10,11 +13,11 @@ import { Secret } from "../../vault/index.ts";
 import type { LoginClient } from "./login.ts";
 import { loginRefused } from "./login-errors.ts";
 
-/** What the operator wrote about it. */
+/** What the operator configured. */
 export interface ClientChoice {
   readonly clientId?: string;
   readonly clientSecret?: Secret;
-  /** An https address of the operator's with a client ID metadata document. */
+  /** An https URL of the operator with a client ID metadata document. */
   readonly clientMetadataUrl?: string;
 }
 
@@ -27,7 +30,7 @@ export interface ChooseOptions {
   readonly fetch: FetchLike;
 }
 
-/** A registration is made for one login: the port of its callback is another one each time. */
+/** Registers for one login only: the port of its callback differs each time. */
 export async function chooseClient(options: ChooseOptions): Promise<LoginClient> {
   const { id, choice, metadata } = options;
   const { clientId, clientSecret, clientMetadataUrl } = choice;
@@ -39,8 +42,8 @@ export async function chooseClient(options: ChooseOptions): Promise<LoginClient>
   const document = takesDocument ? ", or oauth.clientMetadataUrl" : "";
   throw loginRefused(
     id,
-    "its authorization server registers no clients by itself",
-    `Register a client there with the redirect address http://127.0.0.1/callback, and set oauth.clientId${document}`,
+    "its authorization server does not support client registration",
+    `Register a client there with the redirect URI http://127.0.0.1/callback, and set oauth.clientId${document}`,
   );
 }
 
@@ -68,7 +71,7 @@ async function register({ metadata, redirectUri, scope, fetch }: ChooseOptions):
   };
 }
 
-/** A program on somebody's machine keeps no secret better than none. */
+/** A public client: a program on a user's machine cannot keep a client secret. */
 const METHODS = ["none", "client_secret_basic", "client_secret_post"];
 
 function chooseMethod(supported: readonly string[] | undefined): string | undefined {

@@ -1,6 +1,6 @@
 /**
- * Finds out who gives out tokens for an upstream: protected resource metadata (RFC 9728), then the metadata of the
- * authorization server (RFC 8414 or OpenID Connect), each checked against where it came from.
+ * Finds the authorization server of an upstream: protected resource metadata (RFC 9728), then the metadata of the
+ * authorization server (RFC 8414 or OpenID Connect). Both are checked against their origin.
  */
 
 import {
@@ -19,9 +19,9 @@ import { loginRefused } from "./login-errors.ts";
 
 export interface DiscoveredLogin {
   readonly metadata: AuthorizationServerMetadata;
-  /** As the server spells it: what a token is asked for. */
+  /** As the server writes it: the resource that a token is requested for. */
   readonly resource: string;
-  /** What the server says it needs. */
+  /** The scopes that the server requires. */
   readonly scope: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface DiscoverOptions {
   readonly fetch: FetchLike;
 }
 
-/** Asks the upstream without a credential, and follows what it answers. */
+/** Sends a request without a credential and follows the challenge. */
 export async function discoverLogin(options: DiscoverOptions): Promise<DiscoveredLogin> {
   const { id, url, fetch } = options;
   const challenge = await askForChallenge(options);
@@ -51,10 +51,10 @@ export async function discoverLogin(options: DiscoverOptions): Promise<Discovere
 
 type Challenge = ReturnType<typeof extractWWWAuthenticateParams>;
 
-/** Opens no session, and is refused also by servers that let anybody shake hands. */
+/** Opens no session, and is refused even by servers that accept an anonymous handshake. */
 const QUESTION = JSON.stringify({ jsonrpc: "2.0", id: 0, method: "tools/list", params: {} });
 
-/** A server that does not refuse may still need a login for some calls; it is then found by its well-known address. */
+/** A server that does not refuse may still need a login for some calls. Its well-known address is tried then. */
 async function askForChallenge({ kind, url, fetch }: DiscoverOptions): Promise<Challenge> {
   const accept = "application/json, text/event-stream";
   const response = await fetch(
@@ -71,7 +71,7 @@ async function askForChallenge({ kind, url, fetch }: DiscoverOptions): Promise<C
   return response.status === 401 ? extractWWWAuthenticateParams(response) : {};
 }
 
-/** An address that the server named must answer; at the well-known ones there may be nothing. */
+/** An address that the server named must answer; a well-known address may not exist. */
 async function findResource(
   url: string,
   named: URL | undefined,
@@ -84,14 +84,14 @@ async function findResource(
   });
 }
 
-/** The client has no class of its own for these. */
+/** The client has no error class for these. */
 const NOTHING_THERE = /^(?:Resource server does not implement|HTTP 4\d\d trying to load)/;
 
-/** A token for another resource than the upstream would be good for somebody else (RFC 9728 §3.3). */
+/** A token for another resource than the upstream would be valid elsewhere (RFC 9728 §3.3). */
 function checkResource(id: ConnectorId, url: string, found: OAuthProtectedResourceMetadata | undefined): void {
   if (!found || isForResource(url, found.resource)) return;
-  const hint = "Configure the upstream with the address that its metadata names, or report it to whoever runs it";
-  throw loginRefused(id, "its metadata describes another resource than this upstream", hint);
+  const hint = "Configure the upstream with the address in its metadata, or report it to the server's operator";
+  throw loginRefused(id, "its metadata is for another resource than this upstream", hint);
 }
 
 /** Whether a token for `resource` may be sent to `url`. */
@@ -100,9 +100,9 @@ export function isForResource(url: string, resource: string): boolean {
   return checkResourceAllowed({ requestedResource: resourceUrlFromServerUrl(url), configuredResource: resource });
 }
 
-/** Without PKCE a stolen code is a stolen login; a server that does not announce it does not have it. */
+/** Without PKCE a stolen code is a stolen login. A server that does not announce it counts as one without. */
 function checkMetadata(id: ConnectorId, metadata: AuthorizationServerMetadata): void {
   if (metadata.code_challenge_methods_supported?.includes("S256") === true) return;
-  const hint = "Set a credential in headers instead, or ask whoever runs the server to support it";
+  const hint = "Set a credential in headers instead, or ask the server's operator to support PKCE";
   throw loginRefused(id, "its authorization server does not announce PKCE with S256", hint);
 }

@@ -9,7 +9,7 @@ import type { Instant } from "../../domain/index.ts";
 const LEASE_MS = 30_000;
 const POLL_MS = 50;
 
-/** One claim of a place that only `holder` has until it gives it back or its time is over. */
+/** A claim that only `holder` has until it is given back or expires. */
 interface LeaseClaim {
   readonly kind: "place";
   readonly key: string;
@@ -18,7 +18,7 @@ interface LeaseClaim {
   readonly until: Instant;
 }
 
-/** Where leases are kept; every process of an installation shares it. */
+/** Where leases are stored; every process of an installation shares it. */
 export interface LeasePlaces {
   take(claims: readonly LeaseClaim[], now: Instant): Promise<{ readonly kind: "taken" | "full" }>;
   giveBack(holder: string, used: number): Promise<void>;

@@ -1,23 +1,23 @@
-/** What goes wrong with logins, in words for the operator; a model can only pass them on. */
+/** Errors of logins, written for the operator; a model can only repeat them. */
 
 import { IssuerMismatchError, OAuthError, RegistrationRejectedError } from "@modelcontextprotocol/client";
 
 import { GloveboxError, serverCommand } from "../../domain/index.ts";
 import type { ConnectorId } from "../../domain/index.ts";
 
-/** What an error code of OAuth looks like (RFC 6749 §5.2); the server's own prose is not repeated. */
+/** The form of an OAuth error code (RFC 6749 §5.2). The server's own text is not repeated. */
 const PLAIN_CODE = /^[a-z_]{1,60}$/;
 
-/** Of a login that must not go on. */
+/** The login must not continue. */
 export function loginRefused(id: ConnectorId, cause: string, hint: string): GloveboxError {
   return new GloveboxError("UPSTREAM_AUTH_REQUIRED", `${id}: ${cause}`, { hint });
 }
 
-/** Whatever a step of a login threw; texts of the servers are left out, because anybody may have written them. */
+/** For whatever a step of a login threw. Text of the servers is left out, because anyone may have written it. */
 export function explainLogin(thrown: unknown, id: ConnectorId): GloveboxError {
   if (thrown instanceof GloveboxError) return thrown;
   if (thrown instanceof IssuerMismatchError) {
-    return loginRefused(id, "the answer comes from another authorization server than was asked", TAMPERED);
+    return loginRefused(id, "the answer comes from another authorization server", TAMPERED);
   }
   if (thrown instanceof RegistrationRejectedError) {
     const hint = "Register a client there by hand and set oauth.clientId for this upstream";
@@ -29,11 +29,11 @@ export function explainLogin(thrown: unknown, id: ConnectorId): GloveboxError {
   }
   const isUnreadable = thrown instanceof Error && ["ZodError", "SyntaxError"].includes(thrown.name);
   return isUnreadable
-    ? loginRefused(id, "the metadata for the login is malformed", "Report it to whoever runs the server")
+    ? loginRefused(id, "the metadata for the login is malformed", "Report it to the server's operator")
     : new GloveboxError("UPSTREAM_UNREACHABLE", `${id}: the authorization server cannot be used`, {
         cause: thrown,
-        hint: "Check that it is up and reachable from here; then try again",
+        hint: "Check that it runs and is reachable, then try again",
       });
 }
 
-const TAMPERED = "Do not continue: somebody may be mixing up servers. Report it to whoever runs the server";
+const TAMPERED = "Do not continue: this may be a mix-up attack. Report it to the server's operator";

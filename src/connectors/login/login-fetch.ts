@@ -1,6 +1,6 @@
 /**
- * The way out for discovery, registration and tokens. The upstream names the addresses, so they count as a stranger's:
- * https and public, unless the operator wrote them, as the upstream's own origin or as a grant.
+ * Sends the requests of discovery, registration and tokens. The upstream names the addresses, so they are untrusted:
+ * https and public, unless the operator configured them, as the upstream's own origin or as a grant.
  */
 
 import { GloveboxError, toPlace } from "../../domain/index.ts";
@@ -12,13 +12,13 @@ const REQUEST_MS = 15_000;
 
 export interface LoginReach {
   readonly egress: Egress;
-  /** The upstream's own address. */
+  /** The URL of the upstream. */
   readonly url: string;
-  /** Hosts that may lie in a private network, and be spoken to without encryption. */
+  /** Hosts that may be in a private network and be used without encryption. */
   readonly grants: readonly HostPort[];
 }
 
-/** Every request has its own check of origin and address; redirects stay within the origin. */
+/** Checks origin and address of every request; redirects must stay within the origin. */
 export function createLoginFetch(reach: LoginReach): FetchLike {
   return async (input, init) => {
     const url = checkLoginUrl(String(input), reach);
@@ -31,12 +31,12 @@ export function createLoginFetch(reach: LoginReach): FetchLike {
   };
 }
 
-/** Also for the page that a person is sent to: a browser must not be handed `file:` or `javascript:`. */
+/** Also checks the page that a person is sent to: a browser must not be given `file:` or `javascript:`. */
 export function checkLoginUrl(text: string, reach: Pick<LoginReach, "url" | "grants">): URL {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") {
-    throw new GloveboxError("EGRESS_DENIED", "The login names an address that is no plain http or https URL", {
-      hint: "Report it to whoever runs the server",
+    throw new GloveboxError("EGRESS_DENIED", "The login names an address that is not a plain http or https URL", {
+      hint: "Report it to the server's operator",
     });
   }
   if (url.protocol === "http:" && !isTrusted(url, reach)) throw denied(`${url.origin} is not encrypted`, url);
@@ -52,6 +52,6 @@ function denied(message: string, url: URL): GloveboxError {
   const { host, port } = toPlace(url);
   const grant = `${host.includes(":") ? `[${host}]` : host}:${port}`;
   return new GloveboxError("EGRESS_DENIED", `The login was not continued: ${message}`, {
-    hint: `If this server may be trusted with logins, add "${grant}" to oauth.grants of the upstream`,
+    hint: `If you trust this server with logins, add "${grant}" to oauth.grants of the upstream`,
   });
 }

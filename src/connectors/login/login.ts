@@ -1,4 +1,4 @@
-/** What a finished login consists of, and who keeps it. Tokens are plain text only inside this folder. */
+/** What a finished login consists of, and the interface of its store. Tokens are plain text only inside this folder. */
 
 import type { OAuthMetadata, OAuthTokens } from "@modelcontextprotocol/client";
 
@@ -6,42 +6,42 @@ import { isJsonObject } from "../../domain/index.ts";
 import type { ConnectorId, Instant, JsonObject } from "../../domain/index.ts";
 import { Secret } from "../../vault/index.ts";
 
-/** Whose login: a token of one issuer, for one resource, used by one upstream. Nothing of it is secret. */
+/** Identifies a login: a token of one issuer, for one resource, used by one upstream. Not secret. */
 export interface LoginKey {
   readonly upstream: ConnectorId;
   readonly issuer: string;
-  /** The audience that the token was asked for (RFC 8707). */
+  /** The audience that the token was requested for (RFC 8707). */
   readonly resource: string;
 }
 
-/** Where tokens go: what was discovered at the login and never looked up again. */
+/** Discovered at the login and never looked up again. */
 export interface TokenEndpoint {
   readonly url: string;
   readonly authMethods: readonly string[] | undefined;
 }
 
-/** Who Glovebox is for this issuer. */
+/** The OAuth client of Glovebox at this issuer. */
 export interface LoginClient {
   readonly id: string;
   readonly secret?: Secret;
-  /** How it proves itself, where the registration said so. */
+  /** The authentication method, if the registration set one. */
   readonly authMethod?: string;
 }
 
 export interface Login extends LoginKey {
   readonly client: LoginClient;
   readonly tokenEndpoint: TokenEndpoint;
-  /** Where tokens are given back; left out when the server announced no such place. */
+  /** Where tokens are revoked; absent if the server announced no such endpoint. */
   readonly revocation?: TokenEndpoint;
   readonly access: Secret;
   readonly refresh?: Secret;
-  /** Left out when the server did not say. */
+  /** Absent if the server did not set one. */
   readonly expiresAt?: Instant;
-  /** What was granted, or asked for where the server did not say; separated by spaces. */
+  /** The granted scopes, or the requested ones if the server did not list them; separated by spaces. */
   readonly scope?: string;
 }
 
-/** Keeps one login for each upstream, sealed. Several processes share them. */
+/** Stores one login for each upstream, sealed. Several processes share it. */
 export interface LoginStore {
   find(upstream: ConnectorId): Promise<Login | undefined>;
   /** Replaces the login of that upstream. */
@@ -52,7 +52,7 @@ export interface LoginStore {
   alone<Value>(upstream: ConnectorId, work: () => Promise<Value>): Promise<Value>;
 }
 
-/** From a successful answer of a token endpoint; `before` is what the answer may leave out. */
+/** From a successful answer of a token endpoint. `before` has the fields that the answer may omit. */
 export function withTokens(before: Omit<Login, "access">, tokens: OAuthTokens, now: Instant): Login {
   const { refresh: _, expiresAt: __, scope: asked, ...rest } = before;
   const refresh = tokens.refresh_token === undefined ? before.refresh : new Secret(tokens.refresh_token);
@@ -66,7 +66,7 @@ export function withTokens(before: Omit<Login, "access">, tokens: OAuthTokens, n
   };
 }
 
-/** The metadata that a token request needs, and nothing else. */
+/** Only the metadata that a token request needs. */
 export function toMetadata({ issuer, tokenEndpoint }: Pick<Login, "issuer" | "tokenEndpoint">): OAuthMetadata {
   const { url, authMethods } = tokenEndpoint;
   return {
@@ -78,7 +78,7 @@ export function toMetadata({ issuer, tokenEndpoint }: Pick<Login, "issuer" | "to
   };
 }
 
-/** The client in the words of the protocol. */
+/** The client in the form of the protocol. */
 export function toClientInformation({ id, secret, authMethod }: LoginClient): {
   client_id: string;
   client_secret?: string;
@@ -91,7 +91,7 @@ export function toClientInformation({ id, secret, authMethod }: LoginClient): {
   };
 }
 
-/** The one text that the vault seals. */
+/** The string that the vault seals. */
 export function toLoginText(login: Login): Secret {
   const { client, access, refresh, ...rest } = login;
   return new Secret(
@@ -104,7 +104,7 @@ export function toLoginText(login: Login): Secret {
   );
 }
 
-/** `undefined` for a text that is not the login of this very key. */
+/** Returns `undefined` for a text that is not the login of exactly this key. */
 export function parseLoginText(text: Secret, key: LoginKey): Login | undefined {
   const raw: unknown = parseJson(text.reveal());
   if (!isJsonObject(raw)) return undefined;

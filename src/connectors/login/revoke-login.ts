@@ -1,4 +1,4 @@
-/** Tells an authorization server that the tokens of a login are not to be good any more (RFC 7009). */
+/** Revokes the tokens of a login at the authorization server (RFC 7009). */
 
 import type { FetchLike } from "../../egress/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
@@ -6,18 +6,20 @@ import type { Secret } from "../../vault/index.ts";
 
 import type { Login, LoginClient } from "./login.ts";
 
-/** `unsupported`: the server announced no way when the login was made. `failed`: there is one, and it did not work. */
+/**
+ * `unsupported`: the server announced no endpoint when the login was made. `failed`: there is one, and it did not work.
+ */
 export type Revocation =
   | { readonly kind: "revoked" }
   | { readonly kind: "unsupported" }
   | { readonly kind: "failed"; readonly cause: string };
 
-/** Never rejects: whoever logs out wants to be out, whatever the server says. Texts of the server are left out. */
+/** Never rejects: a logout succeeds here in any case. Text of the server is left out. */
 export async function revokeLogin(login: Login, fetch: FetchLike): Promise<Revocation> {
   const { revocation, refresh, access } = login;
   if (!revocation) return { kind: "unsupported" };
   try {
-    // The refresh token first: with it the server should end what came from it (RFC 7009 §2.1).
+    // The refresh token first: the server should then revoke the tokens that came from it (RFC 7009 §2.1).
     if (refresh) await revoke(login, fetch, [refresh, "refresh_token"]);
     await revoke(login, fetch, [access, "access_token"]);
     return { kind: "revoked" };
@@ -40,12 +42,12 @@ async function revoke(
   throw new GloveboxError("UPSTREAM_FAILED", `it answered with status ${response.status}`);
 }
 
-/** A server that can end only refresh tokens has ended what it can. */
+/** The server can revoke refresh tokens only, and has done so. */
 function isOtherKind(text: string): boolean {
   return /"error"\s*:\s*"unsupported_token_type"/.test(text);
 }
 
-/** As at the token endpoint: by the method of the registration, else by one that the server takes. */
+/** As at the token endpoint: by the method of the registration, else by one that the server accepts. */
 function authenticate(
   { id, secret, authMethod }: LoginClient,
   methods: readonly string[] | undefined,

@@ -1,6 +1,6 @@
 /**
- * The token of one upstream at any moment: from the vault, renewed when it runs out. Renewing happens once, however
- * many calls wait for it and in however many processes, because a refresh token may be good for a single use.
+ * Provides the current token of one upstream: from the vault, renewed before it expires. A token is renewed once, for
+ * all waiting calls in all processes, because a refresh token may be valid for a single use.
  */
 
 import { OAuthError, refreshAuthorization } from "@modelcontextprotocol/client";
@@ -15,14 +15,14 @@ import { toClientInformation, toMetadata, withTokens } from "./login.ts";
 import type { Login, LoginStore } from "./login.ts";
 import { explainLogin } from "./login-errors.ts";
 
-/** A token that ends this soon is renewed before it is used. */
+/** A token that expires within this time is renewed before it is used. */
 const EARLY_MS = 30_000;
-/** Answers to a refresh that no later attempt will change (RFC 6749 §5.2). */
+/** Errors of a refresh that no later attempt will change (RFC 6749 §5.2). */
 const FINAL: readonly string[] = ["invalid_grant", "invalid_client", "unauthorized_client"];
 
 export interface TokenSourceOptions {
   readonly id: ConnectorId;
-  /** Where tokens will be sent; one for another resource is not used. */
+  /** Where tokens will be sent. A token for another resource is not used. */
   readonly url: string;
   readonly logins: Pick<LoginStore, "find" | "keep" | "alone">;
   /** For the token endpoint. */
@@ -48,7 +48,7 @@ export function createTokenSource(options: TokenSourceOptions): TokenSource {
       if (!login || !endsSoon(login, options.now())) return login?.access;
       return renew(login.access);
     },
-    // Whoever was refused with a token that has been replaced meanwhile only needs the new one.
+    // A caller whose token was replaced in the meantime only needs the new one.
     renew: (stale) =>
       login && login.access.reveal() !== stale.reveal() ? Promise.resolve(login.access) : renew(stale),
     forget: () => void (login = undefined),
@@ -59,7 +59,7 @@ function endsSoon({ expiresAt }: Login, now: Instant): boolean {
   return expiresAt !== undefined && expiresAt - EARLY_MS <= now;
 }
 
-/** A login that was made for another address must not be sent to this one. */
+/** A login for another address must not be sent to this one. */
 async function findUsable({ id, url, logins: keeper }: TokenSourceOptions): Promise<Login | undefined> {
   const login = await keeper.find(id);
   return login && isForResource(url, login.resource) ? login : undefined;

@@ -1,6 +1,6 @@
 /**
- * Which of the two protocol eras a server speaks: "legacy" shakes hands with `initialize` (up to 2025-11-25), "modern"
- * answers `server/discover` (from 2026-07-28 on). Asking takes time and upsets some old servers, so the answer is kept.
+ * The two protocol eras: a "legacy" server does the `initialize` handshake (up to 2025-11-25), a "modern" one answers
+ * `server/discover` (from 2026-07-28). Probing takes time and breaks some old servers, so the result is stored.
  */
 
 import { isJsonObject } from "../../domain/index.ts";
@@ -10,30 +10,30 @@ import type { DurableValues } from "../connector.ts";
 
 export type Era = "legacy" | "modern";
 
-/** What was found out about a server, and when. */
+/** The era of a server, and when it was found out. */
 export interface EraVerdict {
   readonly era: Era;
   readonly at: Instant;
 }
 
-/** Remembers verdicts between starts. A failure to remember costs time only, so nobody hears of it. */
+/** Remembers verdicts between starts. A failure to remember only costs time, so it is ignored. */
 export interface EraVerdicts {
   get(id: ConnectorId): Promise<EraVerdict | undefined>;
-  /** `undefined` forgets. */
+  /** `undefined` deletes the verdict. */
   set(id: ConnectorId, verdict: EraVerdict | undefined): Promise<void>;
 }
 
-/** How one attempt finds out: `ask` probes and falls back, the other two rely on what is known. */
+/** How one attempt connects: `ask` probes and falls back, the other two rely on a verdict. */
 export type Handshake = "ask" | Era;
 
-/** A server that was updated still answers the old way, and nothing would tell; so old verdicts run out. */
+/** An updated server still accepts the old handshake, so nothing would reveal the update: legacy verdicts expire. */
 const LEGACY_HORIZON_MS = 24 * 60 * 60 * 1000;
 
-/** What to try, in this order; the second only when the first failed in a way that speaks for the other era. */
+/** What to try, in this order; the second only if the first failed in a way that suggests the other era. */
 export function planHandshakes(verdict: EraVerdict | undefined, now: Instant): readonly Handshake[] {
   if (verdict?.era === "modern") return ["modern", "ask"];
   const isFresh = verdict !== undefined && now >= verdict.at && now - verdict.at < LEGACY_HORIZON_MS;
-  // Servers that exit at an unknown request are old ones, so what failed when asked is tried without asking.
+  // A server that exits at an unknown request is an old one, so a failed probe is followed by the legacy handshake.
   return isFresh ? ["legacy", "ask"] : ["ask", "legacy"];
 }
 
@@ -45,12 +45,12 @@ export function createVerdicts(values: Pick<DurableValues, "get" | "set">): EraV
   };
 }
 
-/** The text that keeps a verdict. */
+/** The string that stores a verdict. */
 export function toVerdictText(verdict: EraVerdict | undefined): string {
   return verdict ? JSON.stringify(verdict) : "";
 }
 
-/** `undefined` for anything that `toVerdictText` would not have written. */
+/** Returns `undefined` for anything that `toVerdictText` would not have written. */
 export function parseVerdictText(text: string | undefined): EraVerdict | undefined {
   if (text === undefined || text === "") return undefined;
   try {

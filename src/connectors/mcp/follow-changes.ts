@@ -1,4 +1,7 @@
-/** Hears of changed tools in the 2026-07-28 era, where a server speaks only on a stream that was opened for it. */
+/**
+ * Detects changed tools in the 2026-07-28 era, where a server only sends notifications on a stream that the client
+ * opened.
+ */
 
 import { setTimeout as wait } from "node:timers/promises";
 
@@ -9,18 +12,17 @@ const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 
 export interface ChangeOptions {
-  /** Changes may have been missed: the list should be asked for again. */
+  /** Called when changes may have been missed, so the tools should be listed again. */
   readonly onGap: () => void;
-  /** Ends the following. */
+  /** Stops the listening. */
   readonly signal: AbortSignal;
-  /** For the server to acknowledge. */
+  /** Time limit for the acknowledgment of the server. */
   readonly ackMs: number;
 }
 
 /**
- * Keeps a `subscriptions/listen` stream open, and opens it again after a pause when it breaks off. Resolves when the
- * first one stands or has failed; the rest goes on by itself and never rejects. A server that refuses the method is
- * not asked again.
+ * Keeps a `subscriptions/listen` stream open and reopens it after a pause when it ends. Resolves when the first one is
+ * open or has failed; the rest continues in the background and never rejects. Stops if the server refuses the method.
  */
 export async function followChanges(client: Client, options: ChangeOptions): Promise<void> {
   const first = await listen(client, options);

@@ -1,4 +1,4 @@
-/** One established connection: the handshake is done and the tools have been listed once. */
+/** One open connection: the handshake is done and the tools have been listed once. */
 
 import { Client, isInputRequiredResult } from "@modelcontextprotocol/client";
 import type { StandardSchemaV1 } from "@modelcontextprotocol/client";
@@ -18,27 +18,29 @@ import { defineSynthetic } from "./messages/synthetic.ts";
 
 const CLIENT = { name: "glovebox", version: "1" };
 const MODERN = "2026-07-28";
-/** The longest that a timer can wait, about 24 days: the only time limit of a request is its signal. */
+/** The longest delay of a timer, about 24 days: the only time limit of a request is its signal. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 /**
- * Lets every result pass as it came. The client would otherwise check results with schemas that the server wrote, and
- * a hostile `pattern` in one can hold the gateway's only thread for minutes; our own parsers look at them instead.
+ * Accepts every result as it is. The client would otherwise check results with schemas of the server, and a hostile
+ * `pattern` can block the gateway's only thread for minutes. Our own parsers check results instead.
  */
 const AS_IT_CAME: StandardSchemaV1 = {
   "~standard": { version: 1, vendor: "glovebox", validate: (value) => ({ value }) },
 };
 
-/** Of a server that answered with a question (2026-07-28, multi round-trip requests). */
+/** The server answered with a request for input (2026-07-28, multi round-trip requests). */
 export class InputRequired extends Error {}
 
 export interface LinkOptions {
   readonly handshake: Handshake;
-  /** How long a server may be silent when it is asked for its era. */
+  /** How long a server may take to answer the probe for its era. */
   readonly probeMs: number;
-  /** The server says that its tools are others now. */
+  /** Called when the server announces other tools. */
   readonly onToolsChanged: () => void;
-  /** The connection has ended; requests under way fail right after. Not called before the link is open. */
+  /**
+   * Called when the connection has ended; requests in progress fail right after. Never called before the link is open.
+   */
   readonly onEnd: (link: Link) => void;
   readonly signal: AbortSignal;
 }
@@ -46,7 +48,7 @@ export interface LinkOptions {
 export interface AskOptions {
   readonly signal: AbortSignal;
   readonly onProgress?: (raw: RawProgress) => void;
-  /** Goes along in `_meta` of a tool call. */
+  /** Sent in `_meta` of a tool call. */
   readonly trace?: TraceContext;
 }
 
@@ -57,14 +59,14 @@ export interface Link {
   readonly revision: string;
   readonly tools: readonly RemoteTool[];
   listTools(signal: AbortSignal): Promise<readonly RemoteTool[]>;
-  /** Resolves with whatever the server sent as the result; `InputRequired` when that is a question. */
+  /** Resolves with the result as the server sent it. Rejects with `InputRequired` if that is a request for input. */
   ask(method: string, params: JsonObject, options: AskOptions): Promise<unknown>;
   callTool(name: string, args: JsonObject, options: AskOptions): Promise<unknown>;
-  /** Resolves when no request is under way any more. */
+  /** Resolves when no request is in progress. */
   untilIdle(): Promise<void>;
 }
 
-/** Starts the transport, does the handshake and lists the tools. On failure the transport may still be open: its owner closes it. */
+/** Starts the transport, does the handshake and lists the tools. On failure the caller must close the transport. */
 export async function openLink(transport: ServerTransport, options: LinkOptions): Promise<Link> {
   const { signal, onEnd, onToolsChanged } = options;
   const client = createClient(options);
@@ -92,7 +94,7 @@ function createClient({ handshake, probeMs }: LinkOptions): Client {
   });
 }
 
-/** Before the first listing, so that no change falls between the two. */
+/** Subscribes before the first listing, so that no change is missed in between. */
 async function watchTools(client: Client, options: LinkOptions, signal: AbortSignal): Promise<void> {
   const isAnnouncing = client.getServerCapabilities()?.tools?.listChanged === true;
   if (client.getProtocolEra() !== "modern" || !isAnnouncing) return;
@@ -132,7 +134,7 @@ function createLink(client: Client, { transport, tools, list, headers }: LinkPar
   };
 }
 
-/** A server that does not offer tools has none; asking it would be an error. */
+/** A server without the tools capability has none; listing would be an error. */
 async function listOver(
   client: Client,
   headers: Map<string, readonly ParamHeader[]>,
@@ -150,7 +152,7 @@ function carriesHeaders(client: Client): boolean {
   return client.getProtocolEra() === "modern" && client.transport?.hasPerRequestStream === true;
 }
 
-/** False for a tool that must not be offered over HTTP, because its marks are wrong (2026-07-28, Streamable HTTP). */
+/** False for a tool that must not be offered over HTTP, because its header marks are invalid (2026-07-28). */
 function learnHeaders({ name, input }: RemoteTool, headers: Map<string, readonly ParamHeader[]>): boolean {
   const found = findParamHeaders(input);
   headers.set(name, found ?? []);
@@ -162,10 +164,7 @@ interface LinkRequest {
   readonly params: JsonObject;
 }
 
-/**
- * The server learns that the request was cancelled, by the protocol's own means, but not why: the reason of a signal
- * belongs to the gateway.
- */
+/** Cancels by the means of the protocol when the signal fires. The reason of the signal stays in the gateway. */
 async function ask(
   client: Client,
   { method, params }: LinkRequest,

@@ -1,6 +1,6 @@
 /**
- * From the text of a document to its tools and to what calling them needs. Pure, and slow for a large or hostile text:
- * `load-api.ts` decides whose thread it runs on, so everything that it gives can be sent to another process.
+ * From the text of a document to its tools and the data that calls need. Pure, and slow for a large or hostile text:
+ * `load-api.ts` decides in which process it runs, so everything that it returns can be sent to another process.
  */
 
 import type { ConnectorId } from "../../domain/index.ts";
@@ -15,7 +15,7 @@ import { parseText } from "./document/parse-text.ts";
 import { createReferences } from "./document/references.ts";
 import { findUnfit, selectOperations } from "./document/select-operations.ts";
 
-/** What an operator says about an API, without any secret. */
+/** The settings of an API, without any secret. */
 export interface CompileRequest {
   readonly id: ConnectorId;
   readonly baseUrl: string | undefined;
@@ -23,27 +23,27 @@ export interface CompileRequest {
   readonly documentUrl: string | undefined;
   readonly include: readonly string[];
   readonly exclude: readonly string[];
-  /** Names of what the host fills in by itself. */
+  /** The names of what the host fills in. */
   readonly headers: readonly string[];
   readonly auth: readonly string[];
 }
 
 /** What all operations share. */
 export interface CompiledHead {
-  /** Where the API is. */
+  /** The URL of the API. */
   readonly base: string;
   readonly schemes: ReadonlyMap<string, SecurityScheme>;
-  /** Patterns of the operator that fit no operation. */
+  /** Configured patterns that match no operation. */
   readonly unfit: readonly string[];
 }
 
 /** One operation, ready to be listed and called. */
 export interface CompiledTool extends CreatedTool {
-  /** Without its schemas and texts, which the tool has. */
+  /** Without schemas and descriptions, which the tool has. */
   readonly operation: Operation;
 }
 
-/** Throws as `parseText`, `parseApiDocument` and `findBase` do; tools are made one by one, as they are asked for. */
+/** Throws as `parseText`, `parseApiDocument` and `findBase` do. Tools are created lazily, one by one. */
 export function compileApi(
   text: string,
   request: CompileRequest,
@@ -54,7 +54,7 @@ export function compileApi(
   const isReserved = createReserved(request.headers, request.auth, schemes);
   const chosen = selectOperations(operations, include, exclude).map(({ parameters, ...operation }) => ({
     ...operation,
-    // What the host fills by itself is not offered to programs.
+    // What the host fills in is not offered to programs.
     parameters: parameters.filter(({ place, name }) => !isReserved(place, name)),
   }));
   const context = { base, schemes, references: createReferences(root), maxBytes: toSchemaBudget(chosen.length) };

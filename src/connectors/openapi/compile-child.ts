@@ -1,13 +1,13 @@
-/** The process that compiles one document and ends. It reads no file, opens no connection and knows no secret. */
+/** The process that compiles one document and exits. It reads no file, opens no connection and has no secret. */
 
 import { GloveboxError } from "../../domain/index.ts";
 
 import { compileApi } from "./compile-api.ts";
 import type { CompileJob, CompileMessage } from "./compile-elsewhere.ts";
 
-/** One tool, as JSON text; the catalog takes no larger one. */
+/** Limit for one tool, as JSON text; the catalog accepts no larger one. */
 const MAX_TOOL_CHARACTERS = 1024 * 1024;
-/** All tools: more is no document that anybody wrote. */
+/** Limit for all tools, above any real document. */
 const MAX_TOTAL_CHARACTERS = 64 * 1024 * 1024;
 
 function send(message: CompileMessage): Promise<void> {

@@ -1,4 +1,4 @@
-/** Compiles a document in a process of its own, so that a large or hostile one costs the gateway no time of its thread. */
+/** Compiles a document in a child process, so that a large or hostile one does not block the gateway's thread. */
 
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -9,23 +9,23 @@ import type { ChildKeeper } from "../../domain/index.ts";
 import type { CompileRequest, CompiledHead, CompiledTool } from "./compile-api.ts";
 import { invalidDocument } from "./document/parse-text.ts";
 
-/** From source it is the last build's: the process runs plain JavaScript. */
+/** When run from source, the child of the last build: the process runs plain JavaScript. */
 const CHILD = fileURLToPath(
   import.meta.url.endsWith(".ts")
     ? new URL("../../../dist/connectors/openapi/compile-child.js", import.meta.url)
     : new URL("./compile-child.js", import.meta.url),
 );
 
-/** Enough for the largest document that is allowed; no signal opens the inspector. */
+/** Enough memory for the largest allowed document; no signal opens the inspector. */
 const FLAGS = ["--no-warnings", "--max-old-space-size=2048", "--disable-sigusr1"];
 
-/** What the process is given: one document, once. */
+/** What the process receives: one document, once. */
 export interface CompileJob {
   readonly text: string;
   readonly request: CompileRequest;
 }
 
-/** What the process says: first the head, then each tool, then that it was all; or why there is nothing. */
+/** What the process sends: the head, then each tool, then `done`; or `failed`. */
 export type CompileMessage =
   | { readonly kind: "head"; readonly head: CompiledHead }
   | { readonly kind: "tool"; readonly tool: CompiledTool }
@@ -61,7 +61,7 @@ export async function compileElsewhere(
     child.once("error", () => resolve());
   });
   try {
-    child.send(job, () => undefined); // a process that cannot be told anything has ended, which is heard of
+    child.send(job, () => undefined); // a process that cannot receive the message has ended, and its exit is handled
     return await collect(child, ended);
   } finally {
     kill();
@@ -87,7 +87,9 @@ function collect(
       else if (message.kind === "failed") reject(toError(message));
       else if (head) resolve({ head, tools });
     });
-    void ended.then(() => reject(invalidDocument("reading it ended early; it may need too much memory")));
+    void ended.then(() =>
+      reject(invalidDocument("the process that reads it ended early; it may need too much memory")),
+    );
   });
 }
 

@@ -1,4 +1,4 @@
-/** What the host adds to a request by itself. A program can neither set these places nor read what stands there. */
+/** What the host adds to a request. A program can neither set these places nor read their values. */
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { ConnectorId } from "../../domain/index.ts";
@@ -12,31 +12,31 @@ interface Credential {
   readonly value: string;
 }
 
-/** An API echoes its own credentials only, so that also short ones can be told from ordinary words. */
+/** An API returns little but its own data, so its credentials can be masked even when they are short. */
 const SHORTEST = 4;
 
-/** The finished values, which live as long as the document they belong to. */
+/** The resolved values, for as long as their document is loaded. */
 export interface Credentials {
-  /** Names of headers are in small letters. */
+  /** Names of headers are in lower case. */
   readonly headers: ReadonlyMap<string, string>;
-  /** What goes with one operation, by the document's own words about its security. */
+  /** The credentials for one operation, by the security requirements of the document. */
   of(operation: Pick<Operation, "security">): readonly Credential[];
-  /** True for a place that only the host fills; case makes no difference. */
+  /** True for a place that only the host fills; case is ignored. */
   isReserved(place: ParameterPlace, name: string): boolean;
-  /** The text without any of the values, for everything that comes back. */
+  /** Masks the values in everything that comes back. */
   hide(text: string): string;
 }
 
 interface CredentialOptions {
   readonly id: ConnectorId;
   readonly headers: Readonly<Record<string, string>>;
-  /** Which of them hold a secret; the others may well stand in an answer. */
+  /** Which headers hold a secret; the others may appear in an answer. */
   readonly secretHeaders: readonly string[];
   readonly auth: Readonly<Record<string, string>>;
   readonly schemes: ReadonlyMap<string, SecurityScheme>;
 }
 
-/** Throws `CONFIG_INVALID` when `auth` names a scheme that the document does not have or that cannot be used. */
+/** Throws `CONFIG_INVALID` if `auth` names a scheme that the document does not have or that cannot be used. */
 export function createCredentials(options: CredentialOptions): Credentials {
   const { id, headers, auth, schemes } = options;
   const byScheme = new Map(
@@ -53,7 +53,7 @@ export function createCredentials(options: CredentialOptions): Credentials {
   };
 }
 
-/** Which places the host fills by itself, told by names alone. A scheme that cannot be used reserves nothing. */
+/** The places that the host fills, found by name only. A scheme that cannot be used reserves none. */
 export function createReserved(
   headers: readonly string[],
   auth: readonly string[],
@@ -99,8 +99,8 @@ function toCredential(value: string, scheme: SecurityScheme | undefined, context
 }
 
 /**
- * The first alternative that can be met whole, else whatever can be met. Without a word about security in the document
- * every credential goes along, since an operator who set one meant it.
+ * The first alternative that is fully available, else all available schemes. If the document has no security
+ * requirements, every configured credential is sent.
  */
 function chooseSchemes(
   security: Operation["security"],
@@ -112,7 +112,7 @@ function chooseSchemes(
   return [...byScheme].filter(([name]) => names.has(name)).map(([, credential]) => credential);
 }
 
-/** The values whole, and without the words that stand before the credential in them. */
+/** The whole values, and the credentials without the words in front of them. */
 function toHidden({ headers, auth, secretHeaders }: CredentialOptions): readonly string[] {
   const secret = new Set([...ALWAYS_SECRET, ...secretHeaders.map((name) => name.toLowerCase())]);
   const fromHeaders = Object.entries(headers).filter(([name]) => secret.has(name.toLowerCase()));
@@ -121,7 +121,7 @@ function toHidden({ headers, auth, secretHeaders }: CredentialOptions): readonly
 }
 
 const ALWAYS_SECRET: readonly string[] = ["authorization", "cookie"];
-/** What stands before the credential itself: `Bearer …`, `user:…`. */
+/** The words in front of a credential: `Bearer …`, `user:…`. */
 const SCHEME_WORD = /^[A-Za-z-]{1,20}\s+/;
 const USER_NAME = /^[^:\s]*:/;
 

@@ -1,4 +1,4 @@
-/** Reads a document and makes of it everything that listing and calling need. */
+/** Loads a document and everything that listing and calling need. */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 
@@ -18,12 +18,12 @@ import type { Credentials } from "./credentials.ts";
 import type { Operation } from "./operation.ts";
 import { findUnfit, matchesOperation } from "./document/select-operations.ts";
 
-/** Larger than any public document that is known, small enough for memory. */
+/** Larger than any known public document, small enough for memory. */
 export const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 
 const TOOLS_PER_TURN = 5;
 
-/** What a hint shows of the patterns that fit nothing. */
+/** How many patterns without a match a hint shows. */
 const MAX_PATTERNS = 10;
 const MAX_PATTERN_CHARACTERS = 500;
 
@@ -38,11 +38,11 @@ export interface OpenapiSettings {
   readonly secretHeaders: readonly string[];
   /** Credentials by the names of the document's security schemes. */
   readonly resolveAuth: () => Promise<ResolvedFields>;
-  /** Where calls, the reading of the document and their redirects may go; left out, to their own origins. */
+  /** Where calls, the request for the document and their redirects may go. Default: their own origins. */
   readonly network?: UpstreamNetwork;
-  /** How long reading the document may take. */
+  /** Time limit for loading the document. */
   readonly startMs: number;
-  /** One response of the API; a larger one fails its call. */
+  /** Limit for one response; a larger one fails its call. */
   readonly messageBytes?: number;
 }
 
@@ -52,25 +52,25 @@ export interface LoadOptions {
   readonly egress: Egress;
   /** Keeps the process that compiles a large document. */
   readonly keeper: ChildKeeper;
-  /** The text of a local document of at most so many bytes. */
+  /** Returns the text of a local document of at most this many bytes. */
   readonly readFile: (path: string, maxBytes: number) => Promise<string>;
 }
 
 /** One document, loaded. */
 export interface Api {
   readonly base: URL;
-  /** For the requests of one operation. */
+  /** Returns the `fetch` for one operation. */
   readonly fetchFor: (operation: Operation) => FetchLike;
   readonly tools: readonly RemoteTool[];
   readonly operations: ReadonlyMap<string, Operation>;
   readonly credentials: Credentials;
-  /** What the operator should know although all is well. */
+  /** Advice for the operator although everything works. */
   readonly hint: string | undefined;
 }
 
 /**
- * Longer texts are compiled elsewhere. Even a hostile one of this length takes less than a tenth of a second: YAML is
- * slow to read, and references let a short JSON text stand for many times its length.
+ * Longer texts are compiled in a child process. Even a hostile one of this length takes less than 0.1 s: YAML is slow
+ * to parse, and references let a short JSON text expand many times.
  */
 export const MAX_OWN_JSON = 16 * 1024;
 export const MAX_OWN_YAML = 8 * 1024;
@@ -98,7 +98,7 @@ export async function loadApi(options: LoadOptions, signal: AbortSignal): Promis
   ];
   const limits = {
     maxBytes: settings.messageBytes ?? DEFAULT_MESSAGE_BYTES,
-    // What stands in a file may be somebody else's word; what stands in the configuration is the operator's.
+    // A file may have been written by others; the configuration was written by the operator.
     mayBePrivate: settings.baseUrl !== undefined || request.documentUrl !== undefined,
   };
   return {
@@ -114,7 +114,7 @@ export async function loadApi(options: LoadOptions, signal: AbortSignal): Promis
   };
 }
 
-/** Names only: the values stay here. */
+/** Names only: the values stay in this process. */
 function toRequest(
   id: ConnectorId,
   settings: OpenapiSettings,
@@ -126,7 +126,7 @@ function toRequest(
   return { id, baseUrl, documentUrl, include, exclude, ...names };
 }
 
-/** Lets others have their turn in between. */
+/** Yields to other work in between. */
 async function compileHere(text: string, request: CompileRequest, signal: AbortSignal) {
   const { head, tools: all } = compileApi(text, request);
   const tools: CompiledTool[] = [];
@@ -170,13 +170,13 @@ function toHint(
   const names = tokens.map(([name]) => name.slice(0, 100)).join(", ");
   const sentences = [
     ...(unfit.length > 0
-      ? [`No operation fits ${listSome(unfit)}: correct include, exclude and tools, or leave these out`]
+      ? [`No operation matches ${listSome(unfit)}: correct or remove these patterns in include, exclude and tools`]
       : []),
     ...(incomplete > 0
       ? [`${incomplete} operations refer to other documents, which are not read; bundle them into one document`]
       : []),
     ...(tokens.length > 0 && !hasHeader && Object.keys(given.auth).length === 0
-      ? [`This API takes tokens of OAuth (${names}): fetch one and set it as the header Authorization`]
+      ? [`This API takes OAuth tokens (${names}): fetch one and set it as the header Authorization`]
       : []),
   ];
   return sentences.length === 0 ? undefined : sentences.join(". ");

@@ -14,7 +14,7 @@ export function isPlainJson(mediaType: string): boolean {
   return /^application\/json(?:$|[\s;])/i.test(mediaType.trim());
 }
 
-/** True for what people can read, XML and YAML included. */
+/** True for text that people can read, including XML and YAML. */
 export function isTextType(mediaType: string): boolean {
   return TEXT_TYPE.test(mediaType.trim());
 }

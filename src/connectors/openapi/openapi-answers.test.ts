@@ -83,10 +83,10 @@ test("the text of a failure is cut at 2 KiB", async () => {
   });
 });
 
-test("what says that it is JSON and is not, is the API's fault", async () => {
+test("what is declared as JSON but is not, is the API's fault", async () => {
   await assert.rejects(answerWith({ headers: type("application/json"), body: "<html>" }), {
     code: "UPSTREAM_RESULT_INVALID",
-    message: "api: the answer to GET /pet/{petId} says that it is JSON and is not",
+    message: "api: the answer to GET /pet/{petId} is declared as JSON but is not",
   });
 });
 
@@ -174,7 +174,7 @@ async function placeOf(settings: TestSettings): Promise<unknown> {
 
 test("the API is where the configuration says, else where the document says, else where the document is", async () => {
   const file = { kind: "file", path: pathOf("codeHost") } as const;
-  assert.deepEqual(await placeOf({ document: file }), ["failed", "the document does not say where the API is"]);
+  assert.deepEqual(await placeOf({ document: file }), ["failed", "the document does not name a server"]);
   assert.equal(await placeOf({ document: file, baseUrl: `${api.origin}/x` }), "/x/repos/o/r/issues");
   const operation = { operationId: "issues/list-for-repo", responses: {} };
   const paths = { "/repos/{owner}/{repo}/issues": { get: operation } };
@@ -194,7 +194,7 @@ test("a document from the network cannot send the gateway to another origin", as
   const document = { kind: "url", url: `${api.origin}/evil.json` } as const;
   assert.deepEqual(await placeOf({ document }), [
     "failed",
-    "the document was read from elsewhere and says that the API is at http://169.254.169.254",
+    "the document names the server http://169.254.169.254, which is not the origin of the document",
   ]);
   await using twin = createTestConnector({ document, baseUrl: api.origin });
   assert.deepEqual(await twin.tools(), []);

@@ -79,6 +79,6 @@ test("a pattern that fits no operation is told to the operator", async () => {
     await connector.tools();
     return connector.status().hint;
   };
-  assert.match((await hintOf("mvoed")) ?? "", /^No operation fits mvoed/);
+  assert.match((await hintOf("mvoed")) ?? "", /^No operation matches mvoed/);
   assert.equal(await hintOf("moved"), undefined);
 });

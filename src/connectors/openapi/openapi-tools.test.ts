@@ -189,12 +189,13 @@ test("include and exclude also take the name that programs use, and what fits no
   const both = ["issues/list-for-repo", "issues/create"];
   assert.deepEqual(await listWith({ include: ["issuesListForRepo", "issues/cre*"] }), [both, undefined]);
   assert.deepEqual(await listWith({ include: ["issues*"], exclude: ["issuesListForRepo"] }), [[both[1]], undefined]);
-  const hint = "No operation fits issuesDelete, PUT /issues: correct include, exclude and tools, or leave these out";
+  const hint =
+    "No operation matches issuesDelete, PUT /issues: correct or remove these patterns in include, exclude and tools";
   const unfit = { include: ["issues*", "issuesDelete"], exclude: ["PUT /issues"] };
   assert.deepEqual(await listWith(unfit), [both, hint]);
   const many = Array.from({ length: 12 }, (_, index) => `none${index}`);
   const [, short] = await listWith({ include: ["issues*"], exclude: many });
-  assert.equal(short, `No operation fits ${many.slice(0, 10).join(", ")} and 2 more: ${hint.split(": ")[1]}`);
+  assert.equal(short, `No operation matches ${many.slice(0, 10).join(", ")} and 2 more: ${hint.split(": ")[1]}`);
 });
 
 test("a scheme of OAuth is a task for the operator until some credential is set", async () => {
@@ -203,7 +204,7 @@ test("a scheme of OAuth is a task for the operator until some credential is set"
     await connector.tools();
     return connector.status().hint;
   };
-  const hint = "This API takes tokens of OAuth (petstore_auth): fetch one and set it as the header Authorization";
+  const hint = "This API takes OAuth tokens (petstore_auth): fetch one and set it as the header Authorization";
   assert.equal(await hintWith({}), hint);
   assert.equal(await hintWith({ headers: { authorization: "Bearer x" } }), undefined);
   assert.equal(await hintWith({ auth: { petstore_auth: "x" } }), undefined);

@@ -1,10 +1,10 @@
-/** What an operation of a document is, whichever version of OpenAPI described it. Schemas are still the document's. */
+/** One operation of a document of any OpenAPI version. Schemas are still those of the document. */
 
 import type { Json, JsonObject } from "../../domain/index.ts";
 
 export type ParameterPlace = "path" | "query" | "header" | "cookie";
 
-/** How a list or an object becomes text; the words are those of OpenAPI 3, `tabDelimited` is Swagger's. */
+/** How an array or object becomes text. The names are those of OpenAPI 3; `tabDelimited` is Swagger's. */
 export type Style =
   | "simple"
   | "label"
@@ -18,17 +18,17 @@ export type Style =
 export interface Serialization {
   readonly style: Style;
   readonly explode: boolean;
-  /** Characters that mean something in a URL stay as they are, as far as they cannot end the value. */
+  /** Reserved URL characters are not encoded, unless they could end the value. */
   readonly allowReserved: boolean;
 }
 
 export interface Parameter extends Serialization {
-  /** What a program calls it; differs from `name` where two places share one. */
+  /** The name in programs; differs from `name` if two places share one. */
   readonly argument: string;
   readonly name: string;
   readonly place: ParameterPlace;
   readonly isRequired: boolean;
-  /** By its style, or whole: as the text of its JSON, or as text. */
+  /** By its style, as JSON text, or as plain text. */
   readonly format: "style" | "json" | "text";
   readonly description: string;
   readonly schema: Json;
@@ -45,9 +45,9 @@ export interface Body {
   readonly isRequired: boolean;
   readonly description: string;
   readonly schema: Json;
-  /** Of single properties of a form; the others are sent by the rule of their own kind. */
+  /** For single properties of a form; the others follow the default of their kind. */
   readonly encodings: ReadonlyMap<string, Serialization>;
-  /** Properties that are bytes, written as base64 text. */
+  /** Properties with bytes, written as base64. */
   readonly binaries: ReadonlySet<string>;
 }
 
@@ -56,31 +56,31 @@ export type SecurityRequirement = readonly string[];
 
 export interface Operation {
   readonly name: string;
-  /** In capitals. */
+  /** In upper case. */
   readonly method: string;
   /** The template, such as `/pets/{petId}`. */
   readonly path: string;
   readonly description: string;
   readonly parameters: readonly Parameter[];
   readonly body: Body | null;
-  /** What a good answer may be; `null` where one of them is no JSON, or none is described. */
+  /** The successful answers; `null` if one of them is not JSON, or none is described. */
   readonly responses: readonly Json[] | null;
-  /** Alternatives; `undefined` when the document says nothing. */
+  /** Alternatives; `undefined` if the document does not say. */
   readonly security: readonly SecurityRequirement[] | undefined;
 }
 
-/** How a credential travels. */
+/** How a credential is sent. */
 export type SecurityScheme =
   | { readonly kind: "apiKey"; readonly place: ParameterPlace; readonly name: string }
   | { readonly kind: "basic" | "bearer" }
-  /** A token that somebody else has to fetch; it is sent as a bearer token. */
+  /** A token that must be fetched elsewhere; it is sent as a bearer token. */
   | { readonly kind: "token" }
   | { readonly kind: "unsupported" };
 
 export interface ApiDocument {
   readonly root: JsonObject;
   readonly operations: readonly Operation[];
-  /** Where the API is, as the document says it; may be relative to the document. */
+  /** The URL of the API as the document writes it; may be relative to the document. */
   readonly server: string | undefined;
   readonly schemes: ReadonlyMap<string, SecurityScheme>;
 }

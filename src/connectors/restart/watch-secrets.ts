@@ -1,6 +1,6 @@
 /**
- * Restarts an upstream when a secret that it was lent is set anew or removed, whichever process did that. What it was
- * lent is compared with what is stored, again and again, so that no change is missed while the upstream is starting.
+ * Restarts an upstream when a secret that it was lent is changed or removed, by any process. What it was lent is
+ * compared with the vault at every poll, so that no change is missed while the upstream is starting.
  */
 
 import { pollEvery } from "../../timing/index.ts";
@@ -9,20 +9,20 @@ import type { SecretSummary, Vault } from "../../vault/index.ts";
 
 import type { Connector } from "../connector.ts";
 
-/** What one upstream was lent since it was last restarted. */
+/** The secrets that one upstream was lent since its last restart. */
 export interface LoanBook {
   readonly lend: Vault["lend"];
-  /** True when one of these secrets is another one now, is gone, or is there at last. */
+  /** True when one of the lent secrets was changed, removed or set for the first time. */
   hasChanged(secrets: readonly SecretSummary[]): boolean;
   clear(): void;
 }
 
-/** Lends through `vault`, and writes down which setting of each secret it lent first. */
+/** Lends through `vault` and records the version of each secret that it lent first. */
 export function createLoanBook(vault: Pick<Vault, "lend" | "list">): LoanBook {
   const loans = new Map<SecretName, string>();
   return {
     async lend(name, purpose) {
-      // Noted before: a change in between makes one restart too many, and never one too few.
+      // Recorded before lending: a change in between causes one restart too many, never one too few.
       const stamp = toStamp(name, await vault.list());
       if (!loans.has(name)) loans.set(name, stamp);
       return vault.lend(name, purpose);
@@ -39,7 +39,7 @@ function toStamp(name: SecretName, secrets: readonly SecretSummary[]): string {
 
 export interface SecretWatch extends AsyncDisposable {}
 
-/** An upstream with what it was lent. */
+/** An upstream with the secrets that it was lent. */
 export interface BorrowingUpstream {
   readonly connector: Connector;
   readonly loans: LoanBook;
@@ -51,11 +51,11 @@ export interface SecretWatchOptions {
   readonly everyMs: number;
 }
 
-/** Looks until it is disposed of; the first time after `everyMs`. */
+/** Polls until disposed, the first time after `everyMs`. */
 export function watchSecrets({ borrowers, list, everyMs }: SecretWatchOptions): SecretWatch {
   const look = async (): Promise<void> => {
     const secrets = await list();
-    // One that is just starting goes on with what it has; it is restarted at a later look.
+    // An upstream that is connecting keeps its old secrets; a later poll restarts it.
     const due = borrowers.filter(
       ({ connector, loans }) => loans.hasChanged(secrets) && connector.status().state !== "connecting",
     );
@@ -64,7 +64,7 @@ export function watchSecrets({ borrowers, list, everyMs }: SecretWatchOptions): 
   return pollEvery(everyMs, look);
 }
 
-/** Cleared first: from then on the upstream starts with what is stored now. */
+/** Clears the loans first: from then on the upstream starts with the current secrets. */
 async function restart({ connector, loans }: BorrowingUpstream): Promise<void> {
   loans.clear();
   await connector.restart?.();

@@ -1,11 +1,11 @@
-/** Says what an IP address is good for. Pure, and closed: what is not known to be public is not public. */
+/** Classifies IP addresses. Pure, and closed: an address that is not known to be public is not public. */
 
 import { BlockList, isIP } from "node:net";
 
 /**
- * `public` may be reached by whoever may reach its name. `private` needs a grant: loopback and the address ranges of
- * local networks. `special` is everything else (link-local with the metadata services of clouds, multicast, reserved
- * and documentation ranges, and every IPv6 form that carries an IPv4 address inside), for which no name is good enough.
+ * `public` addresses need no grant. `private` ones do: loopback and the ranges of local networks. `special` is
+ * everything else, which no name may lead to: link-local with the metadata services of clouds, multicast, reserved and
+ * documentation ranges, and every IPv6 form that contains an IPv4 address.
  */
 export type AddressKind = "public" | "private" | "special";
 
@@ -32,7 +32,7 @@ const V4_SPECIAL: readonly Subnet[] = [
   ["198.51.100.0", 24],
   ["203.0.113.0", 24],
   ["224.0.0.0", 3],
-  // Services of clouds that sit in ordinary ranges: Azure's host agent, Alibaba's metadata.
+  // Cloud services in ordinary ranges: Azure's host agent, Alibaba's metadata.
   ["168.63.129.16", 32],
   ["100.100.100.200", 32],
 ];
@@ -40,17 +40,17 @@ const V6_PRIVATE: readonly Subnet[] = [
   ["::1", 128],
   ["fc00::", 7],
 ];
-/** Inside the global range, and yet nobody's web server: Teredo, ORCHID, benchmarking, documentation, 6to4. */
+/** In the global range without being public servers: Teredo, ORCHID, benchmarking, documentation, 6to4. */
 const V6_SPECIAL: readonly Subnet[] = [
   ["2001::", 23],
   ["2001:db8::", 32],
   ["2002::", 16],
-  // Given to nobody, by IANA's registry of global unicast addresses: the former 6bone and documentation among them.
+  // Unassigned in IANA's registry of global unicast addresses, including the former 6bone and documentation.
   ["2d00::", 8],
   ["2e00::", 7],
   ["3000::", 4],
   ["2620:4f:8000::", 48],
-  // Metadata of AWS and Google in ranges for local networks.
+  // Metadata services of AWS and Google in ranges for local networks.
   ["fd00:ec2::", 32],
   ["fd20:ce::", 32],
 ];
@@ -61,14 +61,14 @@ const v6Global = toList([["2000::", 3]], "ipv6");
 const v6Private = toList(V6_PRIVATE, "ipv6");
 const v6Special = toList(V6_SPECIAL, "ipv6");
 
-/** For the text of an address as a resolver or a socket gives it; anything else is `special`, a zone id included. */
+/** For an address as a resolver or a socket returns it. Anything else is `special`, including a zone id. */
 export function classifyAddress(address: string): AddressKind {
   const family = address.includes("%") ? 0 : isIP(address);
   if (family === 4) return v4Special.check(address, "ipv4") ? "special" : classifyV4(address);
   return family === 6 && !v6Special.check(address, "ipv6") ? classifyV6(address) : "special";
 }
 
-/** One spelling for each address, so that two of them can be compared; `undefined` for what is none. */
+/** The canonical spelling of an address, for comparisons; `undefined` for anything else. */
 export function toCanonicalAddress(text: string): string | undefined {
   if (text.includes("%") || isIP(text) === 0) return undefined;
   return isIP(text) === 4 ? text : URL.parse(`http://[${text}]/`)?.hostname.slice(1, -1);
@@ -83,7 +83,7 @@ function classifyV6(address: string): AddressKind {
   return v6Global.check(address, "ipv6") && !isIsatap(address) ? "public" : "special";
 }
 
-/** An interface identifier that carries an IPv4 address below any prefix (RFC 5214 §6.1). */
+/** An interface identifier that contains an IPv4 address below any prefix (RFC 5214 §6.1). */
 function isIsatap(address: string): boolean {
   const [head = "", tail] = (toCanonicalAddress(address) ?? "").split("::");
   const [left, right] = [head, tail ?? ""].map((part) => part.split(":").filter(Boolean));

@@ -1,4 +1,7 @@
-/** Connects to a checked address and to nothing else: directly, or through the operator's proxy, which gets no name. */
+/**
+ * Connects to a checked address and to nothing else: directly, or through the operator's proxy, which is never given a
+ * name.
+ */
 
 import type { Socket } from "node:net";
 import { connect as startTls } from "node:tls";
@@ -13,20 +16,22 @@ import { openTunnel } from "./open-tunnel.ts";
 import type { ProxyCredentials } from "./open-tunnel.ts";
 import type { CheckedTarget } from "./resolve-host.ts";
 
-/** For one address with the handshake; the next one is tried after it. */
+/** Time limit for one address including the handshake; then the next one is tried. */
 const CONNECT_MS = 10_000;
 const MAX_ATTEMPTS = 4;
 
-/** How connections are made. */
+/** What connections are made with. */
 export interface ConnectionPowers {
   readonly network: Network;
-  /** An http proxy that speaks CONNECT. Private addresses are reached without it. */
+  /** An HTTP proxy that supports CONNECT. Private addresses are reached without it. */
   readonly proxy?: { readonly resolve: () => Promise<CheckedTarget>; readonly credentials: ProxyCredentials };
-  /** Fires when nothing may be opened any more. */
+  /** Fires when no connection may be opened any more. */
   readonly closing: AbortSignal;
 }
 
-/** The first of the target's addresses that answers. Rejects with the failure of the last one, or with a refusal. */
+/**
+ * Returns a connection to the first address that answers. Rejects with the failure of the last one, or with a refusal.
+ */
 export async function openConnection(target: CheckedTarget, powers: ConnectionPowers): Promise<Socket> {
   let failure: unknown;
   for (const address of target.addresses.slice(0, MAX_ATTEMPTS)) {
@@ -58,7 +63,7 @@ async function reach(
   return openTunnel(socket, authority, { credentials: proxy.credentials, signal });
 }
 
-/** Whatever the system did on the way, the peer must be the address that was checked. */
+/** The peer must be the address that was checked, whatever the system did in between. */
 async function dial(
   network: Network,
   address: string,
@@ -67,10 +72,10 @@ async function dial(
   const { socket, peer }: OpenSocket = await network.connect(address, port, signal);
   if (peer !== undefined && toCanonicalAddress(peer) === address) return socket;
   socket.destroy();
-  throw denied("The connection leads to another address than the checked one", "Check the routing of this machine");
+  throw denied("The connection goes to another address than the checked one", "Check the routing of this machine");
 }
 
-/** The certificate must be for the name of the request, whatever address it was found at. */
+/** The certificate must be for the name in the request, not for the address. */
 function secure(
   socket: Socket,
   { host }: CheckedTarget,

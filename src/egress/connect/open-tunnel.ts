@@ -1,4 +1,4 @@
-/** Asks the operator's proxy for a way to an address, and gives it the operator's credentials if it wants them. */
+/** Asks the operator's proxy for a tunnel to an address, with the operator's credentials if the proxy requires them. */
 
 import { request as requestTunnel } from "node:http";
 import type { Socket } from "node:net";
@@ -7,19 +7,19 @@ import { GloveboxError } from "../../domain/index.ts";
 
 const MAX_PROXY_HEADER_BYTES = 8192;
 
-/** Who the operator is to the proxy. */
+/** The operator's account at the proxy. */
 export interface ProxyAccount {
   readonly user: string;
   readonly password: string;
 }
 
-/** Gives the value of `Proxy-Authorization`, and forgets it when the proxy did not take it. */
+/** Returns the value of `Proxy-Authorization`, and forgets it when the proxy refused it. */
 export interface ProxyCredentials {
   find(): Promise<string | undefined>;
   forget(): void;
 }
 
-/** They are asked for when a proxy is first used, and again after it refused them: they may have been set anew. */
+/** Resolved when a proxy is first used, and again after it refused them: they may have changed. */
 export function createProxyCredentials(resolve?: () => Promise<ProxyAccount>): ProxyCredentials {
   let found: Promise<string> | undefined;
   const ask = async (): Promise<string> => {
@@ -40,7 +40,7 @@ export function createProxyCredentials(resolve?: () => Promise<ProxyAccount>): P
   };
 }
 
-/** The proxy is told an address, so it has nothing to resolve and nothing to be fooled with. */
+/** The proxy is given an address, so it has no name to resolve. */
 export async function openTunnel(
   socket: Socket,
   authority: string,
@@ -65,7 +65,7 @@ interface TunnelRequest {
   readonly signal: AbortSignal;
 }
 
-/** The status of the proxy's answer; 0 for one that speaks before its turn. */
+/** The status of the proxy's answer; 0 if it sent data before its turn. */
 function connectThrough(socket: Socket, { authority, authorization, signal }: TunnelRequest): Promise<number> {
   const answered = Promise.withResolvers<number>();
   const request = requestTunnel({
@@ -77,7 +77,7 @@ function connectThrough(socket: Socket, { authority, authorization, signal }: Tu
     signal,
   });
   request.once("connect", ({ statusCode = 0 }, _tunnel, head: Buffer) => {
-    // Nobody has spoken to the other side yet, so bytes that are here already are the proxy's own.
+    // Nothing was sent to the target yet, so data that is already here comes from the proxy.
     answered.resolve(statusCode === 200 && head.length > 0 ? 0 : statusCode);
   });
   request.once("response", () => answered.resolve(0));
@@ -87,14 +87,14 @@ function connectThrough(socket: Socket, { authority, authorization, signal }: Tu
 }
 
 function closed(cause?: unknown): Error {
-  return Object.assign(new Error("The proxy does not let the connection through", { cause }), { code: "EPROXY" });
+  return Object.assign(new Error("The proxy refused the connection", { cause }), { code: "EPROXY" });
 }
 
-/** Typed, so that no further address is tried with credentials that are wrong for all of them. */
+/** A `GloveboxError`, so that no further address is tried with the wrong credentials. */
 function refused(hadCredentials: boolean): GloveboxError {
   const message = hadCredentials
-    ? "The proxy does not take the user name and password that it got (407)"
-    : "The proxy wants a user name and a password (407)";
+    ? "The proxy refused the user name and password (407)"
+    : "The proxy requires a user name and a password (407)";
   return new GloveboxError("UPSTREAM_UNREACHABLE", message, {
     hint: "Ask the operator to check egress.proxyUser and egress.proxyPassword",
   });

@@ -1,4 +1,4 @@
-/** Keeps connections for the next request to the same host, at the same checked addresses, and for no other. */
+/** Reuses connections for requests to the same host at the same checked addresses, and for no others. */
 
 import { Agent } from "node:http";
 import type { ClientRequestArgs } from "node:http";
@@ -8,17 +8,17 @@ import { openConnection } from "./open-connection.ts";
 import type { ConnectionPowers } from "./open-connection.ts";
 import type { CheckedTarget } from "./resolve-host.ts";
 
-/** Shorter than what servers usually keep, so that a request seldom meets a connection that is being closed. */
+/** Shorter than servers usually wait, so that a request rarely gets a connection that is being closed. */
 const IDLE_MS = 4_000;
 const MAX_IDLE_PER_TARGET = 8;
 const MAX_IDLE = 64;
 
-/** The whole target as one text: what a connection is filed under, and what it is opened from. */
+/** The whole target as one string: the key of a connection, and what it is opened from. */
 export function toTargetKey({ isSecure, host, port, addresses }: CheckedTarget): string {
   return JSON.stringify([isSecure, host, port, addresses]);
 }
 
-/** Requests name their target by its key in the option `host`; the platform never gets a name to look up. */
+/** Requests pass the key of their target in the option `host`, so the platform never resolves a name. */
 export class PinnedAgent extends Agent {
   readonly #powers: ConnectionPowers;
 
@@ -37,22 +37,22 @@ export class PinnedAgent extends Agent {
   ): undefined {
     openConnection(parseTargetKey(options.host ?? ""), this.#powers).then(
       (socket) => callback(null, socket),
-      // The declared type wants a stream beside an error; the platform reads the error first.
+      // The declared type requires a stream beside an error; the platform reads the error first.
       (thrown: unknown) => Reflect.apply(callback, undefined, [thrown]),
     );
     return undefined;
   }
 
-  /** A program that goes through many hosts must not fill the gateway with idle connections. */
+  /** A program that visits many hosts must not fill the gateway with idle connections. */
   override keepSocketAlive(socket: Duplex): boolean {
     const idle = Object.values(this.freeSockets).reduce((sum, sockets) => sum + (sockets?.length ?? 0), 0);
-    // The platform's own answer is no when the server said that it will close soon; its declared type leaves that out.
+    // The platform returns false when the server announced that it will close; the declared type omits that.
     const isKept: unknown = super.keepSocketAlive(socket);
     return idle < MAX_IDLE && isKept === true;
   }
 }
 
-/** Only what `toTargetKey` wrote. */
+/** Reads only what `toTargetKey` wrote. */
 function parseTargetKey(key: string): CheckedTarget {
   const [isSecure, host, port, addresses] = JSON.parse(key) as [boolean, string, number, readonly string[]];
   return { isSecure, host, port, addresses };

@@ -124,13 +124,13 @@ const hint = "Ask the operator to check egress.proxyUser and egress.proxyPasswor
 test("a proxy that asks who is there gets user name and password, and takes none but the right ones", async () => {
   wanted = basic("ada:pä:ss word");
   assert.deepEqual(await tellAs(async () => ({ user: "ada", password: "pä:ss word" })), [200]);
-  const refusal = "The proxy does not take the user name and password that it got (407)";
+  const refusal = "The proxy refused the user name and password (407)";
   assert.deepEqual(await tellAs(async () => ({ user: "ada", password: "wrong-canary" })), [
     "UPSTREAM_UNREACHABLE",
     refusal,
     hint,
   ]);
-  const question = "The proxy wants a user name and a password (407)";
+  const question = "The proxy requires a user name and a password (407)";
   assert.deepEqual(await tellAs(), ["UPSTREAM_UNREACHABLE", question, hint]);
 });
 

@@ -1,4 +1,4 @@
-/** From an admitted name to the addresses that may be connected to: all of them checked, or none of them used. */
+/** From an admitted name to the addresses that may be connected to: all of them are checked, or none is used. */
 
 import { GloveboxError, toPlace } from "../../domain/index.ts";
 import type { HostPort } from "../../domain/index.ts";
@@ -8,25 +8,25 @@ import type { Lane, Network } from "../network.ts";
 import { privateHost } from "../reach.ts";
 import type { AddressRule } from "../reach.ts";
 
-/** More than any honest name has; a longer answer is not worth checking. */
+/** More than any honest name has. */
 const MAX_ANSWERS = 64;
 const RESOLVE_MS = 10_000;
 
-/** Where a request goes. It is resolved once, and whatever is tried again is tried with these addresses. */
+/** The target of a request. It is resolved once; a retry uses the same addresses. */
 export interface CheckedTarget extends HostPort {
   readonly isSecure: boolean;
   /** Canonical, sorted, at least one. */
   readonly addresses: readonly string[];
 }
 
-/** Whom to ask, for whom, and how long. */
+/** The resolver, the kind of caller, and the signal that ends the lookup. */
 export interface Lookup {
   readonly network: Network;
   readonly lane: Lane;
   readonly signal: AbortSignal;
 }
 
-/** Throws `EGRESS_DENIED` when any answer lies where this request may not go. Nobody waits longer than `signal` lets. */
+/** Throws `EGRESS_DENIED` if any answer is an address that this request may not reach. Rejects when `signal` fires. */
 export async function resolveHost(
   url: URL,
   { mayBePrivate, remedy }: AddressRule,
@@ -46,8 +46,8 @@ function isPublic(address: string): boolean {
 }
 
 /**
- * A grant covers an address that the operator wrote, whatever it is, and the ordinary addresses of a granted name:
- * whoever answers for the name must not lead to the metadata service of a cloud.
+ * A grant covers an address that the operator wrote, and the ordinary addresses of a granted name. The owner of a name
+ * must not lead to the metadata service of a cloud.
  */
 function keepGranted(answers: readonly string[], literal: string | undefined): readonly string[] {
   return literal === undefined ? answers.filter((address) => classifyAddress(address) !== "special") : answers;
@@ -80,7 +80,7 @@ function unresolved(name: string, code: string): Error {
 }
 
 function refuseAnswer(): never {
-  throw new GloveboxError("EGRESS_DENIED", "The name has an answer that no honest name has", {
-    hint: "Check the name, and who answers for it",
+  throw new GloveboxError("EGRESS_DENIED", "The name resolves to an invalid or excessive number of addresses", {
+    hint: "Check the name and its DNS records",
   });
 }

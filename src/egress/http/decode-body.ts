@@ -1,4 +1,4 @@
-/** Unpacks a response while it arrives, and ends one that grows past its limit, whatever its headers promised. */
+/** Decompresses a response while it arrives, and ends one that exceeds its limit, whatever its headers declare. */
 
 import type { IncomingMessage } from "node:http";
 import { Transform, pipeline } from "node:stream";
@@ -8,14 +8,14 @@ import { constants, createBrotliDecompress, createGunzip, createInflate, createZ
 
 import { GloveboxError } from "../../domain/index.ts";
 
-/** What RFC 9659 lets a server use; more would be memory that a stranger decides on. */
+/** The maximum of RFC 9659; more would let a server decide how much memory is used. */
 const ZSTD_WINDOW_LOG = 23;
 
 export const ACCEPTED_ENCODINGS = "gzip, deflate, br, zstd";
 
-/** The body as it was meant. Whoever reads it counts: `capBody`, or a reader that keeps all of it. */
+/** The decoded body. The reader must count its bytes: with `capBody`, or by itself. */
 export function decodeBody(response: IncomingMessage, maxBytes: number): Readable {
-  // The declared length is looked at first, which saves reading a body that is honest about being too large.
+  // The declared length first, which saves reading a body that is declared as too large.
   if (Number(response.headers["content-length"] ?? 0) > maxBytes) {
     response.destroy();
     throw tooLarge(maxBytes);
@@ -23,27 +23,24 @@ export function decodeBody(response: IncomingMessage, maxBytes: number): Readabl
   const packed = createDecoder(response);
   if (!packed) return response;
   const { decoder, nothing } = packed;
-  // Packed bytes count too: a body can be packed so that it never unfolds to anything and never ends.
+  // Compressed bytes count too: a body can be made to never decompress to anything and never end.
   const maxPacked = maxBytes + Math.ceil(maxBytes * MAX_PACKING) + PACKING_BYTES;
   const counter = createByteCounter({ maxBytes: maxPacked, shownBytes: maxBytes, nothing });
-  pipeline([response, counter, decoder], () => undefined); // a failure of one reaches the reader through the others
+  pipeline([response, counter, decoder], () => undefined); // an error in one stream reaches the reader through the others
   return decoder;
 }
 
-/** A decoder that takes a body which ends too early for an error, and what it takes for an empty one. */
+/** A decoder that treats a truncated body as an error, and its encoding of an empty body. */
 interface BodyDecoder {
   readonly decoder: Transform;
   readonly nothing: Buffer;
 }
 
-/** What packing may add to bytes that cannot be made smaller. */
+/** What compression may add to incompressible data. */
 const MAX_PACKING = 0.01;
 const PACKING_BYTES = 4096;
 
-/**
- * Ends a body that grows too large. Decoded bytes are counted, so a small compressed body cannot unfold into a large
- * one: the decoder stops at the first piece too many.
- */
+/** Ends a body that grows too large. Counts decoded bytes, so a small compressed body cannot expand without limit. */
 export function capBody(body: Readable, maxBytes: number): Readable {
   const counter = createByteCounter({ maxBytes, shownBytes: maxBytes });
   pipeline([body, counter], () => undefined);
@@ -70,17 +67,17 @@ function createDecoder(response: IncomingMessage): BodyDecoder | undefined {
       };
     default:
       response.destroy();
-      throw new GloveboxError("UPSTREAM_RESULT_INVALID", "The response is encoded in a way that nobody asked for", {
-        hint: `Only one of ${ACCEPTED_ENCODINGS} is decoded`,
+      throw new GloveboxError("UPSTREAM_RESULT_INVALID", "The response has a content encoding that was not requested", {
+        hint: `Supported encodings: ${ACCEPTED_ENCODINGS}`,
       });
   }
 }
 
 interface CounterOptions {
   readonly maxBytes: number;
-  /** What the refusal calls the limit. */
+  /** The limit that the error names. */
   readonly shownBytes: number;
-  /** What goes on in place of a body without a single byte: responses without one often name an encoding all the same. */
+  /** Used in place of an empty body: responses without a body often name an encoding anyway. */
   readonly nothing?: Buffer;
 }
 
@@ -98,7 +95,7 @@ function createByteCounter({ maxBytes, shownBytes, nothing }: CounterOptions): T
   });
 }
 
-/** The one refusal for a body that is too large. */
+/** The error for a body that is too large. */
 export function tooLarge(maxBytes: number): GloveboxError {
   return new GloveboxError("LIMIT_SIZE", `The response is larger than ${maxBytes} bytes`, {
     hint: "Ask for less at a time",

@@ -1,4 +1,4 @@
-/** Which headers may leave, and which of them may follow a redirect to another host. */
+/** Which headers may be sent, and which of them may follow a redirect to another host. */
 
 import { denied } from "../check-url.ts";
 
@@ -13,11 +13,11 @@ const OWN = new Set([
   ..."proxy-authenticate proxy-authorization proxy-connection via".split(" "),
 ]);
 
-/** What says nothing about who asks. Every other header stays behind when a redirect leads to another origin. */
+/** Headers that reveal nothing about the sender. All others are dropped when a redirect leads to another origin. */
 const HARMLESS = new Set(["accept", "accept-language", "user-agent"]);
 const ABOUT_BODY = /^content-/;
 
-/** Reads what a program asks to send. Throws `EGRESS_DENIED` for what could change the framing or the target. */
+/** Reads the headers of a program. Throws `EGRESS_DENIED` for one that could change the framing or the target. */
 export function parseGuestHeaders(pairs: readonly (readonly [string, string])[]): Headers {
   const bytes = pairs.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
   if (pairs.length > MAX_HEADERS || bytes > MAX_HEADER_BYTES) {
@@ -29,20 +29,20 @@ export function parseGuestHeaders(pairs: readonly (readonly [string, string])[])
     refuseOwn(name);
     headers.append(name, value);
   }
-  headers.delete("accept-encoding"); // what comes back is decoded here, so this is decided here
+  headers.delete("accept-encoding"); // responses are decoded here, so the encodings are chosen here
   return headers;
 }
 
-/** What an upstream's client or an adapter asks to send: names that arguments may have chosen are among them. */
+/** Checks the headers of an upstream's client or an adapter. Arguments may have chosen some of their names. */
 export function checkHeaders(headers: Headers): Headers {
-  headers.delete("content-length"); // clients count for themselves; the body is counted here once more
+  headers.delete("content-length"); // set again from the actual body
   for (const name of headers.keys()) refuseOwn(name);
   return headers;
 }
 
-/** With two framings in one request, two readers find two ends, and what lies between becomes a request of its own. */
+/** With two framings in one request, two readers find two ends, and the data in between becomes a second request. */
 function refuseOwn(name: string): void {
-  if (OWN.has(name.toLowerCase())) throw denied(`The header ${name} may not be set`, "Leave it to the gateway");
+  if (OWN.has(name.toLowerCase())) throw denied(`The header ${name} cannot be set`, "Leave it to the gateway");
 }
 
 /** The headers of the next request after a redirect. */

@@ -1,19 +1,19 @@
 /**
  * Content blocks of MCP (2025-11-25 and 2026-07-28): text, image, audio, resource_link, embedded resource. Binary data
- * leaves the value for the attachments and a placeholder stays, so that a program never holds megabytes of base64.
+ * is moved to the attachments and a placeholder is left, so that a program never holds megabytes of base64.
  */
 
 import { GloveboxError, isJsonObject } from "../../../domain/index.ts";
 import type { Attachment, Json, JsonObject } from "../../../domain/index.ts";
 
-/** Where a value stands in the result that it belongs to. */
+/** The position of a value within its result. */
 export type Path = readonly (string | number)[];
 
-/** Takes binary data out of a result and remembers where its placeholder stands. */
+/** Takes binary data out of a result and records the position of its placeholder. */
 export class Attachments {
   readonly #taken: Attachment[] = [];
 
-  /** Data that is not base64 is refused: whoever decodes it later would get something else than the server sent. */
+  /** Refuses data that is not base64: a later decoder would return something else than the server sent. */
   take(kind: Attachment["kind"], data: { readonly base64: string; readonly mimeType: Json | undefined }, path: Path) {
     const { base64 } = data;
     const bytes = measureBase64(base64);
@@ -28,7 +28,7 @@ export class Attachments {
   }
 }
 
-/** One block as a program may see it. A block of an unknown type, or one that lacks a field, refuses the result. */
+/** One block in the form that a program sees. An unknown type or a missing field refuses the whole result. */
 export function parseBlock(raw: Json | undefined, path: Path, attachments: Attachments): JsonObject {
   if (!isJsonObject(raw)) throw invalid("a content block is not an object");
   const { type, text, data, mimeType } = raw;
@@ -40,10 +40,10 @@ export function parseBlock(raw: Json | undefined, path: Path, attachments: Attac
     return { ...raw, resource: parseResource(raw["resource"], [...path, "resource"], attachments) };
   }
   if (type === "resource_link" && typeof raw["uri"] === "string") return raw;
-  throw invalid("a content block has a wrong type or lacks a field");
+  throw invalid("a content block has an unknown type or lacks a field");
 }
 
-/** The contents of one resource: its text as it came, or a placeholder in the place of its blob. */
+/** The contents of one resource: its text as it is, or a placeholder for its blob. */
 export function parseResource(raw: JsonObject, path: Path, attachments: Attachments): JsonObject {
   const { uri, text, blob, mimeType } = raw;
   if (typeof uri !== "string") throw invalid("a resource has no uri");
@@ -57,7 +57,7 @@ export function parseResource(raw: JsonObject, path: Path, attachments: Attachme
 const UNKNOWN_TYPE = "application/octet-stream";
 const MIME_TYPE = /^[\w.+-]{1,100}\/[\w.+-]{1,100}(; ?[\w.+-]{1,50}="?[\w.+-]{1,50}"?)?$/;
 
-/** The type is shown to models, so only what looks like one passes. */
+/** Shown to models, so anything that does not look like a media type is replaced. */
 function toMimeType(raw: Json | undefined): string {
   return typeof raw === "string" && MIME_TYPE.test(raw) ? raw : UNKNOWN_TYPE;
 }
@@ -66,14 +66,14 @@ function toMimeType(raw: Json | undefined): string {
 function measureBase64(text: string): number | undefined {
   if (text.length % 4 !== 0) return undefined;
   const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
-  // A search for the first wrong character needs no backtracking, however long the text is.
+  // A search for the first wrong character needs no backtracking, also for a long string.
   if (/[^A-Za-z0-9+/]/.test(text.slice(0, text.length - padding))) return undefined;
   return (text.length / 4) * 3 - padding;
 }
 
-/** The one shape of a refused result. */
+/** The error for a refused result. */
 export function invalid(why: string): GloveboxError {
-  return new GloveboxError("UPSTREAM_RESULT_INVALID", `The server's answer is not what was asked for: ${why}`, {
-    hint: "The server breaks the protocol; update it or report this to its authors",
+  return new GloveboxError("UPSTREAM_RESULT_INVALID", `The server's answer is invalid: ${why}`, {
+    hint: "The server violates the protocol; update it or report this to its authors",
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Arguments that a tool wants repeated as HTTP headers (MCP 2026-07-28, Streamable HTTP, `x-mcp-header`), so that a
- * proxy in front of the server can route a call without reading its body.
+ * Arguments that a tool repeats as HTTP headers (MCP 2026-07-28, Streamable HTTP, `x-mcp-header`), so that a proxy in
+ * front of the server can route a call without reading its body.
  */
 
 import { isJsonObject } from "../../../domain/index.ts";
@@ -18,8 +18,8 @@ export interface ParamHeader {
 }
 
 /**
- * The marks of a schema, or `undefined` when one is wrong: in a place that is not reached by `properties` alone, with a
- * name that is no token or is used twice, or at a type that has no header form. Such a tool must not be offered.
+ * The marks of a schema, or `undefined` if one is invalid: below anything but `properties`, with a name that is not a
+ * token or is used twice, or on a type that cannot be a header. Such a tool must not be offered.
  */
 export function findParamHeaders(schema: JsonSchema): readonly ParamHeader[] | undefined {
   const found: ParamHeader[] = [];
@@ -44,7 +44,7 @@ function visit(schema: JsonObject, path: readonly string[], found: ParamHeader[]
   );
 }
 
-/** Anywhere but on the way of `properties` a mark is wrong; texts that only mention it, in an enum say, are no marks. */
+/** A mark anywhere but below `properties` is invalid. Values that only mention it, such as in an enum, do not count. */
 function hasMarkInside(schema: JsonObject): boolean {
   const open: Json[] = Object.entries(schema)
     .filter(([key]) => !DATA_KEYWORDS.has(key))
@@ -59,7 +59,7 @@ function hasMarkInside(schema: JsonObject): boolean {
 
 const DATA_KEYWORDS: ReadonlySet<string> = new Set([MARK, "enum", "const", "default", "examples"]);
 
-/** An argument that is absent, null or no plain value has no header. */
+/** An argument that is absent, null or not a plain value gets no header. */
 export function toParamHeaders(found: readonly ParamHeader[], args: JsonObject): Readonly<Record<string, string>> {
   const entries = found.flatMap(({ path, name }) => {
     const text = toText(valueAt(args, path));
@@ -80,7 +80,7 @@ function toText(value: Json | undefined): string | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) ? String(value) : undefined;
 }
 
-/** What a header cannot carry as it is goes as base64 between marks; so does what looks like such a form. */
+/** What a header cannot carry is sent as base64 between marks; so is a value that looks like this form. */
 function encode(text: string): string {
   const isPlain = /^[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?$/.test(text) && !/^=\?base64\?.*\?=$/.test(text);
   return isPlain ? text : `=?base64?${Buffer.from(text, "utf8").toString("base64")}?=`;

@@ -114,7 +114,7 @@ test("an error result throws the text of its blocks, cleaned and capped", () => 
 test("an error result without a text says so, and one that is marked as no error is a value", () => {
   assert.deepEqual(refused({ isError: true, content: [] }), [
     "UPSTREAM_FAILED",
-    "The tool reported an error without a text",
+    "The tool reported an error without a message",
   ]);
   assert.equal(convert({ isError: false, content: [text("fine")] }), "fine");
 });

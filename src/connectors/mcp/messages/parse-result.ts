@@ -20,9 +20,9 @@ import { Attachments, invalid, parseBlock } from "./content.ts";
 const MAX_ERROR_BYTES = 2048;
 
 /**
- * A result with `isError` throws `UPSTREAM_FAILED` with the text of its blocks, because a program should meet a failed
- * call as an exception. A result that is none by the protocol throws `UPSTREAM_RESULT_INVALID`. Binary blocks beside
- * structured content are dropped: the value has no place for them.
+ * Throws `UPSTREAM_FAILED` with the text of the blocks for a result with `isError`, so that a program gets an
+ * exception. Throws `UPSTREAM_RESULT_INVALID` for a result that violates the protocol. Drops binary blocks beside
+ * structured content: the value has no place for them.
  */
 export function parseResult(rawResult: unknown, clean: TextCleaner): RemoteResult {
   if (!isJsonObject(rawResult)) throw invalid("it is not an object");
@@ -51,7 +51,7 @@ function textOf({ type, text }: JsonObject): string | undefined {
   return type === "text" && typeof text === "string" ? text : undefined;
 }
 
-/** Only objects and arrays: a text such as `42` or `true` stays the string that the tool wrote. */
+/** Only objects and arrays: a text such as `42` or `true` stays a string. */
 function parseJsonText(text: string): Json | undefined {
   if (!/^\s*[{[]/.test(text)) return undefined;
   try {
@@ -63,7 +63,7 @@ function parseJsonText(text: string): Json | undefined {
 
 function toErrorText(blocks: readonly JsonObject[], clean: TextCleaner): string {
   const text = blocks.flatMap((block) => textOf(block) ?? []).join("\n");
-  return toShownText(text, clean, MAX_ERROR_BYTES).trim() || "The tool reported an error without a text";
+  return toShownText(text, clean, MAX_ERROR_BYTES).trim() || "The tool reported an error without a message";
 }
 
 function parseBlocks(rawContent: Json, attachments: Attachments): readonly JsonObject[] {

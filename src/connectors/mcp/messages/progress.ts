@@ -1,4 +1,4 @@
-/** What a server says about how far a call has come, made harmless: cleaned, capped, and not too often. */
+/** Progress notifications of a server: cleaned, cut and limited in rate. */
 
 import type { CallProgress, Instant } from "../../../domain/index.ts";
 
@@ -8,7 +8,7 @@ import type { TextCleaner } from "../../shown-text.ts";
 const PAUSE_MS = 100;
 const MAX_MESSAGE_BYTES = 500;
 
-/** What `notifications/progress` carries, none of it checked. */
+/** The unchecked fields of `notifications/progress`. */
 export interface RawProgress {
   readonly progress?: unknown;
   readonly total?: unknown;
@@ -20,7 +20,7 @@ export interface ProgressOptions {
   readonly clean: TextCleaner;
 }
 
-/** At most ten a second get through; the others are dropped before their text is looked at. */
+/** Passes at most ten a second; the others are dropped before their text is read. */
 export function createProgressGate(
   listener: (progress: CallProgress) => void,
   { now, clean }: ProgressOptions,

@@ -1,10 +1,13 @@
-/** The tools that a connector makes from a server's resources and prompts, as any reader of definitions sees them. */
+/**
+ * The definitions of the tools that a connector makes from a server's resources and prompts. They are pinned: another
+ * wording would withhold accepted tools.
+ */
 
 import type { JsonObject, JsonSchema } from "../../../domain/index.ts";
 
 import type { RemoteTool } from "../../connector.ts";
 
-/** Named like the methods of the protocol that they stand for. */
+/** Named after the protocol methods that they call. */
 export type SyntheticName = "resources/list" | "resources/read" | "prompts/list" | "prompts/get";
 
 const TEXT: JsonObject = { type: "string" };
@@ -25,12 +28,12 @@ const PLACEHOLDER = object({ type: { const: "blob" }, mimeType: TEXT, bytes: { t
   "bytes",
 ]);
 
-/** Read-only by the protocol: none of these methods is meant to change anything. */
+/** Read-only by the protocol: none of these methods changes anything. */
 function define(name: SyntheticName, description: string, schemas: Pick<RemoteTool, "input" | "output">): RemoteTool {
   return { name, description, ...schemas, annotations: { readOnly: true }, synthetic: true };
 }
 
-/** Of a server that offers resources. */
+/** For a server that offers resources. */
 export const RESOURCE_TOOLS: readonly RemoteTool[] = [
   define(
     "resources/list",
@@ -62,7 +65,7 @@ export const RESOURCE_TOOLS: readonly RemoteTool[] = [
   ),
 ];
 
-/** Of a server that offers prompts. */
+/** For a server that offers prompts. */
 export const PROMPT_TOOLS: readonly RemoteTool[] = [
   define("prompts/list", "Lists the prompts that this server offers, with the arguments that each takes.", {
     input: NOTHING,

@@ -1,6 +1,6 @@
 /**
- * Resources and prompts of a server as tools: policy, pins, audit and types then treat them like any other, and a
- * program writes `server.resourcesRead({ uri })`. Answers are reduced to what their output schemas declare.
+ * Resources and prompts of a server as tools, so that policy, pins, ledger and types treat them like any other. A
+ * program writes `server.resourcesRead({ uri })`. Answers are reduced to what the output schemas declare.
  */
 
 import { isJsonObject } from "../../../domain/index.ts";
@@ -11,16 +11,16 @@ import { Attachments, invalid, parseBlock, parseResource } from "./content.ts";
 import { invalidList, listPages } from "./list-pages.ts";
 import { PROMPT_TOOLS, RESOURCE_TOOLS } from "./synthetic-definitions.ts";
 
-/** Sends one request and resolves with whatever the server sent as its result. */
+/** Sends one request and resolves with the result as the server sent it. */
 export type SendRequest = (method: string, params: JsonObject) => Promise<unknown>;
 
-/** What a server says that it offers beside tools. */
+/** What a server offers besides tools. */
 export interface Offers {
   readonly resources: boolean;
   readonly prompts: boolean;
 }
 
-/** The tools to add. A real tool whose name would read the same in a program keeps that name for itself. */
+/** The tools to add. A real tool whose name would be the same in a program takes precedence. */
 export function defineSynthetic(offers: Offers, tools: readonly RemoteTool[]): readonly RemoteTool[] {
   const taken = new Set(tools.map(({ name }) => toPlainName(name)));
   const offered = [...(offers.resources ? RESOURCE_TOOLS : []), ...(offers.prompts ? PROMPT_TOOLS : [])];
@@ -31,7 +31,7 @@ function toPlainName(name: string): string {
   return name.replaceAll(/[^a-z0-9]/gi, "").toLowerCase();
 }
 
-/** Answers a call of one of these tools. The arguments are the caller's own: the server checks them. */
+/** Answers a call of one of these tools. The server checks the arguments. */
 export async function callSynthetic(name: string, args: JsonObject, ask: SendRequest): Promise<RemoteResult> {
   const attachments = new Attachments();
   const value = await answer(name, args, { ask, attachments });
@@ -62,7 +62,7 @@ function toPager(ask: SendRequest, method: string): (params: JsonObject) => Prom
   return (params) => ask(method, params);
 }
 
-/** A server without templates may not know the method; that is no reason to hide its resources. */
+/** A server without templates may not know the method. Its resources are listed in any case. */
 async function listResources(ask: SendRequest): Promise<JsonObject> {
   const resources = await listPages("resources", toPager(ask, "resources/list"));
   const templates = await listPages("resourceTemplates", toPager(ask, "resources/templates/list")).catch(() => []);
@@ -82,7 +82,7 @@ function parsePrompt(raw: Json): JsonObject {
   return { ...prompt, arguments: parsed };
 }
 
-/** Required fields are texts; an optional field of another type is left out. */
+/** Required fields are strings; an optional field of another type is dropped. */
 function pick(raw: Json, required: readonly string[], optional: Readonly<Record<string, string>>): JsonObject {
   if (!isJsonObject(raw) || required.some((key) => typeof raw[key] !== "string")) {
     throw invalidList("resources or prompts", `an entry lacks ${required.join(" or ")}`);
@@ -93,7 +93,7 @@ function pick(raw: Json, required: readonly string[], optional: Readonly<Record<
 
 function parseContents(raw: unknown, attachments: Attachments): JsonObject {
   const contents = isJsonObject(raw) ? raw["contents"] : undefined;
-  if (!Array.isArray(contents)) throw invalid("there are no contents in it");
+  if (!Array.isArray(contents)) throw invalid("it has no contents");
   return {
     contents: contents.map((item: Json, index) => {
       if (!isJsonObject(item)) throw invalid("a resource is not an object");
@@ -113,7 +113,7 @@ function toPromptParams(args: JsonObject): JsonObject {
 }
 
 function parsePromptMessages(raw: unknown, attachments: Attachments): JsonObject {
-  if (!isJsonObject(raw) || !Array.isArray(raw["messages"])) throw invalid("there are no messages in it");
+  if (!isJsonObject(raw) || !Array.isArray(raw["messages"])) throw invalid("it has no messages");
   const { description } = raw;
   const messages = raw["messages"].map((message: Json, index) => {
     if (!isJsonObject(message) || typeof message["role"] !== "string") throw invalid("a message has no role");

@@ -1,4 +1,4 @@
-/** Puts the token on each request to an upstream, on the host and at the last moment, and reads its refusals. */
+/** Adds the token to each request to an upstream, on the host, and handles its refusals. */
 
 import { extractWWWAuthenticateParams } from "@modelcontextprotocol/client";
 
@@ -10,13 +10,13 @@ import type { Secret } from "../../../vault/index.ts";
 import type { TokenSource } from "../../settings.ts";
 import { LoginNeeded } from "../../upstream-error.ts";
 
-/** A token in a shell command must be harmless, so anything else is left out of it. */
+/** Scopes are shown in a shell command, so only harmless ones are. */
 const PLAIN_SCOPE = /^[A-Za-z0-9_.:/-]{1,128}$/;
 const MAX_SCOPES = 20;
 
 /**
- * `fetch` is bound to the upstream's own origin, so the token goes nowhere else. A refused request is repeated once
- * with a renewed token: a server that answers 401 has not acted on it.
+ * `fetch` is bound to the upstream's own origin, so the token is sent nowhere else. Repeats a refused request once with
+ * a renewed token: a server that answers 401 has not acted on it.
  */
 export function authorizeFetch(id: ConnectorId, fetch: FetchLike, source: TokenSource): FetchLike {
   return async (url, init) => {
@@ -48,7 +48,7 @@ async function checkScope(id: ConnectorId, response: Response): Promise<Response
   throw scopesMissing(id, scope);
 }
 
-/** Of a call that the login does not cover; the connection itself is good. */
+/** The login does not cover this call; the connection itself works. */
 function scopesMissing(id: ConnectorId, rawScope: string | undefined): GloveboxError {
   const scopes = (rawScope ?? "")
     .split(" ")

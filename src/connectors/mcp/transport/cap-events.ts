@@ -1,4 +1,4 @@
-/** Bounds an event stream that stays open: its events one by one, because the stream as a whole has no end. */
+/** Limits the events of a stream one by one, because a stream that stays open has no total size. */
 
 import { GloveboxError } from "../../../domain/index.ts";
 import type { FetchLike } from "../../../egress/index.ts";
@@ -6,7 +6,7 @@ import type { FetchLike } from "../../../egress/index.ts";
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
-/** A GET opens a stream whose events are bounded one by one; every other response is bounded as a whole. */
+/** Limits each event of a GET, which opens a stream, and every other response as a whole. */
 export function capStreams(whole: FetchLike, endless: FetchLike, maxBytes: number): FetchLike {
   return async (url, init) => {
     if ((init?.method ?? "GET").toUpperCase() !== "GET") return whole(url, init);
@@ -17,12 +17,12 @@ export function capStreams(whole: FetchLike, endless: FetchLike, maxBytes: numbe
   };
 }
 
-/** Counts from one blank line to the next, which is what ends an event (HTML, section 9.2.5). */
+/** Counts from one blank line to the next, which ends an event (HTML, section 9.2.5). */
 function createEventCounter(maxBytes: number): TransformStream<Uint8Array, Uint8Array> {
   let eventBytes = 0;
   let lineBytes = 0;
 
-  /** True when the event has grown too large by this piece of one line. */
+  /** True when this part of a line makes the event too large. */
   function count(line: Uint8Array, isWhole: boolean): boolean {
     eventBytes += line.length + 1;
     lineBytes += line.at(-1) === RETURN ? line.length - 1 : line.length;

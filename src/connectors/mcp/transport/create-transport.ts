@@ -1,4 +1,4 @@
-/** Chooses and furnishes the transport for an upstream's settings. Nothing is started or sent yet. */
+/** Creates the transport for an upstream's settings. Starts and sends nothing. */
 
 import { GloveboxError } from "../../../domain/index.ts";
 import type { ChildKeeper, ConnectorId, FamilyWatch, Instant } from "../../../domain/index.ts";
@@ -19,10 +19,10 @@ import type { ServerTransport } from "./server-transport.ts";
 export interface TransportOptions {
   readonly id: ConnectorId;
   readonly settings: ConnectionSettings;
-  /** The gateway's environment, of which a child server gets five variables. */
+  /** The gateway's environment; a child server gets five of its variables. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly keeper: ChildKeeper;
-  /** Without it, what left the process group of a child server outlives it. */
+  /** Without it, processes that left the group of a child server outlive it. */
   readonly watchFamily?: (pid: number) => FamilyWatch;
   readonly egress: Egress;
   readonly now: () => Instant;
@@ -30,7 +30,7 @@ export interface TransportOptions {
   readonly clean: TextCleaner;
 }
 
-/** Asks for the secrets now, so that a value changed since the last start is used. */
+/** Resolves the secrets now, so that a value changed since the last start is used. */
 export async function createTransport(options: TransportOptions): Promise<ServerTransport> {
   const { settings } = options;
   switch (settings.kind) {
@@ -60,14 +60,14 @@ async function createHttpTransport(settings: HttpSettings, { id, egress }: Trans
     });
   }
   const { messageBytes = DEFAULT_MESSAGE_BYTES, network = PLAIN_NETWORK } = settings;
-  // The operator wrote this address, which makes it good also in a private network.
+  // The operator configured this address, so it may be in a private network.
   const reach = { mayBePrivate: true, policies: listPolicies(network) };
   const whole = egress.fetchFrom(url.origin, { maxBytes: messageBytes, ...reach });
   const endless = egress.fetchFrom(url.origin, { maxBytes: Number.POSITIVE_INFINITY, ...reach });
   const plain = capStreams(whole, endless, messageBytes);
   const headers = await settings.resolveHeaders();
   const { tokens } = settings;
-  tokens?.forget(); // a login or logout since the last connect counts now
+  tokens?.forget(); // applies a login or logout since the last connect
   const fetch = tokens && !new Headers(headers).has("authorization") ? authorizeFetch(id, plain, tokens) : plain;
   const options = { url, fetch, headers };
   return settings.kind === "sse" ? new SseTransport(options) : new HttpTransport(options);

@@ -1,14 +1,14 @@
-/** Ends a child server and everything that it started, politely first. */
+/** Ends a child server and everything that it started, gracefully first. */
 
 import type { ChildProcess } from "node:child_process";
 import { settlesWithin } from "../../../timing/index.ts";
 
-/** How long a server has to leave by itself after its input ended, and again after SIGTERM. */
+/** How long a server may take to exit after its input ended, and again after SIGTERM. */
 const PATIENCE_MS = 500;
 
 /**
- * Closes its input, then asks the whole group to end, then kills it. Resolves when the child has exited. `look` is
- * called before each step, while it can still be seen what the child started.
+ * Closes its input, then sends SIGTERM to the whole group, then SIGKILL. Resolves when the child has exited. Calls
+ * `look` before each step, while the processes that the child started can still be found.
  */
 export async function endChild(child: ChildProcess, look: () => void): Promise<void> {
   if (hasExited(child)) return;
@@ -25,20 +25,20 @@ export async function endChild(child: ChildProcess, look: () => void): Promise<v
 }
 
 /**
- * Signals the group whose leader the child is or was. Members that the leader left behind keep the group's number
- * taken, so a number that still answers is still ours.
+ * Signals the group that the child leads or led. Processes that it left behind keep the group's number in use, so a
+ * number that still exists is still ours.
  */
 export function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   if (child.pid === undefined) return;
   try {
     process.kill(-child.pid, signal);
   } catch {
-    // No such group: everyone has left. Where there are no groups, the child alone is signalled.
+    // There is no such group: all of it has exited. Without process groups, only the child gets the signal.
     child.kill(signal);
   }
 }
 
-/** Unlike `once` of `node:events` it never rejects: an `error` of the child must not look like its end. */
+/** Never rejects, unlike `once` of `node:events`: an `error` of the child must not look like its exit. */
 export function untilEvent(child: ChildProcess, event: "exit" | "close"): Promise<void> {
   return new Promise((resolve) => child.once(event, () => resolve()));
 }

@@ -1,6 +1,6 @@
 /**
- * The Streamable HTTP transport of the SDK with two repairs: a response stream that ends without an answer fails its
- * call instead of leaving it waiting, and a cancelled call also gives up its stream.
+ * The Streamable HTTP transport of the SDK with two fixes: a response stream that ends without an answer fails its
+ * call, and a cancelled call also closes its stream.
  */
 
 import { StreamableHTTPClientTransport, isJSONRPCNotification, isJSONRPCRequest } from "@modelcontextprotocol/client";
@@ -11,26 +11,26 @@ import type { FetchLike } from "../../../egress/index.ts";
 
 import type { ServerTransport } from "./server-transport.ts";
 
-/** How long closing waits for the server to forget the session. */
+/** How long closing waits for the server to delete the session. */
 const FAREWELL_MS = 500;
-/** In the range that JSON-RPC leaves to implementations; `to-error.ts` knows it. */
+/** In the range that JSON-RPC reserves for implementations; `to-error.ts` maps it. */
 export const STREAM_ENDED = -32_099;
 
 export interface HttpTransportOptions {
   readonly url: URL;
-  /** Already bound to the upstream's own origin. */
+  /** Bound to the upstream's own origin. */
   readonly fetch: FetchLike;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 type MessageId = string | number;
 
-/** Sends each message as a request of its own; there is no process and no output to show. */
+/** Sends each message as one request. Without a process, there is no output to show. */
 export class HttpTransport implements ServerTransport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: ((message: JSONRPCMessage) => void) | undefined;
-  /** Tells the client of 2026-07-28 to cancel a request by closing its stream, and that headers are carried. */
+  /** Makes the 2026-07-28 client cancel a request by closing its stream, and send headers. */
   readonly hasPerRequestStream = true;
 
   readonly #inner: StreamableHTTPClientTransport;
@@ -58,7 +58,7 @@ export class HttpTransport implements ServerTransport {
     return this.#inner.start();
   }
 
-  /** The 2025 protocol cancels by a notification; what that means for the stream is decided here. */
+  /** The 2025 protocol cancels by a notification; its stream is closed here. */
   async send(message: JSONRPCMessage, options: TransportSendOptions = {}): Promise<void> {
     if (isJSONRPCRequest(message)) return this.#ask(message, message.id, options);
     await this.#inner.send(message);
@@ -68,7 +68,7 @@ export class HttpTransport implements ServerTransport {
     this.#open.delete(cancelled);
   }
 
-  /** Once is enough: the end is announced to an owner who may well answer by closing. */
+  /** Runs once: the owner may call it again when it is notified of the end. */
   close(): Promise<void> {
     this.#closing ??= this.#sayGoodbye();
     return this.#closing;
@@ -105,7 +105,7 @@ export class HttpTransport implements ServerTransport {
     this.onmessage?.(message);
   }
 
-  /** The server closed the stream. If the answer had come, the entry would be gone. */
+  /** The server closed the stream. If the answer had come, the entry would have been removed. */
   #giveUp(id: MessageId): void {
     if (!this.#open.delete(id)) return;
     const error = { code: STREAM_ENDED, message: "The response ended before the answer came" };

@@ -1,19 +1,19 @@
-/** Cuts a byte stream into lines without ever holding more than the permitted length of one. */
+/** Splits a byte stream into lines and never holds more than the maximum length of one. */
 
 const NEWLINE = 0x0a;
 
 export interface LineSplitter {
-  /** Returns the lines that this chunk completes. After an overflow there are none any more. */
+  /** Returns the lines that this chunk completes. Returns none after an overflow. */
   push(chunk: Buffer): readonly string[];
-  /** What came after the last newline. */
+  /** The bytes after the last newline. */
   rest(): string;
-  /** True once a line was longer than allowed; the stream cannot be trusted to be in step again. */
+  /** True once a line was too long; the stream cannot be parsed any further. */
   isOverflown(): boolean;
 }
 
 /**
- * Counts before it joins: pieces are kept as they came and glued once, when their newline arrives, so an endless
- * line costs `maxBytes` and no more, and a long one is not copied again with every chunk.
+ * Keeps the pieces of a line and joins them once, at the newline. So an endless line costs at most `maxBytes`, and a
+ * long one is not copied with every chunk.
  */
 export function createLineSplitter(maxBytes: number): LineSplitter {
   let pieces: Buffer[] = [];

@@ -1,20 +1,20 @@
 /**
- * Decides which lines of a child server are worth reading. A notification is the one kind of message that a server may
- * send without being asked, so a flood of them must cost next to nothing: those over the budget are not even parsed.
+ * Decides which lines of a child server are parsed. Notifications are the only messages that a server may send
+ * unrequested, so a flood of them must cost little: those over the budget are dropped unparsed.
  */
 
 import type { Instant } from "../../../domain/index.ts";
 
 const WINDOW_MS = 100;
-/** Per window: a thousand per second, above any honest server. */
+/** Per window: a thousand per second, more than any honest server sends. */
 const NOTICES = 100;
-/** Kept apart, so that a flood of progress does not hide that the tools are others now. */
+/** A separate budget, so that a flood of progress does not hide a change of tools. */
 const CHANGES = 10;
 
-/** True for a line that is to be read. */
+/** True for a line that should be parsed. */
 export type AdmitLine = (line: string) => boolean;
 
-/** Whatever may be an answer or a request has an `id` and always passes. */
+/** Answers and requests have an `id` and always pass. */
 export function createNoticeBudget(now: () => Instant): AdmitLine {
   let windowEnd = Number.NEGATIVE_INFINITY;
   let notices = 0;

@@ -1,7 +1,7 @@
 /**
- * The HTTP+SSE transport of 2024-11-05: one stream brings every answer, each message goes out as a request of its own.
- * The SDK would open a lost stream again by itself; that is a new session which nobody has shaken hands with, so here
- * the end of the stream is the end of the connection.
+ * The HTTP+SSE transport of 2024-11-05: one stream carries every answer, and each message is a separate request. The
+ * SDK would reopen a lost stream by itself, which is a new session without a handshake. So the end of the stream ends
+ * the connection here.
  */
 
 import { SSEClientTransport, SdkErrorCode, SdkHttpError } from "@modelcontextprotocol/client";
@@ -20,7 +20,7 @@ const STREAM_LOST: UpstreamFailure = {
   hint: "Call again to reconnect",
 };
 
-/** Nothing is requested before `start()`, which resolves when the server has named the address for messages. */
+/** Sends nothing before `start()`, which resolves when the server has named the address for messages. */
 export class SseTransport implements ServerTransport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
@@ -29,7 +29,7 @@ export class SseTransport implements ServerTransport {
   readonly #inner: SSEClientTransport;
   #hasStream = false;
   #isClosed = false;
-  /** Why there is no stream: the event source hides it behind an error of its own. */
+  /** Why the stream could not be opened: the event source hides it behind another error. */
   #startError: unknown;
   #failure: UpstreamFailure | undefined;
 
@@ -72,7 +72,7 @@ export class SseTransport implements ServerTransport {
   #watch(fetch: FetchLike): FetchLike {
     return async (url, init) => {
       if ((init?.method ?? "GET").toUpperCase() !== "GET") return checkStatus(await fetch(url, init));
-      if (this.#hasStream) throw new Error("The stream is not opened a second time");
+      if (this.#hasStream) throw new Error("The stream is opened only once");
       this.#hasStream = true;
       try {
         return this.#watchStream(checkStatus(await fetch(url, init)));
@@ -86,7 +86,7 @@ export class SseTransport implements ServerTransport {
   #watchStream(response: Response): Response {
     const { body, headers, status, statusText } = response;
     const watched = new TransformStream<Uint8Array, Uint8Array>();
-    // Rejects for a stream that breaks off, an event that is too large, or a reader that has closed.
+    // Rejects if the stream breaks, an event is too large or the reader is closed.
     const ended = body?.pipeTo(watched.writable) ?? Promise.resolve();
     void ended.then(
       () => this.#end(undefined),

@@ -1,4 +1,4 @@
-/** The last words of a child server, for the person who has to find out why it does not work. */
+/** The last output of a child server, for the operator who has to find out why it fails. */
 
 import { toShownText } from "../../shown-text.ts";
 import type { TextCleaner } from "../../shown-text.ts";
@@ -7,7 +7,7 @@ import type { LineSplitter } from "./line-splitter.ts";
 
 const MAX_LINES = 100;
 const MAX_LINE_BYTES = 500;
-/** Longer than shown, so that an ordinary long line is cut and not lost. */
+/** Longer than a shown line, so that an ordinary long line is cut and not dropped. */
 const MAX_RAW_LINE_BYTES = 64 * 1024;
 
 export interface StderrTail {
@@ -17,8 +17,8 @@ export interface StderrTail {
 }
 
 /**
- * Empty lines are left out; an unfinished last line counts, because a crash often leaves one.
- * A line of more than 64 KiB is dropped together with the rest of its chunk.
+ * Skips empty lines. Includes an unfinished last line, because a crash often leaves one. Drops a line of more than 64
+ * KiB together with the rest of its chunk.
  */
 export function createStderrTail(clean: TextCleaner): StderrTail {
   const kept: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * The stdio transport: one child process in a group of its own, one JSON message per line.
- * The child is hostile until proven otherwise: what it sends is capped before it is joined and checked before it is used.
+ * The stdio transport: one child process in its own process group, one JSON message per line. The child is untrusted:
+ * what it sends is limited in size before it is joined, and checked before it is used.
  */
 
 import { spawn } from "node:child_process";
@@ -26,11 +26,11 @@ import { OUTPUT_CLOSED, describeExit, describeOversize, describeSpawnError } fro
 import type { Garbage, ServerTransport } from "./server-transport.ts";
 
 const EVIDENCE_BYTES = 200;
-/** How often the family of a server that speaks is looked at. */
+/** How often the processes that a server started are listed. */
 const LOOK_MS = 5000;
-/** After the child has exited: for output that is still in the pipe, or a pipe that a stranger inherited. */
+/** After the child has exited: for output that is still in the pipe, or for a pipe that another process inherited. */
 const DRAIN_MS = 200;
-/** After a broken pipe: for the exit that most likely caused it, on a machine that is busy. */
+/** After a broken pipe: for the exit that most likely caused it, also on a busy machine. */
 const EXIT_MS = 2_000;
 
 export interface StdioTransportOptions {
@@ -40,7 +40,7 @@ export interface StdioTransportOptions {
   readonly cwd?: string;
   readonly messageBytes: number;
   readonly keeper: ChildKeeper;
-  /** Without it, what left the child's process group outlives the child. */
+  /** Without it, processes that left the child's group outlive the child. */
   readonly watchFamily?: (pid: number) => FamilyWatch;
   readonly clean: TextCleaner;
   readonly now: () => Instant;
@@ -48,7 +48,7 @@ export interface StdioTransportOptions {
 
 type PipedChild = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** Nothing is started before `start()`; after `close()`, or the child's own end, it cannot be started again. */
+/** Starts nothing before `start()`. After `close()` or the child's exit it cannot be started again. */
 export class StdioTransport implements ServerTransport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
@@ -70,7 +70,7 @@ export class StdioTransport implements ServerTransport {
     this.#admit = createNoticeBudget(options.now);
   }
 
-  /** Beside `stderr` the mark by which the SDK knows a pipe, where silence means an old server and not an outage. */
+  /** The SDK recognizes a pipe by this and `stderr`. On a pipe, no answer means an old server, not an outage. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
@@ -87,9 +87,9 @@ export class StdioTransport implements ServerTransport {
     return this.#garbage;
   }
 
-  /** No shell: command and arguments reach the system exactly as configured. */
+  /** No shell: command and arguments are passed to the system exactly as configured. */
   async start(): Promise<void> {
-    if (this.#child) throw new TypeError("This transport was started before");
+    if (this.#child) throw new TypeError("This transport was already started");
     const { command, args, env, cwd } = this.#options;
     const child = spawn(command, args, {
       detached: true,
@@ -118,7 +118,7 @@ export class StdioTransport implements ServerTransport {
       stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()));
     });
     await written.catch(async (error: unknown) => {
-      // A broken pipe is how a dying child looks from here; its exit code says more and comes a moment later.
+      // A dying child first shows as a broken pipe. Its exit code explains more and comes a moment later.
       await settlesWithin(this.#ended, EXIT_MS);
       throw error;
     });
@@ -130,7 +130,7 @@ export class StdioTransport implements ServerTransport {
     await this.#ended;
   }
 
-  /** Wires up the streams; resolves when the child, its group and its pipes are gone and `onclose` was told. */
+  /** Connects the streams. Resolves when the child, its group and its pipes are gone and `onclose` was called. */
   async #watch(child: PipedChild): Promise<void> {
     child.on("error", (error) => this.onerror?.(error));
     child.stdin.on("error", (error) => this.onerror?.(error));
@@ -152,7 +152,7 @@ export class StdioTransport implements ServerTransport {
     this.onclose?.();
   }
 
-  /** A child that lives on without an output can never answer; one that is just exiting is left to do so. */
+  /** A child without an output can never answer; one that is exiting is given time to do so. */
   async #endMute(child: PipedChild): Promise<void> {
     if (await settlesWithin(this.#ended, DRAIN_MS)) return;
     this.#failure ??= OUTPUT_CLOSED;
@@ -176,7 +176,7 @@ export class StdioTransport implements ServerTransport {
     else if (line.trim() !== "") this.#note(line);
   }
 
-  /** Once the server has crashed it is too late to see what it started, so that is looked at while it speaks. */
+  /** After a crash it is too late to find what the server started, so its processes are listed while it runs. */
   #lookAround(): void {
     const now = this.#options.now();
     if (!this.#family || now < this.#nextLookAt) return;
@@ -184,13 +184,13 @@ export class StdioTransport implements ServerTransport {
     this.#family.look();
   }
 
-  /** A stray line is a nuisance, not an attack: it is counted, the first is kept as evidence, the connection lives. */
+  /** A line that is not a message does not end the connection: it is counted, and the first one is kept as evidence. */
   #note(line: string): void {
     const first = this.#garbage?.first ?? toShownText(line.trim(), this.#options.clean, EVIDENCE_BYTES);
     this.#garbage = { count: (this.#garbage?.count ?? 0) + 1, first };
   }
 
-  /** Whose answer the oversized line was is not known without reading it, so the whole connection ends. */
+  /** Without parsing it, nothing tells whose answer the oversized line is, so the whole connection ends. */
   #refuse(child: ChildProcess): void {
     this.#failure ??= describeOversize(this.#options.messageBytes);
     child.stdout?.removeAllListeners("data").resume();
@@ -199,7 +199,7 @@ export class StdioTransport implements ServerTransport {
   }
 }
 
-/** What is written in one turn of the event loop leaves in one piece: a hundred calls at once wake the server once. */
+/** Sends all writes of one turn of the event loop at once: a hundred concurrent calls wake the server once. */
 function holdForTurn(stream: Writable): void {
   if (stream.writableCorked > 0) return;
   stream.cork();
@@ -215,7 +215,7 @@ function parseMessage(line: string): JSONRPCMessage | undefined {
   }
 }
 
-/** What nearly every line is: seen at a glance, because the whole parser tries everything else first. */
+/** Recognizes the usual response quickly; the full parser tries every other kind of message first. */
 function isPlainResponse(value: unknown): value is JSONRPCResultResponse {
   if (!isJsonObject(value) || value["jsonrpc"] !== "2.0" || Object.keys(value).length !== 3) return false;
   const { id, result } = value;

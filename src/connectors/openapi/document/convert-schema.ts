@@ -1,7 +1,7 @@
 /**
- * Turns the schemas that one operation reaches into one JSON Schema 2020-12. References stay references, to `$defs`,
- * and only what is reached is carried along, nearest first, until the budget is spent; the rest becomes `{}`.
- * What is left out only widens a schema: nothing is refused here that the document allows.
+ * Turns the schemas that one operation reaches into one JSON Schema 2020-12. References become references to `$defs`.
+ * Only what is reached is included, nearest first, until the budget is spent; the rest becomes `{}`. Omissions only
+ * widen a schema: nothing is refused here that the document allows.
  */
 
 import { isJsonObject } from "../../../domain/index.ts";
@@ -13,32 +13,35 @@ import { copyAnnotations, copyLimits, toNullable } from "./schema-keywords.ts";
 import { decodeSegment } from "./references.ts";
 import type { References } from "./references.ts";
 
-/** Deeper nesting in one definition becomes `{}`; the catalog takes a hundred levels, and a schema is two or three each. */
+/**
+ * Deeper nesting in one definition becomes `{}`. The catalog accepts a hundred levels, and a schema has two or three
+ * each.
+ */
 const MAX_DEPTH = 24;
 
 type NameSet = ReadonlySet<string>;
 const NONE: NameSet = new Set();
 
-/** What the name of a property or definition costs, and the marks around it, about. */
+/** The approximate cost of the name of a property or definition with its punctuation. */
 const NAME_BYTES = 16;
 
 export interface ConvertOptions {
   readonly references: References;
   readonly direction: Direction;
-  /** Of the JSON text, about; never exceeded by more than one schema without its children. */
+  /** The approximate length of the JSON text; exceeded by at most one schema without its children. */
   readonly maxBytes: number;
 }
 
 /** Collects the definitions that the schemas of one tool share. */
 export interface SchemaConverter {
   convert(schema: Json | undefined): Json;
-  /** Converts what the schemas so far refer to, and what that refers to. Called once, last. */
+  /** Converts everything that the schemas so far refer to. Called once, last. */
   finish(): JsonObject;
-  /** How many references led to another document or nowhere. */
+  /** The number of references that lead to another document or nowhere. */
   readonly unresolved: () => number;
 }
 
-/** One converter for one tool's input or output. */
+/** One converter per input or output of a tool. */
 export function createConverter({ references, direction, maxBytes }: ConvertOptions): SchemaConverter {
   const names = new Map<string, string>();
   const taken = new Set<string>();
@@ -47,7 +50,7 @@ export function createConverter({ references, direction, maxBytes }: ConvertOpti
   let bytes = 0;
   let unresolved = 0;
 
-  /** `unneeded` are the fields that the object around, if it is the same one, hides. */
+  /** `unneeded` are the fields that a surrounding schema of the same object hides. */
   function convertAt(schema: Json | undefined, depth: number, unneeded: NameSet = NONE): Json {
     if (typeof schema === "boolean") return schema;
     if (!isJsonObject(schema) || depth > MAX_DEPTH || bytes > maxBytes) return {};
@@ -99,7 +102,7 @@ export function createConverter({ references, direction, maxBytes }: ConvertOpti
   return { convert: (schema) => convertAt(schema, 0), finish, unresolved: () => unresolved };
 }
 
-/** The last part of the pointer, in letters that need no escape in a pointer; a number makes it the only one. */
+/** The last part of the pointer, in characters that a pointer need not escape; a number makes it unique. */
 function chooseName(pointer: string, taken: ReadonlySet<string>): string {
   const last = decodeSegment(pointer.slice(pointer.lastIndexOf("/") + 1));
   const plain = last.replace(/[^\w.-]/g, "_").slice(0, 100) || "schema";
@@ -111,7 +114,7 @@ function chooseName(pointer: string, taken: ReadonlySet<string>): string {
 
 type Convert = (child: Json) => Json;
 
-/** `oneOf` becomes `anyOf`: alternatives that were cut short, or were written carelessly, may both fit a value. */
+/** `oneOf` becomes `anyOf`: shortened or careless alternatives may both match a value. */
 function convertChoices({ allOf, anyOf, oneOf }: JsonObject, convert: Convert): JsonObject {
   const either = [anyOf, oneOf].filter((list) => Array.isArray(list)).map((list: readonly Json[]) => list.map(convert));
   const [first, second] = either;
@@ -122,7 +125,7 @@ function convertChoices({ allOf, anyOf, oneOf }: JsonObject, convert: Convert): 
   };
 }
 
-/** A list in `items` is what `prefixItems` is called now. */
+/** An array in `items` is called `prefixItems` now. */
 function convertItems({ prefixItems = null, items }: JsonObject, convert: Convert): JsonObject {
   const tuple = Array.isArray(items) ? items : prefixItems;
   return Array.isArray(tuple) && tuple.length > 0 ? { prefixItems: tuple.map(convert) } : {};
@@ -148,7 +151,7 @@ interface PropertyRules {
   readonly unneeded: NameSet;
 }
 
-/** What is hidden, here or by another schema of the same object, cannot be required either. */
+/** A hidden field, here or in another schema of the same object, cannot be required. */
 function convertProperties(schema: JsonObject, { convert, isHidden, unneeded }: PropertyRules): JsonObject {
   const { properties, required } = schema;
   const entries = Object.entries(isJsonObject(properties) ? properties : {});

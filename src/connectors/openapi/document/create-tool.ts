@@ -1,4 +1,4 @@
-/** From an operation to the tool that a model reads: one object of arguments in, one JSON value out. */
+/** From an operation to the tool that a model reads: one object of arguments, one JSON result. */
 
 import { isJsonObject } from "../../../domain/index.ts";
 import type { Json, JsonObject, JsonSchema } from "../../../domain/index.ts";
@@ -12,22 +12,23 @@ import type { References } from "./references.ts";
 import { toPinnedRequest } from "./pin-request.ts";
 import type { RequestOrigin } from "./pin-request.ts";
 
-/** All schemas of a document together, of the 32 MiB that the catalog takes: more would take seconds at each start. */
+/** For all schemas of a document, of the 32 MiB that the catalog accepts: more would take seconds at each start. */
 const MAX_TOTAL_BYTES = 12 * 1024 * 1024;
-/** One schema, of the 256 KiB that the catalog takes. More than this no model reads. */
+/** For one schema, of the 256 KiB that the catalog accepts. Models read no more than this. */
 const MAX_SCHEMA_BYTES = 64 * 1024;
-/** Of a description. A model is shown far less, so what is cut off here nobody ever reads. */
+/** For a description. Models are shown far less. */
 const MAX_TEXT_CHARACTERS = 64 * 1024;
+/** Part of pinned definitions: another wording would withhold accepted tools. */
 const OTHER_DOCUMENT =
   "Parts of its schemas are in other documents, which are not read; those parts take and hold any value.";
 
 export interface CreatedTool {
   readonly tool: RemoteTool;
-  /** True when a reference led out of the document or nowhere. */
+  /** True if a reference leads out of the document or nowhere. */
   readonly isIncomplete: boolean;
 }
 
-/** What each of `count` operations may spend on a schema. */
+/** The budget for one schema of each of `count` operations. */
 export function toSchemaBudget(count: number): number {
   return Math.min(MAX_SCHEMA_BYTES, Math.floor(MAX_TOTAL_BYTES / (2 * Math.max(count, 1))));
 }
@@ -48,7 +49,7 @@ export function createTool(operation: Operation, context: ToolContext): CreatedT
   const isIncomplete = inputs.unresolved() + outputs.unresolved() > 0;
   const { name, description, method, path } = operation;
   const texts = [description || `${method} ${path}`, ...(isIncomplete ? [OTHER_DOCUMENT] : [])];
-  // Title and request are part of what is pinned: a document cannot turn an accepted tool into another request unnoticed.
+  // Title and request are pinned too, so a document cannot turn an accepted tool into another request unnoticed.
   const request = toPinnedRequest(operation, context);
   const said = { name, title: `${method} ${path}`, description: texts.join("\n\n").slice(0, MAX_TEXT_CHARACTERS) };
   return { tool: { ...said, input, output, annotations: toAnnotations(method), request }, isIncomplete };
@@ -95,7 +96,7 @@ function toOutput(responses: readonly Json[] | null, converter: SchemaConverter)
   return whole;
 }
 
-/** Claims by the meaning that HTTP gives to the method (RFC 9110 §9.2). */
+/** By the semantics of the HTTP method (RFC 9110 §9.2). */
 function toAnnotations(method: string): RemoteAnnotations {
   const isRead = method === "GET" || method === "HEAD" || method === "OPTIONS";
   if (isRead) return { readOnly: true, destructive: false, idempotent: true, openWorld: true };

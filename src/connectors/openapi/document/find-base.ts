@@ -1,4 +1,4 @@
-/** Where an API is. A document from the network may name its own origin only; any other has to be configured. */
+/** Finds the URL of an API. A document from the network may name its own origin only; any other must be configured. */
 
 import { GloveboxError } from "../../../domain/index.ts";
 import type { ConnectorId } from "../../../domain/index.ts";
@@ -6,22 +6,22 @@ import type { ConnectorId } from "../../../domain/index.ts";
 interface BaseSources {
   readonly id: ConnectorId;
   readonly configured: string | undefined;
-  /** As the document says it. */
+  /** As written in the document. */
   readonly server: string | undefined;
   /** `undefined` for a local file. */
   readonly documentUrl: string | undefined;
 }
 
 /**
- * Whoever can change a document on the network could otherwise send the gateway, and its credentials, to any host,
- * also to one of the private network.
+ * Otherwise an attacker who can change a document on the network could redirect the gateway and its credentials to any
+ * host, also in the private network.
  */
 export function findBase({ id, configured, server, documentUrl }: BaseSources): URL {
   if (configured !== undefined) return parseBase(configured, undefined) ?? refuse(id, "baseUrl is not an http URL");
   const base = parseBase(server ?? "/", documentUrl);
-  if (!base) return refuse(id, "the document does not say where the API is");
+  if (!base) return refuse(id, "the document does not name a server");
   if (documentUrl !== undefined && base.origin !== URL.parse(documentUrl)?.origin) {
-    return refuse(id, `the document was read from elsewhere and says that the API is at ${base.origin}`);
+    return refuse(id, `the document names the server ${base.origin}, which is not the origin of the document`);
   }
   return base;
 }

@@ -1,4 +1,4 @@
-/** Finds the fields of a multipart body that are files, also where a schema says so through other schemas. */
+/** Finds the fields of a multipart body that are files, also through referenced and combined schemas. */
 
 import { isJsonObject } from "../../../domain/index.ts";
 import type { Json, JsonObject } from "../../../domain/index.ts";
@@ -6,12 +6,12 @@ import type { Json, JsonObject } from "../../../domain/index.ts";
 import type { References } from "./references.ts";
 import { isBinary } from "./schema-keywords.ts";
 
-/** Schemas in schemas; what lies deeper is no file. */
+/** Deeper nested schemas do not count as files. */
 const MAX_DEPTH = 12;
 
-/** The names of all properties whose every value is bytes, or a list of such, or nothing. */
+/** The names of all properties whose values are always bytes, an array of bytes, or null. */
 export function findBinaries(schema: Json, references: References): ReadonlySet<string> {
-  // A schema is looked at once, however often it is named; one that is part of itself says nothing.
+  // Each schema is visited once; one that contains itself counts as unknown.
   const known = new Map<JsonObject, boolean>();
   const names = new Set<string>();
   const visited = new Set<JsonObject>();
@@ -27,7 +27,7 @@ export function findBinaries(schema: Json, references: References): ReadonlySet<
     return result;
   }
 
-  /** Where a text may be something else than bytes, it is sent as it is. */
+  /** A string that may be something else than bytes is sent as it is. */
   function saysSo({ allOf, anyOf, oneOf }: JsonObject, depth: number): boolean {
     if (listOf(allOf).some((one) => areBytes(one, depth))) return true;
     return [anyOf, oneOf].some((choices) => {

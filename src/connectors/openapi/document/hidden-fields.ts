@@ -1,26 +1,26 @@
-/** Which fields of an object one side never writes: `readOnly` for what is sent, `writeOnly` for what is received. */
+/** Fields of an object that one side never writes: `readOnly` ones are not sent, `writeOnly` ones are not received. */
 
 import { isJsonObject } from "../../../domain/index.ts";
 import type { Json, JsonObject } from "../../../domain/index.ts";
 
 import type { References } from "./references.ts";
 
-/** Bases of bases; what a deeper one hides stays required. */
+/** Fields hidden by more deeply nested bases stay required. */
 const MAX_DEPTH = 12;
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** What is left out: a program never sends what is `readOnly`, and never receives what is `writeOnly`. */
+/** A program never sends `readOnly` fields and never receives `writeOnly` ones. */
 export type Direction = "input" | "output";
 
 export interface HiddenFields {
-  /** The mark may stand on the property itself or on what it refers to. */
+  /** The mark may be on the property itself or on the schema that it refers to. */
   readonly isHidden: (property: Json) => boolean;
-  /** The names that a schema hides, itself or through the schemas that the same object must fit. */
+  /** The names that a schema hides, itself or through the other schemas of the same object. */
   readonly namesIn: (schema: JsonObject) => ReadonlySet<string>;
 }
 
-/** Remembers what it found: a base is named by many schemas. */
+/** Caches the results: many schemas share a base. */
 export function createHiddenFields(references: References, direction: Direction): HiddenFields {
   const mark = direction === "input" ? "readOnly" : "writeOnly";
   const known = new Map<JsonObject, ReadonlySet<string>>();

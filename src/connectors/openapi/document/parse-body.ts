@@ -11,7 +11,7 @@ import type { References } from "./references.ts";
 
 const FORM = "application/x-www-form-urlencoded";
 const MULTIPART = "multipart/form-data";
-/** The order of choice when a document offers several. */
+/** The order of preference when a document offers several. */
 const KINDS: readonly BodyKind[] = ["json", "form", "multipart", "text", "binary"];
 
 /** `null` for an operation that sends nothing. */
@@ -37,7 +37,7 @@ export function parseBody(raw: JsonObject | undefined, references: References): 
   };
 }
 
-/** Of several JSON types the plain one: a `+json` may be a way of its own to say what is to change. */
+/** Prefers plain JSON: a `+json` type may have its own format for changes. */
 function placeOf({ kind, mediaType }: { readonly kind: BodyKind; readonly mediaType: string }): number {
   return isPlainJson(mediaType) ? -1 : KINDS.indexOf(kind);
 }
@@ -57,7 +57,7 @@ function toConcrete(mediaType: string, kind: BodyKind): string {
   return kind === "text" ? "text/plain" : "application/octet-stream";
 }
 
-/** Only what is written down: without a style a property follows the rule of its own kind. */
+/** Without a style, a property follows the default of its kind. */
 function parseEncodings(raw: Json | undefined): ReadonlyMap<string, Serialization> {
   const encodings = new Map<string, Serialization>();
   for (const [name, encoding] of Object.entries(isJsonObject(raw) ? raw : {})) {
@@ -67,7 +67,7 @@ function parseEncodings(raw: Json | undefined): ReadonlyMap<string, Serializatio
   return encodings;
 }
 
-/** Swagger describes a form as parameters of their own; here they are the properties of one object. */
+/** Swagger describes a form as separate parameters; here they are the properties of one object. */
 export function parseSwaggerBody(
   parameters: readonly JsonObject[],
   consumes: Json | undefined,

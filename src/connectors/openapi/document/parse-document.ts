@@ -9,15 +9,15 @@ import { invalidDocument } from "./parse-text.ts";
 import { createReferences } from "./references.ts";
 import type { References } from "./references.ts";
 
-/** TRACE is missing: no client may send it. */
+/** Without TRACE: clients must not send it. */
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch"] as const;
-/** As many tools as the catalog takes from one upstream. */
+/** The catalog accepts as many tools from one upstream. */
 export const MAX_OPERATIONS = 2000;
 
-/** Which of the two ways of describing an operation a document uses. */
+/** How a document describes an operation. */
 export type Dialect = "swagger" | "openapi";
 
-/** Throws `UPSTREAM_RESULT_INVALID` for what is no OpenAPI document; a broken operation is left out. */
+/** Throws `UPSTREAM_RESULT_INVALID` for anything but an OpenAPI document. A malformed operation is skipped. */
 export function parseApiDocument(root: JsonObject): ApiDocument {
   const dialect = parseDialect(root);
   const references = createReferences(root);
@@ -32,10 +32,10 @@ export function parseApiDocument(root: JsonObject): ApiDocument {
 function parseDialect({ swagger, openapi }: JsonObject): Dialect {
   if (/^2(?:\.|$)/.test(toVersion(swagger))) return "swagger";
   if (/^3(?:\.|$)/.test(toVersion(openapi))) return "openapi";
-  throw invalidDocument("it does not say swagger: 2.0 or openapi: 3.x");
+  throw invalidDocument("it has neither swagger: 2.0 nor openapi: 3.x");
 }
 
-/** YAML reads a version without quotes as a number. */
+/** YAML parses a version without quotes as a number. */
 function toVersion(raw: Json | undefined): string {
   return typeof raw === "string" || typeof raw === "number" ? String(raw) : "";
 }
@@ -61,7 +61,7 @@ function collectOperations(root: JsonObject, dialect: Dialect, references: Refer
   return operations;
 }
 
-/** Of two operations with one id the second is named by its method and path, as one without an id is. */
+/** The second of two operations with one id is named by its method and path, like one without an id. */
 function chooseName(id: Json | undefined, place: string, taken: ReadonlySet<string>): string | undefined {
   const names = [...(typeof id === "string" && id.trim() !== "" ? [id.trim()] : []), toPlaceName(place)];
   return names.find((name) => !taken.has(name));
@@ -73,7 +73,7 @@ function toPlaceName(place: string): string {
   return words.filter((word) => word !== "").join("_");
 }
 
-/** The first server, with the default of each variable; `undefined` where the document names none. */
+/** The first server, with the default of each variable; `undefined` if the document names none. */
 function parseServer(servers: Json | undefined): string | undefined {
   const first = Array.isArray(servers) ? servers[0] : undefined;
   if (!isJsonObject(first) || typeof first["url"] !== "string") return undefined;
@@ -85,7 +85,7 @@ function parseServer(servers: Json | undefined): string | undefined {
   });
 }
 
-/** A document without a host means the host it came from, over the same scheme. */
+/** Without a host, the API is on the host that the document came from. */
 function parseSwaggerServer({ host, basePath, schemes }: JsonObject): string {
   const path = typeof basePath === "string" ? basePath : "/";
   if (typeof host !== "string" || host === "") return path;

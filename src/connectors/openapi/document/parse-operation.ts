@@ -1,4 +1,4 @@
-/** Reads one operation. What is malformed in it is left out, so that one careless entry costs no other. */
+/** Reads one operation. Skips malformed parts, so that one careless entry does not affect others. */
 
 import { isJsonObject } from "../../../domain/index.ts";
 import type { Json, JsonObject } from "../../../domain/index.ts";
@@ -17,16 +17,17 @@ export interface OperationContext {
   readonly method: string;
   readonly path: string;
   readonly name: string;
-  /** The entry of `paths`, which may hold parameters for all of its operations. */
+  /** The entry of `paths`, which may have parameters for all of its operations. */
   readonly item: JsonObject;
 }
 
 /** RFC 9110 §9.3.1 and §9.3.2 give a body no meaning here, and `fetch` sends none. */
 const BODILESS = new Set(["get", "head"]);
+/** Part of pinned definitions: another wording would withhold accepted tools. */
 const NO_BODY =
   "The document gives this request a body, which a request of its method cannot have: it is sent without.";
 
-/** The document's description comes after its summary; what is deprecated says so first. */
+/** The summary, then the description; a deprecated operation starts with a note. */
 export function parseOperation(raw: JsonObject, context: OperationContext): Operation {
   const { dialect, references, method, path, name, root } = context;
   const rawParameters = collectParameters(raw, context);
@@ -51,7 +52,7 @@ export function parseOperation(raw: JsonObject, context: OperationContext): Oper
   };
 }
 
-/** What the template does not hold is no part of the path; what it holds and nobody described is a text. */
+/** Drops path parameters that the template lacks. Placeholders without a description are strings. */
 function completePath(parameters: readonly NamelessParameter[], path: string): readonly NamelessParameter[] {
   const names = Array.from(path.matchAll(/\{([^}]+)\}/g), ([, name = ""]) => name);
   const kept = parameters.filter(({ place, name }) => place !== "path" || names.includes(name));
@@ -77,7 +78,7 @@ function toDescription({ summary, description, deprecated }: JsonObject): string
   return deprecated === true ? `Deprecated. ${said}`.trim() : said;
 }
 
-/** An operation's own parameter replaces the one of its path that has the same name and place. */
+/** An operation's own parameter replaces one of its path with the same name and place. */
 function collectParameters(raw: JsonObject, { item, references }: OperationContext): readonly JsonObject[] {
   const found = new Map<string, JsonObject>();
   for (const list of [item["parameters"], raw["parameters"]]) {
@@ -89,7 +90,7 @@ function collectParameters(raw: JsonObject, { item, references }: OperationConte
   return [...found.values()];
 }
 
-/** All good answers count: one of 200 and 204 means that the value may be null. */
+/** Considers every successful answer: 200 and 204 together mean that the value may be null. */
 function parseResponses(raw: JsonObject, context: OperationContext): readonly Json[] | null {
   const responses = Object.entries(isJsonObject(raw["responses"]) ? raw["responses"] : {});
   const good = responses.filter(([status]) => /^2(?:\d\d|xx)$/i.test(status));
@@ -103,14 +104,14 @@ function parseResponses(raw: JsonObject, context: OperationContext): readonly Js
 
 const NO_CONTENT: JsonObject = { type: "null" };
 
-/** `undefined` when nothing can be said about the value. */
+/** `undefined` if nothing is known about the value. */
 function parseResponse(status: string, response: JsonObject | undefined, context: OperationContext): Json | undefined {
   if (!response) return undefined;
   if (context.dialect === "swagger") return parseSwaggerResponse(status, response);
   const types = Object.entries(isJsonObject(response["content"]) ? response["content"] : {});
   if (types.length === 0) return NO_CONTENT;
   if (!types.every(([mediaType]) => isJsonType(mediaType))) return undefined;
-  // Plain JSON is what is asked for; without it the server chooses.
+  // Requests ask for plain JSON; without it the server chooses.
   const plain = types.filter(([mediaType]) => isPlainJson(mediaType)).slice(0, 1);
   return toEither((plain.length > 0 ? plain : types).map(([, media]) => context.references.resolve(media)?.["schema"]));
 }
@@ -126,7 +127,7 @@ function parseSwaggerResponse(status: string, { schema }: JsonObject): Json | un
   return status === "204" || status === "205" ? NO_CONTENT : undefined;
 }
 
-/** `undefined` for nothing said; an empty list says that no credential is needed. */
+/** `undefined` if the document does not say; an empty array means that no credential is needed. */
 export function parseSecurity(raw: Json | undefined): readonly SecurityRequirement[] | undefined {
   if (!Array.isArray(raw)) return undefined;
   return raw.filter((one) => isJsonObject(one)).map((one) => Object.keys(one));

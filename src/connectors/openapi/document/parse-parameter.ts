@@ -1,4 +1,4 @@
-/** Reads a parameter of either version, and gives the parameters of one operation names that do not clash. */
+/** Reads a parameter of either version, and gives the parameters of one operation unique names. */
 
 import { isJsonObject } from "../../../domain/index.ts";
 import type { Json, JsonObject } from "../../../domain/index.ts";
@@ -25,7 +25,9 @@ const MAX_NAME_LENGTH = 256;
 
 export type NamelessParameter = Omit<Parameter, "argument">;
 
-/** `undefined` for what is no parameter: the body of Swagger, a header that is not for programs, a malformed entry. */
+/**
+ * `undefined` for anything but a parameter: the body of Swagger, a header that only the host sets, a malformed entry.
+ */
 export function parseParameter(raw: JsonObject, dialect: "swagger" | "openapi"): NamelessParameter | undefined {
   const { name, description, required, allowReserved } = raw;
   const place = PLACES.find((one) => one === raw["in"]);
@@ -46,21 +48,21 @@ export function parseParameter(raw: JsonObject, dialect: "swagger" | "openapi"):
   };
 }
 
-/** Of `content`, which has exactly one entry; a type that is not known is most likely some JSON. */
+/** `content` has exactly one entry; an unknown type is treated as JSON. */
 function formatOf(mediaType: string): Parameter["format"] {
   return isTextType(mediaType) && !isJsonType(mediaType) ? "text" : "json";
 }
 
 type StyleAndExplode = Pick<Serialization, "style" | "explode">;
 
-/** A style that the place does not have counts as not given; `explode` is the rule of `form` and the exception of others. */
+/** A style that the place does not have is ignored. `explode` is the default for `form` only. */
 export function parseStyle({ style, explode }: JsonObject, place: ParameterPlace): StyleAndExplode {
   const [usual = "form", ...others] = STYLES[place];
   const chosen = others.find((one) => one === style) ?? usual;
   return { style: chosen, explode: typeof explode === "boolean" ? explode : chosen === "form" };
 }
 
-/** `csv` is the rule of Swagger in every place. */
+/** `csv` is the default of Swagger in every place. */
 export function parseCollectionFormat(format: Json | undefined, place: ParameterPlace): StyleAndExplode {
   const plain: Style = place === "query" || place === "cookie" ? "form" : "simple";
   switch (format) {
@@ -85,8 +87,8 @@ export function toSwaggerSchema(raw: JsonObject): JsonObject {
 }
 
 /**
- * A parameter keeps its name. Where two places share one, the first of path, query, header, cookie keeps it, and the
- * other is named after its place: `query_id`. The name `body` belongs to the request's body.
+ * A parameter keeps its name. If two places share one, the first of path, query, header, cookie keeps it, and the other
+ * is named after its place: `query_id`. The name `body` belongs to the request's body.
  */
 export function nameArguments(parameters: readonly NamelessParameter[]): readonly Parameter[] {
   const ordered = parameters.toSorted((a, b) => PLACES.indexOf(a.place) - PLACES.indexOf(b.place));

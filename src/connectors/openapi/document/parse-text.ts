@@ -1,6 +1,6 @@
 /**
  * From the text of a document to one plain JSON object. The text may be hostile: aliases that multiply, nesting that
- * costs the stack, tags that name types of other languages.
+ * exhausts the stack, tags that name types of other languages.
  */
 
 import { parseDocument } from "yaml";
@@ -8,16 +8,16 @@ import { parseDocument } from "yaml";
 import { GloveboxError, isJsonObject } from "../../../domain/index.ts";
 import type { Json, JsonObject } from "../../../domain/index.ts";
 
-/** Deeper documents would cost stack in everything that walks them. */
+/** Deeper documents would exhaust the stack of recursive walks. */
 export const MAX_DOCUMENT_DEPTH = 200;
-/** Values after aliases are written out; a document of 32 MB without aliases stays below it. */
+/** Values after aliases are expanded; a document of 32 MB without aliases has fewer. */
 export const MAX_DOCUMENT_VALUES = 4_000_000;
-/** How often one alias may be used, times what it holds of others; ends "billion laughs". */
+/** Limits how often an alias is used, times the aliases that it contains; stops "billion laughs". */
 const MAX_ALIASES = 1000;
-/** Every value costs about a hundred bytes while it is read, so a document of YAML may be less long than one of JSON. */
+/** The parser needs about a hundred bytes per value, so a YAML document may be shorter than a JSON one. */
 export const MAX_YAML_CHARACTERS = 16 * 1024 * 1024;
 
-/** JSON when it begins like JSON, else YAML 1.2 with merge keys. Throws `UPSTREAM_RESULT_INVALID`. */
+/** JSON if it begins like JSON, else YAML 1.2 with merge keys. Throws `UPSTREAM_RESULT_INVALID`. */
 export function parseText(text: string): JsonObject {
   const value = /^\s*\{/.test(text) ? (parseJson(text) ?? parseYaml(text)) : parseYaml(text);
   checkBounds(value);
@@ -43,27 +43,27 @@ function parseYaml(text: string): Json {
   try {
     return document.toJS({ maxAliasCount: MAX_ALIASES }) as Json;
   } catch (cause) {
-    throw invalidDocument("its aliases multiply, or one of them leads nowhere", cause);
+    throw invalidDocument("it has too many aliases, or an undefined one", cause);
   }
 }
 
-/** Keys are not compared with one another: that takes the square of their number. The last of two equal ones counts. */
+/** Duplicate keys are not detected, which would take quadratic time. The last one counts. */
 const YAML_OPTIONS = { schema: "core", merge: true, uniqueKeys: false, logLevel: "silent" } as const;
 
-/** The message of the parser repeats the text around the place, which may hold anything, so it is not shown. */
+/** The parser's message quotes the document, which may contain anything, so it is not shown. */
 function describeProblem(code: string, line: number | undefined): string {
   const place = line === undefined ? "" : ` in line ${line}`;
-  if (code === "TAG_RESOLVE_FAILED") return `it uses a tag that is not of YAML's core${place}`;
+  if (code === "TAG_RESOLVE_FAILED") return `it uses a tag outside of YAML's core schema${place}`;
   return `it is neither JSON nor YAML (${code}${place})`;
 }
 
-/** Walks without recursion; an alias counts as often as it is used. */
+/** Walks without recursion; counts an alias each time it is used. */
 function checkBounds(root: Json): void {
   let count = 0;
   const open: { readonly value: Json; readonly depth: number }[] = [{ value: root, depth: 0 }];
   for (let next = open.pop(); next; next = open.pop()) {
     count += 1;
-    if (count > MAX_DOCUMENT_VALUES) throw invalidDocument(`it holds more than ${MAX_DOCUMENT_VALUES} values`);
+    if (count > MAX_DOCUMENT_VALUES) throw invalidDocument(`it has more than ${MAX_DOCUMENT_VALUES} values`);
     const { value, depth } = next;
     if (typeof value !== "object" || value === null) continue;
     if (depth >= MAX_DOCUMENT_DEPTH) throw invalidDocument(`it nests deeper than ${MAX_DOCUMENT_DEPTH} levels`);
@@ -71,7 +71,7 @@ function checkBounds(root: Json): void {
   }
 }
 
-/** The one shape of a refused document. */
+/** The error for a refused document. */
 export function invalidDocument(why: string, cause?: unknown): GloveboxError {
   return new GloveboxError("UPSTREAM_RESULT_INVALID", `The OpenAPI document cannot be used: ${why}`, {
     hint: "Check that document names an OpenAPI 2.0, 3.0 or 3.1 document in JSON or YAML",

@@ -1,19 +1,19 @@
-/** What a call of an operation sends and where to, in a form to be pinned: a schema shows none of it. */
+/** What a call of an operation sends and where to, in a form to be pinned. A schema shows none of it. */
 
 import type { Json, JsonObject } from "../../../domain/index.ts";
 
 import type { Body, Operation, Parameter, SecurityScheme } from "../operation.ts";
 
-/** What of a document decides about the requests of all its operations. */
+/** The parts of a document that determine the requests of all its operations. */
 export interface RequestOrigin {
-  /** Where the API is. */
+  /** The URL of the API. */
   readonly base: URL;
   readonly schemes: ReadonlyMap<string, SecurityScheme>;
 }
 
 /**
- * Without it a document could send the arguments of an accepted tool to another address, or its credential to another
- * place, unnoticed. What the operator configures about credentials is no part of it: setting one changes no tool.
+ * Otherwise a document could send the arguments of an accepted tool to another address, or its credential to another
+ * place, unnoticed. Configured credentials are not included: setting one does not change a tool.
  */
 export function toPinnedRequest(
   { parameters, body, security }: Operation,
@@ -25,7 +25,7 @@ export function toPinnedRequest(
     base: `${base.origin}${base.pathname}`,
     parameters: Object.fromEntries(entries),
     body: body && toBody(body),
-    // The first alternative that can be met is sent, so their order counts; within one it does not.
+    // The first available alternative is sent, so their order matters; within one it does not.
     security: security?.map((names) => toSchemes(names.toSorted(), schemes)) ?? [toSchemes(all, schemes)],
   };
 }

@@ -1,22 +1,22 @@
-/** Follows `$ref` inside one document. Nothing outside of the document is ever read. */
+/** Follows `$ref` inside one document. Never reads anything outside of the document. */
 
 import { isJsonObject } from "../../../domain/index.ts";
 import type { Json, JsonObject } from "../../../domain/index.ts";
 
-/** A reference that names a reference, and so on; a longer chain is a circle. */
+/** A longer chain of references is treated as circular. */
 const MAX_CHAIN = 20;
 
 /** Finds what a `$ref` names. */
 export interface References {
   /** The value at a pointer of this document such as `#/components/schemas/Pet`; `undefined` for anything else. */
   find(pointer: string): Json | undefined;
-  /** The object itself, or what its `$ref` leads to at last; `undefined` when that is no object of this document. */
+  /** The object itself, or what its `$ref` finally leads to; `undefined` if that is not an object of this document. */
   resolve(value: Json | undefined): JsonObject | undefined;
 }
 
-/** Looks at own keys only: a pointer may say `constructor`. */
+/** Reads own keys only: a pointer may contain `constructor`. */
 export function createReferences(root: JsonObject): References {
-  /** A large document names the same few things a hundred thousand times. */
+  /** Caches targets: a large document refers to the same few a hundred thousand times. */
   const known = new Map<string, Json | undefined>();
 
   function find(pointer: string): Json | undefined {

@@ -1,10 +1,10 @@
-/** The keywords of a schema that hold plain values, and what OpenAPI 2.0 and 3.0 write otherwise than JSON Schema. */
+/** Schema keywords with plain values, and where OpenAPI 2.0 and 3.0 differ from JSON Schema. */
 
 import { isJsonObject } from "../../../domain/index.ts";
 import type { Json, JsonObject } from "../../../domain/index.ts";
 
 const MAX_DESCRIPTION_CHARACTERS = 400;
-/** A longer list says nothing to a reader; without it the schema allows more. */
+/** A longer enum does not help a reader; without it the schema allows more. */
 const MAX_ENUM_BYTES = 4096;
 const MAX_DEFAULT_BYTES = 512;
 
@@ -22,7 +22,7 @@ const NUMBERS = [
 
 const TYPES: readonly Json[] = ["string", "number", "integer", "boolean", "object", "array", "null"];
 
-/** What readers are told. Examples, links and marks of tools are left out. */
+/** Annotations for readers, without examples, links and vendor extensions. */
 export function copyAnnotations(schema: JsonObject): JsonObject {
   const { title, description, format, deprecated } = schema;
   return {
@@ -34,14 +34,14 @@ export function copyAnnotations(schema: JsonObject): JsonObject {
   };
 }
 
-/** Nothing in a type says that a text stands for bytes, so the description does. */
+/** The type alone does not show that a string contains bytes, so the description does. */
 function toDescription(description: Json | undefined, isBytes: boolean): JsonObject {
   const said = typeof description === "string" ? description.slice(0, MAX_DESCRIPTION_CHARACTERS) : "";
   const text = [said, ...(isBytes ? ["Bytes as base64 text."] : [])].filter((one) => one !== "").join(" ");
   return text === "" ? {} : { description: text };
 }
 
-/** What a value must be, in the words of 2020-12. */
+/** The constraints on a value, as keywords of 2020-12. */
 export function copyLimits(schema: JsonObject): JsonObject {
   const { pattern, uniqueItems } = schema;
   const values = schema["enum"];
@@ -63,7 +63,7 @@ function isSmall(value: Json | undefined, maxBytes: number): boolean {
   return value !== undefined && JSON.stringify(value).length <= maxBytes;
 }
 
-/** `file` is Swagger's word for bytes, which travel as base64 text. A name that is no type says nothing. */
+/** `file` is Swagger's type for bytes, which are sent as base64. An unknown type is dropped. */
 function toType(type: Json | undefined): JsonObject {
   if (type === "file") return { type: "string" };
   if (Array.isArray(type)) {
@@ -73,7 +73,7 @@ function toType(type: Json | undefined): JsonObject {
   return type !== undefined && TYPES.includes(type) ? { type } : {};
 }
 
-/** Until 3.0 a boolean beside `minimum`, since 3.1 a number of its own. */
+/** A boolean beside `minimum` up to 3.0, a number since 3.1. */
 function toExclusive(schema: JsonObject, plain: "minimum" | "maximum", exclusive: string): JsonObject {
   const mark = schema[exclusive];
   if (typeof mark === "number") return { [exclusive]: mark };
@@ -81,7 +81,7 @@ function toExclusive(schema: JsonObject, plain: "minimum" | "maximum", exclusive
   return mark === true && typeof limit === "number" ? { [exclusive]: limit } : {};
 }
 
-/** `nullable` of 3.0 and `x-nullable` of 2.0 also hold beside a reference, which is how most authors mean them. */
+/** `nullable` of 3.0 and `x-nullable` of 2.0 also apply beside a reference, which is how most authors mean them. */
 export function toNullable(schema: JsonObject, converted: JsonObject): JsonObject {
   if (schema["nullable"] !== true && schema["x-nullable"] !== true) return converted;
   const { type, $ref, allOf, anyOf } = converted;
@@ -97,7 +97,7 @@ export function toNullable(schema: JsonObject, converted: JsonObject): JsonObjec
   };
 }
 
-/** True for a schema of bytes, which programs write and read as base64 text. */
+/** True for a schema of bytes, which programs write and read as base64. */
 export function isBinary(schema: JsonObject | undefined): boolean {
   if (!isJsonObject(schema)) return false;
   const { type, format, contentEncoding, contentMediaType } = schema;

@@ -1,4 +1,4 @@
-/** From the argument `body` to the bytes of a request, in the media type that the document asks for. */
+/** From the argument `body` to the bytes of a request, in the media type of the document. */
 
 import { GloveboxError, isJsonObject } from "../../../domain/index.ts";
 import type { Json } from "../../../domain/index.ts";
@@ -7,12 +7,12 @@ import type { Body, Serialization } from "../operation.ts";
 import { toPairs, toPlainText } from "./serialize.ts";
 
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
-/** The rule for a property that the document says nothing about: lists repeat the name, objects are JSON. */
+/** The default for a property: arrays repeat the name, objects are JSON. */
 const USUAL: Serialization = { style: "form", explode: true, allowReserved: false };
 
 export interface BuiltBody {
   readonly body: string | Uint8Array<ArrayBuffer> | FormData;
-  /** `undefined` for a multipart body, whose type holds a boundary that is chosen when it is sent. */
+  /** `undefined` for a multipart body, whose type has a boundary that is chosen when it is sent. */
   readonly contentType: string | undefined;
 }
 
@@ -60,12 +60,12 @@ function toMultipart({ binaries }: Body, value: Json): FormData {
 }
 
 function toBytes(value: Json): Uint8Array<ArrayBuffer> {
-  if (typeof value !== "string" || !BASE64.test(value)) throw invalid("takes bytes as base64 text");
+  if (typeof value !== "string" || !BASE64.test(value)) throw invalid("takes bytes as a base64 string");
   return new Uint8Array(Buffer.from(value, "base64"));
 }
 
 function invalid(problem: string): GloveboxError {
   return new GloveboxError("TOOL_ARGUMENTS_INVALID", `body: this operation ${problem}`, {
-    hint: "Correct this argument; describe shows what it means",
+    hint: "Correct this argument; `describe` shows its meaning",
   });
 }

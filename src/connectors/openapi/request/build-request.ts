@@ -1,6 +1,6 @@
 /**
- * From arguments to a request. A value stays where the document puts it: it cannot leave its segment of the path, end
- * its header or begin another, or take the place of a credential.
+ * From arguments to a request. A value stays in its place: it cannot leave its path segment, end its header, start
+ * another header, or replace a credential.
  */
 
 import { GloveboxError } from "../../../domain/index.ts";
@@ -13,14 +13,14 @@ import type { Operation, Parameter } from "../operation.ts";
 import { encodePercent, toHeaderText, toPairs, toPathText, toPlainText } from "./serialize.ts";
 import type { Pair } from "./serialize.ts";
 
-/** Segments that a URL parser takes for "here" and "up", also when they are encoded. */
+/** Segments that a URL parser resolves as the current or parent folder, also when encoded. */
 const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i;
-/** What a header may hold: RFC 9110 §5.5, in the one byte per character that a header has. */
+/** The characters of a header value: RFC 9110 §5.5, one byte per character. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const ACCEPT = "application/json, */*;q=0.5";
 
 export interface RequestContext {
-  /** Where the API is; a query in it is not used. */
+  /** The URL of the API; its query is ignored. */
   readonly base: URL;
   readonly credentials: Credentials;
 }
@@ -30,7 +30,10 @@ export interface ApiRequest {
   readonly init: RequestInit;
 }
 
-/** What the host fills is no parameter of the operation any more. Throws `TOOL_ARGUMENTS_INVALID` for a value that cannot be sent where it belongs. */
+/**
+ * The operation has no parameters that the host fills. Throws `TOOL_ARGUMENTS_INVALID` for a value that cannot be sent
+ * in its place.
+ */
 export function buildRequest(
   operation: Operation,
   args: JsonObject,
@@ -64,13 +67,13 @@ interface PlacedValue {
   readonly value: Json;
 }
 
-/** What has a media type is sent as one text; a text of `text/plain` is not quoted. */
+/** A parameter with a media type is sent as one string; `text/plain` is not quoted. */
 function toSent(value: Json, { format }: Parameter): Json {
   if (format === "style") return value;
   return format === "json" ? JSON.stringify(value) : toPlainText(value);
 }
 
-/** An object that is spread over a query brings names of the program's choice, so names are compared decoded. */
+/** An object that is spread over a query brings names that the program chose, so names are compared decoded. */
 function decodeName(name: string): string {
   return decodeURIComponent(name);
 }
@@ -85,7 +88,7 @@ function collectPairs(given: readonly PlacedValue[], place: "query" | "cookie"):
     .flatMap(({ parameter, value }) => toPairs(parameter.name, value, parameter));
 }
 
-/** The template's own text is encoded too where it could begin a query. */
+/** The text of the template is encoded too where it could begin a query. */
 function toPath(template: string, basePath: string, given: readonly PlacedValue[]): string {
   const path = template
     .replaceAll("?", "%3F")
@@ -97,7 +100,7 @@ function toPath(template: string, basePath: string, given: readonly PlacedValue[
       return text;
     });
   if (path.split(/[/\\]/).some((segment) => DOT_SEGMENT.test(segment))) {
-    throw invalid("path", "a value of . or .. would lead out of its place in the path");
+    throw invalid("path", "a value of . or .. would leave its place in the path");
   }
   return basePath.replace(/\/$/, "") + path;
 }
@@ -108,7 +111,7 @@ function buildHeaders(given: readonly PlacedValue[], contentType: string | undef
     if (parameter.place !== "header" || value === null) continue;
     const text = toHeaderText(value, parameter);
     if (!HEADER_VALUE.test(text))
-      throw invalid(parameter.argument, "cannot hold line breaks or such characters in a header");
+      throw invalid(parameter.argument, "is sent in a header and cannot contain line breaks or control characters");
     headers.set(parameter.name, text);
   }
   if (contentType !== undefined) headers.set("content-type", contentType);
@@ -117,6 +120,6 @@ function buildHeaders(given: readonly PlacedValue[], contentType: string | undef
 
 function invalid(argument: string, problem: string): GloveboxError {
   return new GloveboxError("TOOL_ARGUMENTS_INVALID", `${argument}: ${problem}`, {
-    hint: "Correct this argument; describe shows what it means",
+    hint: "Correct this argument; `describe` shows its meaning",
   });
 }

@@ -1,4 +1,4 @@
-/** From a response to the one value that a program receives, or to the error that it meets. */
+/** From a response to the value that a program receives, or to an error. */
 
 import { GloveboxError, mapTexts } from "../../../domain/index.ts";
 import type { Attachment, ConnectorId, Json } from "../../../domain/index.ts";
@@ -11,7 +11,7 @@ import { isJsonType, isTextType } from "../media-type.ts";
 import type { Operation } from "../operation.ts";
 
 const MAX_ERROR_BYTES = 2048;
-/** How much of a failed response is read at all. */
+/** How much of a failed response is read. */
 const MAX_ERROR_READ_BYTES = 16 * 1024;
 
 export interface ResponseContext {
@@ -21,7 +21,10 @@ export interface ResponseContext {
   readonly clean: TextCleaner;
 }
 
-/** JSON is its value, text a string, nothing `null`, anything else an attachment. A status from 300 up throws. */
+/**
+ * JSON becomes its value, text a string, an empty body `null`, anything else an attachment. A status from 300 up
+ * throws.
+ */
 export async function readResponse(response: Response, context: ResponseContext): Promise<RemoteResult> {
   if (!response.ok) throw await toStatusError(response, context);
   const bytes = new Uint8Array(await response.arrayBuffer());
@@ -41,20 +44,20 @@ function decode(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** An API that echoes its requests would otherwise hand a credential to the program. */
+/** Masks credentials: an API may echo its requests. */
 function parseJson(text: string, { id, operation, credentials }: ResponseContext): Json {
   try {
-    // After parsing: escapes in the text could hide a credential from a look at it. Keys are looked at as well.
+    // After parsing, because escapes in the text could hide a credential. Keys are masked as well.
     return mapTexts(JSON.parse(text) as Json, (one) => credentials.hide(one));
   } catch {
-    const message = `${id}: the answer to ${toPlace(operation)} says that it is JSON and is not`;
+    const message = `${id}: the answer to ${toPlace(operation)} is declared as JSON but is not`;
     throw new GloveboxError("UPSTREAM_RESULT_INVALID", message, {
-      hint: "The API is at fault; its operator should know",
+      hint: "Report it to the API's operator",
     });
   }
 }
 
-/** What a program reads of bytes that it cannot have: their kind and size. */
+/** A program gets the kind and size of binary data, not the data. */
 function toAttachment(bytes: Uint8Array, rawType: string): RemoteResult {
   const mimeType = /^[\w.+-]+\/[\w.+-]+/.exec(rawType)?.[0].toLowerCase() ?? "application/octet-stream";
   const kind = toKind(mimeType);
@@ -92,7 +95,7 @@ function toPlace({ method, path }: Operation): string {
   return `${method} ${path}`;
 }
 
-/** Ends the response once enough is known. */
+/** Ends the response after the first bytes. */
 async function readStart(response: Response): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;

@@ -1,4 +1,4 @@
-/** How values become text in a URL, a header, a cookie or a form: the styles of OpenAPI 3 (RFC 6570 for most). */
+/** How values become text in a URL, a header, a cookie or a form: the styles of OpenAPI 3 (mostly RFC 6570). */
 
 import { isJsonObject } from "../../../domain/index.ts";
 import type { Json } from "../../../domain/index.ts";
@@ -16,12 +16,12 @@ const DELIMITERS: Readonly<Partial<Record<Style, string>>> = {
   tabDelimited: "%09",
 };
 
-/** Everything but letters, digits and `-_.!~*'()`; half a surrogate pair becomes U+FFFD. */
+/** Encodes everything but letters, digits and `-_.!~*'()`; a lone surrogate becomes U+FFFD. */
 export function encodePercent(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** `&`, `=`, `+`, `;` and `#` stay encoded: with them a value could end and another parameter begin. */
+/** `&`, `=`, `+`, `;` and `#` stay encoded: they could end a value and begin another parameter. */
 function encodeReserved(text: string): string {
   return encodePercent(text).replace(/%(?:3A|2F|3F|40|24|2C)/g, decodeURIComponent);
 }
@@ -42,7 +42,7 @@ export function toPairs(name: string, value: Json, how: Serialization): readonly
   return how.explode ? entries : [[key, entries.flat().join(DELIMITERS[how.style] ?? ",")]];
 }
 
-/** `filter[color][0]=red`. The depth of arguments is bounded where they come in. */
+/** `filter[color][0]=red`. The depth of arguments is limited where they enter. */
 function toDeepPairs(key: string, value: Json, encode: Encode): readonly Pair[] {
   if (value === null) return [];
   if (typeof value !== "object") return [[key, encode(String(value))]];
@@ -65,7 +65,7 @@ function toMatrixText(name: string, value: Json, explode: boolean): string {
   return `;${name}=${toListText(value, { explode, delimiter: "," })}`;
 }
 
-/** For a header, whose text is not encoded; whoever sends it checks it. */
+/** For a header, whose text is not encoded; the caller checks it. */
 export function toHeaderText(value: Json, { explode }: Serialization): string {
   return toListText(value, { explode, delimiter: ",", encode: (text) => text });
 }
@@ -93,7 +93,7 @@ function toEntries(value: Json, encode: Encode): readonly Pair[] {
     .map(([key, child]): Pair => [encode(key), encode(toPlainText(child))]);
 }
 
-/** No style says what a list inside a list is; its JSON is at least unmistakable. */
+/** No style defines an array inside an array, so it is sent as JSON. */
 export function toPlainText(value: Json): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
