@@ -1,4 +1,4 @@
-/** How a crossing is bounded: in number, at once, in time, by the end of the program, and by the ledger. */
+/** The limits of calls: their number, how many run at once, their time, the end of the program, and the ledger. */
 
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
@@ -26,7 +26,7 @@ const OVERRUN = new GloveboxError("LIMIT_CALLS", "The program made more than 3 t
 });
 
 describe("the limit of calls", () => {
-  it("lets exactly so many attempts pass and rejects the next ones", async () => {
+  it("lets exactly `calls` attempts pass and rejects the next ones", async () => {
     const { bridge, steps } = await openTestBridge({ limits: { calls: 3 } });
     for (let call = 0; call < 3; call += 1) assert.equal((await bridge.call("files.read", "{}")).ok, true);
     await assert.rejects(bridge.call("files.read", "{}"), OVERRUN);
@@ -47,7 +47,7 @@ describe("the limit of calls", () => {
     );
     await assert.rejects(bridge.call("files.read", "{}"), OVERRUN);
   });
-  it("is exact for calls that come at once", async () => {
+  it("is exact for simultaneous calls", async () => {
     const { bridge, steps } = await openTestBridge({ limits: { calls: 50 } });
     const settled = await Promise.allSettled(Array.from({ length: 80 }, () => bridge.call("files.read", "{}")));
     assert.equal(settled.filter(({ status }) => status === "fulfilled").length, 50);
@@ -56,7 +56,7 @@ describe("the limit of calls", () => {
 });
 
 describe("the limit of concurrent calls", () => {
-  it("never has more than 16 of 1,000 under way, and all finish in their order", async () => {
+  it("never has more than 16 of 1,000 calls under way, and all finish in order", async () => {
     let underWay = 0;
     let most = 0;
     const order: number[] = [];
@@ -77,7 +77,7 @@ describe("the limit of concurrent calls", () => {
     );
     assert.deepEqual({ most, underWay, order }, { most: 16, underWay: 0, order: numbers });
   });
-  it("gives the place of a failed or refused call to the next one", async () => {
+  it("gives the slot of a failed or refused call to the next one", async () => {
     const failure = new Error("x");
     const invoke = (_tool: Tool, args: JsonObject): Promise<Json> =>
       args["fail"] === true ? Promise.reject(failure) : Promise.resolve(1);
@@ -96,7 +96,7 @@ describe("the limit of concurrent calls", () => {
 });
 
 describe("the time limit of one call", () => {
-  it("answers UPSTREAM_TIMEOUT and aborts the upstream's signal with it", async () => {
+  it("replies UPSTREAM_TIMEOUT and aborts the upstream's signal with it", async () => {
     const { invoke, signals } = silent();
     const { bridge } = await openTestBridge({ limits: { callMs: 20 }, invoke });
     const error = {
@@ -112,7 +112,7 @@ describe("the time limit of one call", () => {
     );
     assert.equal(bridge.records()[0]?.outcome, "error");
   });
-  it("leaves a call alone that answers in time", async () => {
+  it("does not affect a call that is answered in time", async () => {
     const signals: AbortSignal[] = [];
     const invoke = async (_tool: Tool, _args: JsonObject, signal: AbortSignal): Promise<Json> => {
       signals.push(signal);
@@ -126,7 +126,7 @@ describe("the time limit of one call", () => {
 });
 
 describe("the end of the program", () => {
-  it("cancels the call under way, whose outcome is unknown", async () => {
+  it("cancels the call under way and leaves its outcome unknown", async () => {
     const { invoke, signals } = silent();
     const { bridge, ended, ledger } = await openTestBridge({ invoke });
     const reply = bridge.call("files.write", "{}");
@@ -144,7 +144,7 @@ describe("the end of the program", () => {
       ["call.intended", "call.ended"],
     );
   });
-  it("is waited for by `recorded` until every cancelled call has written how it ended", async () => {
+  it("resolves `recorded` once every cancelled call has recorded its outcome", async () => {
     const { invoke, signals } = silent();
     const { bridge, ended, ledger } = await openTestBridge({ invoke, limits: { concurrentCalls: 2 } });
     for (let call = 0; call < 5; call += 1) void bridge.call("files.write", "{}");
@@ -154,7 +154,7 @@ describe("the end of the program", () => {
     const ends = (await ledger()).filter(({ action }) => action === "call.ended");
     assert.equal(ends.length, 5);
   });
-  it("keeps calls that waited for their place from being sent", async () => {
+  it("keeps calls that wait for a slot from being sent", async () => {
     const { invoke, signals } = silent();
     const { bridge, ended } = await openTestBridge({ invoke, limits: { concurrentCalls: 1 } });
     const replies = [
@@ -171,19 +171,19 @@ describe("the end of the program", () => {
 });
 
 describe("a ledger that cannot be written", () => {
-  it("stops a write before it is sent: the call rejects", async () => {
+  it("stops a write before it is sent and rejects the call", async () => {
     const { bridge, store, steps } = await openTestBridge();
     await store.close();
     await assert.rejects(bridge.call("files.write", "{}"), { code: "STORE_UNAVAILABLE" });
     assert.equal(steps.includes("invoke"), false);
     await assert.rejects(bridge.recorded(), { code: "STORE_UNAVAILABLE" });
   });
-  it("stops a refused call as well", async () => {
+  it("rejects a refused call as well", async () => {
     const { bridge, store } = await openTestBridge();
     await store.close();
     await assert.rejects(bridge.call("files.remove", "{}"), { code: "STORE_UNAVAILABLE" });
   });
-  it("is told at the latest by the record of the end, when it is that of an answer", async () => {
+  it("rejects `recorded` when the record of an outcome is lost", async () => {
     const { bridge, store, write } = await openTestBridge();
     const lost = new GloveboxError("STORE_UNAVAILABLE", "The disk is full");
     await bridge.call("files.read", "{}");
@@ -194,7 +194,7 @@ describe("a ledger that cannot be written", () => {
     await assert.rejects(bridge.recorded(), { code: "STORE_UNAVAILABLE" });
     await write(ending); // the store works again, and nothing stands behind what was lost
   });
-  it("frees the places of the calls that it stopped", async () => {
+  it("frees the slots of the calls that it stopped", async () => {
     const { bridge, store } = await openTestBridge({ limits: { concurrentCalls: 1 } });
     await store.close();
     const calls = [bridge.call("files.write", "{}"), bridge.call("files.write", "{}")];

@@ -1,4 +1,4 @@
-/** Calls that the product answers itself take the same steps as others, and everybody may watch the steps. */
+/** Calls that Glovebox itself answers take the same steps as others, and events report every call. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -22,7 +22,7 @@ function builtinsOf(answer: Json) {
 }
 
 describe("a builtin", () => {
-  it("is answered without asking policy or an upstream, and is recorded", async () => {
+  it("is answered without policy or upstream, and is recorded", async () => {
     const test = await openTestBridge({ builtins: builtinsOf({ a: 1 }), rules: [DENY_ALL] });
     assert.deepEqual(await test.bridge.call("glovebox.echo", '{"text":"x"}'), { ok: true, json: '{"a":1}' });
     assert.ok(!test.steps.includes("decide") && !test.steps.includes("invoke"));
@@ -39,7 +39,7 @@ describe("a builtin", () => {
       ],
     );
   });
-  it("is decided by rules when it reaches further, by the effect that the call has, and is recorded with its notes", async () => {
+  it("with `judge` is decided by rules and the effect of the call, and is recorded with its notes", async () => {
     const tool = createTool("glovebox.send", { effect: "write" });
     const builtin = {
       tool,
@@ -76,7 +76,7 @@ describe("a builtin", () => {
 });
 
 describe("an event", () => {
-  it("tells of each call, its progress and its answer; a refused call was never made", async () => {
+  it("reports each call, its progress and its answer, and no call event for a refused call", async () => {
     const events: ExecutionEvent[] = [];
     const progress = { done: 1, total: 2, message: "half" };
     const test = await openTestBridge({ onEvent: (event) => events.push(event), progress });

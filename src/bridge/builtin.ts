@@ -1,11 +1,11 @@
-/** Calls that the product itself answers, in the reserved namespace `glovebox`: counted, parsed and recorded like any. */
+/** Calls that Glovebox itself answers, in the reserved namespace `glovebox`. They take the same steps as any call. */
 
 import { parseRuleId, parseToolAddress } from "../domain/index.ts";
-import type { Decision, Json, JsonObject, Tool, ToolAddress } from "../domain/index.ts";
+import type { Decision, Json, JsonObject, Tool, ToolAddress, ToolCall } from "../domain/index.ts";
 
 /**
- * One such call. Without `judge` it reads only what its principal may read anyway, so no rule is asked; labels of its
- * tool are guarded as those of any other.
+ * One such call. Without `judge` it reads only what its principal may read anyway, so rules do not apply; the labels of
+ * its tool do.
  */
 export interface Builtin {
   readonly tool: Tool;
@@ -14,26 +14,32 @@ export interface Builtin {
     options: {
       readonly signal: AbortSignal;
       readonly onSent: () => void;
-      /** What rules say of this call with other arguments, for what turns out only on the way. */
+      /** Decides about this call with other arguments, such as the address of a redirect. */
       readonly decide: (args: JsonObject) => Decision;
     },
   ) => Promise<Json>;
-  /** For one that reaches further: the tool with the effect that this call has. Rules then decide about it. */
+  /** Returns the tool with the effect that this very call has. Rules apply to a builtin with this function. */
   readonly judge?: (args: JsonObject) => Tool;
-  /** What a dry run answers to a call that may change something; throws what the call would be refused with. */
+  /** Answers a call in a dry run; throws the error that the call would be refused with. */
   readonly answerDryRun?: (args: JsonObject) => Json;
-  /** What the record says of the call, and of its result, beside digests. Must hold no secret. */
+  /** What the ledger keeps of the call, and of its result, beside digests. Must not contain a secret. */
   readonly noteCall?: (args: JsonObject) => JsonObject;
   readonly noteResult?: (value: Json) => JsonObject;
 }
 
-const RULE = parseRuleId("builtin");
-if (RULE === undefined) throw new TypeError("The rule of builtins has no name");
+/** What a guest named: a tool of an upstream, or a builtin. */
+export type CallTarget = Pick<Builtin, "tool"> & Partial<Builtin>;
 
-/** Stands in the record where a rule's decision would. */
+/** A call whose arguments have passed the schema of its tool. */
+export type ParsedCall = ToolCall & { readonly args: JsonObject };
+
+const RULE = parseRuleId("builtin");
+if (RULE === undefined) throw new TypeError("The rule id of builtins is not valid");
+
+/** Recorded in place of the decision of a rule. */
 export const ALLOWED_BUILTIN: Decision = Object.freeze({ kind: "allow", rule: RULE });
 
-/** No upstream can have this namespace: the naming rule keeps it free. */
+/** An upstream cannot have this namespace: the naming rule reserves it. */
 export function findBuiltin(
   builtins: ReadonlyMap<ToolAddress, Builtin> | undefined,
   rawAddress: unknown,

@@ -1,4 +1,4 @@
-/** What a program's calls came to, in their order: the trace of the answer and the proof of where an error came from. */
+/** The outcomes of a program's calls, in order. A guest cannot forge them, so they prove where an error came from. */
 
 import { GloveboxError } from "../domain/index.ts";
 import type {
@@ -12,7 +12,7 @@ import type {
   Reply,
 } from "../domain/index.ts";
 
-/** One call of the trace while it is under way. */
+/** One line of the trace while its call is under way. */
 export interface OpenCall {
   readonly seq: number;
   tool: string;
@@ -21,41 +21,41 @@ export interface OpenCall {
   /** The upstream may have received it. */
   readonly isSent: boolean;
   send(): void;
-  /** A second call would change nothing more, as its server says. */
+  /** The server declares that repeating the call changes nothing more. */
   isRepeatable: boolean;
-  /** Marks the outcome as unknown where the answer was lost, and says so to the program. */
+  /** Marks the outcome as unknown where the answer was lost, and returns the error that tells the program. */
   fail(thrown: unknown, error: PublicError): PublicError;
-  /** Of the tool, once it is known which. */
+  /** The digest of the tool's definition, once the tool is found. */
   definition?: Digest;
-  /** It was answered from its schema and never made. */
+  /** A dry run answered it from its schema. */
   isSkipped: boolean;
-  /** What the record of its end says beside the outcome. */
+  /** What the ledger keeps of its end beside the outcome. */
   note?: JsonObject;
-  /** The line of the trace as it will stay. */
+  /** Returns the finished line. */
   close(reply: Reply): CallRecord;
-  /** It waits for a person beyond the end of this run. */
+  /** Marks a call that still waits for approval when the execution is suspended. */
   pend(): CallRecord;
 }
 
-/** One call as the trace has it, and what its tool was. */
+/** A finished line, and the definition of its tool. */
 export interface TracedCall {
   readonly record: CallRecord;
   readonly definition?: Digest;
 }
 
 export interface CallTrace {
-  /** `tool` is what the guest calls it, until it is known which one it means. */
+  /** `tool` is the name that the guest used, until the tool is found. */
   open(seq: number, tool: string): OpenCall;
-  /** A call that ended in an earlier run of the program. */
+  /** Adds a call that ended in an earlier run of the program. */
   restore(call: TracedCall, failure?: PublicError): void;
   find(seq: number): TracedCall | undefined;
-  /** Calls that had no answer when the program ended are `unknown`: they may have taken effect. */
+  /** Calls without an answer at the end of the program are `unknown`: they may have taken effect. */
   records(): readonly CallRecord[];
-  /** What the host answered to a failed call; a guest cannot forge it. */
+  /** The error that the host answered a failed call with. */
   failureOf(seq: number): PublicError | undefined;
 }
 
-/** After these nobody knows whether the upstream did what it was asked to do. */
+/** After these errors the upstream may or may not have done what it was asked to do. */
 const LOST_ANSWERS: readonly ErrorCode[] = ["UPSTREAM_TIMEOUT", "UPSTREAM_UNREACHABLE", "REQUEST_CANCELLED"];
 const LOOK_FIRST = "It is not known whether it took effect: look before you call it again";
 
@@ -104,21 +104,21 @@ export function createCallTrace(): CallTrace {
       const call = calls.get(seq);
       return call && { record: toRecord(call), ...(call.definition && { definition: call.definition }) };
     },
-    // Those of an earlier run and those of this one do not come in their order.
+    // Calls of an earlier run and of this one are not added in order.
     records: () => [...calls.values()].toSorted((a, b) => a.seq - b.seq).map(toRecord),
     failureOf: (seq) => failures.get(seq),
   };
 }
 
-/** A read changes nothing, so there is nothing that could be unknown about it. */
+/** A read has no effect that could be unknown. */
 function isLost({ isSent, effect }: OpenCall, thrown: unknown, code: ErrorCode): boolean {
   const mayHaveArrived = isSent && !(thrown instanceof GloveboxError && thrown.details.unsent === true);
   return mayHaveArrived && effect !== "read" && LOST_ANSWERS.includes(code);
 }
 
-type Known = CallRecord & Partial<Pick<OpenCall, "isSkipped">>;
+type TraceLine = CallRecord & Partial<Pick<OpenCall, "isSkipped">>;
 
-function toRecord({ seq, tool, effect, decision, outcome, ms, ...known }: Known): CallRecord {
+function toRecord({ seq, tool, effect, decision, outcome, ms, ...known }: TraceLine): CallRecord {
   const dryRun = known.isSkipped === true || known.dryRun === true;
   return { seq, tool, effect, decision, outcome, ms, ...(dryRun && { dryRun }) };
 }

@@ -11,26 +11,25 @@ import { createQuickFit } from "./quick-fit.ts";
 import type { QuickFit } from "./quick-fit.ts";
 
 /**
- * Keywords whose check may take far longer than the value is long, in the gateway's own thread: a server writes the
- * expression of `pattern`, some expressions of `format` backtrack, `uniqueItems` compares every pair. The server that
- * wants them checks them itself.
+ * Keywords that are left to the server, because their check can block the gateway's thread: a server writes the
+ * expression of `pattern`, some expressions of `format` backtrack, `uniqueItems` compares every pair.
  */
 const COSTLY_KEYWORDS = new Set(["pattern", "format", "uniqueItems"]);
-/** Say something about the properties that `patternProperties` would have matched, and cannot without it. */
+/** Keywords that depend on `patternProperties`, which is not checked. */
 const NEED_PATTERNS = new Set(["patternProperties", "additionalProperties", "unevaluatedProperties"]);
-/** Keywords that hold names with a schema each; a property may be called "pattern". */
+/** Keywords that map names to schemas; a property may be named "pattern". */
 const MAP_KEYWORDS = new Set(["properties", "$defs", "definitions", "dependentSchemas", "dependencies"]);
-/** Keywords that hold values, in which nothing is a keyword. */
+/** Keywords that hold plain values, not schemas. */
 const VALUE_KEYWORDS = new Set(["const", "enum", "default", "examples"]);
-/** About a quarter of a second; a value that needs more than so many steps is not checked further. */
+/** About a quarter of a second; a value that needs more steps is not checked further. */
 const MOST_STEPS = 250_000;
-/** For collecting all problems of a value that is known to be wrong. */
+/** For listing all problems of a value that does not fit. */
 const MOST_DETAIL_STEPS = 20_000;
-/** Comparing and quoting this much of a listed value counts as one step. */
+/** Comparing this many characters of a listed value counts as one step. */
 const CHARS_PER_STEP = 8;
 const DEEPEST_SCHEMA = 64;
 
-/** `fits` knows most of what is right, `quick` stops at the first problem, `thorough` finds all. */
+/** `fits` confirms most values that fit, `quick` stops at the first problem, `thorough` finds all of them. */
 interface Validators {
   readonly fits: QuickFit | undefined;
   readonly quick: Validator;
@@ -41,8 +40,8 @@ interface Validators {
 const validators = new WeakMap<JsonSchema, Validators | null>();
 
 /**
- * What is wrong with the value, in up to five sentences; nothing when it fits, or when the schema cannot be used.
- * `format` and `pattern` are left to the server, and keywords that nobody knows are passed over.
+ * Describes what is wrong with the value in up to five sentences; returns none when it fits, or when the schema cannot
+ * be used. Unknown keywords are ignored.
  */
 export function checkSchema(schema: JsonSchema, value: Json): readonly string[] {
   const found = findValidators(schema);
@@ -53,7 +52,7 @@ export function checkSchema(schema: JsonSchema, value: Json): readonly string[] 
   return describeProblems(all?.errors ?? first.errors, schema, value);
 }
 
-/** `undefined` for an unresolvable `$ref`, or too many steps: nothing is known about the value. */
+/** Returns `undefined` for an unresolvable `$ref` or too many steps: the value was not checked then. */
 function validate(validator: Validator, value: Json, mostSteps: number): ValidationResult | undefined {
   steps = mostSteps;
   try {
@@ -82,14 +81,14 @@ function createValidators(schema: JsonSchema): Validators | null {
   }
 }
 
-/** What a schema says about itself; most servers say nothing, or 2020-12. Draft-04 is brought up to date by the copy. */
+/** Most servers declare no dialect, or 2020-12. `modernize` converts draft-04. */
 function draftOf(dialect: Json | undefined): "7" | "2019-09" | "2020-12" {
   if (typeof dialect !== "string") return "2020-12";
   if (/draft-0[467]/.test(dialect)) return "7";
   return dialect.includes("2019-09") ? "2019-09" : "2020-12";
 }
 
-/** A copy that is cheap to check, and that counts the steps of its checks. */
+/** Copies the schema without costly keywords, so that its checks count their steps. */
 function withoutCostly(schema: Json, depth: number): Json {
   if (depth > DEEPEST_SCHEMA) return true;
   if (Array.isArray(schema)) return schema.map((item: Json) => withoutCostly(item, depth + 1));
@@ -102,7 +101,7 @@ function withoutCostly(schema: Json, depth: number): Json {
   return Object.defineProperty(Object.fromEntries(kept), STEP_KEYWORD, { get: () => countSteps(weight) });
 }
 
-/** Draft-04's boolean bounds as numbers, and OpenAPI's `nullable` as a type: taken literally both would refuse what fits. */
+/** Turns boolean bounds of draft-04 into numbers and `nullable` of OpenAPI into a type, which validators do not know. */
 export function modernize(schema: JsonObject): JsonObject {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, nullable, type } = schema;
   const rest = Object.entries(schema).filter(
@@ -118,7 +117,7 @@ export function modernize(schema: JsonObject): JsonObject {
   };
 }
 
-/** What one look at this schema costs: every listed value, name and property may be compared or quoted. */
+/** The steps that one check of this schema counts: every listed value and name may be compared or quoted. */
 function weigh(schema: JsonObject): number {
   const { enum: listed, const: only, required, properties, dependentRequired, dependencies } = schema;
   const values = [listed, only].map((value) =>
@@ -138,9 +137,9 @@ function copyKeyword(key: string, value: Json, depth: number): Json {
   return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, withoutCostly(schema, depth + 1)]));
 }
 
-/** The validator reads this keyword, which our drafts do not have, once for every schema that it applies. */
+/** The validator reads this keyword, which our drafts do not have, once for each schema that it applies. */
 const STEP_KEYWORD = "$recursiveAnchor";
-/** What is left of the check under way. Checks are synchronous, so there is one at a time. */
+/** What is left of the current check. Checks are synchronous, so there is one at a time. */
 let steps = 0;
 
 /** `$ref`s can multiply: thirty short definitions that each name the next one twice make a billion checks. */

@@ -34,7 +34,7 @@ export interface BridgeRequest {
 }
 
 /** An execution that is being written to disk. */
-export interface OpenedExecution {
+export interface BridgedExecution {
   readonly execution: Execution;
   /** Resolves once its opening is on disk. */
   readonly durable: () => Promise<unknown>;
@@ -84,7 +84,7 @@ interface FileOwner {
 
 export function createBridges<Request extends BridgeRequest, Lending extends TokenNotices>(
   options: BridgesOptions<Request, Lending>,
-): (opened: OpenedExecution, snapshot: CatalogSnapshot, request: Request, run: BridgeRun) => Bridge {
+): (opened: BridgedExecution, snapshot: CatalogSnapshot, request: Request, run: BridgeRun) => Bridge {
   const { ledger, report, preview, hide, catalog, policy, flows, quotas, shapes, traces, results } = options;
   return ({ execution, durable }, snapshot, request, run) => {
     const { principal, limits, program, dryRun = false, onEvent } = request;

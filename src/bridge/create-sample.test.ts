@@ -1,4 +1,4 @@
-/** Values made from schemas: what ordinary ones look like, that all of them fit, and what hostile schemas cost. */
+/** Samples: what they look like for ordinary schemas, that all of them fit, and what hostile schemas cost. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -9,45 +9,53 @@ import * as fc from "fast-check";
 import type { Json, JsonSchema } from "../domain/index.ts";
 import { createSample } from "./create-sample.ts";
 
-/** Everything that the schema says is checked here, patterns and formats too. */
+/** Checks every keyword of the schema, patterns and formats too. */
 function fits(schema: JsonSchema, value: Json): boolean {
   return new Validator({ ...schema }, "2020-12", true).validate(value).valid;
 }
 
 const EXAMPLES: readonly (readonly [string, JsonSchema, Json])[] = [
   [
-    "fills in what is optional, and prefers something to null",
+    "fills in optional properties and prefers other types to null",
     {
       type: "object",
       properties: { id: { type: "integer" }, note: { anyOf: [{ type: "null" }, { type: "string" }] } },
     },
     { id: 1, note: "text" },
   ],
-  ["takes what a schema lists", { enum: ["open", "closed"] }, "open"],
-  ["takes what a schema fixes", { const: { a: [null] } }, { a: [null] }],
-  ["takes the default", { type: "string", default: "main" }, "main"],
-  ["passes over a default that does not fit", { type: "integer", default: "main" }, 1],
+  ["takes the first enum value", { enum: ["open", "closed"] }, "open"],
+  ["takes the const value", { const: { a: [null] } }, { a: [null] }],
+  ["takes the default value", { type: "string", default: "main" }, "main"],
+  ["ignores a default that does not fit", { type: "integer", default: "main" }, 1],
   ["takes the first example", { type: "string", examples: ["x7"] }, "x7"],
-  ["keeps to a length", { type: "string", minLength: 6, maxLength: 6 }, "textxx"],
-  ["knows formats", { type: "string", format: "date-time" }, "2000-01-01T00:00:00Z"],
-  ["does not follow patterns", { type: "string", pattern: "^[A-Z]{2}-\\d{3,}(?:-(x|y))?$" }, "text"],
-  ["keeps to bounds and steps", { type: "integer", exclusiveMinimum: 5, maximum: 10, multipleOf: 2.5 }, 10],
-  ["reads bounds as draft-04 writes them", { type: "integer", minimum: 5, exclusiveMinimum: true }, 6],
-  ["gives a list an item", { type: "array", items: { type: "boolean" } }, [true]],
-  ["gives different items", { type: "array", items: { type: "integer" }, minItems: 3, uniqueItems: true }, [1, 2, 3]],
-  ["puts in what a list contains", { type: "array", contains: { const: 5 }, minItems: 2, items: true }, [5, {}]],
+  ["keeps to the string length", { type: "string", minLength: 6, maxLength: 6 }, "textxx"],
+  ["makes a string of a known format", { type: "string", format: "date-time" }, "2000-01-01T00:00:00Z"],
+  ["does not follow a pattern", { type: "string", pattern: "^[A-Z]{2}-\\d{3,}(?:-(x|y))?$" }, "text"],
+  ["keeps to bounds and multiples", { type: "integer", exclusiveMinimum: 5, maximum: 10, multipleOf: 2.5 }, 10],
+  ["reads the boolean bounds of draft-04", { type: "integer", minimum: 5, exclusiveMinimum: true }, 6],
+  ["gives an array an item", { type: "array", items: { type: "boolean" } }, [true]],
   [
-    "takes items by place",
+    "makes different items for unique items",
+    { type: "array", items: { type: "integer" }, minItems: 3, uniqueItems: true },
+    [1, 2, 3],
+  ],
+  [
+    "makes the items that an array must contain",
+    { type: "array", contains: { const: 5 }, minItems: 2, items: true },
+    [5, {}],
+  ],
+  [
+    "makes the items of a tuple",
     { type: "array", prefixItems: [{ const: "a" }, { type: "number" }], items: false },
     ["a", 2],
   ],
   [
-    "invents names where there must be more",
+    "adds properties until there are enough",
     { type: "object", minProperties: 2, additionalProperties: { type: "null" } },
     { key1: null, key2: null },
   ],
   [
-    "joins what must hold together",
+    "joins the schemas of allOf",
     {
       allOf: [
         { type: "object", properties: { a: { type: "number" } }, required: ["a"] },
@@ -57,7 +65,7 @@ const EXAMPLES: readonly (readonly [string, JsonSchema, Json])[] = [
     { a: 7 },
   ],
   [
-    "leaves out what would fit two where only one may",
+    "leaves out a property that would fit two branches of oneOf",
     {
       type: "object",
       properties: { a: { type: "null" }, b: { type: "null" } },
@@ -66,22 +74,22 @@ const EXAMPLES: readonly (readonly [string, JsonSchema, Json])[] = [
     { a: null },
   ],
   [
-    "follows conditions",
+    "follows if and else",
     { type: "object", if: { required: ["c"], properties: { c: false } }, else: { required: ["b"] } },
     { b: {} },
   ],
-  ["keeps clear of what is excluded", { type: "string", not: { enum: ["text"] } }, "other0"],
-  ["knows what depends on what", { properties: { a: true }, dependentRequired: { a: ["z"] } }, { a: {}, z: {} }],
+  ["avoids a value that not excludes", { type: "string", not: { enum: ["text"] } }, "other0"],
+  ["adds dependent properties", { properties: { a: true }, dependentRequired: { a: ["z"] } }, { a: {}, z: {} }],
 ];
 
-describe("a sample", () => {
+describe("createSample", () => {
   for (const [name, schema, expected] of EXAMPLES) {
     it(name, () => assert.deepEqual(createSample(schema), expected));
   }
-  it("is the same for the same schema", () => {
+  it("makes the same sample for the same schema", () => {
     for (const [, schema] of EXAMPLES) assert.deepEqual(createSample(schema), createSample(structuredClone(schema)));
   });
-  it("ends where a schema asks for itself", () => {
+  it("ends the sample of a recursive schema", () => {
     const node = {
       type: "object",
       properties: { next: { anyOf: [{ $ref: "#/$defs/node" }, { type: "null" }] } },
@@ -90,7 +98,7 @@ describe("a sample", () => {
     const value = createSample({ $ref: "#/$defs/node", $defs: { node } });
     assert.deepEqual(value, { next: { next: { next: null } } });
   });
-  it("does not exist where no value can", () => {
+  it("makes no sample where no value can fit", () => {
     assert.equal(createSample({ allOf: [{ type: "string" }, { type: "number" }] }), undefined);
     assert.equal(createSample({ type: "string", minLength: 3, maxLength: 2 }), undefined);
     assert.equal(
@@ -101,11 +109,11 @@ describe("a sample", () => {
       undefined,
     );
   });
-  it("is given up when it would be too large: a text at its most, and one character more", () => {
+  it("makes a string of 10,000 characters, and none that must be longer", () => {
     assert.equal(createSample({ type: "string", minLength: 10_000 }), "text".padEnd(10_000, "x"));
     assert.equal(createSample({ type: "string", minLength: 10_001 }), undefined);
   });
-  it("is given up when definitions double at every level", () => {
+  it("gives up when definitions double at every level", () => {
     const doubling = (levels: number): JsonSchema => {
       const both = (at: number): JsonSchema => ({
         type: "object",
@@ -119,12 +127,12 @@ describe("a sample", () => {
     assert.equal(createSample(doubling(14)), undefined);
     assert.equal(createSample(doubling(30)), undefined);
   });
-  it("is checked as a whole where its parts cannot be checked alone", () => {
+  it("tries a smaller sample when the whole does not fit", () => {
     const properties = { a: { $ref: "#/properties/b" }, b: { type: "null" } };
     const oneOf = [{ required: ["a"] }, { required: ["a", "b"] }];
     assert.deepEqual(createSample({ type: "object", properties, oneOf }), { a: null });
   });
-  it("never runs the expression of a pattern", () => {
+  it("never runs the regular expression of a pattern", () => {
     assert.equal(createSample({ type: "string", pattern: "^(a+)+$" }), "text");
     assert.equal(createSample({ type: "string", pattern: "(?=x)\\p{L}\\1[^\\d]" }), "text");
   });
@@ -173,8 +181,8 @@ const SHARED = {
   required: ["id", "parent"],
 };
 
-describe("any schema that allows something", () => {
-  it("has a sample, and the sample fits", () => {
+describe("createSample with generated schemas", () => {
+  it("makes a sample that fits any schema that allows a value", () => {
     fc.assert(
       fc.property(arbitrary, (inner) => {
         const schema: JsonSchema = { ...inner, $defs: { shared: SHARED } };
@@ -187,7 +195,7 @@ describe("any schema that allows something", () => {
   });
 });
 
-describe("any JSON at all as a schema", () => {
+describe("createSample with any JSON as a schema", () => {
   const keywords = [
     "type",
     "enum",
@@ -212,7 +220,7 @@ describe("any JSON at all as a schema", () => {
     "then",
     "default",
   ];
-  it("is survived", () => {
+  it("never throws for any JSON as a schema", () => {
     const anything = fc.dictionary(fc.constantFrom(...keywords, ...bounds), fc.jsonValue({ maxDepth: 4 }));
     fc.assert(
       fc.property(anything, (schema) => {

@@ -33,12 +33,12 @@ const MOST_OPTIONAL = 100;
 const MOST_MULTIPLES = 100;
 
 /** Where a value is made; `salt` numbers items of one array, which may have to differ. */
-interface Place {
+interface SamplePlace {
   readonly depth: number;
   readonly salt: number;
 }
 
-type Pick = (parts: readonly Json[], place: Place) => Json | undefined;
+type PickValue = (parts: readonly Json[], place: SamplePlace) => Json | undefined;
 
 /** A program may repeat a call; tools live as long as their snapshot, and so do their samples. */
 const samples = new WeakMap<JsonSchema, { readonly value: Json | undefined }>();
@@ -66,7 +66,7 @@ function trySample(root: JsonSchema, attempt: Attempt): Json | undefined {
     left -= 1;
     if (left < 0) throw new TooManySteps();
   };
-  const pick: Pick = (parts, place) => {
+  const pick: PickValue = (parts, place) => {
     const merged = place.depth > MOST_DEPTH ? undefined : merge(parts, root, step);
     if (!merged) return undefined;
     const { plain, forks } = merged;
@@ -153,8 +153,8 @@ function joinKeyword(name: string, one: Json, other: Json): Json | undefined {
   return ["items", "additionalProperties", "contains"].includes(name) ? { allOf: [one, other] } : one;
 }
 
-interface ValueOptions extends Attempt, Place {
-  readonly pick: Pick;
+interface ValueOptions extends Attempt, SamplePlace {
+  readonly pick: PickValue;
 }
 
 function valueOf(plain: JsonObject, options: ValueOptions): Json | undefined {

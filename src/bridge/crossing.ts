@@ -22,7 +22,7 @@ import type {
 } from "../domain/index.ts";
 import type { CallFlow, ExecutionFlow } from "../policy/index.ts";
 
-import type { Builtin } from "./builtin.ts";
+import type { Builtin, CallTarget, ParsedCall } from "./builtin.ts";
 import type { CallSlots } from "./call-slots.ts";
 import type { CallTrace, OpenCall, TracedCall } from "./call-trace.ts";
 import type { DryRunSession } from "./dry-run.ts";
@@ -37,7 +37,7 @@ export class ExecutionSuspended extends Error {
 }
 
 /** What an upstream answered: one JSON value, and the files beside it. */
-export interface UpstreamAnswer {
+export interface CallAnswer {
   readonly value: Json;
   readonly attachments: readonly Attachment[];
 }
@@ -75,7 +75,7 @@ export interface BridgeOptions extends RecorderOptions {
   readonly take?: (tool: Tool) => Promise<unknown>;
   /** The trace context that an upstream call carries. */
   readonly traceOf?: (seq: number) => TraceContext | undefined;
-  readonly invoke: (tool: Tool, args: JsonObject, options: InvokeOptions) => Promise<UpstreamAnswer>;
+  readonly invoke: (tool: Tool, args: JsonObject, options: InvokeOptions) => Promise<CallAnswer>;
   /** Learns the shape of results. Must not throw. */
   readonly learn?: (tool: Tool, value: Json) => void;
   /** Keeps a file of a result on the host; rejects when it cannot. */
@@ -122,9 +122,6 @@ export interface BridgeState {
   openCalls: number;
 }
 
-/** What a guest named: a tool of an upstream, or one of our own. */
-export type Target = Pick<Builtin, "tool"> & Partial<Builtin>;
-
 /** A decision, and how to decide again by the rules and labels of a later moment. */
 export interface Verdict {
   readonly decision: Decision;
@@ -132,9 +129,6 @@ export interface Verdict {
   /** Nothing can change by the call, so its intent need not be flushed to disk. */
   readonly isPlainRead: boolean;
 }
-
-/** A call whose arguments have passed the schema of its tool. */
-export type ParsedCall = ToolCall & { readonly args: JsonObject };
 
 /**
  * One call from its arrival to its reply. Each step fills in what later steps read; reading something that no earlier
@@ -153,12 +147,12 @@ export class Crossing {
   isSuspended = false;
   /** The detail of the `call.intended` record. */
   intent: JsonObject = {};
-  attachments: UpstreamAnswer["attachments"] = [];
+  attachments: CallAnswer["attachments"] = [];
   reply: Reply | undefined;
   /** Set when the execution cannot continue: the call rejects instead of replying. */
   fatal: { readonly thrown: unknown } | undefined;
   #entry: OpenCall | undefined;
-  #target: Target | undefined;
+  #target: CallTarget | undefined;
   #tool: Tool | undefined;
   #call: ParsedCall | undefined;
   #verdict: Verdict | undefined;
@@ -188,10 +182,10 @@ export class Crossing {
   set entry(entry: OpenCall) {
     this.#entry = entry;
   }
-  get target(): Target {
+  get target(): CallTarget {
     return ensureSet(this.#target);
   }
-  set target(target: Target) {
+  set target(target: CallTarget) {
     this.#target = target;
   }
   /** The tool with the effect that this very call has. */

@@ -1,10 +1,10 @@
-/** Turns what a validator found into sentences that say which field, what was expected, and what may have been meant. */
+/** Turns the errors of the validator into sentences: which field, what was expected, what may have been meant. */
 
 import { findNearestName } from "../catalog/index.ts";
 import { isJsonObject } from "../domain/index.ts";
 import type { Json, JsonSchema } from "../domain/index.ts";
 
-/** One finding of the validator. Locations are pointers that start with `#`. */
+/** One error of the validator. Locations are JSON pointers that start with `#`. */
 export interface RawProblem {
   readonly keyword: string;
   readonly keywordLocation: string;
@@ -15,20 +15,20 @@ export interface RawProblem {
 const MAX_PROBLEMS = 5;
 const MAX_SENTENCE = 240;
 const MAX_PATH = 120;
-/** Parts of a schema that are looked through for names of properties. */
+/** The most parts of a schema that are searched for property names. */
 const MAX_PARTS = 2000;
 
-/** Say only that something inside is wrong; what is inside says what. */
+/** Keywords that only report that something inside is wrong; the error inside says what. */
 const WRAPPERS = new Set(
   "$ref $recursiveRef allOf properties patternProperties additionalProperties items prefixItems additionalItems if".split(
     " ",
   ),
 );
 const CHOICES = new Set(["anyOf", "oneOf"]);
-/** Findings below these belong to one alternative among several, so none of them is wrong by itself. */
+/** Errors below these belong to one of several alternatives, so none of them is wrong by itself. */
 const INSIDE_CHOICE = /\/(anyOf|oneOf)\/\d+(\/|$)|\/(not|contains)(\/|$)/;
 
-/** At most five sentences, in the order of the schema; the last one counts the others. */
+/** Returns at most five sentences, in the order of the schema, and then the number of the others. */
 export function describeProblems(problems: readonly RawProblem[], schema: JsonSchema, value: Json): readonly string[] {
   const choices = problems.filter(({ keyword }) => CHOICES.has(keyword)).map((choice) => choice.instanceLocation);
   const plain = problems.filter(
@@ -43,25 +43,25 @@ export function describeProblems(problems: readonly RawProblem[], schema: JsonSc
   return more > 0 ? [...shown, `and ${more} more`] : shown;
 }
 
-/** The validator gives no place in the schema for a value that is refused outright, only one in the value. */
+/** For a schema of `false` the validator reports no location in the schema, only one in the value. */
 function isBelow({ keyword, instanceLocation }: RawProblem, choices: readonly string[]): boolean {
   return keyword === "false" && choices.some((choice) => instanceLocation.startsWith(`${choice}/`));
 }
 
-interface Context {
+interface ProblemContext {
   readonly problems: readonly RawProblem[];
   readonly names: readonly string[];
   readonly value: Json;
 }
 
-function toSentence(problem: RawProblem, context: Context): string {
+function toSentence(problem: RawProblem, context: ProblemContext): string {
   const path = toPath(problem.instanceLocation);
   const text = toText(problem, context);
   const sentence = path === "" ? text : `${path}: ${text}`;
   return sentence.length > MAX_SENTENCE ? `${sentence.slice(0, MAX_SENTENCE - 1).toWellFormed()}…` : sentence;
 }
 
-function toText(problem: RawProblem, context: Context): string {
+function toText(problem: RawProblem, context: ProblemContext): string {
   const { keyword, error, instanceLocation } = problem;
   if (keyword === "required") return toMissing(error, context);
   if (keyword === "type") return toTypeText([error]) ?? error;
@@ -77,7 +77,7 @@ function toText(problem: RawProblem, context: Context): string {
 
 const TYPE_ERROR = /^Instance type "(\w+)" is invalid\. Expected "(.*)"\.$/s;
 
-/** All of them are about types, or there is no such sentence. */
+/** Returns `undefined` unless all errors are about types. */
 function toTypeText(errors: readonly string[]): string | undefined {
   const matches = errors.map((error) => TYPE_ERROR.exec(error));
   if (matches.length === 0 || matches.some((match) => !match)) return undefined;
@@ -85,13 +85,13 @@ function toTypeText(errors: readonly string[]): string | undefined {
   return `expected ${[...expected].join(" or ")}, got ${matches[0]?.[1] ?? "something else"}`;
 }
 
-/** A name that was given and that the schema does not know is probably the missing one, misspelled. */
-function toMissing(error: string, { names, value }: Context): string {
+/** A given name that the schema does not have is probably the missing one, misspelled. */
+function toMissing(error: string, { names, value }: ProblemContext): string {
   const name = /required property "(.*)"\.$/s.exec(error)?.[1] ?? "";
   const given = isJsonObject(value) ? Object.keys(value).filter((key) => !names.includes(key)) : [];
   const near = findNearestName(name, given);
   const missing = `${toPath(`#/${name}`)} is missing`;
-  return near === undefined ? missing : `${missing}; did you mean it by ${toPath(`#/${near}`)}?`;
+  return near === undefined ? missing : `${missing}; did you misspell it as ${toPath(`#/${near}`)}?`;
 }
 
 function toUnknownName(location: string, names: readonly string[]): string {
@@ -100,7 +100,7 @@ function toUnknownName(location: string, names: readonly string[]): string {
   return near === undefined ? "is not allowed here" : `is not allowed here; did you mean ${near}?`;
 }
 
-/** The types of the alternatives, or the first problem inside one of them. */
+/** Names the types of the alternatives, or the first problem inside one of them. */
 function toChoiceText({ keywordLocation, instanceLocation, error }: RawProblem, all: readonly RawProblem[]): string {
   const matches = /\((\d+) matches\)/.exec(error)?.[1];
   if (matches !== undefined && matches !== "0") return `fits ${matches} alternatives where exactly one is allowed`;
@@ -118,7 +118,7 @@ function toChoiceText({ keywordLocation, instanceLocation, error }: RawProblem, 
   return `fits none of the alternatives${why}`;
 }
 
-/** `#/labels/1` is `labels[1]`; a name that is no identifier is quoted. */
+/** `#/labels/1` is `labels[1]`; a name that is not an identifier is quoted. */
 function toPath(location: string): string {
   const steps = location.split("/").slice(1).map(decode);
   const parts = steps.map((step) => {

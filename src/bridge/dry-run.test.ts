@@ -1,4 +1,4 @@
-/** A dry run at the bridge: what is made, what is only listed, and that nothing of the latter reaches anybody. */
+/** A dry run: which calls are made, which are only listed, and that listed calls reach no upstream. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -26,12 +26,12 @@ function openDry(options: TestBridgeOptions = {}) {
 }
 
 describe("a dry run", () => {
-  it("makes reads and counts them against quotas", async () => {
+  it("makes reads and charges them to quotas", async () => {
     const { bridge, steps, taken } = await openDry();
     assert.deepEqual(await bridge.call("files.read", "{}"), { ok: true, json: '{"ok":true}' });
     assert.deepEqual([steps.includes("invoke"), taken, bridge.dryRun()], [true, ["files.read"], { writes: [] }]);
   });
-  it("lists whatever may change something, and neither makes nor counts it", async () => {
+  it("lists calls that may change something, and neither makes nor charges them", async () => {
     const tools = (["write", "destroy", "unknown"] as const).map((effect) => createTool(`files.${effect}`, { effect }));
     const { bridge, steps, taken } = await openDry({ tools });
     for (const { address } of tools) {
@@ -51,26 +51,26 @@ describe("a dry run", () => {
       ["ok", "allow", true],
     ]);
   });
-  it("makes the same calls when it is none", async () => {
+  it("makes the same calls when the dry run is off", async () => {
     const { bridge, steps } = await openTestBridge();
     assert.deepEqual(await bridge.call("files.write", "{}"), { ok: true, json: '{"ok":true}' });
     assert.deepEqual([steps.includes("invoke"), bridge.dryRun()], [true, undefined]);
     assert.equal(bridge.records()[0]?.dryRun, undefined);
   });
-  it("refuses what policy denies, and does not list it", async () => {
+  it("refuses a call that policy denies, and does not list it", async () => {
     const { bridge, steps } = await openDry({ rules: [rule("deny", "files.write")] });
     const reply = await bridge.call("files.write", "{}");
     assert.equal(reply.ok ? "" : reply.error.code, "POLICY_DENIED");
     assert.deepEqual([steps.includes("invoke"), bridge.dryRun()], [false, { writes: [] }]);
   });
-  it("does not make a read that a person would have to allow", async () => {
+  it("does not make a read that needs approval", async () => {
     const { bridge, steps } = await openDry({ rules: [rule("ask", "files.read")] });
     assert.equal((await bridge.call("files.read", "{}")).ok, true);
     assert.equal(steps.includes("invoke"), false);
     const [listed] = bridge.dryRun()?.writes ?? [];
     assert.deepEqual(listed, { seq: 1, tool: "files.read", effect: "read", decision: "ask", args: {} });
   });
-  it("lists what an earlier run of its program spared, without the arguments", async () => {
+  it("lists calls that an earlier run of its program skipped, without the arguments", async () => {
     const { bridge } = await openDry();
     const record = { seq: 1, tool: "files.write", effect: "write", decision: "allow", outcome: "ok", ms: 1 } as const;
     bridge.restore({ record: { ...record, dryRun: true } });
@@ -81,14 +81,14 @@ describe("a dry run", () => {
       { seq: 3, tool: "files.write", effect: "write", decision: "allow", args: {} },
     ]);
   });
-  it("refuses wrong arguments as ever", async () => {
+  it("refuses wrong arguments", async () => {
     const input = { type: "object", required: ["path"] };
     const { bridge } = await openDry({ tools: [createTool("files.write", { effect: "write", input })] });
     const reply = await bridge.call("files.write", "{}");
     assert.equal(reply.ok ? "" : reply.error.code, "TOOL_ARGUMENTS_INVALID");
     assert.deepEqual(bridge.dryRun(), { writes: [] });
   });
-  it("is in the records of its calls", async () => {
+  it("is marked in the records of its calls", async () => {
     const test = await openDry();
     await test.bridge.call("files.read", "{}");
     await test.bridge.call("files.write", "{}");
@@ -108,30 +108,30 @@ describe("a dry run", () => {
   });
 });
 
-describe("the answer to a call that was not made", () => {
+describe("the answer to a skipped call", () => {
   const answerOf = async (change: Partial<Tool>): Promise<Json> => {
     const { bridge, steps } = await openDry({ tools: [createTool("files.write", { effect: "write", ...change })] });
     const reply = await bridge.call("files.write", "{}");
     assert.equal(steps.includes("invoke"), false);
     return reply.ok ? JSON.parse(reply.json) : reply.error.code;
   };
-  it("fits the output schema, also where that allows only false or null", async () => {
+  it("fits the output schema, even one that allows only false or null", async () => {
     const output = { type: "object", properties: { id: { type: "integer" } }, required: ["id"] };
     assert.deepEqual(await answerOf({ output }), { id: 1 });
     assert.deepEqual(await answerOf({ output: FALSE }), false);
     assert.deepEqual(await answerOf({ output: { type: "null" } }), null);
   });
-  it("has the shape that was learned where the server declares none", async () => {
+  it("has the learned shape if the server declares no output schema", async () => {
     assert.deepEqual(await answerOf({ learned: { type: "object", properties: { n: { type: "number" } } } }), { n: 1 });
   });
-  it("is a failure when no value fits; the call is listed all the same", async () => {
+  it("is an error if no value fits, and the call is still listed", async () => {
     const tools = [createTool("files.write", { effect: "write", output: { allOf: [{ type: "null" }, FALSE] } })];
     const { bridge } = await openDry({ tools });
     const reply = await bridge.call("files.write", "{}");
     assert.equal(reply.ok ? "" : reply.error.code, "UPSTREAM_RESULT_INVALID");
     assert.equal(bridge.dryRun()?.writes.length, 1);
   });
-  it("is the builtin's own where it has one, unless that refuses", async () => {
+  it("comes from the builtin if it has one, unless the builtin refuses the call", async () => {
     const tool = createTool("glovebox.send", { effect: "write" });
     const never = (): never => assert.fail("sent");
     const builtin = { tool, judge: () => tool, answer: never, answerDryRun: () => ({ status: 200 }) };
@@ -145,21 +145,21 @@ describe("the answer to a call that was not made", () => {
   });
 });
 
-describe("the arguments in the list", () => {
+describe("the listed arguments", () => {
   const listed = async (args: Json): Promise<Json | undefined> => {
     const { bridge } = await openDry();
     await bridge.call("files.write", JSON.stringify(args));
     return bridge.dryRun()?.writes[0]?.args;
   };
-  it("hold no secret, also not one that is cut in half", async () => {
+  it("contain no secret, not even part of one that is cut", async () => {
     assert.deepEqual(await listed({ a: `${"x".repeat(497)}s3cret` }), { a: `${"x".repeat(497)}[hi…` });
     assert.deepEqual(await listed({ s3cret: ["s3cret"] }), { "[hidden]": ["[hidden]"] });
   });
-  it("have texts of up to 500 characters whole", async () => {
+  it("contain strings of up to 500 characters whole", async () => {
     assert.deepEqual(await listed({ a: "x".repeat(500) }), { a: "x".repeat(500) });
     assert.deepEqual(await listed({ a: "x".repeat(501) }), { a: `${"x".repeat(500)}…` });
   });
-  it("are left out when they are too long, by themselves or together", async () => {
+  it("are left out if they are too long, alone or together", async () => {
     const many = (count: number): Json => ({ ab: Array.from({ length: count }, () => 1) });
     const long = "x".repeat(400);
     assert.notEqual(await listed(many(1_996)), undefined);

@@ -1,41 +1,29 @@
-/** Calls that a dry run does not make: which they are, what the program gets instead, and how they are listed. */
+/** The calls that a dry run skips: which they are, what the program gets instead, and how they are listed. */
 
 import { GloveboxError, mapTexts, parseToolAddress } from "../domain/index.ts";
-import type {
-  CallRecord,
-  Decision,
-  DryRun,
-  ExecutionEvent,
-  Json,
-  JsonObject,
-  Tool,
-  ToolCall,
-} from "../domain/index.ts";
+import type { CallRecord, Decision, DryRun, ExecutionEvent, Json, JsonObject, Tool } from "../domain/index.ts";
 
-import type { Builtin } from "./builtin.ts";
+import type { CallTarget, ParsedCall } from "./builtin.ts";
 import { createSample } from "./create-sample.ts";
 
 /** The calls of one dry run. */
 export interface DryRunSession {
-  /** True for whatever may change something. A read that a person would have to allow is not made either: nobody did. */
+  /** True for a call that may change something, and for a read that needs approval. */
   skips(tool: Tool, decision: Decision): boolean;
-  /** Lists a call and answers it as its tool might. Throws where the tool itself would refuse it. */
-  answer(call: ParsedCall, decision: Decision, target: Target): Json;
-  /** With calls that an earlier run of the program spared; their arguments are not shown again. */
+  /** Lists a call and returns what its tool might answer. Throws where the tool itself would refuse the call. */
+  answer(call: ParsedCall, decision: Decision, target: CallTarget): Json;
+  /** Includes calls that an earlier run of the program skipped, without their arguments. */
   listed(records: readonly CallRecord[]): DryRun;
 }
 
-type ParsedCall = ToolCall & { readonly args: JsonObject };
-type Target = Pick<Builtin, "tool"> & Partial<Builtin>;
-
-/** A reader wants to know what would have been written, not all of it. */
+/** Of one string in the arguments. */
 const MOST_TEXT_CHARS = 500;
 /** Of the arguments of one call, as JSON. */
 const MOST_CALL_CHARS = 4_000;
-/** Of all of them: the list is part of a result that a model may read. */
+/** Of all calls together: the list is part of a result that a model may read. */
 const MOST_CHARS = 64_000;
 
-/** `hide` takes known secrets out of a text; it sees whole texts, before they are cut. */
+/** `hide` removes known secrets from a string. It gets whole strings, before they are cut. */
 export function createDryRun(
   { hide }: { readonly hide: (text: string) => string },
   onEvent?: (event: ExecutionEvent) => void,
@@ -47,7 +35,7 @@ export function createDryRun(
     answer({ seq, args }, { kind }, target) {
       const { tool, judge, answerDryRun } = target;
       onEvent?.({ kind: "called", seq, tool: tool.address });
-      const answered = answerDryRun?.(args); // first: what is refused would not have been done either
+      const answered = answerDryRun?.(args); // first: a refused call is not listed
       const shown = toShown(args, hide);
       const size = JSON.stringify(shown).length;
       const isShown = size <= Math.min(MOST_CALL_CHARS, left);
@@ -74,16 +62,16 @@ function toSkipped({ seq, tool, effect, decision, outcome, dryRun }: CallRecord)
 }
 
 /**
- * What the tool declares, or else what was learned of its results. A server that declares nothing usually answers with
- * a text, so that is what a program gets then.
+ * Fits the declared output schema, or else the learned shape. A server that declares nothing usually answers with a
+ * string, so the default is a string.
  */
 function sampleOf({ address, output, learned }: Tool): Json {
-  const learnt = output ? undefined : learned && createSample(learned);
-  if (!output) return learnt ?? `dry run: ${address} was not called`;
+  const fromShape = output ? undefined : learned && createSample(learned);
+  if (!output) return fromShape ?? `dry run: ${address} was not called`;
   const value = createSample(output);
   if (value !== undefined) return value;
-  throw new GloveboxError("UPSTREAM_RESULT_INVALID", `No value was found that fits the output schema of ${address}`, {
-    hint: "A dry run cannot answer this call; leave it out, or catch this error",
+  throw new GloveboxError("UPSTREAM_RESULT_INVALID", `Cannot make a value that fits the output schema of ${address}`, {
+    hint: "Leave this call out of the dry run, or catch the error",
   });
 }
 

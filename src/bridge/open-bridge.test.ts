@@ -1,4 +1,4 @@
-/** The steps of a crossing on real rooms: their order, what they refuse, and what they leave behind. */
+/** The steps of a crossing on real rooms: their order, what they refuse, and what they record. */
 
 import assert from "node:assert/strict";
 import { describe, it, mock } from "node:test";
@@ -76,14 +76,14 @@ describe("the list of steps", () => {
 });
 
 describe("the steps", () => {
-  it("happen in order, and a write is on record before it leaves", async () => {
+  it("run in order, and record a write before it leaves", async () => {
     const { bridge, steps } = await openTestBridge();
     assert.deepEqual(await bridge.call("files.write", "{}"), { ok: true, json: '{"ok":true}' });
     await bridge.recorded();
     const written = ["write call.ended"];
     assert.deepEqual(steps, ["decide", "write call.intended", "wrote call.intended", "invoke", ...written]);
   });
-  it("write a read down before it leaves, and wait for the disk only for what changes something", async () => {
+  it("record a read before it leaves, and flush only calls that may change something", async () => {
     const { bridge, steps, store } = await openTestBridge();
     const append = mock.method(store.ledger, "append");
     await bridge.call("files.read", "{}");
@@ -110,7 +110,7 @@ describe("the steps", () => {
     await bridge.recorded();
     assert.deepEqual(steps, ["write call.ended"]);
   });
-  it("hand the parsed arguments to the tool that was named", async () => {
+  it("pass the parsed arguments to the named tool", async () => {
     const seen: unknown[] = [];
     const invoke = (tool: { readonly address: string }, args: Json): Promise<Json> => {
       seen.push([tool.address, args]);
@@ -125,24 +125,24 @@ describe("the steps", () => {
   });
 });
 
-describe("a name", () => {
-  it("that is a tool's own is found", async () => {
+describe("the name of a tool", () => {
+  it("is found if it is exact", async () => {
     const { bridge } = await openTestBridge();
     assert.equal((await bridge.call("files.read", "{}")).ok, true);
   });
-  it("that is nearly a tool's is refused with the nearest ones", async () => {
+  it("is refused with the nearest names if it is misspelled", async () => {
     const { bridge } = await openTestBridge();
     assert.deepEqual(await bridge.call("github.list_issue", "{}"), {
       ok: false,
       error: {
         code: "TOOL_NOT_FOUND",
-        message: 'There is no tool "github.list_issue"',
+        message: 'Unknown tool "github.list_issue"',
         retry: false,
         hint: "Did you mean github.listIssues, github.countIssues?",
       },
     });
   });
-  it("that is like no tool's is refused with the way to search", async () => {
+  it("is refused with a hint to search if no name is near", async () => {
     const { bridge } = await openTestBridge();
     const reply = await bridge.call("zzzzzzzz.qqqqqqqq", "{}");
     assert.equal(reply.ok ? "" : reply.error.hint, "Look for it with search");
@@ -171,32 +171,32 @@ describe("a name", () => {
     { toString: () => "files.read" },
   ];
   for (const raw of hostile) {
-    it(`${typeof raw === "string" ? JSON.stringify(raw) : `of type ${typeof raw}`} is refused`, async () => {
+    it(`is refused if it is ${typeof raw === "string" ? JSON.stringify(raw) : `of type ${typeof raw}`}`, async () => {
       const { bridge, steps } = await openTestBridge();
       const reply = await bridge.call(raw, "{}");
       assert.equal(reply.ok ? "ok" : reply.error.code, "TOOL_NOT_FOUND");
       assert.equal(steps.includes("invoke"), false);
     });
   }
-  it("of ten kilobytes is refused and shown cut, in the answer, the trace and the ledger", async () => {
+  it("is shown cut in the reply, the trace and the ledger if it has ten kilobytes", async () => {
     const { bridge, ledger } = await openTestBridge();
     const reply = await bridge.call(`files.${"x".repeat(10_240)}`, "{}");
     const shown = `files.${"x".repeat(122)}`;
-    assert.equal(reply.ok ? "" : reply.error.message, `There is no tool "${shown}"`);
+    assert.equal(reply.ok ? "" : reply.error.message, `Unknown tool "${shown}"`);
     assert.equal(bridge.records()[0]?.tool, shown);
     await bridge.recorded();
     assert.deepEqual(await ledger(), [endOf(shown, { outcome: "error", code: "TOOL_NOT_FOUND" })]);
   });
-  it("with terminal escapes and line breaks is shown without them", async () => {
+  it("is shown without terminal escapes and line breaks", async () => {
     const { bridge } = await openTestBridge();
     const reply = await bridge.call("files.\u009b31mx\u001b[0m\u202ey\nz", "{}");
-    assert.equal(reply.ok ? "" : reply.error.message, 'There is no tool "files.xy z"');
+    assert.equal(reply.ok ? "" : reply.error.message, 'Unknown tool "files.xy z"');
     assert.equal(bridge.records()[0]?.tool, "files.xy z");
   });
 });
 
-describe("a policy that", () => {
-  it("allows lets the call through, and trace and ledger say so", async () => {
+describe("the policy", () => {
+  it("lets an allowed call through, as trace and ledger show", async () => {
     const { bridge, ledger } = await openTestBridge({ rules: [rule("allow", "files.remove")] });
     assert.deepEqual(await bridge.call("files.remove", "{}"), { ok: true, json: '{"ok":true}' });
     await bridge.recorded();
@@ -207,7 +207,7 @@ describe("a policy that", () => {
       endOf("files.remove", { outcome: "ok", result: digestOf('{"ok":true}') }),
     ]);
   });
-  it("denies stops the call before the upstream, and trace and ledger say so", async () => {
+  it("stops a denied call before the upstream, as trace and ledger show", async () => {
     const { bridge, ledger, steps } = await openTestBridge({ rules: [rule("deny", "files.read")] });
     assert.deepEqual(await bridge.call("files.read", "{}"), {
       ok: false,
@@ -226,7 +226,7 @@ describe("a policy that", () => {
       endOf("files.read", { outcome: "denied", code: "POLICY_DENIED" }),
     ]);
   });
-  it("asks stops the call as pending, and trace and ledger say so", async () => {
+  it("stops a call that needs approval as pending, as trace and ledger show", async () => {
     const { bridge, ledger, steps } = await openTestBridge();
     const reply = await bridge.call("files.remove", "{}");
     assert.equal(reply.ok ? "" : reply.error.code, "POLICY_APPROVAL_PENDING");
@@ -242,8 +242,8 @@ describe("a policy that", () => {
   });
 });
 
-describe("an upstream that", () => {
-  it("fails keeps its code, message and hint", async () => {
+describe("an upstream", () => {
+  it("keeps its code, message and hint when it fails", async () => {
     const thrown = new GloveboxError("UPSTREAM_FAILED", "github: no such repository", { hint: "Check the name" });
     const { bridge, reported } = await openTestBridge({ invoke: () => Promise.reject(thrown) });
     const error = {
@@ -257,7 +257,7 @@ describe("an upstream that", () => {
     assert.deepEqual(reported, []);
     assert.equal(bridge.records()[0]?.outcome, "error");
   });
-  it("breaks in a way that nobody foresaw shows none of it, and is reported", async () => {
+  it("shows no details of an unexpected error, which is reported", async () => {
     const thrown = new Error("password is hunter2");
     const { bridge, reported } = await openTestBridge({ invoke: () => Promise.reject(thrown) });
     assert.deepEqual(await bridge.call("files.read", "{}"), {
@@ -266,7 +266,7 @@ describe("an upstream that", () => {
     });
     assert.deepEqual(reported, [thrown]);
   });
-  it("throws at once is an error as well", async () => {
+  it("may throw synchronously, which is an error as well", async () => {
     const thrown = new GloveboxError("UPSTREAM_UNREACHABLE", "files: gone");
     const invoke = (): never => {
       throw thrown;
@@ -275,7 +275,7 @@ describe("an upstream that", () => {
     const error = { code: "UPSTREAM_UNREACHABLE", message: "files: gone", retry: true } as const;
     assert.deepEqual(await bridge.call("files.read", "{}"), { ok: false, error });
   });
-  it("answers has no failure under its number", async () => {
+  it("leaves no failure when it answers", async () => {
     const { bridge } = await openTestBridge();
     await bridge.call(READ_TOOL.address, "{}");
     assert.deepEqual(
@@ -285,8 +285,8 @@ describe("an upstream that", () => {
   });
 });
 
-describe("a call of an execution that is not written down", () => {
-  it("waits until it is, and leaves then", async () => {
+describe("a call of an execution whose opening is not on disk", () => {
+  it("waits until the opening is on disk, and leaves then", async () => {
     const opening = Promise.withResolvers<void>();
     const { bridge, steps } = await openTestBridge({ opened: opening.promise });
     const called = bridge.call("files.read", "{}");
@@ -295,7 +295,7 @@ describe("a call of an execution that is not written down", () => {
     opening.resolve();
     assert.deepEqual(await called, { ok: true, json: '{"ok":true}' });
   });
-  it("never leaves when that fails, and ends the execution", async () => {
+  it("never leaves if the opening cannot be written, and ends the execution", async () => {
     const thrown = new GloveboxError("STORE_UNAVAILABLE", "Full");
     const opened = Promise.reject(thrown);
     opened.catch(() => undefined);

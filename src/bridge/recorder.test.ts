@@ -1,4 +1,4 @@
-/** What the ledger keeps of a call beside digests: previews when they are wanted, and calls beyond the limit. */
+/** What the ledger keeps of a call beside digests: previews if they are on, and the first call beyond the limit. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,7 +10,7 @@ import { openTestBridge } from "../../test/fixtures/bridge/test-bridge.ts";
 const detailsOf = (records: readonly JsonObject[]): readonly unknown[] =>
   records.map(({ action, detail }) => [action, (detail as { preview?: string }).preview]);
 
-test("previews of arguments and results are kept when they are wanted, and only then", async () => {
+test("records hold previews of arguments and results only if previews are on", async () => {
   for (const [wanted, expected] of [
     [true, ['<{"a":1}>', '<{"ok":true}>']],
     [false, [undefined, undefined]],
@@ -26,7 +26,7 @@ test("previews of arguments and results are kept when they are wanted, and only 
   }
 });
 
-test("the first call beyond the limit is written down, and no other", async () => {
+test("only the first call beyond the limit is recorded", async () => {
   const { bridge, ledger } = await openTestBridge({ limits: { ...DEFAULT_LIMITS, calls: 1 } });
   const replies = await Promise.allSettled(
     ["a", "b", "c"].map((path) => bridge.call("files.read", JSON.stringify({ path }))),

@@ -8,7 +8,7 @@ import type { Approval, ExecutionEvent, ExecutionResult, LogLine, PublicError } 
 
 import { cleanText } from "./clean-text.ts";
 
-type Hide = (text: string) => string;
+type HideSecrets = (text: string) => string;
 
 const MESSAGE_BYTES = 2_000;
 
@@ -20,7 +20,7 @@ export interface RedactOptions {
 /** The result of an execution, before it is kept, recorded or returned. Numbers, codes and ids are our own and stay. */
 export function redactResult(
   result: ExecutionResult,
-  hide: Hide,
+  hide: HideSecrets,
   { hasForeignMessage = false }: RedactOptions = {},
 ): ExecutionResult {
   const { value, error } = result;
@@ -35,7 +35,7 @@ export function redactResult(
 }
 
 /** What a client observes while an execution runs. The message of an upstream's progress was redacted on its way in. */
-export function redactEvent(event: ExecutionEvent, hide: Hide): ExecutionEvent {
+export function redactEvent(event: ExecutionEvent, hide: HideSecrets): ExecutionEvent {
   switch (event.kind) {
     case "log":
       return { ...event, line: redactLine(event.line, hide) };
@@ -53,7 +53,7 @@ export function redactEvent(event: ExecutionEvent, hide: Hide): ExecutionEvent {
 }
 
 /** A call that waits for approval, before a person sees it. Of its plan, only literal arguments can hold a secret. */
-export function redactApproval(approval: Approval, hide: Hide): Approval {
+export function redactApproval(approval: Approval, hide: HideSecrets): Approval {
   const { args, reason, plan } = approval;
   const calls = plan?.calls.map((call) => ({
     ...call,
@@ -67,11 +67,11 @@ export function redactApproval(approval: Approval, hide: Hide): Approval {
   };
 }
 
-function redactLine(line: LogLine, hide: Hide): LogLine {
+function redactLine(line: LogLine, hide: HideSecrets): LogLine {
   return { ...line, text: cleanText(line.text, { maxBytes: Number.MAX_SAFE_INTEGER, hide }) };
 }
 
-function redactError(error: PublicError, hide: Hide, isForeign: boolean): PublicError {
+function redactError(error: PublicError, hide: HideSecrets, isForeign: boolean): PublicError {
   const { message, hint, frame } = error;
   return {
     ...error,

@@ -1,4 +1,4 @@
-/** Quotas and hidden tools at the bridge: counted after the decision and before the call, recorded either way. */
+/** Quotas and hidden tools: calls are charged after the decision and before they are made, and recorded either way. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -39,13 +39,13 @@ describe("a call that a quota refuses", () => {
       ],
     );
   });
-  it("is made when there is something left, and is counted once, with its tool", async () => {
+  it("is made while the quota has room, and is charged once, with its tool", async () => {
     const counted: string[] = [];
     const { bridge, steps } = await openTestBridge({ take: async ({ address }) => counted.push(address) });
     assert.equal((await bridge.call("files.read", "{}")).ok, true);
-    assert.deepEqual([counted, steps.at(-1) === "invoke" || steps.includes("invoke")], [["files.read"], true]);
+    assert.deepEqual([counted, steps.filter((step) => step === "invoke")], [["files.read"], ["invoke"]]);
   });
-  it("is not counted when policy refuses it first", async () => {
+  it("is not charged when policy refuses it first", async () => {
     const counted: string[] = [];
     const { bridge } = await openTestBridge({ rules: [DENY], take: async ({ address }) => counted.push(address) });
     assert.equal((await bridge.call("files.write", "{}")).ok, false);
@@ -56,13 +56,13 @@ describe("a call that a quota refuses", () => {
 describe("a hidden tool", () => {
   const hidden = [createTool("files.secret")];
 
-  it("is decided about like any other when it is called", async () => {
+  it("is decided like any other tool when it is called", async () => {
     const { bridge, ledger } = await openTestBridge({ hidden, rules: [DENY] });
     const reply = await bridge.call("files.secret", "{}");
     assert.deepEqual(reply.ok ? "ok" : reply.error.code, "POLICY_DENIED");
     assert.equal(Object((await ledger())[0]?.["detail"]).rule, "no");
   });
-  it("is nowhere near when a name is wrong", async () => {
+  it("is never suggested for a wrong name", async () => {
     const { bridge } = await openTestBridge({ hidden, rules: [DENY] });
     const reply = await bridge.call("files.secre", "{}");
     assert.equal(reply.ok ? "" : reply.error.code, "TOOL_NOT_FOUND");

@@ -18,10 +18,10 @@ import {
 } from "../../../test/fixtures/bridge/test-bridge.ts";
 import type { TestBridgeOptions } from "../../../test/fixtures/bridge/test-bridge.ts";
 
-const labelled = (address: string, ...labels: Label[]): Tool => createTool(address, { labels });
-const SECRET = labelled("files.secret", "private");
-const STRANGE = labelled("files.strange", "untrusted");
-const SEND = labelled("github.send", "external");
+const withLabels = (address: string, ...labels: Label[]): Tool => createTool(address, { labels });
+const SECRET = withLabels("files.secret", "private");
+const STRANGE = withLabels("files.strange", "untrusted");
+const SEND = withLabels("github.send", "external");
 const TOOLS = [SECRET, STRANGE, SEND];
 const RULE = "flow:private+untrusted>external";
 const FLOW = [
@@ -36,7 +36,7 @@ async function open(mode: "ask" | "deny" | "allow", options: TestBridgeOptions =
   return openTestBridge({ tools: TOOLS, flow, ...options });
 }
 
-test("a call that would complete the flow is asked about before anything is sent, and its record names the calls", async () => {
+test("a call that would complete a flow needs approval before anything is sent, and its record names the sources", async () => {
   const { bridge, steps, ledger } = await open("ask");
   for (const tool of [SECRET, STRANGE]) assert.equal((await bridge.call(tool.address, "{}")).ok, true);
   const reply = await bridge.call(SEND.address, '{"text":"x"}');
@@ -67,7 +67,7 @@ test("a call that would complete the flow is asked about before anything is sent
   });
 });
 
-test("it is denied where flows are denied, and sent and marked in its record where they are allowed", async () => {
+test("a call that completes a flow is denied where flows are denied, and sent and marked where they are allowed", async () => {
   for (const [mode, expected] of [
     ["deny", "POLICY_DENIED"],
     ["allow", "ok"],
@@ -83,7 +83,7 @@ test("it is denied where flows are denied, and sent and marked in its record whe
   }
 });
 
-test("a stricter rule of the policy stands, and a looser one does not loosen", async () => {
+test("a stricter rule applies to a flow, and a looser rule does not", async () => {
   const reason = "house rule";
   for (const [decision, expected] of [
     ["deny", "POLICY_DENIED"],
@@ -97,7 +97,7 @@ test("a stricter rule of the policy stands, and a looser one does not loosen", a
   }
 });
 
-test("a call that arrived before the labels is made, however long it waits; one that arrives after is not", async () => {
+test("a call that arrived before the labels is made, and one that arrives after them is not", async () => {
   const { bridge } = await open("ask", { limits: { concurrentCalls: 1 } });
   const first = bridge.call(SECRET.address, "{}");
   const second = bridge.call(STRANGE.address, "{}");
@@ -109,7 +109,7 @@ test("a call that arrived before the labels is made, however long it waits; one 
   assert.equal((await bridge.call(SEND.address, "{}")).ok, false);
 });
 
-test("a failed call brings its labels, one that its arguments stopped does not", async () => {
+test("a failed call brings its labels, and a call with wrong arguments does not", async () => {
   const input = { type: "object", required: ["path"], properties: { path: { type: "string" } } } as const;
   for (const [args, expected] of [
     ['{"path":"a"}', "POLICY_APPROVAL_PENDING"],
@@ -129,7 +129,7 @@ test("a failed call brings its labels, one that its arguments stopped does not",
   }
 });
 
-test("a call that a quota refused brings no labels, one that it let through does", async () => {
+test("a call that a quota refused brings no labels, and a charged call does", async () => {
   for (const [isFull, expected] of [
     [true, "ok"],
     [false, "POLICY_APPROVAL_PENDING"],
@@ -145,8 +145,8 @@ test("a call that a quota refused brings no labels, one that it let through does
   }
 });
 
-test("what the product itself offers is guarded by its labels like any tool", async () => {
-  const fetch = labelled("glovebox.fetch", "untrusted", "external");
+test("a builtin is guarded by its labels like any tool", async () => {
+  const fetch = withLabels("glovebox.fetch", "untrusted", "external");
   const builtins = new Map([[fetch.address, { tool: fetch, answer: async () => "page" }]]);
   const { bridge } = await open("ask", { builtins });
   const replies = [];

@@ -22,7 +22,7 @@ const REFUSED = {
   },
 };
 
-test("a call outside of an exact plan stops before anything is decided or invoked, and is recorded", async () => {
+test("a call outside an exact plan is refused before anything is decided, and is recorded", async () => {
   const { bridge, steps, ledger } = await openTestBridge({ plan: planOf(true) });
   assert.deepEqual(await bridge.call("github.countIssues", "{}"), REFUSED);
   await bridge.recorded();
@@ -33,7 +33,7 @@ test("a call outside of an exact plan stops before anything is decided or invoke
   assert.equal((await ledger()).length, 1);
 });
 
-test("a call inside of an exact plan, any call with a plan that is not exact, and any without a plan go on", async () => {
+test("calls inside an exact plan, with an inexact plan and without a plan are made", async () => {
   for (const [tool, options] of [
     ["files.read", { plan: planOf(true) }],
     ["github.countIssues", { plan: planOf(false) }],
@@ -44,7 +44,7 @@ test("a call inside of an exact plan, any call with a plan that is not exact, an
   }
 });
 
-test("a tool that does not exist is named as such, plan or not", async () => {
+test("a missing tool is reported as missing, with a plan and without one", async () => {
   const { bridge } = await openTestBridge({ plan: planOf(true) });
   const reply = await bridge.call("github.nothing", "{}");
   assert.equal(reply.ok ? "" : reply.error.code, "TOOL_NOT_FOUND");

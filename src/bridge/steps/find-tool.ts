@@ -48,7 +48,7 @@ function findTool(snapshot: CatalogSnapshot, rawAddress: unknown): Tool {
     });
   }
   const nearest = findNearest(snapshot, name, NEAREST);
-  throw new GloveboxError("TOOL_NOT_FOUND", `There is no tool ${JSON.stringify(name)}`, {
+  throw new GloveboxError("TOOL_NOT_FOUND", `Unknown tool ${JSON.stringify(name)}`, {
     hint: nearest.length > 0 ? `Did you mean ${nearest.join(", ")}?` : "Look for it with search",
   });
 }

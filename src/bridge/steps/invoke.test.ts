@@ -1,4 +1,4 @@
-/** What is said about a call whose answer was lost: unknown where it may have taken effect, and nowhere else. */
+/** The outcome of a call whose answer was lost: unknown where it may have taken effect, and nowhere else. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -29,23 +29,23 @@ const LOOK = "It is not known whether it took effect: look before you call it ag
 
 describe("a lost answer", () => {
   for (const code of ["UPSTREAM_UNREACHABLE", "UPSTREAM_TIMEOUT"] as const) {
-    it(`of a write (${code}) leaves the outcome unknown, and is not to be called again blindly`, async () => {
+    it(`of a write (${code}) leaves the outcome unknown and warns against a retry`, async () => {
       assert.deepEqual(await lose({ code }), ["unknown", [false, LOOK]]);
     });
   }
-  it("of a destructive tool, or of one whose effect nobody knows, is unknown too", async () => {
+  it("of a destructive tool, or of one with unknown effect, leaves the outcome unknown", async () => {
     assert.deepEqual(await lose({ tool: { effect: "unknown" } }), ["unknown", [false, LOOK]]);
   });
-  it("of a tool that may be called twice is unknown, and may be called again", async () => {
+  it("of an idempotent tool leaves the outcome unknown and allows a retry", async () => {
     assert.deepEqual(await lose({ tool: { idempotent: true } }), ["unknown", [true, "Call again"]]);
   });
-  it("of a read is an error: it changed nothing", async () => {
+  it("of a read is an error, because it changed nothing", async () => {
     assert.deepEqual(await lose({ tool: { effect: "read" } }), ["error", [true, "Call again"]]);
   });
-  it("is none when the request never left", async () => {
+  it("is an ordinary error if the request never left", async () => {
     assert.deepEqual(await lose({ details: { unsent: true } }), ["error", [true, undefined]]);
   });
-  it("is none when the upstream answered with an error", async () => {
+  it("is an ordinary error if the upstream answered with an error", async () => {
     assert.deepEqual(await lose({ code: "UPSTREAM_FAILED" }), ["error", [false, "Call again"]]);
   });
 });

@@ -1,4 +1,4 @@
-/** Step 3: what a guest sends is measured, parsed and held against the schema, whatever either of them contains. */
+/** The arguments of a guest are measured, parsed and checked against the schema, whatever either of them contains. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -55,7 +55,7 @@ describe("the size of arguments", () => {
     assert.deepEqual(parse('{"a":"€€€€"}', { argumentBytes: 20 }), { a: "€€€€" });
     assert.throws(() => parse('{"a":"€€€€€"}', { argumentBytes: 20 }), tooLarge(23));
   });
-  it("is measured before the text is parsed", () => {
+  it("is measured before the JSON is parsed", () => {
     assert.throws(() => parse("[".repeat(21), { argumentBytes: 20 }), tooLarge(21));
   });
 });
@@ -65,7 +65,7 @@ describe("the depth of arguments", () => {
     assert.equal(JSON.stringify(parse(nested(3), { depth: 4 })), nested(3));
     assert.equal(JSON.stringify(parse(nested(4), { depth: 4 })), nested(4));
   });
-  it("is refused above the limit, and without end", () => {
+  it("is refused above the limit, without running out of stack", () => {
     const error = new GloveboxError(
       "LIMIT_SIZE",
       "The arguments of github.listIssues nest deeper than 4 levels (depth)",
@@ -75,13 +75,13 @@ describe("the depth of arguments", () => {
   });
 });
 
-describe("arguments that are no object", () => {
+describe("arguments that are not an object", () => {
   for (const raw of ["", "null", "1", '"x"', "[]", "[{}]", "{", "{}{}", "{'a':1}", undefined, null, {}, 1]) {
     it(`are refused: ${JSON.stringify(raw) ?? "undefined"} (${typeof raw})`, () => {
       assert.throws(() => parse(raw), invalid("it takes one object of named arguments"));
     });
   }
-  it("have a twin that is one", () => assert.deepEqual(parse(' {"a": null} '), { a: null }));
+  it("are accepted if they are an object", () => assert.deepEqual(parse(' {"a": null} '), { a: null }));
 });
 
 describe("the key __proto__", () => {
@@ -93,7 +93,7 @@ describe("the key __proto__", () => {
   ]) {
     it(`is refused in ${text}`, () => assert.throws(() => parse(text), invalid("a key may not be called __proto__")));
   }
-  it("is fine as a value, and so are its neighbours", () => {
+  it("is accepted as a value, and similar keys are accepted", () => {
     const args = { a: "__proto__", proto: 1, constructor: { prototype: 2 } };
     assert.deepEqual(parse(JSON.stringify(args)), args);
   });
@@ -109,24 +109,24 @@ describe("a schema mismatch", () => {
     ['{"owner":"a","filter":{"state":"x"}}', 'filter.state: expected one of "open","closed"'],
     ['{"owner":"a","labels":["x",2]}', "labels[1]: expected string, got number"],
     ['{"owner":"a","lables":"b"}', "lables: is not allowed here; did you mean labels?"],
-    ['{"ownr":"a"}', "owner is missing; did you mean it by ownr?; ownr: is not allowed here; did you mean owner?"],
+    ['{"ownr":"a"}', "owner is missing; did you misspell it as ownr?; ownr: is not allowed here; did you mean owner?"],
     ['{"page":0,"labels":1}', "owner is missing; page: 0 is less than 1; labels: expected array, got number"],
   ] as const;
   for (const [text, problem] of cases) {
     it(`names the field of ${text}`, () => assert.throws(() => parse(text, {}, SCHEMA), invalid(problem, signature)));
   }
-  it("says of a bound that is excluded that it is", () => {
+  it("names an exclusive bound as such", () => {
     const schema = { properties: { a: { exclusiveMinimum: 0, exclusiveMaximum: 5 } } };
     const [low, high] = ["a: 0 is not greater than 0", "a: 5 is not less than 5"];
     assert.throws(() => parse('{"a":0}', {}, schema), { message: new RegExp(low) });
     assert.throws(() => parse('{"a":5}', {}, schema), { message: new RegExp(high) });
     assert.deepEqual(parse('{"a":1}', {}, schema), { a: 1 });
   });
-  it("has a twin that fits", () => {
+  it("is not reported for arguments that fit", () => {
     const args = { owner: "a", page: 9, filter: { state: "open" }, labels: ["x"] };
     assert.deepEqual(parse(JSON.stringify(args), {}, SCHEMA), args);
   });
-  it("among alternatives names what they take", () => {
+  it("with alternatives names the expected types", () => {
     const one = { properties: { kind: { const: "a" }, n: { type: "number" } }, required: ["kind"] };
     const properties = { maybe: { anyOf: [{ type: "string" }, { type: "null" }] }, either: { oneOf: [one, false] } };
     const told = (args: object): string => tell(JSON.stringify(args), { type: "object", properties }).message;
@@ -137,12 +137,12 @@ describe("a schema mismatch", () => {
     );
     assert.deepEqual(parse('{"maybe":null}', {}, { properties }), { maybe: null });
   });
-  it("tells five problems and counts the others", () => {
+  it("lists five problems and counts the others", () => {
     const properties = Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`p${n}`, { type: "string" }]));
     const args = Object.fromEntries(Object.keys(properties).map((name) => [name, 1]));
     assert.match(tell(JSON.stringify(args), { properties }).message, /p4: expected string, got number; and 3 more$/);
   });
-  it("is told in at most 1,500 characters", () => {
+  it("is described in at most 1,500 characters", () => {
     const properties = Object.fromEntries(
       Array.from({ length: 60 }, (_, n) => [`p${n}${"n".repeat(150)}`, { enum: ["x".repeat(300)] }]),
     );

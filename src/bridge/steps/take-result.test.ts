@@ -1,4 +1,4 @@
-/** Step 6: what an upstream answers is measured and held against its own schema. */
+/** What an upstream answers is measured and checked against its own schema. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -44,17 +44,21 @@ describe("the depth of a result", () => {
 
 describe("an output schema", () => {
   const output: JsonSchema = { type: "object", properties: { count: { type: "integer" } }, required: ["count"] };
-  it("refuses an answer against it, and names the server as the one at fault", () => {
+  it("refuses an answer that does not fit, and names the server as the one at fault", () => {
     const problem = "count: expected integer, got string";
     assert.throws(
       () => parse({ count: "7" }, {}, output),
-      new GloveboxError("UPSTREAM_RESULT_INVALID", `files.read answered against its own schema: ${problem}`, {
-        hint: "The server is at fault; its operator should know",
-      }),
+      new GloveboxError(
+        "UPSTREAM_RESULT_INVALID",
+        `files.read returned a result that does not fit its own output schema: ${problem}`,
+        {
+          hint: "The server is at fault; report it to its operator",
+        },
+      ),
     );
   });
   it("accepts an answer that fits", () => assert.equal(parse({ count: 7 }, {}, output), '{"count":7}'));
-  it("that is missing accepts anything", () => assert.equal(parse({ count: "7" }), '{"count":"7"}'));
+  it("accepts anything if it is missing", () => assert.equal(parse({ count: "7" }), '{"count":"7"}'));
 });
 
 describe("the text of a result", () => {

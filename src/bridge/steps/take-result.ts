@@ -4,7 +4,7 @@ import { GloveboxError, depthOf, isJsonObject } from "../../domain/index.ts";
 import type { Json, Limits, ResultId, Tool } from "../../domain/index.ts";
 
 import { checkSchema } from "../check-schema.ts";
-import type { AttachedFile, Crossing, UpstreamAnswer } from "../crossing.ts";
+import type { AttachedFile, Crossing, CallAnswer } from "../crossing.ts";
 
 const MAX_FILES = 100;
 const BASE64_CHARS = 4;
@@ -29,7 +29,7 @@ export function takeResult(crossing: Crossing): void {
 
 /** `maxBytes` bounds all files of the call together; more throws `LIMIT_SIZE` before any is kept. */
 export async function keepAttachments(
-  { value, attachments }: UpstreamAnswer,
+  { value, attachments }: CallAnswer,
   maxBytes: number,
   keep: (file: AttachedFile) => Promise<ResultId>,
 ): Promise<Json> {
@@ -75,15 +75,15 @@ export function parseResult(tool: Tool, value: Json, limits: Limits): string {
   }
   const problems = tool.output ? checkSchema(tool.output, value) : [];
   if (problems.length > 0) {
-    const message = `${tool.address} answered against its own schema: ${problems.join("; ")}`;
+    const message = `${tool.address} returned a result that does not fit its own output schema: ${problems.join("; ")}`;
     throw new GloveboxError("UPSTREAM_RESULT_INVALID", message, {
-      hint: "The server is at fault; its operator should know",
+      hint: "The server is at fault; report it to its operator",
     });
   }
   return json;
 }
 
-/** Half of a surrogate pair is no text: it becomes U+FFFD. JSON writes it as an escape, which makes it easy to notice. */
+/** Replaces lone surrogates by U+FFFD. JSON writes them as escapes, which are easy to find. */
 function toWellFormedJson(value: Json): string {
   const json = JSON.stringify(value);
   if (!/\\ud[89a-f]/i.test(json)) return json;
