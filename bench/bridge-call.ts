@@ -4,13 +4,14 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { openLedger } from "../src/ledger/index.ts";
+import { openLedger } from "../src/ledger/open-ledger.ts";
 import { openBridge } from "../src/bridge/index.ts";
 import type { Bridge } from "../src/bridge/index.ts";
 import { AGENT, EXECUTION, TOOLS, createTool, snapshotOf } from "../test/fixtures/bridge/test-bridge.ts";
 import { DEFAULT_LIMITS } from "../src/domain/index.ts";
 import type { PolicyRule } from "../src/domain/index.ts";
-import { compilePolicy, decide } from "../src/policy/index.ts";
+import { compilePolicy } from "../src/policy/index.ts";
+import { decide } from "../src/policy/rules/decide.ts";
 import { openStore } from "../src/store/index.ts";
 import { ms, print, time } from "./measure.ts";
 

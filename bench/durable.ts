@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
-import { openLedger } from "../src/ledger/index.ts";
+import { openLedger } from "../src/ledger/open-ledger.ts";
 import { DEFAULT_LIMITS } from "../src/domain/index.ts";
 import { openJournals } from "../src/execution/index.ts";
 import type { Journals } from "../src/execution/index.ts";

@@ -16,7 +16,7 @@ import type { Egress } from "./egress/index.ts";
 import { createExecutionLog } from "./execution/index.ts";
 import type { ExecutionsOptions, ExecutionLog, Journals, Results } from "./execution/index.ts";
 import { openQuotas, applyOperatorEffect, applyLabelRules } from "./policy/index.ts";
-import type { Approvals, ClientApprovals, Flows, Policy, Quotas } from "./policy/index.ts";
+import type { Approvals, ClientApprovals, Flows, Policy } from "./policy/index.ts";
 import { nameProcess } from "./processes/index.ts";
 import { timebox } from "./sandbox/index.ts";
 import type { Sandbox } from "./sandbox/index.ts";
@@ -67,7 +67,7 @@ export function networkOf({ sandbox, egress }: Settings): {
 export function createRooms(
   parts: Parts,
   describe: Gateway["describe"],
-): ExecutionsOptions["rooms"] & Pick<Quotas, "noteHeld"> {
+): ExecutionsOptions["rooms"] & Pick<ReturnType<typeof openQuotas>, "noteHeld"> {
   const { settings, store, ledger, catalog, policy, sandbox, checker, results, egress, approvals, journals } = parts;
   const { secrets } = parts;
   const { engine, isolation } = sandbox;
@@ -172,7 +172,7 @@ function createWatchedRecord({
 function createBridgesOf(
   parts: Parts,
   describe: Gateway["describe"],
-  { quotas, network }: { readonly quotas: Quotas; readonly network: ProgramNetwork },
+  { quotas, network }: { readonly quotas: ReturnType<typeof openQuotas>; readonly network: ProgramNetwork },
 ): ExecutionsOptions["rooms"]["bridge"] {
   const { settings, results, flows, secrets, telemetry } = parts;
   const { mask, report } = parts.host;

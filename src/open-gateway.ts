@@ -24,7 +24,7 @@ import {
 import type { ExecutionsOptions, KeptExecution, ReplayRequest, ReplayResult } from "./execution/index.ts";
 import { recordStart, startExports, startRetention } from "./ledger/index.ts";
 import type { LedgerEntry } from "./ledger/index.ts";
-import { createClientApprovals, createLabeler, findServerPlaces, openFlows, openPolicy } from "./policy/index.ts";
+import { createClientApprovals, createLabeler, openFlows, openPolicy } from "./policy/index.ts";
 import type { Policy } from "./policy/index.ts";
 import { hasEnded, measureFamily, nameProcess, openReaper, watchFamily } from "./processes/index.ts";
 import { confineEngine, createEngine, openSandbox, timebox } from "./sandbox/index.ts";
@@ -87,7 +87,7 @@ export async function openGateway(settings: Settings, options: GatewayOptions = 
   upstreams.startEager();
   opened.use(watchRestarts({ connectors, values: store.meta, everyMs: POLL_MS }));
   opened.use(watchSecrets({ borrowers: upstreams.borrowers, list: () => vault.list(), everyMs: POLL_MS }));
-  const labelsOf = createLabeler({ places: findServerPlaces(settings), rules: settings.policy.labels });
+  const labelsOf = createLabeler(settings, settings.policy.labels);
   const pins = { store: store.pins, record: (entry: LedgerEntry) => ledger.write(entry), modeOf: upstreams.pinModeOf };
   const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription, pins, labelsOf }));
   const sandbox = opened.use(openSandbox({ ...sandboxSettings, engine, keeper, now: Date.now, seed: createSeed }));

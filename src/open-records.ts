@@ -12,8 +12,8 @@ import { openEgress } from "./egress/index.ts";
 import type { Egress } from "./egress/index.ts";
 import { createControl, createHistory, findRecording, openJournals } from "./execution/index.ts";
 import { createSigner, openReader, openSignedLedger } from "./ledger/index.ts";
-import type { Ledger, SignedLedgerOptions, Signer } from "./ledger/index.ts";
-import { createDesk, openApprovals, releaseLostQuota } from "./policy/index.ts";
+import type { Ledger } from "./ledger/index.ts";
+import { createDesk, openApprovals, openQuotas } from "./policy/index.ts";
 import type { ApprovalDesk, Approvals } from "./policy/index.ts";
 import { hasEnded, nameProcess } from "./processes/index.ts";
 import { openStore, openStoreToRead } from "./store/index.ts";
@@ -32,7 +32,7 @@ export const APPROVALS_KEY = "approvals";
 export interface Records extends AsyncDisposable {
   readonly store: Store;
   readonly ledger: Ledger;
-  readonly signer: Signer;
+  readonly signer: ReturnType<typeof createSigner>;
   readonly seed: Uint8Array;
   readonly vault: Vault;
 }
@@ -41,7 +41,7 @@ export interface Records extends AsyncDisposable {
 export async function openRecords(
   { store: { path } }: Settings,
   { mask }: HostPowers = createHostPowers(),
-  listeners: Pick<SignedLedgerOptions, "onCommitted"> = {},
+  listeners: Pick<Parameters<typeof openSignedLedger>[0], "onCommitted"> = {},
 ): Promise<Records> {
   await using opened = new AsyncDisposableStack();
   const store = opened.use(await openStore({ path, now: Date.now }));
@@ -117,7 +117,7 @@ export async function openOperatorRecords(
         await using approvals = await openQueue(settings, records, host);
         await approvals.withdraw(execution);
       },
-      releaseQuota: (execution) => releaseLostQuota(execution, store.quotas),
+      releaseQuota: openQuotas({ settings: settings.quotas, store: store.quotas, now: Date.now }).releaseLost,
     }),
     openDesk: async () => {
       await maskKnownSecrets(settings, records, host);

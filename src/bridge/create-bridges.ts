@@ -17,7 +17,7 @@ import type {
   ToolAddress,
   TraceContext,
 } from "../domain/index.ts";
-import type { Flows, Policy, Quotas } from "../policy/index.ts";
+import type { Flows, Policy, openQuotas } from "../policy/index.ts";
 
 import type { Builtin } from "./builtin.ts";
 import type { AttachedFile, BridgeOptions } from "./crossing.ts";
@@ -59,7 +59,7 @@ export interface BridgesOptions<Request extends BridgeRequest, Lending extends T
   readonly catalog: Pick<Catalog, "connectorOf">;
   readonly policy: Pick<Policy, "decide">;
   readonly flows: Pick<Flows, "open">;
-  readonly quotas: Pick<Quotas, "take">;
+  readonly quotas: Pick<ReturnType<typeof openQuotas>, "take">;
   /** Absent when nothing is to be learned. */
   readonly shapes?: Pick<Shapes, "observe"> | undefined;
   /** Absent when nothing is traced. */

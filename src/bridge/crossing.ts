@@ -20,7 +20,7 @@ import type {
   ToolCall,
   TraceContext,
 } from "../domain/index.ts";
-import type { CallFlow, ExecutionFlow } from "../policy/index.ts";
+import type { Flows } from "../policy/index.ts";
 
 import type { Builtin, CallTarget, ParsedCall } from "./builtin.ts";
 import type { CallSlots } from "./call-slots.ts";
@@ -89,7 +89,7 @@ export interface BridgeOptions extends RecorderOptions {
   /** The calls found in the program's source. When the plan is exact, all others are refused. */
   readonly plan?: CallPlan;
   /** Tracks what the program has read and decides before it can leave. */
-  readonly flow?: ExecutionFlow;
+  readonly flow?: ReturnType<Flows["open"]>;
   /** For a dry run: removes known secrets from arguments, because they are shown. Only reads are made then. */
   readonly dryRun?: { readonly hide: (text: string) => string };
 }
@@ -140,7 +140,7 @@ export class Crossing {
   readonly rawAddress: unknown;
   readonly rawArgs: unknown;
   request: Digest | undefined;
-  arrival: CallFlow | undefined;
+  arrival: ReturnType<ReturnType<Flows["open"]>["arrive"]> | undefined;
   trace: TraceContext | undefined;
   hasSlot = false;
   isSkipped = false;

@@ -73,8 +73,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     await group.drain();
   };
   const write = async (entry: LedgerEntry, durability: Durability = "flushed"): Promise<LedgerRecord> => {
-    if (isClosed)
-      throw new GloveboxError("STORE_UNAVAILABLE", "The ledger is closed", { hint: "Start Glovebox again" });
+    if (isClosed) throw new GloveboxError("STORE_UNAVAILABLE", "The ledger is closed", { hint: "Restart Glovebox" });
     return group.add({ ...copyEntry(entry, hide), at: now() }, durability);
   };
 

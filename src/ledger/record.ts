@@ -93,6 +93,16 @@ export function toJsonRecord({ detail, ...rest }: StoredRecord): JsonObject {
   return parsed === undefined ? rest : { ...rest, detail: parsed };
 }
 
+/** Parses the detail of a stored record. Returns an empty object if it is damaged. */
+export function parseDetail(text: string): JsonObject {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return isJsonObject(parsed) ? parsed : {};
+  } catch {
+    return {};
+  }
+}
+
 /** Returns one line of an export. */
 export function toLedgerLine(record: JsonObject): string {
   return canonicalJson(record);

@@ -1,4 +1,4 @@
-/** What every store promises about approvals. */
+/** The conformance suite of `Store["approvals"]`. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -25,7 +25,7 @@ function idOf(n: number): ApprovalId {
   return certain(parseApprovalId(`ap_${n.toString(16).padStart(24, "0")}`));
 }
 
-/** The approval number `n`, asked for at that millisecond. */
+/** Returns approval `n`, requested at millisecond `n`. */
 function sample(n: number, fields: Partial<ApprovalRow> = {}): ApprovalRow {
   return {
     id: idOf(n),
@@ -59,7 +59,6 @@ function headOf({ sealedArgs: _, ...head }: ApprovalRow): ApprovalHead {
 
 const idsOf = (rows: readonly ApprovalHead[]): readonly ApprovalId[] => rows.map(({ id }) => id);
 
-/** Called from the suite of every store. */
 export function describeApprovals(open: OpenStore): void {
   describeClaims(open);
   describeBounds(open);
@@ -68,7 +67,7 @@ export function describeApprovals(open: OpenStore): void {
 }
 
 function describeClaims(open: OpenStore): void {
-  test("come back as they were written, with a session and without", async () => {
+  test("approvals are read as written, with and without a session", async () => {
     await using store = await open();
     await put(store.approvals, sample(1), sample(2, { session: "s1", ...DECIDED }));
     assert.deepEqual(await store.approvals.find(idOf(1)), sample(1));
@@ -76,7 +75,7 @@ function describeClaims(open: OpenStore): void {
     assert.equal(await store.approvals.find(idOf(3)), undefined);
   });
 
-  test("are not written when one that is related counts, and are when none does", async () => {
+  test("claim inserts a row only if no related approval is chosen", async () => {
     await using store = await open();
     assert.equal(await store.approvals.claim(sample(1), ([first]) => first, MOST), idOf(1));
     assert.equal(await store.approvals.claim(sample(2), ([first]) => first, MOST), idOf(1));
@@ -84,7 +83,7 @@ function describeClaims(open: OpenStore): void {
     assert.equal(await store.approvals.claim(sample(2), () => undefined, MOST), idOf(2));
   });
 
-  test("are related by execution and tool, or by principal, tool and arguments when remembered", async () => {
+  test("related returns approvals by execution and tool, or remembered ones by principal, tool and arguments", async () => {
     await using store = await open();
     const elsewhere = { execution: certain(OTHER), ...DECIDED };
     const tool = certain(parseToolAddress("shop.refund"));
@@ -103,20 +102,20 @@ function describeClaims(open: OpenStore): void {
 }
 
 function describeBounds(open: OpenStore): void {
-  test("are bounded in number for each principal: below and at the bound, not above; expired ones do not count", async () => {
+  test("claim limits the number of pending approvals per principal, without expired ones", async () => {
     await using store = await open();
     const claim = (row: ApprovalRow) => store.approvals.claim(row, () => undefined, { ...MOST, count: 2 });
     await claim(sample(1));
     await claim(sample(2));
     await assert.rejects(claim(sample(3)), {
       code: "LIMIT_BUSY",
-      message: "2 approvals that ada asked for wait for a person",
+      message: "ada has 2 pending approvals, which is the maximum",
     });
     assert.equal(await claim(sample(4, { principal: certain(GRACE) })), idOf(4));
     assert.equal(await claim(sample(5, { createdAt: sample(1).expiresAt })), idOf(5));
   });
 
-  test("are bounded in bytes for each principal: below and at the bound, not above, and one alone may be larger", async () => {
+  test("claim limits the pending bytes per principal, except for a single larger one", async () => {
     await using store = await open();
     const claim = (n: number, bytes: number, fields: Partial<ApprovalRow> = {}) =>
       store.approvals.claim(sample(n, { sealedArgs: new Uint8Array(bytes), ...fields }), () => undefined, {
@@ -126,7 +125,7 @@ function describeBounds(open: OpenStore): void {
     await claim(1, 60);
     await assert.rejects(claim(2, 41), {
       code: "LIMIT_BUSY",
-      message: "The arguments of calls of ada that wait for a person would be more than 100 bytes",
+      message: "The arguments of the pending approvals of ada would exceed 100 bytes",
     });
     assert.equal(await claim(2, 39), idOf(2));
     assert.equal(await claim(3, 1), idOf(3));
@@ -138,7 +137,7 @@ function describeBounds(open: OpenStore): void {
 }
 
 function describePages(open: OpenStore): void {
-  test("are listed by page, those that wait first, newest first", async () => {
+  test("list returns pages with pending approvals first, then newest first", async () => {
     await using store = await open();
     await put(store.approvals, sample(1), sample(2, DECIDED), sample(3), sample(4, DECIDED), sample(5));
     const page = async (fields: Partial<ApprovalPage>) =>
@@ -153,7 +152,7 @@ function describePages(open: OpenStore): void {
     assert.deepEqual(await page({ execution: certain(EXECUTION), isPending: true, limit: 1 }), [idOf(5)]);
   });
 
-  test("wait until just before they expire, and not from then on", async () => {
+  test("waiting returns approvals until just before their expiry", async () => {
     await using store = await open();
     await put(store.approvals, sample(1));
     const { expiresAt } = sample(1);
@@ -162,7 +161,7 @@ function describePages(open: OpenStore): void {
     assert.deepEqual(await waiting(expiresAt), []);
   });
 
-  test("wait for one execution, told without arguments, the first to expire first", async () => {
+  test("waiting returns the approvals of one execution, the first to expire first", async () => {
     await using store = await open();
     await put(store.approvals, sample(3), sample(1), sample(2, DECIDED), sample(4, { execution: certain(OTHER) }));
     await put(store.approvals, sample(5, { principal: certain(GRACE) }), sample(6, { seq: 2, expiresAt: 103 }));
@@ -177,7 +176,7 @@ function describePages(open: OpenStore): void {
     assert.deepEqual(await waiting(101), later);
   });
 
-  test("are dropped once they are settled and old, but not while they are pending or the newest change", async () => {
+  test("forget removes old decided approvals, but not pending ones and the newest change", async () => {
     await using store = await open();
     await put(store.approvals, sample(1, DECIDED), sample(2), sample(3, DECIDED), sample(4, DECIDED));
     await store.approvals.forget(sample(3).expiresAt);
@@ -188,7 +187,7 @@ function describePages(open: OpenStore): void {
 }
 
 function describeChanges(open: OpenStore): void {
-  test("are changed where the callback says so, each with all its fields, and answered as they are then", async () => {
+  test("change updates the approvals that the callback returns and returns them", async () => {
     await using store = await open();
     const { approvals } = store;
     await put(approvals, sample(1), sample(2, DECIDED));
@@ -201,7 +200,7 @@ function describeChanges(open: OpenStore): void {
     assert.deepEqual(await approvals.find(idOf(2)), sample(2, taken));
   });
 
-  test("lose long arguments when they are settled, and short ones never", async () => {
+  test("change drops long arguments of decided approvals and keeps short ones", async () => {
     await using store = await open();
     const { approvals } = store;
     const kept = [-1, 0, 1].map((more) => new Uint8Array(KEPT_ARGUMENT_BYTES + more).fill(7));
@@ -216,7 +215,7 @@ function describeChanges(open: OpenStore): void {
     assert.deepEqual(await lengths(), [0, KEPT_ARGUMENT_BYTES - 1, KEPT_ARGUMENT_BYTES]);
   });
 
-  test("are selected alike, by execution, and when they are due", async () => {
+  test("change selects alike approvals, those of an execution, and overdue ones", async () => {
     await using store = await open();
     const { approvals } = store;
     const tool = certain(parseToolAddress("shop.refund"));
@@ -233,7 +232,7 @@ function describeChanges(open: OpenStore): void {
     assert.deepEqual(await seen({ kind: "due", now: sample(3).expiresAt }), [2, 3].map(idOf));
   });
 
-  test("tell what was changed since, once, in the order of the changes", async () => {
+  test("changes returns each change since a cursor once, in order", async () => {
     await using store = await open();
     const { approvals } = store;
     assert.deepEqual(await approvals.changes(), { changed: [], last: 0, dueAt: null });

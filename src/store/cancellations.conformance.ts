@@ -1,9 +1,9 @@
-/** What every store promises about wishes that an execution should end. */
+/** The conformance suite of `Store["cancellations"]`. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { CancellationRow } from "./cancellations.ts";
+import type { CancellationRow } from "./executions.ts";
 import type { ExecutionEnding } from "./executions.ts";
 import { sampleOpening } from "./fixtures/sample-opening.ts";
 import type { OpenStore } from "./store.conformance.ts";
@@ -16,9 +16,8 @@ const wish = (n: number, askedAt: number, askedBy = "ada"): CancellationRow => (
   askedAt,
 });
 
-/** Called from the suite of every store. */
 export function describeCancellations(open: OpenStore): void {
-  test("are kept for what runs or is paused, oldest first, and the first who asks counts", async () => {
+  test("request keeps the first request for a running or suspended execution; list returns the oldest first", async () => {
     await using store = await open();
     assert.deepEqual(await store.cancellations.list(), []);
     for (const n of [1, 2, 3]) await store.executions.open(sampleOpening(n));
@@ -28,7 +27,7 @@ export function describeCancellations(open: OpenStore): void {
     assert.deepEqual(await store.cancellations.list(), [wish(1, 4), wish(2, 5)]);
   });
 
-  test("are refused for what has ended or never was", async () => {
+  test("request returns false for an ended or unknown execution", async () => {
     await using store = await open();
     await store.executions.open(sampleOpening(1));
     await store.executions.close(sampleOpening(1).id, ENDING);
@@ -37,7 +36,7 @@ export function describeCancellations(open: OpenStore): void {
     assert.deepEqual(await store.cancellations.list(), []);
   });
 
-  test("are over when the execution has ended", async () => {
+  test("list omits requests for executions that have ended", async () => {
     await using store = await open();
     await store.executions.open(sampleOpening(1));
     await store.cancellations.request(wish(1, 1));

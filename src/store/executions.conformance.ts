@@ -1,4 +1,4 @@
-/** What every store promises about executions: opened once, ended once, one to a key, and listed without a gap. */
+/** The conformance suite of `Store["executions"]`. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -24,16 +24,15 @@ function expected(...numbers: readonly number[]): readonly string[] {
   return numbers.map((n) => sampleOpening(n).id);
 }
 
-/** From its opening to its ending, and who may go on with it. */
 export function describeExecutions(open: () => Promise<Store>): void {
-  void test("finds what was opened, and nothing else", async () => {
+  void test("find returns an opened execution and nothing else", async () => {
     await using store = await open();
     await store.executions.open(sampleOpening(1));
     assert.deepEqual(await store.executions.find(sampleOpening(1).id), { ...sampleOpening(1), ending: null });
     assert.equal(await store.executions.find(sampleOpening(2).id), undefined);
   });
 
-  void test("closes with a result, and with an error code", async () => {
+  void test("close stores a result or an error code", async () => {
     await using store = await open();
     const failed: ExecutionEnding = { endedAt: 8, state: "failed", errorCode: "LIMIT_TIME", result: "{}" };
     await store.executions.open(sampleOpening(1));
@@ -44,7 +43,7 @@ export function describeExecutions(open: () => Promise<Store>): void {
     assert.deepEqual(await store.executions.find(sampleOpening(2).id), { ...sampleOpening(2), ending: failed });
   });
 
-  void test("refuses an id twice and keeps the first", async () => {
+  void test("open rejects a second execution with the same id and keeps the first", async () => {
     await using store = await open();
     await store.executions.open(sampleOpening(1));
     const again = { ...sampleOpening(1), sourceText: "other" };
@@ -52,7 +51,7 @@ export function describeExecutions(open: () => Promise<Store>): void {
     assert.deepEqual(await store.executions.find(again.id), { ...sampleOpening(1), ending: null });
   });
 
-  void test("closes a paused one again, but never one that has ended", async () => {
+  void test("close accepts a suspended execution and rejects an ended one", async () => {
     await using store = await open();
     const { id } = sampleOpening(1);
     await store.executions.open(sampleOpening(1));
@@ -62,7 +61,7 @@ export function describeExecutions(open: () => Promise<Store>): void {
     assert.deepEqual((await store.executions.find(id))?.ending, ENDING);
   });
 
-  void test("hands a paused one, or one that was left open, to the first who asks as it stands", async () => {
+  void test("claim gives a suspended or open execution to the first process that knows its state", async () => {
     await using store = await open();
     const { id } = sampleOpening(1);
     await store.executions.open({ ...sampleOpening(1), owner: "a" });
@@ -80,13 +79,13 @@ export function describeExecutions(open: () => Promise<Store>): void {
     assert.deepEqual([await take("open", "b"), await take("paused", "b")], [false, false]);
   });
 
-  void test("cannot close one that was never opened", async () => {
+  void test("close rejects an unknown execution", async () => {
     await using store = await open();
     await assert.rejects(store.executions.close(sampleOpening(1).id, ENDING), { code: "REQUEST_NOT_FOUND" });
   });
 }
 
-/** The keys under which a request that comes twice finds the first. */
+/** Idempotency keys. */
 export function describeKeys(open: () => Promise<Store>): void {
   const key = (request: string, insteadOf?: number) => ({
     key: "k",
@@ -94,7 +93,7 @@ export function describeKeys(open: () => Promise<Store>): void {
     ...(insteadOf !== undefined && { insteadOf: sampleOpening(insteadOf).id }),
   });
 
-  void test("opens the first execution with a key, and names it to all others", async () => {
+  void test("openOnce opens the first execution with a key and returns it for later ones", async () => {
     await using store = await open();
     const first = { ...sampleOpening(1), owner: "a process" };
     const claims = [first, sampleOpening(2), sampleOpening(3)].map((one, index) =>
@@ -106,14 +105,14 @@ export function describeKeys(open: () => Promise<Store>): void {
     assert.equal(await store.executions.find(sampleOpening(2).id), undefined);
   });
 
-  void test("knows the same key of another principal apart", async () => {
+  void test("openOnce separates the keys of different principals", async () => {
     await using store = await open();
     const other = { ...sampleOpening(2), principal: certain(parsePrincipalId("other")) };
     assert.equal(await store.executions.openOnce(sampleOpening(1), key("a")), undefined);
     assert.equal(await store.executions.openOnce(other, key("a")), undefined);
   });
 
-  void test("gives a key on once, instead of the very execution that held it", async () => {
+  void test("openOnce replaces the holder of a key once", async () => {
     await using store = await open();
     await store.executions.openOnce(sampleOpening(1), key("a"));
     assert.equal(await store.executions.openOnce(sampleOpening(2), key("a", 1)), undefined);
@@ -123,9 +122,9 @@ export function describeKeys(open: () => Promise<Store>): void {
   });
 }
 
-/** What an operator and a gateway that starts see of them. */
+/** Lists. */
 export function describeLists(open: () => Promise<Store>): void {
-  void test("lists newest first, page by page, without a gap at equal times", async () => {
+  void test("list returns pages, newest first, without gaps at equal times", async () => {
     await using store = await open();
     for (const n of [1, 2, 3, 4]) await store.executions.open(sampleOpening(n, n === 4 ? 99 : 50));
     const first = await store.executions.list({ limit: 2 });
@@ -135,7 +134,7 @@ export function describeLists(open: () => Promise<Store>): void {
     assert.deepEqual(await store.executions.list({ limit: 2, before: sampleOpening(7).id }), []);
   });
 
-  void test("lists outcomes without the texts", async () => {
+  void test("list returns outcomes without source and result", async () => {
     await using store = await open();
     const { id, principal, source, startedAt } = sampleOpening(1);
     await store.executions.open(sampleOpening(1));
@@ -144,7 +143,7 @@ export function describeLists(open: () => Promise<Store>): void {
     assert.deepEqual(await store.executions.list({ limit: 9 }), [{ id, principal, source, startedAt, ending }]);
   });
 
-  void test("lists the unfinished ones, oldest first", async () => {
+  void test("listUnfinished returns the oldest first", async () => {
     await using store = await open();
     for (const n of [3, 1, 2, 4]) await store.executions.open(sampleOpening(n));
     await store.executions.close(sampleOpening(2).id, ENDING);

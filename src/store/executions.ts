@@ -1,28 +1,28 @@
-/** What is remembered of executions: how they began and ended, and what entered their programs. */
+/** Executions in the store: their start and end, their journals, and requests to cancel them. */
 
 import type { Digest, ErrorCode, Execution, ExecutionId, ExecutionResult, Instant } from "../domain/index.ts";
 
-/** An execution as it is written down before its program starts. */
+/** An execution as it is stored before its program starts. */
 export interface ExecutionOpening extends Execution {
-  /** The author's own text. */
+  /** The source as the author wrote it. */
   readonly sourceText: string;
 }
 
-/** With the beginning of its journal: a process that dies leaves both or neither. */
+/** With the first part of its journal: after a crash either both are stored or neither. */
 export interface JournaledOpening extends ExecutionOpening {
   readonly journal?: readonly JournalPiece[];
 }
 
-/** What a client calls a request that it may send twice. */
+/** An idempotency key of a client. */
 export interface RequestKey {
   readonly key: string;
-  /** Of everything that makes the request what it is. */
+  /** The digest of the whole request. */
   readonly request: Digest;
-  /** An execution that held the key and did nothing; this one takes its place. */
+  /** An execution that held the key and did nothing; the new one replaces it. */
   readonly insteadOf?: ExecutionId;
 }
 
-/** Who holds a key. */
+/** The execution that holds a key. */
 export interface KeyHolder {
   readonly execution: ExecutionId;
   readonly request: Digest;
@@ -35,59 +35,57 @@ export interface ExecutionOutcome {
   readonly errorCode?: ErrorCode;
 }
 
-/** How an execution ended, with the `ExecutionResult` as JSON text. */
+/** How an execution ended, with the `ExecutionResult` as JSON. */
 export interface ExecutionEnding extends ExecutionOutcome {
   readonly result: string;
 }
 
-/** One line of a list; the texts are left out, because a page of them could be hundreds of megabytes. */
+/** One entry of a list, without source and result, which can be large. */
 export interface ExecutionSummary extends Execution {
-  /** `null` while it runs, and after a crash until somebody closes it. */
+  /** `null` while it runs, and after a crash until it is closed. */
   readonly ending: ExecutionOutcome | null;
 }
 
-/** Everything that is known about one execution. */
 export interface StoredExecution extends ExecutionOpening {
-  /** `null` while it runs, and after a crash until somebody closes it. */
+  /** `null` while it runs, and after a crash until it is closed. */
   readonly ending: ExecutionEnding | null;
 }
 
 /** A page of a list, newest first. */
 export interface ExecutionPage {
   readonly limit: number;
-  /** Go on after this one; an id that is not stored gives an empty page. */
+  /** Continue after this one; an unknown id gives an empty page. */
   readonly before?: ExecutionId;
   /** Only those in this state. */
   readonly state?: ExecutionResult["state"] | "running";
 }
 
-/** Who takes an execution over, and how it must stand: only one of those who saw it so succeeds. */
+/** Takes over an execution in a known state: of several processes only one succeeds. */
 export interface OwnershipClaim {
-  /** Put away by `from`, or left open by it when it died. */
+  /** Suspended by `from`, or left open when `from` died. */
   readonly was: "paused" | "open";
   readonly from: string | undefined;
   readonly by: string;
 }
 
-/** The executions that were started here, and how they ended. */
 export interface ExecutionStore {
-  /** Rejects with REQUEST_CONFLICT when the id is taken. Waits for no disk: durable with the next flush. */
+  /** Rejects with REQUEST_CONFLICT if the id exists. Does not wait for the disk: durable with the next flush. */
   open(opening: ExecutionOpening): Promise<void>;
-  /** As `open`, but only for the first request of a principal with this key; otherwise says whose it is. */
+  /** Like `open`, but only for the first request of a principal with this key; otherwise returns the holder of the key. */
   openOnce(opening: JournaledOpening, key: RequestKey): Promise<KeyHolder | undefined>;
-  /** Closes one that runs or is paused; REQUEST_NOT_FOUND or REQUEST_CONFLICT otherwise: an ending is final. */
+  /** Closes a running or suspended execution. Rejects with REQUEST_NOT_FOUND or REQUEST_CONFLICT: an ending is final. */
   close(id: ExecutionId, ending: ExecutionEnding): Promise<void>;
   find(id: ExecutionId): Promise<StoredExecution | undefined>;
   list(page: ExecutionPage): Promise<readonly ExecutionSummary[]>;
-  /** Oldest first; paused ones are not among them. Another process may still be running some of these. */
+  /** Oldest first, without suspended ones. Another process may still be running some of them. */
   listUnfinished(): Promise<readonly ExecutionSummary[]>;
   /** Oldest first. */
   listPaused(): Promise<readonly ExecutionSummary[]>;
-  /** From now on another process runs it. False when somebody else was faster, or when it has ended. */
-  claim(id: ExecutionId, adoption: OwnershipClaim): Promise<boolean>;
+  /** Makes another process the owner. Returns false if another one was faster or the execution has ended. */
+  claim(id: ExecutionId, claim: OwnershipClaim): Promise<boolean>;
 }
 
-/** A part of an execution's journal. The store cannot open it. */
+/** A part of the journal of an execution. The store cannot read it. */
 export interface JournalPiece {
   readonly execution: ExecutionId;
   /** From 0, without gaps; given by the writer. */
@@ -95,22 +93,36 @@ export interface JournalPiece {
   readonly sealed: Uint8Array;
 }
 
-/** Which journals are let go: those of executions that ended before `endedBefore`, and the oldest beyond `totalBytes`. */
+/** Which journals are dropped: of executions that ended before `endedBefore`, and the oldest above `totalBytes`. */
 export interface JournalBounds {
   readonly endedBefore: Instant;
   readonly totalBytes: number;
 }
 
-/** What entered programs, sealed. */
+/** Sealed journals of what was delivered to programs. */
 export interface JournalStore {
   /**
-   * The pieces are asked for when they are about to be written, perhaps more than once. REQUEST_CONFLICT when a piece of
-   * that number is there: somebody else writes this journal. Durable once it resolves, or with the next flush if that is
-   * not waited for.
+   * `pieces` is called when the write starts, perhaps more than once. Rejects with REQUEST_CONFLICT if a piece with that
+   * number exists: another process writes this journal. Durable on return, or with the next flush if not `isFlushed`.
    */
   append(pieces: () => readonly JournalPiece[], isFlushed?: boolean): Promise<void>;
-  /** In order; empty when there is none, or none any more. */
+  /** In order; empty if there is none. */
   read(execution: ExecutionId): Promise<readonly JournalPiece[]>;
-  /** Never touches those of executions that have not ended. Answers how many journals went. */
+  /** Keeps journals of executions that have not ended. Returns how many journals were dropped. */
   drop(bounds: JournalBounds): Promise<number>;
+}
+
+/** A request to cancel an execution that another process runs. */
+export interface CancellationRow {
+  readonly execution: ExecutionId;
+  readonly askedBy: string;
+  readonly askedAt: Instant;
+}
+
+/** Requests to cancel executions. The ledger has their outcome; here they wait for the process that runs the execution. */
+export interface CancellationStore {
+  /** Keeps the first request. Returns false if the execution has ended or does not exist. */
+  request(row: CancellationRow): Promise<boolean>;
+  /** Requests for running and suspended executions, oldest first. */
+  list(): Promise<readonly CancellationRow[]>;
 }

@@ -1,4 +1,4 @@
-/** What every store promises about executions that are put away, and about what entered their programs. */
+/** The conformance suite of `Store["journals"]`. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -14,9 +14,8 @@ function piece(n: number, number: number, bytes = 2): JournalPiece {
 const ENDED = { state: "completed", result: "{}" } as const;
 const PAUSED = { endedAt: 5, state: "paused", result: "{}" } as const;
 
-/** Called from the suite of every store. */
 export function describeJournals(open: OpenStore): void {
-  test("are read in order, and a piece is written once", async () => {
+  test("read returns pieces in order, and append rejects an existing piece", async () => {
     await using store = await open();
     const { journals } = store;
     assert.deepEqual(await journals.read(sampleOpening(1).id), []);
@@ -28,7 +27,7 @@ export function describeJournals(open: OpenStore): void {
     assert.deepEqual(await journals.read(sampleOpening(1).id), [piece(1, 0), piece(1, 1)]);
   });
 
-  test("go some time after the end, the oldest first when there are too many, and never before it", async () => {
+  test("drop removes old journals of ended executions, and the oldest above the total size", async () => {
     await using store = await open();
     const { executions, journals } = store;
     for (const n of [1, 2, 3, 4, 5]) {
@@ -51,7 +50,7 @@ export function describeJournals(open: OpenStore): void {
     assert.deepEqual(await left(), [4, 5], "one is paused, one runs");
   });
 
-  test("belong to executions that one process at a time goes on with", async () => {
+  test("append rejects a second process that writes the same journal", async () => {
     await using store = await open();
     const { executions } = store;
     const { id } = sampleOpening(1);

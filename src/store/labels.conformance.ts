@@ -1,4 +1,4 @@
-/** What every store promises about labels. */
+/** The conformance suite of `Store["labels"]`. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -19,9 +19,8 @@ function row(name: string, takenAt: number, sources = SOURCES): LabelRow {
   return { principal: certain(parsePrincipalId(name)), sources, takenAt };
 }
 
-/** Called from the suite of every store. */
 export function describeLabels(open: OpenStore): void {
-  test("are replaced by principal and listed by name", async () => {
+  test("put replaces the labels of a principal, and list sorts by name", async () => {
     await using store = await open();
     assert.deepEqual(await store.labels.list(0), []);
     await store.labels.put(row("grace", 5));
@@ -30,7 +29,7 @@ export function describeLabels(open: OpenStore): void {
     assert.deepEqual(await store.labels.list(0), [row("ada", 6, SOURCES.slice(0, 1)), row("grace", 7)]);
   });
 
-  test("are gone when they are older than asked for, and stay when they are younger", async () => {
+  test("list deletes older labels and keeps younger ones", async () => {
     await using store = await open();
     for (const [name, takenAt] of [
       ["a", 9],
@@ -42,7 +41,7 @@ export function describeLabels(open: OpenStore): void {
     assert.deepEqual(await store.labels.list(0), [row("c", 11)]);
   });
 
-  test("of a kept result come back with it", async () => {
+  test("labels of a stored result are returned with it", async () => {
     await using store = await open();
     const [id, principal] = [certain(parseResultId(`rs_${"0".repeat(24)}`)), certain(parsePrincipalId("ada"))];
     const about = {

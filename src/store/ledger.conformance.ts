@@ -1,4 +1,4 @@
-/** What every store promises about searching the ledger, about signed statements, and about exports. */
+/** The conformance suite of ledger search, signed statements and exports. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -22,7 +22,6 @@ const RECORDS: readonly Partial<StoredRecord>[] = [
   { actor: "ada", action: "execution.closed", subject: EX, detail: '{"state":"failed"}' },
 ];
 
-/** Runs against one implementation. */
 export function describeSearch(open: () => Promise<Store>): void {
   const searches: readonly (readonly [string, Omit<LedgerQuery, "limit">, readonly number[]])[] = [
     ["everything, newest first", {}, [6, 5, 4, 3, 2, 1]],
@@ -55,9 +54,8 @@ export function describeSearch(open: () => Promise<Store>): void {
   }
 }
 
-/** Likewise, for statements and exports. */
 export function describeStatements(open: () => Promise<Store>): void {
-  void test("statements are read back in order, and a number is given once", async () => {
+  void test("statements are read in order, and append rejects an existing number", async () => {
     await using store = await open();
     const [one, two] = [toRow(1, 3), toRow(2, 5)];
     assert.deepEqual(
@@ -73,7 +71,7 @@ export function describeStatements(open: () => Promise<Store>): void {
     assert.equal(await store.statements.findCheckpoint({ at: 0, seq: 9 }), undefined);
   });
 
-  void test("records go only as far as the last cut, some at a time", async () => {
+  void test("drop deletes records up to the last cut, in batches", async () => {
     await using store = await open();
     await store.ledger.append([1, 2, 3, 4, 5].map(sampleRecord));
     await store.statements.append(toRow(1, 3));
@@ -90,7 +88,7 @@ export function describeStatements(open: () => Promise<Store>): void {
     );
   });
 
-  void test("an export is held by one at a time, and comes back to where it was", async () => {
+  void test("an export is held by one process and keeps its cursor", async () => {
     await using store = await open();
     const fresh = { id: "a", cursor: 0, sentAt: null, failedAt: null, failure: null };
     const claim = (holder: string, now: number) => store.exports.claim({ id: "a", holder, now, until: now + 10 });

@@ -1,4 +1,4 @@
-/** What every store promises about pins: the first definition wins, and an approval releases what it was given for. */
+/** The conformance suite of `Store["pins"]`. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -23,9 +23,8 @@ function samplePin(server: string, remoteName: string, digit = "a"): PinRow {
   return { ...rest, pinnedAt, pinnedBy: "gateway" };
 }
 
-/** Runs the suite against one implementation. */
 export function describePins(open: () => Promise<Store>): void {
-  void test("lets the first claim of a definition win, for each server by itself", async () => {
+  void test("claim keeps the first definition, per server", async () => {
     await using store = await open();
     await store.pins.claim([samplePin("a", "x"), samplePin("a", "__proto__")]);
     await store.pins.claim([samplePin("a", "x", "b"), samplePin("b", "x", "b")]);
@@ -37,7 +36,7 @@ export function describePins(open: () => Promise<Store>): void {
     assert.equal(await store.pins.find(samplePin("c", "x").connector, "x"), undefined);
   });
 
-  void test("replaces what is held of one server and leaves the others", async () => {
+  void test("replaceHeld replaces the definitions of one server only", async () => {
     await using store = await open();
     const [a, b] = [sampleHeld("a", "x"), sampleHeld("b", "x")];
     await store.pins.replaceHeld(a.connector, [a, sampleHeld("a", "y")]);
@@ -47,7 +46,7 @@ export function describePins(open: () => Promise<Store>): void {
     assert.deepEqual(await store.pins.held(b.connector), [b]);
   });
 
-  void test("approves over an older pin, and releases only the very definition that was approved", async () => {
+  void test("approve replaces a pin and removes only the held-back definition with the same digest", async () => {
     await using store = await open();
     const { connector } = sampleHeld("a", "x");
     await store.pins.claim([samplePin("a", "x")]);

@@ -1,4 +1,4 @@
-/** What every store promises about quotas: all claims or none, exact, and a window that takes back only its own. */
+/** The conformance suite of `Store["quotas"]`. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -24,10 +24,9 @@ const place = (holder: string, more: Partial<PlaceClaim> = {}): PlaceClaim => ({
   ...more,
 });
 
-/** Runs the suite against one implementation. */
 export function describeQuotas(open: () => Promise<Store>): void {
   describeHolders(open);
-  void test("takes up to the limit of a window, and says when the next one begins", async () => {
+  void test("take grants up to the limit of a window and returns when the next one begins", async () => {
     await using store = await open();
     const taken = { kind: "taken", units: [{ key: "a", startedAt: 10, amount: 1 }] };
     for (const at of [10, 20, 109]) assert.deepEqual(await store.quotas.take([window("a")], at), taken);
@@ -38,7 +37,7 @@ export function describeQuotas(open: () => Promise<Store>): void {
       units: [{ key: "a", startedAt: 110, amount: 1 }],
     });
   });
-  void test("takes what is left where less is enough", async () => {
+  void test("take grants what is left if the minimum is smaller", async () => {
     await using store = await open();
     const claim = window("a", { amount: 2 });
     const amounts: unknown[] = [];
@@ -48,14 +47,14 @@ export function describeQuotas(open: () => Promise<Store>): void {
     }
     assert.deepEqual(amounts, [2, 1, "full"]);
   });
-  void test("takes all claims or none", async () => {
+  void test("take grants all claims or none", async () => {
     await using store = await open();
     await store.quotas.take([window("b", { amount: 3, least: 3 })], 0);
     const both = [window("a"), place("x"), window("b")];
     assert.equal((await store.quotas.take(both, 0)).kind, "full");
     assert.equal((await store.quotas.take([window("a", { amount: 3, least: 3 }), place("y")], 0)).kind, "taken");
   });
-  void test("gives units back to the window that they came from, and to no later one", async () => {
+  void test("giveBack returns units only to the window that they came from", async () => {
     await using store = await open();
     const all = (holder: string) => window("a", { amount: 3, least: 3, holder });
     await store.quotas.take([all("x")], 0);
@@ -65,7 +64,7 @@ export function describeQuotas(open: () => Promise<Store>): void {
     await store.quotas.giveBack("y", 0);
     assert.equal((await store.quotas.take([window("a")], 101)).kind, "full");
   });
-  void test("holds a place until it is given back or its time is over", async () => {
+  void test("take holds a slot until it is returned or its time is over", async () => {
     await using store = await open();
     assert.equal((await store.quotas.take([place("x")], 0)).kind, "taken");
     assert.deepEqual(await store.quotas.take([place("y")], 49), {
@@ -81,7 +80,7 @@ export function describeQuotas(open: () => Promise<Store>): void {
 }
 
 function describeHolders(open: () => Promise<Store>): void {
-  void test("gives back what is over what was used, of each window, and once", async () => {
+  void test("giveBack returns unused units of each window once", async () => {
     await using store = await open();
     const of = (key: string, amount: number) => window(key, { limit: 10, amount, holder: "x" });
     const left = async (key: string): Promise<number> => {
@@ -95,12 +94,12 @@ function describeHolders(open: () => Promise<Store>): void {
       assert.deepEqual([await left("a"), await left("b"), await left("c")], [4, 5, 6], time);
     }
   });
-  void test("knows for how long something was held, and lets that go on after a break", async () => {
+  void test("heldFor returns how long units were held, and restoreHold continues that", async () => {
     await using store = await open();
     const { quotas } = store;
     for (const holder of ["x", "y"]) await quotas.take([window("a", { limit: 9, holder })], 10);
-    assert.deepEqual([await quotas.heldFor("x"), await quotas.heldFor("nobody")], [0, undefined]);
-    await quotas.noteHeld(["x", "nobody"], 30);
+    assert.deepEqual([await quotas.heldFor("x"), await quotas.heldFor("none")], [0, undefined]);
+    await quotas.noteHeld(["x", "none"], 30);
     assert.deepEqual([await quotas.heldFor("x"), await quotas.heldFor("y")], [20, 0]);
     await quotas.restoreHold("x", 25, 80);
     await quotas.noteHeld(["x"], 90);

@@ -1,22 +1,22 @@
-/** What a store keeps of quotas: counters that run in windows, and places for what goes on at once. */
+/** Quotas in the store: counters in time windows, and slots for parallel executions. */
 
 import type { Instant } from "../domain/index.ts";
 
-/** Units of one counter, wanted from the window that runs now. */
+/** Units of one counter in the current window. */
 export interface WindowClaim {
   readonly kind: "window";
   readonly key: string;
-  /** A window begins with the first unit that is taken after the last one ended. */
+  /** A window begins with the first unit taken after the previous one ended. */
   readonly windowMs: number;
   readonly limit: number;
   readonly amount: number;
-  /** What is at least needed; between this and `amount` it takes what is left. */
+  /** The minimum. Between this and `amount`, it takes what is left. */
   readonly least: number;
-  /** Who gives back what it does not use; without one, what is taken is used. */
+  /** Can return what it does not use. Without a holder, taken units count as used. */
   readonly holder?: string;
 }
 
-/** One of `limit` places, until its holder gives back or its time is over. */
+/** One of `limit` slots, until its holder returns it or its time is over. */
 export interface PlaceClaim {
   readonly kind: "place";
   readonly key: string;
@@ -27,7 +27,6 @@ export interface PlaceClaim {
 
 export type QuotaClaim = WindowClaim | PlaceClaim;
 
-/** What was taken from one window. */
 export interface TakenUnits {
   readonly key: string;
   readonly startedAt: Instant;
@@ -38,19 +37,19 @@ export type QuotaOutcome =
   | { readonly kind: "taken"; readonly units: readonly TakenUnits[] }
   | { readonly kind: "full"; readonly claim: QuotaClaim; readonly used: number; readonly freeAt: Instant };
 
-/** Counters that many may draw from at once. What was answered survives the end of the process, `kill -9` included. */
+/** Counters for concurrent use. A returned result survives the end of the process, including `kill -9`. */
 export interface QuotaStore {
-  /** All claims or none, in one step; `full` names the first that was not met. */
+  /** Atomically takes all claims or none; `full` names the first claim that failed. */
   take(claims: readonly QuotaClaim[], now: Instant): Promise<QuotaOutcome>;
   /**
-   * Each window that a holder took from, if that still runs, gets back what is over `used`, and its places are free. A
-   * holder gives back once, whoever asks for it: the second time it holds nothing.
+   * Returns what a holder took above `used` to the windows that have not ended, and frees its slots. Works once per
+   * holder: the second time it holds nothing.
    */
   giveBack(holder: string, used: number): Promise<void>;
-  /** These were alive at this moment, which is how long they are known to have held something. */
+  /** Records that these holders were alive at this time. */
   noteHeld(holders: readonly string[], now: Instant): Promise<void>;
-  /** From its taking to the last time that it was seen alive; `undefined` when it holds nothing of a window. */
+  /** Returns the time between taking and the last `noteHeld`; `undefined` if it holds nothing. */
   heldFor(holder: string): Promise<number | undefined>;
-  /** Counts from now on as if it had held for so long without a break. */
+  /** Continues as if it had been held for `heldMs` until now. */
   restoreHold(holder: string, heldMs: number, now: Instant): Promise<void>;
 }

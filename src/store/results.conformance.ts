@@ -1,4 +1,4 @@
-/** What every store promises about kept results: whose they are, how long they stay, how much there may be. */
+/** The conformance suite of `Store["results"]`. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -21,7 +21,7 @@ function handle(n: number): ResultId {
   return certain(parseResultId(`rs_${n.toString(16).padStart(24, "0")}`));
 }
 
-/** The result number `n` of Ada, made at that millisecond and kept for 1,000. */
+/** Returns result `n` of Ada, created at millisecond `n` and kept for 1,000 ms. */
 function sample(n: number, bytes = 10): StoredResult {
   return {
     id: handle(n),
@@ -44,9 +44,8 @@ async function idsOf({ results }: Store, now: number): Promise<number[]> {
   return found.filter((n) => n > 0);
 }
 
-/** Part of the suite of `describeStore`. */
 export function describeResults(open: () => Promise<Store>): void {
-  void test("a result is found whole by its principal, and without its body", async () => {
+  void test("find returns a result to its principal, and findSummary without the body", async () => {
     await using store = await open();
     const { body, ...summary } = sample(1);
     await store.results.put({ ...summary, body }, TOTAL);
@@ -56,7 +55,7 @@ export function describeResults(open: () => Promise<Store>): void {
     assert.deepEqual(await store.results.findSummary(handle(1), view), summary);
   });
 
-  void test("nobody else finds it, and no handle beside it is found", async () => {
+  void test("find returns nothing for another principal or another handle", async () => {
     await using store = await open();
     await store.results.put(sample(1), TOTAL);
     assert.equal(await store.results.find(handle(1), { principal: GRACE, now: 5 }), undefined);
@@ -64,13 +63,13 @@ export function describeResults(open: () => Promise<Store>): void {
     assert.equal(await store.results.find(handle(2), { principal: ADA, now: 5 }), undefined);
   });
 
-  void test("it is found until its time is over, not at it", async () => {
+  void test("find returns a result until its expiry", async () => {
     await using store = await open();
     await store.results.put(sample(1), TOTAL);
     assert.deepEqual([await idsOf(store, 1_000), await idsOf(store, 1_001)], [[1], []]);
   });
 
-  void test("the oldest make room, and no more of them than needed", async () => {
+  void test("put evicts the oldest results, and no more than needed", async () => {
     await using store = await open();
     for (const [n, bytes] of [
       [1, 30],
@@ -83,7 +82,7 @@ export function describeResults(open: () => Promise<Store>): void {
     assert.deepEqual(await idsOf(store, 5), [3, 4]);
   });
 
-  void test("expired ones make room before any other", async () => {
+  void test("put evicts expired results first", async () => {
     await using store = await open();
     await store.results.put({ ...sample(2, 50), expiresAt: 3 }, TOTAL);
     await store.results.put(sample(1, 50), TOTAL);
@@ -91,7 +90,7 @@ export function describeResults(open: () => Promise<Store>): void {
     assert.deepEqual(await idsOf(store, 5), [1, 4]);
   });
 
-  void test("one that fills everything is taken, one that is larger is refused and evicts nobody", async () => {
+  void test("put accepts a result of the total size and rejects a larger one without evicting", async () => {
     await using store = await open();
     await store.results.put(sample(1), TOTAL);
     await assert.rejects(

@@ -1,4 +1,4 @@
-/** What any store of sealed secrets must do: keep rows, and change the key that wraps them in one step. */
+/** The conformance suite of `Store["secrets"]`. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -20,11 +20,10 @@ function sampleSecret(text: string, version = 1): SecretRow {
   };
 }
 
-/** Runs the suite against one implementation. */
 export function describeSecrets(open: () => Promise<Store>): void {
   describeClaims(open);
 
-  void test("puts, replaces, lists by name and removes", async () => {
+  void test("secrets are put, replaced, listed by name and removed", async () => {
     await using store = await open();
     await store.secrets.claimKey("k");
     for (const row of [sampleSecret("B"), sampleSecret("A"), sampleSecret("B", 2)]) await store.secrets.put(row, "k");
@@ -35,7 +34,7 @@ export function describeSecrets(open: () => Promise<Store>): void {
     assert.equal(await store.secrets.find(sampleSecret("B").name), undefined);
   });
 
-  void test("keeps the first key that is claimed, and takes rows for that one only", async () => {
+  void test("claimKey keeps the first key, and put accepts rows only for that key", async () => {
     await using store = await open();
     const { secrets } = store;
     assert.equal(await secrets.keyCheck(), undefined);
@@ -47,7 +46,7 @@ export function describeSecrets(open: () => Promise<Store>): void {
     assert.deepEqual(await secrets.list(), [sampleSecret("A")]);
   });
 
-  void test("changes all wrapped keys and the key in one step, or nothing", async () => {
+  void test("rewrap changes all wrapped keys and the key atomically", async () => {
     await using store = await open();
     const { secrets } = store;
     await secrets.claimKey("k");
@@ -67,7 +66,7 @@ export function describeSecrets(open: () => Promise<Store>): void {
     );
   });
 
-  void test("lets work happen only while the key is the named one", async () => {
+  void test("whileKey runs the work only with the named key", async () => {
     await using store = await open();
     await store.secrets.claimKey("k");
     assert.equal(await store.secrets.whileKey("other", () => assert.fail("it ran")), undefined);
@@ -80,7 +79,7 @@ export function describeSecrets(open: () => Promise<Store>): void {
 }
 
 function describeClaims(open: () => Promise<Store>): void {
-  void test("claims a name once, for whoever comes first, and for the key only", async () => {
+  void test("claim keeps the first row of a name, and only with the named key", async () => {
     await using store = await open();
     const { secrets } = store;
     await secrets.claimKey("k");

@@ -1,4 +1,4 @@
-/** What every store promises, whatever database is behind it. Called from a test of each implementation. */
+/** The conformance suite of a store. A test of each implementation calls it. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -16,13 +16,12 @@ import { describeResults } from "./results.conformance.ts";
 import { describeSecrets } from "./secrets.conformance.ts";
 import type { ShapeRow, Store, StoredRecord } from "./store.ts";
 
-/** Makes an empty store; the suite closes it. */
+/** Opens an empty store; the suite closes it. */
 export type OpenStore = () => Promise<Store>;
 
-/** Runs the whole suite against one implementation. */
 export function describeStore(name: string, open: OpenStore): void {
   void describe(`${name}: executions`, () => describeExecutions(open));
-  void describe(`${name}: keys of requests`, () => describeKeys(open));
+  void describe(`${name}: idempotency keys`, () => describeKeys(open));
   void describe(`${name}: lists of executions`, () => describeLists(open));
   void describe(`${name}: journals`, () => describeJournals(open));
   void describe(`${name}: ledger`, () => describeLedger(open));
@@ -37,7 +36,7 @@ export function describeStore(name: string, open: OpenStore): void {
   void describe(`${name}: cancellations`, () => describeCancellations(open));
 }
 
-/** The ledger record number `seq`; the store does not check the chain. */
+/** Returns ledger record `seq`; the store does not check the chain. */
 export function sampleRecord(seq: number): StoredRecord {
   return {
     seq,
@@ -57,7 +56,7 @@ function certain<Value>(value: Value | undefined): Value {
 }
 
 function describeLedger(open: OpenStore): void {
-  void test("reads back what was appended, in order and in parts", async () => {
+  void test("read returns appended records in order and in pages", async () => {
     await using store = await open();
     assert.equal(await store.ledger.last(), undefined);
     assert.equal(await store.ledger.append([1, 2].map(sampleRecord)), "appended");
@@ -68,7 +67,7 @@ function describeLedger(open: OpenStore): void {
     assert.deepEqual(await store.ledger.read({ from: 4, limit: 1 }), []);
   });
 
-  void test("appends all of a batch or nothing when a number is taken", async () => {
+  void test("append writes all of a batch, or nothing if a number exists", async () => {
     await using store = await open();
     await store.ledger.append([sampleRecord(2)]);
     assert.equal(await store.ledger.append([1, 2].map(sampleRecord)), "taken");
@@ -76,7 +75,7 @@ function describeLedger(open: OpenStore): void {
     assert.equal(await store.ledger.append([3, 4].map(sampleRecord)), "appended");
   });
 
-  void test("keeps any text as it is", async () => {
+  void test("append keeps any string unchanged", async () => {
     await using store = await open();
     const record = { ...sampleRecord(1), subject: "a\u0000b\u2028'\"", detail: '"🧤\\ud800"' };
     await store.ledger.append([record]);
@@ -85,7 +84,7 @@ function describeLedger(open: OpenStore): void {
 }
 
 function describeMeta(open: OpenStore): void {
-  void test("sets, replaces, and claims only what is free", async () => {
+  void test("meta values are set and replaced, and claim keeps an existing value", async () => {
     await using store = await open();
     assert.equal(await store.meta.get("a"), undefined);
     assert.equal(await store.meta.claim("a", "1"), "1");
@@ -97,7 +96,7 @@ function describeMeta(open: OpenStore): void {
     assert.equal(await store.meta.get("a"), undefined);
   });
 
-  void test("refuses every use after it was closed, and closes twice", async () => {
+  void test("a closed store rejects every use, and close is idempotent", async () => {
     const store = await open();
     await store.meta.set("a", "1");
     await store.close();
@@ -118,7 +117,7 @@ function describeShapes(open: OpenStore): void {
     changedAt: 7,
   });
 
-  void test("lists what was put, one row for each tool, sorted", async () => {
+  void test("shapes are listed with one row per tool, sorted", async () => {
     await using store = await open();
     assert.deepEqual(await store.shapes.list(), []);
     await store.shapes.put(shape("b", "x", 1));

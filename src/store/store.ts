@@ -1,5 +1,5 @@
 /**
- * What Glovebox remembers, by noun. Nothing here knows which database is behind it.
+ * The interface of the store, independent of the database.
  * Every method rejects with STORE_UNAVAILABLE while the database cannot be used, and works again once it can.
  */
 
@@ -15,59 +15,58 @@ import type {
 } from "../domain/index.ts";
 
 import type { ApprovalStore } from "./approvals.ts";
-import type { CancellationStore } from "./cancellations.ts";
-import type { ExecutionStore, JournalStore } from "./executions.ts";
+import type { CancellationStore, ExecutionStore, JournalStore } from "./executions.ts";
 import type { QuotaStore } from "./quotas.ts";
 
-/** One ledger record as text. The store does not look inside, so that a damaged record can still be read and shown. */
+/** One ledger record. The store does not interpret it, so that a damaged record can still be read. */
 export interface StoredRecord {
-  /** From 1, without gaps; given by the writer. */
+  /** From 1, without gaps; assigned by the writer. */
   readonly seq: number;
   readonly at: Instant;
   readonly actor: string;
   readonly action: string;
   readonly subject: string;
-  /** JSON text. */
+  /** JSON. */
   readonly detail: string;
   readonly previous: string;
   readonly digest: string;
 }
 
-/** `taken`: another process was faster; nothing of the batch was written. */
+/** `taken`: another process wrote this number first; nothing was written. */
 export type AppendOutcome = "appended" | "taken";
 
-/** Which records are looked for; what is left out does not matter. */
+/** Filters for records; all are optional. */
 export interface LedgerQuery {
   readonly limit: number;
   readonly actor?: string;
-  /** The whole subject, such as a tool's address. */
+  /** The exact subject, such as the address of a tool. */
   readonly subject?: string;
-  /** `call.ended`, or the part before the dot. */
+  /** Such as `call.ended`, or the part before the dot. */
   readonly action?: string;
-  /** `ok`, `error`, a state such as `failed`, a decision such as `deny`, or an error's code. */
+  /** `ok`, `error`, a state such as `failed`, a decision such as `deny`, or an error code. */
   readonly outcome?: string;
   /** One, or any of several. */
   readonly execution?: string | readonly string[];
   readonly since?: Instant;
   readonly until?: Instant;
-  /** Only records before this number. */
+  /** Only records below this number. */
   readonly before?: number;
 }
 
-/** The append-only ledger: there is no way to change a record, and only a signed cut drops some. */
+/** The append-only ledger: records cannot be changed, and only a signed cut drops some. */
 export interface LedgerStore {
   /** Newest first. */
   search(query: LedgerQuery): Promise<readonly StoredRecord[]>;
-  /** All or nothing; durable once it resolves, or with the next flush if that is not waited for. */
+  /** All or nothing. Durable on return, or with the next flush if not `isFlushed`. */
   append(records: readonly StoredRecord[], isFlushed?: boolean): Promise<AppendOutcome>;
   last(): Promise<StoredRecord | undefined>;
-  /** Records from `from` on, in order. */
+  /** Returns records from `from` on, in order. */
   read(range: { readonly from: number; readonly limit: number }): Promise<readonly StoredRecord[]>;
 }
 
-/** A signed statement about the ledger as text; the store looks at the other columns only to find it. */
+/** A signed statement about the ledger. The other columns are for queries. */
 export interface StatementRow {
-  /** From 1, without gaps; given by the writer. */
+  /** From 1, without gaps; assigned by the writer. */
   readonly number: number;
   readonly kind: "checkpoint" | "cut";
   readonly seq: number;
@@ -75,33 +74,33 @@ export interface StatementRow {
   readonly text: string;
 }
 
-/** Checkpoints of the ledger and cuts in it. */
+/** Checkpoints and cuts of the ledger. */
 export interface StatementStore {
   append(row: StatementRow): Promise<AppendOutcome>;
   last(): Promise<StatementRow | undefined>;
   lastCut(): Promise<StatementRow | undefined>;
   read(range: { readonly from: number; readonly limit: number }): Promise<readonly StatementRow[]>;
-  /** The last checkpoint that is not younger and not further on. */
+  /** Returns the last checkpoint up to this time and record. */
   findCheckpoint(bounds: { readonly at: Instant; readonly seq: number }): Promise<StatementRow | undefined>;
   /**
    * Deletes at most `limit` of the records that the last cut covers, and with the last of them the statements up to
-   * `checkpoint`. Answers how many records went.
+   * `checkpoint`. Returns the number of deleted records.
    */
   drop(limit: number, checkpoint: number): Promise<number>;
 }
 
-/** How far one export of the ledger has come. */
+/** The progress of one export of the ledger. */
 export interface ExportRow {
   readonly id: string;
   /** The last record that was sent. */
   readonly cursor: number;
   readonly sentAt: Instant | null;
   readonly failedAt: Instant | null;
-  /** Why the last attempt failed; `null` after one that did not. */
+  /** Why the last attempt failed; `null` if it succeeded. */
   readonly failure: string | null;
 }
 
-/** Who exports, and until when nobody else does. */
+/** Only the holder of a lease exports. */
 export interface ExportLease {
   readonly id: string;
   readonly holder: string;
@@ -109,20 +108,20 @@ export interface ExportLease {
   readonly until: Instant;
 }
 
-/** Exports of the ledger; several processes share one, and one at a time sends. */
+/** Exports of the ledger. Of the processes that share one, only the lease holder sends. */
 export interface ExportStore {
-  /** `undefined` while somebody else holds it. A new one begins before the first record. */
+  /** Returns `undefined` while another process holds it. A new export starts before the first record. */
   claim(lease: ExportLease): Promise<ExportRow | undefined>;
-  /** Who holds it, or held it last. */
+  /** Returns the current or last holder. */
   holder(id: string): Promise<string | undefined>;
-  /** Ends the lease, if it is still this holder's. */
+  /** Ends the lease if this holder still has it. */
   release(lease: Pick<ExportLease, "id" | "holder">): Promise<void>;
-  /** After a batch, or an attempt that failed. */
+  /** Stores the progress after a batch or a failed attempt. */
   note(row: ExportRow): Promise<void>;
   list(): Promise<readonly ExportRow[]>;
 }
 
-/** A sealed secret. The store cannot open it. */
+/** A sealed secret. The store cannot read it. */
 export interface SecretRow {
   readonly name: SecretName;
   readonly version: number;
@@ -132,97 +131,96 @@ export interface SecretRow {
   readonly createdAt: Instant;
 }
 
-/** Sealed secrets, one row for each name. One key wraps them all; the store knows its check value and nothing else of it. */
+/** Sealed secrets by name. One key wraps all of them; the store has only its check value. */
 export interface SecretStore {
-  /** The check value of the key; `undefined` before there was one. */
+  /** Returns the check value of the key; `undefined` before the first key. */
   keyCheck(): Promise<string | undefined>;
-  /** Sets it only if there is none, and answers what is stored now: the first of two processes wins. */
+  /** Sets the check value if none is stored, and returns the stored one: the first of two processes wins. */
   claimKey(check: string): Promise<string>;
-  /** Replaces the row of that name; false, and nothing is written, when the key is another one by now. */
+  /** Replaces the row of that name. Returns false and writes nothing if the key has changed. */
   put(row: SecretRow, check: string): Promise<boolean>;
-  /** Puts it only if there is none of that name, and answers what is stored now; `undefined` when the key is another one. */
+  /** Inserts the row unless the name exists, and returns the stored row; `undefined` if the key has changed. */
   claim(row: SecretRow, check: string): Promise<SecretRow | undefined>;
   find(name: SecretName): Promise<SecretRow | undefined>;
   /** Sorted by name. */
   list(): Promise<readonly SecretRow[]>;
-  /** False when there was none. */
+  /** Returns false if the name does not exist. */
   remove(name: SecretName): Promise<boolean>;
   /**
-   * In one step: every row gets the wrapped key that `wrap` answers, and the key is `to`. False when it was not `from`.
-   * What `wrap` throws leaves everything as it was; it may run twice. The former wrapped keys are erased from the file.
+   * Atomically replaces every wrapped key by what `wrap` returns and the check value by `to`. Returns false if it was not
+   * `from`. If `wrap` throws, nothing changes; it may run twice. The former wrapped keys are erased from the file.
    */
   rewrap(keys: { readonly from: string; readonly to: string }, wrap: (row: SecretRow) => Uint8Array): Promise<boolean>;
-  /** Runs `work`, perhaps twice, while nobody else can write, if the key is this one; `undefined` when it is not. */
+  /** Runs `work`, perhaps twice, in a write transaction if the key is this one; otherwise returns `undefined`. */
   whileKey<Value>(check: string, work: () => Value): Promise<Value | undefined>;
 }
 
-/** A definition of a tool that waits for a person. */
+/** A definition of a tool that needs approval. */
 export interface HeldRow {
   readonly connector: ConnectorId;
-  /** The server's own name of the tool. */
+  /** The name of the tool at the server. */
   readonly remoteName: string;
   readonly digest: Digest;
-  /** Canonical JSON, of which long texts may be cut. */
+  /** Canonical JSON; long strings may be shortened. */
   readonly definition: string;
   readonly seenAt: Instant;
 }
 
-/** A definition of a tool that was accepted, by a person or at first sight. */
+/** An accepted definition of a tool: accepted by a person, or because it was the first. */
 export interface PinRow extends Omit<HeldRow, "seenAt"> {
   readonly pinnedAt: Instant;
   readonly pinnedBy: string;
 }
 
-/** Accepted and held-back definitions of tools: at most one of each for a tool of a server. */
+/** Accepted and held-back definitions of tools: at most one of each per tool. */
 export interface PinStore {
-  /** What is accepted of one server, by the server's own names of its tools. */
+  /** Returns the accepted digests of one server by tool name. */
   digests(connector: ConnectorId): Promise<ReadonlyMap<string, Digest>>;
   find(connector: ConnectorId, remoteName: string): Promise<PinRow | undefined>;
-  /** Pins what has no pin yet; of two processes the first wins, and nobody fails. */
+  /** Inserts pins for tools without one; existing pins stay. */
   claim(rows: readonly PinRow[]): Promise<void>;
-  /** Replaces pins, and releases what was held if it is the very definition that was accepted. */
+  /** Replaces pins, and removes held-back definitions with the same digest. */
   approve(rows: readonly PinRow[]): Promise<void>;
-  /** Of one server, or of all; sorted by server and name. */
+  /** For one server or all; sorted by server and name. */
   held(connector?: ConnectorId): Promise<readonly HeldRow[]>;
-  /** These are held now, and no others of that server. */
+  /** Replaces all held-back definitions of this server. */
   replaceHeld(connector: ConnectorId, rows: readonly HeldRow[]): Promise<void>;
 }
 
-/** A kept result without its body: what it is, whose it is and until when. */
+/** A stored result without its body. */
 export interface ResultSummary {
   readonly id: ResultId;
   readonly principal: PrincipalId;
   readonly execution: ExecutionId;
   readonly mimeType: string;
   readonly bytes: number;
-  /** A TypeScript-like outline; empty for what is no JSON. */
+  /** A TypeScript-like outline; empty unless the body is JSON. */
   readonly shape: string;
-  /** What its makers had read; whoever reads the result has read that too. */
+  /** What the program had read; a reader of the result has then read it too. */
   readonly labels: readonly LabelSource[];
   readonly createdAt: Instant;
   readonly expiresAt: Instant;
 }
 
-/** A kept result, whole. */
 export interface StoredResult extends ResultSummary {
   readonly body: Uint8Array;
 }
 
-/** Whose result, and what time it is: a result of somebody else and one that has expired are not found. */
+/** Results of other principals and expired results are not found. */
 export interface ResultView {
   readonly principal: PrincipalId;
   readonly now: Instant;
 }
 
-/** Results that were too large to be given out, and the files that calls brought along. */
+/** Results that were too large to return, and files that calls returned. */
 export interface ResultStore {
   /**
-   * In one step: expired ones go, then the oldest, until this one fits `totalBytes` with the rest.
-   * Rejects with LIMIT_SIZE when it alone is larger.
+   * Atomically removes expired results, then the oldest ones until all fit into `totalBytes`, and inserts this one.
+   * Rejects with LIMIT_SIZE if it alone is larger.
    */
   put(result: StoredResult, totalBytes: number): Promise<void>;
   find(id: ResultId, view: ResultView): Promise<StoredResult | undefined>;
-  /** As `find`, without reading the body. */
+  /** Like `find`, without reading the body. */
   findSummary(id: ResultId, view: ResultView): Promise<ResultSummary | undefined>;
 }
 
@@ -230,49 +228,49 @@ export interface ResultStore {
 export interface MetaStore {
   get(key: string): Promise<string | undefined>;
   set(key: string, value: string): Promise<void>;
-  /** Removes it, from the file too. */
+  /** Removes the value from the table and the file. */
   erase(key: string): Promise<void>;
-  /** Sets the value only if there is none, and answers what is stored now: the first of two processes wins. */
+  /** Sets the value if none is stored, and returns the stored one: the first of two processes wins. */
   claim(key: string, value: string): Promise<string>;
 }
 
-/** What the results of one tool looked like under one definition. */
+/** The learned shape of the results of one tool definition. */
 export interface ShapeRow {
   readonly connector: ConnectorId;
   readonly remoteName: string;
   readonly definition: Digest;
-  /** JSON text; field names and types, no values. */
+  /** JSON with field names and types, without values. */
   readonly shape: string;
-  /** How many results it was learned from. */
+  /** The number of results it was learned from. */
   readonly samples: number;
   readonly changedAt: Instant;
 }
 
-/** Learned shapes, one row for each tool of each upstream. */
+/** Learned shapes, one row per tool. */
 export interface ShapeStore {
-  /** Replaces the row of that tool, whatever its definition. */
+  /** Replaces the row of this tool. */
   put(row: ShapeRow): Promise<void>;
   /** Sorted by upstream and tool. */
   list(): Promise<readonly ShapeRow[]>;
 }
 
-/** What the requests of one principal have read. */
+/** The labels of one principal. */
 export interface LabelRow {
   readonly principal: PrincipalId;
   readonly sources: readonly LabelSource[];
-  /** When it last read something labelled. */
+  /** The time of the last labeled read. */
   readonly takenAt: Instant;
 }
 
-/** Labels of principals whose clients have no sessions, one row each. */
+/** Labels of principals whose clients have no sessions. */
 export interface LabelStore {
-  /** Replaces the row of that principal. */
+  /** Replaces the row of this principal. */
   put(row: LabelRow): Promise<void>;
-  /** Those that read something after `since`, sorted by principal; older ones are gone for good. */
+  /** Returns rows with a read after `since`, sorted by principal, and deletes older ones. */
   list(since: Instant): Promise<readonly LabelRow[]>;
 }
 
-/** Owned by whoever opened it. Several processes may have the same one open. */
+/** Owned by the code that opened it. Several processes can open the same store. */
 export interface Store extends AsyncDisposable {
   readonly executions: ExecutionStore;
   readonly journals: JournalStore;
@@ -288,7 +286,7 @@ export interface Store extends AsyncDisposable {
   readonly labels: LabelStore;
   readonly approvals: ApprovalStore;
   readonly cancellations: CancellationStore;
-  /** Resolves when everything that was committed before is on disk. Whatever is durable takes it along. */
+  /** Resolves when everything committed before is on disk. */
   flush(): Promise<void>;
   /** Idempotent. Every later use rejects with STORE_UNAVAILABLE. */
   close(): Promise<void>;

@@ -1,24 +1,24 @@
-/** What can be watched, without arguments, results or source. */
+/** Telemetry events. They contain no arguments, results or source. */
 
 import type { Decision, Effect, ExecutionResult, Instant } from "../domain/index.ts";
 
-/** A tool that exists; names that a program only made up are never here. */
+/** A tool that exists: a name that a program made up is never here. */
 export interface CalledTool {
   readonly address: string;
   readonly server: string;
   readonly effect: Effect;
   readonly decision: Decision["kind"];
-  /** The data-flow guard had a say in the decision. */
+  /** True if the data-flow guard took part in the decision. */
   readonly isFlow: boolean;
 }
 
-/** One call that has its answer. */
+/** One call that has ended. */
 export interface CallTelemetry {
   readonly kind: "call";
   readonly principal: string;
   readonly execution: string;
   readonly seq: number;
-  /** `undefined` for a call that never got as far as a decision. */
+  /** `undefined` for a call that ended before a decision. */
   readonly tool: CalledTool | undefined;
   readonly outcome: string;
   readonly code: string | undefined;

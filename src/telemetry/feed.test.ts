@@ -1,4 +1,4 @@
-/** What watchers hear, in which order, and that nobody waits for them. */
+/** Which events listeners get, in which order, without delaying the source. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { createFeed } from "./feed.ts";
 import type { TelemetryEvent } from "./event.ts";
 import { callEntries, endedExecution, executionId, openTelemetryFixture } from "./fixtures/events.ts";
 
-test("a call is told once, with what was decided and what came of it", async () => {
+test("createFeed emits a call once, with its decision and outcome", async () => {
   await using watched = await openTelemetryFixture();
   const { feed, ledger } = watched;
   const told: TelemetryEvent[] = [];
@@ -28,7 +28,7 @@ test("a call is told once, with what was decided and what came of it", async () 
   ]);
 });
 
-test("a call that was only rehearsed is no use of its tool", async () => {
+test("createFeed emits nothing for a dry run", async () => {
   await using watched = await openTelemetryFixture();
   const { feed, ledger } = watched;
   const told: TelemetryEvent[] = [];
@@ -44,7 +44,7 @@ test("a call that was only rehearsed is no use of its tool", async () => {
   assert.equal(told.length, 1);
 });
 
-test("a name that a program made up is no tool", async () => {
+test("createFeed emits a call of an unknown name without a tool", async () => {
   await using watched = await openTelemetryFixture();
   const { feed, ledger } = watched;
   const told: TelemetryEvent[] = [];
@@ -57,7 +57,7 @@ test("a name that a program made up is no tool", async () => {
   );
 });
 
-test("listeners are called after the writer went on, and one that throws harms no other", async () => {
+test("createFeed calls listeners after the write, and one that throws does not affect others", async () => {
   const reported: unknown[] = [];
   const feed = createFeed({ now: () => 0, report: (thrown) => reported.push(thrown) });
   const told: string[] = [];
@@ -72,7 +72,7 @@ test("listeners are called after the writer went on, and one that throws harms n
   assert.deepEqual([told, reported], [["commit"], [broken]]);
 });
 
-test("the line is bounded: one entry below, at and above its length", () => {
+test("createFeed drops events above the maximum queue length", () => {
   const feed = createFeed({ now: () => 0, report: () => undefined });
   let told = 0;
   feed.listen(() => void (told += 1));

@@ -1,6 +1,6 @@
 /**
- * Carries what the ledger and the corridor tell to whoever watches, later and never in their way: whatever comes in
- * only joins a bounded line, and what does not fit is counted and forgotten.
+ * Passes events of the ledger and of executions to listeners without delaying the source: events enter a bounded queue,
+ * and what does not fit is dropped and counted.
  */
 
 import type { LedgerRecord } from "../ledger/index.ts";
@@ -8,25 +8,25 @@ import type { Execution, ExecutionResult, Instant } from "../domain/index.ts";
 import type { ExecutionTelemetry, TelemetryEvent } from "./event.ts";
 import { createCallJoiner } from "./call-joiner.ts";
 
-/** Entries that may wait; a batch of the ledger is one. */
+/** The maximum length of the queue; a ledger batch is one entry. */
 const MOST_WAITING = 4_096;
 
 export interface FeedOptions {
   readonly now: () => Instant;
-  /** Hears of a listener that threw; the others go on. */
+  /** Called with the error of a listener; the others still run. */
   readonly report: (thrown: unknown) => unknown;
 }
 
 export interface Feed {
-  /** Every batch of the ledger once it is durable, and how long that took. */
+  /** Call it with every ledger batch and the time that writing it took. */
   readonly committed: (records: readonly LedgerRecord[], ms: number) => void;
-  /** Every execution once its result is recorded. */
+  /** Call it with every execution once its result is recorded. */
   ended(execution: Execution, result: ExecutionResult): void;
-  /** Returns the way to stop listening. */
+  /** Returns a function that stops listening. */
   listen(listener: (event: TelemetryEvent) => void): () => void;
-  /** Tells what waits now instead of a moment later. */
+  /** Delivers the queued events at once. */
   drain(): void;
-  /** What came in while the line was full. */
+  /** The number of events that were dropped because the queue was full. */
   readonly dropped: number;
 }
 
@@ -40,7 +40,7 @@ export function createFeed({ now, report }: FeedOptions): Feed {
   let waiting: QueuedEvent[] = [];
   let dropped = 0;
 
-  const tell = (event: TelemetryEvent): void => {
+  const emit = (event: TelemetryEvent): void => {
     for (const listener of listeners) {
       try {
         listener(event);
@@ -53,15 +53,15 @@ export function createFeed({ now, report }: FeedOptions): Feed {
     const entries = waiting;
     waiting = [];
     for (const entry of entries) {
-      if (entry.kind === "execution") tell(entry);
-      else tellBatch(entry.records, entry.ms);
+      if (entry.kind === "execution") emit(entry);
+      else emitBatch(entry.records, entry.ms);
     }
   };
-  const tellBatch = (records: readonly LedgerRecord[], ms: number): void => {
-    tell({ kind: "commit", records: records.length, ms });
+  const emitBatch = (records: readonly LedgerRecord[], ms: number): void => {
+    emit({ kind: "commit", records: records.length, ms });
     for (const record of records) {
       const call = join(record);
-      if (call) tell(call);
+      if (call) emit(call);
     }
   };
   const add = (entry: QueuedEvent): void => {
@@ -72,7 +72,7 @@ export function createFeed({ now, report }: FeedOptions): Feed {
 
   return {
     committed: (records, ms) => add({ kind: "batch", records, ms }),
-    ended: (execution, result) => add(toSeen(execution, result, now())),
+    ended: (execution, result) => add(toExecutionTelemetry(execution, result, now())),
     listen(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -84,8 +84,8 @@ export function createFeed({ now, report }: FeedOptions): Feed {
   };
 }
 
-/** Numbers and names only: the result itself may be large, and is nobody's business here. */
-function toSeen(
+/** Copies numbers and names only, never the result. */
+function toExecutionTelemetry(
   { id, principal, startedAt }: Execution,
   result: ExecutionResult,
   endedAt: Instant,

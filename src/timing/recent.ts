@@ -13,6 +13,8 @@ export interface Recent<Key, Value> {
   clear(): void;
   /** Oldest first. */
   values(): Iterable<Value>;
+  /** Oldest first. */
+  entries(): Iterable<readonly [Key, Value]>;
 }
 
 export function createRecent<Key, Value>(limit: number): Recent<Key, Value> {
@@ -46,5 +48,6 @@ export function createRecent<Key, Value>(limit: number): Recent<Key, Value> {
     },
     clear: () => entries.clear(),
     values: () => entries.values(),
+    entries: () => entries.entries(),
   };
 }

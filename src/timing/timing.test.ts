@@ -15,6 +15,20 @@ test("createRecent keeps entries up to its limit and drops the one used longest 
   assert.deepEqual([recent.has("a"), recent.has("b"), recent.has("c")], [true, false, true]);
 });
 
+test("createRecent returns its entries with the one used longest ago first", () => {
+  const recent = createRecent<string, number>(2);
+  recent.set("a", 1);
+  recent.set("b", 2);
+  recent.get("a");
+  assert.deepEqual(
+    [...recent.entries()],
+    [
+      ["b", 2],
+      ["a", 1],
+    ],
+  );
+});
+
 test("createRecent makes a missing entry once", () => {
   const recent = createRecent<string, number>(2);
   let made = 0;

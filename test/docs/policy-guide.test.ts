@@ -7,7 +7,8 @@ import { test } from "node:test";
 import { parseRules, parseSettings } from "../../src/config/index.ts";
 import { parseJsonc } from "../../src/config/read/parse-jsonc.ts";
 import type { Effect, PolicySettings } from "../../src/domain/index.ts";
-import { compilePolicy, decide } from "../../src/policy/index.ts";
+import { compilePolicy } from "../../src/policy/index.ts";
+import { decide } from "../../src/policy/rules/decide.ts";
 import { AGENT, question, toolOf } from "../../src/policy/rules/fixtures/ask.ts";
 
 const GUIDE = readFileSync("docs/guide/policy.md", "utf8");

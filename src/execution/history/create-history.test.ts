@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { digestOf } from "../../text/index.ts";
-import { openLedger } from "../../ledger/index.ts";
+import { openLedger } from "../../ledger/open-ledger.ts";
 import { AGENT, known } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { describeError, parseExecutionId } from "../../domain/index.ts";
 import type { ExecutionId, ExecutionResult } from "../../domain/index.ts";

@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 
 import { digestOf } from "../../text/index.ts";
 import { AGENT, EXECUTION, known } from "../../../test/fixtures/bridge/test-bridge.ts";
-import { openLedger } from "../../ledger/index.ts";
+import { openLedger } from "../../ledger/open-ledger.ts";
 import { GloveboxError, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
 import type { ExecutionEvent, ExecutionResult } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";

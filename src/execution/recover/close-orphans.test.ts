@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { digestOf } from "../../text/index.ts";
-import { openLedger } from "../../ledger/index.ts";
+import { openLedger } from "../../ledger/open-ledger.ts";
 import { parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
 import type { Execution, ExecutionResult } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";

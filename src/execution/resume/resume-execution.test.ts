@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import { digestOf } from "../../text/index.ts";
-import { openLedger } from "../../ledger/index.ts";
+import { openLedger } from "../../ledger/open-ledger.ts";
 import { AGENT, EXECUTION } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { openStore } from "../../store/index.ts";
 import { closeExecution } from "../run/execution-log.ts";

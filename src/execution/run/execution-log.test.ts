@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { it } from "node:test";
 
 import { digestOf } from "../../text/index.ts";
-import { openLedger } from "../../ledger/index.ts";
+import { openLedger } from "../../ledger/open-ledger.ts";
 import { DEFAULT_LIMITS, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
 import type { ExecutionId, ExecutionResult } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import { AGENT, known } from "../../../test/fixtures/bridge/test-bridge.ts";
-import { openLedger } from "../../ledger/index.ts";
+import { openLedger } from "../../ledger/open-ledger.ts";
 import { DEFAULT_LIMITS, parseExecutionId } from "../../domain/index.ts";
 import type { ExecutionResult } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";

@@ -9,7 +9,7 @@ import * as fc from "fast-check";
 
 import { openStore } from "../../store/index.ts";
 import { openReader, parseLedgerLine, verifyExport } from "../index.ts";
-import type { Signer } from "../index.ts";
+import type { Signer } from "../signer.ts";
 import { SIGNER, STRANGER, makeFolder, tamper, useLedger, writeSome } from "./fixtures/signed-store.ts";
 
 const { folder, remove } = makeFolder();

@@ -11,11 +11,11 @@ import type { ApprovalChoice, Approvals } from "./approvals.ts";
 export interface ClientApprovals {
   /** Returns the pending approvals of an execution, oldest first. Cheap enough to be polled. */
   waiting(principal: Principal, execution: ExecutionId): Promise<readonly ApprovalId[]>;
-  /** Returns what the person is shown, without secrets; `undefined` if the principal cannot decide it (any more). */
+  /** Returns what the person is shown, without secrets; `undefined` if the principal cannot decide it. */
   find(principal: Principal, id: ApprovalId): Promise<Approval | undefined>;
   /** Decides in the name of the person behind the principal. REQUEST_NOT_FOUND for another principal's approval. */
   answer(principal: Principal, id: ApprovalId, choice: ApprovalChoice): Promise<void>;
-  /** Seals what a client keeps for us between two requests: only `open` can read it, for the same principal. */
+  /** Seals state that a client keeps between two requests: only `open` can read it, for the same principal. */
   close(principal: Principal, state: Json): string;
   /** Throws for anything that `close` did not return for this principal. */
   open(principal: Principal, sealed: string): Json;
@@ -48,7 +48,7 @@ export function createClientApprovals(options: ClientApprovalsOptions): ClientAp
     async answer(principal, id, choice) {
       const found = await approvals.find(id);
       if (found?.principal !== principal.id) {
-        throw new GloveboxError("REQUEST_NOT_FOUND", `There is no approval ${id}`, {
+        throw new GloveboxError("REQUEST_NOT_FOUND", `The approval ${id} does not exist`, {
           hint: "Only the principal whose program asked can decide it",
         });
       }
@@ -73,5 +73,5 @@ function contextOf({ id }: Principal): string {
 
 /** The seal proves that `close` wrote it. */
 function trustState(text: string): Json {
-  return JSON.parse(text) as Json;
+  return JSON.parse(text);
 }

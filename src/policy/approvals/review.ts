@@ -1,6 +1,6 @@
 /** What a reviewer sees before deciding: the call, its program, and the earlier calls of that program. */
 
-import { isJsonObject } from "../../domain/index.ts";
+import { parseDetail } from "../../ledger/index.ts";
 import type {
   Approval,
   CallRecord,
@@ -81,16 +81,6 @@ function toCalls(records: readonly StoredRecord[]): readonly ReviewedCall[] {
 
 function toIntended(seq: number, tool: string, { effect, decision }: JsonObject): ReviewedCall {
   return { seq, tool, effect: parseEffect(effect), decision: parseDecision(decision), outcome: "pending" };
-}
-
-/** Returns an empty object for a damaged record. */
-function parseDetail(text: string): JsonObject {
-  try {
-    const parsed: unknown = JSON.parse(text);
-    return isJsonObject(parsed) ? parsed : {};
-  } catch {
-    return {};
-  }
 }
 
 const EFFECTS: readonly Effect[] = ["read", "write", "destroy"];

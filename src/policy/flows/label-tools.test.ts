@@ -6,7 +6,7 @@ import * as fc from "fast-check";
 import { parseConnectorId, parseToolAddress } from "../../domain/index.ts";
 import type { ConnectorId, Label, LabelRule, ToolAddress } from "../../domain/index.ts";
 import { KNOWN_SERVERS } from "./known-servers.ts";
-import { createLabeler } from "./label-tools.ts";
+import { createPlaceLabeler } from "./label-tools.ts";
 import { LABELS } from "./label-tools.ts";
 
 function known<T>(value: T | undefined): T {
@@ -34,7 +34,7 @@ function labelsOf({
 }: Case) {
   const places = new Map([[ID, { kind: "command", command: "npx", args: [name] } as const]]);
   const about = { connector: ID, address: ADDRESS, remoteName: tool, openWorld, synthetic, effect: "read" } as const;
-  return createLabeler({ places, rules })(about);
+  return createPlaceLabeler({ places, rules })(about);
 }
 
 const rule = (change: Partial<LabelRule>): LabelRule => ({ tools: ["it.*"], add: [], remove: [], ...change });
@@ -156,7 +156,7 @@ it("createLabeler labels API operations by host and does not label reads as exte
   const ask = (url: string, effect: "read" | "write") => {
     const places = new Map([[ID, { kind: "api", url } as const]]);
     const about = { connector: ID, address: ADDRESS, remoteName: "issues/create", openWorld: false, synthetic: false };
-    return createLabeler({ places, rules: [] })({ ...about, effect });
+    return createPlaceLabeler({ places, rules: [] })({ ...about, effect });
   };
   assert.deepEqual(ask("https://api.github.com", "read"), ["private", "untrusted"]);
   assert.deepEqual(ask("https://api.github.com", "write"), ["private", "untrusted", "external"]);

@@ -3,10 +3,10 @@
  * annotations only add labels, so a server cannot remove one by describing its tools as harmless.
  */
 
-import type { ConnectorId, Label, LabelRule, Labeler, ToolAddress } from "../../domain/index.ts";
+import type { ConnectorId, Label, LabelRule, Labeler, ToolAddress, UpstreamSettings } from "../../domain/index.ts";
 import { matchWildcard } from "../../text/index.ts";
 import { matchesTool } from "../matches-tool.ts";
-import { findServer } from "./find-server.ts";
+import { findServer, findServerPlaces } from "./find-server.ts";
 import type { ServerPlace } from "./find-server.ts";
 import type { KnownServer } from "./known-servers.ts";
 
@@ -24,7 +24,15 @@ const LISTS = ["resources/list", "prompts/list"];
 const OPEN_WORLD: readonly Label[] = ["untrusted", "external"];
 
 /** Labels are in the order of `LABELS`. Deterministic. */
-export function createLabeler({ places, rules }: LabelerOptions): Labeler {
+export function createLabeler(
+  settings: Pick<UpstreamSettings, "upstreams" | "apis">,
+  rules: readonly LabelRule[],
+): Labeler {
+  return createPlaceLabeler({ places: findServerPlaces(settings), rules });
+}
+
+/** `createLabeler` for upstreams whose addresses are known. */
+export function createPlaceLabeler({ places, rules }: LabelerOptions): Labeler {
   const servers = new Map([...places].map(([id, place]) => [id, { place, server: findServer(place) }]));
   return (question) => {
     const labels = new Set<Label>(question.openWorld ? OPEN_WORLD : []);

@@ -114,8 +114,8 @@ export function openQuotas({ settings, store, now }: QuotasOptions): Quotas {
   };
 }
 
-/** Needs no settings, only the store. Only for an execution whose process has ended. */
-export async function releaseLostQuota(execution: ExecutionId, store: Store["quotas"]): Promise<void> {
+/** Only for an execution whose process has ended. */
+async function releaseLostQuota(execution: ExecutionId, store: Store["quotas"]): Promise<void> {
   const heldMs = (await store.heldFor(execution)) ?? 0;
   await store.giveBack(execution, heldMs + UNSEEN_MS);
 }

@@ -49,7 +49,7 @@ export interface Simulation {
 }
 
 /** Uses the groups of the configuration: the groups of a credential are not recorded. */
-export function simulate(policy: CompiledPolicy, past: Iterable<PastCall>): Simulation {
+export function simulate(policy: CompiledPolicy, past: readonly PastCall[]): Simulation {
   const changed = new Map<string, Change>();
   const cannotTell = new Map<string, Doubt>();
   const totals = { calls: 0, same: 0 };

@@ -1,6 +1,6 @@
 /**
- * One open SQLite file and the two ways to use it: `read` and `write`.
- * A lock is waited for without holding up the event loop; SQLite's own waiting would stop every execution.
+ * One open SQLite file. Waits for locks without blocking the event loop; SQLite's own waiting would block every
+ * execution.
  */
 
 import { statSync } from "node:fs";
@@ -19,35 +19,33 @@ import { inTransaction } from "./transaction.ts";
 
 const MEMORY = ":memory:";
 
-/** SQLite itself waits this long, synchronously: enough for the usual commit of another process. */
-const PATIENCE_MS = 10;
+/** How long SQLite itself waits, synchronously: enough for a typical commit of another process. */
+const LOCK_WAIT_MS = 10;
 const RETRY_MS = 10;
-/** The write-ahead log shrinks to this after a checkpoint, so that one burst does not keep the space forever. */
+/** The write-ahead log is truncated to this size after a checkpoint. */
 const LOG_BYTES = 16 * 1024 * 1024;
 
-/** What `connect` needs to know about the file. */
 export interface ConnectionOptions {
   readonly path: string;
-  /** How long a lock of another process is waited for. */
+  /** How long to wait for a lock of another process. */
   readonly busyMs: number;
-  /** Stops the file from growing beyond this many pages of 4 KiB. */
+  /** The maximum size of the file in pages of 4 KiB. */
   readonly maxPages?: number;
 }
 
-/** A file that is open for reading and writing. */
 export interface Connection {
   readonly database: DatabaseSync;
   readonly read: <Value>(work: () => Value) => Promise<Value>;
-  /** In one transaction, durable once it resolves. `work` runs again when the file was locked. */
+  /** Runs `work` in a transaction, durable on return. `work` runs again if the file was locked. */
   readonly write: <Value>(work: () => Value) => Promise<Value>;
-  /** As `write`, but it waits for no disk: it outlives this process, and a power cut from the next `write` on, or a moment later. */
+  /** Like `write` without waiting for the disk: survives the end of the process, and a power cut after the next flush. */
   readonly commit: <Value>(work: () => Value) => Promise<Value>;
-  /** Resolves when all that was committed before is on disk. */
+  /** Resolves when everything committed before is on disk. */
   readonly flush: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
-/** Runs `attempt` until no other process is in its way, for `busyMs` at most. */
+/** Repeats `attempt` while another process holds a lock, for at most `busyMs`. */
 export async function whenFree<Value>(options: ConnectionOptions, attempt: () => Value): Promise<Value> {
   const deadline = performance.now() + options.busyMs;
   for (;;) {
@@ -60,12 +58,12 @@ export async function whenFree<Value>(options: ConnectionOptions, attempt: () =>
   }
 }
 
-/** Opens the file without being able to change it; the caller closes it. */
+/** Opens the file read-only; the caller closes it. */
 export function openReadOnly(path: string): DatabaseSync {
-  return new DatabaseSync(path, { readOnly: true, timeout: PATIENCE_MS });
+  return new DatabaseSync(path, { readOnly: true, timeout: LOCK_WAIT_MS });
 }
 
-/** Opens the file for good. It must exist and be known to be ours. */
+/** Opens the file for writing. It must exist and be a Glovebox store. */
 export async function connect(options: ConnectionOptions): Promise<Connection> {
   const database = await whenFree(options, () => openForWriting(options));
   const checkFile = createFileCheck(options.path);
@@ -95,11 +93,11 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
   };
 }
 
-/** Opens the file without a way to change it; the file must exist. */
+/** Opens the file read-only; it must exist. */
 export async function connectToRead(options: ConnectionOptions): Promise<Connection> {
-  const database = await whenFree(options, () => openAnyway(options.path));
+  const database = await whenFree(options, () => openEvenReadOnly(options.path));
   const refuse = async (): Promise<never> => {
-    throw new GloveboxError("STORE_UNAVAILABLE", `The store was opened for reading only: ${options.path}`, {
+    throw new GloveboxError("STORE_UNAVAILABLE", `The store is open for reading only: ${options.path}`, {
       hint: "Start Glovebox to write to it",
     });
   };
@@ -115,8 +113,8 @@ export async function connectToRead(options: ConnectionOptions): Promise<Connect
   };
 }
 
-/** Where side files can be neither found nor made, and no log holds anything, the file is all there is. */
-function openAnyway(path: string): DatabaseSync {
+/** Opens the file as immutable if its side files cannot be created and the log is empty. */
+function openEvenReadOnly(path: string): DatabaseSync {
   const database = openReadOnly(path);
   try {
     database.prepare("PRAGMA user_version").get();
@@ -133,7 +131,7 @@ function openAnyway(path: string): DatabaseSync {
 
 function openForWriting(options: ConnectionOptions): DatabaseSync {
   const database = new DatabaseSync(options.path, {
-    timeout: PATIENCE_MS,
+    timeout: LOCK_WAIT_MS,
     defensive: true,
     enableForeignKeyConstraints: true,
     enableDoubleQuotedStringLiterals: false,
@@ -141,7 +139,7 @@ function openForWriting(options: ConnectionOptions): DatabaseSync {
   });
   try {
     configure(database, options);
-    // An empty write transaction shows now, and not at the first call, that the file can be written.
+    // An empty write transaction detects now, and not at the first call, whether the file can be written.
     inTransaction(database, () => integerOf(database.prepare("PRAGMA user_version").get() ?? {}, "user_version"));
     return database;
   } catch (thrown) {
@@ -154,10 +152,26 @@ function configure(database: DatabaseSync, { path, maxPages }: ConnectionOptions
   const mode = textOf(database.prepare("PRAGMA journal_mode = WAL").get() ?? {}, "journal_mode");
   if (mode !== "wal" && mode !== "memory") {
     throw new GloveboxError("STORE_UNAVAILABLE", `The folder of ${path} does not support a write-ahead log`, {
-      hint: "Name a file on a local disk in `store.url`",
+      hint: "Set a file on a local disk in `store.url`",
     });
   }
-  // NORMAL leaves out the flush after each commit, which `synced-log.ts` makes; checkpoints flush as before.
+  // NORMAL omits the flush after each commit, which `synced-log.ts` does; checkpoints still flush.
   database.exec(`PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = ${LOG_BYTES}; PRAGMA trusted_schema = OFF`);
   if (maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${Math.trunc(maxPages)}`);
+}
+
+/**
+ * Like `write`, and also removes the former content from the file: SQLite does not overwrite freed space, and its log
+ * keeps former pages for a while.
+ */
+export async function writeAndErase<Value>({ database, read, write }: Connection, work: () => Value): Promise<Value> {
+  const value = await write(() => {
+    database.exec("PRAGMA secure_delete = ON");
+    const done = work();
+    database.exec("PRAGMA secure_delete = OFF");
+    return done;
+  });
+  // Moves the log into the file and truncates it. While another connection reads, that happens later.
+  await read(() => database.exec("PRAGMA wal_checkpoint(TRUNCATE)")).catch(() => undefined);
+  return value;
 }

@@ -1,4 +1,4 @@
-/** The SQLite store in trouble: a full disk, a lock, a deleted file, two writers, a killed writer. */
+/** Faults of the SQLite store: a full disk, a lock, a deleted file, two writers, a killed writer. */
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -24,7 +24,7 @@ let files = 0;
 const newPath = (): string => join(folder, `${(files += 1)}.db`);
 const now = (): number => 7;
 const PAGE_BYTES = 4096;
-/** For two large secrets, and not for three. */
+/** Enough pages for two large secrets, but not for three. */
 const ROOM_PAGES = 22;
 const UNAVAILABLE = { code: "STORE_UNAVAILABLE" };
 
@@ -49,7 +49,7 @@ function lock(path: string): () => void {
   return () => database.close();
 }
 
-/** Another process that appends records and prints each number once it is acknowledged. */
+/** A process that appends records and prints each number once the write has resolved. */
 function startWriter(path: string, count: number): ChildProcessByStdio<null, Readable, null> {
   const script = `
     import { openStore } from ${JSON.stringify(new URL("open-store.ts", import.meta.url).href)};
@@ -79,8 +79,8 @@ async function acknowledged(
   return numbers;
 }
 
-describe("a full disk", () => {
-  test("refuses the write with a remedy, keeps the rest, and goes on once there is room", async () => {
+describe("the store on a full disk", () => {
+  test("rejects the write with a remedy, keeps the rest, and works again once there is space", async () => {
     const path = newPath();
     await (await openStore({ path, now })).close();
     await using store = await openStore({ path, now, maxPages: statSync(path).size / PAGE_BYTES + ROOM_PAGES });
@@ -102,8 +102,8 @@ describe("a full disk", () => {
   });
 });
 
-describe("a lock of another writer", () => {
-  test("is reported after the patience has run out, and forgotten once it is gone", async () => {
+describe("the store with a lock of another process", () => {
+  test("rejects after busyMs and works again once the lock is gone", async () => {
     const path = newPath();
     await using store = await openStore({ path, now, busyMs: 60 });
     const release = lock(path);
@@ -114,7 +114,7 @@ describe("a lock of another writer", () => {
     assert.equal(await store.meta.get("a"), "1");
   });
 
-  test("is waited for without stopping the event loop", async () => {
+  test("waits for the lock without blocking the event loop", async () => {
     const path = newPath();
     await using store = await openStore({ path, now, busyMs: 5_000 });
     const release = lock(path);
@@ -127,7 +127,7 @@ describe("a lock of another writer", () => {
     assert.ok(ticks >= 5);
   });
 
-  test("keeps a second process from opening, with one clear line", async () => {
+  test("rejects opening with a clear message", async () => {
     const path = newPath();
     await (await openStore({ path, now })).close();
     const release = lock(path);
@@ -137,8 +137,8 @@ describe("a lock of another writer", () => {
   });
 });
 
-describe("a file that disappears", () => {
-  test("stops writes until it is back", async () => {
+describe("the store with a deleted file", () => {
+  test("rejects writes until the file is back", async () => {
     const path = newPath();
     await using store = await openStore({ path, now });
     await store.meta.set("a", "1");
@@ -151,7 +151,7 @@ describe("a file that disappears", () => {
     assert.equal(await store.meta.get("a"), "3");
   });
 
-  test("stops writes when only its log is gone", async () => {
+  test("rejects writes if only the log was deleted", async () => {
     const path = newPath();
     await using store = await openStore({ path, now });
     await store.meta.set("a", "1");
@@ -162,8 +162,8 @@ describe("a file that disappears", () => {
   });
 });
 
-describe("other processes", () => {
-  test("two write to the same new file at once and neither loses a record", async () => {
+describe("the store with several processes", () => {
+  test("loses no record when two processes write to the same new file", async () => {
     const path = newPath();
     const [one, two] = await Promise.all([acknowledged(startWriter(path, 60)), acknowledged(startWriter(path, 60))]);
     await using store = await openStore({ path, now });
@@ -179,7 +179,7 @@ describe("other processes", () => {
     );
   });
 
-  test("one that is killed has lost nothing that it acknowledged", async () => {
+  test("loses no acknowledged record of a killed process", async () => {
     const path = newPath();
     for (const killAfter of [1, 17, 40]) {
       const numbers = await acknowledged(startWriter(path, 100_000), killAfter);

@@ -4,26 +4,26 @@ import { statSync } from "node:fs";
 
 import { GloveboxError } from "../../domain/index.ts";
 
-/** A write for which nobody waits until it is on disk goes by a look that is not older. */
+/** An unflushed write reuses a check of this age. */
 const RECENT_MS = 5;
 
 /**
- * A check to make before each write, told whether that is to be durable. SQLite keeps writing into a deleted file
- * without an error, and every record of it would be lost: better to refuse.
+ * Returns a check to run before each write. SQLite writes to a deleted file without an error, and all of that would be
+ * lost, so the check throws.
  */
 export function createFileCheck(path: string): (isDurable: boolean) => void {
   if (path === ":memory:") return () => undefined;
   const files = [path, `${path}-wal`].map((name) => ({ name, identity: identify(name) }));
-  let lookedAt = -Infinity;
+  let checkedAt = -Infinity;
   return (isDurable) => {
     const now = performance.now();
-    if (!isDurable && now - lookedAt < RECENT_MS) return;
-    lookedAt = now;
+    if (!isDurable && now - checkedAt < RECENT_MS) return;
+    checkedAt = now;
     const lost = files.find(({ name, identity }) => identify(name) !== identity);
     if (!lost) return;
-    lookedAt = -Infinity;
+    checkedAt = -Infinity;
     throw new GloveboxError("STORE_UNAVAILABLE", `The store was deleted or replaced while open: ${lost.name}`, {
-      hint: "Put the file back, or start Glovebox again",
+      hint: "Restore the file, or restart Glovebox",
     });
   };
 }

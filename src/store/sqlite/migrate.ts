@@ -1,4 +1,4 @@
-/** Recognizes our files, refuses what is not ours or newer than we are, and brings older ones up to date. */
+/** Recognizes Glovebox stores, refuses other files and newer versions, and migrates older ones. */
 
 import type { DatabaseSync } from "node:sqlite";
 
@@ -11,39 +11,39 @@ import { damaged } from "./to-store-error.ts";
 
 const LATEST = MIGRATIONS.length;
 
-/** The version of a file that is ours, 0 for an empty one. Reads only, so a refused file stays as it is. */
+/** Returns the version of a store, 0 for an empty file. Read-only, so a refused file is unchanged. */
 export function readVersion(database: DatabaseSync, path: string): number {
   const version = readPragma(database, "user_version");
   const application = readPragma(database, "application_id");
   if (application !== APPLICATION_ID && !isEmpty(database, application, version)) {
     throw new GloveboxError("STORE_UNAVAILABLE", `This is not a Glovebox store: ${path} belongs to another program`, {
-      hint: "Nothing was changed. Name another file in `store.url`",
+      hint: "Nothing was changed. Set another file in `store.url`",
     });
   }
   if (version <= LATEST) return version;
   throw new GloveboxError(
     "STORE_UNAVAILABLE",
-    `The store ${path} has version ${version}, and this Glovebox knows versions up to ${LATEST}`,
-    { hint: "Nothing was changed. Upgrade Glovebox, or name another file in `store.url`" },
+    `The store ${path} has version ${version}, but this Glovebox supports versions up to ${LATEST}`,
+    { hint: "Nothing was changed. Upgrade Glovebox, or set another file in `store.url`" },
   );
 }
 
-/** True when a file can be read as it is; otherwise it needs a migration. Its pages are looked at too. */
+/** Returns false if the file needs a migration. Also checks its pages. */
 export function isLatest(database: DatabaseSync, path: string): boolean {
   const isCurrent = readVersion(database, path) === LATEST;
   checkPages(database, path);
   return isCurrent;
 }
 
-/** Looks at every page once. Cheaper than the full check, which compares the indexes too. */
+/** Checks every page. Cheaper than the full check, which also compares indexes. */
 export function checkPages(database: DatabaseSync, path: string): void {
   const [finding] = database.prepare("PRAGMA quick_check(1)").all();
   if (!finding || textOf(finding, "quick_check") !== "ok") throw damaged(path);
 }
 
 /**
- * One step towards the latest version, inside the caller's write transaction.
- * The version is read again there, because another process may have taken the same step meanwhile.
+ * Runs one migration inside the caller's write transaction.
+ * Reads the version again, because another process may have run the same migration.
  */
 export function migrateOnce(database: DatabaseSync, path: string, now: () => Instant): "migrated" | "current" {
   const version = readVersion(database, path);
@@ -55,7 +55,7 @@ export function migrateOnce(database: DatabaseSync, path: string, now: () => Ins
   return "migrated";
 }
 
-/** A process that was killed between making the file and its first table leaves exactly this behind. */
+/** A process that was killed between creating the file and its first table leaves an empty one. */
 function isEmpty(database: DatabaseSync, application: number, version: number): boolean {
   if (application !== 0 || version !== 0) return false;
   return database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;

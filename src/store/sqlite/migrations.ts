@@ -1,9 +1,9 @@
 /**
- * The shape of the SQLite file, version by version. A version that was released is never edited:
- * files with it exist. To change the shape, add one at the end.
+ * The schema of the SQLite file, version by version. Never edit a released version: files with it exist. To change the
+ * schema, add a version at the end.
  */
 
-/** "GLBX" in the header of our files, so that somebody else's database is recognized and left alone. */
+/** "GLBX" in the file header, so that databases of other programs are recognized and left unchanged. */
 export const APPLICATION_ID = 0x474c4258;
 
 const TABLES = `
@@ -47,7 +47,7 @@ const TABLES = `
   PRAGMA application_id = ${APPLICATION_ID};
 `;
 
-/** The triggers guard against a slip of our own; against an editor with the file in hand there is the hash chain. */
+/** The triggers guard against bugs; the hash chain guards against an attacker with access to the file. */
 const APPEND_ONLY = `
   CREATE TRIGGER ledger_is_not_edited BEFORE UPDATE ON ledger
   BEGIN SELECT RAISE(ABORT, 'the ledger is append-only'); END;
@@ -56,7 +56,7 @@ const APPEND_ONLY = `
   CREATE INDEX executions_unfinished ON executions (started_at, id) WHERE state IS NULL;
 `;
 
-/** What is learned from servers, and what is kept for programs: definitions, shapes of results, large results. */
+/** Tool definitions, learned shapes of results, and stored results. */
 const LEARNED = `
   CREATE TABLE pins (
     connector TEXT NOT NULL,
@@ -102,8 +102,8 @@ const LEARNED = `
 `;
 
 /**
- * Signed statements about the ledger, and how far its exports have come. Only a record that a signed cut covers can be
- * deleted, and only a statement that a later cut has made useless.
+ * Signed statements about the ledger, and the progress of exports. Only a record that a signed cut covers can be deleted,
+ * and only a statement that a later cut made obsolete.
  */
 const STATEMENTS = `
   CREATE TABLE statements (
@@ -135,7 +135,7 @@ const STATEMENTS = `
   ) STRICT;
 `;
 
-/** Who runs an execution, and what clients call requests that they may send twice. */
+/** The owner of an execution, and idempotency keys of clients. */
 const REQUESTS = `
   ALTER TABLE executions ADD COLUMN owner TEXT;
   CREATE TABLE request_keys (
@@ -147,7 +147,7 @@ const REQUESTS = `
   ) STRICT;
 `;
 
-/** Counters of quotas, and the places of executions under way; a place that was never left ends by itself. */
+/** Counters of quotas, and slots of running executions, which expire. */
 const QUOTAS = `
   CREATE TABLE quota_windows (
     key TEXT PRIMARY KEY,
@@ -162,7 +162,7 @@ const QUOTAS = `
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** What principals have read, and what the makers of kept results had: JSON text, `[]` for those from before. */
+/** The labels of principals and of stored results, as JSON; `[]` for older results. */
 const LABELS = `
   CREATE TABLE taken_labels (
     principal TEXT PRIMARY KEY,
@@ -172,7 +172,7 @@ const LABELS = `
   ALTER TABLE results ADD COLUMN labels TEXT NOT NULL DEFAULT '[]';
 `;
 
-/** Questions put to people. `change` grows with every change of any row. */
+/** Approvals. `change` grows with every change of any row. */
 const APPROVALS = `
   CREATE TABLE approvals (
     id TEXT PRIMARY KEY,
@@ -203,7 +203,7 @@ const APPROVALS = `
   CREATE INDEX approvals_remembered ON approvals (principal, tool, args_digest) WHERE scope = 'session';
 `;
 
-/** What entered programs, sealed; dropped some time after the execution ended. */
+/** Sealed journals, dropped some time after the execution has ended. */
 const JOURNALS = `
   CREATE TABLE journals (
     execution TEXT NOT NULL,
@@ -214,7 +214,7 @@ const JOURNALS = `
   CREATE INDEX executions_by_end ON executions (ended_at) WHERE state IS NOT NULL AND state <> 'paused';
 `;
 
-/** Who wants an execution to end that another process runs. */
+/** Requests to cancel an execution that another process runs. */
 const CANCELLATIONS = `
   CREATE TABLE cancellations (
     execution TEXT PRIMARY KEY,
@@ -223,7 +223,7 @@ const CANCELLATIONS = `
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** What executions under way hold of windows: when they took it, and when they were last seen alive. */
+/** Units that running executions hold: when they took them, and when they were last alive. */
 const RESERVATIONS = `
   CREATE TABLE quota_reservations (
     holder TEXT NOT NULL,
@@ -236,7 +236,7 @@ const RESERVATIONS = `
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** The script at index n leads from version n to version n + 1. */
+/** The script at index n migrates from version n to version n + 1. */
 export const MIGRATIONS: readonly string[] = [
   TABLES,
   APPEND_ONLY,

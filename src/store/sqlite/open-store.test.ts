@@ -1,4 +1,4 @@
-/** The SQLite store on real files: what it makes, what it refuses, and that a refused file is left alone. */
+/** The SQLite store on real files: what it creates, what it refuses, and that refused files are unchanged. */
 
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -29,7 +29,7 @@ async function refusal(path: string): Promise<{ readonly message: string; readon
   return { message: thrown.message, hint: thrown.details.hint };
 }
 
-/** Makes a file with other means than the store, and answers its bytes. */
+/** Creates a file without the store and returns its bytes. */
 function makeFile(path: string, sql: string): Buffer {
   mkdirSync(join(path, ".."), { recursive: true });
   const database = new DatabaseSync(path);
@@ -74,8 +74,8 @@ describeSearch(() => openStore({ path: ":memory:", now }));
 describeStatements(() => openStore({ path: ":memory:", now }));
 describeStore("sqlite in a file", () => openStore({ path: newPath(), now }));
 
-describe("a new store", () => {
-  test("makes its folder and files for this user only", async () => {
+describe("openStore for a new store", () => {
+  test("creates its folder and files for this user only", async () => {
     const path = newPath();
     await using store = await openStore({ path, now });
     await store.meta.set("a", "1");
@@ -88,7 +88,7 @@ describe("a new store", () => {
     });
   });
 
-  test("has a write-ahead log and bears our mark", async () => {
+  test("sets a write-ahead log and the application id", async () => {
     const path = newPath();
     await using store = await openStore({ path, now });
     await store.ledger.append([sampleRecord(1)]);
@@ -108,7 +108,7 @@ describe("a new store", () => {
     other.close();
   });
 
-  test("starts in an empty file, as a killed first start leaves it", async () => {
+  test("accepts an empty file, as a killed first start leaves it", async () => {
     const path = newPath();
     makeFile(path, "PRAGMA journal_mode = WAL");
     await using store = await openStore({ path, now });
@@ -116,8 +116,8 @@ describe("a new store", () => {
   });
 });
 
-describe("an existing store", () => {
-  test("of version 1 is migrated and keeps its records", async () => {
+describe("openStore for an existing store", () => {
+  test("migrates version 1 and keeps its records", async () => {
     const path = newPath();
     makeFile(path, VERSION_1);
     {
@@ -133,11 +133,11 @@ describe("an existing store", () => {
     plain.close();
   });
 
-  test("of version 1 has the shape that the first migration makes", () => {
+  test("compares the fixture of version 1 with the first migration", () => {
     assert.deepEqual(shape(VERSION_1), shape(MIGRATIONS[0] ?? ""));
   });
 
-  test("of the latest version is opened again with what it holds", async () => {
+  test("opens the latest version with its content", async () => {
     const path = newPath();
     await (await openStore({ path, now })).close();
     await using store = await openStore({ path, now });
@@ -145,21 +145,21 @@ describe("an existing store", () => {
     assert.equal(await store.meta.get("a"), "1");
   });
 
-  test("of a newer version is refused with both versions and left alone", async () => {
+  test("refuses a newer version, names both versions and leaves the file unchanged", async () => {
     const path = newPath();
     const before = makeFile(path, `${VERSION_1} PRAGMA user_version = 99;`);
     const { message, hint } = await refusal(path);
     assert.equal(
       message,
-      `The store ${path} has version 99, and this Glovebox knows versions up to ${MIGRATIONS.length}`,
+      `The store ${path} has version 99, but this Glovebox supports versions up to ${MIGRATIONS.length}`,
     );
     assert.match(hint ?? "", /Upgrade Glovebox, or name another file/);
     assert.deepEqual(readFileSync(path), before);
   });
 });
 
-describe("a file that is not ours", () => {
-  test("is refused when another program made it, and left alone", async () => {
+describe("openStore for another file", () => {
+  test("refuses a database of another program and leaves it unchanged", async () => {
     for (const sql of ["CREATE TABLE t (a)", "PRAGMA application_id = 5", "PRAGMA user_version = 1"]) {
       const path = newPath();
       const before = makeFile(path, sql);
@@ -168,7 +168,7 @@ describe("a file that is not ours", () => {
     }
   });
 
-  test("is refused when it is not a database at all, however short, and left alone", async () => {
+  test("refuses a file that is not a database, however short, and leaves it unchanged", async () => {
     for (const text of ["x", "y".repeat(511), "z".repeat(512), "# notes\n".repeat(1000)]) {
       const path = newPath();
       mkdirSync(join(path, ".."));
@@ -180,7 +180,7 @@ describe("a file that is not ours", () => {
     }
   });
 
-  test("is refused when a page is damaged, and left byte for byte", async () => {
+  test("refuses a store with a damaged page and leaves it unchanged", async () => {
     const path = newPath();
     {
       await using store = await openStore({ path, now });
@@ -194,11 +194,11 @@ describe("a file that is not ours", () => {
   });
 });
 
-describe("a place where no store can be", () => {
-  test("is named when it lies below a file, or is a folder", async () => {
+describe("openStore at an invalid path", () => {
+  test("names a path below a file and a path that is a folder", async () => {
     const path = newPath();
     mkdirSync(path, { recursive: true });
-    assert.equal((await refusal(path)).message, `The store cannot be made at ${path}: that is a folder`);
+    assert.equal((await refusal(path)).message, `Cannot create the store at ${path}: it is a folder`);
     const file = join(path, "file");
     writeFileSync(file, "");
     const below = await refusal(join(file, "deeper", "glovebox.db"));
@@ -206,9 +206,9 @@ describe("a place where no store can be", () => {
     assert.match(below.hint ?? "", /store\.url/);
   });
 
-  test("is named when the folder cannot be written", async () => {
-    // Root may write anywhere, but nobody can make a file in /proc.
+  test("names a path in a folder that cannot be written", async () => {
+    // Root can write anywhere except in /proc.
     const { message } = await refusal("/proc/self/glovebox.db");
-    assert.match(message, /^The store cannot be made at \/proc\/self\/glovebox\.db: /);
+    assert.match(message, /^Cannot create the store at \/proc\/self\/glovebox\.db: /);
   });
 });

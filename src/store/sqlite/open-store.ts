@@ -1,53 +1,52 @@
-/** Opens the SQLite store: makes, checks and migrates the file, and puts the nouns together. */
+/** Opens the SQLite store: creates, checks and migrates the file, and assembles its tables. */
 
 import { existsSync } from "node:fs";
 
-import { GloveboxError } from "../../domain/index.ts";
+import { GloveboxError, defined } from "../../domain/index.ts";
 import type { Instant } from "../../domain/index.ts";
 import type { Store } from "../store.ts";
 
-import { createApprovals } from "./approvals.ts";
-import { createCancellations } from "./cancellations.ts";
+import { createApprovals } from "./tables/approvals.ts";
+import { createCancellations } from "./tables/cancellations.ts";
 import { connect, connectToRead, openReadOnly, whenFree } from "./connection.ts";
 import type { Connection, ConnectionOptions } from "./connection.ts";
-import { createExecutions } from "./executions.ts";
-import { createExports } from "./exports.ts";
-import { createJournals } from "./journals.ts";
-import { createLabels } from "./labels.ts";
-import { createLedger } from "./ledger.ts";
-import { createMeta } from "./meta.ts";
+import { createExecutions } from "./tables/executions.ts";
+import { createExports } from "./tables/exports.ts";
+import { createJournals } from "./tables/journals.ts";
+import { createLabels } from "./tables/labels.ts";
+import { createLedger } from "./tables/ledger.ts";
+import { createMeta } from "./tables/meta.ts";
 import { checkPages, isLatest, migrateOnce, readVersion } from "./migrate.ts";
-import { createPins } from "./pins.ts";
+import { createPins } from "./tables/pins.ts";
 import { prepareFile } from "./prepare-file.ts";
-import { createQuotas } from "./quotas.ts";
-import { createResults } from "./results.ts";
-import { createSecrets } from "./secrets.ts";
-import { createShapes } from "./shapes.ts";
-import { createStatements } from "./statements.ts";
+import { createQuotas } from "./tables/quotas.ts";
+import { createResults } from "./tables/results.ts";
+import { createSecrets } from "./tables/secrets.ts";
+import { createShapes } from "./tables/shapes.ts";
+import { createStatements } from "./tables/statements.ts";
 
 const MEMORY = ":memory:";
 const BUSY_MS = 5_000;
 
-/** Where the store is and how patient it is. */
 export interface StoreOptions {
-  /** A file, or `:memory:` for a store that is gone when it is closed. */
+  /** A file, or `:memory:` for a store that is lost when it is closed. */
   readonly path: string;
   readonly now: () => Instant;
-  /** How long a lock of another process is waited for; 5 s when left out. */
+  /** How long to wait for a lock of another process. Defaults to 5 s. */
   readonly busyMs?: number;
-  /** Caps the file at this many pages of 4 KiB; a write beyond fails as on a full disk. */
+  /** The maximum size of the file in pages of 4 KiB; a larger write fails as on a full disk. */
   readonly maxPages?: number;
 }
 
 /**
- * Rejects with STORE_UNAVAILABLE when the file cannot be used. A file that is damaged, newer than this
- * version or somebody else's is refused before anything in it changes.
+ * Rejects with STORE_UNAVAILABLE if the file cannot be used. A file that is damaged, newer than this version or of another
+ * program is refused before anything in it changes.
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const where: ConnectionOptions = {
     path: options.path,
     busyMs: options.busyMs ?? BUSY_MS,
-    ...(options.maxPages !== undefined && { maxPages: options.maxPages }),
+    ...defined({ maxPages: options.maxPages }),
   };
   if (where.path !== MEMORY) {
     prepareFile(where.path);
@@ -64,15 +63,15 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 }
 
 /**
- * For those who only look: nothing is made, and whatever would write is refused. A store of an older version is brought
- * up to date first. Rejects with REQUEST_NOT_FOUND when there is none.
+ * Read-only: creates nothing and refuses writes. A store of an older version is migrated first. Rejects with
+ * REQUEST_NOT_FOUND if the file does not exist.
  */
 export async function openStoreToRead(options: StoreOptions): Promise<Store> {
   const { path } = options;
   if (path === MEMORY) return openStore(options);
   if (!existsSync(path))
-    throw new GloveboxError("REQUEST_NOT_FOUND", `There is no store at ${path}`, {
-      hint: "Glovebox makes it when it first starts. If it has, somebody removed the store, and the ledger with it",
+    throw new GloveboxError("REQUEST_NOT_FOUND", `The store ${path} does not exist`, {
+      hint: "Glovebox creates it at its first start. If it has run before, the store and its ledger were removed",
     });
   const connection = await connectToRead({ path, busyMs: options.busyMs ?? BUSY_MS });
   try {
@@ -85,7 +84,7 @@ export async function openStoreToRead(options: StoreOptions): Promise<Store> {
   return openStore(options);
 }
 
-/** On a connection that cannot write: even closing a writable one may move pages from the log into the file. */
+/** Uses a read-only connection: even closing a writable one may move pages from the log into the file. */
 function inspect(path: string): void {
   const database = openReadOnly(path);
   try {

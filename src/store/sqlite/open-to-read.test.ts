@@ -1,4 +1,4 @@
-/** A store for those who only look: nothing is made, nothing is written. */
+/** A read-only store creates and writes nothing. */
 
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -17,14 +17,14 @@ const isRefusal =
   (thrown: unknown): boolean =>
     thrown instanceof GloveboxError && thrown.code === code;
 
-describe("a store that is opened to be read", () => {
-  test("is not made when there is none", async () => {
+describe("openStoreToRead", () => {
+  test("creates nothing if the file does not exist", async () => {
     const path = join(folder, "none", "a.db");
     await assert.rejects(openStoreToRead({ path, now }), isRefusal("REQUEST_NOT_FOUND"));
     assert.equal(existsSync(join(folder, "none")), false);
   });
 
-  test("shows what is there, also what was written since, and refuses to write", async () => {
+  test("returns existing and new content and refuses writes", async () => {
     const path = join(folder, "b.db");
     await using writer = await openStore({ path, now });
     await writer.meta.set("a", "1");
@@ -35,7 +35,7 @@ describe("a store that is opened to be read", () => {
     assert.equal(await writer.meta.get("a"), "1");
   });
 
-  test("of an empty file is brought up to date first", async () => {
+  test("migrates an empty file first", async () => {
     const path = join(folder, "c.db");
     writeFileSync(path, "");
     await using reader = await openStoreToRead({ path, now });

@@ -1,4 +1,4 @@
-/** Makes the folder and the file of a store, readable by this user only, and leaves an existing file alone. */
+/** Creates the folder and the file of a store, readable by this user only. Leaves an existing file unchanged. */
 
 import { closeSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -7,24 +7,24 @@ import { GloveboxError } from "../../domain/index.ts";
 
 import { notStore, toFileError } from "./to-store-error.ts";
 
-/** The smallest page that SQLite knows. */
+/** The smallest page size of SQLite. */
 const PAGE_BYTES = 512;
 
-/** SQLite gives its side files the mode of the main file, so 0600 here covers all of them. */
+/** SQLite gives its side files the mode of the main file, so 0600 applies to all of them. */
 export function prepareFile(path: string): void {
   try {
     makeFolder(dirname(path));
     const found = statSync(path, { throwIfNoEntry: false });
     if (!found) return create(path);
     if (found.isDirectory()) throw isFolder(path);
-    // SQLite takes a file that is too short for a page as empty and would write over it.
+    // SQLite treats a file that is shorter than a page as empty and would overwrite it.
     if (found.size > 0 && found.size < PAGE_BYTES) throw notStore(path);
   } catch (thrown) {
     throw toFileError(thrown, path);
   }
 }
 
-/** One level after the other: below /proc the recursive form of `mkdirSync` never comes to an end. */
+/** Creates one level at a time: below /proc the recursive form of `mkdirSync` never returns. */
 function makeFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })) return;
   const parent = dirname(folder);
@@ -38,8 +38,8 @@ function makeFolder(folder: string): void {
 }
 
 /**
- * Only for a file that is not there: an existing one is never opened here, because closing it again would drop
- * the locks that this process may hold on it through another connection (POSIX locks belong to the process).
+ * Only for a missing file. Never opens an existing one, because closing it would drop the locks that this process may hold
+ * through another connection (POSIX locks belong to the process).
  */
 function create(path: string): void {
   try {
@@ -51,7 +51,7 @@ function create(path: string): void {
 }
 
 function isFolder(path: string): GloveboxError {
-  return new GloveboxError("STORE_UNAVAILABLE", `The store cannot be made at ${path}: that is a folder`, {
-    hint: "Name a file in `store.url`, for example `sqlite:./.glovebox/glovebox.db`",
+  return new GloveboxError("STORE_UNAVAILABLE", `Cannot create the store at ${path}: it is a folder`, {
+    hint: "Set a file in `store.url`, for example `sqlite:./.glovebox/glovebox.db`",
   });
 }

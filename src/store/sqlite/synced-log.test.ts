@@ -1,4 +1,4 @@
-/** Who waits for which flush, with a disk of our own. */
+/** Which callers wait for which flush, with a simulated disk. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -23,8 +23,8 @@ function openDisk(): Disk {
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe("the synced log", () => {
-  it("flushes once for a single commit, and again for the next", async () => {
+describe("createSyncedLog", () => {
+  it("flushes once per commit without concurrency", async () => {
     const { log, flushes } = openDisk();
     const first = log.synced();
     await settle();
@@ -37,7 +37,7 @@ describe("the synced log", () => {
     await second;
   });
 
-  it("lets those who come during a flush wait for one more, which they share", async () => {
+  it("shares one more flush between callers that arrive during a flush", async () => {
     const { log, flushes } = openDisk();
     const first = log.synced();
     await settle();
@@ -52,7 +52,7 @@ describe("the synced log", () => {
     assert.deepEqual([flushes.length, done], [2, ["a", "b", "c"]]);
   });
 
-  it("rejects everybody after a flush that failed, and does not try again", async () => {
+  it("rejects every caller after a failed flush and does not retry", async () => {
     const { log, flushes } = openDisk();
     const first = log.synced();
     await settle();
@@ -62,7 +62,7 @@ describe("the synced log", () => {
     assert.equal(flushes.length, 1);
   });
 
-  it("closes once nothing is under way", async () => {
+  it("closes once no flush is in progress", async () => {
     const { log, flushes } = openDisk();
     const pending = log.synced();
     let isClosed = false;

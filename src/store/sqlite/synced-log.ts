@@ -1,7 +1,6 @@
 /**
- * Makes commits durable without holding up the event loop. SQLite itself would wait for the disk inside COMMIT, on
- * the gateway's only thread; here COMMIT only writes, and whoever needs it durable waits for a flush of the
- * write-ahead log, which all who wait at the time share.
+ * Makes commits durable without blocking the event loop. SQLite would wait for the disk inside COMMIT; here COMMIT only
+ * writes, and callers that need durability await a flush of the write-ahead log, which concurrent callers share.
  */
 
 import { closeSync, fdatasync, openSync } from "node:fs";
@@ -11,15 +10,15 @@ const flushFile = promisify(fdatasync);
 
 export interface SyncedLog {
   /**
-   * Resolves when everything that was committed before this call is on disk. After a flush that failed it rejects for
-   * good: the kernel may have dropped what it could not write, and a later success would say nothing about that.
+   * Resolves when everything committed before this call is on disk. After a failed flush it rejects forever: the kernel may
+   * have dropped what it could not write, and a later success would not show that.
    */
   synced(): Promise<void>;
-  /** Waits for the flush under way. */
+  /** Waits for the flush in progress. */
   close(): Promise<void>;
 }
 
-/** The log must exist; a second descriptor on it is safe, because SQLite's locks are on its other two files. */
+/** The log must exist. A second descriptor is safe, because SQLite's locks are on its other two files. */
 export function openSyncedLog(path: string): SyncedLog {
   const descriptor = openSync(path, "r+");
   const log = createSyncedLog(() => flushFile(descriptor));
@@ -32,7 +31,7 @@ export function openSyncedLog(path: string): SyncedLog {
   };
 }
 
-/** One flush at a time. A commit is covered only by a flush that began after it: a late comer waits for the next. */
+/** One flush at a time. A commit is covered only by a flush that started after it; otherwise it waits for the next. */
 export function createSyncedLog(flush: () => Promise<void>): SyncedLog {
   let failure: Promise<never> | undefined;
   let running: Promise<void> | undefined;

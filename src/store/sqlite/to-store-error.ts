@@ -1,4 +1,4 @@
-/** Turns what SQLite and the file system throw into one clear line with a remedy. */
+/** Turns errors of SQLite and the file system into one message with a remedy. */
 
 import { GloveboxError } from "../../domain/index.ts";
 
@@ -13,10 +13,10 @@ const FULL = 13;
 const CANTOPEN = 14;
 const NOTADB = 26;
 
-/** Extended codes: a row with that key exists. */
+/** Extended codes: a row with this key exists. */
 const TAKEN: readonly number[] = [1555, 2067];
 
-const UNCHANGED = "Nothing was changed. Restore a backup, or name another file in `store.url`";
+const UNCHANGED = "Nothing was changed. Restore a backup, or set another file in `store.url`";
 
 interface SqliteProblem {
   readonly text: (path: string) => string;
@@ -24,12 +24,12 @@ interface SqliteProblem {
 }
 
 const ACCESS: SqliteProblem = {
-  text: (path) => `The store cannot be written: ${path} or its folder is read-only`,
-  hint: "Give this user write access to the file and its folder, or name another file in `store.url`",
+  text: (path) => `Cannot write to the store: ${path} or its folder is read-only`,
+  hint: "Give this user write access to the file and its folder, or set another file in `store.url`",
 };
 const LOCK: SqliteProblem = {
-  text: (path) => `The store is locked: another process is writing to ${path} and does not finish`,
-  hint: "Wait, or end the process that holds the file open",
+  text: (path) => `The store is locked: another process keeps writing to ${path}`,
+  hint: "Wait, or end the process that has the file open",
 };
 
 const PROBLEMS: ReadonlyMap<number, SqliteProblem> = new Map([
@@ -37,13 +37,13 @@ const PROBLEMS: ReadonlyMap<number, SqliteProblem> = new Map([
   [READONLY, ACCESS],
   [BUSY, LOCK],
   [LOCKED, LOCK],
-  [IOERR, { text: (path) => `The disk reports an error at ${path}`, hint: "Check the disk and the file system" }],
+  [IOERR, { text: (path) => `The disk reported an error for ${path}`, hint: "Check the disk and the file system" }],
   [CORRUPT, { text: (path) => `The store is damaged: ${path}`, hint: UNCHANGED }],
   [FULL, { text: (path) => `The disk is full: ${path} cannot grow`, hint: "Free some space; no restart is needed" }],
   [
     CANTOPEN,
     {
-      text: (path) => `The store cannot be opened: ${path}`,
+      text: (path) => `Cannot open the store: ${path}`,
       hint: "Check that the folder exists and that this user may write to it",
     },
   ],
@@ -60,52 +60,51 @@ const FILE_PROBLEMS: ReadonlyMap<string, string> = new Map([
   ["ENAMETOOLONG", "the path is too long"],
 ]);
 
-/** The extended result code, or `undefined` when it is not an error of SQLite. */
+/** Returns the extended result code, or `undefined` for an error that is not from SQLite. */
 function resultCode(thrown: unknown): number | undefined {
   if (!(thrown instanceof Error) || !("errcode" in thrown)) return undefined;
   return typeof thrown.errcode === "number" ? thrown.errcode : undefined;
 }
 
-/** True when waiting may help. */
+/** Returns true if waiting may help. */
 export function isBusy(thrown: unknown): boolean {
   const code = (resultCode(thrown) ?? 0) & 0xff;
   return code === BUSY || code === LOCKED;
 }
 
-/** True when a row with that key exists already. */
+/** Returns true if a row with this key exists. */
 export function isTaken(thrown: unknown): boolean {
   return TAKEN.includes(resultCode(thrown) ?? 0);
 }
 
-/** What SQLite threw as an error for the operator. Anything it does not know is a bug and stays as it is. */
+/** Returns an error for the operator. Anything unknown is a bug and is returned unchanged. */
 export function toStoreError(thrown: unknown, path: string): unknown {
   if (thrown instanceof Error && "code" in thrown && thrown.code === "ERR_INVALID_STATE") {
-    return new GloveboxError("STORE_UNAVAILABLE", `The store is closed: ${path}`, { hint: "Start Glovebox again" });
+    return new GloveboxError("STORE_UNAVAILABLE", `The store is closed: ${path}`, { hint: "Restart Glovebox" });
   }
   if (thrown instanceof RangeError && "code" in thrown && thrown.code === "ERR_OUT_OF_RANGE")
-    return damaged(`a number in ${path} is too large`);
+    return damaged(`an integer in ${path} is too large`);
   const problem = PROBLEMS.get((resultCode(thrown) ?? 0) & 0xff);
   if (!problem) return thrown;
   return new GloveboxError("STORE_UNAVAILABLE", problem.text(path), { cause: thrown, hint: problem.hint });
 }
 
-/** What the file system threw while the file or its folder was made. */
+/** For errors while the file or its folder is created. */
 export function toFileError(thrown: unknown, path: string): unknown {
   if (thrown instanceof GloveboxError) return thrown;
   if (!(thrown instanceof Error) || !("code" in thrown) || typeof thrown.code !== "string") return thrown;
   const why = FILE_PROBLEMS.get(thrown.code) ?? thrown.code;
-  return new GloveboxError("STORE_UNAVAILABLE", `The store cannot be made at ${path}: ${why}`, {
+  return new GloveboxError("STORE_UNAVAILABLE", `Cannot create the store at ${path}: ${why}`, {
     cause: thrown,
-    hint: "Name a file in a folder that this user may write to in `store.url`",
+    hint: "Set a file in a folder that this user can write to in `store.url`",
   });
 }
 
-/** A file that no SQLite wrote. */
 export function notStore(path: string): GloveboxError {
   return new GloveboxError("STORE_UNAVAILABLE", `This is not a Glovebox store: ${path}`, { hint: UNCHANGED });
 }
 
-/** A store that holds something which this version did not write. */
+/** For a store with invalid content. */
 export function damaged(what: string): GloveboxError {
   return new GloveboxError("STORE_UNAVAILABLE", `The store is damaged: ${what}`, { hint: UNCHANGED });
 }

@@ -7,28 +7,28 @@ interface TransactionStatements {
   readonly commit: StatementSync;
 }
 
-/** Prepared once for a connection: there are two of each for every call of a program. */
+/** Prepared once per connection: every call of a program uses them twice. */
 const known = new WeakMap<DatabaseSync, TransactionStatements>();
 
-/** IMMEDIATE takes the write lock at once: a transaction that starts as a reader could fail half way. */
+/** IMMEDIATE takes the write lock at once: a transaction that starts as a reader could fail later. */
 export function inTransaction<Value>(database: DatabaseSync, work: () => Value): Value {
-  const { begin, commit } = findEnds(database);
+  const { begin, commit } = findStatements(database);
   begin.run();
   try {
     const value = work();
     commit.run();
     return value;
   } catch (thrown) {
-    // A full disk makes SQLite roll back by itself.
+    // On a full disk SQLite has already rolled back.
     if (database.isTransaction) database.exec("ROLLBACK");
     throw thrown;
   }
 }
 
-function findEnds(database: DatabaseSync): TransactionStatements {
+function findStatements(database: DatabaseSync): TransactionStatements {
   const found = known.get(database);
   if (found) return found;
-  const ends = { begin: database.prepare("BEGIN IMMEDIATE"), commit: database.prepare("COMMIT") };
-  known.set(database, ends);
-  return ends;
+  const statements = { begin: database.prepare("BEGIN IMMEDIATE"), commit: database.prepare("COMMIT") };
+  known.set(database, statements);
+  return statements;
 }

@@ -33,8 +33,8 @@ function open() {
   return { database, write, commit, flushes, insert, rows, count: () => transactions };
 }
 
-describe("writes of one moment", () => {
-  it("share a transaction, and each hears what it returned", async () => {
+describe("createWriteBatcher", () => {
+  it("runs concurrent writes in one transaction and resolves each with its result", async () => {
     const { write, insert, rows, count } = open();
     assert.deepEqual(await Promise.all([write(insert(1)), write(insert(2)), write(() => "three")]), [1, 2, "three"]);
     assert.deepEqual([rows(), count()], [[1, 2], 1]);
@@ -42,7 +42,7 @@ describe("writes of one moment", () => {
     assert.deepEqual([rows(), count()], [[1, 2, 4], 2]);
   });
 
-  it("share it also with what waits for no disk, which hears of it before the flush is over", async () => {
+  it("resolves unflushed writes of the same transaction before the flush ends", async () => {
     const { write, commit, flushes, insert, rows, count } = open();
     const held = Promise.withResolvers<void>();
     flushes.hold = held.promise;
@@ -57,7 +57,7 @@ describe("writes of one moment", () => {
     assert.deepEqual([rows(), count(), flushes.begun], [[1, 2, 3], 2, 1]);
   });
 
-  it("fail when the flush does, except for those that wait for no disk", async () => {
+  it("rejects flushed writes if the flush fails, and not unflushed ones", async () => {
     const { write, commit, flushes, insert, rows } = open();
     flushes.hold = Promise.reject(new Error("the disk is gone"));
     flushes.hold.catch(() => undefined);
@@ -69,7 +69,7 @@ describe("writes of one moment", () => {
     assert.deepEqual(rows(), [1, 2]);
   });
 
-  it("are committed after those of earlier moments, also when these were held up by a lock", async () => {
+  it("commits in order, even if earlier writes wait for a lock", async () => {
     const database = new DatabaseSync(":memory:");
     const locked = Promise.withResolvers<void>();
     const order: number[] = [];
@@ -93,7 +93,7 @@ describe("writes of one moment", () => {
     assert.deepEqual(order, [1, 2]);
   });
 
-  it("of one turn of the event loop are those of one moment, however many promises lie between them", async () => {
+  it("groups all writes of one turn of the event loop", async () => {
     const { write, insert, rows, count } = open();
     const later = async (): Promise<number> => {
       for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
@@ -103,7 +103,7 @@ describe("writes of one moment", () => {
     assert.deepEqual([rows(), count()], [[1, 2], 1]);
   });
 
-  it("fail alone, and take back what they did", async () => {
+  it("rolls back only the write that fails", async () => {
     const { write, insert, rows } = open();
     const half = (): never => {
       insert(7)();
@@ -117,7 +117,7 @@ describe("writes of one moment", () => {
     assert.deepEqual(rows(), [1, 2]);
   });
 
-  it("fail together when their transaction is over", async () => {
+  it("rejects all writes if SQLite ends the transaction", async () => {
     const { database, write, insert, rows } = open();
     const end = (): void => {
       database.exec("ROLLBACK");
@@ -131,7 +131,7 @@ describe("writes of one moment", () => {
     assert.deepEqual(rows(), []);
   });
 
-  it("alone fails with its own error, and leaves nothing", async () => {
+  it("rejects a single write with its own error and rolls it back", async () => {
     const { write, insert, rows } = open();
     await write(insert(1));
     await assert.rejects(write(insert(1)), { errcode: 1555 });

@@ -1,6 +1,6 @@
 /**
- * Gives writes of one moment one transaction: most of a small write's cost is its transaction. Each stands or falls by
- * itself all the same, and none is committed before one that was asked for earlier: a kill leaves no holes.
+ * Groups concurrent writes into one transaction, because the transaction is most of the cost of a small write. Each write
+ * still succeeds or fails on its own, and writes are committed in order, so a crash leaves no gaps.
  */
 
 import type { DatabaseSync } from "node:sqlite";
@@ -8,74 +8,74 @@ import type { DatabaseSync } from "node:sqlite";
 import { isBusy } from "./to-store-error.ts";
 import { inTransaction } from "./transaction.ts";
 
-/** What waits for no disk is on disk so much later at the latest, while the process lives. */
-const FOLLOW_MS = 200;
+/** The maximum delay until unflushed commits are on disk, while the process lives. */
+const FLUSH_DELAY_MS = 200;
 
-/** Tells whoever asked for a write how it went. */
+/** Settles the promise of a write. */
 type Notify = () => void;
 
 interface PendingWrite {
-  /** Does the work, perhaps again after it was taken back; the answer may be told once the transaction is committed, or durable where that is waited for. */
+  /** Does the work, again after a rollback. Call the result once the transaction is committed, or durable. */
   readonly run: () => Notify;
   readonly reject: (thrown: unknown) => void;
   readonly isDurable: boolean;
 }
 
 export interface CommitTarget {
-  /** Carries a transaction out, told whether a `flush` follows; it is run again when the file was locked. Rejects when it is lost. */
+  /** Runs a transaction, again if the file was locked. `isDurable`: a `flush` follows. Rejects if it is lost. */
   commit<Value>(transaction: () => Value, isDurable: boolean): Promise<Value>;
-  /** Resolves when all that was committed before is on disk. */
+  /** Resolves when everything committed before is on disk. */
   flush(): Promise<void>;
 }
 
-/** What is given to these runs in a transaction; they resolve with what that returned. */
+/** Runs functions in a transaction and resolves with what they returned. */
 export interface WriteBatcher {
-  /** Resolves once it is durable. */
+  /** Resolves once the write is durable. */
   readonly write: <Value>(work: () => Value) => Promise<Value>;
-  /** Waits for no disk: it is durable with the next `write`, or a moment later. */
+  /** Does not wait for the disk: durable with the next `write`, or shortly after. */
   readonly commit: <Value>(work: () => Value) => Promise<Value>;
-  /** Nothing follows. */
+  /** Cancels the delayed flush. */
   readonly stop: () => void;
 }
 
 export function createWriteBatcher(database: DatabaseSync, journal: CommitTarget): WriteBatcher {
   let waiting: PendingWrite[] = [];
   let isCommitting = false;
-  let following: NodeJS.Timeout | undefined;
+  let pendingFlush: NodeJS.Timeout | undefined;
 
   const stop = (): void => {
-    clearTimeout(following);
-    following = undefined;
+    clearTimeout(pendingFlush);
+    pendingFlush = undefined;
   };
   const flush = (): Promise<void> => {
     stop();
     return journal.flush();
   };
-  const follow = (): void => {
-    // A flush that fails is told to the next who waits for one.
-    following ??= setTimeout(() => void flush().catch(() => undefined), FOLLOW_MS).unref();
+  const flushLater = (): void => {
+    // The next caller that waits for a flush gets the error.
+    pendingFlush ??= setTimeout(() => void flush().catch(() => undefined), FLUSH_DELAY_MS).unref();
   };
-  /** What comes while a lock holds it up leaves together after it. */
+  /** Writes that arrive while it waits for a lock form the next batch. */
   const commitAll = async (batch: readonly PendingWrite[], isDurable: boolean): Promise<readonly Notify[]> => {
     isCommitting = true;
     try {
       return await journal.commit(() => runAll(database, batch), isDurable);
     } finally {
       isCommitting = false;
-      if (waiting.length > 0) setImmediate(() => void leave());
+      if (waiting.length > 0) setImmediate(() => void commitBatch());
     }
   };
-  const leave = async (): Promise<void> => {
+  const commitBatch = async (): Promise<void> => {
     if (isCommitting || waiting.length === 0) return;
     const batch = waiting;
     waiting = [];
     try {
       const isFlushed = batch.some(({ isDurable }) => isDurable);
-      const told = await commitAll(batch, isFlushed);
-      for (const [index, tell] of told.entries()) if (!batch[index]?.isDurable) tell();
-      if (!isFlushed) return follow();
+      const notifications = await commitAll(batch, isFlushed);
+      for (const [index, notify] of notifications.entries()) if (!batch[index]?.isDurable) notify();
+      if (!isFlushed) return flushLater();
       await flush();
-      for (const [index, tell] of told.entries()) if (batch[index]?.isDurable) tell();
+      for (const [index, notify] of notifications.entries()) if (batch[index]?.isDurable) notify();
     } catch (thrown) {
       for (const { reject } of batch) reject(thrown);
     }
@@ -86,31 +86,31 @@ export function createWriteBatcher(database: DatabaseSync, journal: CommitTarget
       const value = work();
       return () => resolve(value);
     };
-    // After everything that this turn of the event loop still has to say: the ends of several executions, for one.
-    if (waiting.length === 0) setImmediate(() => void leave());
+    // After this turn of the event loop, so that all of its writes join.
+    if (waiting.length === 0) setImmediate(() => void commitBatch());
     waiting.push({ run, reject, isDurable });
     return promise;
   };
   return { write: (work) => join(work, true), commit: (work) => join(work, false), stop };
 }
 
-/** First all together; when one of them fails, again with each held apart from the others. */
+/** Runs all together; if one fails, again with a savepoint for each. */
 function runAll(database: DatabaseSync, batch: readonly PendingWrite[]): readonly Notify[] {
   try {
     return inTransaction(database, () => batch.map(({ run }) => run()));
   } catch (thrown) {
     if (batch.length === 1 || isBusy(thrown)) throw thrown;
-    return inTransaction(database, () => batch.map((pending) => runApart(database, pending)));
+    return inTransaction(database, () => batch.map((pending) => runWithSavepoint(database, pending)));
   }
 }
 
-/** A write that fails takes back what it did, and leaves the others alone; a transaction that is over fails as a whole. */
-function runApart(database: DatabaseSync, { run, reject }: PendingWrite): Notify {
+/** Rolls back only the write that fails, unless SQLite ended the whole transaction. */
+function runWithSavepoint(database: DatabaseSync, { run, reject }: PendingWrite): Notify {
   database.exec("SAVEPOINT one");
   try {
-    const tell = run();
+    const notify = run();
     database.exec("RELEASE one");
-    return tell;
+    return notify;
   } catch (thrown) {
     if (!database.isTransaction) throw thrown;
     database.exec("ROLLBACK TO one; RELEASE one");

@@ -5,7 +5,9 @@ import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 
 import { parseLedgerLine, parsePublicKey, verifyExport } from "../../ledger/index.ts";
-import type { LedgerVerdict, PublicKey } from "../../ledger/index.ts";
+import type { LedgerVerdict } from "../../ledger/index.ts";
+
+type PublicKey = NonNullable<ReturnType<typeof parsePublicKey>>;
 import { GloveboxError } from "../../domain/index.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers } from "./powers.ts";

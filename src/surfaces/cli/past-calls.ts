@@ -4,7 +4,9 @@ import type { LedgerReader } from "../../ledger/index.ts";
 import { isJsonObject } from "../../domain/index.ts";
 import type { Effect, Instant, JsonObject, PolicySettings } from "../../domain/index.ts";
 import { isFlowRule } from "../../policy/index.ts";
-import type { PastCall } from "../../policy/index.ts";
+import type { simulate } from "../../policy/index.ts";
+
+type PastCall = Parameters<typeof simulate>[1][number];
 
 const EFFECTS: readonly Effect[] = ["read", "write", "destroy", "unknown"];
 const KINDS = ["allow", "ask", "deny"] as const;

@@ -13,7 +13,7 @@ import {
   parseToolAddress,
 } from "../../domain/index.ts";
 import type { Approval, CallPlan } from "../../domain/index.ts";
-import type { ApprovalReview } from "../../policy/index.ts";
+import type { ApprovalReview } from "../../policy/approvals/review.ts";
 import { formatReview, summarizeApproval } from "./print-approval.ts";
 
 const HOUR_MS = 3_600_000;

@@ -2,7 +2,9 @@
 
 import { cleanText } from "../../text/index.ts";
 import type { Approval, HeldChange, Instant, LabelSource } from "../../domain/index.ts";
-import type { ApprovalReview, ReviewedCall } from "../../policy/index.ts";
+import type { ApprovalDesk } from "../../policy/index.ts";
+
+type Review = Awaited<ReturnType<ApprovalDesk["show"]>>;
 import { formatPlan } from "./print-plan.ts";
 import { toPlainJson, toVisible } from "./print.ts";
 
@@ -20,7 +22,7 @@ export function summarizeApproval(approval: Approval, now: Instant): string {
 }
 
 /** Everything a reviewer needs, from the call outward. */
-export function formatReview(review: ApprovalReview, now: Instant): readonly string[] {
+export function formatReview(review: Review, now: Instant): readonly string[] {
   const { approval, execution, calls, change } = review;
   const { id, tool, effect, rule, reason, principal, session, seq } = approval;
   const asker = session === undefined ? principal : `${principal}, session ${inLine(session)}`;
@@ -75,11 +77,11 @@ function formatLabel({ label, tool, execution, seq }: LabelSource): string {
   return `${label} (${tool}, call ${seq} of ${execution})`;
 }
 
-function formatCall({ seq, tool, effect, decision, outcome }: ReviewedCall): string {
+function formatCall({ seq, tool, effect, decision, outcome }: Review["calls"][number]): string {
   return inLine(`${seq} ${tool} (${effect}): ${decision}, ${outcome}`);
 }
 
-function formatProgram({ execution, places }: ApprovalReview): readonly string[] {
+function formatProgram({ execution, places }: Review): readonly string[] {
   const source = execution?.source ?? "";
   if (source === "") return ["program: none, or not known any more"];
   const marked = new Set(places.map(({ line }) => line));

@@ -2,12 +2,12 @@
 
 import type { Writable } from "node:stream";
 
-import type { Explanation, Simulation } from "../../policy/index.ts";
+import type { explain, simulate } from "../../policy/index.ts";
 import { printLine } from "./print.ts";
 
 /** The decision first, then every rule, those that match before the others. */
 export function printExplanation(
-  { subject, explanation }: { readonly subject: string; readonly explanation: Explanation },
+  { subject, explanation }: { readonly subject: string; readonly explanation: ReturnType<typeof explain> },
   stdout: Writable,
 ): void {
   const { decision, rules } = explanation;
@@ -21,7 +21,10 @@ export function printExplanation(
   }
 }
 
-export function printSimulation({ calls, same, changed, cannotTell }: Simulation, stdout: Writable): void {
+export function printSimulation(
+  { calls, same, changed, cannotTell }: ReturnType<typeof simulate>,
+  stdout: Writable,
+): void {
   const count = (parts: readonly { readonly calls: number }[]): number =>
     parts.reduce((sum, part) => sum + part.calls, 0);
   printLine(

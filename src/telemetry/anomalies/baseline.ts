@@ -1,36 +1,37 @@
 /**
- * What is usual for one principal: exponentially weighted mean and variance of its own active minutes. Pure.
- * Minutes without a request teach nothing, so that a quiet night does not make the next morning look like a burst.
+ * The baseline of one principal: exponentially weighted mean and variance of its active minutes. Pure functions.
+ * Minutes without requests do not count, so that a quiet night does not make the next morning look like a burst.
  */
 
-/** What is compared with the past, minute by minute. */
+import { MINUTE_MS } from "../../timing/index.ts";
+
+/** What is compared per minute. */
 export const MEASURES = ["requests", "failures", "outputBytes"] as const;
 export type MeasureName = (typeof MEASURES)[number];
 export type Counts = Readonly<Record<MeasureName, number>>;
 
-/** What earlier minutes taught about one measure. */
 export interface UsualValue {
   readonly mean: number;
   readonly variance: number;
 }
 
 export interface Baseline {
-  /** How many minutes it was learned from. */
+  /** The number of minutes it was learned from. */
   readonly minutes: number;
   readonly usual: Readonly<Record<MeasureName, UsualValue>>;
 }
 
-export const WINDOW_MS = 60_000;
-/** Before that there is no past to compare with. */
+export const WINDOW_MS = MINUTE_MS;
+/** With fewer minutes, fixed ceilings apply. */
 export const LEARN_MINUTES = 10;
 
 const WEIGHT = 0.1;
 const DEVIATIONS = 4;
 const TIMES = 3;
 const MIB = 1024 * 1024;
-/** Below this nothing is a burst, however quiet the past was. */
+/** Less than this is never a burst. */
 export const FLOORS: Counts = { requests: 120, failures: 50, outputBytes: 4 * MIB };
-/** For principals without a past. Their rate is held by quotas alone. */
+/** For principals without a baseline. Only quotas limit their request rate. */
 export const FIRST_CEILINGS: Counts = { requests: Infinity, failures: 50, outputBytes: 64 * MIB };
 
 const NOTHING: UsualValue = { mean: 0, variance: 0 };
@@ -40,14 +41,14 @@ export const EMPTY_BASELINE: Baseline = {
   usual: { requests: NOTHING, failures: NOTHING, outputBytes: NOTHING },
 };
 
-/** More than this in one minute is a burst. */
+/** Returns the limit above which a minute is a burst. */
 export function limitOf({ minutes, usual }: Baseline, measure: MeasureName): number {
   if (minutes < LEARN_MINUTES) return FIRST_CEILINGS[measure];
   const { mean, variance } = usual[measure];
   return Math.max(FLOORS[measure], TIMES * mean, mean + DEVIATIONS * Math.sqrt(variance));
 }
 
-/** What is beyond the limit is learned as the limit: a burst must not become usual at once. */
+/** Learns values above the limit as the limit, so that a burst does not become usual at once. */
 export function learn(baseline: Baseline, counts: Counts): Baseline {
   const learned = (measure: MeasureName): UsualValue => {
     const value = Math.min(counts[measure], limitOf(baseline, measure));

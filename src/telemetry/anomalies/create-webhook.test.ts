@@ -1,4 +1,4 @@
-/** Alerts reach a real receiver, signed, in order, at least once, also over failures and restarts. */
+/** Alerts reach a real receiver signed, in order and at least once, after failures and restarts too. */
 
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
@@ -11,7 +11,7 @@ import { startReceiver } from "../fixtures/receiver.ts";
 import type { Received, Receiver } from "../fixtures/receiver.ts";
 import { createWebhook } from "./create-webhook.ts";
 import type { Webhook } from "./create-webhook.ts";
-import { signMessage } from "./sign.ts";
+import { signMessage } from "./create-webhook.ts";
 
 const SECRET = "a secret of the operator";
 
@@ -22,7 +22,7 @@ interface Setting {
   readonly secrets?: string[];
 }
 
-/** Looks at the end of the ledger before it returns. */
+/** Returns once the webhook has read to the end of the ledger. */
 async function openWebhook({ watched, receiver, warnings = [], secrets = [] }: Setting): Promise<Webhook> {
   const egress = openEgress();
   const webhook = createWebhook({
@@ -51,7 +51,7 @@ async function untilDelivered(webhook: Webhook, count: number): Promise<void> {
   while (webhook.delivered < count) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-test("an alert is a signed POST that says what, who and when, and only of what is new", async () => {
+test("createWebhook sends a signed POST for each new anomaly", async () => {
   await using watched = await openTelemetryFixture();
   await using receiver = await startReceiver();
   await seeAnomaly(watched, "crm.before");
@@ -77,7 +77,7 @@ test("an alert is a signed POST that says what, who and when, and only of what i
   assert.equal(receiver.received.length, 1);
 });
 
-test("another time, another body or another secret is another signature", () => {
+test("signMessage depends on the time, the body and the secret", () => {
   const message = { id: "anomaly-1", timestamp: 1, body: "{}" };
   const sign = (more: object, secret = "s"): string | undefined =>
     signMessage({ ...message, ...more }, secret)["webhook-signature"];
@@ -86,7 +86,7 @@ test("another time, another body or another secret is another signature", () => 
   assert.equal(sign({}, `whsec_${Buffer.from("s").toString("base64")}`), sign({}));
 });
 
-test("what is not accepted is sent again until it is, in order, with one warning", async () => {
+test("createWebhook retries in order until accepted and warns once", async () => {
   await using watched = await openTelemetryFixture();
   await using receiver = await startReceiver();
   const warnings: unknown[] = [];
@@ -107,7 +107,7 @@ test("what is not accepted is sent again until it is, in order, with one warning
   assert.ok(webhook.failures >= 3);
 });
 
-test("what one process could not send the next one sends, once", async () => {
+test("createWebhook sends once what an earlier process could not send", async () => {
   await using watched = await openTelemetryFixture();
   await using receiver = await startReceiver();
   const first = await openWebhook({ watched, receiver });
@@ -126,7 +126,7 @@ test("what one process could not send the next one sends, once", async () => {
   assert.deepEqual(toolsOf(receiver).slice(before), ["crm.two"]);
 });
 
-test("an alert that is a day old is left out, and one a moment younger is not", async () => {
+test("createWebhook skips an anomaly that is a day old and sends a slightly younger one", async () => {
   await using watched = await openTelemetryFixture();
   await using receiver = await startReceiver();
   await using webhook = await openWebhook({ watched, receiver });
@@ -139,7 +139,7 @@ test("an alert that is a day old is left out, and one a moment younger is not", 
   assert.deepEqual(toolsOf(receiver), ["crm.young"]);
 });
 
-test("a receiver that never answers does not hold up the end", { timeout: 20_000 }, async () => {
+test("createWebhook closes although the receiver never answers", { timeout: 20_000 }, async () => {
   await using watched = await openTelemetryFixture();
   await using receiver = await startReceiver();
   const webhook = await openWebhook({ watched, receiver });

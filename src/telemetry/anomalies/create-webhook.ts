@@ -1,47 +1,50 @@
 /**
- * Sends every anomaly of the ledger to the operator's own address, in order and at least once: how far it came is kept
- * in the store, so a restart goes on where the last process stopped.
+ * Sends every anomaly in the ledger to the operator's webhook, in order and at least once. Its cursor is in the store, so
+ * it continues after a restart.
  */
 
-import { GloveboxError, isJsonObject } from "../../domain/index.ts";
-import type { Instant, Json } from "../../domain/index.ts";
+import { createHmac } from "node:crypto";
+
+import { GloveboxError } from "../../domain/index.ts";
+import type { Instant } from "../../domain/index.ts";
+import { parseDetail } from "../../ledger/index.ts";
+import { DAY_MS, MINUTE_MS, SECOND_MS, backoffMs, pollEvery } from "../../timing/index.ts";
 import type { FetchLike } from "../../egress/index.ts";
 import type { Store, StoredRecord } from "../../store/index.ts";
 import { ANOMALY_SEEN } from "./open-anomalies.ts";
-import { signMessage } from "./sign.ts";
 
 export interface WebhookOptions {
   readonly url: string;
-  /** Can reach the origin of `url` and nothing else. */
+  /** Can reach only the origin of `url`. */
   readonly send: FetchLike;
-  /** Asked for each attempt, so that a secret that was set anew is used at once. */
+  /** Called for each attempt, so that a new secret is used at once. */
   readonly resolveSecret: () => Promise<string>;
   readonly store: Pick<Store, "meta" | "ledger">;
   readonly now: () => Instant;
-  /** Hears of the first failure in a row. */
+  /** Called with the first of several failures in a row. */
   readonly warn: (thrown: unknown) => unknown;
-  /** The pause after a failure; it doubles up to five minutes. Tests make it shorter. */
+  /** The pause after the first failure. It doubles up to five minutes. */
   readonly firstPauseMs?: number;
 }
 
 export interface Webhook extends AsyncDisposable {
-  /** There may be something to send. Returns at once. */
+  /** Call it when there may be something to send. Returns at once. */
   wake(): void;
   readonly delivered: number;
   readonly failures: number;
 }
 
 const CURSOR = "anomalies.sent";
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 300_000;
+const FIRST_PAUSE_MS = SECOND_MS;
+const LONGEST_PAUSE_MS = 5 * MINUTE_MS;
 const SEND_MS = 10_000;
-/** How long the end of the gateway waits for an answer that is on its way. */
+/** How long closing waits for a response. */
 const CLOSE_MS = 2_000;
-/** What is older helps nobody any more. */
-const STALE_MS = 24 * 3_600_000;
+/** Older anomalies are not sent. */
+const STALE_MS = DAY_MS;
 const PAGE = 500;
-/** So often it looks on its own, which keeps the way to the end of the ledger short. */
-const LOOK_MS = 60_000;
+/** How often it checks on its own, which keeps the cursor near the end of the ledger. */
+const POLL_MS = MINUTE_MS;
 
 interface WebhookState {
   timer: NodeJS.Timeout | undefined;
@@ -52,7 +55,7 @@ interface WebhookState {
   failures: number;
 }
 
-/** Begins with what an earlier process could not send. */
+/** Starts with what an earlier process could not send. */
 export function createWebhook(options: WebhookOptions): Webhook {
   const { warn, firstPauseMs = FIRST_PAUSE_MS } = options;
   const closing = new AbortController();
@@ -76,9 +79,9 @@ export function createWebhook(options: WebhookOptions): Webhook {
       if (closing.signal.aborted) return;
       if (state.failuresInRow === 0) warn(thrown);
       state.failures += 1;
-      state.timer = setTimeout(retry, Math.min(firstPauseMs * 2 ** state.failuresInRow, LONGEST_PAUSE_MS));
-      state.timer.unref();
       state.failuresInRow += 1;
+      const pauseMs = backoffMs(state.failuresInRow, { firstMs: firstPauseMs, longestMs: LONGEST_PAUSE_MS });
+      state.timer = setTimeout(retry, pauseMs).unref();
     } finally {
       state.running = undefined;
     }
@@ -91,8 +94,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
     state.isAwake = true;
     if (state.timer === undefined && !closing.signal.aborted) state.running ??= run();
   };
-  const looking = setInterval(wake, LOOK_MS);
-  looking.unref();
+  const polling = pollEvery(POLL_MS, async () => wake());
   wake();
 
   return {
@@ -104,7 +106,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
       return state.failures;
     },
     async [Symbol.asyncDispose]() {
-      clearInterval(looking);
+      await polling[Symbol.asyncDispose]();
       clearTimeout(state.timer);
       const giveUp = setTimeout(() => closing.abort(), CLOSE_MS);
       await state.running;
@@ -114,7 +116,7 @@ export function createWebhook(options: WebhookOptions): Webhook {
   };
 }
 
-/** Every record is looked at once, by its number: searching the ledger would take longer the longer it is. */
+/** Reads every record once, by number: searching takes longer the longer the ledger is. */
 async function deliverAll(options: WebhookOptions, signal: AbortSignal, onDelivered: () => void): Promise<void> {
   const { store, now } = options;
   for (let cursor = await readCursor(store); ;) {
@@ -131,14 +133,14 @@ async function deliverAll(options: WebhookOptions, signal: AbortSignal, onDelive
   }
 }
 
-/** The first time it begins at the end: nobody wants to hear now of what was seen before there was a webhook. */
+/** Starts at the end of the ledger the first time: anomalies from before the webhook are not sent. */
 async function readCursor({ meta, ledger }: WebhookOptions["store"]): Promise<number> {
   const kept = await meta.get(CURSOR);
   if (kept !== undefined) return Number(kept);
   return Number(await meta.claim(CURSOR, String((await ledger.last())?.seq ?? 0)));
 }
 
-/** Rejects unless the receiver says that it has it. */
+/** Rejects unless the receiver confirms with a 2xx status. */
 async function post(options: WebhookOptions, alert: StoredRecord, signal: AbortSignal): Promise<void> {
   const { url, send, now, resolveSecret } = options;
   const body = toBody(alert);
@@ -152,22 +154,37 @@ async function post(options: WebhookOptions, alert: StoredRecord, signal: AbortS
   });
   await response.body?.cancel();
   if (response.ok) return;
-  throw new GloveboxError("UPSTREAM_FAILED", `The webhook for anomalies answered with ${response.status}`, {
-    hint: "Look at anomalies.webhook in the configuration; Glovebox tries again by itself",
+  throw new GloveboxError("UPSTREAM_FAILED", `The webhook for anomalies responded with status ${response.status}`, {
+    hint: "Check `anomalies.webhook` in the configuration; Glovebox retries automatically",
   });
 }
 
 function toBody({ seq, at, subject, detail }: StoredRecord): string {
-  const parsed = parseDetail(detail);
-  const data = { record: seq, principal: subject, ...(isJsonObject(parsed) && parsed) };
+  const data = { record: seq, principal: subject, ...parseDetail(detail) };
   return JSON.stringify({ type: ANOMALY_SEEN, timestamp: new Date(at).toISOString(), data });
 }
 
-/** Our own record; one that was damaged still tells whom it is about. */
-function parseDetail(text: string): Json {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return null;
-  }
+const SECRET_PREFIX = "whsec_";
+
+interface WebhookMessage {
+  readonly id: string;
+  /** Seconds since the epoch: a receiver refuses old messages. */
+  readonly timestamp: number;
+  readonly body: string;
+}
+
+/**
+ * Signs a message as Standard Webhooks specifies and returns the three headers. The signature covers the time, so an old
+ * message cannot be replayed as a new one.
+ */
+export function signMessage({ id, timestamp, body }: WebhookMessage, secret: string): Readonly<Record<string, string>> {
+  const signature = createHmac("sha256", toKey(secret)).update(`${id}.${timestamp}.${body}`).digest("base64");
+  return { "webhook-id": id, "webhook-timestamp": String(timestamp), "webhook-signature": `v1,${signature}` };
+}
+
+/** A secret with the prefix `whsec_` is base64; any other secret is used as it is. */
+function toKey(secret: string): Buffer {
+  return secret.startsWith(SECRET_PREFIX)
+    ? Buffer.from(secret.slice(SECRET_PREFIX.length), "base64")
+    : Buffer.from(secret);
 }

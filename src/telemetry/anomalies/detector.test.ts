@@ -1,4 +1,4 @@
-/** A burst is seen and steady work is not. Time is the events' own. */
+/** Bursts are detected and steady work is not. Events carry their time. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -34,7 +34,7 @@ function ended(endedAt: number, more: Partial<ExecutionTelemetry> = {}): Executi
   };
 }
 
-/** So many minutes of a call each. */
+/** Returns one call for each of `count` minutes. */
 function learnQuietly(detector: Detector, minutes: number): number {
   for (let minute = 1; minute <= minutes; minute += 1) {
     assert.deepEqual(detector.observe(call(minute * WINDOW_MS)), []);
@@ -46,7 +46,7 @@ function observeTimes(detector: Detector, times: number, seen: CallTelemetry): r
   return Array.from({ length: times }, () => detector.observe(seen)).flat();
 }
 
-/** The same numbers from 0 to 1 for the same seed. */
+/** Returns pseudorandom numbers from 0 to 1 for a seed. */
 function createDice(seed: number): () => number {
   let state = seed;
   return () => {
@@ -55,7 +55,7 @@ function createDice(seed: number): () => number {
   };
 }
 
-/** Executions of up to twelve calls, one in twenty of them in vain, with pauses between and nights without any. */
+/** Executions with up to twelve calls, 5 % failures, pauses, and nights without requests. */
 function workHonestly(random: () => number): readonly Anomaly[] {
   const detector = createDetector();
   let now = 0;
@@ -69,7 +69,7 @@ function workHonestly(random: () => number): readonly Anomaly[] {
 }
 
 describe("a burst", () => {
-  test("of requests is one below the limit none, at it none, above it one, and told once in an hour", () => {
+  test("of requests is reported above the limit, not below or at it, and once per hour", () => {
     const detector = createDetector();
     const now = learnQuietly(detector, LEARN_MINUTES + 1);
     assert.deepEqual(observeTimes(detector, FLOORS.requests - 1, call(now)), []);
@@ -82,12 +82,12 @@ describe("a burst", () => {
     assert.equal(observeTimes(detector, 500, call(now + HOUR_MS)).length, 1);
   });
 
-  test("of requests needs a past: a principal that was never seen is held by quotas alone", () => {
+  test("of requests is not reported for a new principal", () => {
     const detector = createDetector();
     assert.deepEqual(observeTimes(detector, 5_000, call(learnQuietly(detector, LEARN_MINUTES - 1))), []);
   });
 
-  test("of failures is seen without a past, one above its ceiling", () => {
+  test("of failures is reported for a new principal, one above the ceiling", () => {
     const detector = createDetector();
     const failed = call(WINDOW_MS, { outcome: "error", code: "UPSTREAM_FAILED" });
     assert.deepEqual(observeTimes(detector, FIRST_CEILINGS.failures, failed), []);
@@ -96,7 +96,7 @@ describe("a burst", () => {
     assert.deepEqual(detector.observe(failed), [{ ...burst, measured: limit + 1, limit }]);
   });
 
-  test("of output is seen against the principal's own past, and not for another one who always sends so much", () => {
+  test("of output is compared with the baseline of the same principal", () => {
     const detector = createDetector();
     const large = { ...STATS, outputBytes: 5 * 1024 * 1024 };
     for (let minute = 1; minute <= 12; minute += 1) {
@@ -123,11 +123,11 @@ describe("a burst", () => {
 });
 
 describe("steady work", () => {
-  test("of a thousand executions is never reported, whatever the dice say", () => {
+  test("of a thousand random executions is never reported", () => {
     for (let seed = 1; seed <= 100; seed += 1) assert.deepEqual(workHonestly(createDice(seed)), [], `seed ${seed}`);
   });
 
-  test("that is high from the beginning is never reported either", () => {
+  test("at a constantly high rate is never reported", () => {
     const detector = createDetector();
     const found = Array.from({ length: 60 }, (_, minute) => observeTimes(detector, 400, call(minute * WINDOW_MS)));
     assert.deepEqual(found.flat(), []);
@@ -137,14 +137,14 @@ describe("steady work", () => {
 describe("a destructive tool", () => {
   const destroy = { address: "crm.drop", server: "crm", effect: "destroy", decision: "allow", isFlow: false } as const;
 
-  test("is reported at its first use by each principal, and not at the second", () => {
+  test("is reported at the first use by each principal and not at the second", () => {
     const detector = createDetector();
     const use = (principal: string): readonly Anomaly[] => detector.observe(call(1, { principal, tool: destroy }));
     const first = (principal: string): Anomaly => ({ kind: "firstUse", principal, tool: "crm.drop" });
     assert.deepEqual([use("ann"), use("ann"), use("bob"), use("bob")], [[first("ann")], [], [first("bob")], []]);
   });
 
-  test("that was refused was not used", () => {
+  test("is not reported if the call was refused", () => {
     const detector = createDetector();
     const refused = [{ outcome: "denied" }, { outcome: "pending" }, { outcome: "error", code: "LIMIT_QUOTA" }];
     for (const more of refused) assert.deepEqual(detector.observe(call(1, { ...more, tool: destroy })), []);
@@ -152,22 +152,20 @@ describe("a destructive tool", () => {
   });
 });
 
-describe("the memory", () => {
-  test("of principals is bounded: the one that was quiet longest is forgotten", () => {
+describe("the profiles", () => {
+  test("are bounded: the principal that was idle longest is forgotten", () => {
     const detector = createDetector();
     for (let number = 0; number < 201; number += 1) detector.observe(call(1, { principal: `p${number}` }));
-    assert.deepEqual(
-      [detector.profiles.size, detector.profiles.has("p0"), detector.profiles.has("p1")],
-      [200, false, true],
-    );
+    const profiles = new Map(detector.profiles());
+    assert.deepEqual([profiles.size, profiles.has("p0"), profiles.has("p1")], [200, false, true]);
   });
 
-  test("survives as text, and a damaged one is an empty one", () => {
+  test("are stored as text, and damaged text gives empty profiles", () => {
     const detector = createDetector();
     const now = learnQuietly(detector, LEARN_MINUTES + 1);
     observeTimes(detector, 200, call(now));
-    const text = toProfilesText(detector.profiles);
-    assert.deepEqual(new Map(parseProfilesText(text)), detector.profiles);
+    const text = toProfilesText(detector.profiles());
+    assert.deepEqual(new Map(parseProfilesText(text)), new Map(detector.profiles()));
     fc.assert(
       fc.property(fc.oneof(fc.json(), fc.string()), (damaged) => {
         assert.ok(createDetector(parseProfilesText(damaged)).observe(call(1)).length === 0);

@@ -1,5 +1,6 @@
-/** Compares what principals do with what each of them usually does. It has no clock: events carry their time. */
+/** Compares what principals do with their baselines. Has no clock: events carry their time. */
 
+import { HOUR_MS, createRecent } from "../../timing/index.ts";
 import type { Instant } from "../../domain/index.ts";
 import type { CallTelemetry, TelemetryEvent } from "../event.ts";
 import { MEASURES, WINDOW_MS, learn, limitOf } from "./baseline.ts";
@@ -21,34 +22,27 @@ export type Anomaly =
 
 export interface Detector {
   observe(event: TelemetryEvent): readonly Anomaly[];
-  /** By principal, the one that was active last at the end. */
-  readonly profiles: ReadonlyMap<string, Profile>;
+  /** Returns the profiles by principal, the one that was active last at the end. */
+  profiles(): Iterable<readonly [string, Profile]>;
 }
 
-const MOST_PRINCIPALS = 200;
-const MOST_TOOLS = 100;
-/** The same burst of the same principal is told once in this time. */
-const QUIET_MS = 3_600_000;
+const MAX_PRINCIPALS = 200;
+const MAX_TOOLS = 100;
+/** The same burst of the same principal is reported once in this time. */
+const QUIET_MS = HOUR_MS;
 
-/** Goes on from `start`, which is its own from now on. */
+/** Takes ownership of the profiles in `start`. */
 export function createDetector(start: Iterable<readonly [string, Profile]> = []): Detector {
-  const profiles = new Map(start);
-  const find = (principal: string): Profile => {
-    const profile = profiles.get(principal) ?? createProfile();
-    profiles.delete(principal);
-    profiles.set(principal, profile);
-    const [oldest] = profiles.keys();
-    if (profiles.size > MOST_PRINCIPALS && oldest !== undefined) profiles.delete(oldest);
-    return profile;
-  };
+  const profiles = createRecent<string, Profile>(MAX_PRINCIPALS);
+  for (const [principal, profile] of start) profiles.set(principal, profile);
   return {
-    profiles,
+    profiles: () => profiles.entries(),
     observe(event) {
       if (event.kind === "commit") return [];
       const { principal, endedAt } = event;
-      const profile = find(principal);
+      const profile = profiles.getOr(principal, createProfile);
       enterMinute(profile, Math.floor(endedAt / WINDOW_MS));
-      const bursts = addCounts(profile, toCounts(event)).filter((measure) => mayTell(profile, measure, endedAt));
+      const bursts = addCounts(profile, toCounts(event)).filter((measure) => mayReport(profile, measure, endedAt));
       const found = bursts.map((measure) => describeBurst(principal, profile, measure));
       const tool = event.kind === "call" ? destructiveToolOf(event) : undefined;
       if (tool === undefined || !isNew(profile, tool)) return found;
@@ -57,7 +51,7 @@ export function createDetector(start: Iterable<readonly [string, Profile]> = [])
   };
 }
 
-/** A clock that was set back goes on in the minute that it was in. */
+/** Ignores a clock that was set back. */
 function enterMinute(profile: Profile, minute: number): void {
   if (minute <= profile.minute) return;
   if (profile.counts.requests > 0) profile.baseline = learn(profile.baseline, profile.counts);
@@ -71,7 +65,7 @@ function toCounts(event: Exclude<TelemetryEvent, { kind: "commit" }>): Counts {
   return { requests: 1, failures: isFailure ? 1 : 0, outputBytes };
 }
 
-/** Answers which measures are beyond their limits now. */
+/** Returns the measures above their limits. */
 function addCounts(profile: Profile, more: Counts): readonly MeasureName[] {
   const { counts } = profile;
   profile.counts = {
@@ -82,10 +76,10 @@ function addCounts(profile: Profile, more: Counts): readonly MeasureName[] {
   return MEASURES.filter((measure) => profile.counts[measure] > limitOf(profile.baseline, measure));
 }
 
-function mayTell(profile: Profile, measure: MeasureName, now: Instant): boolean {
-  const last = profile.toldAt.get(measure);
+function mayReport(profile: Profile, measure: MeasureName, now: Instant): boolean {
+  const last = profile.reportedAt.get(measure);
   if (last !== undefined && now - last < QUIET_MS) return false;
-  profile.toldAt.set(measure, now);
+  profile.reportedAt.set(measure, now);
   return true;
 }
 
@@ -95,7 +89,7 @@ function describeBurst(principal: string, { counts, baseline }: Profile, measure
   return { kind: "burst", principal, measure, measured: counts[measure], usual, limit };
 }
 
-/** The address, when a tool that destroys was really called: what was refused never reached it. */
+/** Returns the address of a destructive tool that was really called. */
 function destructiveToolOf({ tool, outcome, code }: CallTelemetry): string | undefined {
   if (tool?.effect !== "destroy" || outcome === "denied" || outcome === "pending") return undefined;
   return code === "LIMIT_QUOTA" ? undefined : tool.address;
@@ -105,6 +99,6 @@ function isNew({ tools }: Profile, tool: string): boolean {
   if (tools.has(tool)) return false;
   tools.add(tool);
   const [oldest] = tools;
-  if (tools.size > MOST_TOOLS && oldest !== undefined) tools.delete(oldest);
+  if (tools.size > MAX_TOOLS && oldest !== undefined) tools.delete(oldest);
   return true;
 }

@@ -1,4 +1,4 @@
-/** What is unusual is in the ledger, once, and what is usual outlives the process. */
+/** Anomalies are recorded once, and baselines survive the process. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -35,7 +35,7 @@ async function readSeen({ store }: TelemetryFixture): Promise<readonly unknown[]
 
 const DROP = { tool: "crm.drop", effect: "destroy" };
 
-test("a burst of failures and a first use are one record each", async () => {
+test("openAnomalies records a burst of failures and a first use once each", async () => {
   await using watched = await openTelemetryFixture();
   let woken = 0;
   const anomalies = await open(watched, () => void (woken += 1));
@@ -50,7 +50,7 @@ test("a burst of failures and a first use are one record each", async () => {
   assert.deepEqual([anomalies.seen, woken], [2, 2]);
 });
 
-test("a thousand steady executions through the ledger leave no record, and a burst after them does", async () => {
+test("openAnomalies records nothing for a thousand steady executions, and a burst after them", async () => {
   await using watched = await openTelemetryFixture();
   const { clock, feed } = watched;
   await using anomalies = await open(watched);
@@ -68,7 +68,7 @@ test("a thousand steady executions through the ledger leave no record, and a bur
   assert.equal(anomalies.seen, 1);
 });
 
-test("after a restart, what was used is known, and so is what is usual", async () => {
+test("openAnomalies keeps used tools and baselines after a restart", async () => {
   await using watched = await openTelemetryFixture();
   const { clock } = watched;
   const first = await open(watched);
@@ -95,7 +95,7 @@ async function collect({ ledger }: TelemetryFixture, calls: number) {
   return Promise.all(entries.map((entry) => ledger.write(entry)));
 }
 
-test("turned on later, it knows from the ledger what has been in use", async () => {
+test("openAnomalies learns used tools from the ledger when it is first turned on", async () => {
   await using watched = await openTelemetryFixture();
   await write(watched, { seq: 1, ...DROP });
   await write(watched, { seq: 2, tool: "crm.wipe", effect: "destroy", decision: "deny", outcome: "denied" });
@@ -106,7 +106,7 @@ test("turned on later, it knows from the ledger what has been in use", async () 
   assert.equal(anomalies.seen, 1);
 });
 
-test("twenty records in an hour are the most, and the next one says how many were left out", async () => {
+test("openAnomalies writes at most twenty records per hour and counts the suppressed ones", async () => {
   await using watched = await openTelemetryFixture();
   const anomalies = await open(watched);
   const use = (number: number): CallFacts => ({ seq: number, tool: `crm.drop${number}`, effect: "destroy" });

@@ -1,8 +1,9 @@
-/** Listens for what is unusual, writes it into the ledger, and remembers what is usual over restarts. */
+/** Detects anomalies, records them in the ledger, and stores the baselines across restarts. */
 
+import { parseDetail } from "../../ledger/index.ts";
 import type { Ledger } from "../../ledger/index.ts";
-import { isJsonObject } from "../../domain/index.ts";
-import type { Instant, Json, JsonObject } from "../../domain/index.ts";
+import { HOUR_MS, SECOND_MS, pollEvery } from "../../timing/index.ts";
+import type { Instant, JsonObject } from "../../domain/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { Feed } from "../feed.ts";
 import { WINDOW_MS } from "./baseline.ts";
@@ -16,43 +17,42 @@ export interface AnomaliesOptions {
   readonly store: Pick<Store, "meta" | "ledger">;
   readonly ledger: Pick<Ledger, "write">;
   readonly now: () => Instant;
-  /** Hears that a record was written. Must not throw. */
+  /** Called after an anomaly was recorded. Must not throw. */
   readonly onSeen: () => void;
-  /** Hears of a record or a memory that could not be written; watching goes on. */
+  /** Called with the error of a record or baseline that could not be written. */
   readonly report: (thrown: unknown) => unknown;
 }
 
 export interface Anomalies extends AsyncDisposable {
-  /** Since the start. */
+  /** The number of anomalies since the start. */
   readonly seen: number;
 }
 
-/** The action of every record that this room writes. */
+/** The action of every record about an anomaly. */
 export const ANOMALY_SEEN = "anomaly.seen";
 
-const MEMORY = "anomalies";
-const SAVE_MS = 10_000;
-const HOUR_MS = 3_600_000;
-/** Records in an hour, of all principals together; what goes beyond is counted in the next one. */
-const MOST_PER_HOUR = 20;
-/** How many past records teach which destructive tools are in use, when there is no memory yet. */
+const BASELINES = "anomalies";
+const SAVE_MS = 10 * SECOND_MS;
+/** The maximum number of records per hour of all principals. The next record counts the suppressed ones. */
+const MAX_PER_HOUR = 20;
+/** How many past records are read for the destructive tools in use if no baselines are stored. */
 const PAST_RECORDS = 5_000;
 
-/** Reads what was learned before. Disposing it writes down what it still knows. */
+/** Loads the baselines. Disposing it stores them. */
 export async function openAnomalies(options: AnomaliesOptions): Promise<Anomalies> {
   const { feed, store, ledger, now, onSeen, report } = options;
-  const kept = await store.meta.get(MEMORY);
+  const kept = await store.meta.get(BASELINES);
   const detector = createDetector(kept === undefined ? await readPast(store) : parseProfilesText(kept));
-  const pace = createPace(now);
+  const limit = createRateLimit(now);
   const writes = new Set<Promise<unknown>>();
   let seen = 0;
   const follow = (work: Promise<unknown>): void => {
     const done = work.catch(report).finally(() => writes.delete(done));
     writes.add(done);
   };
-  const { save, stop } = keepMemory(store, detector, follow);
-  const tell = async (anomaly: Anomaly): Promise<void> => {
-    const suppressed = pace.take();
+  const { save, polling } = keepBaselines(store, detector, follow);
+  const record = async (anomaly: Anomaly): Promise<void> => {
+    const suppressed = limit.take();
     if (suppressed === undefined) return;
     seen += 1;
     const { principal: subject } = anomaly;
@@ -62,7 +62,7 @@ export async function openAnomalies(options: AnomaliesOptions): Promise<Anomalie
   };
   const forget = feed.listen((event) => {
     const found = detector.observe(event);
-    for (const anomaly of found) follow(tell(anomaly));
+    for (const anomaly of found) follow(record(anomaly));
     if (found.length > 0) save();
   });
   return {
@@ -72,35 +72,33 @@ export async function openAnomalies(options: AnomaliesOptions): Promise<Anomalie
     async [Symbol.asyncDispose]() {
       feed.drain();
       forget();
-      stop();
+      await polling[Symbol.asyncDispose]();
       save();
       await Promise.all(writes);
     },
   };
 }
 
-/** At once for what must not be told twice, and every few seconds for the rest. */
-function keepMemory({ meta }: Pick<Store, "meta">, detector: Detector, follow: (work: Promise<unknown>) => void) {
+/** Saves at once after a report, and every few seconds otherwise. */
+function keepBaselines({ meta }: Pick<Store, "meta">, detector: Detector, follow: (work: Promise<unknown>) => void) {
   let saved = "";
   const save = (): void => {
-    const text = toProfilesText(detector.profiles);
+    const text = toProfilesText(detector.profiles());
     if (text === saved) return;
     saved = text;
-    follow(meta.set(MEMORY, text));
+    follow(meta.set(BASELINES, text));
   };
-  const timer = setInterval(save, SAVE_MS);
-  timer.unref();
-  return { save, stop: () => clearInterval(timer) };
+  return { save, polling: pollEvery(SAVE_MS, async () => save()) };
 }
 
-/** Answers how many were held back since the last that was let through, or `undefined` for one that is held back. */
-function createPace(now: () => Instant): { take(): number | undefined } {
+/** Returns the number suppressed since the last record, or `undefined` if this one is suppressed. */
+function createRateLimit(now: () => Instant): { take(): number | undefined } {
   let passed: Instant[] = [];
   let suppressed = 0;
   return {
     take() {
       passed = passed.filter((at) => now() - at < HOUR_MS);
-      if (passed.length >= MOST_PER_HOUR) {
+      if (passed.length >= MAX_PER_HOUR) {
         suppressed += 1;
         return undefined;
       }
@@ -125,7 +123,7 @@ function toDetail(anomaly: Anomaly): JsonObject {
   }
 }
 
-/** Turned on for the first time, it does not call everything new that has been in use for months. */
+/** When first turned on, learns from the ledger which destructive tools have been in use. */
 async function readPast({ ledger }: Pick<Store, "ledger">): Promise<ReadonlyMap<string, Profile>> {
   const profiles = new Map<string, Profile>();
   const last = (await ledger.last())?.seq ?? 0;
@@ -140,14 +138,6 @@ async function readPast({ ledger }: Pick<Store, "ledger">): Promise<ReadonlyMap<
 }
 
 function isAllowedDestruction(detailText: string): boolean {
-  const detail = parseDetail(detailText);
-  return isJsonObject(detail) && detail["effect"] === "destroy" && detail["decision"] === "allow";
-}
-
-function parseDetail(text: string): Json {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return null;
-  }
+  const { effect, decision } = parseDetail(detailText);
+  return effect === "destroy" && decision === "allow";
 }

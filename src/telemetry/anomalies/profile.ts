@@ -1,4 +1,4 @@
-/** What is remembered of one principal, and how that is kept as text. Names of tools and numbers, nothing else. */
+/** What is stored about one principal: names of tools and numbers, nothing else. */
 
 import { isJsonObject } from "../../domain/index.ts";
 import type { Instant, Json, JsonObject } from "../../domain/index.ts";
@@ -6,32 +6,33 @@ import { EMPTY_BASELINE, MEASURES } from "./baseline.ts";
 import type { Baseline, Counts, MeasureName, UsualValue } from "./baseline.ts";
 
 export interface Profile {
-  /** Since the epoch. */
+  /** Minutes since the epoch. */
   minute: number;
-  /** Of that minute. */
+  /** The counts of that minute. */
   counts: Counts;
   baseline: Baseline;
-  /** When each kind of burst was last told. */
-  readonly toldAt: Map<MeasureName, Instant>;
-  /** Destructive tools that it has used, the oldest first. */
+  /** When each kind of burst was last reported. */
+  readonly reportedAt: Map<MeasureName, Instant>;
+  /** The destructive tools that it has used, oldest first. */
   readonly tools: Set<string>;
 }
 
-/** Of a principal that was never seen. */
+/** Returns the profile of a new principal. */
 export function createProfile(): Profile {
   const counts = { requests: 0, failures: 0, outputBytes: 0 };
-  return { minute: 0, counts, baseline: EMPTY_BASELINE, toldAt: new Map(), tools: new Set() };
+  return { minute: 0, counts, baseline: EMPTY_BASELINE, reportedAt: new Map(), tools: new Set() };
 }
 
-export function toProfilesText(profiles: ReadonlyMap<string, Profile>): string {
-  const entries = [...profiles].map(([principal, { minute, counts, baseline, toldAt, tools }]) => [
+/** The stored name `toldAt` must not change. */
+export function toProfilesText(profiles: Iterable<readonly [string, Profile]>): string {
+  const entries = [...profiles].map(([principal, { minute, counts, baseline, reportedAt, tools }]) => [
     principal,
-    { minute, counts, baseline, toldAt: Object.fromEntries(toldAt), tools: [...tools] },
+    { minute, counts, baseline, toldAt: Object.fromEntries(reportedAt), tools: [...tools] },
   ]);
   return JSON.stringify(entries);
 }
 
-/** What cannot be read is left out, so that a damaged row costs what was learned and nothing more. */
+/** Skips what cannot be parsed, so that a damaged row costs only what was learned. */
 export function parseProfilesText(text: string): readonly (readonly [string, Profile])[] {
   const raw = parseJson(text);
   if (!Array.isArray(raw)) return [];
@@ -44,14 +45,14 @@ export function parseProfilesText(text: string): readonly (readonly [string, Pro
 
 function parseJson(text: string): Json {
   try {
-    return JSON.parse(text) as Json;
+    return JSON.parse(text);
   } catch {
     return null;
   }
 }
 
 function parseProfile({ minute, counts, baseline, toldAt, tools }: JsonObject): Profile {
-  const told = MEASURES.flatMap((measure): [MeasureName, Instant][] => {
+  const reported = MEASURES.flatMap((measure): [MeasureName, Instant][] => {
     const at = isJsonObject(toldAt) ? toldAt[measure] : undefined;
     return typeof at === "number" ? [[measure, at]] : [];
   });
@@ -60,7 +61,7 @@ function parseProfile({ minute, counts, baseline, toldAt, tools }: JsonObject): 
     minute: toNumber(minute),
     counts: forEach((measure) => toNumber(isJsonObject(counts) ? counts[measure] : undefined)),
     baseline: isJsonObject(baseline) ? parseBaseline(baseline) : EMPTY_BASELINE,
-    toldAt: new Map(told),
+    reportedAt: new Map(reported),
     tools: new Set(names),
   };
 }

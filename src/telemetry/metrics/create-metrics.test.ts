@@ -1,4 +1,4 @@
-/** What the numbers say after calls and executions, read as Prometheus reads them. */
+/** The metrics after calls and executions, parsed as Prometheus does. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -29,7 +29,7 @@ const read = (metrics: Metrics, name: string): string[] =>
     .split("\n")
     .filter((line) => line.startsWith(name));
 
-test("calls are counted by server, tool, decision and outcome, and made-up names are not", async () => {
+test("createMetrics counts calls by server, tool, decision and outcome, without made-up names", async () => {
   await using watched = await openTelemetryFixture();
   const metrics = createTestMetrics(watched);
   const write = async (entries: readonly LedgerEntry[]): Promise<void> => {
@@ -59,7 +59,7 @@ test("calls are counted by server, tool, decision and outcome, and made-up names
   assert.doesNotMatch(metrics.render(), /ann|evil/);
 });
 
-test("executions are counted by state and code, and timed", async () => {
+test("createMetrics counts executions by state and code and measures their time", async () => {
   await using watched = await openTelemetryFixture();
   const metrics = createTestMetrics(watched);
   const error = { code: "LIMIT_QUOTA", message: "m", retry: true } as const;
@@ -83,7 +83,7 @@ test("executions are counted by state and code, and timed", async () => {
   assert.deepEqual(read(metrics, "glovebox_output_bytes_total"), ["glovebox_output_bytes_total 15"]);
 });
 
-test("how the gateway stands is read when somebody asks", async () => {
+test("createMetrics reads gauges when it renders", async () => {
   await using watched = await openTelemetryFixture();
   const metrics = createTestMetrics(watched);
   const lines = metrics.render().split("\n");

@@ -1,4 +1,4 @@
-/** The numbers of one gateway: what it has done since it started, and how it stands. Principals are not among them. */
+/** The metrics of one gateway. They do not contain principals. */
 
 import type { UpstreamStatus } from "../../domain/index.ts";
 import type { Feed } from "../feed.ts";
@@ -6,45 +6,38 @@ import type { CallTelemetry, ExecutionTelemetry } from "../event.ts";
 import { createRegistry } from "./registry.ts";
 import type { Labels, Registry } from "./registry.ts";
 
-/** What is asked when somebody reads the metrics; nothing of it is polled. */
+/** Functions are called when the metrics are read; nothing is polled. */
 export interface MetricsSources {
   readonly feed: Feed;
   readonly build: Labels;
-  readonly sandbox: () => SandboxLoad;
+  readonly sandbox: () => Readonly<Record<"waiting" | "busy" | "idle" | "residentBytes", number>>;
   readonly upstreams: () => readonly UpstreamStatus[];
   readonly checkerStarts: () => number;
-  /** Counters of other parts, by the rest of their names. */
+  /** Other counters by name, without prefix and suffix. */
   readonly others: () => Readonly<Record<string, number>>;
 }
 
-interface SandboxLoad {
-  readonly waiting: number;
-  readonly busy: number;
-  readonly idle: number;
-  readonly residentBytes: number;
-}
-
 export interface Metrics {
-  /** The text that Prometheus reads. */
+  /** Returns the metrics in the text format of Prometheus. */
   render(): string;
 }
 
-const MOST_SERIES = 1_000;
+const MAX_SERIES = 1_000;
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1];
 const MIB = 1024 * 1024;
 const MEMORY_BYTES = [8, 16, 32, 64, 128, 256, 512, 1024].map((size) => size * MIB);
-/** Stands where a label has no value: an execution without an error, a call without a tool. */
+/** The label value of an execution without an error and of a call without a tool. */
 const NONE = "none";
 
 type Count = ReturnType<Registry["counter"]>;
 
 export function createMetrics(sources: MetricsSources): Metrics {
   const { feed } = sources;
-  const registry = createRegistry(MOST_SERIES);
-  const refuse = registry.counter("glovebox_quota_refusals_total", "Executions and calls that met a quota.");
-  const countExecution = watchExecutions(registry, refuse);
-  const countCall = watchCalls(registry, refuse);
+  const registry = createRegistry(MAX_SERIES);
+  const refuse = registry.counter("glovebox_quota_refusals_total", "Executions and calls that a quota refused.");
+  const countExecution = countExecutions(registry, refuse);
+  const countCall = countCalls(registry, refuse);
   const countRecords = registry.counter("glovebox_ledger_records_total", "Records that are durable in the ledger.");
   const timeCommit = registry.histogram("glovebox_ledger_commit_seconds", "Time of one commit.", COMMIT_SECONDS);
   addReadings(registry, sources);
@@ -69,7 +62,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   };
 }
 
-function watchExecutions(registry: Registry, refuse: Count): (seen: ExecutionTelemetry) => void {
+function countExecutions(registry: Registry, refuse: Count): (seen: ExecutionTelemetry) => void {
   const count = registry.counter("glovebox_executions_total", "Executions that ended, by state and error code.");
   const wall = registry.histogram("glovebox_execution_seconds", "Wall time of executions.", SECONDS);
   const queue = registry.histogram("glovebox_execution_queue_seconds", "Time spent in the queue.", SECONDS);
@@ -81,13 +74,13 @@ function watchExecutions(registry: Registry, refuse: Count): (seen: ExecutionTel
     queue({}, stats.queueMs / 1000);
     if (stats.peakMemoryBytes > 0) memory({}, stats.peakMemoryBytes);
     output({}, stats.outputBytes);
-    // One that made calls began; what ended it was the quota of a call, which is counted there.
+    // An execution with calls has started: the quota of a call ended it, which is counted there.
     if (code === "LIMIT_QUOTA" && stats.calls === 0) refuse({ kind: "execution" });
   };
 }
 
-/** Tools are named once a decision about them was recorded, so no program can make up a label. */
-function watchCalls(registry: Registry, refuse: Count): (seen: CallTelemetry) => void {
+/** Only tools with a recorded decision become labels, so a program cannot invent one. */
+function countCalls(registry: Registry, refuse: Count): (seen: CallTelemetry) => void {
   const count = registry.counter("glovebox_calls_total", "Calls that were answered.");
   const time = registry.histogram("glovebox_call_seconds", "Time of calls.", SECONDS);
   const flows = registry.counter("glovebox_flow_decisions_total", "Decisions of the data-flow guard.");
@@ -106,7 +99,7 @@ function addReadings(registry: Registry, sources: MetricsSources): void {
     registry.read(name, help, { type: "gauge", samples });
   const counter = (name: string, help: string, value: () => number): void =>
     registry.read(name, help, { type: "counter", samples: () => [{ labels: {}, value: value() }] });
-  gauge("glovebox_build_info", "What runs here.", () => [{ labels: sources.build, value: 1 }]);
+  gauge("glovebox_build_info", "Version, engine and isolation.", () => [{ labels: sources.build, value: 1 }]);
   gauge("glovebox_queue_length", "Executions that wait.", () => [{ labels: {}, value: sandbox().waiting }]);
   gauge("glovebox_sandbox_children", "Processes that run programs.", () => {
     const { busy, idle } = sandbox();
@@ -118,16 +111,20 @@ function addReadings(registry: Registry, sources: MetricsSources): void {
   gauge("glovebox_sandbox_memory_bytes", "Resident memory of those processes.", () => [
     { labels: {}, value: sandbox().residentBytes },
   ]);
-  gauge("glovebox_upstream_state", "1 for the state that each upstream is in.", () =>
+  gauge("glovebox_upstream_state", "1 for the current state of each upstream.", () =>
     upstreams().map(({ name, state }) => ({ labels: { server: name, state }, value: 1 })),
   );
   gauge("glovebox_upstream_tools", "Tools of each upstream.", () =>
     upstreams().map(({ name, tools }) => ({ labels: { server: name }, value: tools })),
   );
-  counter("glovebox_checker_restarts_total", "Times that the type checker was started again.", () =>
+  counter("glovebox_checker_restarts_total", "Restarts of the type checker.", () =>
     Math.max(0, sources.checkerStarts() - 1),
   );
-  counter("glovebox_watching_dropped_total", "Entries that nobody could watch.", () => feed.dropped);
+  counter(
+    "glovebox_watching_dropped_total",
+    "Events that were dropped because the queue was full.",
+    () => feed.dropped,
+  );
   for (const name of Object.keys(sources.others())) {
     counter(`glovebox_${name}_total`, `Count of ${name.replaceAll("_", " ")}.`, () => sources.others()[name] ?? 0);
   }

@@ -1,4 +1,4 @@
-/** The text format, and that nobody's names can make it large or wrong. */
+/** The text format, and that no name can make it large or invalid. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import * as fc from "fast-check";
 
 import { createRegistry } from "./registry.ts";
 
-test("counters, histograms and readings are written in the order they were made", () => {
+test("createRegistry renders counters, histograms and readings in order of creation", () => {
   const registry = createRegistry(10);
   const count = registry.counter("calls_total", "Calls.");
   const time = registry.histogram("call_seconds", "Time.", [0.1, 1]);
@@ -35,7 +35,7 @@ test("counters, histograms and readings are written in the order they were made"
   ]);
 });
 
-test("one series below the most, at it and above it: what is too much is counted as other", () => {
+test("createRegistry counts series above the maximum as other", () => {
   const count = (tools: number): string[] => {
     const registry = createRegistry(4);
     const add = registry.counter("n", "N.");
@@ -48,7 +48,7 @@ test("one series below the most, at it and above it: what is too much is counted
   assert.deepEqual(count(5), [...three, 'n{tool="other"} 2']);
 });
 
-test("no label value can write a line or a label of its own", () => {
+test("createRegistry escapes label values", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (text) => {
       const registry = createRegistry(4);

@@ -1,6 +1,6 @@
-/** Counts and measures, and writes them down in the text format 0.0.4 of Prometheus. */
+/** Counters, histograms and gauges in the text format 0.0.4 of Prometheus. */
 
-/** Names and values; the same metric always has the same names. */
+/** A metric always has the same label names. */
 export type Labels = Readonly<Record<string, string>>;
 
 export interface Sample {
@@ -11,7 +11,7 @@ export interface Sample {
 export interface Registry {
   counter(name: string, help: string): (labels: Labels, amount?: number) => void;
   histogram(name: string, help: string, bounds: readonly number[]): (labels: Labels, value: number) => void;
-  /** Read at the moment somebody asks. */
+  /** `source` is called when the metrics are rendered. */
   read(name: string, help: string, source: ReadSource): void;
   render(): string;
 }
@@ -21,23 +21,23 @@ export interface ReadSource {
   readonly samples: () => readonly Sample[];
 }
 
-/** The value that stands for all others once a metric has as many series as it may have. */
+/** The label value of further series once a metric has the maximum number of series. */
 export const OTHER = "other";
 
 interface Distribution {
   readonly labels: Labels;
-  /** Not yet added up: each holds what fell between its bound and the one before. */
+  /** Per bucket, not cumulative. */
   readonly counts: number[];
   sum: number;
   count: number;
 }
 
-/** `mostSeries` bounds what one metric can hold, whatever names upstreams come up with. */
-export function createRegistry(mostSeries: number): Registry {
+/** `maxSeries` bounds the memory of a metric, whatever names upstreams use. */
+export function createRegistry(maxSeries: number): Registry {
   const metrics: (() => readonly string[])[] = [];
   return {
     counter(name, help) {
-      const series = createSeries(mostSeries, (labels) => ({ labels, value: 0 }));
+      const series = createSeries(maxSeries, (labels) => ({ labels, value: 0 }));
       metrics.push(() =>
         describe(
           name,
@@ -49,7 +49,7 @@ export function createRegistry(mostSeries: number): Registry {
       return (labels, amount = 1) => void (series.of(labels).value += amount);
     },
     histogram(name, help, bounds) {
-      const series = createSeries<Distribution>(mostSeries, (labels) => ({
+      const series = createSeries<Distribution>(maxSeries, (labels) => ({
         labels,
         counts: bounds.map(() => 0),
         sum: 0,
@@ -125,7 +125,7 @@ function line(name: string, labels: Labels, value: number): string {
   return `${name}${pairs.length === 0 ? "" : `{${pairs.join(",")}}`} ${value}`;
 }
 
-/** A name must not be able to write a line of its own. */
+/** Prevents a name from adding a line or a label. */
 function escapeLabel(text: string): string {
   return text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 }

@@ -1,4 +1,4 @@
-/** Where executions and calls stand in a trace, and what is told to whom. */
+/** The positions of executions and calls in a trace, and what is exported. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -27,7 +27,7 @@ function open({ feed }: TelemetryFixture, receiver: Receiver): Traces {
   });
 }
 
-/** One execution with one call, told from its beginning to its end; answers what the collector got. */
+/** Runs one execution with one call and returns what the collector received. */
 async function traceOne(trace: unknown): Promise<{ readonly context: unknown; readonly body: string | undefined }> {
   await using watched = await openTelemetryFixture();
   await using receiver = await startReceiver();
@@ -43,7 +43,7 @@ async function traceOne(trace: unknown): Promise<{ readonly context: unknown; re
   return { context, body: receiver.received[0]?.body };
 }
 
-test("a trace of a client goes on, and the whole export is as OTLP writes it", async () => {
+test("openTraces continues the trace of a client and exports OTLP", async () => {
   const { context, body } = await traceOne({ traceparent: `00-${TRACE}-${CLIENT}-01`, tracestate: "a=1" });
   const { traceparent, ...rest } = context as { traceparent: string };
   const [, , spanId] = traceparent.split("-");
@@ -92,7 +92,7 @@ test("a trace of a client goes on, and the whole export is as OTLP writes it", a
   assert.deepEqual(sent, { resourceSpans: [{ resource, scopeSpans }] });
 });
 
-test("without a client's trace, or with a wrong one, a new trace begins", async () => {
+test("openTraces begins a new trace without a valid one of the client", async () => {
   for (const wrong of [undefined, { traceparent: "nonsense" }, "text"]) {
     const { context, body } = await traceOne(wrong);
     assert.match(JSON.stringify(context), new RegExp(`"00-${OWN}-[0-9a-f]{16}-01"`));
@@ -101,7 +101,7 @@ test("without a client's trace, or with a wrong one, a new trace begins", async 
   }
 });
 
-test("a trace that is not sampled is passed on and not exported", async () => {
+test("openTraces propagates an unsampled trace and does not export it", async () => {
   const { context, body } = await traceOne({ traceparent: `00-${TRACE}-${CLIENT}-00` });
   assert.match(JSON.stringify(context), new RegExp(`"00-${TRACE}-[0-9a-f]{16}-00"`));
   assert.equal(body, undefined);

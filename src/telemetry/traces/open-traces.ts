@@ -1,14 +1,17 @@
-/** Follows executions and their calls through a trace: from the client's span to those of the upstreams. */
+/** Traces executions and calls: from the client's span to the spans of upstreams. */
 
 import { createHash } from "node:crypto";
 
-import { parseTraceContext } from "../../domain/index.ts";
+import { defined, parseTraceContext } from "../../domain/index.ts";
+import { toOtlpResource } from "../../ledger/index.ts";
+import { createRecent } from "../../timing/index.ts";
+import type { Recent } from "../../timing/index.ts";
 import type { JsonObject, TraceContext } from "../../domain/index.ts";
 import type { Feed } from "../feed.ts";
 import type { TelemetryEvent } from "../event.ts";
 import { createSpanExporter } from "./span-exporter.ts";
 import type { SpanExporterOptions } from "./span-exporter.ts";
-import { toAttributes, toCallSpan, toExecutionSpan } from "./span.ts";
+import { toCallSpan, toExecutionSpan } from "./span.ts";
 import type { TracePosition } from "./span.ts";
 
 export interface TracesOptions extends Omit<SpanExporterOptions, "wrap"> {
@@ -19,40 +22,38 @@ export interface TracesOptions extends Omit<SpanExporterOptions, "wrap"> {
 }
 
 export interface Traces extends AsyncDisposable {
-  /** Before anything of the execution happens; `raw` is whatever a client sent. */
+  /** Call it before the execution starts. `raw` is the unparsed trace context of the client. */
   begin(execution: string, raw: unknown): void;
-  /** What an upstream is told, so that its own spans hang under this call. */
+  /** Returns the trace context for the upstream, whose spans become children of this call. */
   contextOf(execution: string, seq: number): TraceContext | undefined;
   readonly exported: number;
   readonly dropped: number;
 }
 
-/** Executions under way are far fewer; one that never ends must not stay for good. */
-const MOST_OPEN = 10_000;
+/** More than the executions in progress. One that never ends must not stay forever. */
+const MAX_OPEN = 10_000;
 const SPAN_DIGITS = 16;
 const SAMPLED = 0x01;
 
 export function openTraces(options: TracesOptions): Traces {
   const { feed, version, createTraceId } = options;
   const exporter = createSpanExporter({ ...options, wrap: (spans) => wrapSpans(spans, version) });
-  const places = new Map<string, TracePosition>();
+  const positions = createRecent<string, TracePosition>(MAX_OPEN);
   const forget = feed.listen((event) => {
-    const span = toSpan(event, places);
+    const span = toSpan(event, positions);
     if (span) exporter.add(span);
-    if (event.kind === "execution") places.delete(event.execution);
+    if (event.kind === "execution") positions.delete(event.execution);
   });
   return {
     begin(execution, raw) {
-      places.set(execution, toTracePosition(execution, parseTraceContext(raw), createTraceId));
-      const [oldest] = places.keys();
-      if (places.size > MOST_OPEN && oldest !== undefined) places.delete(oldest);
+      positions.set(execution, toTracePosition(execution, parseTraceContext(raw), createTraceId));
     },
     contextOf(execution, seq) {
-      const place = places.get(execution);
-      if (!place) return undefined;
-      const { traceId, isSampled, tracestate } = place;
+      const position = positions.get(execution);
+      if (!position) return undefined;
+      const { traceId, isSampled, tracestate } = position;
       const traceparent = `00-${traceId}-${toSpanId(traceId, execution, seq)}-${isSampled ? "01" : "00"}`;
-      return { traceparent, ...(tracestate !== undefined && { tracestate }) };
+      return { traceparent, ...defined({ tracestate }) };
     },
     get exported() {
       return exporter.exported;
@@ -68,16 +69,16 @@ export function openTraces(options: TracesOptions): Traces {
   };
 }
 
-function toSpan(event: TelemetryEvent, places: ReadonlyMap<string, TracePosition>): JsonObject | undefined {
+function toSpan(event: TelemetryEvent, positions: Pick<Recent<string, TracePosition>, "get">): JsonObject | undefined {
   if (event.kind === "commit") return undefined;
   const { execution } = event;
-  const place = places.get(execution);
-  if (!place?.isSampled) return undefined;
-  if (event.kind === "execution") return toExecutionSpan(place, event);
-  return toCallSpan(place, toSpanId(place.traceId, execution, event.seq), event);
+  const position = positions.get(execution);
+  if (!position?.isSampled) return undefined;
+  if (event.kind === "execution") return toExecutionSpan(position, event);
+  return toCallSpan(position, toSpanId(position.traceId, execution, event.seq), event);
 }
 
-/** Without a client's trace a new one begins, which is sampled. */
+/** Without a trace of the client, a new sampled one begins. */
 function toTracePosition(
   execution: string,
   given: TraceContext | undefined,
@@ -89,12 +90,12 @@ function toTracePosition(
   return { traceId, spanId, parentSpanId, isSampled, tracestate: given?.tracestate };
 }
 
-/** Made from what it stands for, so that nothing has to be remembered between a call and its span; 0 is the whole. */
+/** Derived from the call, so that no state is needed between a call and its span. `seq` 0 is the execution. */
 function toSpanId(traceId: string, execution: string, seq: number): string {
   return createHash("sha256").update(`${traceId} ${execution} ${seq}`).digest("hex").slice(0, SPAN_DIGITS);
 }
 
 function wrapSpans(spans: readonly JsonObject[], version: string): JsonObject {
-  const resource = { attributes: toAttributes({ "service.name": "glovebox", "service.version": version }) };
-  return { resourceSpans: [{ resource, scopeSpans: [{ scope: { name: "glovebox", version }, spans: [...spans] }] }] };
+  const scopeSpans = [{ scope: { name: "glovebox", version }, spans: [...spans] }];
+  return { resourceSpans: [{ resource: toOtlpResource(version), scopeSpans }] };
 }

@@ -1,4 +1,4 @@
-/** Spans reach a real collector in batches, and one that is slow or down costs nothing but spans. */
+/** Spans reach a real collector in batches; a slow or unavailable one costs only spans. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { openEgress } from "../../egress/index.ts";
 import { startReceiver } from "../fixtures/receiver.ts";
 import type { Receiver } from "../fixtures/receiver.ts";
-import { MOST_QUEUED, createSpanExporter } from "./span-exporter.ts";
+import { MAX_QUEUED, createSpanExporter } from "./span-exporter.ts";
 import type { SpanExporter } from "./span-exporter.ts";
 
 interface Setting {
@@ -22,7 +22,7 @@ function open(receiver: Receiver, { warnings = [], keys = [] }: Setting = {}): S
     resolveHeaders: async () => ({ "x-key": keys.shift() ?? "last" }),
     wrap: (spans) => ({ spans: [...spans] }),
     warn: (thrown) => warnings.push(thrown),
-    paceMs: 5,
+    delayMs: 5,
   });
 }
 
@@ -30,11 +30,11 @@ const addMany = (exporter: SpanExporter, count: number): void => {
   for (let number = 0; number < count; number += 1) exporter.add({ number });
 };
 
-/** The numbers of the spans of each request. */
+/** Returns the span numbers of each request. */
 const batchesOf = ({ received }: Receiver): readonly (readonly number[])[] =>
   received.map(({ body }) => (JSON.parse(body) as { spans: { number: number }[] }).spans.map(({ number }) => number));
 
-test("spans leave together, in order, in batches of at most 512", async () => {
+test("createSpanExporter sends spans in order in batches of at most 512", async () => {
   await using receiver = await startReceiver();
   const exporter = open(receiver);
   addMany(exporter, 513);
@@ -49,19 +49,19 @@ test("spans leave together, in order, in batches of at most 512", async () => {
   assert.deepEqual([exporter.exported, exporter.dropped], [513, 0]);
 });
 
-test("the queue is bounded: one below its length, at it and above it", async () => {
+test("createSpanExporter drops spans above the maximum queue length", async () => {
   await using receiver = await startReceiver();
   const exporter = open(receiver);
-  addMany(exporter, MOST_QUEUED - 1);
+  addMany(exporter, MAX_QUEUED - 1);
   exporter.add({});
   assert.equal(exporter.dropped, 0);
   exporter.add({});
   assert.equal(exporter.dropped, 1);
   await exporter[Symbol.asyncDispose]();
-  assert.equal(exporter.exported, MOST_QUEUED);
+  assert.equal(exporter.exported, MAX_QUEUED);
 });
 
-test("a batch that fails is sent again with fresh headers, and dropped after the third time", async () => {
+test("createSpanExporter retries a batch with new headers and drops it after three failures", async () => {
   await using receiver = await startReceiver();
   const warnings: unknown[] = [];
   const exporter = open(receiver, { warnings, keys: ["a", "b", "c", "d"] });
@@ -82,13 +82,17 @@ test("a batch that fails is sent again with fresh headers, and dropped after the
   assert.deepEqual([exporter.exported, exporter.dropped, warnings.length], [1, 1, 1]);
 });
 
-test("a collector that never answers holds up neither spans nor the end", { timeout: 20_000 }, async () => {
-  await using receiver = await startReceiver();
-  receiver.status = undefined;
-  const exporter = open(receiver);
-  exporter.add({ number: 1 });
-  await receiver.until(1);
-  addMany(exporter, 10);
-  await exporter[Symbol.asyncDispose]();
-  assert.deepEqual([exporter.exported, exporter.dropped], [0, 11]);
-});
+test(
+  "createSpanExporter blocks neither spans nor closing when the collector never answers",
+  { timeout: 20_000 },
+  async () => {
+    await using receiver = await startReceiver();
+    receiver.status = undefined;
+    const exporter = open(receiver);
+    exporter.add({ number: 1 });
+    await receiver.until(1);
+    addMany(exporter, 10);
+    await exporter[Symbol.asyncDispose]();
+    assert.deepEqual([exporter.exported, exporter.dropped], [0, 11]);
+  },
+);

@@ -1,24 +1,25 @@
 /**
- * Sends spans to a collector in batches, one request at a time. The queue is bounded and nobody ever waits for it:
- * what does not fit, or is refused three times, is dropped and counted.
+ * Sends spans to a collector in batches, one request at a time. The queue is bounded and never blocks: spans that do not
+ * fit, or fail three times, are dropped and counted.
  */
 
+import { SECOND_MS, backoffMs } from "../../timing/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import type { JsonObject } from "../../domain/index.ts";
 import type { FetchLike } from "../../egress/index.ts";
 
 export interface SpanExporterOptions {
-  /** The whole address, `…/v1/traces`. */
+  /** The full URL, `…/v1/traces`. */
   readonly url: string;
   readonly send: FetchLike;
-  /** Asked once, and again after an attempt that failed. */
+  /** Called once, and again after a failed attempt. */
   readonly resolveHeaders: () => Promise<Readonly<Record<string, string>>>;
-  /** The body for a batch. */
+  /** Returns the request body of a batch. */
   readonly wrap: (spans: readonly JsonObject[]) => JsonObject;
-  /** Hears of the first failure in a row. */
+  /** Called with the first of several failures in a row. */
   readonly warn: (thrown: unknown) => unknown;
-  /** How long spans gather, and the first pause after a failure. Tests make it shorter. */
-  readonly paceMs?: number;
+  /** The batching delay, which doubles with each failure. */
+  readonly delayMs?: number;
 }
 
 export interface SpanExporter extends AsyncDisposable {
@@ -28,17 +29,19 @@ export interface SpanExporter extends AsyncDisposable {
   readonly dropped: number;
 }
 
-export const MOST_QUEUED = 2_048;
+export const MAX_QUEUED = 2_048;
 const BATCH = 512;
-const PACE_MS = 1_000;
+const DELAY_MS = SECOND_MS;
+/** The delay grows up to this factor, so that a collector that is down is tried about once a minute. */
+const MAX_DELAY_FACTOR = 64;
 const ATTEMPTS = 3;
 const SEND_MS = 10_000;
-/** How long the end of the gateway waits for the last batch. */
+/** How long closing waits for the last batch. */
 const CLOSE_MS = 2_000;
 
-/** Disposing it tries to send what is left, once and not for long. */
+/** Disposing it tries once, for a short time, to send the rest. */
 export function createSpanExporter(options: SpanExporterOptions): SpanExporter {
-  const { warn, paceMs = PACE_MS } = options;
+  const { warn, delayMs = DELAY_MS } = options;
   const post = createPost(options);
   const closing = new AbortController();
   const counts = { exported: 0, dropped: 0, failures: 0 };
@@ -66,16 +69,15 @@ export function createSpanExporter(options: SpanExporterOptions): SpanExporter {
       schedule();
     });
   };
-  /** After failures the pause grows, so that a collector that is down is asked about once in a minute. */
   const schedule = (): void => {
     if (queue.length === 0 || running || closing.signal.aborted) return;
-    timer ??= setTimeout(flush, paceMs * 2 ** Math.min(counts.failures, 6));
-    timer.unref();
+    const range = { firstMs: delayMs, longestMs: delayMs * MAX_DELAY_FACTOR };
+    timer ??= setTimeout(flush, backoffMs(counts.failures + 1, range)).unref();
   };
 
   return {
     add(span) {
-      if (queue.length < MOST_QUEUED) queue.push(span);
+      if (queue.length < MAX_QUEUED) queue.push(span);
       else counts.dropped += 1;
       schedule();
     },
@@ -98,7 +100,7 @@ export function createSpanExporter(options: SpanExporterOptions): SpanExporter {
   };
 }
 
-/** Rejects unless the collector took the batch. */
+/** Rejects unless the collector accepted the batch. */
 function createPost({ url, send, resolveHeaders, wrap }: SpanExporterOptions) {
   let headers: Promise<Readonly<Record<string, string>>> | undefined;
   return async (batch: readonly JsonObject[], closing: AbortSignal): Promise<void> => {
@@ -120,7 +122,7 @@ function createPost({ url, send, resolveHeaders, wrap }: SpanExporterOptions) {
 }
 
 function refused(status: number): GloveboxError {
-  return new GloveboxError("UPSTREAM_FAILED", `The collector of traces answered with ${status}`, {
-    hint: "Look at traces.endpoint and traces.headers in the configuration; executions are not affected",
+  return new GloveboxError("UPSTREAM_FAILED", `The trace collector responded with status ${status}`, {
+    hint: "Check `traces.endpoint` and `traces.headers` in the configuration; executions are not affected",
   });
 }

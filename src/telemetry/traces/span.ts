@@ -1,51 +1,53 @@
-/** Spans as OTLP writes them in JSON. Names, numbers and codes; no argument, no result, no source, no principal. */
+/** Spans in the JSON encoding of OTLP. They contain no arguments, results, source or principals. */
 
+import { defined } from "../../domain/index.ts";
 import type { JsonObject } from "../../domain/index.ts";
+import { toOtlpAttribute } from "../../ledger/index.ts";
 import type { CallTelemetry, ExecutionTelemetry } from "../event.ts";
 
-/** Where one execution stands in its trace. */
+/** The position of one execution in its trace. */
 export interface TracePosition {
   readonly traceId: string;
   readonly spanId: string;
-  /** `undefined` when the trace begins here. */
+  /** `undefined` if the trace begins here. */
   readonly parentSpanId: string | undefined;
-  /** Whoever began the trace decides; nobody exports a trace that is not sampled. */
+  /** Decided by the client that began the trace. An unsampled trace is not exported. */
   readonly isSampled: boolean;
   readonly tracestate: string | undefined;
 }
 
-/** As OTLP numbers them. */
+/** Span kinds and status codes of OTLP. */
 const SERVER = 2;
 const CLIENT = 3;
 const OK = 1;
 const ERROR = 2;
 
 /** The span of a whole execution. */
-export function toExecutionSpan(place: TracePosition, seen: ExecutionTelemetry): JsonObject {
-  const { execution, state, code, stats, startedAt, endedAt } = seen;
-  const { parentSpanId } = place;
+export function toExecutionSpan(position: TracePosition, event: ExecutionTelemetry): JsonObject {
+  const { execution, state, code, stats, startedAt, endedAt } = event;
+  const { parentSpanId } = position;
   return {
-    ...toIdentity(place, place.spanId),
-    ...(parentSpanId !== undefined && { parentSpanId }),
+    ...toIdentity(position, position.spanId),
+    ...defined({ parentSpanId }),
     name: "execute",
     kind: SERVER,
     startTimeUnixNano: toNanoseconds(startedAt),
     endTimeUnixNano: toNanoseconds(Math.max(startedAt, endedAt)),
     attributes: [
       ...toAttributes({ "glovebox.execution": execution, "glovebox.state": state, "error.type": code }),
-      { key: "glovebox.calls", value: { intValue: String(stats.calls) } },
+      toOtlpAttribute("glovebox.calls", stats.calls),
       { key: "glovebox.queue_ms", value: { doubleValue: stats.queueMs } },
     ],
     status: { code: state === "failed" ? ERROR : OK },
   };
 }
 
-/** The span of one call, under that of its execution. */
-export function toCallSpan(place: TracePosition, spanId: string, seen: CallTelemetry): JsonObject {
-  const { tool, outcome, code, ms, endedAt } = seen;
+/** The span of one call, a child of the span of its execution. */
+export function toCallSpan(position: TracePosition, spanId: string, event: CallTelemetry): JsonObject {
+  const { tool, outcome, code, ms, endedAt } = event;
   return {
-    ...toIdentity(place, spanId),
-    parentSpanId: place.spanId,
+    ...toIdentity(position, spanId),
+    parentSpanId: position.spanId,
     name: tool?.address ?? "call",
     kind: CLIENT,
     startTimeUnixNano: toNanoseconds(endedAt - ms),
@@ -63,17 +65,15 @@ export function toCallSpan(place: TracePosition, spanId: string, seen: CallTelem
 }
 
 function toIdentity({ traceId, tracestate }: TracePosition, spanId: string): JsonObject {
-  return { traceId, spanId, ...(tracestate !== undefined && { traceState: tracestate }) };
+  return { traceId, spanId, ...defined({ traceState: tracestate }) };
 }
 
-/** As text: the number has more digits than JSON can carry. */
+/** A string, because the number is above the safe integers. */
 function toNanoseconds(ms: number): string {
   return String(BigInt(Math.round(ms * 1000)) * 1000n);
 }
 
-/** As OTLP writes texts; what has no value is left out. */
-export function toAttributes(texts: Readonly<Record<string, string | undefined>>): JsonObject[] {
-  return Object.entries(texts).flatMap(([key, text]) =>
-    text === undefined ? [] : [{ key, value: { stringValue: text } }],
-  );
+/** Omits undefined values. */
+function toAttributes(texts: Readonly<Record<string, string | undefined>>): JsonObject[] {
+  return Object.entries(texts).flatMap(([key, text]) => (text === undefined ? [] : [toOtlpAttribute(key, text)]));
 }

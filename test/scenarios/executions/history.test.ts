@@ -73,7 +73,7 @@ test("what does not exist is said so, and a state that there is not is a mistake
   const { folder, ask } = await openHistory(context);
   const none = await ask();
   assert.deepEqual([none.code, none.stdout], [1, ""]);
-  assert.match(none.stderr, /There is no store at .*\[REQUEST_NOT_FOUND\]/);
+  assert.match(none.stderr, /The store .* does not exist.*\[REQUEST_NOT_FOUND\]/);
   await runGlovebox(["run", "-"], { folder, input: "1" });
   for (const word of ["show", "cancel"]) {
     const unknown = await ask(word, `ex_${"0".repeat(24)}`);

@@ -71,13 +71,13 @@ test("a check makes no store, and one that was removed with its head is missed",
   const store = join(folder, ".glovebox", "glovebox.db");
   const check = async (): Promise<unknown> => {
     const { code, stdout, stderr } = await runGlovebox(["audit", "verify"], { folder });
-    return [code, /There is no store|the signed head is missing|noted by the gateway/.exec(stdout + stderr)?.[0]];
+    return [code, /does not exist|the signed head is missing|noted by the gateway/.exec(stdout + stderr)?.[0]];
   };
-  assert.deepEqual(await check(), [1, "There is no store"]);
+  assert.deepEqual(await check(), [1, "does not exist"]);
   assert.equal(existsSync(store), false);
   await runGlovebox(["run", "-"], { folder, input: "return 1" });
   for (const end of ["", "-wal", "-shm", ".head"]) rmSync(`${store}${end}`, { force: true });
-  assert.deepEqual(await check(), [1, "There is no store"]);
+  assert.deepEqual(await check(), [1, "does not exist"]);
   assert.equal(existsSync(store), false);
   await runGlovebox(["run", "-"], { folder, input: "return 1" });
   assert.deepEqual(await check(), [1, "noted by the gateway"]);

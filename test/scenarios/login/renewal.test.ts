@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 
-import { openLedger } from "../../../src/ledger/index.ts";
+import { openLedger } from "../../../src/ledger/open-ledger.ts";
 import { createLease, createLoginStore } from "../../../src/connectors/index.ts";
 import { beginLogin } from "../../../src/connectors/login/begin-login.ts";
 import { createLoginFetch } from "../../../src/connectors/login/login-fetch.ts";

@@ -94,7 +94,7 @@ describe("a store that cannot be used", { concurrency: 2 }, () => {
   test("a folder that cannot be made is refused", async (context) => {
     const folder = makeFolder(context, { mcpServers: {}, store: { url: "sqlite:./taken/glovebox.db" } });
     writeFileSync(join(folder, "taken"), "a file where the folder should be");
-    assertStoreError(await runOne(folder), /^error: The store cannot be made at \S+: a part of the path is a file/m);
+    assertStoreError(await runOne(folder), /^error: Cannot create the store at \S+: a part of the path is a file/m);
   });
 
   test("a folder in a file system of the kernel is refused, soon", async (context) => {
@@ -116,7 +116,7 @@ describe("a store that cannot be used", { concurrency: 2 }, () => {
     if (isRoot && !mounted) return context.skip("mounting is not possible here");
     assertStoreError(
       await runOne(folder),
-      /^error: The store cannot be made at \S+: (the file system is read-only|permission denied)/m,
+      /^error: Cannot create the store at \S+: (the file system is read-only|permission denied)/m,
     );
   });
 

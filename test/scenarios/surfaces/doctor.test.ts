@@ -71,7 +71,7 @@ describe("doctor", { concurrency: 2 }, () => {
     assert.deepEqual(find(parseChecks(stdout), "store"), {
       name: "store",
       state: "failed",
-      message: `The store cannot be made at ${join(folder, "taken/glovebox.db")}: a part of the path is a file`,
+      message: `Cannot create the store at ${join(folder, "taken/glovebox.db")}: a part of the path is a file`,
       hint: "Name a file in a folder that this user may write to in `store.url`",
     });
   });

@@ -5,7 +5,7 @@ import type { ElicitRequestFormParams } from "@modelcontextprotocol/server";
 import { cleanText } from "../../../text/index.ts";
 import { isJsonObject } from "../../../domain/index.ts";
 import type { Approval, Effect, LabelSource } from "../../../domain/index.ts";
-import type { ApprovalChoice } from "../../../policy/index.ts";
+import type { ApprovalDesk } from "../../../policy/index.ts";
 
 /** A form with one choice; every revision that knows forms can show it. */
 export type Question = Pick<ElicitRequestFormParams, "message" | "requestedSchema">;
@@ -55,7 +55,7 @@ function describeLabels(labels: readonly LabelSource[]): readonly string[] {
  * What the client says that the person said. To decline the form is to reject the call. Anything else that is no clear
  * answer, such as a form that was closed, is none: the call waits on.
  */
-export function parseAnswer(raw: unknown): ApprovalChoice | undefined {
+export function parseAnswer(raw: unknown): Parameters<ApprovalDesk["decide"]>[1] | undefined {
   const { action, content } = isJsonObject(raw) ? raw : {};
   if (action === "decline") return { verdict: "reject", note: "declined" };
   if (action !== "accept" || !isJsonObject(content)) return undefined;

@@ -1,13 +1,13 @@
-/** Journals of executions: pieces in order, kept for some time after the execution ended. */
+/** The journals of executions: pieces in order, kept for some time after the execution has ended. */
 
-import { GloveboxError, parseExecutionId } from "../../domain/index.ts";
-import type { JournalStore } from "../executions.ts";
+import { GloveboxError, parseExecutionId } from "../../../domain/index.ts";
+import type { JournalStore } from "../../executions.ts";
 
-import type { Connection } from "./connection.ts";
-import { bytesOf, idOf, integerOf } from "./row.ts";
-import { isTaken } from "./to-store-error.ts";
+import type { Connection } from "../connection.ts";
+import { bytesOf, idOf, integerOf } from "../row.ts";
+import { isTaken } from "../to-store-error.ts";
 
-/** Ended ones, the oldest first, each with what it and all that ended after it take up. */
+/** Journals of ended executions that are too old, or exceed the total size together with newer ones. */
 const DROPPABLE = `SELECT execution FROM (
     SELECT execution, ended_at, sum(bytes) OVER (ORDER BY ended_at DESC, execution DESC) AS upto FROM (
       SELECT journals.execution, executions.ended_at, sum(length(sealed)) AS bytes
@@ -16,10 +16,8 @@ const DROPPABLE = `SELECT execution FROM (
       GROUP BY journals.execution))
   WHERE ended_at < ? OR upto > ?`;
 
-/** Of an execution, a number and what is sealed. */
 export const INSERT_PIECE = "INSERT INTO journals VALUES (?, ?, ?)";
 
-/** Works on the connection's own file; the caller closes that. */
 export function createJournals({ database, read, write, commit }: Connection): JournalStore {
   const insert = database.prepare(INSERT_PIECE);
   const select = database.prepare("SELECT * FROM journals WHERE execution = ? ORDER BY piece");
@@ -34,7 +32,7 @@ export function createJournals({ database, read, write, commit }: Connection): J
         });
       } catch (thrown) {
         if (!isTaken(thrown)) throw thrown;
-        throw new GloveboxError("REQUEST_CONFLICT", "Another process goes on with this execution");
+        throw new GloveboxError("REQUEST_CONFLICT", "Another process is running this execution");
       }
     },
     read: (execution) =>

@@ -1,4 +1,4 @@
-/** The executions' table: opened before the program starts, closed once with its result. */
+/** The table of executions: a row is inserted before the program starts and closed once with its result. */
 
 import type { DatabaseSync } from "node:sqlite";
 
@@ -9,8 +9,8 @@ import {
   parseDigest,
   parseExecutionId,
   parsePrincipalId,
-} from "../../domain/index.ts";
-import type { Execution, ExecutionId, ExecutionResult } from "../../domain/index.ts";
+} from "../../../domain/index.ts";
+import type { Execution, ExecutionId, ExecutionResult } from "../../../domain/index.ts";
 import type {
   ExecutionEnding,
   ExecutionOpening,
@@ -19,14 +19,14 @@ import type {
   ExecutionSummary,
   ExecutionPage,
   StoredExecution,
-} from "../executions.ts";
+} from "../../executions.ts";
 
-import type { Connection } from "./connection.ts";
+import type { Connection } from "../connection.ts";
 import { INSERT_PIECE } from "./journals.ts";
 import { createRequestKeys } from "./request-keys.ts";
-import { idOf, integerOf, textOf } from "./row.ts";
-import type { Row } from "./row.ts";
-import { isTaken } from "./to-store-error.ts";
+import { idOf, integerOf, textOf } from "../row.ts";
+import type { Row } from "../row.ts";
+import { isTaken } from "../to-store-error.ts";
 
 const OPEN = "INSERT INTO executions (id, principal, source, source_text, started_at, owner) VALUES (?, ?, ?, ?, ?, ?)";
 const CLOSE = `UPDATE executions SET ended_at = ?, state = ?, error_code = ?, result = ?
@@ -35,12 +35,11 @@ const SUMMARY = "SELECT id, principal, source, started_at, owner, ended_at, stat
 const UNFINISHED = `${SUMMARY} WHERE state IS NULL ORDER BY started_at, id`;
 const PAUSED = `${SUMMARY} WHERE state = 'paused' ORDER BY started_at, id`;
 const OLDER = "(started_at, id) < (SELECT started_at, id FROM executions WHERE id = :before)";
-const ADOPT = `UPDATE executions SET owner = ?, state = NULL, ended_at = NULL, error_code = NULL
+const CLAIM = `UPDATE executions SET owner = ?, state = NULL, ended_at = NULL, error_code = NULL
   WHERE id = ? AND state IS ? AND owner IS ?`;
 
-const STATES: ReadonlySet<string> = new Set<ExecutionResult["state"]>(["completed", "failed", "paused", "cancelled"]);
+const STATES: readonly ExecutionResult["state"][] = ["completed", "failed", "paused", "cancelled"];
 
-/** Works on the connection's own file; the caller closes that. */
 export function createExecutions({ database, read, write, commit }: Connection): ExecutionStore {
   const insert = database.prepare(OPEN);
   const insertPiece = database.prepare(INSERT_PIECE);
@@ -48,7 +47,7 @@ export function createExecutions({ database, read, write, commit }: Connection):
   const select = database.prepare("SELECT * FROM executions WHERE id = ?");
   const unfinished = database.prepare(UNFINISHED);
   const paused = database.prepare(PAUSED);
-  const adopt = database.prepare(ADOPT);
+  const claim = database.prepare(CLAIM);
 
   const keys = createRequestKeys(database);
 
@@ -65,7 +64,7 @@ export function createExecutions({ database, read, write, commit }: Connection):
       try {
         await commit(() => open(opening));
       } catch (thrown) {
-        const message = `The execution ${opening.id} exists already`;
+        const message = `The execution ${opening.id} already exists`;
         throw isTaken(thrown) ? new GloveboxError("REQUEST_CONFLICT", message) : thrown;
       }
     },
@@ -87,7 +86,7 @@ export function createExecutions({ database, read, write, commit }: Connection):
     listUnfinished: () => read(() => unfinished.all().map(toSummary)),
     listPaused: () => read(() => paused.all().map(toSummary)),
     claim: (id, { was, from, by }) =>
-      write(() => Number(adopt.run(by, id, was === "paused" ? was : null, from ?? null).changes) > 0),
+      write(() => Number(claim.run(by, id, was === "paused" ? was : null, from ?? null).changes) > 0),
   };
 }
 
@@ -103,8 +102,8 @@ function list(database: DatabaseSync, { limit, before, state }: ExecutionPage): 
 }
 
 function notOpen(id: ExecutionId, exists: boolean): GloveboxError {
-  if (!exists) return new GloveboxError("REQUEST_NOT_FOUND", `There is no execution ${id}`);
-  return new GloveboxError("REQUEST_CONFLICT", `The execution ${id} has ended already`);
+  if (!exists) return new GloveboxError("REQUEST_NOT_FOUND", `The execution ${id} does not exist`);
+  return new GloveboxError("REQUEST_CONFLICT", `The execution ${id} has already ended`);
 }
 
 function toExecution(row: Row): StoredExecution {
@@ -140,7 +139,7 @@ function toOutcome(row: Row): ExecutionOutcome | null {
 }
 
 function parseState(raw: unknown): ExecutionResult["state"] | undefined {
-  return typeof raw === "string" && STATES.has(raw) ? (raw as ExecutionResult["state"]) : undefined;
+  return STATES.find((state) => state === raw);
 }
 
 function parseErrorCode(raw: unknown) {

@@ -1,13 +1,12 @@
-/** Learned shapes of results, one for each tool. */
+/** Learned shapes of results, one row per tool. */
 
-import { parseConnectorId, parseDigest } from "../../domain/index.ts";
-import type { ShapeRow, ShapeStore } from "../store.ts";
+import { parseConnectorId, parseDigest } from "../../../domain/index.ts";
+import type { ShapeRow, ShapeStore } from "../../store.ts";
 
-import type { Connection } from "./connection.ts";
-import { idOf, integerOf, textOf } from "./row.ts";
-import type { Row } from "./row.ts";
+import type { Connection } from "../connection.ts";
+import { idOf, integerOf, textOf } from "../row.ts";
+import type { Row } from "../row.ts";
 
-/** Works on the connection's own file; the caller closes that. */
 export function createShapes({ database, read, write }: Connection): ShapeStore {
   const put = database.prepare("INSERT OR REPLACE INTO learned_shapes VALUES (?, ?, ?, ?, ?, ?)");
   const selectAll = database.prepare("SELECT * FROM learned_shapes ORDER BY connector, remote_name");

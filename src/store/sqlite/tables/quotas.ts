@@ -1,18 +1,17 @@
-/** Counters of quotas. Each take is one transaction of its own, so that processes that share a file share the counts. */
+/** Counters of quotas. Each take is one transaction, so that processes with the same file share the counts. */
 
-import type { Instant } from "../../domain/index.ts";
-import type { PlaceClaim, QuotaClaim, QuotaOutcome, QuotaStore, TakenUnits, WindowClaim } from "../quotas.ts";
+import type { Instant } from "../../../domain/index.ts";
+import type { PlaceClaim, QuotaClaim, QuotaOutcome, QuotaStore, TakenUnits, WindowClaim } from "../../quotas.ts";
 
-import type { Connection } from "./connection.ts";
+import type { Connection } from "../connection.ts";
 import { createReservations } from "./reservations.ts";
-import { integerOf } from "./row.ts";
+import { integerOf } from "../row.ts";
 
 interface Window {
   readonly startedAt: Instant;
   readonly used: number;
 }
 
-/** Works on the connection's own file; the caller closes that. */
 export function createQuotas(connection: Connection): QuotaStore {
   const { database, commit } = connection;
   const { reserve, ...reservations } = createReservations(connection);
@@ -28,7 +27,7 @@ export function createQuotas(connection: Connection): QuotaStore {
     const [startedAt, used] = [integerOf(row, "started_at"), integerOf(row, "used")];
     if (now >= startedAt + windowMs) return { startedAt: now, used: 0 };
     if (now >= startedAt) return { startedAt, used };
-    // The clock was set back: what is used stays used, and the window ends no later than one length from now.
+    // The clock was set back: used units stay used, and the window ends at most one length from now.
     put.run(key, now, used);
     return { startedAt: now, used };
   };

@@ -1,23 +1,22 @@
-/** What executions under way hold of quotas: each row is given back once, by whoever deletes it. */
+/** Units that running executions hold: each row is returned once, by the process that deletes it. */
 
-import type { Instant } from "../../domain/index.ts";
-import type { QuotaStore, TakenUnits } from "../quotas.ts";
+import type { Instant } from "../../../domain/index.ts";
+import type { QuotaStore, TakenUnits } from "../../quotas.ts";
 
-import type { Connection } from "./connection.ts";
-import { integerOf } from "./row.ts";
+import type { Connection } from "../connection.ts";
+import { integerOf } from "../row.ts";
 
-/** Only the window that it came from takes it back. */
+/** Returns units only to the window that they came from. */
 const GIVE_BACK = `UPDATE quota_windows SET used = MAX(0, used - MAX(0, held.amount - $used))
   FROM quota_reservations AS held WHERE held.holder = $holder
   AND held.key = quota_windows.key AND held.started_at = quota_windows.started_at`;
 const SEE = "UPDATE quota_reservations SET seen_at = $now WHERE holder IN (SELECT value FROM json_each($holders))";
 
 export interface Reservations extends Pick<QuotaStore, "giveBack" | "noteHeld" | "heldFor" | "restoreHold"> {
-  /** Belongs into the transaction that takes; what the holder held before of that window counts as used. */
+  /** Call it in the transaction that takes. What the holder held before of that window counts as used. */
   readonly reserve: (holder: string, units: TakenUnits, now: Instant) => void;
 }
 
-/** Works on the connection's own file; the caller closes that. */
 export function createReservations({ database, read, commit }: Connection): Reservations {
   const reserve = database.prepare("INSERT OR REPLACE INTO quota_reservations VALUES (?, ?, ?, ?, ?, ?)");
   const giveBack = database.prepare(GIVE_BACK);

@@ -1,10 +1,10 @@
-/** The approvals' table. Every change gets the next number, so that other processes can ask what is new. */
+/** The table of approvals. Every change gets the next number, so that other processes can poll for changes. */
 
-import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 
-import { GloveboxError } from "../../domain/index.ts";
-import type { PrincipalId } from "../../domain/index.ts";
-import { KEPT_ARGUMENT_BYTES } from "../approvals.ts";
+import { GloveboxError, defined } from "../../../domain/index.ts";
+import type { PrincipalId } from "../../../domain/index.ts";
+import { KEPT_ARGUMENT_BYTES } from "../../approvals.ts";
 import type {
   ApprovalBound,
   ApprovalCall,
@@ -14,11 +14,11 @@ import type {
   ApprovalRow,
   ApprovalSelection,
   ApprovalStore,
-} from "../approvals.ts";
+} from "../../approvals.ts";
 
 import { COLUMNS, HEAD, toHead, toRow, toValues, toWaiting } from "./approval-row.ts";
-import type { Connection } from "./connection.ts";
-import { integerOf } from "./row.ts";
+import type { Connection } from "../connection.ts";
+import { integerOf } from "../row.ts";
 
 const NEXT = "(SELECT coalesce(max(change), 0) + 1 FROM approvals)";
 const INSERT = `INSERT INTO approvals (${COLUMNS}, change) VALUES (${COLUMNS.replaceAll(/\w+/g, "?")}, ${NEXT})`;
@@ -29,20 +29,19 @@ const RELATED = `SELECT ${HEAD} FROM approvals WHERE execution = ? AND tool = ?
   UNION SELECT ${HEAD} FROM approvals WHERE principal = ? AND tool = ? AND args_digest = ? AND scope = 'session'`;
 const PENDING = `SELECT count(*) AS pending, coalesce(sum(length(sealed_args)), 0) AS bytes FROM approvals
   WHERE state = 'pending' AND principal = ? AND expires_at > ?`;
-/** By state, and in its index's order: what lies behind the arguments in a row cannot be read without passing them. */
+/** Uses the index by state: columns behind the arguments in a row cannot be read without loading the arguments. */
 const WAITING = `SELECT id, principal FROM approvals INDEXED BY approvals_by_state
   WHERE state = 'pending' AND expires_at > ? AND execution = ? ORDER BY expires_at, seq`;
 const ALIKE = `SELECT ${HEAD} FROM approvals WHERE id = ?1
   UNION ALL SELECT * FROM (SELECT ${HEAD} FROM approvals WHERE state = 'pending' AND id <> ?1
     AND (principal, tool) = (SELECT principal, tool FROM approvals WHERE id = ?1) ORDER BY created_at, id)`;
 const CHANGED = `SELECT ${HEAD}, change FROM approvals WHERE change > ? ORDER BY change`;
-/** The newest change stays whatever its age: the numbers go on from it. */
+/** Keeps the newest change at any age, because numbering continues from it. */
 const FORGET = `DELETE FROM approvals WHERE state <> 'pending' AND expires_at < ?
   AND change < (SELECT max(change) FROM approvals)`;
-/** 0 for one that waits. */
+/** 0 for a pending approval. */
 const RANK = "(state <> 'pending' OR expires_at <= :now)";
 
-/** Works on the connection's own file; the caller closes that. */
 export function createApprovals({ database, read, write }: Connection): ApprovalStore {
   const insert = database.prepare(INSERT);
   const update = database.prepare(UPDATE);
@@ -133,36 +132,35 @@ function list(
   database: DatabaseSync,
   { limit, now, isPending, execution, after }: ApprovalPage,
 ): readonly ApprovalRow[] {
-  const wanted = [
+  const conditions = [
     ...(isPending === true ? [`NOT ${RANK}`] : []),
     ...(execution === undefined ? [] : ["execution = :execution"]),
     ...(after === undefined
       ? []
       : [`(${RANK}, -created_at, id) > (SELECT ${RANK}, -created_at, id FROM approvals WHERE id = :after)`]),
   ];
-  const where = wanted.length === 0 ? "" : `WHERE ${wanted.join(" AND ")}`;
-  const values: Record<string, SQLInputValue> = {
-    now,
-    limit,
-    ...(execution !== undefined && { execution }),
-    ...(after !== undefined && { after }),
-  };
+  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
+  const values = defined({ now, limit, execution, after });
   const sql = `SELECT * FROM approvals ${where} ORDER BY ${RANK}, -created_at, id LIMIT :limit`;
   return database.prepare(sql).all(values).map(toRow);
 }
 
-/** What the change leaves out is gone. */
+/** Fields that the change does not contain are removed. */
 function merge(head: ApprovalHead, change: ApprovalChange): ApprovalHead {
-  const { scope: _scope, decidedBy: _by, decidedAt: _at, note: _note, ...asked } = head;
-  return { ...asked, ...change };
+  const { scope: _scope, decidedBy: _by, decidedAt: _at, note: _note, ...request } = head;
+  return { ...request, ...change };
 }
 
 function tooMany(principal: PrincipalId, most: number): GloveboxError {
-  const message = `${most} approvals that ${principal} asked for wait for a person`;
-  return new GloveboxError("LIMIT_BUSY", message, { hint: "Decide some of them first: glovebox approvals" });
+  const message = `${principal} has ${most} pending approvals, which is the maximum`;
+  return new GloveboxError("LIMIT_BUSY", message, {
+    hint: "Decide some of them first; list them with `glovebox approvals`",
+  });
 }
 
 function tooLarge(principal: PrincipalId, most: number): GloveboxError {
-  const message = `The arguments of calls of ${principal} that wait for a person would be more than ${most} bytes`;
-  return new GloveboxError("LIMIT_BUSY", message, { hint: "Decide some of them first: glovebox approvals" });
+  const message = `The arguments of the pending approvals of ${principal} would exceed ${most} bytes`;
+  return new GloveboxError("LIMIT_BUSY", message, {
+    hint: "Decide some of them first; list them with `glovebox approvals`",
+  });
 }

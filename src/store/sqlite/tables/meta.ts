@@ -1,12 +1,11 @@
 /** Single facts about the installation, by key. */
 
-import type { MetaStore } from "../store.ts";
+import type { MetaStore } from "../../store.ts";
 
-import type { Connection } from "./connection.ts";
-import { textOf } from "./row.ts";
-import { writeAndErase } from "./write-over.ts";
+import { writeAndErase } from "../connection.ts";
+import type { Connection } from "../connection.ts";
+import { textOf } from "../row.ts";
 
-/** Works on the connection's own file; the caller closes that. */
 export function createMeta(connection: Connection): MetaStore {
   const { database, read, write } = connection;
   const select = database.prepare("SELECT value FROM meta WHERE key = ?");

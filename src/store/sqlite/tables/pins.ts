@@ -1,16 +1,15 @@
-/** Tools' definitions that were accepted, and those that wait for a person. */
+/** Accepted and held-back definitions of tools. */
 
-import { parseConnectorId, parseDigest } from "../../domain/index.ts";
-import type { HeldRow, PinRow, PinStore } from "../store.ts";
+import { parseConnectorId, parseDigest } from "../../../domain/index.ts";
+import type { HeldRow, PinRow, PinStore } from "../../store.ts";
 
-import type { Connection } from "./connection.ts";
-import { idOf, integerOf, textOf } from "./row.ts";
-import type { Row } from "./row.ts";
+import type { Connection } from "../connection.ts";
+import { idOf, integerOf, textOf } from "../row.ts";
+import type { Row } from "../row.ts";
 
 const HELD = "SELECT * FROM held_definitions";
 const ORDER = "ORDER BY connector, remote_name";
 
-/** Works on the connection's own file; the caller closes that. */
 export function createPins({ database, read, write }: Connection): PinStore {
   const digests = database.prepare(`SELECT remote_name, digest FROM pins WHERE connector = ?`);
   const select = database.prepare("SELECT * FROM pins WHERE connector = ? AND remote_name = ?");

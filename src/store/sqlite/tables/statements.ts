@@ -1,11 +1,11 @@
-/** The table of signed statements about the ledger, and the only way in which records leave it. */
+/** The table of signed statements about the ledger, and the only way to delete records. */
 
-import type { StatementRow, StatementStore } from "../store.ts";
+import type { StatementRow, StatementStore } from "../../store.ts";
 
-import type { Connection } from "./connection.ts";
-import { idOf, integerOf, textOf } from "./row.ts";
-import type { Row } from "./row.ts";
-import { isTaken } from "./to-store-error.ts";
+import type { Connection } from "../connection.ts";
+import { idOf, integerOf, textOf } from "../row.ts";
+import type { Row } from "../row.ts";
+import { isTaken } from "../to-store-error.ts";
 
 const LAST = "SELECT * FROM statements ORDER BY number DESC LIMIT 1";
 const LAST_CUT = "SELECT * FROM statements WHERE kind = 'cut' ORDER BY number DESC LIMIT 1";
@@ -14,7 +14,6 @@ const CHECKPOINT =
 const DROP =
   "DELETE FROM ledger WHERE seq <= (SELECT min(first + ?, ?) FROM (SELECT min(seq) - 1 AS first FROM ledger))";
 
-/** Works on the connection's own file; the caller closes that. */
 export function createStatements({ database, read, write }: Connection): StatementStore {
   const insert = database.prepare("INSERT INTO statements VALUES (?, ?, ?, ?, ?)");
   const last = database.prepare(LAST);

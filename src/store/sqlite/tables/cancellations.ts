@@ -1,11 +1,11 @@
-/** Wishes that an execution should end, one row each, gone when a later wish finds that it has. */
+/** Requests to cancel executions. A later request removes those of executions that have ended. */
 
-import { parseExecutionId } from "../../domain/index.ts";
-import type { CancellationRow, CancellationStore } from "../cancellations.ts";
+import { parseExecutionId } from "../../../domain/index.ts";
+import type { CancellationRow, CancellationStore } from "../../executions.ts";
 
-import type { Connection } from "./connection.ts";
-import { idOf, integerOf, textOf } from "./row.ts";
-import type { Row } from "./row.ts";
+import type { Connection } from "../connection.ts";
+import { idOf, integerOf, textOf } from "../row.ts";
+import type { Row } from "../row.ts";
 
 const IS_OPEN = "(state IS NULL OR state = 'paused')";
 const ASK = `INSERT INTO cancellations (execution, asked_by, asked_at)
@@ -14,7 +14,6 @@ const LIST = `SELECT execution, asked_by, asked_at FROM cancellations JOIN execu
   WHERE ${IS_OPEN} ORDER BY asked_at, execution`;
 const FORGET = `DELETE FROM cancellations WHERE execution NOT IN (SELECT id FROM executions WHERE ${IS_OPEN})`;
 
-/** Works on the connection's own file; the caller closes that. */
 export function createCancellations({ database, read, write }: Connection): CancellationStore {
   const insert = database.prepare(ASK);
   const select = database.prepare("SELECT 1 FROM cancellations WHERE execution = ?");

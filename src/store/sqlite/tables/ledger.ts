@@ -1,20 +1,19 @@
-/** The ledger's table. Appends are the hot path of the whole gateway, so the statements are prepared once. */
+/** The table of the ledger. Appending is the hot path of the gateway, so the statements are prepared once. */
 
-import type { LedgerStore, StoredRecord } from "../store.ts";
+import type { LedgerStore, StoredRecord } from "../../store.ts";
 
-import type { Connection } from "./connection.ts";
-import { numberOf, textOf } from "./row.ts";
-import type { Row } from "./row.ts";
+import type { Connection } from "../connection.ts";
+import { numberOf, textOf } from "../row.ts";
+import type { Row } from "../row.ts";
 import { searchLedger } from "./search-ledger.ts";
-import { isTaken } from "./to-store-error.ts";
+import { isTaken } from "../to-store-error.ts";
 
-/** Works on the connection's own file; the caller closes that. */
 export function createLedger({ database, read, write, commit }: Connection): LedgerStore {
   const insert = database.prepare("INSERT INTO ledger VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
   const last = database.prepare("SELECT * FROM ledger ORDER BY seq DESC LIMIT 1");
   const range = database.prepare("SELECT * FROM ledger WHERE seq >= ? ORDER BY seq LIMIT ?");
 
-  // A number that does not fit must not keep the damaged record, and those behind it, from being looked at.
+  // An integer above the safe range must not prevent reading the damaged record and those after it.
   for (const statement of [last, range]) statement.setReadBigInts(true);
 
   const insertAll = (records: readonly StoredRecord[]): void => {

@@ -1,17 +1,16 @@
-/** How far each export of the ledger has come, and which process sends it now. */
+/** The progress and the lease of each export of the ledger. */
 
-import type { ExportRow, ExportStore } from "../store.ts";
+import type { ExportRow, ExportStore } from "../../store.ts";
 
-import type { Connection } from "./connection.ts";
-import { integerOf, textOf } from "./row.ts";
-import type { Row } from "./row.ts";
+import type { Connection } from "../connection.ts";
+import { integerOf, textOf } from "../row.ts";
+import type { Row } from "../row.ts";
 
 const CLAIM = `INSERT INTO exports (id, cursor, holder, held_until) VALUES (?, 0, ?, ?)
   ON CONFLICT DO UPDATE SET holder = excluded.holder, held_until = excluded.held_until
   WHERE holder = excluded.holder OR held_until <= ?`;
 const NOTE = "UPDATE exports SET cursor = ?, sent_at = ?, failed_at = ?, failure = ? WHERE id = ?";
 
-/** Works on the connection's own file; the caller closes that. */
 export function createExports({ database, read, write }: Connection): ExportStore {
   const claim = database.prepare(CLAIM);
   const release = database.prepare("UPDATE exports SET held_until = 0 WHERE id = ? AND holder = ?");

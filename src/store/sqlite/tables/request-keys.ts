@@ -1,18 +1,18 @@
-/** The keys of requests that may be sent twice: each is one principal's, and leads to one execution. */
+/** Idempotency keys: each belongs to one principal and one execution. */
 
 import type { DatabaseSync } from "node:sqlite";
 
-import { parseDigest, parseExecutionId } from "../../domain/index.ts";
-import type { Execution } from "../../domain/index.ts";
-import type { KeyHolder, RequestKey } from "../executions.ts";
+import { parseDigest, parseExecutionId } from "../../../domain/index.ts";
+import type { Execution } from "../../../domain/index.ts";
+import type { KeyHolder, RequestKey } from "../../executions.ts";
 
-import { idOf } from "./row.ts";
+import { idOf } from "../row.ts";
 
 const REPLACE =
   "UPDATE request_keys SET execution = ? WHERE principal = ? AND key = ? AND request = ? AND execution = ?";
 
 export interface RequestKeys {
-  /** Gives the key to this execution, or says who has it. Belongs into a transaction. */
+  /** Assigns the key to this execution, or returns its holder. Call it in a transaction. */
   take(execution: Pick<Execution, "id" | "principal">, key: RequestKey): KeyHolder | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** How an approval lies in its table, and how it is read back. */
+/** Converts approvals to and from rows of the table. */
 
 import type { SQLInputValue } from "node:sqlite";
 
@@ -10,17 +10,17 @@ import {
   parsePrincipalId,
   parseRuleId,
   parseToolAddress,
-} from "../../domain/index.ts";
-import type { Approval, Effect } from "../../domain/index.ts";
-import type { ApprovalHead, ApprovalRow, WaitingApproval } from "../approvals.ts";
+} from "../../../domain/index.ts";
+import type { Approval, Effect } from "../../../domain/index.ts";
+import type { ApprovalHead, ApprovalRow, WaitingApproval } from "../../approvals.ts";
 
 import { parseSources } from "./labels.ts";
-import { bytesOf, idOf, integerOf, textOf } from "./row.ts";
-import type { Row } from "./row.ts";
+import { bytesOf, idOf, integerOf, textOf } from "../row.ts";
+import type { Row } from "../row.ts";
 
 const APPROVAL_STATES: readonly Approval["state"][] = ["pending", "approved", "rejected", "expired", "revoked"];
 
-/** Everything but the arguments, which may be large. */
+/** All columns but the arguments, which may be large. */
 export const HEAD =
   "id, execution, seq, principal, session, tool, definition, effect, args_digest, rule, reason, labels, created_at, " +
   "expires_at, state, scope, decided_by, decided_at, note";
@@ -29,16 +29,16 @@ export const COLUMNS = `${HEAD}, sealed_args`;
 
 const EFFECTS: readonly Effect[] = ["read", "write", "destroy", "unknown"];
 
-/** The values of a new row, column by column. */
+/** Returns the values of a new row in the order of `COLUMNS`. */
 export function toValues(row: ApprovalRow): readonly SQLInputValue[] {
   const { id, execution, seq, principal, session, tool, definition, effect, argsDigest, rule, reason } = row;
   const { labels, createdAt, expiresAt, state, scope, decidedBy, decidedAt, note, sealedArgs } = row;
-  const asked = [id, execution, seq, principal, session ?? null, tool, definition, effect, argsDigest, rule, reason];
-  const settled = [state, scope ?? null, decidedBy ?? null, decidedAt ?? null, note ?? null];
-  return [...asked, JSON.stringify(labels), createdAt, expiresAt, ...settled, sealedArgs];
+  const request = [id, execution, seq, principal, session ?? null, tool, definition, effect, argsDigest, rule, reason];
+  const decision = [state, scope ?? null, decidedBy ?? null, decidedAt ?? null, note ?? null];
+  return [...request, JSON.stringify(labels), createdAt, expiresAt, ...decision, sealedArgs];
 }
 
-/** For rows that were read with `HEAD` or more. */
+/** For rows with the columns of `HEAD`. */
 export function toHead(row: Row): ApprovalHead {
   return {
     id: idOf(row, "id", parseApprovalId),
@@ -55,21 +55,19 @@ export function toHead(row: Row): ApprovalHead {
     labels: parseSources(textOf(row, "labels")),
     createdAt: integerOf(row, "created_at"),
     expiresAt: integerOf(row, "expires_at"),
-    ...toSettled(row),
+    ...toChange(row),
   };
 }
 
-/** For rows with an id and a principal. */
 export function toWaiting(row: Row): WaitingApproval {
   return { id: idOf(row, "id", parseApprovalId), principal: idOf(row, "principal", parsePrincipalId) };
 }
 
-/** For whole rows. */
 export function toRow(row: Row): ApprovalRow {
   return { ...toHead(row), sealedArgs: bytesOf(row, "sealed_args") };
 }
 
-function toSettled(row: Row): Pick<ApprovalHead, "state" | "scope" | "decidedBy" | "decidedAt" | "note"> {
+function toChange(row: Row): Pick<ApprovalHead, "state" | "scope" | "decidedBy" | "decidedAt" | "note"> {
   return {
     state: idOf(row, "state", (raw): Approval["state"] | undefined => APPROVAL_STATES.find((state) => state === raw)),
     ...(row["scope"] !== null && {

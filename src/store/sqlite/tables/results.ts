@@ -1,23 +1,22 @@
-/** Kept results: bounded in total, bound to a principal, gone when their time is over. */
+/** Stored results: limited in total size, bound to a principal, and removed after their expiry. */
 
-import { GloveboxError, parseExecutionId, parsePrincipalId, parseResultId } from "../../domain/index.ts";
-import type { ResultStore, ResultSummary, StoredResult } from "../store.ts";
+import { GloveboxError, parseExecutionId, parsePrincipalId, parseResultId } from "../../../domain/index.ts";
+import type { ResultStore, ResultSummary, StoredResult } from "../../store.ts";
 
-import type { Connection } from "./connection.ts";
+import type { Connection } from "../connection.ts";
 import { parseSources } from "./labels.ts";
-import { bytesOf, idOf, integerOf, textOf } from "./row.ts";
-import type { Row } from "./row.ts";
+import { bytesOf, idOf, integerOf, textOf } from "../row.ts";
+import type { Row } from "../row.ts";
 
-/** By name: SQLite looks at the file again for a column that it does not know, after another process has migrated it. */
+/** By name: SQLite reloads the schema for an unknown column, after another process has migrated the file. */
 const COLUMNS = "id, principal, execution, mime_type, bytes, shape, body, created_at, expires_at, labels";
 const SUMMARY = "id, principal, execution, mime_type, bytes, shape, created_at, expires_at, labels";
 const MINE = "FROM results WHERE id = ? AND principal = ? AND expires_at > ?";
-/** Everything that is older than the newest results which together fit. */
+/** Results that do not fit together with all newer ones. */
 const OVER = `DELETE FROM results WHERE id IN (
   SELECT id FROM (SELECT id, SUM(bytes) OVER (ORDER BY created_at DESC, rowid DESC) AS held FROM results)
   WHERE held > ?)`;
 
-/** Works on the connection's own file; the caller closes that. */
 export function createResults({ database, read, write }: Connection): ResultStore {
   const expire = database.prepare("DELETE FROM results WHERE expires_at <= ?");
   const evict = database.prepare(OVER);
@@ -50,7 +49,7 @@ export function createResults({ database, read, write }: Connection): ResultStor
 }
 
 function tooLarge({ bytes }: StoredResult, totalBytes: number): GloveboxError {
-  const message = `A result of ${bytes} bytes cannot be kept: all kept results together have ${totalBytes} (results.totalBytes)`;
+  const message = `A result of ${bytes} bytes cannot be stored: the limit of all results is ${totalBytes} bytes (results.totalBytes)`;
   return new GloveboxError("LIMIT_SIZE", message, { hint: "Return a summary, a count or a selection" });
 }
 

@@ -1,17 +1,16 @@
-/** Sealed secrets, by name, and the check value of the key that wraps them. */
+/** Sealed secrets by name, and the check value of the key that wraps them. */
 
-import { parseSecretName } from "../../domain/index.ts";
-import type { SecretRow, SecretStore } from "../store.ts";
+import { parseSecretName } from "../../../domain/index.ts";
+import type { SecretRow, SecretStore } from "../../store.ts";
 
-import type { Connection } from "./connection.ts";
-import { bytesOf, idOf, integerOf, textOf } from "./row.ts";
-import type { Row } from "./row.ts";
-import { writeAndErase } from "./write-over.ts";
+import { writeAndErase } from "../connection.ts";
+import type { Connection } from "../connection.ts";
+import { bytesOf, idOf, integerOf, textOf } from "../row.ts";
+import type { Row } from "../row.ts";
 
-/** Where the check value is in `meta`. */
+/** The key of the check value in `meta`. */
 const CHECK = "vault.check";
 
-/** Works on the connection's own file; the caller closes that. */
 export function createSecrets(connection: Connection): SecretStore {
   const { database, read, write } = connection;
   const put = database.prepare("INSERT OR REPLACE INTO secrets VALUES (?, ?, ?, ?, ?, ?)");

@@ -1,15 +1,14 @@
-/** What principals without sessions have read, one row each. */
+/** The labels of principals without sessions. */
 
-import { isJsonObject, parseExecutionId, parsePrincipalId, parseToolAddress } from "../../domain/index.ts";
-import type { LabelSource } from "../../domain/index.ts";
-import type { LabelRow, LabelStore } from "../store.ts";
+import { isJsonObject, parseExecutionId, parsePrincipalId, parseToolAddress } from "../../../domain/index.ts";
+import type { LabelSource } from "../../../domain/index.ts";
+import type { LabelRow, LabelStore } from "../../store.ts";
 
-import type { Connection } from "./connection.ts";
-import { idOf, integerOf, textOf } from "./row.ts";
-import type { Row } from "./row.ts";
-import { damaged } from "./to-store-error.ts";
+import type { Connection } from "../connection.ts";
+import { idOf, integerOf, textOf } from "../row.ts";
+import type { Row } from "../row.ts";
+import { damaged } from "../to-store-error.ts";
 
-/** Works on the connection's own file; the caller closes that. */
 export function createLabels({ database, write }: Connection): LabelStore {
   const put = database.prepare("INSERT OR REPLACE INTO taken_labels VALUES (?, ?, ?)");
   const forget = database.prepare("DELETE FROM taken_labels WHERE taken_at <= ?");
@@ -35,10 +34,10 @@ function toLabelRow(row: Row): LabelRow {
   };
 }
 
-/** What this file or `results.ts` wrote. Anything else is damage: to drop it would make tainted data clean. */
+/** Throws for anything but valid labels: dropping one would make tainted data look clean. */
 export function parseSources(text: string): readonly LabelSource[] {
   const raw: unknown = JSON.parse(text);
-  if (!Array.isArray(raw)) throw damaged("labels are not a list");
+  if (!Array.isArray(raw)) throw damaged("labels are not an array");
   return raw.map(parseSource);
 }
 
@@ -46,6 +45,6 @@ function parseSource(raw: unknown): LabelSource {
   const { label, tool, execution, seq } = isJsonObject(raw) ? raw : {};
   const [address, id] = [parseToolAddress(tool), parseExecutionId(execution)];
   const isLabel = label === "private" || label === "untrusted";
-  if (!isLabel || !address || !id || typeof seq !== "number") throw damaged("a label has an impossible source");
+  if (!isLabel || !address || !id || typeof seq !== "number") throw damaged("a label has an invalid source");
   return { label, tool: address, execution: id, seq };
 }

@@ -1,23 +1,23 @@
 /**
- * Finds records by what is asked for. It walks the table from its end and stops at the limit; no index is kept, because
- * every index would make each append slower, and a walk over 100,000 records takes a fraction of a second.
+ * Searches records. Scans the table from its end and stops at the limit. There is deliberately no index: each one would
+ * slow down every append, and a scan over 100,000 records takes a fraction of a second.
  */
 
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 
-import type { LedgerQuery } from "../store.ts";
+import type { LedgerQuery } from "../../store.ts";
 
-import type { Row } from "./row.ts";
+import type { Row } from "../row.ts";
 
 interface SqlCondition {
   readonly sql: string;
   readonly values: readonly SQLInputValue[];
 }
 
-/** Where a record says how something went: calls, executions, decisions and refusals each have their own word. */
+/** The fields with the outcome of calls, executions, decisions and refusals. */
 const OUTCOMES = ["$.outcome", "$.state", "$.decision", "$.code"];
 
-/** What a cut has dropped is not there, even if somebody put it back; nor is anything before the first number. */
+/** Excludes records that a cut dropped, even if they were put back, and records below the first number. */
 const KEPT: SqlCondition = {
   sql: "seq > coalesce((SELECT max(seq) FROM statements WHERE kind = 'cut'), 0)",
   values: [],
@@ -52,7 +52,7 @@ function toAction(action: string): readonly SQLInputValue[] {
   return [action, action.length + 1, `${action}.`];
 }
 
-/** The text is looked at first: most records are not of this execution, and reading JSON is dear. */
+/** Searches the text first: most records do not match, and parsing JSON is expensive. */
 function isOf(execution: string | readonly string[]): SqlCondition {
   if (typeof execution !== "string") return isOfAny(JSON.stringify(execution));
   const sql = "subject = ? OR (instr(detail, ?) > 0 AND json_valid(detail) AND detail ->> '$.execution' = ?)";
