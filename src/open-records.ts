@@ -117,7 +117,8 @@ export async function openOperatorRecords(
         await using approvals = await openQueue(settings, records, host);
         await approvals.withdraw(execution);
       },
-      releaseQuota: openQuotas({ settings: settings.quotas, store: store.quotas, now: Date.now }).releaseLost,
+      releaseQuota: (execution) =>
+        openQuotas({ settings: settings.quotas, store: store.quotas, now: Date.now }).releaseLost(execution),
     }),
     openDesk: async () => {
       await maskKnownSecrets(settings, records, host);

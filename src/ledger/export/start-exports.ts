@@ -20,7 +20,7 @@ export interface ExportsOptions {
   readonly origin: SyslogOrigin;
   readonly openMessages: (destination: Extract<ExportSettings, { kind: "syslog" }>) => MessageSender;
   /** Returns a fetch that reaches this origin and no other. */
-  readonly fetchFrom: (origin: string) => SendRequest;
+  readonly fetchFrom: (origin: string) => PostRequest;
   readonly resolveTemplates: ResolveTemplates;
   /** Names this process among those that share the store. */
   readonly holder: string;
@@ -29,7 +29,7 @@ export interface ExportsOptions {
   readonly now: () => Instant;
 }
 
-type SendRequest = (url: string, init: RequestInit) => Promise<Response>;
+type PostRequest = (url: string, init: RequestInit) => Promise<Response>;
 type ResolveTemplates = (
   templates: Readonly<Record<string, SecretTemplate>>,
   purpose: string,

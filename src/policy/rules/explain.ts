@@ -14,14 +14,14 @@ export interface RuleFinding {
   readonly why: string;
 }
 
-export interface Explanation {
+export interface PolicyExplanation {
   readonly decision: Decision;
   /** Strictest first: the first that matches decides, otherwise the profile. */
   readonly rules: readonly RuleFinding[];
 }
 
 /** Decides as the bridge would, and explains every rule. */
-export function explain(policy: CompiledPolicy, question: DecisionInput): Explanation {
+export function explain(policy: CompiledPolicy, question: DecisionInput): PolicyExplanation {
   const subject = toSubject(question.tool, question.principal);
   const { args } = question.call;
   return {

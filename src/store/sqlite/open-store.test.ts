@@ -153,7 +153,7 @@ describe("openStore for an existing store", () => {
       message,
       `The store ${path} has version 99, but this Glovebox supports versions up to ${MIGRATIONS.length}`,
     );
-    assert.match(hint ?? "", /Upgrade Glovebox, or name another file/);
+    assert.match(hint ?? "", /Upgrade Glovebox, or set another file/);
     assert.deepEqual(readFileSync(path), before);
   });
 });
