@@ -1,4 +1,7 @@
-/** What analysis costs, stage by stage for an ordinary program and in all for sources made to be slow, and what it is worth. */
+/**
+ * Measures what analysis costs: per stage for an ordinary program, and in total for sources made to be slow. Prints
+ * recall and precision too.
+ */
 
 import { readFileSync } from "node:fs";
 
@@ -24,14 +27,14 @@ const NAMESPACES: readonly Namespace[] = ["tools", "github"].map((name) => ({
   tools: ["echo", "listIssues", "getIssue"],
 }));
 
-/** As `test/plans/planned-programs.ts` says. */
+/** Labels as in `test/plans/planned-programs.ts`. */
 const PLANNED_NAMESPACES: readonly Namespace[] = Object.entries({
   github: ["closeIssue", "createIssue", "getIssue", "listIssues"],
   gitlab: ["createIssue", "listIssues"],
   mail: ["list", "send"],
 }).map(([name, tools]) => ({ name, connector: name as ConnectorId, summary: "", tools }));
 
-/** Mixtures of hostile sources, different ones each time. */
+/** Mixtures of hostile sources; each run has new ones. */
 const FUZZED = 300;
 
 const TYPICAL = `interface Issue { id: number; title: string; labels: string[] }
@@ -56,7 +59,7 @@ const OPTIONS = {
   timebox,
 };
 
-/** The middle one of many, in milliseconds of this thread's processor time when asked for enough runs. */
+/** The median of many runs, in milliseconds of CPU time of this thread if there are enough runs. */
 function middle(act: () => unknown): number {
   const times = Array.from({ length: 300 }, () => {
     const startedAt = performance.now();
@@ -66,7 +69,7 @@ function middle(act: () => unknown): number {
   return times.toSorted((a, b) => a - b)[150] ?? Number.NaN;
 }
 
-/** Processor time, since the machine may do something else meanwhile. */
+/** CPU time, because other processes may use the machine at the same time. */
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
@@ -106,11 +109,11 @@ export function benchAnalysis(): void {
 
 interface Bad {
   readonly code: string;
-  /** The error that the answer must have; `null` for what only the sandbox can contain. */
+  /** The expected error code; `null` for programs that only the sandbox can contain. */
   readonly refused: string | null;
 }
 
-/** Precisely: with the right code, the place in the source and a hint. */
+/** An exact answer has the right code, the position in the source and a hint. */
 function benchDiagnoses(): void {
   const corpus = new URL("../src/analysis/corpus.json", import.meta.url);
   const { bad } = JSON.parse(readFileSync(corpus, "utf8")) as { readonly bad: readonly Bad[] };
@@ -127,9 +130,9 @@ function benchDiagnoses(): void {
   );
 }
 
-/** Against the labels; whether calls that really happen are in the plan is tested with generated programs. */
+/** Compared with the labels. A test with generated programs checks that every real call is in the plan. */
 function benchPlans(): void {
-  let [right, named, labelled] = [0, 0, 0];
+  let [right, named, labeled] = [0, 0, 0];
   for (const [source, reach] of PLANNED_PROGRAMS) {
     if (reach === "everything") continue;
     const analyzed = analyze(source, { namespaces: PLANNED_NAMESPACES }, { ...OPTIONS, blockOnError: false });
@@ -140,11 +143,11 @@ function benchPlans(): void {
     const labels = new Set(reach.split(" ").filter(Boolean));
     right += planned.filter((tool) => labels.has(tool)).length;
     named += planned.length;
-    labelled += labels.size;
+    labeled += labels.size;
   }
   print(
     "call plan: precision / recall",
-    `${(right / named).toFixed(2)} / ${(right / labelled).toFixed(2)}`,
+    `${(right / named).toFixed(2)} / ${(right / labeled).toFixed(2)}`,
     "aim: 0.90 / 1.00",
   );
 }

@@ -1,4 +1,7 @@
-/** The door: what one crossing costs beside the upstream's own time, with policy, flow guard and the ledger on disk. */
+/**
+ * Measures the cost of one bridge call in addition to the upstream's own time, with policy, flow guard and the ledger
+ * on disk.
+ */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +23,7 @@ const RULES = 100;
 const ISSUES = 100;
 const ROUNDS = 101;
 
-/** A list as upstreams answer it, with the schema that they declare. */
+/** An array as upstreams return it, with the schema that they declare. */
 const LISTED = {
   issues: Array.from({ length: ISSUES }, (_, id) => ({
     id,
@@ -54,7 +57,7 @@ const LISTING = [
   createTool("files.listSlowly", { output: { ...LIST, minProperties: 0 } }),
 ];
 
-/** Rules of the kind that people write, none of which holds anything back here. */
+/** Typical rules; none of them denies a call here. */
 function parseRules(): readonly PolicyRule[] {
   const rules = Array.from({ length: RULES }, (_, n) => ({
     id: `rule-${n}`,
@@ -63,7 +66,7 @@ function parseRules(): readonly PolicyRule[] {
     effects: [],
     reason: "not here",
   }));
-  return rules as unknown as readonly PolicyRule[]; // ids of our own
+  return rules as unknown as readonly PolicyRule[]; // these ids are constants
 }
 
 export async function benchDoor(): Promise<void> {
@@ -99,7 +102,10 @@ export async function benchDoor(): Promise<void> {
   }
 }
 
-/** What the quick check of results saves, both in turn in one run: this row is why it exists. */
+/**
+ * Measures what the quick check of results saves, with both variants alternating in one run. This row is why the check
+ * exists.
+ */
 async function benchQuickFit(call: (address: string) => () => Promise<unknown>): Promise<void> {
   const [quick, slow]: [number[], number[]] = [[], []];
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -1,4 +1,4 @@
-/** What it costs to keep what programs are given, and how long it takes to put one away and to bring it back. */
+/** Measures the cost of journals, and how long it takes to suspend and to resume a program. */
 
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -23,7 +23,7 @@ const ROUNDS = 9;
 const LENGTHS = [10, 100, 1_000];
 const MIB = 1024 * 1024;
 const LIMITS = { ...DEFAULT_LIMITS, calls: 2_000, wallMs: 120_000 };
-/** What a small tool answers. */
+/** The response of a small tool. */
 const ANSWER = JSON.stringify({ name: "bolt M8", stock: 120, tags: ["steel", "zinc"], note: "x".repeat(300) });
 const LOOP = `for (let n = 0; n < ${CALLS}; n += 1) await files.read({ n }); return 1;`;
 
@@ -33,7 +33,7 @@ export async function benchDurable(): Promise<void> {
   for (const length of LENGTHS) await benchReturn(length);
 }
 
-/** The same program with and without a journal on disk, in one isolate each; its host answers at once. */
+/** Runs the same program with and without a journal on disk, in one isolate each; the host answers immediately. */
 async function benchJournal(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "glovebox-bench-"));
   const path = join(folder, "bench.db");
@@ -47,7 +47,7 @@ async function benchJournal(): Promise<void> {
     const journals = openJournals({ store: store.journals, seal, now: Date.now, ...bounds });
     const { sandbox } = await openTestSandbox({ limits: LIMITS });
     const [plain, kept]: [number[], number[]] = [[], []];
-    // By turns: what the machine does beside this is in both.
+    // Alternating, so that other load on the machine affects both.
     for (let round = 0; round < ROUNDS; round += 1) {
       plain.push((await time(1, () => runLoop(sandbox))).p50);
       kept.push((await time(1, () => runKept(sandbox, journals))).p50);
@@ -68,7 +68,10 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
-/** The same program for the first time, and from all that it was given: what a return costs beside the program itself. */
+/**
+ * Runs the same program first without and then with a journal of all its deliveries: the difference is the cost of
+ * resuming.
+ */
 async function benchTape(sandbox: Sandbox): Promise<void> {
   const past: Delivery[] = [];
   const create = (given: readonly Delivery[], keep: Tape["keep"]): Tape => ({
@@ -119,7 +122,7 @@ async function runLoop(sandbox: Sandbox, tape?: Tape): Promise<SandboxResult["us
   return usage;
 }
 
-/** As an execution of reads: each answer is written before it is given, and on disk before the end. */
+/** Like an execution of reads: each response is written before it is delivered, and is on disk before the end. */
 async function runKept(sandbox: Sandbox, journals: Journals): Promise<void> {
   const journal = journals.begin(createExecutionId());
   const keep = (delivery: Delivery): Promise<void> => {
@@ -130,7 +133,7 @@ async function runKept(sandbox: Sandbox, journals: Journals): Promise<void> {
   await journal.flush();
 }
 
-/** A program that reads so often and then needs a person. */
+/** A program that makes this many reads and then needs approval. */
 async function benchReturn(length: number): Promise<void> {
   await using durable = await openDurableGateways({
     config: { approvals: { graceMs: 0 }, sandbox: { limits: { calls: 2_000, wallMs: 120_000 } } },
@@ -140,11 +143,11 @@ async function benchReturn(length: number): Promise<void> {
   const code = `for (let n = 0; n < ${length}; n += 1) await shop.look({ n }); await shop.pay({ n: 0 }); return 1;`;
   const paused = await run(gateway, code);
   const asked = (await approvals.list({ execution: paused.execution }))[0];
-  if (!asked) throw new Error(`It was not put away: ${JSON.stringify(paused.error)}`);
+  if (!asked) throw new Error(`The program was not suspended: ${JSON.stringify(paused.error)}`);
   const pauseMs = Date.now() - asked.createdAt;
   await approvals.decide(asked.id, { verdict: "approve" }, OPERATOR);
   const { stats } = await waitForState(gateway, paused.execution, "completed", "failed");
   const [wallMs, cpuMs] = [stats.wallMs - paused.stats.wallMs, stats.cpuMs - paused.stats.cpuMs];
-  print(`after ${length} calls: put away once a person is asked`, ms(pauseMs));
-  print(`after ${length} calls: back in the isolate until the end, wall / CPU`, `${ms(wallMs)} / ${ms(cpuMs)}`);
+  print(`after ${length} calls: suspended once approval is requested`, ms(pauseMs));
+  print(`after ${length} calls: resumed until the end, wall / CPU`, `${ms(wallMs)} / ${ms(cpuMs)}`);
 }

@@ -1,4 +1,4 @@
-/** What the checks of a request cost, against the platform's own fetch (undici) to the same server. */
+/** Measures what the checks of a request cost, compared with the platform's own fetch (undici) to the same server. */
 
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -15,7 +15,7 @@ export async function benchEgress(): Promise<void> {
   const server = createServer((_, response) => void response.end(JSON.stringify({ items: "x".repeat(1000) })));
   await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
   const { port } = server.address() as AddressInfo;
-  // A name, so that resolving is part of it; its answer comes at once, as from a cache.
+  // A host name, so that resolving is included; the resolver answers immediately, as a cache would.
   const network = { ...createNetwork(), resolve: async () => ["127.0.0.1"] };
   await using egress = openEgress({ network });
   const policies = [{ mode: "allowed", hosts: [], grants: [{ host: "bench.local", port }] }] as const;

@@ -1,4 +1,4 @@
-/** Sources made to be slow to read: each a unit that is repeated up to a limit, with a start and an end. */
+/** Sources made to be slow to parse: each has a start, a unit that is repeated up to a limit, and an end. */
 
 import { MAX_TOKENS } from "../src/analysis/prepare/check-size.ts";
 import { measureNesting } from "../src/analysis/prepare/measure-nesting.ts";
@@ -165,7 +165,7 @@ const NUMBERED: readonly (readonly [start: string, unit: string, end: string])[]
   ["", "while(true){JSON.parse(a%)}", ""],
 ];
 
-/** Every frame at a few sizes up to the limit of bytes, and where that is less at the limit of tokens. */
+/** Every frame at a few sizes up to the byte limit, and at the token limit where that is lower. */
 export function listHostileSources(): readonly { readonly name: string; readonly source: string }[] {
   const most = DEFAULT_LIMITS.sourceBytes;
   const bySize = FRAMES.flatMap(([start, unit, end]) =>
@@ -184,7 +184,7 @@ export function listHostileSources(): readonly { readonly name: string; readonly
   return [...bySize, ...byTokens];
 }
 
-/** As many rounds as have that many tokens, or that fit into the limit of bytes. */
+/** The number of rounds that gives this many tokens, or that fits into the byte limit. */
 function fillWithTokens([start, unit, end]: readonly [string, string, string], tokens: number): string {
   const each = Math.max(1, measureNesting(unit, Infinity).tokens);
   let source = start;
@@ -199,7 +199,7 @@ function fillWithTokens([start, unit, end]: readonly [string, string, string], t
   return source + end;
 }
 
-/** Mixtures of the units above in a random order and of a random length; the same seed gives the same sources. */
+/** Mixtures of the units above in random order and length; the same seed gives the same sources. */
 export function listFuzzedSources(
   count: number,
   seed: number,

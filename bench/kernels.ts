@@ -1,4 +1,4 @@
-/** Processor work that runs the same in a program and in plain Node, to compare the two. */
+/** CPU work that runs the same in a program and in plain Node, to compare the two. */
 
 import { spawnSync } from "node:child_process";
 
@@ -28,12 +28,12 @@ export const KERNELS: readonly Kernel[] = [
   },
 ];
 
-/** The kernel in this process, as a yardstick. */
+/** Runs the kernel in this process, as a baseline. */
 export function runHere({ body }: Kernel): number {
   return (new Function(body) as () => number)();
 }
 
-/** The first run in a new Node process, the middle one of five: a program too is run once, by code that is cold. */
+/** The first run in a new Node process, median of five: a program is also run once, with cold code. */
 export function runCold({ body }: Kernel): number {
   const script = `const act = () => { ${body} }; const at = performance.now(); act(); console.log(performance.now() - at);`;
   const times = Array.from({ length: 5 }, () => Number(spawnSync(process.execPath, ["-e", script]).stdout));

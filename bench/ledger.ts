@@ -1,4 +1,4 @@
-/** The ledger on disk: what an append costs, how many records a second it takes, and how long a check of all takes. */
+/** Measures the ledger on disk: the cost of an append, the records per second, and the time to verify all of them. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ const RECORDS = 100_000;
 const AT_ONCE = 1_000;
 const SEED = Uint8Array.from({ length: 32 }, (_, index) => index * 7 + 1);
 
-/** The same size as the record of a call that ended. */
+/** The same size as the record of an ended call. */
 function write(ledger: Ledger, n: number): Promise<unknown> {
   const digest = `sha256:${(n % 10).toString().repeat(64)}`;
   const detail = {

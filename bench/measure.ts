@@ -1,4 +1,4 @@
-/** Timing for benchmarks: percentiles of many runs, printed with the ratio to a yardstick of the same run. */
+/** Timing for benchmarks: percentiles of many runs, printed with the ratio to a baseline of the same run. */
 
 export interface Timing {
   readonly p50: number;
@@ -6,7 +6,7 @@ export interface Timing {
   readonly p99: number;
 }
 
-/** Runs `act` often and sorts how long it took; `pauseMs` lets the machine come to rest between two runs. */
+/** Runs `act` many times and sorts the durations; `pauseMs` lets the machine become idle between two runs. */
 export async function time(count: number, act: () => Promise<unknown>, pauseMs = 0): Promise<Timing> {
   const times: number[] = [];
   for (let run = 0; run < count; run += 1) {
@@ -23,7 +23,7 @@ function at(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** How many of `act` finish per second with `parallel` of them under way. */
+/** Returns how many calls of `act` finish per second with `parallel` of them running. */
 export async function rate(count: number, parallel: number, act: () => Promise<unknown>): Promise<number> {
   let left = count;
   const startedAt = performance.now();

@@ -1,4 +1,4 @@
-/** What a well-behaved client feels while another one runs hostile programs all the time. */
+/** Measures a well-behaved client while another client runs hostile programs all the time. */
 
 import { DEFAULT_LIMITS } from "../src/domain/index.ts";
 import type { Limits, PrincipalId } from "../src/domain/index.ts";

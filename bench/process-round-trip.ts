@@ -1,17 +1,20 @@
-/** The yardstick for whatever crosses processes: how long this machine takes to wake another one and to be woken by it. */
+/**
+ * The baseline for everything that crosses processes: how long this machine takes to wake another process and be woken
+ * by it.
+ */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** Says everything again, and does nothing else. */
+/** Echoes every message. */
 const ECHO = `const { readSync, writeSync } = require("node:fs");
 const bytes = Buffer.alloc(4096);
 for (let size = readSync(0, bytes); size > 0; size = readSync(0, bytes)) writeSync(1, bytes.subarray(0, size));`;
 
-/** Both sides do something else for so long between two messages: who has just slept is slower to wake. */
+/** Both sides are idle for this long between two messages, because a process that just slept wakes more slowly. */
 const BETWEEN_MS = 0.3;
 
-/** A short message to a process that waits for it, and back: the median, in milliseconds. */
+/** Sends a short message to a waiting process and back. Returns the median in milliseconds. */
 export async function timeHop(): Promise<number> {
   const child = spawn(process.execPath, ["-e", ECHO], { stdio: ["pipe", "pipe", "inherit"] });
   const ended = once(child, "exit");

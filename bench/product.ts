@@ -1,4 +1,4 @@
-/** The whole product: a program through every room, with a real upstream, policy and the ledger on disk. */
+/** Measures the whole product: a program through every room, with a real upstream, policy and the ledger on disk. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,7 +10,7 @@ import { createGlovebox, defineAdapter } from "../src/main.ts";
 import { timeHop } from "./process-round-trip.ts";
 import { ms, print, rate, time } from "./measure.ts";
 
-/** A tool in the gateway's own process, as other products have theirs. */
+/** A tool in the gateway's own process, as other products have them. */
 const NEAR = defineAdapter({
   name: "near",
   tools: {
@@ -26,7 +26,7 @@ const NEAR = defineAdapter({
 const NEAR_CALL = 'near.echo({ sku: "SKU-001" })';
 const FAR_CALL = 'inventory.getProduct({ sku: "SKU-001" })';
 
-/** As between two programs that a model writes, only shorter. */
+/** The pause between two programs of a model, but shorter. */
 const PAUSE_MS = 10;
 
 export async function benchProduct(): Promise<void> {
@@ -60,7 +60,7 @@ export async function benchProduct(): Promise<void> {
   }
 }
 
-/** Gives the median of ten calls one after the other. */
+/** Returns the median of ten sequential calls. */
 async function benchCalls(of: string, call: string, run: (code: string) => Promise<unknown>): Promise<number> {
   const ten = `for (let made = 0; made < 10; made += 1) await ${call};`;
   const sequential = await time(60, () => run(ten), PAUSE_MS);
@@ -71,7 +71,7 @@ async function benchCalls(of: string, call: string, run: (code: string) => Promi
   return sequential.p50;
 }
 
-/** What a client waits for before its first request is answered, against an empty Node process. */
+/** Measures the time until a client's first request is answered, compared with an empty Node process. */
 export async function benchStart(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "glovebox-bench-"));
   writeFileSync(join(folder, "glovebox.config.json"), '{ "mcpServers": {} }');
@@ -95,7 +95,7 @@ const HELLO = {
   params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "bench", version: "1" } },
 };
 
-/** Until the first answer; its end is waited for, and not counted. */
+/** Measures until the first response; waits for the end of the process without counting it. */
 async function timeStart(folder: string): Promise<number> {
   const startedAt = performance.now();
   const child = spawn(process.execPath, [resolve("bin/glovebox.js"), "mcp"], {

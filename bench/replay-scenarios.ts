@@ -1,7 +1,7 @@
 /**
- * `npm run replay:scenarios [-- FOLDER]`: runs the scenario tests, keeps their stores, and shows every execution in them
- * again on every engine. Exits 1 when one comes out otherwise for no reason of `test/replays/difference-reasons.ts`. With a folder of
- * stores that were kept before, only shows.
+ * `npm run replay:scenarios [-- FOLDER]`: runs the scenario tests, keeps their stores, and replays every execution in
+ * them on every engine. Exits with 1 if a replay differs without a reason of `test/replays/difference-reasons.ts`. With
+ * a folder of stores that were kept before, it only replays.
  */
 
 import { spawn } from "node:child_process";

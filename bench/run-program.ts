@@ -1,4 +1,4 @@
-/** A program at the sandbox's own interface, with one tool that answers what it is told. */
+/** Runs a program at the sandbox's own interface, with one tool that echoes its argument. */
 
 import type { ConnectorId, Digest, Limits, PrincipalId } from "../src/domain/index.ts";
 import type { Sandbox, SandboxResult } from "../src/sandbox/index.ts";

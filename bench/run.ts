@@ -1,4 +1,7 @@
-/** `npm run bench`: the figures, measured in one run on this machine. Ratios say more than times: machines are noisy. */
+/**
+ * `npm run bench`: prints all figures, measured in one run on this machine. Compare ratios rather than times, because
+ * machines are noisy.
+ */
 
 import { buildIfStale } from "../scripts/build.ts";
 

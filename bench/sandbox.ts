@@ -1,4 +1,4 @@
-/** The sandbox at its own interface: how long a program takes, how many fit into a second, what a call costs. */
+/** Measures the sandbox at its own interface: the time of a program, programs per second, and the cost of a call. */
 
 import { DEFAULT_LIMITS } from "../src/domain/index.ts";
 import type { Limits } from "../src/domain/index.ts";

@@ -1,6 +1,6 @@
 /**
- * `npm run soak:durable [-- PROGRAMS]`: generated programs, interrupted at every step in isolates, and in gateways that are
- * killed again and again. Exits 1 when one of them comes to something else, does something twice, or is lost.
+ * `npm run soak:durable [-- PROGRAMS]`: runs generated programs, interrupted at every step in isolates, and in gateways
+ * that are killed repeatedly. Exits with 1 if a program returns something else, repeats an effect, or is lost.
  */
 
 import { spawn } from "node:child_process";

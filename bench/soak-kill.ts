@@ -1,6 +1,6 @@
 /**
- * `npm run soak:kill [-- ROUNDS]`: kills a gateway under load again and again, and looks at what it left. Exits 1 when
- * anything that was acknowledged is lost, or a ledger does not verify.
+ * `npm run soak:kill [-- ROUNDS]`: kills a gateway under load repeatedly and checks its records. Exits with 1 if
+ * anything that was acknowledged is lost, or if a ledger does not verify.
  */
 
 import { buildIfStale } from "../scripts/build.ts";
@@ -8,7 +8,7 @@ import { openKillLoop } from "../test/fixtures/kill-under-load.ts";
 
 const ROUNDS = Number(process.argv[2] ?? 500);
 const LATEST_MS = 600;
-/** Then a new store is begun, so that checking all of it does not take longer and longer. */
+/** Starts a new store after this many rounds, so that verifying it does not take longer and longer. */
 const ROUNDS_PER_STORE = 25;
 
 await buildIfStale();

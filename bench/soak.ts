@@ -1,6 +1,6 @@
 /**
- * `npm run soak [-- COUNT]`: many executions with hostile ones among them; memory, descriptors and processes must stay flat.
- * Bounded by count and by time. Exits 1 when something grew or an honest program failed.
+ * `npm run soak [-- COUNT]`: runs many executions with hostile ones among them; memory, descriptors and processes must
+ * stay flat. It is bounded by count and by time. Exits with 1 if something grew or an honest program failed.
  */
 
 import { readFileSync, readdirSync } from "node:fs";
@@ -17,7 +17,7 @@ const MOST_MS = 20 * 60_000;
 const HOSTILE_EVERY = 40;
 const PARALLEL = 4;
 const REPORT_EVERY = 1_000;
-/** The first executions warm caches up; growth is counted from here on. */
+/** The first executions warm up caches; growth is counted after them. */
 const WARM = 2_000;
 const MOST_GROWTH_BYTES_PER_1000 = 1024 * 1024;
 
@@ -92,7 +92,7 @@ function report(): void {
   console.log(`${done} done: ${megabytes} MB, ${sample.descriptors} descriptors, ${sample.children} children`);
 }
 
-/** Compares the end with the state after warming up. */
+/** Compares the end with the state after the warm-up. */
 function judge(): boolean {
   const first = samples.find((sample) => sample.done >= WARM);
   const last = samples.at(-1);

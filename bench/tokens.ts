@@ -1,4 +1,4 @@
-/** What a client's context holds before the first word: our list of tools against the plain list of every server. */
+/** Measures the initial context of a client: our tool list compared with the plain list of every server. */
 
 import { createSnapshot } from "../src/catalog/create-snapshot.ts";
 import { parseListing } from "../src/catalog/parse-listing.ts";
@@ -50,7 +50,7 @@ function tokensOf(value: unknown): number {
   return Math.ceil(JSON.stringify(value).length / CHARACTERS_PER_TOKEN);
 }
 
-/** In the manner of public servers: a sentence or two, three to seven arguments, most of them described. */
+/** Similar to public servers: a sentence or two, and three to seven arguments, most of them described. */
 function define(at: number): Definition {
   const verb = VERBS[at % VERBS.length] ?? "list";
   const noun = NOUNS[Math.floor(at / VERBS.length) % NOUNS.length] ?? "issue";

@@ -1,4 +1,6 @@
-/** The type check: what it finds, whether it is ever wrong about an honest program, and what it costs at 500 tools. */
+/**
+ * Measures the type check: what it finds, whether it is ever wrong about an honest program, and its cost at 500 tools.
+ */
 
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -119,7 +121,7 @@ function createSnapshot(): CatalogSnapshot {
   return { digest, takenAt: 0, tools: new Map(tools.map((tool) => [tool.address, tool])), namespaces };
 }
 
-/** Never the same text twice, so that no answer is remembered. */
+/** A different source each time, so that no cached answer is used. */
 function createProgram(at: number): string {
   return `const page = await big.tool${at % TOOLS}({ owner: "o${at}", repo: "r", state: "open" });
 const all = [];

@@ -1,4 +1,4 @@
-/** What upstreams cost: calls that wait at the same time, and the gateway's memory with many servers behind it. */
+/** Measures upstreams: calls that wait at the same time, and the gateway's memory with many servers. */
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,13 +13,13 @@ import { ms, print, time } from "./measure.ts";
 const CALL_MS = 100;
 const MANY = 20;
 const MIB = 1024 * 1024;
-/** For what was only needed to start. */
+/** Time for the garbage collector to free what only the start needed. */
 const SETTLE_MS = 3000;
 
 const PROBE = { command: process.execPath, args: [resolve("test/fixtures/servers/probe-server.mjs")] };
 const INVENTORY = { command: process.execPath, args: [resolve("dist/surfaces/demo/inventory.js")] };
 
-/** Prints both; the servers are real processes that speak over stdio. */
+/** Prints both; the servers are real processes over stdio. */
 export async function benchUpstreams(): Promise<void> {
   console.log("\nUpstreams (real servers over stdio)");
   await benchParallel();
@@ -43,7 +43,7 @@ async function benchParallel(): Promise<void> {
   print(`5 parallel calls of ${CALL_MS} ms: p50 / p95`, `${ms(five.p50)} / ${ms(five.p95)}`, ratio);
 }
 
-/** Of a `serve` of its own, once everything is ready and quiet. */
+/** The memory of a separate `serve` process, once everything is ready and idle. */
 async function measureGateway(upstreams: number): Promise<number | undefined> {
   const folder = mkdtempSync(join(tmpdir(), "glovebox-bench-"));
   const names = Array.from({ length: upstreams }, (_, at) => `inventory${at}`);

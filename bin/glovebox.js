@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The launcher, in syntax that old versions of Node understand. Glovebox needs Node 24: on an older one this starts
-// the Node that an installed package brings, or says in one line what to do.
+// The launcher, in syntax that old versions of Node understand. Glovebox needs Node 24: an older version starts
+// the Node of an installed package, or prints in one line what to do.
 
 import { spawn } from "node:child_process";
 import { existsSync, lstatSync, mkdirSync } from "node:fs";
@@ -28,25 +28,25 @@ function findBundledNode() {
       );
       if (existsSync(file)) return file;
     } catch {
-      // not installed: the next one may be
+      // not installed: try the next one
     }
   }
   return undefined;
 }
 
-/** The same command under the other Node; this process only passes signals on and ends as it ends. */
+/** Runs the same command with the other Node. This process only forwards signals and exits with the same code. */
 function startAgain(node) {
   const child = spawn(node, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], {
     stdio: "inherit",
     env: { ...process.env, GLOVEBOX_LAUNCHER: String(process.pid) },
   });
-  // A terminal sends Ctrl-C to both, so what is passed on may not look like a second one.
+  // A terminal sends Ctrl-C to both, so a forwarded signal must not look like a second one.
   process.on("SIGINT", () => child.kill("SIGTERM"));
   for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("exit", (code, signal) => (signal ? process.kill(process.pid, "SIGKILL") : process.exit(code)));
 }
 
-/** In a clone the build is made when it is missing or older than its sources. */
+/** In a clone, builds if the build is missing or older than its sources. */
 async function ensureBuilt() {
   if (!existsSync(join(ROOT, "src", "main.ts"))) return;
   const { isStale } = await import("../scripts/stale.js");
@@ -56,8 +56,8 @@ async function ensureBuilt() {
 }
 
 /**
- * Keeps compiled code for the next start, in a folder that nobody else may enter: whoever can write there decides what
- * runs. Without such a folder everything is compiled again.
+ * Keeps compiled code for the next start in a folder that only this user can enter, because write access to it means
+ * control of the code that runs. Without such a folder everything is compiled again.
  */
 function keepCompiled() {
   try {
@@ -67,7 +67,7 @@ function keepCompiled() {
     const isOurs = !process.getuid || (status.uid === process.getuid() && (status.mode & 0o077) === 0);
     if (status.isDirectory() && isOurs) module.enableCompileCache(folder);
   } catch {
-    // No home, a full disk, a read-only one.
+    // The home folder is missing, or the disk is full or read-only.
   }
 }
 

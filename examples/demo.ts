@@ -1,4 +1,4 @@
-// A program as a model would write it: run it with `npx glovebox run examples/demo.ts`.
+// A program as a model would write it. Run it with `npx glovebox run examples/demo.ts`.
 // `inventory` and `everything` are the two demo upstreams; each is a global object whose methods are tools.
 
 interface Product {

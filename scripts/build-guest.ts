@@ -1,4 +1,6 @@
-/** Bundles `guest/` into scripts and writes them as string constants, so that guest code is real, checked files. */
+/**
+ * Bundles `guest/` into scripts and writes them as string constants, so that guest code is kept in real, checked files.
+ */
 
 import { build } from "esbuild";
 
@@ -33,6 +35,6 @@ async function bundle(entry: string, format: "iife" | "esm"): Promise<string> {
     tsconfig: "guest/tsconfig.json",
   });
   const [script] = outputFiles;
-  if (!script) throw new Error(`esbuild wrote nothing for ${entry}`);
+  if (!script) throw new Error(`esbuild produced no output for ${entry}`);
   return script.text;
 }

@@ -1,6 +1,6 @@
 /**
- * Writes the table of public suffixes from the rules of `tldts`. The gateway does not load `tldts` itself: that takes
- * longer than reading the configuration, and only a test of membership is needed. Run it after an update of `tldts`:
+ * Writes the table of public suffixes from the rules of `tldts`. The gateway does not load `tldts` itself, because that
+ * takes longer than reading the configuration and only a membership test is needed. Run it after an update of `tldts`:
  * `node scripts/build-suffixes.ts`. `public-suffixes.test.ts` compares the table with the package.
  */
 
@@ -16,7 +16,7 @@ interface Trie {
   readonly edgeStart: Uint32Array;
   readonly edgeLength: Uint8Array;
   readonly edgeChild: Uint32Array;
-  /** The labels of all edges, one behind the other. */
+  /** The labels of all edges, concatenated. */
   readonly labelText: string;
   readonly rulesRoot: number;
   readonly exceptionsRoot: number;
@@ -43,7 +43,7 @@ function listRules(node: number, path: readonly string[] = []): readonly (readon
   return trie.nodeFlags[node] ? [path, ...below] : below;
 }
 
-/** A single label is always a suffix, so rules of one label are left out. */
+/** A single label is always a suffix, so rules of one label are omitted. */
 function buildTable({ rulesRoot, exceptionsRoot }: Trie): string {
   const marked = [
     ...listRules(rulesRoot).map((path) => ({ path, mark: "" })),

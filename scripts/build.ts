@@ -1,6 +1,6 @@
 /**
- * Builds `dist/`: compiled by TypeScript, then the gateway joined into few files and the admin page made by esbuild.
- * A finished build appears at once.
+ * Builds `dist/`: TypeScript compiles, then esbuild bundles the gateway into a few files and builds the admin page. A
+ * finished build replaces the old one at once.
  */
 
 import { spawnSync } from "node:child_process";
@@ -13,12 +13,15 @@ import { STAMP, isStale } from "./stale.js";
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(ROOT, "dist");
 
-/** Builds when there is no build or a source is newer than it. */
+/** Builds if the build is missing or if a source is newer than the build. */
 export async function buildIfStale(): Promise<void> {
   if (isStale()) await build();
 }
 
-/** Into a folder of its own first, so that two builds at once cannot mix and a failed one leaves the old in place. */
+/**
+ * Builds into a temporary folder first, so that two simultaneous builds cannot mix and a failed build leaves the old
+ * one in place.
+ */
 export async function build(): Promise<void> {
   const { buildWeb } = await import("../web/build-web.ts");
   const { bundleGateway } = await import("./bundle.ts");
@@ -45,7 +48,7 @@ function compile(outFolder: string): void {
   throw new Error(`The build failed:\n${stdout}`);
 }
 
-/** A confined child sees single files, so the code of each engine's child is one. */
+/** A confined child sees single files, so the code of each engine's child is one file. */
 async function bundleChildren(outFolder: string): Promise<void> {
   const { build: bundle } = await import("esbuild");
   for (const engine of ["isolate", "quickjs", "workerd"]) {
@@ -69,12 +72,12 @@ function replaceDist(fresh: string): void {
   try {
     renameSync(DIST, old);
   } catch {
-    // There was none, or another build has just moved it away.
+    // There was no build, or another build has just moved it.
   }
   try {
     renameSync(fresh, DIST);
   } catch (cause) {
-    if (!existsSync(STAMP)) throw cause; // another build was faster: its result is as good
+    if (!existsSync(STAMP)) throw cause; // another build was faster, and its result is equivalent
   }
   rmSync(old, { recursive: true, force: true });
 }

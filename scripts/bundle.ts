@@ -1,6 +1,6 @@
 /**
- * Joins the gateway's modules and those of its packages into a few files: finding and linking six hundred takes longer
- * than everything else that happens until Glovebox is ready.
+ * Bundles the gateway's modules and those of its packages into a few files: finding and linking six hundred modules
+ * takes longer than the rest of the start.
  */
 
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -12,13 +12,13 @@ import type { Metafile, Plugin } from "esbuild";
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const SOURCE = join(ROOT, "src");
-/** Native code, and what is looked for by its file or may be missing. */
+/** Native code, and modules that are found by file path or may be missing. */
 const APART = ["isolated-vm", "typescript", "amaro", "workerd", "quickjs-emscripten-core", "@jitl/*"];
 /** Some packages are CommonJS and ask for builtins by `require`. */
 const BANNER =
   'import { createRequire as createRequireOf } from "node:module"; const require = createRequireOf(import.meta.url);';
 
-/** Replaces `main.js` of a compiled folder, and puts beside it what is only loaded when needed. */
+/** Replaces `main.js` of a compiled folder, and writes the chunks that are loaded on demand beside it. */
 export async function bundleGateway(outFolder: string): Promise<void> {
   const { metafile } = await build({
     absWorkingDir: ROOT,
@@ -42,7 +42,7 @@ export async function bundleGateway(outFolder: string): Promise<void> {
   writeFileSync(join(outFolder, "third-party-licenses.txt"), collectLicenses(metafile));
 }
 
-/** A module that looks for a file beside itself goes on to look where its own compiled file is. */
+/** A module that looks for a file beside itself still finds the folder of its own compiled file. */
 const keepPlaces: Plugin = {
   name: "keep-places",
   setup(plugin) {
@@ -55,7 +55,7 @@ const keepPlaces: Plugin = {
   },
 };
 
-/** The licences of the packages whose code went in, which ask to be passed on with it. */
+/** Collects the licenses of the bundled packages, which must be distributed with their code. */
 function collectLicenses({ inputs }: Metafile): string {
   const folders = Object.keys(inputs).flatMap(
     (path) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? [],

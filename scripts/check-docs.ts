@@ -1,6 +1,6 @@
 /**
- * Holds the documents to the code: paths, links, npm scripts, commands, flags and error codes that they name exist,
- * and their examples compile, parse or pass the checks of the configuration.
+ * Checks the documents against the code: the paths, links, npm scripts, commands, flags and error codes that they
+ * mention exist, and their examples compile, parse or pass the checks of the configuration.
  */
 
 import { spawnSync } from "node:child_process";
@@ -28,7 +28,7 @@ const GLOVEBOX_CALL = /(?:^|[|&;$] *|\bnpx (?:-\S+ )*)glovebox((?: +[^\s|&;<>#]+
 const PLACEHOLDER = /^[<[(…]|^[A-Z]+…?$/;
 const TEXT_LANGUAGES = new Set(["", "sh", "text", "console"]);
 
-/** A fenced block. `line` is that of its first line of text, from 1 up. */
+/** A fenced block. `line` is the number of its first line of text, starting at 1. */
 interface Block {
   readonly info: string;
   readonly text: string;
@@ -38,7 +38,7 @@ interface Block {
 interface Document {
   /** Relative to the folder that is checked. */
   readonly path: string;
-  /** Outside of fenced blocks; inside, lines are empty. */
+  /** The text outside of fenced blocks; lines inside are empty. */
   readonly prose: readonly string[];
   readonly lines: readonly string[];
   readonly blocks: readonly Block[];
@@ -52,17 +52,17 @@ interface Problem {
 
 type Report = (line: number, message: string) => void;
 
-/** The flags of each command, by its words: `run`, `secrets set`. */
+/** The flags of each command by its words: `run`, `secrets set`. */
 export type Commands = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** What the documents may name; always taken from this repository, whatever folder is checked. */
+/** The names that documents may use. They always come from this repository, even if another folder is checked. */
 interface Facts {
   readonly commands: Commands;
   readonly scripts: ReadonlySet<string>;
   readonly codes: RegExp;
 }
 
-/** Every mistake in the documents of `folder` as `path:line message`, in the order of the files. */
+/** Returns every mistake in the documents of `folder` as `path:line message`, in the order of the files. */
 export function checkDocs(folder: string): readonly string[] {
   const documents = globSync(DOCUMENTS, { cwd: folder })
     .toSorted()
@@ -106,7 +106,7 @@ function readFacts(): Facts {
   };
 }
 
-/** Read from the text of the command line's own files, so that nothing has to be started. */
+/** Reads the source files of the command line, so that no process must be started. */
 export function readCommands(): Commands {
   const folder = join(ROOT, "src/surfaces/cli");
   const text = [
@@ -151,7 +151,7 @@ function checkDocument(document: Document, folder: string, facts: Facts): readon
   }
   for (const [index, line] of document.lines.entries()) {
     for (const [code] of line.matchAll(facts.codes)) {
-      if (!Object.hasOwn(ERRORS, code)) report(index + 1, `there is no error code ${code}`);
+      if (!Object.hasOwn(ERRORS, code)) report(index + 1, `the error code ${code} does not exist`);
     }
   }
   for (const block of document.blocks) checkBlock(block, facts, report);
@@ -201,7 +201,7 @@ function readConstant(file: string, name: string): number | undefined {
   }, 1);
 }
 
-/** A decision is cited by its number, so each number stands for one decision. */
+/** Decisions are cited by number, so each number may be used once. */
 function checkDecisionNumbers(paths: readonly string[]): readonly Problem[] {
   const numbers = new Set<string>();
   return paths.flatMap((path) => {
@@ -222,7 +222,7 @@ function checkLinks(line: string, folder: string, report: Report): void {
 }
 
 function checkPath(span: string, report: Report): void {
-  if (REPOSITORY_PATH.test(span) && !existsSync(join(ROOT, span))) report(0, `there is no ${span}`);
+  if (REPOSITORY_PATH.test(span) && !existsSync(join(ROOT, span))) report(0, `${span} does not exist`);
 }
 
 function checkCommands(text: string, { commands, scripts }: Facts, report: Report): void {
@@ -239,7 +239,7 @@ function checkCall([first = "", ...rest]: readonly string[], commands: Commands,
   const [second = ""] = rest;
   const words = isFlag ? "" : commands.has(`${first} ${second}`) ? `${first} ${second}` : first;
   const flags = commands.get(words);
-  if (!flags) return report(0, `there is no command glovebox ${first}`);
+  if (!flags) return report(0, `the command glovebox ${first} does not exist`);
   for (const word of isFlag ? [first, ...rest] : rest) {
     const [flag = ""] = /^--[a-z-]+/.exec(word) ?? [];
     if (flag !== "" && !flags.has(flag)) report(0, `glovebox ${words} has no ${flag}`.replace("  ", " "));
@@ -269,12 +269,12 @@ function checkJson(text: string, info: string, report: Report): void {
   }
 }
 
-/** Examples refer to variables that their reader has; here each of them holds something. */
+/** Examples refer to variables of their reader; here each of them has a value. */
 function pretendEnvironment(text: string): Readonly<Record<string, string>> {
   return Object.fromEntries(Array.from(text.matchAll(/\$\{(\w+)\}/g), ([, name = ""]) => [name, "x"]));
 }
 
-/** A program for the sandbox, through the same analysis as the real ones. */
+/** A program for the sandbox, checked by the same analysis as real programs. */
 function checkProgram(text: string, report: Report): void {
   const options = { limits: DEFAULT_LIMITS, enabled: true, blockOnError: true, rules: {} };
   const analyzed = analyze(text, { namespaces: [] }, options);
@@ -292,7 +292,7 @@ const COMPILER_OPTIONS = {
   paths: { glovebox: [join(ROOT, "src/main.ts")] },
 };
 
-/** All `ts` blocks in one run of the compiler, each as a module of its own. Mistakes elsewhere are not its business. */
+/** Compiles all `ts` blocks in one run of the compiler, each as its own module. Ignores mistakes in other files. */
 function compileBlocks(documents: readonly Document[]): readonly Problem[] {
   const blocks = documents.flatMap(({ path, blocks: all }) =>
     all.filter(({ info }) => info === "ts").map((block) => ({ path, block })),

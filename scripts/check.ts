@@ -1,4 +1,7 @@
-/** `npm run check`: format, lint, types of the three projects, architecture, generated files and documents, in seconds. */
+/**
+ * `npm run check`: checks format, lint, types of the three projects, architecture, generated files and documents, in
+ * seconds.
+ */
 
 import { runSteps } from "./steps.ts";
 

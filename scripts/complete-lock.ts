@@ -1,7 +1,7 @@
 /**
- * Adds to package-lock.json the optional packages of other platforms that a registry mirror does not hold.
- * `npm install` leaves them out without a word, and `npm ci` then calls the lock incomplete. Run it after every change
- * of dependencies: `node scripts/complete-lock.ts`.
+ * Adds the optional packages of other platforms to package-lock.json if a registry mirror does not hold them. `npm
+ * install` omits them silently, and `npm ci` then reports an incomplete lock. Run it after every change of
+ * dependencies: `node scripts/complete-lock.ts`.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ const SYSTEMS = ["aix", "android", "darwin", "freebsd", "linux", "netbsd", "open
 const PROCESSORS = ["arm", "arm64", "ia32", "loong64", "mips64el", "ppc64", "riscv64", "s390x", "wasm32", "x64"];
 const EXACT = /^\d+\.\d+\.\d+/;
 
-/** Where npm would look for a package that `folder` depends on, innermost first. */
+/** The folders in which npm looks for a package that `folder` depends on, innermost first. */
 function listPlaces(folder: string, name: string): string[] {
   const nested = folder
     .split("/node_modules/")
@@ -33,7 +33,7 @@ function listPlaces(folder: string, name: string): string[] {
   return [...places.toReversed(), `node_modules/${name}`];
 }
 
-/** The platform is in the package's own name, as every publisher of prebuilt binaries writes it. */
+/** Publishers of prebuilt binaries write the platform into the package name. */
 function readPlatform(name: string): Pick<LockedPackage, "os" | "cpu"> {
   const words = name.split(/[^a-z0-9]+/);
   const os = SYSTEMS.filter((system) => words.includes(system));

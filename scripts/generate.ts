@@ -1,4 +1,4 @@
-/** Writes every generated file; with `--check` it only says which are out of date. */
+/** Writes every generated file; with `--check` it only lists those that are out of date. */
 
 import { readFileSync, writeFileSync } from "node:fs";
 

@@ -1,16 +1,16 @@
-/** Puts the table of rooms, made from `test/rooms.ts`, into ARCHITECTURE.md between its two marks. */
+/** Writes the table of rooms from `test/rooms.ts` into ARCHITECTURE.md, between its two marks. */
 
 import { GATES, ROOMS } from "../test/rooms.ts";
 
 const BEGIN = "<!-- rooms: generated from test/rooms.ts by `npm run generate` -->";
 const END = "<!-- /rooms -->";
 
-/** The document with today's table; everything outside the marks stays as it is. */
+/** Returns the document with the current table; everything outside the marks is unchanged. */
 export function withRoomTable(document: string): string {
   return fillSection(document, { begin: BEGIN, end: END }, createTable());
 }
 
-/** Replaces what is between two marks of ARCHITECTURE.md. */
+/** Replaces the text between two marks of ARCHITECTURE.md. */
 export function fillSection(
   document: string,
   { begin, end }: { readonly begin: string; readonly end: string },

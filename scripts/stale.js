@@ -1,4 +1,7 @@
-/** Says whether a clone's build is older than its sources; in JavaScript, so that a start from a clone compiles nothing. */
+/**
+ * Returns whether a clone's build is older than its sources. It is JavaScript, so that a start from a clone compiles
+ * nothing.
+ */
 
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -7,10 +10,10 @@ import { fileURLToPath } from "node:url";
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const SOURCES = ["src", "web", "guest", "tsconfig.json", "tsconfig.build.json", "package.json"];
 
-/** Written last: a build without it was never finished. */
+/** Written last: a build without it is not complete. */
 export const STAMP = join(ROOT, "dist", ".built");
 
-/** True when there is no build, or a source is newer than it. */
+/** True if the build is missing, or if a source is newer than the build. */
 export function isStale() {
   if (!existsSync(STAMP)) return true;
   const builtAt = statSync(STAMP).mtimeMs;

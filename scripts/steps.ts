@@ -1,15 +1,15 @@
-/** Runs named steps one after the other and prints a line for each; the output of a step is shown when it fails. */
+/** Runs named steps in sequence and prints a line for each; shows the output of a step that fails. */
 
 import { spawn } from "node:child_process";
 
 export interface Step {
   readonly name: string;
   readonly command: readonly [string, ...string[]];
-  /** Shows the output while it comes, for steps that take long. */
+  /** Shows the output immediately, for steps that take long. */
   readonly live?: boolean;
 }
 
-/** Runs every step, also after a failure, so that one look shows all that is wrong. */
+/** Runs every step, also after a failure, so that one run shows all problems. */
 export async function runSteps(steps: readonly Step[]): Promise<boolean> {
   let good = true;
   for (const step of steps) {

@@ -1,4 +1,4 @@
-/** `npm test`: builds, checks, and runs every test; with arguments, only the test files that they name. */
+/** `npm test`: builds, checks, and runs every test; with arguments, it runs only the test files that they name. */
 
 import { runSteps } from "./steps.ts";
 import type { Step } from "./steps.ts";
@@ -9,8 +9,8 @@ const files = chosen.length > 0 ? chosen : ["{src,guest,web,test}/**/*.test.ts"]
 
 const build: Step = { name: "build", command: [node, "scripts/build.ts"] };
 const check: Step = { name: "check", command: [node, "scripts/check.ts"] };
-// Two files at once: every file starts processes of its own, and the machines that run this have two cores.
-// No file takes minutes; one that does has left something open.
+// Two files at once: every file starts its own processes, and the machines that run this have two cores.
+// A file that takes minutes has left something open.
 const flags = ["--test", "--test-concurrency=2", "--test-timeout=300000"];
 const tests: Step = { name: "tests", command: [node, ...flags, ...files], live: true };
 

@@ -1,4 +1,7 @@
-/** Executor: QuickJS in the product's own process, no confinement. Its tools need a database that people fill by hand. */
+/**
+ * Executor: QuickJS in the product's own process, without confinement. Its tools need a database that must be filled by
+ * hand.
+ */
 
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";

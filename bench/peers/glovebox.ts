@@ -16,7 +16,7 @@ const input = { type: "object", properties: { message: { type: "string" } }, req
 const echo = { description: "Says it again", input, effect: "read", run: ({ message }) => ({ message }) };
 export const bench = defineAdapter({ name: "bench", tools: { echo } });`;
 
-/** Its tools stand where those of the other products stand: in the process that answers. */
+/** Tools in the process that answers, as in the other products. */
 export function openGloveboxWithAdapter(folder: string): Promise<Peer> {
   const cwd = join(folder, "glovebox-adapter");
   mkdirSync(cwd);
@@ -25,7 +25,7 @@ export function openGloveboxWithAdapter(folder: string): Promise<Peer> {
   return open({ cwd, name, call: 'bench.echo({ message: "x" })', upstreams: { adapters: ["./echo.mjs"] } });
 }
 
-/** Its tools stand in a real MCP server, one process further. */
+/** Tools in a real MCP server, one process further away. */
 export function openGloveboxWithServer(folder: string): Promise<Peer> {
   const cwd = join(folder, "glovebox-server");
   mkdirSync(cwd);

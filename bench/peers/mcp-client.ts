@@ -1,4 +1,4 @@
-/** As little of an MCP client over stdio as a fair measure needs: it asks, and waits for the answer of that number. */
+/** A minimal MCP client over stdio: it sends a request and waits for the response with that number. */
 
 import type { ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
@@ -6,11 +6,11 @@ import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 
 export interface McpClient extends AsyncDisposable {
-  /** What the tool answered in structured form. */
+  /** Returns the structured content of the tool's response. */
   call(name: string, args: object): Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** Owns the server, which ends with it. */
+/** Owns the server process and ends it when closed. */
 export async function openMcpClient(server: ChildProcessByStdio<Writable, Readable, null>): Promise<McpClient> {
   const waiting = new Map<number, (message: Answer) => void>();
   let asked = 0;

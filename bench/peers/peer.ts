@@ -1,24 +1,24 @@
-/** A product that runs programs, reduced to what all of them can. */
+/** A product that runs programs, reduced to what all of them support. */
 
-/** A program that calls nothing, one that makes ten calls one after the other, one that makes a hundred at once. */
+/** A program without calls, one with ten sequential calls, and one with a hundred parallel calls. */
 export type Task = "nothing" | "ten" | "hundred";
 
 export interface Peer extends AsyncDisposable {
   readonly name: string;
-  /** Those that were set up for it; a product may need an account or a database of its own for calls. */
+  /** Tasks that are set up for the product; a product may need an account or a database for calls. */
   readonly tasks: readonly Task[];
-  /** Runs a program and checks its answer. */
+  /** Runs a program and checks its result. */
   run(task: Task): Promise<void>;
 }
 
-/** A product that answers wrongly has no time worth printing. */
+/** Throws for a wrong result, because its time would mean nothing. */
 export function expectAnswer(task: Task, answer: unknown): void {
-  if (answer !== ANSWERS[task]) throw new Error(`${task} comes to ${JSON.stringify(answer)}`);
+  if (answer !== ANSWERS[task]) throw new Error(`${task} returned ${JSON.stringify(answer)}`);
 }
 
 const ANSWERS: Readonly<Record<Task, number>> = { nothing: 2, ten: 10, hundred: 100 };
 
-/** The bodies of the programs; `call` is how the product spells one call of `echo`. */
+/** The bodies of the programs; `call` is the product's syntax for one call of `echo`. */
 export function createPrograms(call: string): Readonly<Record<Task, string>> {
   return {
     nothing: "return 1 + 1",

@@ -1,7 +1,7 @@
 /**
- * `npm run bench:peers`: the same programs through Glovebox and through other products for code mode, in turns within one
- * run. It installs them into a temporary folder, so it needs a package registry; nothing else here does. What is compared
- * is each product's own way in: a program as text, its result as a value.
+ * `npm run bench:peers`: runs the same programs through Glovebox and other code mode products, alternating within one
+ * run. It installs the products into a temporary folder, so it needs a package registry. Each product is measured
+ * through its own interface: a program as source text, its result as a value.
  */
 
 import { spawnSync } from "node:child_process";
@@ -25,7 +25,7 @@ const PACKAGES = [
   "executor@1.5.9",
   "workerd@1.20261104.1",
 ];
-/** So often each product has its turn: what the machine does meanwhile then falls on all of them. */
+/** Rounds per product. They alternate, so that other load on the machine affects all products. */
 const ROUNDS = 5;
 const WARM = 20;
 const PACED: Readonly<Record<Task, number>> = { nothing: 40, ten: 20, hundred: 8 };
@@ -58,7 +58,7 @@ function install(into: string): void {
   writeFileSync(join(into, "package.json"), '{ "private": true, "type": "module" }');
   const args = ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--silent", ...PACKAGES];
   const { status } = spawnSync("npm", args, { cwd: into, stdio: "inherit" });
-  if (status !== 0) throw new Error("The other products cannot be installed: is a package registry reachable?");
+  if (status !== 0) throw new Error("Cannot install the other products. Check that a package registry is reachable.");
 }
 
 async function compare(peers: readonly Peer[]): Promise<void> {

@@ -56,7 +56,7 @@ export async function openUtcp(folder: string): Promise<Peer> {
 const { log } = console;
 let running = 0;
 
-/** It says a line or two for every call. */
+/** Suppresses the lines that it prints for every call. */
 async function unheard<Result>(work: () => Promise<Result>): Promise<Result> {
   running += 1;
   console.log = () => undefined;

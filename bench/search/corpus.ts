@@ -9,7 +9,7 @@ import { parseListing } from "../../src/catalog/parse-listing.ts";
 import { parseConnectorId } from "../../src/domain/index.ts";
 import type { CatalogSnapshot, JsonObject } from "../../src/domain/index.ts";
 
-/** One question and the tools that answer it, as `server/name`. */
+/** One query and the tools that answer it, as `server/name`. */
 export interface Judged {
   readonly query: string;
   readonly right: ReadonlySet<string>;
@@ -63,7 +63,7 @@ export function toSnapshot(servers: ReadonlyMap<string, readonly JsonObject[]>):
   return createSnapshot(contributions, 0);
 }
 
-/** At least `count` tools: the same ones again under servers of other names, with words of their own. */
+/** At least `count` tools: the same tools again under other server names, with some words changed. */
 export function multiply(count: number): ReadonlyMap<string, readonly JsonObject[]> {
   const [servers, grown] = [readServers(), new Map<string, readonly JsonObject[]>()];
   let total = 0;

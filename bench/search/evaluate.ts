@@ -1,16 +1,16 @@
-/** How good a ranking is: the share of right tools among the first, and how far up they are. */
+/** Measures a ranking: the share of right tools among the first results, and their position. */
 
 import type { Judged } from "./corpus.ts";
 
-/** `server/name` of the tools found, best first; at least five where there are as many. */
+/** `server/name` of the tools found, best first; at least five if there are that many. */
 export type Rank = (query: string) => readonly string[];
 
 export interface Quality {
   readonly count: number;
-  /** The share of queries with a right tool at the top, and among the first five. */
+  /** The share of queries with a right tool in first place, and among the first five. */
   readonly recall1: number;
   readonly recall5: number;
-  /** The mean of one over the place of the first right tool. */
+  /** The mean reciprocal rank of the first right tool. */
   readonly reciprocal: number;
   readonly gain5: number;
 }
@@ -29,7 +29,7 @@ export function evaluate(queries: readonly Judged[], rank: Rank): Quality {
 }
 
 interface Score {
-  /** Of the first right tool, from 1; infinite when it was not found. */
+  /** The position of the first right tool, starting at 1; infinite if it was not found. */
   readonly place: number;
   readonly gain: number;
 }
@@ -43,7 +43,7 @@ function judge(found: readonly string[], right: ReadonlySet<string>): Score {
 
 const discount = (index: number): number => 1 / Math.log2(index + 2);
 
-/** Even ones may be looked at while the ranking is improved; odd ones only tell whether that helped in general. */
+/** Even queries may be used to tune the ranking; odd ones only show whether the tuning generalizes. */
 export function divide(queries: readonly Judged[]): {
   readonly tune: readonly Judged[];
   readonly held: readonly Judged[];

@@ -1,4 +1,4 @@
-/** The yardstick: plain BM25 over all text of a tool, lower-case words, no stems, no synonyms, no fields. */
+/** The baseline: plain BM25 over all text of a tool, with lower-case words and without stems, synonyms or fields. */
 
 import type { CatalogSnapshot, Tool } from "../../src/domain/index.ts";
 import type { Rank } from "./evaluate.ts";

@@ -1,4 +1,4 @@
-/** The catalog in figures: how good search is, how fast it answers, and what a snapshot of thousands of tools costs. */
+/** Measures the catalog: search quality, search latency, and the cost of a snapshot of thousands of tools. */
 
 import { openCatalog } from "../../src/catalog/index.ts";
 import type { Search } from "../../src/catalog/index.ts";
@@ -43,7 +43,7 @@ function reportQuality(name: string, queries: readonly Judged[], rank: Rank, tar
   print(name, [recall1, recall5, reciprocal, gain5].map((one) => one.toFixed(2)).join(" "), target);
 }
 
-/** The middle of three runs for each query: another process in between is not the search's time. */
+/** The median of three runs per query, so that other processes are not counted. */
 function reportTimes(snapshot: CatalogSnapshot, queries: readonly Judged[]): void {
   const search = createSearch({ ...snapshot });
   const built = timeOf(() => search({ query: "first" }));
@@ -58,7 +58,7 @@ function reportTimes(snapshot: CatalogSnapshot, queries: readonly Judged[]): voi
   print(`query over ${size} tools: p50 / p95`, `${ms(at(0.5))} / ${ms(at(0.95))}`, "aim at 5,000: p95 10 ms");
 }
 
-/** From the lists of all servers to declarations, with every definition pinned on the way. */
+/** From the lists of all servers to declarations, with every definition pinned. */
 async function reportSnapshot(count: number): Promise<void> {
   await using store = await openStore({ path: ":memory:", now: Date.now });
   const connectors = [...multiply(count)].flatMap(([name, tools]) => toConnector(name, tools));

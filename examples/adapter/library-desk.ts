@@ -1,4 +1,4 @@
-/** An adapter: a small lending desk, written by hand. Its functions run in the gateway, not in the sandbox. */
+/** An adapter for a small lending desk, written by hand. Its functions run in the gateway, not in the sandbox. */
 
 import { defineAdapter } from "glovebox";
 import { z } from "zod";
@@ -13,7 +13,7 @@ export const desk = defineAdapter({
   name: "desk",
   tools: {
     listBooks: {
-      description: "Lists the books of the desk. With free, only those that nobody has.",
+      description: "Lists the books of the desk. With free, only those that are not lent.",
       input: z.object({ free: z.boolean().default(false) }),
       output: z.array(z.object({ id: z.string(), title: z.string(), lentTo: z.string().nullable() })),
       effect: "read",
@@ -26,7 +26,7 @@ export const desk = defineAdapter({
       effect: "write",
       run: ({ id, person }) => {
         const book = books.get(id);
-        if (!book) throw new Error(`There is no book ${id}`);
+        if (!book) throw new Error(`Book ${id} does not exist`);
         if (book.lentTo !== null) throw new Error(`${book.lentTo} has it`);
         book.lentTo = person;
         return { id, ...book };

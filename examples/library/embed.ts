@@ -1,4 +1,4 @@
-/** Glovebox inside another program: opens it with one upstream, runs a program and prints what came of it. */
+/** Glovebox as a library: opens it with one upstream, runs a program and prints its result. */
 
 import { createGlovebox, defineConfig } from "glovebox";
 

@@ -1,4 +1,4 @@
-/** The admin page in a real browser: what it shows, what it refuses to become, and how one gets in. */
+/** The admin page in a real browser: what it shows, what it blocks, and how a user logs in. */
 
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
@@ -47,7 +47,7 @@ after(async () => {
 interface Visit {
   readonly page: Page;
   readonly listener: Listener;
-  /** Everything the console complained about, violations of the content security policy among it. */
+  /** Everything that the console reported, including violations of the content security policy. */
   readonly complaints: string[];
 }
 
@@ -71,7 +71,7 @@ async function visit(t: TestContext, fragment: string, colorScheme: "light" | "d
 
 const section = (page: Page, name: string): Promise<string> => page.getByRole("region", { name }).innerText();
 
-test("the page shows version, isolation, servers, tools and executions", options, async (t) => {
+test("the admin page shows version, isolation, servers, tools and executions", options, async (t) => {
   const { page, complaints } = await visit(t, `#token=${TOKEN}`);
   await page.getByText("github.createIssue").waitFor();
   await page.getByText("LIMIT_TIME").waitFor();
@@ -90,38 +90,46 @@ test("the page shows version, isolation, servers, tools and executions", options
   assert.deepEqual(complaints, []);
 });
 
-test("typing searches, and a refresh disturbs neither the box nor what was opened", options, async (t) => {
-  const { page, complaints } = await visit(t, `#token=${TOKEN}`);
-  await page.getByText("github.createIssue").waitFor();
-  await page.getByLabel("Search tools").fill("list");
-  await page.getByText("github.createIssue").waitFor({ state: "detached" });
-  assert.match(await section(page, "Tools"), /github\.listIssues\s+read\s+Lists issues/);
-  await page.getByText("Last lines of its error output").click();
-  await page.getByLabel("Search tools").focus();
-  for (const _ of [1, 2]) await page.waitForResponse((response) => response.url().endsWith("/api/status"));
-  assert.equal(await page.getByText("line one").isVisible(), true);
-  assert.equal(await page.getByLabel("Search tools").inputValue(), "list");
-  assert.equal(await page.evaluate("document.activeElement.id"), "query");
+test(
+  "typing in the admin page searches, and a refresh changes neither the search box nor opened entries",
+  options,
+  async (t) => {
+    const { page, complaints } = await visit(t, `#token=${TOKEN}`);
+    await page.getByText("github.createIssue").waitFor();
+    await page.getByLabel("Search tools").fill("list");
+    await page.getByText("github.createIssue").waitFor({ state: "detached" });
+    assert.match(await section(page, "Tools"), /github\.listIssues\s+read\s+Lists issues/);
+    await page.getByText("Last lines of its error output").click();
+    await page.getByLabel("Search tools").focus();
+    for (const _ of [1, 2]) await page.waitForResponse((response) => response.url().endsWith("/api/status"));
+    assert.equal(await page.getByText("line one").isVisible(), true);
+    assert.equal(await page.getByLabel("Search tools").inputValue(), "list");
+    assert.equal(await page.evaluate("document.activeElement.id"), "query");
 
-  await page.getByLabel("Search tools").fill("no such thing");
-  await page.getByText("No tool matches.").waitFor();
-  assert.deepEqual(complaints, []);
-});
+    await page.getByLabel("Search tools").fill("no such thing");
+    await page.getByText("No tool matches.").waitFor();
+    assert.deepEqual(complaints, []);
+  },
+);
 
-test("markup in what a server says stays text", options, async (t) => {
+test("markup in the text of a server is shown as text on the admin page", options, async (t) => {
   const { page, complaints } = await visit(t, `#token=${TOKEN}`);
   await page.getByText("Creates an issue <img src=x onerror=alert(1)>", { exact: true }).waitFor();
   assert.equal(await page.locator("img").count(), 0);
   assert.deepEqual(complaints, []);
 });
 
-test("the policy stops markup and code even if the page slipped", options, async (t) => {
-  const { page } = await visit(t, `#token=${TOKEN}`);
-  const attempt = "try { document.body.innerHTML = '<b>x</b>'; 'done' } catch (error) { error.name }";
-  assert.equal(await page.evaluate(attempt), "TypeError");
-});
+test(
+  "the content security policy blocks markup and code that would slip through the admin page",
+  options,
+  async (t) => {
+    const { page } = await visit(t, `#token=${TOKEN}`);
+    const attempt = "try { document.body.innerHTML = '<b>x</b>'; 'done' } catch (error) { error.name }";
+    assert.equal(await page.evaluate(attempt), "TypeError");
+  },
+);
 
-test("the token leaves the address bar and survives a reload", options, async (t) => {
+test("the admin page removes the token from the address bar and keeps it over a reload", options, async (t) => {
   const { page, listener, complaints } = await visit(t, `#token=${TOKEN}`);
   await page.getByText("github.createIssue").waitFor();
   assert.equal(page.url(), `${listener.url}/`);
@@ -130,20 +138,20 @@ test("the token leaves the address bar and survives a reload", options, async (t
   assert.deepEqual(complaints, []);
 });
 
-test("without a token the page says how to get in, and asks for nothing", options, async (t) => {
+test("the admin page without a token explains how to log in and sends no request", options, async (t) => {
   const { page, complaints } = await visit(t, "");
   await page.getByText("This page needs its token").waitFor();
   assert.match(await page.getByRole("main").innerText(), /glovebox serve prints/);
   assert.deepEqual(complaints, []);
 });
 
-test("with the token of another start the page says so", options, async (t) => {
+test("the admin page reports a token of an earlier start", options, async (t) => {
   const { page } = await visit(t, "#token=old");
   await page.getByText("The token is not the one of this start.").waitFor();
   assert.equal(await page.evaluate("sessionStorage.length"), 0);
 });
 
-test("a dark system gets a dark page that fits a phone", options, async (t) => {
+test("the admin page is dark on a dark system and fits a phone", options, async (t) => {
   const { page } = await visit(t, `#token=${TOKEN}`, "dark");
   await page.setViewportSize({ width: 380, height: 800 });
   await page.getByText("LIMIT_TIME").waitFor();

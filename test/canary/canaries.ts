@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 const random = (bytes: number): string => randomBytes(bytes).toString("hex");
 const key = randomBytes(16).toString("base64");
 
-/** By where they are planted. Each looks like a secret of its kind does. */
+/** By the place where they are planted. Each looks like a real secret of its kind. */
 export const CANARIES = {
   vaultPlain: `canary1${random(12)}`,
   vaultOdd: `c2/+"q<&'>é=~ ${random(8)}`,
@@ -31,7 +31,7 @@ export const CANARIES = {
 
 export type CanaryName = keyof typeof CANARIES;
 
-/** The bytes that base64 has of `text` whatever stands before and after it. */
+/** The part of the base64 form of `text` that does not depend on the bytes before and after it. */
 function coreOf(text: string, before: number, encoding: "base64" | "base64url"): string {
   const whole = Buffer.concat([Buffer.alloc(before), Buffer.from(text)]);
   const start = [0, 2, 3][before] ?? 0;
@@ -48,14 +48,14 @@ function encodingsOf(text: string): readonly string[] {
   return [text, hex, hex.toUpperCase(), encodeURIComponent(text), ...cores, ...escaped];
 }
 
-/** A canary of several lines gives itself away by one of them. */
+/** One line of a canary with several lines is enough to find it. */
 function needlesOf(secret: string): readonly Buffer[] {
   const lines = secret.split("\n").filter((line) => line.length > 20);
   const texts = new Set([secret, ...lines].flatMap(encodingsOf));
   return [...texts].map((text) => Buffer.from(text));
 }
 
-/** Names of the secrets that stand somewhere in these bytes, in any encoding. */
+/** Returns the names of the secrets that occur in these bytes, in any encoding. */
 export function findCanaries(bytes: Buffer | string, secrets: Readonly<Record<string, string>>): readonly string[] {
   const hay = typeof bytes === "string" ? Buffer.from(bytes) : bytes;
   return Object.entries(secrets).flatMap(([name, secret]) =>

@@ -1,7 +1,7 @@
 /**
- * Twenty planted secrets, upstreams and programs that give them away wherever they can, and a search through everything
- * that leaves: answers, texts, pages, logs, records, files, environments. Marks beside the secrets prove that each place
- * was reached, and receipts that the upstreams really had them.
+ * Twenty planted secrets, upstreams and programs that leak them in every way, and a search through everything that
+ * leaves: responses, pages, logs, records, files, environments. Marks beside the secrets prove that each place was
+ * reached, and receipts prove that the upstreams received the secrets.
  */
 
 import assert from "node:assert/strict";
@@ -13,11 +13,11 @@ import { collectOutput } from "./collect-output.ts";
 import type { CollectedOutput } from "./collect-output.ts";
 import { CRASHING_SERVER, ALLOWED_CANARIES } from "./leaking-upstreams.ts";
 
-/** Much is started; on a busy machine that takes its time. */
+/** Starting everything takes long on a busy machine. */
 const PATIENCE = { timeout: 300_000 };
 let output: CollectedOutput;
 
-/** No canary anywhere, and every mark somewhere. */
+/** Asserts that no canary occurs, and that every mark does. */
 function assertClean(
   text: Buffer | string,
   marks: readonly string[],
@@ -28,7 +28,7 @@ function assertClean(
   assert.deepEqual(missing, [], "the place was not reached");
 }
 
-test("the search finds each canary in each encoding, also inside a longer text", () => {
+test("the search finds each canary in each encoding, also inside a longer string", () => {
   const wrap = (text: string): string => `{"before":"${text}"}`;
   for (const [name, secret] of Object.entries(CANARIES)) {
     const longer = ["", "x", "xy"].map((before) => Buffer.from(`${before}${secret} and more`));
@@ -44,13 +44,13 @@ test("the search finds each canary in each encoding, also inside a longer text",
   assert.equal(Object.keys(CANARIES).length, 20);
 });
 
-describe("no canary leaves", PATIENCE, () => {
+describe("canaries", PATIENCE, () => {
   before(async () => {
     output = await collectOutput();
   }, PATIENCE);
   after(() => output[Symbol.asyncDispose]());
 
-  it("though every upstream received what was planted for it", () => {
+  it("every upstream received the canaries that were planted for it", () => {
     const got = output.receipts();
     const planted = { ...CANARIES, encryptionKey: "" };
     const missing = Object.entries(planted).filter(([, secret]) => !got.includes(JSON.stringify(secret).slice(1, -1)));
@@ -58,7 +58,7 @@ describe("no canary leaves", PATIENCE, () => {
   });
 
   for (const { era } of ERAS) {
-    it(`in answers to a client of ${era}`, () => {
+    it(`no canary is in the responses to a client of ${era}`, () => {
       const marks = [
         "value",
         "threw",
@@ -80,19 +80,19 @@ describe("no canary leaves", PATIENCE, () => {
     });
   }
 
-  it("on the admin page, in its API, in the health and to nobody's eyes the token", () => {
+  it("neither a canary nor the token is on the admin page, in its API or in the health response", () => {
     assertClean(output.pages(), ["MARK-stderr", "crasher", "MARK-description", '"status":"ok"', "<html"], {
       ...CANARIES,
       token: output.token,
     });
   });
 
-  it("in what the gateway prints, incidents included", () => {
+  it("no canary is in the output of the gateway, including incidents", () => {
     assertClean(output.printed(), ["incident in_", "MARK-incident"]);
     assert.deepEqual(findCanaries(output.printed("stderr"), { token: output.token }), []);
   });
 
-  it("in what commands print", () => {
+  it("no canary is in the output of commands", () => {
     const marks = [
       "MARK-value",
       "MARK-log",
@@ -105,12 +105,12 @@ describe("no canary leaves", PATIENCE, () => {
     assertClean(output.commands(), [...marks, "resourceLogs"]);
   });
 
-  it("into files: the store with its log, the ledger, temporary files, caches", () => {
+  it("no canary is in files: the store with its log, the ledger, temporary files, caches", () => {
     const marks = ["MARK-value", "MARK-large", "MARK-frame", "MARK-description", "execution.closed"];
     assertClean(output.files(), marks, { ...CANARIES, token: output.token });
   });
 
-  it("into the environment or the options of a process that it was not meant for", () => {
+  it("no canary is in the environment or options of a process that it was not meant for", () => {
     const seen = output.processes();
     const wrong = seen.map(({ name, text }) => [name, findCanaries(text, CANARIES)] as const);
     const strangers = wrong.filter(([name]) => ALLOWED_CANARIES[name] === undefined);

@@ -1,4 +1,4 @@
-/** Plays everything once against a real gateway and keeps what came out, place by place. */
+/** Runs everything once against a real gateway and collects the output by place. */
 
 import { mkdtempSync, mkdirSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,9 +18,9 @@ import { runGlovebox, startGlovebox, untilEnded } from "../fixtures/product.ts";
 import { PROGRAMS } from "./leaking-programs.ts";
 import { VARIABLES, VAULT, openEchoServer, writeConfiguration } from "./leaking-upstreams.ts";
 
-/** What came out, and where. */
+/** The collected output by place. */
 export interface CollectedOutput extends AsyncDisposable {
-  /** Of the admin page, which only the start line may show. */
+  /** The token of the admin page, which only the start line may show. */
   readonly token: string;
   readonly receipts: () => string;
   readonly answers: (era: string) => string;
@@ -31,13 +31,13 @@ export interface CollectedOutput extends AsyncDisposable {
   readonly processes: () => readonly ProcessView[];
 }
 
-/** One process below the gateway. */
+/** One descendant process of the gateway. */
 export interface ProcessView {
   readonly name: string;
   readonly text: string;
 }
 
-/** Everything is over when it resolves; only the texts are left. */
+/** Every process has ended when it resolves; only the collected output remains. */
 export async function collectOutput(): Promise<CollectedOutput> {
   const home = mkdtempSync(join(tmpdir(), "glovebox-canary-"));
   const [folder, receipts] = ["gateway", "receipts"].map((name) => join(home, name)) as [string, string];
@@ -91,7 +91,7 @@ const COMMANDS: readonly (readonly [args: readonly string[], input?: string | un
   [["audit", "export", "--format", "otlp"]],
 ];
 
-/** As `glovebox secrets set` does, without a process for each. */
+/** Like `glovebox secrets set`, but without a process for each secret. */
 async function fillVault(settings: Settings): Promise<void> {
   process.env["GLOVEBOX_ENCRYPTION_KEY"] = VARIABLES.GLOVEBOX_ENCRYPTION_KEY;
   await using records = await openRecords(settings);
@@ -110,7 +110,7 @@ async function serve(folder: string, environment: Record<string, string>) {
       printed.stdout += chunk.toString();
       if (printed.stdout.includes("\n")) found(printed.stdout);
     });
-    child.once("close", () => reject(new Error(`It ended: ${printed.stderr}`)));
+    child.once("close", () => reject(new Error(`The gateway ended: ${printed.stderr}`)));
   });
   const { url, mcp, admin } = JSON.parse(line) as Readonly<Record<"url" | "mcp" | "admin", string>>;
   return {
@@ -127,7 +127,7 @@ async function serve(folder: string, environment: Record<string, string>) {
   };
 }
 
-/** A client that asks for everything and writes down whatever it hears. */
+/** A client that requests everything and records every response. */
 async function callEverything(mcp: string, { mode }: Era): Promise<string> {
   const client = new Client({ name: "canary", version: "1.0.0" }, { versionNegotiation: { mode } });
   await client.connect(new StreamableHTTPClientTransport(new URL(mcp)));
@@ -162,7 +162,7 @@ async function callEverything(mcp: string, { mode }: Era): Promise<string> {
   return heard.join("\n");
 }
 
-/** Texts of blocks as a model reads them, without the escapes of JSON. */
+/** The text of content blocks as a model reads it, without JSON escapes. */
 function textsIn(said: unknown): readonly string[] {
   const { content = [] } = (typeof said === "object" ? said : {}) as { readonly content?: readonly unknown[] };
   return content.flatMap((block) => {
@@ -180,18 +180,18 @@ async function readAdminPages(url: string, token: string): Promise<string> {
   return (await Promise.all(addresses.map(read))).join("\n");
 }
 
-/** Name of the parrot, or the whole command of anything else. */
+/** Named by the id of a leaking server, or by the whole command of any other process. */
 function readProcess(pid: number): ProcessView {
   const command = commandOf(pid);
   const name = /leaking-server\.mjs (\w+)/.exec(command)?.[1] ?? command.slice(0, 200);
   try {
     return { name, text: `${readFileSync(`/proc/${pid}/environ`, "utf8")}\n${command}` };
   } catch {
-    return { name, text: command }; // it has ended, or the system keeps it from us
+    return { name, text: command }; // it has ended, or the system does not let us read it
   }
 }
 
-/** All files below, one after the other, but for the configuration itself. */
+/** Concatenates all files below, except the configuration itself. */
 function readTree(folder: string): Buffer {
   const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
   const files = entries.filter((entry) => entry.isFile() && entry.name !== "glovebox.config.json");

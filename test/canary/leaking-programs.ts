@@ -1,11 +1,11 @@
-/** Programs that say what they know: their own text, what upstreams told them, and what they make of it. */
+/** Programs that leak what they have: their own source, responses of upstreams, and values derived from them. */
 
 import { CANARIES } from "./canaries.ts";
 
 const known = JSON.stringify(CANARIES.vaultPlain);
 const odd = JSON.stringify(CANARIES.vaultOdd);
 
-/** Each with the mark that its answer has. */
+/** Each with the mark of its response. */
 export const PROGRAMS: Readonly<Record<string, string>> = {
   "MARK-value": `
     const known = ${known};

@@ -1,4 +1,4 @@
-/** The upstreams that give everything away, and the configuration that plants the canaries in them. */
+/** The upstreams that leak everything, and the configuration that plants the canaries in them. */
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -13,7 +13,7 @@ import type { Message } from "./fixtures/leak-secrets.ts";
 const PARROT = resolve("test/canary/fixtures/leaking-server.mjs");
 const DATABASE = `postgres://ada:${CANARIES.passwordInUrl}@db.example.com/x`;
 
-/** What `glovebox secrets set` is told. */
+/** The values that are passed to `glovebox secrets set`. */
 export const VAULT = {
   PLAIN: CANARIES.vaultPlain,
   ODD: CANARIES.vaultOdd,
@@ -27,7 +27,7 @@ export const VAULT = {
   CRASHED: CANARIES.crashed,
 } as const;
 
-/** What stands in the environment of the gateway. */
+/** The environment of the gateway. */
 export const VARIABLES = {
   GLOVEBOX_ENCRYPTION_KEY: CANARIES.encryptionKey,
   TOKEN_6: CANARIES.variableToken,
@@ -39,7 +39,7 @@ export const VARIABLES = {
   OPTION_18: CANARIES.option,
 } as const;
 
-/** Which child may have which canaries in its environment or options; nobody else may have any. */
+/** The canaries that each child may have in its environment or options; other processes may have none. */
 export const ALLOWED_CANARIES: Readonly<Record<string, readonly string[]>> = {
   parrot: [
     "vaultPlain",
@@ -55,17 +55,17 @@ export const ALLOWED_CANARIES: Readonly<Record<string, readonly string[]>> = {
   crasher: ["crashed"],
 };
 
-/** Dies as soon as it has started, again and again: whether it is seen alive is chance. */
+/** It crashes right after each start, so a test may or may not see it alive. */
 export const CRASHING_SERVER = "crasher";
 
-/** Servers of this process that answer with what they were sent. */
+/** Servers in this process that echo what they receive. */
 export interface EchoServer extends AsyncDisposable {
   readonly origin: string;
-  /** Every address and header that arrived, as text. */
+  /** Every received URL and header as a string. */
   readonly received: string[];
 }
 
-/** `/mcp` speaks MCP, everything else is the API of the document. */
+/** `/mcp` speaks MCP; everything else is the API of the document. */
 export async function openEchoServer(): Promise<EchoServer> {
   const received: string[] = [];
   const server = createServer((request, response) => {
@@ -109,7 +109,7 @@ const operation = (operationId: string): object => ({
   get: { operationId, summary: "MARK-operation", responses: { 200: { description: "What was said" } } },
 });
 
-/** Writes the configuration, the document and the folders into `folder`; receipts come to lie beside it. */
+/** Writes the configuration, the document and the folders into `folder`; receipts are written beside it. */
 export function writeConfiguration(folder: string, receipts: string, origin: string): void {
   for (const name of ["tmp", "cache"]) mkdirSync(join(folder, name));
   const server = (name: string, env: object, ...args: readonly string[]): object => ({

@@ -1,7 +1,7 @@
 /**
- * Secrets that programs use without reading them: programs that want the value, a host that gives back whatever it is
- * sent, and a search through everything that a program or anybody else could see of it. The host's own notes prove that
- * it really had the value each time.
+ * Secrets that programs use without reading them: programs that try to get the value, a host that echoes what it
+ * receives, and a search through everything that a program or another reader could see. The host's own records prove
+ * that it received the value each time.
  */
 
 import assert from "node:assert/strict";
@@ -23,7 +23,7 @@ const PATIENCE = { timeout: 300_000 };
 const random = (): string => randomBytes(10).toString("hex");
 const VALUES = { KEY: `Canary21${random()}`, ODD: `c22/+"q<&'>=~ ${random()}` } as const;
 const reversed = (text: string): string => Array.from(text).toReversed().join("");
-/** Other spellings that a program could turn back. */
+/** Other spellings that a program could reverse. */
 const NEEDLES: Readonly<Record<string, string>> = Object.fromEntries(
   Object.entries(VALUES).flatMap(([name, value]) => [
     [name, value],
@@ -33,7 +33,7 @@ const NEEDLES: Readonly<Record<string, string>> = Object.fromEntries(
   ]),
 );
 
-/** A gateway that has lent nothing yet knows what another one has. */
+/** A gateway that has not lent anything yet must mask what another one lent. */
 const LATER = "ask for what it kept";
 
 let gateway: SecretGateway;
@@ -79,7 +79,7 @@ describe("a secret that programs use", PATIENCE, () => {
   }, PATIENCE);
   after(() => gateway[Symbol.asyncDispose]());
 
-  it("reaches the host that it is granted for, in header and body, for every program that sends it there", () => {
+  it("a granted secret reaches its host in header and body for every program that sends it there", () => {
     for (const path of Object.keys(ENCODERS)) {
       const here = gateway.boundHost.requests.filter((request) => request.path === `/${path}`);
       for (const value of Object.values(VALUES)) {
@@ -97,7 +97,7 @@ describe("a secret that programs use", PATIENCE, () => {
   });
 
   for (const what of Object.keys(HOSTILE)) {
-    it(`is not in what a program can say that tries to ${what}`, () => {
+    it(`a program cannot read a granted secret when it tries to ${what}`, () => {
       const result = results.get(what);
       assert.ok(result);
       assert.deepEqual(findCanaries(JSON.stringify(result), NEEDLES), []);
@@ -106,14 +106,14 @@ describe("a secret that programs use", PATIENCE, () => {
     });
   }
 
-  it("is in no request to another host, though programs passed on all that they had", () => {
+  it("a granted secret is in no request to another host, although programs forwarded all they had", () => {
     const seen = JSON.stringify(gateway.otherHost.requests);
     assert.deepEqual(findCanaries(seen, NEEDLES), []);
     assert.ok(seen.includes("[secret]"), "answers of the bound host were passed on");
     assert.ok(seen.includes("glovebox-secret-"), "and tokens");
   });
 
-  it("is in nothing that was printed or stored", () => {
+  it("a granted secret is in nothing that was printed or stored", () => {
     assert.deepEqual(findCanaries(printed, NEEDLES), []);
     assert.match(printed, /secret\.lent/);
     assert.match(printed, /\[secret\]/);
@@ -121,7 +121,7 @@ describe("a secret that programs use", PATIENCE, () => {
     assert.ok(files.includes("secret.refused"));
   });
 
-  it("was lent in the ledger each time, and every other try is there with its place", () => {
+  it("the ledger records every loan of a secret, and every refused attempt with its place", () => {
     const lent = records.filter(({ action }) => action === "secret.lent");
     assert.ok(lent.length >= Object.keys(ENCODERS).length * 4);
     assert.deepEqual([...new Set(lent.map(({ detail }) => detail["host"]))], [gateway.boundHost.hostAndPort]);

@@ -1,4 +1,4 @@
-/** Programs that want the value behind a token, by any way that a program has. `input` names the two hosts. */
+/** Programs that try to get the value behind a token in every way that a program has. `input` names the two hosts. */
 
 import { ENCODERS } from "../fixtures/echo-host.ts";
 
@@ -10,7 +10,7 @@ const HEAD = `
   const pass = async (text) => { await say(other + "/plain", { body: turned(text).join("\\n") }); return text; };
 `;
 
-/** A whole answer, in every way that it can be read, handed on to the other host and returned. */
+/** Reads a whole response in every possible way, forwards it to the other host and returns it. */
 const SPY = `
   const spy = async (answer) => {
     if (answer.failed) return pass(JSON.stringify(answer.failed));
@@ -24,7 +24,7 @@ const unescape =
   "const unescape = (text) => text.replace(/%([0-9A-F]{2})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16)));";
 const program = (body: string): string => `${unescape}${HEAD}${SPY}${body}`;
 
-/** What a host makes of a token in a header and in the body. */
+/** Sends a token in a header and in the body, and reads the host's response. */
 const echo = (path: string): string =>
   program(`
     const seen = [];
@@ -34,7 +34,7 @@ const echo = (path: string): string =>
     }
     return seen;`);
 
-/** By what they try. */
+/** Keyed by what they try. */
 export const HOSTILE: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.keys(ENCODERS).map((path) => [`read its echo: ${path}`, echo(path)])),
   "return it": program("return { tokens, secrets, list: tokens.map(turned) };"),

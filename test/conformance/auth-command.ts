@@ -1,6 +1,6 @@
 /**
- * What the official conformance suite starts as "the client" in its scenarios of authorization: our connector, and
- * for each login that it asks for a person who agrees to everything at once.
+ * The "client" that the official conformance suite starts in its authorization scenarios: our connector, and for each
+ * login that it requires a person who agrees at once.
  */
 
 import { beginLogin } from "../../src/connectors/login/begin-login.ts";
@@ -19,7 +19,7 @@ const url = process.argv.at(-1) ?? "";
 const id = parseConnectorId("suite");
 if (!id) throw new TypeError("A constant of this file is malformed");
 
-/** The suite's servers are on loopback, on ports that nobody knows before. */
+/** The suite's servers are on loopback, on ports that are not known in advance. */
 const anyPort: readonly HostPort[] = Array.from({ length: 65_535 }, (_, port) => ({
   host: "localhost",
   port: port + 1,
@@ -77,7 +77,7 @@ async function logIn(moreScopes: readonly string[]): Promise<void> {
   await connector.restart?.();
 }
 
-/** What an operator would do: run the command that the message names. */
+/** Runs the command that the error names, as an operator would. */
 async function withLogins<Value>(work: () => Promise<Value>): Promise<Value> {
   for (let logins = 0; ; logins += 1) {
     try {

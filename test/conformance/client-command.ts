@@ -1,6 +1,6 @@
 /**
- * What the official conformance suite starts as "the client": our connector, which lists the tools of the address that
- * it is given and calls each of them. The suite's own server watches what it is sent.
+ * The "client" that the official conformance suite starts: our connector, which lists the tools at the given URL and
+ * calls each of them. The suite's own server checks the requests.
  */
 
 import { openEgress } from "../../src/egress/index.ts";
@@ -22,7 +22,7 @@ await using connector = createMcpConnector({
   clean: (text) => text,
 });
 
-/** Calls that the scenario wants to see, with arguments of its choice; without any, every tool is called once. */
+/** Calls that the scenario expects, with its arguments; without any, every tool is called once. */
 const context = JSON.parse(process.env["MCP_CONFORMANCE_CONTEXT"] ?? "{}") as { toolCalls?: unknown };
 const tools = await connector.tools();
 const wanted = Array.isArray(context.toolCalls) ? context.toolCalls : undefined;
@@ -37,7 +37,10 @@ for (const call of calls) {
   });
 }
 
-/** Arguments that fit the plain types of a schema; one called `schema` wants to see what we made of the first tool's. */
+/**
+ * Arguments that match the plain types of a schema; an argument called `schema` receives our version of the first
+ * tool's schema.
+ */
 function sampleOf({ properties }: JsonSchema): JsonObject {
   const entries = Object.entries(isJsonObject(properties) ? properties : {});
   return Object.fromEntries(entries.map(([key, schema]) => [key, sampleFor(key, schema)]));

@@ -1,6 +1,6 @@
 /**
- * The client side of the official conformance suite, in both eras: our connector against the suite's own servers.
- * What is expected to fail is listed with its reason.
+ * The client side of the official conformance suite, in both protocol eras: our connector against the suite's own
+ * servers. Expected failures are listed with their reasons.
  */
 
 import assert from "node:assert/strict";
@@ -39,7 +39,7 @@ before(async () => {
 
 const NO_ELICITATION = "the connector refuses a server that elicits input while a tool runs";
 
-/** Scenario, revision, and why it fails if it is expected to. */
+/** Scenario, revision, and the reason for an expected failure. */
 const SCENARIOS: readonly (readonly [name: string, revision: string, failure?: string])[] = [
   ["initialize", "2025-11-25"],
   ["tools_call", "2025-11-25"],
@@ -56,7 +56,7 @@ const SCENARIOS: readonly (readonly [name: string, revision: string, failure?: s
   ["sep-2322-client-request-state", "2026-07-28", NO_ELICITATION],
 ];
 
-/** Logging in is the same in all revisions, so its scenarios run in the newest, which has the most. None may fail. */
+/** Login is the same in all revisions, so its scenarios run in the newest, which has the most. None may fail. */
 const AUTH_REVISION = "2026-07-28";
 const AUTH: typeof SCENARIOS = [
   "metadata-default",
@@ -100,7 +100,7 @@ function runSuite(args: readonly string[]): Promise<Ending> {
   });
 }
 
-test("the list has every scenario of the suite for the two revisions", async () => {
+test("the scenario list has every client scenario of the conformance suite for the two revisions", async () => {
   const { output } = await runSuite(["list"]);
   const clients = output.slice(output.indexOf("Client scenarios"), output.indexOf("Authorization server scenarios"));
   const found = [...clients.matchAll(/^ {2}- (\S+) \[([^\]]*)\]$/gm)]
@@ -114,7 +114,7 @@ test("the list has every scenario of the suite for the two revisions", async () 
   assert.deepEqual(ALL.map(([name, revision]) => `${name} ${revision}`).toSorted(), found.toSorted());
 });
 
-describe("the connector in the official suite", { concurrency: 2 }, () => {
+describe("the connector in the official conformance suite", { concurrency: 2 }, () => {
   for (const [name, revision, failure] of ALL) {
     test(`${name}, ${revision}${failure === undefined ? "" : `, fails: ${failure}`}`, async () => {
       const client = name.startsWith("auth/") ? "auth-command.mjs" : "client-command.mjs";

@@ -1,6 +1,6 @@
 /**
- * The official conformance suite against the served product, for both eras. What may fail is listed with its reason;
- * a scenario of the list that passes is a failure too, so the list can only shrink.
+ * Runs the official conformance suite against the served product in both eras. Expected failures are listed with their
+ * reasons; a listed scenario that passes fails the test, so the list can only shrink.
  */
 
 import assert from "node:assert/strict";
@@ -70,7 +70,7 @@ const EXPECTED_FAILURES: Readonly<Record<string, Readonly<Record<string, string>
   },
 };
 
-/** What must pass, whatever else changes. */
+/** Scenarios that must always pass. */
 const CORE: Readonly<Record<string, readonly string[]>> = {
   "2025-11-25": ["server-initialize", "server-session-lifecycle", "ping", "tools-list", "dns-rebinding-protection"],
   "2026-07-28": ["tools-list", "caching", "http-header-validation", "dns-rebinding-protection"],
@@ -83,12 +83,12 @@ async function runSuite(folder: string, args: readonly string[]): Promise<{ code
   return { code, output: out + errors };
 }
 
-test("the conformance suite", async (suite) => {
+test("the conformance suite against the served product", async (suite) => {
   const config = { mcpServers: { shelf: SHELF }, expose: "both", store: { url: "sqlite::memory:" } };
   const folder = makeFolder(suite, config);
   const { mcp } = await serveFor(suite, folder);
   for (const [era, failures] of Object.entries(EXPECTED_FAILURES)) {
-    await suite.test(`passes for ${era} but for what is listed`, async () => {
+    await suite.test(`the conformance suite passes for ${era} except for the listed failures`, async () => {
       const list = join(folder, `${era}.yaml`);
       writeFileSync(
         list,

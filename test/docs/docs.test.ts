@@ -1,4 +1,4 @@
-/** The documents say what is true: of paths, commands and examples by `scripts/check-docs.ts`, of tables by this file. */
+/** The documents are true: `scripts/check-docs.ts` checks paths, commands and examples, and this file checks tables. */
 
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ after(() => rmSync(folder, { recursive: true }));
 
 let folders = 0;
 
-/** Checks one document, as `docs/page.md` of a folder of its own. */
+/** Checks one document, as `docs/page.md` of a temporary folder. */
 function check(...lines: readonly string[]): readonly string[] {
   const root = join(folder, String((folders += 1)));
   mkdirSync(join(root, "docs"), { recursive: true });
@@ -36,26 +36,26 @@ function readPage(path: string): string {
   return readFileSync(join(ROOT, "docs", path), "utf8");
 }
 
-/** The cells of every table row whose first cell is a code span, without the marks of code spans. */
+/** The cells of every table row whose first cell is a code span, without the backticks. */
 function readRows(text: string): readonly (readonly string[])[] {
   const rows = text.split("\n").filter((line) => line.startsWith("| `"));
   return rows.map((row) => row.split(" | ").map((cell) => cell.replace(/^\| | ?\|$/g, "").replaceAll("`", "")));
 }
 
 describe("check-docs", () => {
-  test("finds nothing wrong with the documents of this repository", () => {
+  test("check-docs accepts the documents of this repository", () => {
     assert.deepEqual(checkDocs(ROOT), []);
   });
 
-  test("names links and paths that lead nowhere", () => {
+  test("check-docs reports links and paths that do not exist", () => {
     assert.deepEqual(check("[a](missing.md#part) and `src/nowhere.ts`", "", "`docs/` and [b](../absent/)"), [
       "docs/page.md:1 the link leads nowhere: missing.md#part",
-      "docs/page.md:1 there is no src/nowhere.ts",
+      "docs/page.md:1 src/nowhere.ts does not exist",
       "docs/page.md:3 the link leads nowhere: ../absent/",
     ]);
   });
 
-  test("compares a number with the constant that its mark names", () => {
+  test("check-docs compares a number with the constant that its mark names", () => {
     const lines = ["ends after 5,000<!-- const sandbox/worker.ts RECYCLE_AFTER --> executions"];
     assert.deepEqual(check(...lines), []);
     assert.deepEqual(check(...lines.map((line) => line.replace("5,000", "1,000"))), [
@@ -66,14 +66,14 @@ describe("check-docs", () => {
     ]);
   });
 
-  test("accepts a marked number in the unit that follows it", () => {
+  test("check-docs accepts a marked number in the unit that follows it", () => {
     assert.deepEqual(check("at most 60 s<!-- const timing/durations.ts MINUTE_MS --> later"), []);
     assert.deepEqual(check("at most 61 s<!-- const timing/durations.ts MINUTE_MS --> later"), [
       "docs/page.md:1 the document has 61 s, but MINUTE_MS of src/timing/durations.ts is 60000",
     ]);
   });
 
-  test("refuses two decisions with one number", () => {
+  test("check-docs refuses two decisions with the same number", () => {
     const root = join(folder, String((folders += 1)));
     mkdirSync(join(root, "docs", "decisions"), { recursive: true });
     for (const name of ["0001-a.md", "0001-b.md", "0002-c.md"]) {
@@ -82,12 +82,12 @@ describe("check-docs", () => {
     assert.deepEqual(checkDocs(root), ["docs/decisions/0001-b.md:1 another decision has the number 0001"]);
   });
 
-  test("accepts links and paths that exist, and leaves other texts alone", () => {
+  test("check-docs accepts links and paths that exist, and ignores other text", () => {
     const lines = ["[a](page.md#part), [b](#here), [c](https://example.com/x), `src/main.ts`, `docs/errors/`"];
     assert.deepEqual(check(...lines, "`src/<room>/index.ts`, `dist/nowhere.js`, `[d](gone.md)`, a/b"), []);
   });
 
-  test("names npm scripts that do not exist, in spans and blocks", () => {
+  test("check-docs reports npm scripts that do not exist, in spans and blocks", () => {
     assert.deepEqual(check("`npm run nothing` and `npm nonsense`", `${FENCE}sh`, "npm ci", "npm run nil", FENCE), [
       "docs/page.md:1 package.json has no script nothing",
       "docs/page.md:1 package.json has no script nonsense",
@@ -95,17 +95,17 @@ describe("check-docs", () => {
     ]);
   });
 
-  test("accepts npm scripts and npm's own commands", () => {
+  test("check-docs accepts npm scripts and npm's own commands", () => {
     assert.deepEqual(
       check("`npm run build`, `npm test`, `npm ci`, npm run prose", `${FENCE}sh`, "npm start", FENCE),
       [],
     );
   });
 
-  test("names commands and flags that do not exist", () => {
+  test("check-docs reports commands and flags that do not exist", () => {
     const block = [`${FENCE}sh`, "echo 1 | npx glovebox run --walls-ms 3", "glovebox secrets get NAME --value", FENCE];
     assert.deepEqual(check("`glovebox fly` and `npx glovebox serve --prot 1`", "`glovebox --verbose`", ...block), [
-      "docs/page.md:1 there is no command glovebox fly",
+      "docs/page.md:1 the command glovebox fly does not exist",
       "docs/page.md:1 glovebox serve has no --prot",
       "docs/page.md:2 glovebox has no --verbose",
       "docs/page.md:4 glovebox run has no --walls-ms",
@@ -113,7 +113,7 @@ describe("check-docs", () => {
     ]);
   });
 
-  test("accepts commands and flags that exist, and the word as a name", () => {
+  test("check-docs accepts commands and flags that exist, and the word glovebox as a name", () => {
     const block = [
       `${FENCE}sh`,
       "claude mcp add glovebox http://127.0.0.1",
@@ -123,14 +123,14 @@ describe("check-docs", () => {
     assert.deepEqual(check(...block, FENCE, "the glovebox flies"), []);
   });
 
-  test("names error codes that do not exist, and accepts those that do and prefixes", () => {
+  test("check-docs reports unknown error codes, and accepts known codes and prefixes", () => {
     assert.deepEqual(check("LIMIT_TIME, `UPSTREAM_*`, MAX_DEPTH", "`LIMIT_PATIENCE`", FENCE, "TOOL_BROKEN", FENCE), [
-      "docs/page.md:2 there is no error code LIMIT_PATIENCE",
-      "docs/page.md:4 there is no error code TOOL_BROKEN",
+      "docs/page.md:2 the error code LIMIT_PATIENCE does not exist",
+      "docs/page.md:4 the error code TOOL_BROKEN does not exist",
     ]);
   });
 
-  test("names TypeScript that does not compile, at its line, and compiles against the library", () => {
+  test("check-docs reports TypeScript that does not compile, at its line, and compiles against the library", () => {
     const good = [`${FENCE}ts`, 'import { createGlovebox } from "glovebox";', "await createGlovebox({});", FENCE];
     const misused = [`${FENCE}ts`, 'import { createGlovebox } from "glovebox";', "createGlovebox(1);", FENCE];
     const found = check(...good, ...misused, `${FENCE}ts`, "const a = 1;", "const b: string = a;", FENCE);
@@ -140,13 +140,13 @@ describe("check-docs", () => {
     );
   });
 
-  test("names programs that analysis refuses", () => {
+  test("check-docs reports programs that analysis refuses", () => {
     const found = check(`${FENCE}ts guest`, "const a = await files.read({});", "import b from 'b';", FENCE);
     assert.match(found.join(), /^docs\/page\.md:3 the program is refused: no-external-import: /);
     assert.deepEqual(check(`${FENCE}ts guest`, "const a: number = await files.count();", "a + 1", FENCE), []);
   });
 
-  test("names JSON that does not parse and configurations that are refused", () => {
+  test("check-docs reports JSON that does not parse and configurations that are refused", () => {
     const [json, jsonc, config] = [
       "{",
       '{ "a": 1 "b": 2 }',
@@ -198,7 +198,7 @@ describe("docs/reference", () => {
   });
 });
 
-/** What a row must say; where the schema says nothing that can be compared, the page's own words stand. */
+/** The expected row; where the schema has nothing to compare, the text of the page counts. */
 function describeSetting(path: string, written: string | undefined): readonly unknown[] {
   const node = findNode(path);
   const usual = node["default"] ?? DEFAULT_RULES[path.replace("analysis.rules.", "")];
@@ -228,7 +228,7 @@ function findChild(parent: Json | undefined, key: string): Json | undefined {
   return key === "[]" ? node["items"] : isJsonObject(node["properties"]) ? node["properties"][key] : undefined;
 }
 
-/** Of a value that may be written in two ways, the object. */
+/** For a value that can be written in two ways, the object form. */
 function toObjectForm(node: Json | undefined): Json | undefined {
   const forms = isJsonObject(node) && Array.isArray(node["anyOf"]) ? node["anyOf"] : [];
   return forms.find((form: Json) => isJsonObject(form) && isJsonObject(form["properties"])) ?? node;

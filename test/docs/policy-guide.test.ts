@@ -1,4 +1,4 @@
-/** The examples of the policy guide decide as the guide says. */
+/** The examples of the policy guide decide as the guide states. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -26,7 +26,7 @@ function decideBy(policy: PolicySettings, address: string, effect: Effect, args 
   return decide(compilePolicy(policy), { ...asked, principal: AGENT, call: { ...asked.call, args } }).kind;
 }
 
-test("the first example allows small payments and own mail, and falls to the strict profile otherwise", () => {
+test("the first policy example allows small payments and own mail, and otherwise uses the strict profile", () => {
   const policy = policyAt(0);
   const decisions = [
     decideBy(policy, "shop.pay", "write", { amount: 100 }),
@@ -40,7 +40,7 @@ test("the first example allows small payments and own mail, and falls to the str
   assert.deepEqual(decisions, ["allow", "ask", "ask", "allow", "ask", "ask", "deny"]);
 });
 
-test("a deny that names force also denies a call without it, unless missing says that it fails", () => {
+test("a deny that names force also denies a call without it, unless `missing` makes the condition fail", () => {
   const rules = (condition: object) => {
     const text = JSON.stringify({
       rules: [{ decision: "deny", when: [{ path: "force", equals: true, ...condition }] }],
@@ -52,7 +52,7 @@ test("a deny that names force also denies a call without it, unless missing says
   assert.equal(decideBy(rules({ missing: "fails" }), "git.push", "write", { force: true }), "deny");
 });
 
-test("the rule file of the guide freezes writes", () => {
+test("the rule file of the policy guide denies writes", () => {
   const file = BLOCKS.find(({ language }) => language === "json");
   const policy = { ...policyAt(0), rules: parseRules(file?.text ?? "", "rules.json", new Set()) };
   assert.deepEqual([decideBy(policy, "a.b", "write"), decideBy(policy, "a.b", "read")], ["deny", "allow"]);

@@ -1,4 +1,6 @@
-/** Questions bind: neither another process, nor forgotten labels, nor other rules let a call through that was asked about. */
+/**
+ * An approval binds: neither another process, nor lost labels, nor other rules let a call through that needed approval.
+ */
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -21,11 +23,13 @@ const LABELS = [
 const GUARDED = { flows: "ask", labels: LABELS };
 const ASKED = { flows: "allow", rules: [{ id: "people", decision: "ask", tools: ["shop.pay"] }] };
 const OPEN = { flows: "allow", profile: "open" };
-/** A session of one process: no other knows what it has read. */
+/** A session of one process: no other process has its labels. */
 const principal = { ...AGENT, session: "of this process" };
 
-/** Puts `shop.pay` away under one policy; answers how to decide about it, and how it goes on under another. */
-async function putAway(context: TestContext, before: object, after: object = before) {
+/**
+ * Suspends `shop.pay` under one policy. Returns functions that decide about it and that resume it under another policy.
+ */
+async function suspendCall(context: TestContext, before: object, after: object = before) {
   const folder = mkdtempSync(join(tmpdir(), "glovebox-bound-"));
   const shop = await openShopServer();
   context.after(async () => {
@@ -45,28 +49,28 @@ async function putAway(context: TestContext, before: object, after: object = bef
     withQueue(settingsOf(after), ({ approvals }) =>
       approvals.decide(paused.approvals?.[0] ?? assert.fail(), { verdict }, OPERATOR),
     );
-  const goOn = async () => {
+  const resume = async () => {
     await using gateway = await openGateway(settingsOf(after), { lasting: true });
     const { state, error } = await waitForState(gateway, paused.execution, "completed", "failed");
     return [state, error?.code, shop.requestsOf(folder).received.filter((call) => call.startsWith("pay"))];
   };
-  return { decide, goOn };
+  return { decide, resume };
 }
 
-describe("a call that a person was asked about", () => {
+describe("a call that needed approval", () => {
   for (const [name, before, after] of [
-    ["by the data-flow guard, in a session that the next process does not know", GUARDED, GUARDED],
-    ["by a rule that is gone", ASKED, OPEN],
+    ["from the data-flow guard, in a session of another process,", GUARDED, GUARDED],
+    ["from a rule that was removed", ASKED, OPEN],
   ] as const) {
-    test(`${name}, is not made when the answer was no`, async (context) => {
-      const { decide, goOn } = await putAway(context, before, after);
+    test(`a call that needed approval ${name} is not made after a rejection`, async (context) => {
+      const { decide, resume } = await suspendCall(context, before, after);
       await decide("reject");
-      assert.deepEqual(await goOn(), ["failed", "POLICY_APPROVAL_REJECTED", []]);
+      assert.deepEqual(await resume(), ["failed", "POLICY_APPROVAL_REJECTED", []]);
     });
-    test(`${name}, is made once when the answer was yes`, async (context) => {
-      const { decide, goOn } = await putAway(context, before, after);
+    test(`a call that needed approval ${name} is made once after an approval`, async (context) => {
+      const { decide, resume } = await suspendCall(context, before, after);
       await decide("approve");
-      assert.deepEqual(await goOn(), ["completed", undefined, ["pay 2"]]);
+      assert.deepEqual(await resume(), ["completed", undefined, ["pay 2"]]);
     });
   }
 });

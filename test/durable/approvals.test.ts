@@ -1,4 +1,4 @@
-/** Executions that wait for people: several questions, every answer, and what is remembered of it. */
+/** Executions that wait for approvals: several at once, every decision, and what is remembered of it. */
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -22,7 +22,7 @@ after(() => durable[Symbol.asyncDispose]());
 
 type Verdict = "approve" | "reject";
 
-/** Answers everything that is asked until the execution has ended. */
+/** Decides everything that is pending until the execution has ended. */
 async function finish(
   code: string,
   answer: (n: number) => { readonly verdict: Verdict; readonly scope?: NonNullable<Approval["scope"]> },
@@ -45,21 +45,21 @@ async function finish(
 
 const yes = () => ({ verdict: "approve" }) as const;
 
-describe("an execution that is put away", () => {
-  test("goes on once when two questions are answered at the same moment", async () => {
+describe("a suspended execution", () => {
+  test("a suspended execution resumes once when two approvals are decided at the same moment", async () => {
     const code =
       "const all = await Promise.all([shop.pay({ n: 1 }), shop.pay({ n: 2 })]); return all.map(({ n }) => n);";
     const { view, made } = await finish(code, yes);
     assert.deepEqual([view.state, view.value, made], ["completed", [7, 14], ["pay 1", "pay 2"]]);
   });
 
-  test("asks again and again in a loop", async () => {
+  test("an execution that needs approvals in a loop is suspended for each of them", async () => {
     const code = "let sum = 0; for (const n of [1, 2, 3]) sum += (await shop.pay({ n })).n; return sum;";
     const { view, asked, made } = await finish(code, yes);
     assert.deepEqual([view.value, asked, made], [42, ["1", "2", "3"], ["pay 1", "pay 2", "pay 3"]]);
   });
 
-  test("is told of a rejection as an error that it can catch, with the reviewer's words", async () => {
+  test("an execution receives a rejection as an error that it can catch", async () => {
     const code = `const got = await Promise.allSettled([shop.pay({ n: 1 }), shop.pay({ n: 2 }), shop.put({ n: 3 })]);
       return got.map(({ value, reason }) => value?.n ?? [reason instanceof ToolError, reason.code]);`;
     const { view, made } = await finish(code, (n) => ({ verdict: n === 1 ? "reject" : "approve" }));
@@ -69,7 +69,7 @@ describe("an execution that is put away", () => {
     assert.deepEqual([uncaught.view.state, uncaught.view.error?.code], ["failed", "POLICY_APPROVAL_REJECTED"]);
   });
 
-  test("goes on with the first answer of a race, and withdraws the other question", async () => {
+  test("an execution resumes with the first decision of a race, and revokes the other approval", async () => {
     const code = "const { n } = await Promise.race([shop.pay({ n: 1 }), shop.pay({ n: 2 })]); return n;";
     const first = await run(gateway, code);
     const [one] = (await waitForPending(approvals, 2)).filter(({ seq }) => seq === 2);
@@ -81,19 +81,19 @@ describe("an execution that is put away", () => {
     assert.deepEqual(states.toSorted(), ["1 revoked", "2 approved"]);
   });
 
-  test("is not asked again about what was answered for the whole execution", async () => {
+  test("a decision for the whole execution applies to its later calls", async () => {
     const code = "let sum = 0; for (const n of [1, 2, 3]) sum += (await shop.pay({ n })).n; return sum;";
     const { view, asked } = await finish(code, () => ({ verdict: "approve", scope: "execution" }));
     assert.deepEqual([view.value, asked], [42, ["1"]]);
   });
 
-  test("is not asked again about the same call of its session", async () => {
+  test("a decision for the session applies to the same call again", async () => {
     const code = "const a = await shop.pay({ n: 9 }); const b = await shop.pay({ n: 9 }); return a.n + b.n;";
     const { view, asked, made } = await finish(code, () => ({ verdict: "approve", scope: "session" }));
     assert.deepEqual([view.value, asked, made], [126, ["9"], ["pay 9", "pay 9"]]);
   });
 
-  test("keeps time and chance as they were when it began", async () => {
+  test("a resumed execution sees the same time and the same random values as before", async () => {
     const code = `const before = [Date.now(), Math.random(), crypto.randomUUID()];
       console.log(before.join());
       await shop.look({ n: 1 });
@@ -106,7 +106,7 @@ describe("an execution that is put away", () => {
     assert.deepEqual(made, ["look 1", "pay 2"]);
   });
 
-  test("goes on though more than a page of questions waits and the oldest is answered", async () => {
+  test("an execution resumes when the oldest of more than a page of approvals is decided", async () => {
     const code = `const all = Array.from({ length: 60 }, (_, at) => shop.pay({ n: 100 + at }));
       return (await Promise.any(all)).n;`;
     const first = await run(gateway, code);

@@ -1,4 +1,4 @@
-/** What changed while an execution was put away: tools, rules, questions, its journal, and who else is there. */
+/** Changes while an execution is suspended: tools, rules, approvals, its journal, and other gateways. */
 
 import assert from "node:assert/strict";
 import { renameSync } from "node:fs";
@@ -17,13 +17,16 @@ const CODE = `const first = await shop.put({ n: 1 }); const seen = await shop.lo
 const DONE = [7, 14, 21];
 const CALLS = ["put 1", "look 2", "pay 3"];
 
-interface Paused {
+interface SuspendedExecution {
   readonly durable: DurableGateways;
   readonly paused: ExecutionResult;
 }
 
-/** Put away by a gateway that has ended since. */
-async function putAway(options: DurableGatewayOptions = {}, code = CODE): Promise<Paused & AsyncDisposable> {
+/** Suspends an execution in a gateway that has ended since. */
+async function suspend(
+  options: DurableGatewayOptions = {},
+  code = CODE,
+): Promise<SuspendedExecution & AsyncDisposable> {
   const durable = await openDurableGateways(options);
   const gateway = await durable.open();
   const paused = await run(gateway, code);
@@ -32,33 +35,33 @@ async function putAway(options: DurableGatewayOptions = {}, code = CODE): Promis
   return { durable, paused, [Symbol.asyncDispose]: () => durable[Symbol.asyncDispose]() };
 }
 
-async function approve({ durable, paused }: Paused): Promise<void> {
+async function approve({ durable, paused }: SuspendedExecution): Promise<void> {
   const approvals = await durable.openApprovals();
   for (const id of paused.approvals ?? []) await approvals.decide(id, { verdict: "approve" }, OPERATOR);
 }
 
-/** Another gateway finds it approved and goes on. */
-async function goOn(one: Paused, rules: readonly object[] = []) {
+/** Approves it and resumes it in another gateway. */
+async function approveAndResume(one: SuspendedExecution, rules: readonly object[] = []) {
   await approve(one);
   const gateway = await one.durable.open(rules);
   return waitForState(gateway, one.paused.execution, "completed", "failed");
 }
 
-/** Until the returned function is called, no gateway that opens finds the shop. */
-function takeShopAway({ durable }: Paused): () => void {
+/** Until the returned function is called, gateways that open cannot find the shop. */
+function hideShop({ durable }: SuspendedExecution): () => void {
   const document = join(durable.folder, "shop.json");
   renameSync(document, `${document}.later`);
   return () => renameSync(`${document}.later`, document);
 }
 
-function change({ durable }: Paused, ...statements: readonly string[]): void {
+function change({ durable }: SuspendedExecution, ...statements: readonly string[]): void {
   const database = new DatabaseSync(durable.settings.store.path);
   for (const statement of statements) database.exec(statement);
   database.close();
 }
 
-/** Somebody goes on with it. */
-async function resumed({ durable }: Paused): Promise<void> {
+/** Resolves once a gateway has resumed it. */
+async function waitForResume({ durable }: SuspendedExecution): Promise<void> {
   const database = new DatabaseSync(durable.settings.store.path, { readOnly: true });
   const found = database.prepare("SELECT 1 FROM ledger WHERE action = 'execution.resumed'");
   while (!found.get()) await wait(10);
@@ -66,8 +69,8 @@ async function resumed({ durable }: Paused): Promise<void> {
   database.close();
 }
 
-/** What the ledger says of it, but for its calls. */
-function said({ durable }: Paused): readonly string[] {
+/** The ledger actions of the execution itself, without those of its calls. */
+function listActions({ durable }: SuspendedExecution): readonly string[] {
   const database = new DatabaseSync(durable.settings.store.path, { readOnly: true });
   const rows = database.prepare("SELECT action FROM ledger WHERE action LIKE 'execution.%' ORDER BY seq").all();
   database.close();
@@ -76,22 +79,22 @@ function said({ durable }: Paused): readonly string[] {
 
 const PIECE = "(SELECT max(piece) FROM journals)";
 
-describe("an execution that was put away", { concurrency: 2 }, () => {
-  test("goes on when nothing changed", async () => {
-    await using one = await putAway();
-    const view = await goOn(one);
+describe("an execution that was suspended", { concurrency: 2 }, () => {
+  test("a suspended execution completes when nothing has changed", async () => {
+    await using one = await suspend();
+    const view = await approveAndResume(one);
     assert.deepEqual([view.state, view.value, one.durable.shop.received], ["completed", DONE, CALLS]);
   });
 
   for (const [what, version] of [
-    ["asks about", "second"],
+    ["waits for", "second"],
     ["used", "second"],
   ] as const)
-    test(`stops when a tool that it ${what} has another definition`, async () => {
+    test(`a suspended execution fails when a tool that it ${what} has another definition`, async () => {
       const code = what === "used" ? CODE : "return (await shop.pay({ n: 3 })).n;";
-      await using one = await putAway({}, code);
+      await using one = await suspend({}, code);
       one.durable.writeShopDocument(version);
-      const view = await goOn(one);
+      const view = await approveAndResume(one);
       assert.deepEqual([view.state, view.error?.code], ["failed", "REPLAY_DIVERGED"]);
       const used = what === "used" ? /shop\.look, which call 2 used/ : /shop\.pay, which call 1 used/;
       assert.match(view.error?.message ?? "", used);
@@ -102,53 +105,53 @@ describe("an execution that was put away", { concurrency: 2 }, () => {
       );
     });
 
-  test("waits for a server that is not there yet after a restart", async () => {
-    await using one = await putAway();
-    const bringShop = takeShopAway(one);
+  test("a suspended execution waits for a server that is not ready yet after a restart", async () => {
+    await using one = await suspend();
+    const bringShop = hideShop(one);
     await approve(one);
     const gateway = await one.durable.open();
-    await resumed(one);
+    await waitForResume(one);
     bringShop();
     const view = await waitForState(gateway, one.paused.execution, "completed", "failed");
     assert.deepEqual([view.error, view.value, one.durable.shop.received], [undefined, DONE, CALLS]);
   });
 
-  test("waits for a server that stays away without a word, and goes on once when it is back", async () => {
-    await using one = await putAway();
-    const bringShop = takeShopAway(one);
+  test("a suspended execution writes no records while its server is away, and resumes once when it is back", async () => {
+    await using one = await suspend();
+    const bringShop = hideShop(one);
     await approve(one);
     const first = await one.durable.open();
-    await resumed(one);
+    await waitForResume(one);
     await first.close();
     const second = await one.durable.open();
     const away = await waitForState(second, one.paused.execution, "paused");
     await wait(300);
     assert.deepEqual(
-      [away.error?.code, said(one)],
+      [away.error?.code, listActions(one)],
       ["UPSTREAM_UNREACHABLE", ["opened", "paused", "resumed", "paused"]],
     );
     bringShop();
     const view = await waitForState(second, one.paused.execution, "completed", "failed");
     assert.deepEqual([view.error, view.value, one.durable.shop.received], [undefined, DONE, CALLS]);
-    assert.deepEqual(said(one), ["opened", "paused", "resumed", "paused", "resumed", "closed"]);
+    assert.deepEqual(listActions(one), ["opened", "paused", "resumed", "paused", "resumed", "closed"]);
   });
 
-  test("meets a rule that denies by now, whatever a person said", async () => {
-    await using one = await putAway();
-    const view = await goOn(one, [{ decision: "deny", tools: ["shop.pay"] }]);
+  test("a suspended execution obeys a new rule that denies, despite an earlier approval", async () => {
+    await using one = await suspend();
+    const view = await approveAndResume(one, [{ decision: "deny", tools: ["shop.pay"] }]);
     assert.deepEqual([view.value, one.durable.shop.received], [[true, "POLICY_DENIED"], CALLS.slice(0, 2)]);
   });
 
-  test("hears that nobody decided in time", async () => {
-    await using one = await putAway({ config: { approvals: { graceMs: 30, expiryMs: 400 } } });
+  test("a suspended execution receives a rejection when its approval expires", async () => {
+    await using one = await suspend({ config: { approvals: { graceMs: 30, expiryMs: 400 } } });
     const gateway = await one.durable.open();
     const view = await waitForState(gateway, one.paused.execution, "completed", "failed");
     assert.deepEqual([view.value, one.durable.shop.received], [[true, "POLICY_APPROVAL_REJECTED"], CALLS.slice(0, 2)]);
   });
 
-  test("hears that its question, or the answer to it, was taken back", async () => {
+  test("a suspended execution receives a rejection when its approval or the decision is revoked", async () => {
     for (const isDecided of [false, true]) {
-      await using one = await putAway();
+      await using one = await suspend();
       if (isDecided) await approve(one);
       const approvals = await one.durable.openApprovals();
       for (const id of one.paused.approvals ?? []) await approvals.revoke(id, OPERATOR);
@@ -161,9 +164,9 @@ describe("an execution that was put away", { concurrency: 2 }, () => {
     }
   });
 
-  test("goes on from a journal that is kept for no time after the end", async () => {
-    await using one = await putAway({ config: { approvals: { graceMs: 30 }, journal: { keepMs: 0, totalBytes: 1 } } });
-    assert.deepEqual((await goOn(one)).value, DONE);
+  test("a suspended execution resumes from a journal that is not kept after the end", async () => {
+    await using one = await suspend({ config: { approvals: { graceMs: 30 }, journal: { keepMs: 0, totalBytes: 1 } } });
+    assert.deepEqual((await approveAndResume(one)).value, DONE);
   });
 
   for (const [what, ...statements] of [
@@ -180,15 +183,15 @@ describe("an execution that was put away", { concurrency: 2 }, () => {
       "UPDATE journals SET piece = 2 WHERE piece = -1",
     ],
   ] as const)
-    test(`ends with a reason when its journal is ${what}`, async () => {
-      await using one = await putAway();
+    test(`a suspended execution fails with REPLAY_DIVERGED when its journal is ${what}`, async () => {
+      await using one = await suspend();
       change(one, ...statements);
-      const view = await goOn(one);
+      const view = await approveAndResume(one);
       assert.deepEqual([view.state, view.error?.code], ["failed", "REPLAY_DIVERGED"], JSON.stringify(view));
       assert.deepEqual(one.durable.shop.received, CALLS.slice(0, 2));
     });
 
-  test("is not put away when its journal is too large, and ends by its own limit", async () => {
+  test("an execution whose journal is too large is not suspended, and ends at its own time limit", async () => {
     const limits = { wallMs: 1_500 };
     const config = { approvals: { graceMs: 30 }, journal: { executionBytes: 1 }, sandbox: { limits } };
     await using durable = await openDurableGateways({ config });
@@ -200,7 +203,7 @@ describe("an execution that was put away", { concurrency: 2 }, () => {
     assert.deepEqual([states, durable.shop.received], [["revoked"], CALLS.slice(0, 2)]);
   });
 
-  test("goes on in its turn when there is no place for all", async () => {
+  test("suspended executions resume one after the other when there is one worker", async () => {
     await using durable = await openDurableGateways({
       config: { approvals: { graceMs: 0 }, sandbox: { concurrency: 1, queue: 0 } },
     });
@@ -217,7 +220,7 @@ describe("an execution that was put away", { concurrency: 2 }, () => {
     );
   });
 
-  test("waits on when the gateway ends before there was a place for it", async () => {
+  test("a suspended execution stays suspended when the gateway ends before it gets a worker", async () => {
     await using durable = await openDurableGateways({
       config: { approvals: { graceMs: 0 }, sandbox: { concurrency: 1 } },
     });
@@ -227,7 +230,7 @@ describe("an execution that was put away", { concurrency: 2 }, () => {
     const other = run(first, "return await shop.look({ n: 9 });");
     await durable.shop.waitForRequest("look 9");
     await approve({ durable, paused });
-    await resumed({ durable, paused });
+    await waitForResume({ durable, paused });
     await first.close();
     answer();
     assert.equal((await other).state, "cancelled");
@@ -239,7 +242,7 @@ describe("an execution that was put away", { concurrency: 2 }, () => {
     );
   });
 
-  test("goes on in one of two gateways", async () => {
+  test("a suspended execution resumes in only one of two gateways", async () => {
     await using durable = await openDurableGateways();
     const gateways = [await durable.open(), await durable.open()] as const;
     const paused = await run(gateways[0], CODE);

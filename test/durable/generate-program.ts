@@ -1,13 +1,13 @@
 /**
- * Programs made from a row of numbers: calls of every effect in sequences, loops and all that promises offer, with
- * failures, timers, time and chance. Unless they are to be ordered, what they return does not depend on which of two
- * answers comes first.
+ * Generates programs from a sequence of numbers: calls of every effect in sequences, loops and all promise combinators,
+ * with failures, timers, time and random values. Unless a program is ordered, its result does not depend on which of
+ * two responses arrives first.
  */
 
-/** Takes the numbers one after another; when they run out, the first choice is made. */
+/** Uses the numbers one after another; when they run out, the first option is chosen. */
 export interface Choices {
   pick<Option>(options: readonly Option[]): Option;
-  /** No other call of the program has it. */
+  /** A number that no other call of the program has. */
   fresh(): number;
 }
 
@@ -16,14 +16,14 @@ function createChoices(numbers: readonly number[]): Choices {
   return {
     pick<Option>(options: readonly Option[]): Option {
       const chosen = options[(numbers[at++] ?? 0) % options.length];
-      if (chosen === undefined) throw new TypeError("There is nothing to choose from");
+      if (chosen === undefined) throw new TypeError("The array of options is empty");
       return chosen;
     },
     fresh: () => (last += 10),
   };
 }
 
-/** `pay` and `peek` wait for people, so they are rarer than the others. */
+/** `pay` and `peek` need approval, so they are rarer than the others. */
 const OPERATIONS = ["look", "put", "keep", "look", "put", "keep", "put", "pay", "peek"] as const;
 
 function call(choices: Choices, argument = ""): string {
@@ -65,7 +65,7 @@ const STATEMENTS: readonly Statement[] = [
   (choices) => `{ const chance = Math.random(); await ${sleep(choices)}; out.push(chance); }`,
 ];
 
-/** What these come to depends on the order of answers, and so do chance, time and the calls that follow. */
+/** Their results depend on the order of responses, and so do random values, time and later calls. */
 const ORDERED: readonly Statement[] = [
   (choices) => `out.push((await Promise.race([${some(choices, () => call(choices))}])).n); console.log(Date.now());`,
   (choices) => `{ const came = []; const note = ({ n }) => { came.push([n, Math.random()]); console.log(Date.now()); };
@@ -78,7 +78,7 @@ const ORDERED: readonly Statement[] = [
     out.push((await ${call(choices, " + first.n * 100000")}).n); }`,
 ];
 
-/** The same numbers make the same program; an ordered one can only be brought back by who keeps the order. */
+/** The same numbers give the same program. An ordered program can only be resumed if the order of responses is kept. */
 export function makeProgram(numbers: readonly number[], { isOrdered = false } = {}): string {
   const choices = createChoices(numbers);
   const count = choices.pick([2, 3, 4, 5]);
@@ -87,7 +87,7 @@ export function makeProgram(numbers: readonly number[], { isOrdered = false } = 
   return ["const began = Date.now(); const out = [began, Math.random()];", ...body, "return out;"].join("\n");
 }
 
-/** Numbers that anybody can make again from one. */
+/** A reproducible sequence of numbers from one seed. */
 export function numbersFrom(seed: number): readonly number[] {
   let state = seed * 2_654_435_761 + 1;
   return Array.from({ length: 60 }, () => {

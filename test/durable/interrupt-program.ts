@@ -1,6 +1,6 @@
 /**
- * Runs one program in a real isolate, and again from every point at which it could have been interrupted: with what it
- * had been given until then, and a host that answers what comes after in the same order.
+ * Runs one program in a real isolate, and again from every point at which it could have been interrupted: with the
+ * deliveries until then, and a host that answers later calls in the same order.
  */
 
 import { setTimeout as wait } from "node:timers/promises";
@@ -13,19 +13,19 @@ import { programOf } from "../../src/sandbox/fixtures/test-sandbox.ts";
 const TOOLS = ["look", "peek", "put", "keep", "pay", "fail"];
 const NEVER = new AbortController().signal;
 
-/** What a whole run was given, and what it came to. */
+/** The deliveries of a whole run, and its result. */
 export interface RecordedRun {
   readonly code: string;
   readonly start: TapeStart;
   readonly given: readonly Delivery[];
-  /** By the number of the call: the address and the arguments as text. */
+  /** By call number: the address and the arguments as a string. */
   readonly asked: ReadonlyMap<number, string>;
   readonly value: string;
-  /** What it said meanwhile, in which programs tell the time. */
+  /** The log lines, in which programs print the time. */
   readonly logs: readonly string[];
 }
 
-/** For the first time; answers come in any order. */
+/** Records the first run; responses arrive in any order. */
 export async function recordRun(sandbox: Sandbox, code: string): Promise<RecordedRun> {
   const asked = new Map<number, string>();
   const host: GuestHost = {
@@ -36,11 +36,11 @@ export async function recordRun(sandbox: Sandbox, code: string): Promise<Recorde
     },
   };
   const { started, given, ran } = await runWithTape(sandbox, code, { host, past: [] });
-  if (!started) throw new Error("The program did not begin");
+  if (!started) throw new Error("The program did not start");
   return { code, start: started, given, asked, value: describe(ran), logs: logsOf(ran) };
 }
 
-/** What was different in a run that was interrupted after `cut` deliveries; empty when nothing was. */
+/** Returns the differences in a run that was interrupted after `cut` deliveries; empty if there are none. */
 export async function findDifferences(
   sandbox: Sandbox,
   recorded: RecordedRun,
@@ -67,7 +67,7 @@ export async function findDifferences(
   const value = describe(ran);
   if (value !== recorded.value) wrong.push(`${value} instead of ${recorded.value}`);
   const [logs, told] = [logsOf(ran).join(), recorded.logs.join()];
-  // What was given before has the time of then; what comes after has that of now.
+  // Earlier deliveries keep their recorded time; later ones have the current time.
   if (cut === recorded.given.length && logs !== told) wrong.push(`said ${logs} instead of ${told}`);
   return wrong.map((what) => `after ${cut} of ${recorded.given.length}: ${what}`);
 }
@@ -107,14 +107,14 @@ async function runWithTape(sandbox: Sandbox, code: string, { host, start, past, 
   return { started, given, ran };
 }
 
-/** Lets calls be answered in the order of an earlier run. */
+/** Answers calls in the order of an earlier run. */
 function createAnswerOrder(order: readonly Delivery[]) {
   const left = new Map(order.map((delivery, place) => [nameOf(delivery), place] as const));
   const waiting: { readonly id: number; readonly resolve: () => void }[] = [];
   const look = (): void => {
     for (const { id, resolve } of waiting) {
       const place = left.get(`call ${id}`);
-      // A call that had no answer the first time has none now: its program ends before.
+      // A call without a response in the first run has none now: its program ends before.
       if (place !== undefined && [...left.values()].every((other) => other >= place)) resolve();
     }
   };
@@ -143,7 +143,7 @@ function answerTo(address: unknown, args: unknown): Reply {
   return { ok: true, json: JSON.stringify({ n: n * 7 }) };
 }
 
-/** However it ended. */
+/** Describes any ending. */
 function describe({ ending }: SandboxResult): string {
   return JSON.stringify(ending.kind === "failed" ? [ending.error.code, ending.error.message] : ending);
 }

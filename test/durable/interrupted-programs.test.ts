@@ -1,4 +1,4 @@
-/** Generated programs, interrupted at every step and brought back: the same bytes, and no call made twice. */
+/** Generated programs, interrupted at every step and resumed: they return the same bytes and repeat no call. */
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -9,7 +9,7 @@ import type { Sandbox } from "../../src/sandbox/index.ts";
 import { findDifferences, recordRun } from "./interrupt-program.ts";
 import { makeProgram, numbersFrom } from "./generate-program.ts";
 
-/** `DURABLE_PROGRAMS=2000` for a longer look. */
+/** Set `DURABLE_PROGRAMS=2000` for a longer run. */
 const PROGRAMS = Number(process.env["DURABLE_PROGRAMS"] ?? 250);
 
 let sandboxes: ReadonlyMap<string, Sandbox>;
@@ -25,7 +25,7 @@ function sandboxOf(name: string): Sandbox {
   return found;
 }
 
-/** Every point at which it could have been interrupted, from the start to just before its end. */
+/** Interrupts at every possible point, from the start to just before the end. */
 async function interruptEverywhere(sandbox: Sandbox, seed: number) {
   const recorded = await recordRun(sandbox, makeProgram(numbersFrom(seed), { isOrdered: true }));
   assert.match(recorded.value, /"kind":"returned"/, `program ${seed}: ${recorded.value}`);
@@ -35,7 +35,7 @@ async function interruptEverywhere(sandbox: Sandbox, seed: number) {
   return { wrong, steps: recorded.given.length + 1 };
 }
 
-test(`${PROGRAMS} programs that are interrupted at every step come to the same, and repeat no call`, async () => {
+test(`${PROGRAMS} programs that are interrupted at every step return the same and repeat no call`, async () => {
   const seeds = Array.from({ length: PROGRAMS }, (_, seed) => seed);
   const wrong: string[] = [];
   let steps = 0;
@@ -51,9 +51,9 @@ test(`${PROGRAMS} programs that are interrupted at every step come to the same, 
   assert.ok(steps > PROGRAMS * 5, `only ${steps} interruptions`);
 });
 
-describe("a recording", () => {
+describe("a recorded program", () => {
   for (const engine of ENGINES)
-    test(`of ${engine} is the same when it is played again there, and on every other engine`, async () => {
+    test(`a program recorded on ${engine} returns the same when it is replayed on every engine`, async () => {
       for (const seed of [1, 2, 3, 4]) {
         const recorded = await recordRun(sandboxOf(engine), makeProgram(numbersFrom(seed), { isOrdered: true }));
         for (const other of ENGINES)

@@ -1,4 +1,4 @@
-/** Deaths at chosen moments: between a decision and its call, while a call is under way, and when the disk fails. */
+/** Kills at chosen moments: between a decision and its call, during a call, and when the disk fails. */
 
 import assert from "node:assert/strict";
 import { renameSync } from "node:fs";
@@ -19,7 +19,7 @@ import type { DurableGateways } from "../fixtures/durable-gateway.ts";
 
 const LONG = { config: { approvals: { graceMs: 60_000 } } };
 
-/** Begins and does not wait: the name of the execution, once it has one. */
+/** Starts an execution without waiting for its end. Resolves with its id. */
 async function begin(durable: DurableGateways, code: string) {
   const gateway = await durable.open();
   const opened = Promise.withResolvers<ExecutionId>();
@@ -34,7 +34,7 @@ async function begin(durable: DurableGateways, code: string) {
 
 const soon = (): Promise<void> => wait(10);
 
-/** Waits until so much of what it was given is kept. */
+/** Waits until this many deliveries are in the journal. */
 async function kept(durable: DurableGateways, execution: ExecutionId, count: number): Promise<void> {
   const journals = await durable.openJournals();
   for (let given = 0; given < count;) {
@@ -43,7 +43,9 @@ async function kept(durable: DurableGateways, execution: ExecutionId, count: num
   }
 }
 
-/** How it ends on a copy of the durable as it is now, and what reaches the shop there. */
+/**
+ * Recovers the execution on a copy of the current folder. Returns its end and the requests that reach the shop there.
+ */
 async function afterDeath(durable: DurableGateways, execution: ExecutionId, decide = false) {
   await using copy = durable.fork();
   if (decide) {
@@ -55,8 +57,8 @@ async function afterDeath(durable: DurableGateways, execution: ExecutionId, deci
   return { view, made: [...copy.shop.received] };
 }
 
-describe("a gateway that dies", { concurrency: 2 }, () => {
-  test("between a decision and the call makes that call when it is back", async () => {
+describe("a gateway that was killed", { concurrency: 2 }, () => {
+  test("a gateway killed between a decision and its call makes that call after recovery", async () => {
     await using durable = await openDurableGateways(LONG);
     const { execution } = await begin(durable, "return (await shop.pay({ n: 1 })).n;");
     await waitForPending(await durable.openApprovals(), 1);
@@ -64,7 +66,7 @@ describe("a gateway that dies", { concurrency: 2 }, () => {
     assert.deepEqual([view.value, made], [7, ["pay 1"]]);
   });
 
-  test("while an approved call is under way names it and does not make it again", async () => {
+  test("a gateway killed during an approved call reports the call and does not repeat it", async () => {
     await using durable = await openDurableGateways(LONG);
     const answer = durable.shop.hold("pay 2");
     const { execution } = await begin(durable, "await shop.put({ n: 1 }); return (await shop.pay({ n: 2 })).n;");
@@ -87,7 +89,7 @@ describe("a gateway that dies", { concurrency: 2 }, () => {
     ["keep", true],
     ["put", false],
   ] as const)
-    test(`while ${operation} is under way ${isRepeated ? "asks for it again" : "names it"}`, async () => {
+    test(`a gateway killed during ${operation} ${isRepeated ? "repeats the call" : "reports the call"} after recovery`, async () => {
       await using durable = await openDurableGateways(LONG);
       const answer = durable.shop.hold(`${operation} 2`);
       const code = `const all = await Promise.all([shop.put({ n: 1 }), shop.${operation}({ n: 2 })]);
@@ -103,24 +105,24 @@ describe("a gateway that dies", { concurrency: 2 }, () => {
 
   for (const [what, code, made] of [
     [
-      "seen an answer",
+      "received a response",
       'const { n } = await shop.look({ n: 1 }); console.log("x"); return [n, Math.random()];',
       ["look 1"],
     ],
-    ["only looked at its clock", 'const seen = [Math.random(), Date.now()]; console.log("x"); return seen;', []],
+    ["only read its clock", 'const seen = [Math.random(), Date.now()]; console.log("x"); return seen;', []],
   ] as const)
-    test(`when a program has ${what} lets it see the same again, and asks nobody`, async () => {
+    test(`a program that has ${what} before a kill sees the same after recovery, without new requests`, async () => {
       await using durable = await openDurableGateways(LONG);
       const gateway = await durable.open();
       let copy: DurableGateways | undefined;
       const onEvent = (event: ExecutionEvent): void => void (event.kind === "log" && (copy = durable.fork()));
       const { execution, value } = await gateway.execute({ principal: AGENT, code, onEvent });
-      await using dead = copy ?? assert.fail("The program said nothing");
+      await using dead = copy ?? assert.fail("The program logged nothing");
       const view = await waitForState(await dead.open(), execution, "completed", "failed");
       assert.deepEqual([view.value, durable.shop.received, dead.shop.received], [value, made, []]);
     });
 
-  test("and is asked for one while others come to their end goes on with it once", async () => {
+  test("viewing one execution during recovery resumes it once while others are closed", async () => {
     await using durable = await openDurableGateways(LONG);
     const requests = ["put 1", "put 2", "put 3", "look 4"];
     const answers = requests.map((request) => durable.shop.hold(request));
@@ -141,7 +143,7 @@ describe("a gateway that dies", { concurrency: 2 }, () => {
   });
 
   for (const isCut of [true, false])
-    test(`after it wrote the end of an execution ${isCut ? "only into the ledger" : "down"} runs nothing of it again`, async () => {
+    test(`an execution whose end was written ${isCut ? "only to the ledger" : "to the ledger and the store"} is not run again after recovery`, async () => {
       await using durable = await openDurableGateways(LONG);
       const { gateway, result, execution } = await begin(durable, "return (await shop.look({ n: 1 })).n;");
       const { value, calls } = await result;
@@ -154,11 +156,11 @@ describe("a gateway that dies", { concurrency: 2 }, () => {
       assert.deepEqual(await copy.listLedgerActions(execution), ["opened", "closed"]);
     });
 
-  for (const [operation, goesOn] of [
+  for (const [operation, isResumed] of [
     ["look", true],
     ["put", false],
   ] as const)
-    test(`has its quotas back but for what ${goesOn ? "goes on" : "ended"} used, and its place`, async () => {
+    test(`recovery releases the quotas and the worker of an execution that ${isResumed ? "is resumed" : "has failed"}`, async () => {
       const wallMs = 300_000;
       const quotas = { executionMsPerHour: wallMs, concurrentExecutions: 1 };
       await using durable = await openDurableGateways({
@@ -172,26 +174,26 @@ describe("a gateway that dies", { concurrency: 2 }, () => {
       await using copy = durable.fork();
       const next = await copy.open();
       const view = await waitForState(next, execution, "completed", "failed");
-      assert.deepEqual([view.value, view.error?.code], goesOn ? [7, undefined] : [undefined, "SANDBOX_CRASHED"]);
+      assert.deepEqual([view.value, view.error?.code], isResumed ? [7, undefined] : [undefined, "SANDBOX_CRASHED"]);
       assert.equal((await run(next, "return 2")).value, 2);
       answer();
     });
 
-  test("has said until then, again and again, that its executions run", async () => {
+  test("a gateway renews the quota lease of a running execution repeatedly", async () => {
     await using durable = await openDurableGateways(LONG);
     const answer = durable.shop.hold("look 1");
     const { execution } = await begin(durable, "return (await shop.look({ n: 1 })).n;");
     await durable.shop.waitForRequest("look 1");
     await using store = await openStore({ path: durable.settings.store.path, now: Date.now });
     for (const before of [0, 1]) {
-      while (((await store.quotas.heldFor(execution)) ?? assert.fail("It holds nothing")) <= before * 1_000)
+      while (((await store.quotas.heldFor(execution)) ?? assert.fail("The execution holds no lease")) <= before * 1_000)
         await soon();
     }
     answer();
     while ((await store.quotas.heldFor(execution)) !== undefined) await soon();
   });
 
-  test("after its disk failed has made nothing that it could not write down, and goes on where it was", async () => {
+  test("a gateway whose disk fails makes no call that it could not record, and resumes after recovery", async () => {
     await using durable = await openDurableGateways(LONG);
     const answer = durable.shop.hold("look 2");
     const code = "await shop.put({ n: 1 }); await shop.look({ n: 2 }); return (await shop.put({ n: 3 })).n;";

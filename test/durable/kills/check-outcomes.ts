@@ -1,4 +1,4 @@
-/** What programs came to after all the kills, against what they come to undisturbed. */
+/** Compares the outcomes of programs after all kills with those of undisturbed runs. */
 
 import type { ExecutionResult } from "../../../src/domain/index.ts";
 import { findKept } from "../../../src/execution/replay/kept.ts";
@@ -12,10 +12,10 @@ import type { KilledGateways } from "./killed-gateways.ts";
 import { isUnrepeatable } from "./mcp-shop-server.ts";
 
 const NEVER = new AbortController().signal;
-/** A result names as many of the calls whose outcome is not known. */
+/** A result names at most this many calls with an unknown outcome. */
 const NAMED = 10;
 
-/** Everything that is wrong; empty when nothing is. `seeds` are the programs that were asked for. */
+/** Returns all problems; empty if there are none. `seeds` are the submitted programs. */
 export async function checkOutcomes(
   killed: KilledGateways,
   seeds: readonly number[],
@@ -55,7 +55,7 @@ function findTwice(made: readonly string[]): readonly string[] {
   return twice.map((request) => `${request} is made twice`);
 }
 
-/** The ledger tells of every execution from its beginning to its end. */
+/** Checks that the ledger has every execution from its start to its end. */
 function checkLedgerActions(said: readonly string[]): readonly string[] {
   const count = (action: string): number => said.filter((one) => one === action).length;
   const isOnce = count("opened") === 1 && count("closed") === 1;
@@ -84,7 +84,10 @@ async function checkCompleted(row: ExecutionRow, result: ExecutionResult, { kill
   return isOrdered(row.seed) ? wrong : [...wrong, ...(await compareWithExpected(row, result, found))];
 }
 
-/** What the result has as done came, and what came is in the result; one that was given up at the end may have come. */
+/**
+ * Calls with outcome `ok` must have arrived, and calls that arrived must be in the result; a call that was abandoned at
+ * the end may have arrived.
+ */
 function compareCalls({ seed }: ExecutionRow, { calls }: ExecutionResult, made: readonly string[]): readonly string[] {
   const came = made.flatMap((request) => {
     const [operation = "", program] = request.split(" ");
@@ -110,7 +113,9 @@ function replayRooms(sandbox: Sandbox) {
   return { engine, isolation, report: String, hide: (text: string) => text, run: sandbox.run.bind(sandbox) };
 }
 
-/** It was met by a kill, and names every call that may have changed something without an answer. */
+/**
+ * Checks that a kill interrupted it, and that it names every call that may have changed something without a response.
+ */
 async function checkCrashed(row: ExecutionRow, { calls, error }: ExecutionResult, { killed, kept }: CheckInput) {
   const unknown = calls.filter(({ outcome }) => outcome === "unknown");
   const names = unknown.slice(0, NAMED).map(({ tool, seq }) => `${tool} (call ${seq})`);

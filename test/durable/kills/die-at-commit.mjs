@@ -1,6 +1,6 @@
 /**
- * Loaded before a gateway: it ends the process with a real SIGKILL just before or just after its n-th commit, as
- * `DIE_AT` says. There is no other moment at which less than a whole step is written down.
+ * Loaded before a gateway: ends the process with SIGKILL just before or just after its n-th commit, as `DIE_AT`
+ * specifies. Only at these moments can a step be partly recorded.
  */
 
 import { StatementSync } from "node:sqlite";

@@ -1,4 +1,4 @@
-/** The built gateway in a process of its own, which is killed, and a client that does not hear back when it is. */
+/** The built gateway in its own process, which is killed, and a client that gets no response when it is. */
 
 import { spawn } from "node:child_process";
 import { resolve } from "node:path";
@@ -10,16 +10,16 @@ import { LAUNCHER, cleanEnvironment } from "../../fixtures/product.ts";
 const DIE_AT_COMMIT = resolve("test/durable/kills/die-at-commit.mjs");
 
 export interface GatewayProcess {
-  /** Resolves once it is gone; rejects when that was not by a kill. */
+  /** Resolves once it has ended; rejects if it was not killed. */
   readonly died: Promise<void>;
   isAlive(): boolean;
-  /** A real SIGKILL. */
+  /** Sends SIGKILL. */
   readonly kill: () => void;
-  /** With a client once it listens; with nothing when it died before. */
+  /** Resolves with a client once the gateway listens, or with `undefined` if it died before. */
   readonly ready: Promise<Client | undefined>;
 }
 
-/** `dieAt` is `before 3` or `after 3`: it kills itself there. */
+/** `dieAt` is `before 3` or `after 3`: the gateway kills itself at that commit. */
 export function startGateway(folder: string, dieAt = ""): GatewayProcess {
   const args = ["--import", DIE_AT_COMMIT, LAUNCHER, "serve", "--json", "--port", "0"];
   const child = spawn(process.execPath, args, { cwd: folder, env: cleanEnvironment(folder, { DIE_AT: dieAt }) });

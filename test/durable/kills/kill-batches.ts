@@ -1,4 +1,4 @@
-/** Programs in one gateway after the other, each killed at another moment, and what was wrong with any of them. */
+/** Runs programs in a sequence of gateways that are killed at different moments, and collects all problems. */
 
 import { openTestSandbox } from "../../../src/sandbox/fixtures/test-sandbox.ts";
 import type { Sandbox } from "../../../src/sandbox/index.ts";
@@ -7,11 +7,14 @@ import { readRows } from "./read-records.ts";
 import { MOMENTS, openKilledGateways } from "./killed-gateways.ts";
 import type { Kill, KilledGateways } from "./killed-gateways.ts";
 
-/** On one store, and as many more for each gateway; it goes on with what earlier ones left, too. */
+/**
+ * The number of programs on one store, and the number of new ones per gateway. Each gateway also recovers the programs
+ * of earlier ones.
+ */
 const AT_ONCE = 150;
 const FRESH = 25;
 
-/** About as many of each as happen in one life. */
+/** About as many of each as occur during one gateway. */
 const MAX_COUNT: Readonly<Record<Kill["moment"], number>> = {
   "before commit": 250,
   "after commit": 250,
@@ -21,7 +24,7 @@ const MAX_COUNT: Readonly<Record<Kill["moment"], number>> = {
   decided: 15,
   millisecond: 1_000,
 };
-/** Any row of moments is spread evenly by it. */
+/** Spreads any sequence of moments evenly. */
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 
 function chooseKill(number: number): Kill {
@@ -29,11 +32,11 @@ function chooseKill(number: number): Kill {
   return { moment, at: 1 + Math.floor(((number * GOLDEN) % 1) * MAX_COUNT[moment]) };
 }
 
-/** What was wrong, and how often what was met. */
+/** The problems that were found, and counts of what was observed. */
 export class Tally {
   readonly wrong: string[] = [];
   readonly counts = new Map<string, number>();
-  /** Each has another moment to end at. */
+  /** The number of gateways so far; each is killed at a different moment. */
   gateways: number;
 
   constructor(lives: number) {
@@ -65,13 +68,13 @@ async function killBatch(batch: readonly number[], sandbox: Sandbox, tally: Tall
   for (const { state } of readRows(killed.settings)) tally.add(`came to be ${state}`);
 }
 
-/** In two files at once, because that is how many run at once. */
+/** Two files, because two files run at once. */
 const PARTS = 2;
 
-/** `DURABLE_KILLED=2000` for a longer look. */
+/** Set `DURABLE_KILLED=2000` for a longer run. */
 export const PROGRAMS = Math.ceil(Number(process.env["DURABLE_KILLED"] ?? 300) / PARTS);
 
-/** The part is 0 or 1: no two have a program in common. */
+/** `part` is 0 or 1; the parts have different programs. */
 export async function killPart(part: number): Promise<Tally> {
   const { sandbox } = await openTestSandbox({});
   await using _closing = sandbox;

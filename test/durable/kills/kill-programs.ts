@@ -1,4 +1,4 @@
-/** Generated programs for gateways that are killed, and what each comes to when nothing disturbs it. */
+/** Generated programs for gateways that are killed, and the result of each without a kill. */
 
 import { digestOf } from "../../../src/text/index.ts";
 import { random, randomUuid, seedRandom } from "../../../guest/clock.ts";
@@ -7,22 +7,22 @@ import type { TapeStart } from "../../../src/sandbox/index.ts";
 import { makeProgram, numbersFrom } from "../generate-program.ts";
 import { FACTOR } from "./mcp-shop-server.ts";
 
-/** What these come to depends on the order of answers, which only their journal knows. */
+/** Their results depend on the order of responses, which only the journal has. */
 export function isOrdered(seed: number): boolean {
   return seed % 3 === 0;
 }
 
-/** The other half makes only calls that may be made again, so that no kill ends it. */
+/** Half of the programs make only repeatable calls, so that no kill ends them. */
 function isRepeatable(seed: number): boolean {
   return seed % 2 === 0;
 }
 
-/** Whoever waits for people takes longer than all others together: every other program does not. */
+/** Waiting for approvals takes longer than everything else, so only half of the programs need them. */
 function needsApproval(seed: number): boolean {
   return seed % 4 < 2;
 }
 
-/** Its calls carry its own number, by which the shop tells programs apart. */
+/** Its calls contain its number, so that the shop can attribute them. */
 export function makeKillProgram(seed: number): string {
   const code = makeProgram(numbersFrom(1_000 + seed), { isOrdered: isOrdered(seed) });
   const own = code.replaceAll("({ n:", `({ p: ${seed}, n:`);
@@ -38,7 +38,7 @@ export function seedOf(source: string): number {
   return Number(/^\/\/ program (\d+)\n/.exec(source)?.[1]);
 }
 
-/** Of a request as the shop has it, as journals have it. */
+/** The digest in journals of a request as the shop records it. */
 export function digestOfRequest(request: string): Digest {
   const [operation, p, n] = request.split(" ");
   return digestOf(`shop.${operation}\n{"p":${p},"n":${n}}`);
@@ -53,9 +53,9 @@ const SHOP = { look: answer, peek: answer, put: answer, pay: answer, keep: answe
 
 let turn: Promise<unknown> = Promise.resolve();
 
-/** Runs it here, without a gateway, from the same beginning of chance and time. */
+/** Runs the program in this process, without a gateway, from the same time and random seed. */
 export async function computeExpectedValue(seed: number, start: TapeStart): Promise<unknown> {
-  const foreseen = turn.then(() => runAlone(seed, start)); // chance is one row of numbers for all
+  const foreseen = turn.then(() => runAlone(seed, start)); // all programs share one random generator
   turn = foreseen.catch(() => undefined);
   return foreseen;
 }

@@ -1,6 +1,6 @@
 /**
  * Gateways that run the same programs on the same store one after the other, each killed at some moment, until every
- * program has ended. The shop, and whoever answers questions, outlive them.
+ * program has ended. The shop and the approver outlive them.
  */
 
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ import { makeKillProgram } from "./kill-programs.ts";
 import { openMcpShopServer } from "./mcp-shop-server.ts";
 import type { McpShopServer } from "./mcp-shop-server.ts";
 
-/** Where a kill is counted from: the n-th of these since the gateway was started. */
+/** What a kill is counted by: it happens at the n-th of these since the start of the gateway. */
 export const MOMENTS = [
   "before commit",
   "after commit",
@@ -41,23 +41,23 @@ export interface Kill {
 }
 
 export interface GatewayRun {
-  /** False when everything had ended before its moment came. */
+  /** False if every program had ended before the moment came. */
   readonly wasKilled: boolean;
   readonly wrong: readonly string[];
 }
 
 const PATIENCE_MS = 200_000;
-/** Answers come while nobody else waits for them, too. */
+/** The polling interval. */
 const LOOK_MS = 25;
 
 export interface KilledGateways extends AsyncDisposable, Pick<StepLog, "interrupted" | "steps"> {
   readonly settings: Settings;
   readonly shop: McpShopServer;
-  /** What clients were told, by program. */
+  /** The execution ids that clients received, by program. */
   readonly returnedIds: ReadonlyMap<number, ReadonlySet<string>>;
   /**
-   * One gateway that is asked for these programs and goes on with all that were asked for before, until it is killed, or
-   * has ended all of them and is killed then.
+   * Runs one gateway that receives these programs and recovers all earlier ones, until it is killed, or has ended all
+   * of them and is killed then.
    */
   runGateway(fresh: readonly number[], kill?: Kill): Promise<GatewayRun>;
 }
@@ -107,7 +107,7 @@ interface RunState {
   readonly told: Map<number, Set<string>>;
 }
 
-/** Counts what happens during one life, and does something at the n-th. */
+/** Counts events during one gateway, and calls `act` at the n-th. */
 function createCounts() {
   let due: { readonly moment: string; left: number; readonly act: () => void } | undefined;
   return {
@@ -126,7 +126,7 @@ function isAllOver({ seeds, settings }: RunState): boolean {
   return (states.get("completed") ?? 0) + (states.get("failed") ?? 0) >= seeds.length;
 }
 
-/** Every program is there, and those that have not ended wait for people. */
+/** Every program is stored, and those that have not ended wait for approval. */
 function isAllWaiting({ seeds, settings }: RunState): boolean {
   const states = countStates(settings);
   const count = [...states.values()].reduce((sum, one) => sum + one, 0);
@@ -164,7 +164,7 @@ async function untilOver(
 ): Promise<boolean> {
   const deadline = performance.now() + PATIENCE_MS;
   while (gateway.isAlive() && !isEnough(place)) {
-    if (performance.now() > deadline) throw new Error(`They do not end: ${describe(readRows(place.settings))}`);
+    if (performance.now() > deadline) throw new Error(`Programs do not end: ${describe(readRows(place.settings))}`);
     await Promise.race([wait(LOOK_MS), gateway.died]);
   }
   return !gateway.isAlive();
@@ -175,7 +175,7 @@ function describe(rows: readonly ExecutionRow[]): string {
   return left.map(({ seed, id, state, result }) => `${seed} ${id} ${state} ${result?.error?.code ?? ""}`).join("\n");
 }
 
-/** Those with a key are sent again by whoever has heard nothing; the others only when there is no trace of them. */
+/** Programs with a key are sent again if they have no result; others only if they are not in the store. */
 function submitAll({ seeds, settings, told }: RunState, client: Client): void {
   const rows = new Map(readRows(settings).map((row) => [row.seed, row]));
   for (const seed of seeds) {
@@ -193,7 +193,7 @@ function submitAll({ seeds, settings, told }: RunState, client: Client): void {
   }
 }
 
-/** Whoever was told of an execution hears what came of it from any later gateway. */
+/** Checks that any later gateway returns the result of every execution whose id a client received. */
 async function findWrongResults({ settings, told }: RunState, client: Client): Promise<readonly string[]> {
   const rows = new Map(readRows(settings).map((row) => [row.id as string, row]));
   const look = async (id: string): Promise<readonly string[]> => {
@@ -207,12 +207,12 @@ async function findWrongResults({ settings, told }: RunState, client: Client): P
 }
 
 interface ApproverOptions {
-  /** Nobody is there to answer in this life. */
+  /** True if nothing is approved during this gateway. */
   readonly isSilent: boolean;
   readonly stop: AbortSignal;
 }
 
-/** A person at another process, who says yes to everything, until told to stop. */
+/** Approves everything from another process until it is stopped. */
 async function approveAll({ settings, counts }: RunState, { isSilent, stop }: ApproverOptions): Promise<void> {
   await using kept = await openStoreRecords(settings);
   await using approvals = await openQueue(settings, kept);

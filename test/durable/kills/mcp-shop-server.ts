@@ -1,6 +1,6 @@
 /**
- * A real MCP server over HTTP that outlives the gateways: it writes down what reaches it, and says when something does.
- * Each tool has another effect, so that programs read, change once, and change again without harm.
+ * A real MCP server over HTTP that outlives the gateways. It records every request and notifies listeners. Each tool
+ * has a different effect, so that programs read, change once, and repeat changes safely.
  */
 
 import type { AddressInfo } from "node:net";
@@ -12,28 +12,28 @@ import { Server, createMcpHandler } from "@modelcontextprotocol/server";
 const READ = { readOnlyHint: true };
 const WRITE = { readOnlyHint: false, destructiveHint: false };
 const AGAIN = { ...WRITE, idempotentHint: true };
-/** Rules ask about `pay` and `peek`; `fail` changes something and then fails, `miss` only fails. */
+/** `pay` and `peek` need approval; `fail` changes something and then fails, `miss` only fails. */
 const TOOLS = { look: READ, peek: READ, miss: READ, put: WRITE, pay: WRITE, fail: WRITE, keep: AGAIN };
 const FAILING = new Set(["fail", "miss"]);
-/** What a tool answers is so many times what it was asked with. */
+/** A tool returns its argument times this factor. */
 export const FACTOR = 7;
 const SLOWEST_MS = 4;
 
-/** Reads, and what may be repeated, do no harm when they come twice. */
+/** Reads and idempotent calls may arrive twice. */
 export function isUnrepeatable(request: string): boolean {
   return /^(put|pay|fail) /.test(request);
 }
 
 export interface ShopListeners {
-  /** Something has come, and is not answered yet. */
+  /** Called when a request has arrived and is not answered yet. */
   readonly onRequest: () => void;
-  /** An answer is on its way. */
+  /** Called when a response is sent. */
   readonly onAnswer: () => void;
 }
 
 export interface McpShopServer extends AsyncDisposable {
   readonly url: string;
-  /** The tool, the program and the number of every request, such as `put 3 10`, in the order in which they came. */
+  /** The tool, the program and the number of every request, such as `put 3 10`, in order of arrival. */
   readonly received: readonly string[];
 }
 

@@ -1,4 +1,7 @@
-/** Follows programs from one death of their gateway to the next, by what is kept of them and what has reached the shop. */
+/**
+ * Tracks programs from one kill of their gateway to the next, by their stored records and the requests that reached the
+ * shop.
+ */
 
 import type { Settings } from "../../../src/config/index.ts";
 import type { Digest, ExecutionId } from "../../../src/domain/index.ts";
@@ -7,15 +10,15 @@ import type { ExecutionRow } from "./read-records.ts";
 import { digestOfRequest } from "./kill-programs.ts";
 import type { McpShopServer } from "./mcp-shop-server.ts";
 
-/** How a program stood when its gateway died. */
+/** The step of a program when its gateway was killed. */
 export type Step = "unknown" | "opened" | "running" | "calling" | "waiting" | "ended";
 
 export interface StepLog {
-  /** Executions that a kill met before their end. */
+  /** Executions that a kill interrupted. */
   readonly interrupted: ReadonlySet<ExecutionId>;
-  /** How many programs a kill met at each step. */
+  /** How many programs a kill interrupted at each step. */
   readonly steps: ReadonlyMap<Step, number>;
-  /** After a death: what is wrong. */
+  /** Called after a kill. Returns the problems. */
   check(): Promise<readonly string[]>;
 }
 
@@ -25,7 +28,7 @@ interface StepLogInput {
   readonly shop: Pick<McpShopServer, "received">;
 }
 
-/** Whatever has an answer in a journal must never be asked for again. */
+/** A call whose response is in a journal must never be repeated. */
 export function createStepLog({ seeds, settings, shop }: StepLogInput): StepLog {
   const met = new Set<ExecutionId>();
   const steps = new Map<Step, number>();

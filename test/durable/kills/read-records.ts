@@ -1,4 +1,4 @@
-/** What a dead gateway left, as another process finds it: rows, journals, and whether the ledger verifies. */
+/** Reads the records of a killed gateway from another process: rows, journals, and whether the ledger verifies. */
 
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
@@ -13,27 +13,27 @@ import { openRecords, readRecords } from "../../../src/open-records.ts";
 import type { Records } from "../../../src/open-records.ts";
 import { seedOf } from "./kill-programs.ts";
 
-/** One execution as the store has it. */
+/** One execution in the store. */
 export interface ExecutionRow {
   readonly id: ExecutionId;
   readonly seed: number;
-  /** `null` while nobody has ended it or put it away. */
+  /** `null` until it has ended or is suspended. */
   readonly state: string | null;
   readonly result: ExecutionResult | undefined;
 }
 
-/** None before there is a store. */
+/** Empty before the store exists. */
 export function readRows(settings: Settings): readonly ExecutionRow[] {
   return query(settings, "SELECT id, source_text, state, result FROM executions").map(parseRow);
 }
 
-/** In which states how many are; those that nobody has ended or put away count as `running`. */
+/** How many executions are in each state; those that have neither ended nor are suspended count as `running`. */
 export function countStates(settings: Settings): ReadonlyMap<string, number> {
   const sql = "SELECT coalesce(state, 'running') AS state, count(*) AS count FROM executions GROUP BY state";
   return new Map(query(settings, sql).map(({ state, count }) => [String(state), Number(count)]));
 }
 
-/** What the ledger says of each execution as a whole, such as `opened`, in order. */
+/** The ledger actions of each execution itself, such as `opened`, in order. */
 export function readLedger(settings: Settings): ReadonlyMap<string, readonly string[]> {
   const sql = "SELECT subject, action FROM ledger WHERE action LIKE 'execution.%' ORDER BY seq";
   const said = query(settings, sql).map(({ subject, action }) => ({ subject, action: String(action).slice(10) }));
@@ -61,7 +61,7 @@ export function isOver({ state }: ExecutionRow): boolean {
 function parseRow(row: Record<string, SQLOutputValue>): ExecutionRow {
   const { source_text: source, state, result } = row;
   const id = parseExecutionId(row["id"]);
-  if (!id) throw new TypeError("A row has no proper name");
+  if (!id) throw new TypeError("A row has an invalid id");
   return {
     id,
     seed: seedOf(String(source)),
@@ -70,7 +70,7 @@ function parseRow(row: Record<string, SQLOutputValue>): ExecutionRow {
   };
 }
 
-/** As `audit verify` says it. */
+/** Returns the problem that `audit verify` would report. */
 export async function verify(settings: Settings): Promise<readonly string[]> {
   if (!existsSync(settings.store.path)) return [];
   await using records = await readRecords(settings);
@@ -78,7 +78,7 @@ export async function verify(settings: Settings): Promise<readonly string[]> {
   return verdict.ok ? [] : [`the ledger does not verify: record ${verdict.seq}: ${verdict.problem}`];
 }
 
-/** What is kept, opened beside any gateway. */
+/** The records, opened beside any gateway. */
 export interface OpenRecords extends AsyncDisposable, Pick<Records, "store" | "ledger" | "vault"> {
   readonly journals: Journals;
 }
@@ -90,14 +90,14 @@ export async function openStoreRecords(settings: Settings): Promise<OpenRecords>
   return { ...records, journals };
 }
 
-/** How far a program had come when its gateway died. */
+/** How far a program was when its gateway was killed. */
 export interface Progress {
   readonly hasBegun: boolean;
-  /** Of each call whose answer is kept: the address and the arguments. */
+  /** The address and arguments of each call whose response is in the journal. */
   readonly answered: ReadonlySet<Digest>;
 }
 
-/** `undefined` when nothing is kept of it. */
+/** `undefined` without a journal. */
 export async function readProgress(id: ExecutionId, { journals }: OpenRecords): Promise<Progress | undefined> {
   const recording = await journals.read(id);
   if (!recording) return undefined;
