@@ -1,4 +1,4 @@
-/** AES-256-GCM over bytes: nonces of 96 random bits, a full tag, and nothing that was cut is even tried. */
+/** AES-256-GCM over bytes, with nonces of 96 random bits and full tags. Truncated input is refused before decryption. */
 
 import { createCipheriv, createDecipheriv } from "node:crypto";
 import type { KeyObject } from "node:crypto";
@@ -10,27 +10,27 @@ export const KEY_BYTES = 32;
 /** 96 random bits: safe for 2³² messages with one key (NIST SP 800-38D §8.3); a data key seals one. */
 export const NONCE_BYTES = 12;
 
-/** Unpredictable bytes, that many. */
+/** Returns this many unpredictable bytes. */
 export type Random = (bytes: number) => Uint8Array;
 
-/** What a text is sealed with, and what it is bound to. */
+/** What bytes are sealed with and bound to. */
 export interface CipherParameters {
-  /** As a `KeyObject` where one key is used over and over: making one takes longer than sealing a small text. */
+  /** A `KeyObject` if one key is used many times: creating one takes longer than sealing a short string. */
   readonly key: Uint8Array | KeyObject;
   readonly nonce: Uint8Array;
-  /** Additional data: not stored, and needed unchanged to open. */
+  /** Additional data: not stored, and required unchanged to open. */
   readonly data: Buffer;
 }
 
-/** The ciphertext with its tag at the end. */
+/** Returns the ciphertext with its tag at the end. */
 export function encrypt(plain: Uint8Array, { key, nonce, data }: CipherParameters): Buffer {
   const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(data);
   return Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Throws when any bit of the text or of the parameters is another one than when it was sealed. */
+/** Throws when any bit of the ciphertext or of the parameters differs from when it was sealed. */
 export function decrypt(sealed: Uint8Array, { key, nonce, data }: CipherParameters): Buffer {
-  // The cipher takes nonces of any length; a row that was cut is refused before it comes to that.
+  // The cipher accepts nonces of any length, so a truncated row is refused here.
   if (nonce.length !== NONCE_BYTES || sealed.length < TAG_BYTES) throw new RangeError("The sealed value is too short");
   const end = sealed.length - TAG_BYTES;
   const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES }).setAAD(data);
@@ -38,7 +38,7 @@ export function decrypt(sealed: Uint8Array, { key, nonce, data }: CipherParamete
   return Buffer.concat([decipher.update(sealed.subarray(0, end)), decipher.final()]);
 }
 
-/** Encrypts with a nonce of its own, which stands in front. */
+/** Encrypts with a new nonce, which comes first in the result. */
 export function encryptWithNonce(
   plain: Uint8Array,
   { key, data, random }: Omit<CipherParameters, "nonce"> & { readonly random: Random },
@@ -47,7 +47,7 @@ export function encryptWithNonce(
   return Buffer.concat([nonce, encrypt(plain, { key, nonce, data })]);
 }
 
-/** Opens what `encryptWithNonce` made. */
+/** Opens what `encryptWithNonce` returned. */
 export function decryptWithNonce(sealed: Uint8Array, { key, data }: Omit<CipherParameters, "nonce">): Buffer {
   return decrypt(sealed.subarray(NONCE_BYTES), { key, nonce: sealed.subarray(0, NONCE_BYTES), data });
 }

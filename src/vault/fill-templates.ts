@@ -1,11 +1,11 @@
-/** Puts secrets into the texts that name them, at the moment an upstream starts and for that upstream alone. */
+/** Replaces secret references by their values when they are needed. */
 
 import type { SecretTemplate } from "../domain/index.ts";
 
-import type { Vault } from "./open-vault.ts";
+import type { Vault } from "./vault.ts";
 import { Secret } from "./secret.ts";
 
-/** The finished texts, each a secret as a whole. Rejects when a secret is missing. */
+/** Returns the resolved strings, each as one secret. Rejects when a secret is missing. */
 export async function fillTemplates(
   templates: Readonly<Record<string, SecretTemplate>>,
   vault: Pick<Vault, "lend">,

@@ -1,4 +1,4 @@
-/** A known secret is found in every form, wherever it stands; what is no secret stays as it is. */
+/** A known secret is found in every form and position; other text stays as it is. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -47,7 +47,7 @@ describe("a mask", () => {
     });
   }
 
-  it("hides it in the base64 of any longer text, at every alignment", () => {
+  it("hides a secret in the base64 of longer text, at every alignment", () => {
     const hide = maskOf(SECRET);
     for (const before of ["", "x", "xy", "xyz"]) {
       for (const encoding of ["base64", "base64url"] as const) {
@@ -57,7 +57,7 @@ describe("a mask", () => {
     }
   });
 
-  it("hides it where invisible characters or escapes stand between its letters, and leaves other texts theirs", () => {
+  it("hides a secret with invisible characters or escapes between its letters, and keeps those of other text", () => {
     const hide = maskOf(SECRET);
     assert.equal(hide(SECRET.split("").join("\u200b")), "[secret]");
     assert.equal(hide(SECRET.split("").join("\u001b[0m")), "[secret]");
@@ -69,21 +69,21 @@ describe("a mask", () => {
     assert.equal(maskOf(`-----BEGIN-----\n${first}\n${second}\n`)(`> ${second}`), "> [secret]");
   });
 
-  it("takes the longer of two secrets first, and leaves no half of it", () => {
+  it("replaces the longer of two overlapping secrets first, and leaves no part of it", () => {
     assert.equal(maskOf("password", "password-of-ada")("password-of-ada password"), "[secret] [secret]");
   });
 
-  it("looks for secrets from eight characters on", () => {
+  it("hides secrets of eight characters and more", () => {
     assert.equal(maskOf("1234567")("1234567"), "1234567");
     assert.equal(maskOf("12345678")("12345678"), "[secret]");
   });
 
-  it("leaves texts without a secret as they are", () => {
+  it("leaves text without a secret unchanged", () => {
     const text = "An ordinary text, aGVsbG8gd29ybGQ= %20 &amp; 0a0b0c";
     assert.equal(maskOf(SECRET)(text), text);
   });
 
-  it("finds any secret in any of these forms, in whatever surroundings", () => {
+  it("finds random secrets in each of these forms, in random surroundings", () => {
     const secret = fc.string({ unit: "binary", minLength: 12, maxLength: 40 }).filter((text) => text.isWellFormed());
     fc.assert(
       fc.property(secret, fc.constantFrom(...Object.values(WRITERS)), (value, write) => {

@@ -1,22 +1,22 @@
-/** Takes known secrets out of texts. Whoever lends a secret tells the mask; whatever leaves goes through it. */
+/** Removes known secrets from text. Code that lends a secret adds it; all text that leaves the gateway passes through. */
 
 import { cleanText } from "../text/index.ts";
 import { formsOf } from "./secret-forms.ts";
 
 const SHOWN = "[secret]";
-/** Shorter values would be found in ordinary words. */
+/** Shorter values occur in ordinary words. */
 const SHORTEST = 8;
 
 /** Replaces every known secret, in every form of `formsOf`, by `[secret]`. */
 export type Hide = (text: string) => string;
 
-/** It only ever learns: a secret that was replaced may still be valid somewhere. */
+/** Never forgets: a secret that was replaced may still be valid somewhere. */
 export interface Mask {
   readonly add: (secret: string) => void;
   readonly hide: Hide;
 }
 
-/** `shortest` is the length from which on a secret is looked for. */
+/** Ignores secrets that have less than `shortest` characters. */
 export function createMask({ shortest = SHORTEST }: { readonly shortest?: number } = {}): Mask {
   const known = new Set<string>();
   let forms: readonly string[] = [];
@@ -25,7 +25,7 @@ export function createMask({ shortest = SHORTEST }: { readonly shortest?: number
       if (secret.length < shortest || known.has(secret)) return;
       known.add(secret);
       const all = [...new Set([...forms, ...formsOf(secret)])].filter((form) => form.length >= shortest);
-      // Longest first, so that a part of a value is not replaced before the whole.
+      // Longest first, so that a part of a value is not replaced before the whole value.
       forms = all.toSorted((a, b) => b.length - a.length);
     },
     hide: (text) => hideForms(text, forms),
@@ -33,8 +33,8 @@ export function createMask({ shortest = SHORTEST }: { readonly shortest?: number
 }
 
 /**
- * Whoever cleans the text later must not put a secret together: where one shows without escapes and invisible
- * characters, the text stays without them.
+ * Cleaning the text later must not reassemble a secret. If one appears once escapes and invisible characters are
+ * removed, the result is the cleaned text.
  */
 function hideForms(text: string, forms: readonly string[]): string {
   if (forms.length === 0) return text;

@@ -7,7 +7,7 @@ import { name, setUp } from "./fixtures/set-up.ts";
 import { Secret } from "./secret.ts";
 
 describe("a seal", () => {
-  test("opens what it closed, in the same context, also from another process", async () => {
+  test("a seal opens what it closed in the same context, also from another process", async () => {
     await using fixture = await setUp();
     const [first, second] = await Promise.all([fixture.vault.openSeal(), fixture.reopen({}).openSeal()]);
     const sealed = first.close("result 🧤", "ex_1:0");
@@ -16,7 +16,7 @@ describe("a seal", () => {
     assert.notDeepEqual(first.close("result 🧤", "ex_1:0"), sealed);
   });
 
-  test("does not open what was moved to another context or changed in one bit", async () => {
+  test("a seal does not open what was moved to another context or changed in one bit", async () => {
     await using fixture = await setUp();
     const seal = await fixture.vault.openSeal();
     const sealed = seal.close("result", "ex_1:0");
@@ -32,7 +32,7 @@ describe("a seal", () => {
     assert.equal(seal.open(sealed, "ex_1:0"), "result");
   });
 
-  test("derives keys that stay the same, one for each purpose", async () => {
+  test("a seal derives one stable key per purpose", async () => {
     await using fixture = await setUp();
     const seal = await fixture.vault.openSeal();
     const key = seal.derive("one use");
@@ -42,7 +42,7 @@ describe("a seal", () => {
     assert.equal(key.length, 32);
   });
 
-  test("opens after the master key was changed", async () => {
+  test("a seal still opens after the master key was changed", async () => {
     await using fixture = await setUp();
     const sealed = (await fixture.vault.openSeal()).close("result", "c");
     assert.deepEqual(await fixture.vault.rotate({ actor: "ada", handOverMs: 0 }), { secrets: 0, damaged: [] });
@@ -50,7 +50,7 @@ describe("a seal", () => {
     assert.equal(seal.open(sealed, "c"), "result");
   });
 
-  test("has a key that nobody sets, lends, lists, hides or removes; any other name is free", async () => {
+  test("the key of the seal cannot be set, lent, listed, masked or removed; any other name can", async () => {
     await using fixture = await setUp();
     const { vault } = fixture;
     const seal = await vault.openSeal();

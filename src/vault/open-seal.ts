@@ -1,6 +1,6 @@
 /**
- * Seals what records keep of programs: results and arguments of calls, inputs, sources. One data key for all of them
- * lies among the secrets under a name of its own, so that a rotation of the master key covers it too.
+ * Seals what records keep of programs: results and arguments of calls, inputs, sources. One data key for all of them is
+ * stored among the secrets under a reserved name, so that a rotation of the master key covers it too.
  */
 
 import { createSecretKey, hkdfSync } from "node:crypto";
@@ -11,21 +11,15 @@ import type { Seal, SecretName } from "../domain/index.ts";
 import type { SecretRow } from "../store/index.ts";
 
 import { KEY_BYTES, decryptWithNonce, encryptWithNonce } from "./cipher.ts";
-import type { Keyring } from "./keyring.ts";
-import type { KeyOptions } from "./load-key.ts";
+import type { Keyring } from "./keys/keyring.ts";
+import type { KeyOptions } from "./keys/load-key.ts";
 import { seal, unseal } from "./seal.ts";
 import type { MasterKey } from "./seal.ts";
 import { Secret } from "./secret.ts";
 
-/** Names that begin like this are the vault's own: nobody sets, lends, lists or removes them. */
-const RESERVED = /^glovebox_/i;
 const BINDING = { name: nameKey(), version: 1 } as const;
 
-export function isReservedName(name: SecretName): boolean {
-  return RESERVED.test(name);
-}
-
-/** Makes the data key on first use; of two processes the first wins. */
+/** Creates the data key on first use. If two processes do so, the first wins. */
 export async function openSeal(options: KeyOptions, keyring: Keyring): Promise<Seal> {
   const { random } = options;
   const key = createSecretKey(await findDataKey(options, keyring));
@@ -44,14 +38,14 @@ async function findDataKey({ store, random, now }: KeyOptions, keyring: Keyring)
     const row = await store.secrets.claim(made, key.check);
     const opened = row && tryOpen(row, key);
     if (opened) return Buffer.from(opened.reveal(), "hex");
-    // A row that does not open may have been wrapped with another key since that was loaded.
+    // A row that does not open may have been wrapped with another key since this one was loaded.
     if (row && (await store.secrets.keyCheck()) === key.check) throw damaged("The key of the records cannot be opened");
   }
 }
 
 function nameKey(): SecretName {
   const name = parseSecretName("glovebox_records");
-  if (!name) throw new TypeError("The key of the records has no proper name");
+  if (!name) throw new TypeError("The key of the records has an invalid name");
   return name;
 }
 

@@ -14,7 +14,7 @@ import { Secret } from "./secret.ts";
 const CANARY = "canary-5f2a91-value";
 
 describe("a vault", () => {
-  test("lends what was set, newest version, and lists without values", async () => {
+  test("lends the newest version of a secret, and lists secrets without values", async () => {
     await using fixture = await setUp();
     const { vault } = fixture;
     await vault.set(name("TOKEN"), new Secret("old"), "ada");
@@ -27,7 +27,7 @@ describe("a vault", () => {
     ]);
   });
 
-  test("tells what is to be hidden without lending it: all that its key opens, and nothing without that key", async () => {
+  test("returns the secrets to mask without a loan: all that its key opens, and none without that key", async () => {
     await using fixture = await setUp();
     const { vault, ledger, reopen } = fixture;
     assert.deepEqual(await vault.known(), []);
@@ -44,7 +44,7 @@ describe("a vault", () => {
     assert.deepEqual(await history(ledger), recorded);
   });
 
-  test("says how to set a secret that is missing or was removed", async () => {
+  test("explains how to set a secret that is missing or was removed", async () => {
     await using fixture = await setUp();
     const { vault } = fixture;
     const missing = {
@@ -60,7 +60,7 @@ describe("a vault", () => {
     await assert.rejects(vault.lend(name("A"), "test"), missing);
   });
 
-  test("writes every use and change into the ledger, and the value nowhere", async () => {
+  test("records every use and change in the ledger, and the value nowhere", async () => {
     const path = join(folder, "canary.db");
     {
       await using fixture = await setUp(path);
@@ -84,7 +84,7 @@ describe("a vault", () => {
     }
   });
 
-  test("does nothing that it cannot write down", async () => {
+  test("does nothing that it cannot record", async () => {
     await using fixture = await setUp();
     const { vault, ledger, store } = fixture;
     await vault.set(name("A"), new Secret("a"), "ada");
@@ -98,7 +98,7 @@ describe("a vault", () => {
     );
   });
 
-  test("takes 1 byte to 64 KiB of valid text", async () => {
+  test("accepts 1 byte to 64 KiB of valid UTF-8", async () => {
     await using fixture = await setUp();
     const { vault, keyFile } = fixture;
     for (const wrong of ["", "x".repeat(65_537), `${"x".repeat(65_533)}🧤`, "\ud800"]) {
@@ -115,7 +115,7 @@ describe("a vault", () => {
 describe("a sealed row", () => {
   const damaged = { code: "VAULT_SECRET_MISSING", message: /cannot be opened: its record was changed or moved$/ };
 
-  test("does not open under another name or as another version", async () => {
+  test("a sealed row does not open under another name or as another version", async () => {
     await using fixture = await setUp();
     const { vault, store, ledger, forge } = fixture;
     await vault.set(name("A"), new Secret("a"), "ada");
@@ -138,7 +138,7 @@ describe("a sealed row", () => {
     assert.equal((await vault.lend(name("A"), "test")).reveal(), "a");
   });
 
-  test("does not open when any character of its name or its version was changed", async () => {
+  test("a sealed row does not open when any character of its name or its version was changed", async () => {
     await using fixture = await setUp();
     const { vault, store, forge } = fixture;
     await vault.set(name("TOKEN_A"), new Secret("a"), "ada");
@@ -157,7 +157,7 @@ describe("a sealed row", () => {
     assert.equal((await vault.lend(row.name, "test")).reveal(), "a");
   });
 
-  test("does not open when any bit of it was flipped or a part cut off", async () => {
+  test("a sealed row does not open when any bit was flipped or a part was cut off", async () => {
     await using fixture = await setUp();
     const { vault, store, forge } = fixture;
     await vault.set(name("A"), new Secret("a"), "ada");
@@ -178,7 +178,7 @@ describe("a sealed row", () => {
     assert.equal((await vault.lend(name("A"), "test")).reveal(), "a");
   });
 
-  test("is different each time, and the same value looks different under two names", async () => {
+  test("sealing the same value twice, or under two names, gives different rows", async () => {
     await using fixture = await setUp();
     const { vault, store } = fixture;
     const seen = new Set<string>();
@@ -193,7 +193,7 @@ describe("a sealed row", () => {
 });
 
 describe("the key", () => {
-  test("is neither made nor checked by what needs none, and made at the first start", async () => {
+  test("the key is neither created nor checked by operations that need none, and is created at the first start", async () => {
     await using fixture = await setUp();
     const { vault, keyFile, store } = fixture;
     await vault.list();
@@ -206,7 +206,7 @@ describe("the key", () => {
     assert.equal(readFileSync(keyFile, "utf8"), made);
   });
 
-  test("of the environment goes before the file, and no file is made", async () => {
+  test("a key of the environment takes precedence over the file, and no file is created", async () => {
     await using fixture = await setUp();
     const vault = fixture.reopen({ environmentKey: KEY });
     await vault.set(name("A"), new Secret("a"), "ada");
@@ -214,7 +214,7 @@ describe("the key", () => {
     assert.equal((await fixture.reopen({ environmentKey: KEY.toUpperCase() }).lend(name("A"), "t")).reveal(), "a");
   });
 
-  test("is recognized when it is another one, and nothing is overwritten", async () => {
+  test("a wrong key is detected, and nothing is overwritten", async () => {
     await using fixture = await setUp();
     const { store, reopen } = fixture;
     await reopen({ environmentKey: KEY }).set(name("A"), new Secret("a"), "ada");
@@ -223,13 +223,13 @@ describe("the key", () => {
     await assert.rejects(reopen({ environmentKey: OTHER_KEY }).lend(name("A"), "t"), wrong);
     await assert.rejects(reopen({ environmentKey: OTHER_KEY }).set(name("A"), new Secret("x"), "ada"), wrong);
     await assert.rejects(reopen({ environmentKey: OTHER_KEY }).ready(), wrong);
-    await assert.rejects(reopen({}).ready(), { code: "CONFIG_INVALID", message: /key file is missing$/ });
+    await assert.rejects(reopen({}).ready(), { code: "CONFIG_INVALID", message: /^The key file .* is missing$/ });
     assert.deepEqual([await store.secrets.list(), await store.secrets.keyCheck()], before);
     await reopen({ environmentKey: KEY }).ready();
     assert.equal((await reopen({ environmentKey: KEY }).lend(name("A"), "t")).reveal(), "a");
   });
 
-  test("may be another one while nothing is sealed with it", async () => {
+  test("the key may change while nothing is sealed with it", async () => {
     await using fixture = await setUp();
     const { vault, reopen } = fixture;
     await vault.ready();
@@ -240,13 +240,16 @@ describe("the key", () => {
     assert.equal((await reopen({ environmentKey: OTHER_KEY }).lend(name("A"), "t")).reveal(), "a");
   });
 
-  test("file is not made anew when it was lost, and works again once it is back", async () => {
+  test("a lost key file is not created again, and works once it is restored", async () => {
     await using fixture = await setUp();
     const { vault, keyFile, reopen } = fixture;
     await vault.set(name("A"), new Secret("a"), "ada");
     const elsewhere = newPath();
     const later = reopen({ keyFile: elsewhere });
-    await assert.rejects(later.lend(name("A"), "t"), { code: "CONFIG_INVALID", message: /key file is missing$/ });
+    await assert.rejects(later.lend(name("A"), "t"), {
+      code: "CONFIG_INVALID",
+      message: /^The key file .* is missing$/,
+    });
     assert.equal(existsSync(elsewhere), false);
     await vault.close();
     assert.equal((await reopen({ keyFile }).lend(name("A"), "t")).reveal(), "a");
@@ -256,7 +259,7 @@ describe("the key", () => {
 describe("Secret", () => {
   const secret = new Secret(CANARY);
 
-  test("prints as a placeholder wherever it is printed", () => {
+  test("a Secret prints as a placeholder everywhere", () => {
     const shown = [
       String(secret),
       // The linter refuses it in a template; this is what a template does.
@@ -278,7 +281,7 @@ describe("Secret", () => {
     assert.equal(secret.reveal(), CANARY);
   });
 
-  test("has nothing to copy, list or serialize", () => {
+  test("a Secret has no properties to copy, list or serialize", () => {
     const bare: object = secret;
     const copies = [{ ...bare }, Object.assign({}, secret), structuredClone(secret), Object.values(secret)];
     assert.deepEqual(copies, [{}, {}, {}, []]);

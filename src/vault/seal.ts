@@ -1,15 +1,23 @@
 /**
- * Sealing with AES-256-GCM: every secret has a data key of its own, and the master key only wraps data keys.
- * Name and version are additional data in both layers, so a row that was moved to another name does not open.
+ * Sealing with AES-256-GCM: every secret has its own data key, and the master key only wraps data keys.
+ * Name and version are additional data in both layers, so a row that is moved to another name does not open.
  */
 
 import { hkdfSync } from "node:crypto";
+
+import type { SecretName } from "../domain/index.ts";
 
 import { KEY_BYTES, NONCE_BYTES, decrypt, decryptWithNonce, encrypt, encryptWithNonce } from "./cipher.ts";
 import type { Random } from "./cipher.ts";
 import { Secret } from "./secret.ts";
 
 const CHECK_BYTES = 16;
+/** Names with this prefix belong to the vault itself: they cannot be set, lent, listed or removed. */
+const RESERVED = /^glovebox_/i;
+
+export function isReservedName(name: SecretName): boolean {
+  return RESERVED.test(name);
+}
 
 /** What a sealed value belongs to. */
 export interface Binding {
@@ -19,14 +27,14 @@ export interface Binding {
 
 /** A sealed value; harmless without the master key. */
 export interface Sealed {
-  /** Nonce, wrapped data key and tag in one. */
+  /** Nonce, wrapped data key and tag. */
   readonly wrappedKey: Uint8Array;
   readonly nonce: Uint8Array;
   /** With its tag at the end. */
   readonly ciphertext: Uint8Array;
 }
 
-/** The two uses of a master key, derived apart: what is stored to recognize it says nothing about what it wraps with. */
+/** The two uses of a master key are derived separately: the stored check value reveals nothing about the wrapping key. */
 export interface MasterKey {
   readonly wrapping: Uint8Array;
   /** May be stored in the clear. */
@@ -75,7 +83,7 @@ export function unseal(sealed: Sealed, binding: Binding, key: MasterKey): Secret
   }
 }
 
-/** The wrapped key under another master key; the value itself is neither opened nor touched. Throws as `unseal`. */
+/** Wraps the data key with another master key, without opening the value. Throws as `unseal`. */
 export function rewrapKey(
   wrappedKey: Uint8Array,
   binding: Binding,
@@ -101,7 +109,7 @@ function unwrap(wrappedKey: Uint8Array, binding: Binding, { wrapping }: MasterKe
   return decryptWithNonce(wrappedKey, { key: wrapping, data: bind("key", binding) });
 }
 
-/** A secret's name contains no colon, so two bindings never have one text. */
+/** A secret's name contains no colon, so two bindings never produce the same bytes. */
 function bind(layer: "key" | "value", { name, version }: Binding): Buffer {
   return Buffer.from(`glovebox:1:${layer}:${name}:${version}`);
 }

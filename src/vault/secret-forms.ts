@@ -1,12 +1,12 @@
-/** The forms in which texts carry a secret: as it is, and in the encodings that programs and servers use for texts. */
+/** The forms in which text contains a secret: as it is, and in the encodings that programs and servers use. */
 
-/** Shorter encodings would be found in texts that have nothing to do with the secret. */
+/** Shorter encodings occur in unrelated text. */
 const MIN_ENCODED = 8;
-/** A line of a longer secret, such as a private key, is a secret by itself from here on. */
+/** A line of this length in a longer secret, such as a private key, counts as a secret too. */
 const MIN_LINE = 16;
 const BITS = { byte: 8, digit: 6 } as const;
 
-/** Every form once. Reversed, split or encrypted secrets are none: nobody can look for everything. */
+/** Returns every form once. Reversed, split and encrypted secrets are out of scope. */
 export function formsOf(secret: string): readonly string[] {
   const lines = secret.split(/\r?\n/).filter((line) => line.length >= MIN_LINE);
   return [...new Set([secret, ...lines].flatMap(formsOfOne))];
@@ -20,8 +20,8 @@ function formsOfOne(secret: string): readonly string[] {
 }
 
 /**
- * What the base64 of any longer text contains, wherever the secret stands in it: three alignments, each without the
- * digits at its ends that depend on the neighbours.
+ * Returns what the base64 of any longer text contains, wherever the secret is in it: three alignments, each without the
+ * digits at its ends that depend on the surrounding bytes.
  */
 export function toBase64Cores(bytes: Buffer): readonly string[] {
   return [0, 1, 2].flatMap((before) => {
@@ -38,7 +38,7 @@ function toHexForms(bytes: Buffer): readonly string[] {
   return [hex, hex.toUpperCase()];
 }
 
-/** As `encodeURIComponent`, `encodeURI` and forms write it, also with slashes left alone, with digits of both cases, and with every byte encoded. */
+/** As written by `encodeURIComponent`, `encodeURI` and forms, with plain slashes, digits of both cases, or every byte encoded. */
 function toPercentForms(secret: string, bytes: Buffer): readonly string[] {
   const usual = encodeURIComponent(secret.toWellFormed());
   const strict = usual.replaceAll(/[!'()*~]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);

@@ -3,7 +3,7 @@
 import { GloveboxError } from "../domain/index.ts";
 import { pollEvery } from "../timing/index.ts";
 
-import type { Vault } from "./open-vault.ts";
+import type { Vault } from "./vault.ts";
 
 export interface KeyWatchOptions {
   readonly vault: Pick<Vault, "refresh">;

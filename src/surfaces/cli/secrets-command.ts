@@ -2,7 +2,8 @@
 
 import { GloveboxError, parseSecretName } from "../../domain/index.ts";
 import type { Principal, SecretName } from "../../domain/index.ts";
-import type { Rotation } from "../../vault/index.ts";
+
+import type { Vault } from "../../vault/index.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers } from "./powers.ts";
 import { printJson, printLine } from "./print.ts";
@@ -78,7 +79,7 @@ export async function rotateKey(flags: SecretsFlags, { powers, principal }: Cont
   return rotation.damaged.length === 0 ? EXIT.done : EXIT.failed;
 }
 
-function describeRotation({ secrets, damaged }: Rotation): string {
+function describeRotation({ secrets, damaged }: Awaited<ReturnType<Vault["rotate"]>>): string {
   const done = `The key was changed; ${secrets} secrets are sealed with the new one`;
   if (damaged.length === 0) return done;
   return `${done}\nCannot be opened, before and now, because their records were changed: ${damaged.join(", ")}`;

@@ -37,9 +37,9 @@ const DISGUISES: Readonly<Record<string, string>> = {
   invisible: each(PLAIN, (code) => `${String.fromCharCode(code)}\u200b`),
 };
 
-describe("a secret in an answer", () => {
+describe("createAnswerMask", () => {
   for (const [what, text] of Object.entries(DISGUISES)) {
-    test(`is hidden: ${what}`, async () => {
+    test(`hides a secret in an answer: ${what}`, async () => {
       assert.equal(maskOf(PLAIN).hideText(`before ${text} after`).replace("\u200b", ""), "before [secret] after");
       const bytes = Buffer.concat([Buffer.from([0xff, 0]), Buffer.from(text)]);
       const hidden = (await hideBytes(bytes, PLAIN)).toString("latin1").replace("\u00e2\u0080\u008b", "");
@@ -47,14 +47,14 @@ describe("a secret in an answer", () => {
     });
   }
 
-  test("is hidden inside the base64 of a longer text, at every offset", () => {
+  test("hides a secret inside the base64 of longer text, at every offset", () => {
     for (const before of ["", "x", "xy", "xyz"]) {
       const hidden = maskOf(PLAIN).hideText(Buffer.from(`${before}${PLAIN}!`).toString("base64"));
       assert.match(hidden, /^[A-Za-z0-9+/]{0,4}\[secret\][A-Za-z0-9+/]{0,4}={0,2}$/);
     }
   });
 
-  test("is hidden in bytes that are no UTF-8, also as UTF-16", async () => {
+  test("hides a secret in bytes that are not UTF-8, also as UTF-16", async () => {
     const raw = Buffer.concat([Buffer.from([0xff, 0x80]), Buffer.from(VALUE), Buffer.from([0x81])]);
     assert.deepEqual(
       await hideBytes(raw),
@@ -65,7 +65,7 @@ describe("a secret in an answer", () => {
     assert.ok(!(await hideBytes(wide, PLAIN)).includes(Buffer.from(PLAIN, "utf16le")));
   });
 
-  test("is hidden in JSON that stays JSON, whatever it is", () => {
+  test("hides a secret in JSON, which stays valid JSON", () => {
     const values = fc.string({ unit: "binary", minLength: 8, maxLength: 40 }).filter((text) => text.trim().length >= 8);
     fc.assert(
       fc.property(values, (value) => {
@@ -76,8 +76,8 @@ describe("a secret in an answer", () => {
   });
 });
 
-describe("everything else", () => {
-  test("stays byte for byte what it was", async () => {
+describe("createAnswerMask without a match", () => {
+  test("leaves everything else byte for byte as it was", async () => {
     const mask = maskOf(VALUE);
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {

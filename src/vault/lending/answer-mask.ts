@@ -1,6 +1,6 @@
 /**
- * Takes values that were lent to programs out of what hosts answer. A host that got a value may send it back, at once
- * or to a later program, so every answer to every program is searched, and in more disguises than other texts are.
+ * Removes values that were lent to programs from what hosts answer. A host that got a value may return it, at once or to
+ * a later program, so every answer to every program is searched, in more encodings than other text.
  */
 
 import { setImmediate } from "node:timers/promises";
@@ -10,28 +10,28 @@ import { findDisguised, toNeedles } from "./find-disguised.ts";
 import type { Needles, Run } from "./find-disguised.ts";
 
 const SHOWN = "[secret]";
-/** A list of numbers stays one. */
+/** A list of numbers remains a list of numbers. */
 const SHOWN_AS: Readonly<Record<Run["kind"], Buffer>> = {
   text: Buffer.from(SHOWN),
   list: Buffer.from(Buffer.from(SHOWN).join(",")),
 };
-/** So much is searched at once, or as much as slices overlap; others have their turn before the next slice. */
+/** Bytes that are searched without yielding to the event loop; more if slices overlap by more. */
 const SLICE = 128 * 1024;
-/** Slices overlap by the longest that a secret can be written, and by no less than this. */
+/** Slices overlap by the longest encoding of a secret, and at least by this. */
 const LEAST_OVERLAP = 16 * 1024;
-/** A byte that is escaped twice. */
+/** The longest encoding of one byte: escaped twice. */
 const LONGEST_BYTE = 12;
 
-/** It only ever learns. */
+/** Never forgets. */
 export interface AnswerMask {
   readonly add: (secret: string) => void;
-  /** For short texts: it is searched in one go. */
+  /** For short text, which is searched at once. */
   readonly hideText: Hide;
-  /** The same bytes where there is nothing to hide. Long ones are searched in slices. */
+  /** Returns the same bytes when there is nothing to hide. Searches long ones in slices. */
   readonly hideBytes: (bytes: Uint8Array) => Promise<Uint8Array>;
 }
 
-/** Knows each secret as it is, reversed, and in letters of any case, in every reading of `findDisguised`. */
+/** Finds each secret as it is, reversed and in any letter case, in every encoding of `findDisguised`. */
 export function createAnswerMask(): AnswerMask {
   const known = new Set<string>();
   let needles: Needles = toNeedles(known);
@@ -70,7 +70,7 @@ async function findInSlices(bytes: Buffer, needles: Needles): Promise<readonly R
   return runs;
 }
 
-/** Runs that overlap are one. */
+/** Joins runs that overlap. */
 function replaceRuns(bytes: Buffer, runs: readonly Run[]): Buffer {
   const parts: Buffer[] = [];
   let done = 0;

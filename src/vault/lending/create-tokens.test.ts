@@ -15,7 +15,7 @@ const execution = (digit: string): ExecutionId => {
 };
 const KEY = Buffer.alloc(32, 7);
 
-test("a token depends on the execution, the name and the key, and on nothing else", () => {
+test("a token depends on the execution, the name and the key only", () => {
   const tokenOf = createTokens(KEY);
   const token = tokenOf(execution("a"), name("KEY"));
   assert.match(token, /^glovebox-secret-[0-9a-f]{32}$/);

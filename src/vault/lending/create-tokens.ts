@@ -1,20 +1,20 @@
-/** What a program holds in place of a secret: a text that means something to this gateway alone, in one execution alone. */
+/** What a program holds instead of a secret: a string that has a meaning for this gateway and this execution only. */
 
 import { createHmac } from "node:crypto";
 
 import type { ExecutionId, SecretName } from "../../domain/index.ts";
 
 const PREFIX = "glovebox-secret-";
-/** 128 bits in hex: nobody guesses one. */
+/** 128 bits in hex: unguessable. */
 const DIGITS = 32;
 
-/** The token of one secret in one execution: the same whenever it is asked for, so that a replay meets it again. */
+/** Returns the token of a secret in an execution. It is always the same, so that a replay uses it again. */
 export type TokenOf = (execution: ExecutionId, name: SecretName) => string;
 
-/** `key` must be secret and must outlive the process; it says nothing about any secret. */
+/** `key` must be secret and must outlive the process. It reveals nothing about any secret. */
 export function createTokens(key: Uint8Array): TokenOf {
   return (execution, name) => {
-    // Neither an id nor a name holds a colon, so no two pairs are one text.
+    // Neither an id nor a name contains a colon, so different pairs give different input.
     const mark = createHmac("sha256", key).update(`${execution}:${name}`).digest("hex");
     return PREFIX + mark.slice(0, DIGITS);
   };

@@ -25,8 +25,8 @@ const unit = fc.oneof(
 const values = fc.string({ unit, minLength: 8, maxLength: 60 }).filter((text) => text.isWellFormed());
 const around = fc.string({ unit: "grapheme-ascii", maxLength: 20 });
 
-describe("a body", () => {
-  test("of JSON parses to the same value with the secret in its strings and keys, whatever it holds", () => {
+describe("fillBody", () => {
+  test("escapes a secret in JSON, so that the body parses to the same value with the secret in it", () => {
     for (const type of [
       "application/json",
       "application/vnd.api+json; charset=utf-8",
@@ -44,7 +44,7 @@ describe("a body", () => {
     }
   });
 
-  test("of a form has the same fields with the secret in names and values", () => {
+  test("escapes a secret in a form, in names and values", () => {
     fc.assert(
       fc.property(values, around, (value, before) => {
         const make = (text: string): [string, string][] => [
@@ -57,12 +57,12 @@ describe("a body", () => {
     );
   });
 
-  test("of XML escapes what would end a text or an attribute", () => {
+  test("escapes what would end text or an attribute in XML", () => {
     const filled = fill(`<a key="${TOKEN}">${TOKEN}</a>`, "application/soap+xml", `<&"'>`);
     assert.equal(filled, '<a key="&#60;&#38;&#34;&#39;&#62;">&#60;&#38;&#34;&#39;&#62;</a>');
   });
 
-  test("of anything else has the value's own bytes, and keeps bytes that are no text", () => {
+  test("inserts the plain bytes elsewhere, and keeps bytes that are not UTF-8", () => {
     assert.equal(fill(`key=${TOKEN}\n`, "text/plain", 'ü"\n'), 'key=ü"\n\n');
     const body = Buffer.concat([Buffer.from([0, 255, 128]), Buffer.from(TOKEN), Buffer.from([254])]);
     const filled = fillBody(body, "application/octet-stream", [filling("ü")]);
@@ -70,14 +70,14 @@ describe("a body", () => {
   });
 });
 
-describe("headers", () => {
-  test("have the value where the token stood, several of several secrets", () => {
+describe("fillHeaders", () => {
+  test("fills several tokens of several secrets in headers", () => {
     assert.equal(header(`Bearer ${TOKEN}`, filling("abc def")), "Bearer abc def");
     assert.equal(header(`${TOKEN}, ${OTHER}, ${TOKEN}`, filling("one"), filling("two", OTHER)), "one, two, one");
     assert.equal(header("nothing to fill", filling("one")), "nothing to fill");
   });
 
-  test("have it inside Basic too, and leave every other base64 as it was", () => {
+  test("fills tokens inside Basic too, and leaves other base64 as it was", () => {
     assert.equal(
       header(`Basic ${base64(`user:${TOKEN}`)}`, filling("pä:ss\nword")),
       `Basic ${base64("user:pä:ss\nword")}`,
@@ -89,7 +89,7 @@ describe("headers", () => {
     assert.equal(header(other, filling("key")), other);
   });
 
-  test("refuse a value that would begin another header or has no certain meaning, and say nothing of it", () => {
+  test("refuses a value with a line break or a non-ASCII character, without repeating it", () => {
     for (const value of ["a\r\nx: y", "a\nb", "a\0b", "ü", "\x7f"]) {
       const message = "The header x-key cannot hold this secret";
       assert.throws(() => header(TOKEN, filling(value)), { code: "EGRESS_DENIED", message });
@@ -98,13 +98,13 @@ describe("headers", () => {
   });
 });
 
-test("a value that looks like the token of another secret is not filled in its turn", () => {
+test("a token inside the value of another secret is not filled", () => {
   const both = [filling(OTHER), filling("never", OTHER)];
   assert.equal(header(TOKEN, ...both), OTHER);
   assert.equal(Buffer.from(fillBody(Buffer.from(TOKEN), "", both)).toString(), OTHER);
 });
 
-test("tokens are counted wherever they would be filled", () => {
+test("counts tokens wherever they would be filled", () => {
   assert.equal(countInHeader(`${TOKEN} ${TOKEN}`, TOKEN), 2);
   assert.equal(countInHeader(`Basic ${base64(`${TOKEN}:${TOKEN}`)}`, TOKEN), 2);
   assert.equal(countInHeader(TOKEN.toUpperCase(), TOKEN), 0);

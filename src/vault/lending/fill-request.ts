@@ -1,10 +1,10 @@
-/** Puts values in the place of tokens, written as the part of the request that they stand in wants them. Pure. */
+/** Replaces tokens by values, escaped for the part of the request that they are in. Pure. */
 
 import { GloveboxError } from "../../domain/index.ts";
 
 import type { Secret } from "../secret.ts";
 
-/** A token and what it stands for. */
+/** A token and the secret that it stands for. */
 export interface Filling {
   readonly token: string;
   readonly secret: Secret;
@@ -16,20 +16,20 @@ const BASIC = /^(basic\s+)([A-Za-z0-9+/]+={0,2})$/i;
 const FORM = /^application\/x-www-form-urlencoded\b/i;
 const JSON_TYPE = /^[^;]*json/i;
 const XML_TYPE = /^[^;]*(?:xml|html)/i;
-/** A line break would begin another header; what is not ASCII has no certain meaning in one. */
+/** A line break would begin another header; non-ASCII characters have no defined meaning in one. */
 const FITS_HEADER = /^[\t\x20-\x7e]*$/;
 
-/** How often a token stands in a header's value, also inside the base64 of `Basic user:password`. */
+/** Counts a token in a header's value, also inside the base64 of `Basic user:password`. */
 export function countInHeader(text: string, token: string): number {
   return countIn(text, token) + countIn(readBasic(text)?.pair ?? "", token);
 }
 
-/** How often its bytes stand in a body. */
+/** Counts the bytes of a token in a body. */
 export function countInBody(body: Uint8Array, token: string): number {
   return countIn(toLatin1(body), token);
 }
 
-/** Headers with every token filled. Throws for a value that has no place in one as it is; inside `Basic` every value has. */
+/** Fills every token of the headers. Throws for a value that a header cannot hold; inside `Basic` every value fits. */
 export function fillHeaders(headers: Headers, fillings: readonly Filling[]): Headers {
   const values = toValues(fillings, (value) => value);
   const unfit = fillings.filter(({ token }) => !FITS_HEADER.test(values.get(token) ?? ""));
@@ -46,19 +46,19 @@ function fillHeader(text: string, values: Values): string {
   const basic = readBasic(bare);
   if (!basic) return bare;
   const pair = replaceTokens(basic.pair, values);
-  // What holds no token stays byte for byte what it was.
+  // Without a token, the header stays byte for byte the same.
   return pair === basic.pair ? bare : basic.scheme + Buffer.from(pair).toString("base64");
 }
 
 function explainUnfit(header: string): GloveboxError {
   return new GloveboxError("EGRESS_DENIED", `The header ${header} cannot hold this secret`, {
-    hint: "Its value has a line break or a character beyond ASCII; send it in the body, if that is granted",
+    hint: "Its value contains a line break or a non-ASCII character. Send it in the body, if that is granted",
   });
 }
 
 /**
- * The body with every token filled: escaped inside JSON, forms and XML as their type says, as it is anywhere else. A
- * text that is JSON counts as such under any other type, because `fetch` calls a text plain unless it is told.
+ * Fills every token of the body, escaped for JSON, forms and XML by content type, and unescaped elsewhere. A body that
+ * is valid JSON counts as JSON under any other type, because `fetch` labels strings as plain text by default.
  */
 export function fillBody(body: Uint8Array, type: string, fillings: readonly Filling[]): Uint8Array {
   const escape = chooseEscape(type, body);
@@ -104,7 +104,7 @@ function toValues(fillings: readonly Filling[], write: (value: string) => string
   return new Map(fillings.map(({ token, secret }) => [token, write(secret.reveal())]));
 }
 
-/** In one pass: one after the other would let the value of one secret hold the token of another. */
+/** In one pass, so that a token inside the value of another secret is not filled. */
 function replaceTokens(text: string, values: Values): string {
   if (values.size === 0) return text;
   const tokens = new RegExp([...values.keys()].join("|"), "g");
@@ -115,7 +115,7 @@ function countIn(text: string, token: string): number {
   return text.split(token).length - 1;
 }
 
-/** One character for each byte, so that any bytes can be searched as text. */
+/** One character per byte, so that any bytes can be searched as a string. */
 function toLatin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1");
 }

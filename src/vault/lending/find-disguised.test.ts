@@ -58,9 +58,9 @@ const WRITERS: Readonly<Record<string, (text: string) => string>> = {
   HTML: toHtml,
 };
 
-describe("a secret is found", () => {
+describe("findDisguised", () => {
   for (const [what, write] of Object.entries(WRITERS)) {
-    test(what, async () => {
+    test(`finds a secret in an answer, written as ${what}`, async () => {
       for (const secret of [KEY, LONG]) {
         const text = `before <${write(secret)}> after`;
         assert.equal(maskOf(secret).hideText(text), "before <[secret]> after");
@@ -73,21 +73,21 @@ describe("a secret is found", () => {
     });
   }
 
-  test("in an address that a browser would write", () => {
+  test("finds a secret in a URL that a browser would write", () => {
     const { href } = new URL(`http://other.example/steal/${KEY}?k=${KEY}#${KEY}`);
     assert.equal(maskOf(KEY).hideText(href), "http://other.example/steal/[secret]?k=[secret]#[secret]");
     const { href: without } = new URL("http://other.example/steal/wJalrXUt/nFEMI+K7?k=MDENG/bPxRfiCY==");
     assert.equal(maskOf(KEY).hideText(without), without);
   });
 
-  test("as a list of numbers, which stays one", () => {
+  test("finds a secret as a list of numbers, and keeps a list of numbers", () => {
     for (const space of [0, 2]) {
       const hidden = maskOf(KEY).hideText(JSON.stringify({ a: Buffer.from(`<${KEY}>`), b: [1, 2, 300] }, null, space));
       assert.deepEqual(JSON.parse(hidden), { a: Buffer.from("<[secret]>").toJSON(), b: [1, 2, 300] });
     }
   });
 
-  test("line by line", () => {
+  test("finds each line of a secret", () => {
     const hide = maskOf(`-----BEGIN-----\n${FIRST_LINE}\n${SECOND_LINE}\n`).hideText;
     assert.equal(
       hide(`> ${SECOND_LINE.replaceAll("A", "%41")} > ${FIRST_LINE.slice(1)}`),
@@ -95,7 +95,7 @@ describe("a secret is found", () => {
     );
   });
 
-  test("whatever it is, in whatever it is written", () => {
+  test("finds random secrets in random encodings", () => {
     const secrets = fc.string({ unit: "binary", minLength: 12, maxLength: 40 });
     fc.assert(
       fc.property(secrets, fc.constantFrom(...Object.values(WRITERS)), (secret, write) => {
@@ -107,7 +107,7 @@ describe("a secret is found", () => {
   });
 });
 
-test("a long answer is searched in slices, others have their turn in between, and no edge hides a secret", async () => {
+test("searches a long answer in slices, yields in between, and finds secrets across slice boundaries", async () => {
   const EDGE = 128 * 1024;
   const mask = maskOf(KEY);
   const written = encodeURIComponent(KEY);

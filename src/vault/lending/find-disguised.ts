@@ -1,4 +1,4 @@
-/** Finds secrets in bytes, whatever they are written in: searches every reading, and says where in the original. */
+/** Finds secrets in bytes in many encodings, and returns where they are in the original. */
 
 import { toBase64Cores } from "../secret-forms.ts";
 import { createNeedleIndex } from "./needle-index.ts";
@@ -6,29 +6,29 @@ import type { NeedleIndex } from "./needle-index.ts";
 import { fold, toBase64Text, toHexText, toListedBytes, toUnescaped, toVisible, viewOf } from "./views.ts";
 import type { View } from "./views.ts";
 
-/** A run of the original, and how it is written there. */
+/** A range of the original, and how the secret is written there. */
 export interface Run {
   readonly start: number;
   readonly end: number;
   readonly kind: "text" | "list";
 }
 
-/** What is looked for, each in the readings that it can show in. */
+/** What to search for, by encoding. */
 export interface Needles {
-  /** Folded, as they are and without their own escapes. */
+  /** Folded: as they are, and without their own escapes. */
   readonly plain: NeedleIndex;
-  /** The same without what cannot be seen. */
+  /** The same without invisible characters. */
   readonly visible: NeedleIndex;
   readonly base64: NeedleIndex;
   readonly hex: NeedleIndex;
 }
 
-/** Shorter ones would be found in what has nothing to do with the secret. */
+/** Shorter needles occur in unrelated data. */
 const SHORTEST = 8;
-/** A line of a longer secret is a secret by itself from here on. */
+/** A line of this length in a longer secret counts as a secret too. */
 const MIN_LINE = 16;
 
-/** A secret and its long lines: as they are, reversed, and in letters of one case. */
+/** Includes each secret and its long lines: as they are, reversed, and in one letter case. */
 export function toNeedles(secrets: Iterable<string>): Needles {
   const texts = [...secrets].flatMap(toDisguises);
   const raw = distinct(texts.flatMap((text) => [Buffer.from(text), ...toLatin1(text)]));
@@ -51,7 +51,7 @@ function toDisguises(secret: string): readonly string[] {
   });
 }
 
-/** A text beyond ASCII that fits has other bytes there. */
+/** A non-ASCII string that fits into Latin-1 has other bytes there. */
 function toLatin1(text: string): readonly Buffer[] {
   const bytes = Buffer.from(text, "latin1");
   return bytes.toString("latin1") === text ? [bytes] : [];
@@ -66,7 +66,7 @@ function distinct(needles: readonly Buffer[]): readonly Buffer[] {
   return [...new Map(kept.map((needle) => [needle.toString("latin1"), needle])).values()];
 }
 
-/** Every run that holds a secret, in no order; some may overlap. */
+/** Returns every range that holds a secret, in no particular order; some may overlap. */
 export function findDisguised(bytes: Buffer, needles: Needles): readonly Run[] {
   const views = toUnescaped(viewOf(bytes));
   const plain = views.at(-1) ?? views[0];

@@ -11,7 +11,7 @@ const few = (minLength: number, maxLength: number) =>
   fc.string({ unit: fc.constantFrom("a", "b", "ÿ"), minLength, maxLength });
 const bytesOf = (text: string): Buffer => Buffer.from(text, "latin1");
 
-test("every byte of every needle is in a place, and no other byte is", () => {
+test("matches cover every byte of every needle, and no other byte", () => {
   fc.assert(
     fc.property(fc.array(few(4, 8), { maxLength: 5 }), few(0, 60), (needles, text) => {
       const expected = new Set<number>();
@@ -30,7 +30,7 @@ test("every byte of every needle is in a place, and no other byte is", () => {
   );
 });
 
-test("neighbours are two places, what overlaps is one, and the ends count", () => {
+test("adjacent matches stay separate, overlapping ones are joined, and both ends are found", () => {
   const index = createNeedleIndex([bytesOf("abcd"), bytesOf("cdef")]);
   assert.equal(index.longest, 4);
   assert.deepEqual(index.find(bytesOf("abcdabcd-abcdef-abc")), [

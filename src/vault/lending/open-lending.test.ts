@@ -62,8 +62,8 @@ const refused = (place: string, host: string, reason: string): unknown => [
 ];
 const OTHER_HOST = "the secret is not granted for this host";
 
-describe("a value is put in", () => {
-  test("at a host that it is granted for, in header and body, after it was written down", async () => {
+describe("a lent secret", () => {
+  test("a value is inserted for a granted host, in header and body, after the loan is recorded", async () => {
     await using fixture = await setUp();
     const { check, fill } = await lendingOf(fixture);
     const asked = step("https://api.example.com/x", { authorization: `Bearer ${TOKEN}` }, `{"key":"${TOKEN}"}`);
@@ -74,7 +74,7 @@ describe("a value is put in", () => {
     assert.deepEqual(show(asked), [{ authorization: `Bearer ${TOKEN}` }, `{"key":"${TOKEN}"}`]);
   });
 
-  test("only where it is needed: a request without a token lends nothing and is the same", async () => {
+  test("a request without a token lends nothing and stays the same", async () => {
     await using fixture = await setUp();
     const { check, fill } = await lendingOf(fixture);
     const asked = step("https://api.example.com/", { accept: "*/*" }, "text");
@@ -84,7 +84,7 @@ describe("a value is put in", () => {
   });
 });
 
-describe("a token stays one, and is written down", () => {
+describe("a token that is not replaced", () => {
   const cases: readonly (readonly [
     what: string,
     asked: LendingStep,
@@ -109,7 +109,7 @@ describe("a token stays one, and is written down", () => {
       USUAL,
       [
         refused("url", "api.example.com", "a token is of no use in an address"),
-        refused("header name", "api.example.com", "it is no value of a header"),
+        refused("header name", "api.example.com", "a header name is not a header value"),
       ],
     ],
     [
@@ -120,7 +120,7 @@ describe("a token stays one, and is written down", () => {
     ],
   ];
   for (const [what, asked, grants, records] of cases) {
-    test(what, async () => {
+    test(`a token stays a token and is recorded: ${what}`, async () => {
       await using fixture = await setUp();
       const { check, fill } = await lendingOf(fixture, grants);
       await check(asked);
@@ -129,7 +129,7 @@ describe("a token stays one, and is written down", () => {
     });
   }
 
-  test("the token of another execution, and one of a secret that is not granted, are nothing at all", async () => {
+  test("the token of another execution or of a secret that is not granted is ignored", async () => {
     await using fixture = await setUp();
     const { check, fill } = await lendingOf(fixture);
     const strange = createTokens(Buffer.alloc(32, 2))(execution, name("KEY"));
@@ -139,7 +139,7 @@ describe("a token stays one, and is written down", () => {
     assert.deepEqual(await about(fixture), []);
   });
 
-  test("in other texts, once for each place, however often", async () => {
+  test("a token in other text is recorded once per place", async () => {
     await using fixture = await setUp();
     const { notice } = await lendingOf(fixture);
     await notice(`x${TOKEN}`, "argument", { tool: "a.b" });
@@ -154,19 +154,19 @@ describe("a token stays one, and is written down", () => {
   });
 });
 
-describe("nothing is sent", () => {
-  test("when the address holds a value that was lent, however it came there", async () => {
+describe("a request with a secret", () => {
+  test("is not sent when the URL contains a lent value, wherever it came from", async () => {
     await using fixture = await setUp();
     const { check, fill } = await lendingOf(fixture);
     const away = step(`https://other.example/?it=${encodeURIComponent(VALUE)}`);
-    await check(away); // nobody had the value yet
+    await check(away); // no host has the value yet
     await fill(step("https://api.example.com/", { a: TOKEN }));
     const hosts = [away.url.href, `https://other.example/${Buffer.from(VALUE).toString("hex")}`];
     for (const url of hosts) await assert.rejects(check(step(url)), { code: "EGRESS_DENIED" }, url);
     await check(step("https://other.example/?it=else"));
   });
 
-  test("when the address holds it as a redirect would write it", async () => {
+  test("is not sent when the URL contains a lent value as a redirect would write it", async () => {
     await using fixture = await setUp();
     const value = "wJalrXUt/nFEMI+K7 MDENG/bPxRfiCY==";
     const { check, fill } = await lendingOf(fixture, USUAL, value);
@@ -175,7 +175,7 @@ describe("nothing is sent", () => {
     await check(step(`https://other.example/steal?k=${value.slice(1)}`));
   });
 
-  test("when a request with a token asks for a part of the answer", async () => {
+  test("is not sent when it requests a part of the answer", async () => {
     await using fixture = await setUp();
     const { fill } = await lendingOf(fixture);
     for (const part of [{ range: "bytes=0-3" }, { "if-range": "x" }]) {
@@ -186,7 +186,7 @@ describe("nothing is sent", () => {
     assert.deepEqual(await about(fixture), []);
   });
 
-  test("when the secret is missing or too short to be hidden", async () => {
+  test("is not sent when the secret is missing or too short to be masked", async () => {
     await using fixture = await setUp();
     const asked = step("https://api.example.com/", { a: TOKEN });
     const missing = await lendingOf(fixture, USUAL, null);
@@ -197,7 +197,7 @@ describe("nothing is sent", () => {
     assert.deepEqual(show(await enough.fill(asked)), [{ a: "12345678" }, undefined]);
   });
 
-  test("when a request holds more than 32 tokens", async () => {
+  test("is not sent when it holds more than 32 tokens", async () => {
     await using fixture = await setUp();
     const { fill } = await lendingOf(fixture);
     const asked = (times: number) => step("https://api.example.com/", {}, TOKEN.repeat(times));

@@ -1,7 +1,6 @@
 /**
- * The secrets of one execution: its program holds tokens, and this puts values in their place, in requests that the
- * grant allows and nowhere else. Every use is written down before the value leaves, every other place where a token
- * turns up as well.
+ * The secrets of one execution: its program holds tokens, which are replaced by values only in requests that the grant
+ * allows. Every use is recorded before the value leaves, and so is every other place where a token appears.
  */
 
 import type { Ledger } from "../../ledger/index.ts";
@@ -15,27 +14,27 @@ import type {
   SecretName,
 } from "../../domain/index.ts";
 
-import type { Vault } from "../open-vault.ts";
+import type { Vault } from "../vault.ts";
 import type { AnswerMask } from "./answer-mask.ts";
 import type { TokenOf } from "./create-tokens.ts";
 import { countInBody, countInHeader, fillBody, fillHeaders } from "./fill-request.ts";
 import type { Filling } from "./fill-request.ts";
 import { bindsTo } from "./secret-grants.ts";
 
-type SecretPlace = SecretGrant["places"][number];
+type GrantedPlace = SecretGrant["places"][number];
 
-/** A shorter value would be found in ordinary words, so it could not be taken out of answers. */
+/** A shorter value occurs in ordinary words, so it could not be removed from answers. */
 const SHORTEST = 8;
-/** A value may be 64 KiB long, so a short request full of tokens would become a very long one. */
+/** A value may have 64 KiB, so a short request full of tokens would become a very long one. */
 const MOST_USES = 32;
-/** A program that chose which part of an echo it gets would get a value in pieces, and none of them is found. */
+/** With these, a program could fetch an echoed value in pieces too short to be found. */
 const PARTIAL: readonly string[] = ["range", "if-range"];
 const PURPOSE = "program";
 
 export interface LendingOptions {
   readonly execution: ExecutionId;
   readonly principal: PrincipalId;
-  /** Those of this principal. */
+  /** The grants of this principal. */
   readonly grants: SecretGrants;
   readonly tokenOf: TokenOf;
   readonly vault: Pick<Vault, "lend">;
@@ -52,41 +51,41 @@ export interface LendingStep {
 
 export interface Lending {
   /**
-   * Writes down every token of a step that stays a token. Rejects when the address itself would carry a value away:
-   * it may come from a host that was sent one. Asked before the host of the step is even looked up.
+   * Records every token of a step that is not replaced. Rejects when the URL itself contains a value, which may come
+   * from a host that was sent one. Called before the host of the step is resolved.
    */
   readonly check: (step: LendingStep) => Promise<void>;
-  /** The step as it is sent. A token that may not be used here stays what it is. */
+  /** Returns the step as it is sent. A token that may not be used here stays a token. */
   readonly fill: (step: LendingStep) => Promise<LendingStep>;
-  /** Writes down each token in a text that is no request: `place` says what it is, `detail` more of it. */
+  /** Records each token in text that is not a request: `place` names the text, `detail` describes it. */
   readonly notice: (text: string, place: string, detail?: JsonObject) => Promise<void>;
 }
 
-/** Where a token was found, and why it stays there. */
+/** Where a token was found, and why it is not replaced. */
 interface Refusal {
   readonly name: SecretName;
   readonly place: string;
   readonly reason: string;
 }
 
-/** Nothing is opened before a program uses a token in a place where it counts. */
+/** Opens no secret before a program uses its token in an allowed place. */
 export function openLending(options: LendingOptions): Lending {
   const { grants, execution, tokenOf } = options;
-  const tokens = [...grants].map(([name, grant]): Held => ({ name, grant, token: tokenOf(execution, name) }));
+  const tokens = [...grants].map(([name, grant]): HeldToken => ({ name, grant, token: tokenOf(execution, name) }));
   const refuse = createRefuser(options);
   return {
     async check(step) {
       const { url } = step;
       const host = options.answers.hideText(url.host);
-      const refusals = tokens.flatMap((held) => look(held, step).refusals);
+      const refusals = tokens.flatMap((held) => findUses(held, step).refusals);
       for (const refusal of refusals) await refuse(refusal, { host });
       if (options.answers.hideText(url.href) === url.href) return;
-      throw new GloveboxError("EGRESS_DENIED", "The address would carry a secret away", {
-        hint: "Send it in a header or the body, to a host that it is granted for",
+      throw new GloveboxError("EGRESS_DENIED", "The URL contains a secret", {
+        hint: "Send the secret in a header or the body, to a host that it is granted for",
       });
     },
     async fill(step) {
-      const found = tokens.map((held) => look(held, step)).filter(({ places }) => places.length > 0);
+      const found = tokens.map((held) => findUses(held, step)).filter(({ places }) => places.length > 0);
       if (found.length === 0) return step;
       if (PARTIAL.some((header) => step.headers.has(header))) throw partial();
       if (found.reduce((sum, { uses }) => sum + uses, 0) > MOST_USES) throw tooManyUses();
@@ -101,29 +100,30 @@ export function openLending(options: LendingOptions): Lending {
   };
 }
 
-interface Held {
+interface HeldToken {
   readonly name: SecretName;
   readonly grant: SecretGrant;
   readonly token: string;
 }
 
 /** What one step does with one token. */
-interface Found extends Held {
+interface TokenUse extends HeldToken {
   readonly uses: number;
-  /** Where its value is put in. */
-  readonly places: readonly SecretPlace[];
+  /** Where the token is replaced by its value. */
+  readonly places: readonly GrantedPlace[];
   readonly refusals: readonly Refusal[];
 }
 
-function look(held: Held, step: LendingStep): Found {
+function findUses(held: HeldToken, step: LendingStep): TokenUse {
   const { name, grant, token } = held;
   const isBound = bindsTo(grant, step.url);
   const counts = countTokens(step, token);
-  const places: SecretPlace[] = [];
+  const places: GrantedPlace[] = [];
   const refusals: Refusal[] = [];
   const refuse = (place: string, reason: string): void => void refusals.push({ name, place, reason });
   if (step.url.href.includes(token)) refuse("url", "a token is of no use in an address");
-  if ([...step.headers.keys()].some((key) => key.includes(token))) refuse("header name", "it is no value of a header");
+  if ([...step.headers.keys()].some((key) => key.includes(token)))
+    refuse("header name", "a header name is not a header value");
   for (const place of ["header", "body"] as const) {
     if (counts[place] === 0) continue;
     if (!isBound) refuse(place, explainUnbound(grant, step.url));
@@ -133,7 +133,7 @@ function look(held: Held, step: LendingStep): Found {
   return { ...held, places, refusals, uses: places.reduce((sum, place) => sum + counts[place], 0) };
 }
 
-function countTokens({ headers, body }: LendingStep, token: string): Readonly<Record<SecretPlace, number>> {
+function countTokens({ headers, body }: LendingStep, token: string): Readonly<Record<GrantedPlace, number>> {
   const header = [...headers.values()].reduce((sum, text) => sum + countInHeader(text, token), 0);
   return { header, body: body ? countInBody(body, token) : 0 };
 }
@@ -145,17 +145,17 @@ function explainUnbound(grant: SecretGrant, url: URL): string {
   return isOnlyPlain ? "the secret is not granted for http" : "the secret is not granted for this host";
 }
 
-interface Lent extends Filling {
-  readonly places: readonly SecretPlace[];
+interface LentSecret extends Filling {
+  readonly places: readonly GrantedPlace[];
 }
 
-/** One loan for each secret of a step, written down before the value is here. */
+/** Makes one loan per secret of a step, recorded before the value is returned. */
 async function lendAll(
   { vault, execution, principal, answers }: LendingOptions,
-  wanted: readonly Found[],
+  wanted: readonly TokenUse[],
   host: string,
-): Promise<readonly Lent[]> {
-  const lent: Lent[] = [];
+): Promise<readonly LentSecret[]> {
+  const lent: LentSecret[] = [];
   for (const { name, places, token } of wanted) {
     const detail = { execution, host, places: places.join(", ") };
     const secret = await vault.lend(name, PURPOSE, { actor: principal, detail });
@@ -166,7 +166,7 @@ async function lendAll(
   return lent;
 }
 
-function fillStep(step: LendingStep, fillingsOf: (place: SecretPlace) => readonly Filling[]): LendingStep {
+function fillStep(step: LendingStep, fillingsOf: (place: GrantedPlace) => readonly Filling[]): LendingStep {
   const { headers, body } = step;
   const inBody = fillingsOf("body");
   const type = headers.get("content-type") ?? "";
@@ -177,21 +177,21 @@ function fillStep(step: LendingStep, fillingsOf: (place: SecretPlace) => readonl
   };
 }
 
-/** Each place of each secret is written down once for each host: a loop says nothing new. */
+/** Records each place of each secret once per host: a loop adds nothing new. */
 function createRefuser({ ledger, principal, execution }: LendingOptions) {
-  const told = new Set<string>();
+  const recorded = new Set<string>();
   return async ({ name, place, reason }: Refusal, detail: JsonObject): Promise<void> => {
     const key = JSON.stringify([name, place, reason, detail]);
-    if (told.has(key)) return;
-    told.add(key);
-    const said = { purpose: PURPOSE, execution, ...detail, place, reason };
-    await ledger.write({ actor: principal, action: "secret.refused", subject: name, detail: said });
+    if (recorded.has(key)) return;
+    recorded.add(key);
+    const full = { purpose: PURPOSE, execution, ...detail, place, reason };
+    await ledger.write({ actor: principal, action: "secret.refused", subject: name, detail: full });
   };
 }
 
 function partial(): GloveboxError {
-  return new GloveboxError("EGRESS_DENIED", "A request with a secret cannot ask for a part of the answer", {
-    hint: "Leave out the headers range and if-range",
+  return new GloveboxError("EGRESS_DENIED", "A request with a secret cannot request a part of the answer", {
+    hint: "Remove the headers range and if-range",
   });
 }
 

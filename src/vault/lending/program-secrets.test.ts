@@ -35,7 +35,7 @@ const answerOf = (text: string) => ({
 });
 
 describe("the tokens of a program", () => {
-  test("exist for the principals that a secret is granted to, and for no other", async () => {
+  test("tokens exist for the principals that a secret is granted to, and for no other", async () => {
     await using fixture = await setUp();
     const { secrets } = await open(fixture);
     assert.deepEqual(Object.keys(secrets.tokensOf(EXECUTION) ?? {}), ["KEY"]);
@@ -43,7 +43,7 @@ describe("the tokens of a program", () => {
     assert.deepEqual([secrets.grantsOf(principal).size, secrets.grantsOf(other).size], [1, 0]);
   });
 
-  test("are recorded where they are found in a result, and other results leave no record", async () => {
+  test("tokens in a result are recorded, and other results leave no record", async () => {
     await using fixture = await setUp();
     const { secrets } = await open(fixture);
     const token = secrets.tokensOf(EXECUTION)?.["KEY"] ?? "";
@@ -58,7 +58,7 @@ describe("the tokens of a program", () => {
 });
 
 describe("an answer of a host", () => {
-  test("has values removed from all its parts, and the mask learns them", async () => {
+  test("values are removed from all parts of an answer, and the mask learns them", async () => {
     await using fixture = await setUp();
     const { secrets, mask } = await open(fixture);
     const send = async (text: string) => answerOf(text);
@@ -72,7 +72,7 @@ describe("an answer of a host", () => {
     assert.equal(mask.hide(VALUE), "[secret]");
   });
 
-  test("that is a refusal has values removed too", async () => {
+  test("values are removed from a refusal too", async () => {
     await using fixture = await setUp();
     const { secrets } = await open(fixture);
     await secrets.guard(async (text: string) => answerOf(text))("hello");
@@ -83,7 +83,7 @@ describe("an answer of a host", () => {
     await assert.rejects(secrets.guard(refuse)(undefined), isMasked);
   });
 
-  test("is passed on as it is where nothing is granted", async () => {
+  test("an answer is unchanged when nothing is granted", async () => {
     await using fixture = await setUp();
     const { secrets } = await open(fixture, new Map());
     const send = async (text: string) => answerOf(text);

@@ -5,7 +5,7 @@ import { GloveboxError, defined } from "../../domain/index.ts";
 import type { Execution, ExecutionResult, PrincipalId, SecretGrants } from "../../domain/index.ts";
 
 import type { Mask } from "../mask.ts";
-import type { Vault } from "../open-vault.ts";
+import type { Vault } from "../vault.ts";
 import { createAnswerMask } from "./answer-mask.ts";
 import { createTokens } from "./create-tokens.ts";
 import { openLending } from "./open-lending.ts";

@@ -1,24 +1,24 @@
-/** Reads escapes of addresses, JSON, programs and HTML, and what cannot be seen, one at a time. Pure. */
+/** Reads escapes of URLs, JSON, programs and HTML, and invisible characters, one at a time. Pure. */
 
-/** What stands at a place: how long it is, and the bytes that it means, never more than it has itself. */
+/** One escape: its length, and the bytes that it means, never more than its own. */
 export interface Unit {
   readonly length: number;
   readonly bytes: ArrayLike<number>;
 }
 
-/** `undefined` for a byte that means itself. */
+/** Returns `undefined` for a byte that means itself. */
 export type ReadUnit = (bytes: Buffer, at: number) => Unit | undefined;
 
 const ESCAPE =
   /^(?:%(?<percent>[0-9a-f]{2})|\\x(?<byte>[0-9a-f]{2})|(?<units>\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|\\u[0-9a-f]{4})|\\u\{(?<point>[0-9a-f]{1,6})\}|\\(?<sign>[\\/"'bfnrt])|&#(?<decimal>\d{1,8});|&#x(?<hex>[0-9a-f]{1,8});|&(?<entity>amp|lt|gt|quot|apos);)/i;
 const LONGEST_ESCAPE = 12;
-/** The first bytes of what `readEscape` knows. */
+/** The first bytes of what `readEscape` recognizes. */
 export const ESCAPE_STARTS: ReadonlySet<number> = new Set(Array.from("%\\&", (sign) => sign.charCodeAt(0)));
 const SIGNS: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 const LAST_POINT = 0x10_ffff;
 
-/** Percent signs, escapes of JSON and of programs, numbers and names of HTML. */
+/** Percent escapes, escapes of JSON and of programs, numeric and named entities of HTML. */
 export const readEscape: ReadUnit = (bytes, at) => {
   const found = ESCAPE.exec(bytes.toString("latin1", at, Math.min(at + LONGEST_ESCAPE, bytes.length)));
   if (!found) return undefined;
@@ -45,7 +45,7 @@ const INVISIBLE = /^[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u0080-\u009f]
 /** The first bytes of invisible characters in UTF-8. */
 const INVISIBLE_STARTS = [0xc2, 0xcd, 0xd8, 0xe1, 0xe2, 0xe3, 0xef, 0xf0, 0xf3];
 const [ESC, DELETE, FIRST_SIGN] = [0x1b, 0x7f, 0x20];
-/** The first bytes of what `readHidden` may know. */
+/** The first bytes of what `readHidden` may recognize. */
 export const HIDDEN_STARTS: ReadonlySet<number> = new Set([
   ...Array.from({ length: FIRST_SIGN }, (_, byte) => byte),
   DELETE,

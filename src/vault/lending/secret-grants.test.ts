@@ -1,4 +1,4 @@
-/** Where a secret may be sent: what an operator can write, and which addresses it means. */
+/** Where a secret may be sent: what an operator can write, and which URLs it means. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -21,7 +21,7 @@ const name = (text: string): SecretName => {
   return parsed;
 };
 
-test("a secret is bound to the very host and port, over https", () => {
+test("a secret is bound to the exact host and port, over https", () => {
   const grant = granted("api.example.com", "files.example.com:8443", "*.example.org");
   const bound = [
     "https://api.example.com/x?y",
@@ -44,7 +44,7 @@ test("a secret is bound to the very host and port, over https", () => {
   for (const url of others) assert.equal(bindsTo(grant, new URL(url)), false, url);
 });
 
-test("http counts on this machine, and where it was granted as such, and then instead of https", () => {
+test("http is allowed on this machine, and where plain http was granted, which excludes https", () => {
   const local = granted("127.0.0.1:8080", "[::1]:8080", "localhost:8080", "127.evil.example:8080", "10.0.0.5:80");
   for (const url of ["http://127.0.0.1:8080", "http://[::1]:8080", "http://localhost:8080", "https://127.0.0.1:8080"]) {
     assert.equal(bindsTo(local, new URL(url)), true, url);
@@ -60,7 +60,7 @@ test("http counts on this machine, and where it was granted as such, and then in
   }
 });
 
-test("a grant that names principals is theirs alone", () => {
+test("a grant that names principals applies to no other", () => {
   const grant = { ...granted("a.example"), places: ["header"] as const };
   const grants = new Map([
     [name("ANY"), { ...grant, principals: [] }],

@@ -1,11 +1,11 @@
-/** Which programs may use a secret, and which addresses it may be sent to. */
+/** Which programs may use a secret, and which URLs it may be sent to. */
 
 import { matchesHost, toPlace } from "../../domain/index.ts";
 import type { SecretGrant, SecretGrants } from "../../domain/index.ts";
 
 const LOOPBACK = /^(?:127(?:\.\d{1,3}){3}|::1|localhost)$/;
 
-/** Whether this very address may be sent the secret: https, what never leaves this machine, or what was granted as plain. */
+/** Whether the secret may be sent to this URL: by https, on this machine, or as plain http if granted so. */
 export function bindsTo({ hosts }: Pick<SecretGrant, "hosts">, url: URL): boolean {
   const place = toPlace(url);
   const isSafe = url.protocol === "https:" || LOOPBACK.test(place.host);
@@ -15,7 +15,7 @@ export function bindsTo({ hosts }: Pick<SecretGrant, "hosts">, url: URL): boolea
   );
 }
 
-/** The grants that count for the programs of one principal. */
+/** Returns the grants that apply to the programs of one principal. */
 export function grantsFor(grants: SecretGrants, principal: string): SecretGrants {
   return new Map([...grants].filter(([, { principals }]) => principals.length === 0 || principals.includes(principal)));
 }

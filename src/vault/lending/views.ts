@@ -1,28 +1,28 @@
 /**
- * Other readings of the same bytes: without escapes, without what cannot be seen, without the separators of encoded
- * texts. Each byte of a reading knows which run of the original it stands for. Pure.
+ * Decoded views of the same bytes: without escapes, without invisible characters, without the separators of encoded
+ * text. Each byte of a view maps to a range of the original. Pure.
  */
 
 import { ESCAPE_STARTS, HIDDEN_STARTS, readEscape, readHidden } from "./read-units.ts";
 import type { ReadUnit, Unit } from "./read-units.ts";
 
-/** Byte `i` stands for the original from `starts[i]` to before `ends[i]`. */
+/** Byte `i` represents the original from `starts[i]` to before `ends[i]`. */
 export interface View {
   readonly bytes: Buffer;
   readonly starts: Uint32Array;
   readonly ends: Uint32Array;
 }
 
-/** As often as texts are escaped within escaped texts. */
+/** The deepest nesting of escapes that is decoded. */
 const MOST_PASSES = 4;
 
-/** The bytes as they are. */
+/** The bytes unchanged. */
 export function viewOf(bytes: Buffer): View {
   const starts = new Uint32Array(bytes.length).map((_, at) => at);
   return { bytes, starts, ends: starts.map((at) => at + 1) };
 }
 
-/** The reading itself, then without its escapes, then without the escapes that this made, until there are none. */
+/** Returns the view itself, then without its escapes, then without the escapes that this produced, until there are none. */
 export function toUnescaped(view: View): readonly [View, ...View[]] {
   const views: [View, ...View[]] = [view];
   let last = view;
@@ -40,22 +40,22 @@ export function toVisible(view: View): View {
   return rewrite(view, HIDDEN);
 }
 
-/** Without blanks, in the usual one of the two alphabets of base64. */
+/** Without spaces, in the standard alphabet of base64. */
 export function toBase64Text(view: View): View {
   return rewrite(view, BASE64);
 }
 
-/** Without what stands between the bytes of a dump, in small letters. */
+/** Without the separators of a hex dump, in lower case. */
 export function toHexText(view: View): View {
   return rewrite(view, HEX);
 }
 
-/** A list of numbers as the bytes that they are; nothing else in the text stands for itself. */
+/** A list of numbers as bytes; everything else is dropped or zero. */
 export function toListedBytes(view: View): View {
   return rewrite(view, LIST);
 }
 
-/** Letters in one case, and alike what addresses and forms take for each other: plus and space, both slashes. */
+/** Lower-cases letters, and unifies what URLs and forms treat alike: plus and space, both slashes. */
 export function fold(bytes: Buffer): Buffer {
   const folded = Buffer.alloc(bytes.length);
   for (let at = 0; at < bytes.length; at += 1) folded[at] = FOLDED[bytes[at] ?? 0] ?? 0;
@@ -73,7 +73,7 @@ const FOLDED = Uint8Array.from({ length: 256 }, (_, byte) => {
   return /[A-Z]/.test(sign) ? byte | SMALL : byte;
 });
 
-/** How bytes are read: most become what `plain` says; where `special` has a 1, `read` is asked first. */
+/** How bytes are decoded: by `plain`, and where `special` has a 1, by `read` first. */
 interface Reading {
   readonly plain: Uint8Array;
   readonly special: Uint8Array;
@@ -118,7 +118,7 @@ function isDigit(byte: number): boolean {
   return byte >= ZERO && byte < ZERO + 10;
 }
 
-/** No unit grows, so there is room for all. */
+/** No unit grows, so the buffers are large enough. */
 function rewrite(view: View, { plain, special, read }: Reading): View {
   const { bytes } = view;
   const written = Buffer.alloc(bytes.length);

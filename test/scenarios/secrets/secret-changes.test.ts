@@ -101,7 +101,7 @@ test("two gateways go on after rotate-key, and a lost or readable key file is re
   chmodSync(keyFile, 0o644);
   const refused = await runGlovebox(["run", "-"], { folder, input: "return 1" });
   assert.equal(refused.code, 2);
-  assert.match(refused.stderr, /The key file glovebox\.key can be used by others than its owner: its mode is 0644/);
+  assert.match(refused.stderr, /The key file glovebox\.key is accessible to other users: its mode is 0644/);
   chmodSync(keyFile, 0o600);
   const json = await runGlovebox(["secrets", "rotate-key", "--json"], { folder });
   assert.deepEqual(JSON.parse(json.stdout), { secrets: 1, damaged: [] });

@@ -5,12 +5,13 @@ import fs, { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs
 import { syncBuiltinESMExports } from "node:module";
 import { describe, test } from "node:test";
 
-import type { Store } from "../store/index.ts";
+import type { Store } from "../../store/index.ts";
 
-import { KEY, OTHER_KEY, name, setUp } from "./fixtures/set-up.ts";
-import type { Fixture } from "./fixtures/set-up.ts";
-import type { Vault, VaultOptions } from "./open-vault.ts";
-import { Secret } from "./secret.ts";
+import { KEY, OTHER_KEY, name, setUp } from "../fixtures/set-up.ts";
+import type { Fixture } from "../fixtures/set-up.ts";
+import type { VaultOptions } from "../open-vault.ts";
+import type { Vault } from "../vault.ts";
+import { Secret } from "../secret.ts";
 
 const rotation = { actor: "ada", handOverMs: 0 } as const;
 
@@ -44,7 +45,7 @@ async function read(vault: Vault, secret: string): Promise<string> {
 }
 
 describe("a rotation right before any step", () => {
-  test("of setting a secret leaves it open to the new key", async () => {
+  test("a rotation before any step of setting a secret leaves it readable with the new key", async () => {
     for (const at of STEPS) {
       await using fixture = await setUp();
       const { vault, reopen } = fixture;
@@ -58,7 +59,7 @@ describe("a rotation right before any step", () => {
     }
   });
 
-  test("of lending a secret lends it", async () => {
+  test("a rotation before any step of lending a secret still lends it", async () => {
     for (const at of STEPS) {
       await using fixture = await setUp();
       const { vault, reopen } = fixture;
@@ -69,7 +70,7 @@ describe("a rotation right before any step", () => {
     }
   });
 
-  test("of another rotation, or of a start, leaves one key that opens everything", async () => {
+  test("a rotation before any step of another rotation or of a start leaves one key that opens everything", async () => {
     for (const at of STEPS) {
       await using fixture = await setUp();
       const { vault, reopen, keyFile } = fixture;
@@ -100,7 +101,7 @@ test("a secret that is set while another key is tried on an empty store is not l
   }
 });
 
-test("a key file that takes its place between two looks at it is found", async () => {
+test("a key file that is promoted between two reads is found", async () => {
   await using fixture = await setUp();
   const { vault, keyFile, reopen } = fixture;
   await vault.set(name("A"), new Secret("a"), "ada");

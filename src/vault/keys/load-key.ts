@@ -1,34 +1,33 @@
-/** Finds the master key and makes sure that it is the one this store is sealed with. Overwrites nothing. */
+/** Finds the master key and checks that this store is sealed with it. Overwrites nothing. */
 
-import { GloveboxError } from "../domain/index.ts";
-import type { Instant } from "../domain/index.ts";
-import type { Store } from "../store/index.ts";
+import { GloveboxError } from "../../domain/index.ts";
+import type { Instant } from "../../domain/index.ts";
+import type { Store } from "../../store/index.ts";
 
-import type { Random } from "./cipher.ts";
+import type { Random } from "../cipher.ts";
 import { takeKey } from "./hand-over.ts";
 import { createKeyFile, readKeyFile } from "./key-file.ts";
 import { findNextKey, promoteNextKey } from "./next-key-file.ts";
 import { parseKey } from "./parse-key.ts";
-import { deriveMasterKey } from "./seal.ts";
-import type { MasterKey } from "./seal.ts";
+import { deriveMasterKey } from "../seal.ts";
+import type { MasterKey } from "../seal.ts";
 
 export const VARIABLE = "GLOVEBOX_ENCRYPTION_KEY";
 export const NEXT_VARIABLE = "GLOVEBOX_NEW_ENCRYPTION_KEY";
 
-/** Where keys come from. */
 export interface KeyOptions {
   readonly store: Pick<Store, "meta" | "secrets">;
-  /** Made when there is none, and no `environmentKey` either. */
+  /** Created if it is missing and `environmentKey` is not set. */
   readonly keyFile: string;
-  /** The value of GLOVEBOX_ENCRYPTION_KEY: 64 hex digits. Goes before the file. */
+  /** The value of GLOVEBOX_ENCRYPTION_KEY: 64 hex digits. Takes precedence over the file. */
   readonly environmentKey?: string;
-  /** The value of GLOVEBOX_NEW_ENCRYPTION_KEY: what a rotation leads to, and used instead once it is done. */
+  /** The value of GLOVEBOX_NEW_ENCRYPTION_KEY: the target of a rotation, and the key in use after it. */
   readonly nextEnvironmentKey?: string;
   readonly random: Random;
   readonly now: () => Instant;
 }
 
-/** Rejects with CONFIG_INVALID when the key is unusable, lost or another one. `former` is the key that was right before. */
+/** Rejects with CONFIG_INVALID when the key is unusable, missing or wrong. `former` is the key that was right before. */
 export async function loadKey(options: KeyOptions, former?: MasterKey): Promise<MasterKey> {
   const { secrets, meta } = options.store;
   for (;;) {
@@ -45,12 +44,12 @@ export async function loadKey(options: KeyOptions, former?: MasterKey): Promise<
     if ((await secrets.keyCheck()) !== check) continue;
     if ((await secrets.list()).length > 0) throw explainMismatch(options);
     const key = findFirst(options);
-    // Nothing is sealed, so nothing is lost; a secret that was set meanwhile makes this fail.
+    // Nothing is sealed, so nothing is lost. Fails if a secret was set meanwhile.
     if (await secrets.rewrap({ from: check, to: key.check }, refuseRow(options))) return key;
   }
 }
 
-/** The key that this process was started with, or was told about; files are for `findMatch`. */
+/** Yields the keys of the environment; `findMatch` reads the files. */
 function* findHeld(options: KeyOptions): Generator<MasterKey> {
   const { environmentKey, nextEnvironmentKey } = options;
   if (environmentKey === undefined) return;
@@ -67,7 +66,7 @@ async function findMatch(options: KeyOptions, check: string): Promise<MasterKey 
     await promoteKey(options, check);
     return next;
   }
-  // Another process may have put the next key in its place after the first look.
+  // Another process may have promoted the next key after the first read.
   const promoted = findInFile(options);
   return promoted?.check === check ? promoted : undefined;
 }
@@ -78,8 +77,8 @@ function findInFile({ keyFile }: KeyOptions): MasterKey | undefined {
 }
 
 /**
- * Once the store is sealed with the next key, its file replaces the former. What another process committed may not be
- * on disk yet, and after a power cut the former key would be needed: a write of our own comes first, and is.
+ * Replaces the key file once the store is sealed with the next key. The commit of another process may not be on disk
+ * yet, and after a power cut the former key would be needed; so this process first makes a durable write.
  */
 export async function promoteKey({ store: { secrets }, keyFile }: KeyOptions, check: string): Promise<void> {
   await secrets.whileKey(check, () => undefined);
@@ -99,14 +98,14 @@ function refuseRow(options: KeyOptions): () => never {
   };
 }
 
-/** A new key in the place of a lost one would make the loss look like an empty vault. */
+/** Creating a new key instead would make a lost key look like an empty vault. */
 function explainMismatch({ environmentKey, keyFile }: KeyOptions): GloveboxError {
   if (environmentKey === undefined && readKeyFile(keyFile) === undefined) {
-    return new GloveboxError("CONFIG_INVALID", "The secrets in this store are sealed, and their key file is missing", {
-      hint: `Nothing was changed. Restore the key file, or give the key in ${VARIABLE}`,
+    return new GloveboxError("CONFIG_INVALID", "The key file for the secrets in this store is missing", {
+      hint: `Nothing was changed. Restore the key file, or set ${VARIABLE}`,
     });
   }
   return new GloveboxError("CONFIG_INVALID", "The secrets in this store are sealed with another key", {
-    hint: `Nothing was changed. Give the right key, after a rotation the new one, in ${VARIABLE} or in the key file, or use another store`,
+    hint: `Nothing was changed. Provide the right key (after a rotation the new one) in ${VARIABLE} or in the key file, or use another store`,
   });
 }

@@ -8,15 +8,15 @@ import { text } from "node:stream/consumers";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import type { SecretRow, Store } from "../store/index.ts";
+import type { SecretRow, Store } from "../../store/index.ts";
 
-import { KEY, OTHER_KEY, name, newPath, setUp } from "./fixtures/set-up.ts";
+import { KEY, OTHER_KEY, name, newPath, setUp } from "../fixtures/set-up.ts";
 import { readKeyFile } from "./key-file.ts";
-import type { Vault } from "./open-vault.ts";
+import type { Vault } from "../vault.ts";
 import { parseKey } from "./parse-key.ts";
-import { deriveMasterKey, unseal } from "./seal.ts";
-import type { MasterKey } from "./seal.ts";
-import { Secret } from "./secret.ts";
+import { deriveMasterKey, unseal } from "../seal.ts";
+import type { MasterKey } from "../seal.ts";
+import { Secret } from "../secret.ts";
 
 const ROTATION = fileURLToPath(new URL("fixtures/killed-rotation.mjs", import.meta.url));
 const NAMES = ["A", "B", "C"].map(name);
@@ -149,13 +149,13 @@ async function killAtEachStep(count: string, kill: (killAt: number) => Promise<S
   assert.deepEqual(found, expected);
 }
 
-test("killed before any step, every secret opens with exactly one key and the next start finishes", async () => {
+test("after a kill before any step of a rotation, every secret opens with exactly one key and the next start finishes", async () => {
   const original = await prepare({});
   const { printed } = await rotate(copy(original), 0, []);
   await killAtEachStep(printed, (killAt) => killFileRotation(original, killAt));
 });
 
-test("killed with keys of the environment, every secret opens with exactly one and the same command finishes", async () => {
+test("after a kill with keys of the environment, every secret opens with exactly one and the same command finishes", async () => {
   const original = await prepare({ environmentKey: KEY });
   const { printed } = await rotate(copy(original), 0, [KEY, OTHER_KEY]);
   await killAtEachStep(printed, (killAt) => killEnvironmentRotation(original, killAt));

@@ -1,17 +1,17 @@
 /**
- * How gateways that run with a key of their environment get the next one: for some seconds the next key is in the
- * store, sealed with the former. Nobody but a holder of the former key can open it, and only that makes one.
+ * How gateways with a key in their environment get the next one: for some seconds the store holds the next key, sealed
+ * with the former. Only a holder of the former key can open or create it.
  */
 
-import { isJsonObject } from "../domain/index.ts";
-import type { Instant } from "../domain/index.ts";
-import type { Store } from "../store/index.ts";
+import { isJsonObject } from "../../domain/index.ts";
+import type { Instant } from "../../domain/index.ts";
+import type { Store } from "../../store/index.ts";
 
-import { decryptWithNonce, encryptWithNonce } from "./cipher.ts";
-import type { Random } from "./cipher.ts";
-import type { MasterKey } from "./seal.ts";
+import { decryptWithNonce, encryptWithNonce } from "../cipher.ts";
+import type { Random } from "../cipher.ts";
+import type { MasterKey } from "../seal.ts";
 
-/** Where it is in `store.meta`. */
+/** The key in `store.meta`. */
 const HAND_OVER = "vault.handover";
 
 type Meta = Pick<Store["meta"], "get" | "set" | "erase">;
@@ -22,7 +22,7 @@ interface HandOver {
   readonly sealed: string;
 }
 
-/** Leaves the key `to` for those who have `from`. */
+/** Offers the key `to` to processes that have `from`. */
 export async function offerKey(
   meta: Meta,
   keys: { readonly from: MasterKey; readonly to: MasterKey },
@@ -35,14 +35,14 @@ export async function offerKey(
   await meta.set(HAND_OVER, JSON.stringify(offer));
 }
 
-/** The key with this check value, if one that is held opens what was left. */
+/** Returns the key with this check value if one of `held` opens the offer. */
 export async function takeKey(meta: Meta, check: string, held: readonly MasterKey[]): Promise<MasterKey | undefined> {
   const offer = parseHandOver(await meta.get(HAND_OVER));
   if (offer?.to !== check) return undefined;
   return held.map((key) => open(offer, key)).find((key) => key !== undefined);
 }
 
-/** Erases what was left: at once, or only what is out of date. */
+/** Erases the offer: unconditionally, or with `now` only an expired one. */
 export async function withdrawKey(meta: Meta, now?: Instant): Promise<void> {
   const offer = parseHandOver(await meta.get(HAND_OVER));
   if (!offer || (now !== undefined && now <= offer.until)) return;

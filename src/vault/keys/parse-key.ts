@@ -1,14 +1,14 @@
-/** Turns 64 hex digits into a key, and refuses what nobody should seal with. Messages never contain the key. */
+/** Parses 64 hex digits as a key and refuses weak ones. Messages never contain the key. */
 
-import { GloveboxError } from "../domain/index.ts";
+import { GloveboxError } from "../../domain/index.ts";
 
 const HEX = /^[0-9a-fA-F]{64}$/;
-/** Random keys have about 30 different bytes; fewer than this happens less than once in ten thousand million keys. */
+/** Random keys have about 30 different bytes; fewer than this occur less than once in 10¹⁰ keys. */
 const DIFFERENT_BYTES = 16;
 
 const REMEDY = "Use 64 random hex digits, for example from `openssl rand -hex 32`";
 
-/** `source` names where the text came from, for the message. */
+/** `source` names the origin in messages. */
 export function parseKey(text: string, source: string): Uint8Array {
   if (!HEX.test(text)) {
     const what =
@@ -22,7 +22,7 @@ export function parseKey(text: string, source: string): Uint8Array {
   return bytes;
 }
 
-/** Repetitions such as `00…` or `0123…0123…`, and even steps such as `000102…`. */
+/** True for repetitions such as `00…` or `0123…0123…` and for even steps such as `000102…`. */
 function isWeak(bytes: Uint8Array): boolean {
   if (new Set(bytes).size < DIFFERENT_BYTES) return true;
   const steps = bytes.slice(1).map((byte, index) => byte - (bytes[index] ?? 0));

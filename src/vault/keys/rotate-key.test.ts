@@ -6,10 +6,10 @@ import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { setTimeout as wait } from "node:timers/promises";
 
-import { KEY, OTHER_KEY, history, name, newPath, setUp } from "./fixtures/set-up.ts";
-import type { Fixture } from "./fixtures/set-up.ts";
-import type { Vault } from "./open-vault.ts";
-import { Secret } from "./secret.ts";
+import { KEY, OTHER_KEY, history, name, newPath, setUp } from "../fixtures/set-up.ts";
+import type { Fixture } from "../fixtures/set-up.ts";
+import type { Vault } from "../vault.ts";
+import { Secret } from "../secret.ts";
 
 const WRONG = { code: "CONFIG_INVALID", message: "The secrets in this store are sealed with another key" };
 
@@ -36,7 +36,7 @@ async function setUpTwice(): Promise<readonly [Fixture, Fixture]> {
 }
 
 describe("a rotation of the key file", () => {
-  test("changes the key, keeps every value, and is in the ledger", async () => {
+  test("a rotation of the key file changes the key, keeps every value, and is recorded", async () => {
     await using fixture = await setUp();
     const { vault, keyFile, store, ledger, reopen } = fixture;
     for (const text of ["A", "B"]) await vault.set(name(text), new Secret(text), "ada");
@@ -61,7 +61,7 @@ describe("a rotation of the key file", () => {
     await assert.rejects(reopen({ environmentKey: key.trim() }).ready(), WRONG);
   });
 
-  test("names records that open with no key, and rotates the others", async () => {
+  test("a rotation names records that no key opens, and rotates the others", async () => {
     await using fixture = await setUp();
     const { vault, store, forge } = fixture;
     for (const text of ["A", "B"]) await vault.set(name(text), new Secret(text), "ada");
@@ -73,7 +73,7 @@ describe("a rotation of the key file", () => {
     await assert.rejects(vault.lend(name("A"), "test"), { code: "VAULT_SECRET_MISSING" });
   });
 
-  test("is taken over by another process at its next use, also while it sets and lends all the time", async () => {
+  test("another process takes over a rotated key at its next use, also while it sets and lends all the time", async () => {
     const [mine, other] = await setUpTwice();
     await using _mine = mine;
     await using _other = other;
@@ -98,7 +98,7 @@ describe("a rotation of the key file", () => {
     );
   });
 
-  test("asked for by two at once is done once or twice, and both go on", async () => {
+  test("two rotations at once are done once or twice, and both processes continue", async () => {
     for (const extra of [0, 0, 0, 0, 1, 2, 3, 4]) {
       const [mine, other] = await setUpTwice();
       await using _mine = mine;
@@ -112,7 +112,7 @@ describe("a rotation of the key file", () => {
     }
   });
 
-  test("leaves nothing in the file of the store that the former key opens", async () => {
+  test("a rotation leaves nothing in the store file that the former key opens", async () => {
     const [mine, other] = await setUpTwice();
     await using _mine = mine;
     await other[Symbol.asyncDispose]();
@@ -130,7 +130,7 @@ describe("a rotation of the key file", () => {
 });
 
 describe("a rotation of the key of the environment", () => {
-  test("leads to the key that is given, in a variable or by hand", async () => {
+  test("a rotation of the environment's key uses the given key, from a variable or by hand", async () => {
     await using fixture = await setUp();
     const { reopen, store } = fixture;
     const vault = reopen({ environmentKey: KEY });
@@ -147,7 +147,7 @@ describe("a rotation of the key of the environment", () => {
     assert.equal(await store.meta.get("vault.handover"), undefined);
   });
 
-  test("refuses the same key, a weak one and none, and changes nothing", async () => {
+  test("a rotation refuses the same key, a weak key and no key, and changes nothing", async () => {
     await using fixture = await setUp();
     const { reopen, store } = fixture;
     const vault = reopen({ environmentKey: KEY });
@@ -162,7 +162,7 @@ describe("a rotation of the key of the environment", () => {
     await vault.rotate(next);
   });
 
-  test("hands the new key to those who run with the former, for a while and to nobody else", async () => {
+  test("a rotation hands the new key to processes with the former key, for a while and to no other", async () => {
     await using fixture = await setUp();
     const { reopen, store } = fixture;
     const running = reopen({ environmentKey: KEY });
@@ -185,7 +185,7 @@ describe("a rotation of the key of the environment", () => {
     await assert.rejects(asleep.lend(name("A"), "test"), WRONG);
   });
 
-  test("cut short is finished by the same command, and what it left for others is erased when its time is over", async () => {
+  test("an interrupted rotation is finished by the same command, and an expired offer is erased", async () => {
     const [fixture, other] = await setUpTwice();
     await using _fixture = fixture;
     await other[Symbol.asyncDispose]();

@@ -51,7 +51,7 @@ describe("parseKey", () => {
     assert.deepEqual(parseKey(KEY.toUpperCase(), "It"), BYTES);
   });
 
-  test("refuses another length or other characters without repeating the text", () => {
+  test("refuses another length or other characters without repeating the key", () => {
     refused("", "has 0 characters, not 64");
     refused(KEY.slice(1), "has 63 characters, not 64");
     refused(`${KEY}0`, "has 65 characters, not 64");
@@ -59,7 +59,7 @@ describe("parseKey", () => {
     refused(`${KEY.slice(1)}\n`, "has characters that are not hex digits");
   });
 
-  test("refuses patterns", () => {
+  test("refuses keys that follow a pattern", () => {
     const ascending = Array.from({ length: 32 }, (_, index) => index.toString(16).padStart(2, "0")).join("");
     for (const weak of [
       "00".repeat(32),
@@ -75,24 +75,24 @@ describe("parseKey", () => {
     }
   });
 
-  test("refuses no random key", () => {
+  test("accepts random keys", () => {
     for (let n = 0; n < 2_000; n += 1) parseKey(randomBytes(32).toString("hex"), "It");
   });
 });
 
 describe("readKeyFile", () => {
-  test("reads a file of its owner, with or without a line break", () => {
+  test("reads a file of this user, with or without a line break", () => {
     for (const content of [KEY, `${KEY}\n`, `${KEY}\r\n`]) assert.deepEqual(readKeyFile(put(content, 0o600)), BYTES);
     assert.deepEqual(readKeyFile(put(KEY, 0o400)), BYTES);
     assert.equal(readKeyFile(newPath()), undefined);
   });
 
-  test("refuses a file that others can use, and leaves it as it is", () => {
+  test("refuses a file that others can access, and leaves it as it is", () => {
     for (const mode of [0o640, 0o604, 0o660, 0o601, 0o644]) {
       const path = put(KEY, mode);
       assert.throws(() => readKeyFile(path), {
         code: "CONFIG_INVALID",
-        message: /^The key file vault\.key can be used by others/,
+        message: /^The key file vault\.key is accessible to other users/,
       });
       assert.equal(statSync(path).mode & 0o777, mode);
     }
@@ -133,7 +133,7 @@ describe("readKeyFile", () => {
   });
 });
 
-test("a link that leads nowhere, one to a folder and a pipe are refused, and nothing takes their place", () => {
+test("a broken link, a link to a folder and a pipe are refused and not replaced", () => {
   const [dangling, toFolder, pipe] = [newPath(), newPath(), newPath()];
   for (const path of [dangling, toFolder, pipe]) mkdirSync(dirname(path));
   symlinkSync(join(folder, "nowhere"), dangling);
@@ -151,7 +151,7 @@ test("a link that leads nowhere, one to a folder and a pipe are refused, and not
 });
 
 describe("createKeyFile", () => {
-  test("makes a file for its owner only, and nothing beside it", () => {
+  test("creates a file for its owner only, and nothing beside it", () => {
     const path = newPath();
     const key = createKeyFile(path, randomBytes);
     assert.deepEqual([statSync(path).mode & 0o777, statSync(dirname(path)).mode & 0o777], [0o600, 0o700]);
@@ -160,20 +160,20 @@ describe("createKeyFile", () => {
     assert.deepEqual(readKeyFile(path), key);
   });
 
-  test("takes the key that is there and overwrites nothing", () => {
+  test("returns an existing key and overwrites nothing", () => {
     const path = put(KEY, 0o600);
     assert.deepEqual(createKeyFile(path, randomBytes), BYTES);
     assert.equal(readFileSync(path, "utf8"), KEY);
   });
 
-  test("says that a full disk is full", () => {
+  test("reports a full disk", () => {
     const full = Object.assign(new Error("write"), { code: "ENOSPC" });
     const { code, message, details } = unusable("The key file x.key", full);
-    assert.deepEqual([code, message], ["STORE_UNAVAILABLE", "The disk is full: The key file x.key cannot be made"]);
+    assert.deepEqual([code, message], ["STORE_UNAVAILABLE", "The disk is full: cannot create the key file x.key"]);
     assert.equal(details.hint, "Free some space");
   });
 
-  test("says what to do when the place cannot be used", () => {
+  test("explains what to do when the path cannot be used", () => {
     const path = join(put("x", 0o600), "deeper", "vault.key");
     assert.throws(() => createKeyFile(path, randomBytes), {
       code: "CONFIG_INVALID",

@@ -1,4 +1,4 @@
-/** The file that holds the master key: made once, whole or not at all, and read by its owner only. */
+/** The file with the master key: created once and atomically, and readable by its owner only. */
 
 import {
   closeSync,
@@ -14,16 +14,16 @@ import {
 } from "node:fs";
 import { basename, dirname } from "node:path";
 
-import { GloveboxError } from "../domain/index.ts";
+import { GloveboxError } from "../../domain/index.ts";
 
-import { KEY_BYTES } from "./cipher.ts";
-import type { Random } from "./cipher.ts";
+import { KEY_BYTES } from "../cipher.ts";
+import type { Random } from "../cipher.ts";
 import { parseKey } from "./parse-key.ts";
 
 /** 64 hex digits and a line break. */
 const FILE_BYTES = 65;
 const OTHERS = 0o077;
-/** How the names of files end that are not finished. */
+/** Suffix of unfinished files. */
 export const DRAFT = ".new";
 
 /** What to do about a key file that cannot be used, or that others could read. */
@@ -38,8 +38,8 @@ const MASTER_KEY: KeyRemedies = {
 };
 
 /**
- * `undefined` when there is none. Everything is asked of the open file, so it cannot be swapped in between.
- * Messages name the file without its folder: this error may be shown to a model.
+ * Returns `undefined` if the file does not exist. Checks the open file, so that it cannot be swapped in between.
+ * Messages name the file without its folder, because a model may see them.
  */
 export function readKeyFile(path: string, remedies: KeyRemedies = MASTER_KEY): Uint8Array | undefined {
   const source = `The key file ${basename(path)}`;
@@ -56,8 +56,8 @@ export function readKeyFile(path: string, remedies: KeyRemedies = MASTER_KEY): U
 }
 
 /**
- * Makes the file with a new key and answers that; answers the key of another process that was faster.
- * Written beside its place and then linked there: a crash leaves no half key, and linking never overwrites.
+ * Creates the file and returns its key, or the key of another process that was faster.
+ * Writes a draft and links it into place: a crash leaves no partial key, and linking never overwrites.
  */
 export function createKeyFile(path: string, random: Random, remedies: KeyRemedies = MASTER_KEY): Uint8Array {
   const source = `The key file ${basename(path)}`;
@@ -67,7 +67,7 @@ export function createKeyFile(path: string, random: Random, remedies: KeyRemedie
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeDurably(draft, `${text}\n`);
-    linkUnlessThere(draft, path);
+    linkUnlessPresent(draft, path);
     syncFolder(path);
   } catch (thrown) {
     throw unusable(source, thrown, remedies);
@@ -79,7 +79,7 @@ export function createKeyFile(path: string, random: Random, remedies: KeyRemedie
 
 function openExisting(path: string, source: string, remedies: KeyRemedies): number | undefined {
   try {
-    // A link could lead to a file that somebody else controls. A pipe must not make us wait.
+    // A link could lead to a file that another user controls. Opening a pipe must not block.
     return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (thrown) {
     if (codeOf(thrown) === "ENOENT") return undefined;
@@ -90,26 +90,26 @@ function openExisting(path: string, source: string, remedies: KeyRemedies): numb
 function checkAccess(file: number, source: string, remedies: KeyRemedies): void {
   const found = fstatSync(file);
   if (!found.isFile()) throw unusable(source, undefined, remedies);
-  // Windows has neither owners by number nor such bits; there the folder's access list protects the file.
+  // Windows has no numeric owners and mode bits; there the folder's access list protects the file.
   if (process.platform === "win32") return;
-  if (found.uid !== process.getuid?.()) throw strange(source, found.uid);
+  if (found.uid !== process.getuid?.()) throw notOwned(source, found.uid);
   if ((found.mode & OTHERS) === 0) return;
   const mode = (found.mode & 0o777).toString(8).padStart(4, "0");
-  throw new GloveboxError("CONFIG_INVALID", `${source} can be used by others than its owner: its mode is ${mode}`, {
+  throw new GloveboxError("CONFIG_INVALID", `${source} is accessible to other users: its mode is ${mode}`, {
     hint: remedies.shared,
   });
 }
 
-/** Whoever owns it could change it, or knows it. */
-function strange(source: string, owner: number): GloveboxError {
+/** The owner could change the key, or knows it. */
+function notOwned(source: string, owner: number): GloveboxError {
   return new GloveboxError("CONFIG_INVALID", `${source} belongs to another user (${owner})`, {
-    hint: "Start Glovebox as the user who made it, or give it to this user with `chown`",
+    hint: "Start Glovebox as that user, or run `chown` on the file",
   });
 }
 
-/** Makes new and moved names in the folder of `path` outlive a power cut. */
+/** Makes new and moved names in the folder of `path` survive a power cut. */
 export function syncFolder(path: string): void {
-  // Windows opens no folders, and keeps names without being asked.
+  // Windows cannot open folders, and persists names by itself.
   if (process.platform === "win32") return;
   const folder = openSync(dirname(path), constants.O_RDONLY);
   try {
@@ -129,8 +129,8 @@ function writeDurably(path: string, text: string): void {
   }
 }
 
-/** The draft is gone afterwards, whether or not another process was faster. */
-function linkUnlessThere(draft: string, path: string): void {
+/** Removes the draft, whether or not another process was faster. */
+function linkUnlessPresent(draft: string, path: string): void {
   try {
     linkSync(draft, path);
   } catch (thrown) {
@@ -140,11 +140,11 @@ function linkUnlessThere(draft: string, path: string): void {
   }
 }
 
-/** Names the reason by its code only: a message of the file system has paths in it. */
+/** Names the reason by its code only: messages of the file system contain paths. */
 export function unusable(source: string, thrown: unknown, remedies: KeyRemedies = MASTER_KEY): GloveboxError {
   const code = codeOf(thrown);
   if (code === "ENOSPC") {
-    const message = `The disk is full: ${source} cannot be made`;
+    const message = `The disk is full: cannot create ${source.replace("The key", "the key")}`;
     return new GloveboxError("STORE_UNAVAILABLE", message, { cause: thrown, hint: "Free some space" });
   }
   return new GloveboxError("CONFIG_INVALID", `${source} cannot be used (${code ?? "not a file"})`, {

@@ -1,18 +1,18 @@
-/** Holds the master key of one process, and notices when the store is sealed with another one. */
+/** Holds the master key of one process and reloads it when the store is sealed with another one. */
 
 import { loadKey } from "./load-key.ts";
 import type { KeyOptions } from "./load-key.ts";
-import type { MasterKey } from "./seal.ts";
+import type { MasterKey } from "../seal.ts";
 
 export interface Keyring {
-  /** The key that the store is sealed with. After a failure the next one who asks tries again. */
+  /** Returns the key that the store is sealed with. After a failure the next call tries again. */
   key(): Promise<MasterKey>;
-  /** A rotation of our own led to this key. */
+  /** Sets the key after a rotation by this process. */
   adopt(key: MasterKey): void;
   forget(): void;
 }
 
-/** Loads the key once for each rotation, however many ask at the same time. */
+/** Loads the key once per rotation, however many callers ask at the same time. */
 export function createKeyring(options: KeyOptions): Keyring {
   let known: MasterKey | undefined;
   let loading: Promise<MasterKey> | undefined;

@@ -1,53 +1,37 @@
 /**
- * Changes the master key while others go on. The store changes in one step, so each secret opens with exactly one key
- * at any time; the file of the next key is there before, and replaces the former after. Cut short anywhere, the next
- * start or the next rotation finishes it.
+ * Changes the master key while gateways run. The store changes in one step, so each secret opens with exactly one key at
+ * any time. The file of the next key exists before that step and replaces the former after it. The next start or the
+ * next rotation finishes an interrupted one.
  */
 
 import { setTimeout as wait } from "node:timers/promises";
 
-import type { Ledger } from "../ledger/index.ts";
-import { GloveboxError } from "../domain/index.ts";
-import type { SecretName } from "../domain/index.ts";
+import type { Ledger } from "../../ledger/index.ts";
+import { GloveboxError } from "../../domain/index.ts";
+import type { SecretName } from "../../domain/index.ts";
 
 import { offerKey, withdrawKey } from "./hand-over.ts";
 import type { Keyring } from "./keyring.ts";
 import { NEXT_VARIABLE, VARIABLE, loadKey, promoteKey } from "./load-key.ts";
 import type { KeyOptions } from "./load-key.ts";
 import { findNextKey, prepareNextKey } from "./next-key-file.ts";
-import { isReservedName } from "./open-seal.ts";
 import { parseKey } from "./parse-key.ts";
-import { deriveMasterKey, rewrapKey } from "./seal.ts";
-import type { MasterKey } from "./seal.ts";
-import type { Secret } from "./secret.ts";
+import { deriveMasterKey, isReservedName, rewrapKey } from "../seal.ts";
+import type { MasterKey } from "../seal.ts";
+import type { Rotation, RotationRequest } from "../vault.ts";
 
 export interface RotationOptions extends KeyOptions {
   readonly ledger: Pick<Ledger, "write">;
 }
 
-export interface RotationRequest {
-  readonly actor: string;
-  /** The new key, 64 hex digits, where that of the environment is replaced and no variable names the new one. */
-  readonly key?: Secret;
-  /** How long gateways that run with the former key of their environment can take the new one over. */
-  readonly handOverMs: number;
-}
-
-export interface Rotation {
-  /** How many secrets are wrapped with the new key. */
-  readonly secrets: number;
-  /** Did not open before and do not now: their records had been changed or moved. */
-  readonly damaged: readonly SecretName[];
-}
-
-/** CONFIG_INVALID when the present key cannot be had or the new one is unusable. */
+/** Throws CONFIG_INVALID when the present key is not available or the new one is unusable. */
 export function rotateKey(options: RotationOptions, keyring: Keyring, request: RotationRequest): Promise<Rotation> {
   return options.environmentKey === undefined
     ? rotateFile(options, keyring, request.actor)
     : rotateEnvironment(options, options.environmentKey, { keyring, request });
 }
 
-/** Goes on with a rotation of the key file that was cut short before the store changed. */
+/** Finishes a rotation of the key file that was interrupted before the store changed. */
 export async function finishRotation(options: RotationOptions, keyring: Keyring, actor: string): Promise<void> {
   if (options.environmentKey !== undefined || !findNextKey(options.keyFile)) return;
   await rotateFile(options, keyring, actor);
@@ -59,7 +43,7 @@ async function rotateFile(options: RotationOptions, keyring: Keyring, actor: str
     const from = await keyring.key();
     const to = await store.secrets.whileKey(from.check, () => prepareNextKey(keyFile, random));
     const rotation = to && (await switchKey(options, { from, to }, actor));
-    // Another rotation was faster: it used the same next key, and then all is done, or it began and ended before.
+    // Another rotation was faster: done if it used the same next key, else begin again.
     if (!to || (!rotation && (await store.secrets.keyCheck()) !== to.check)) continue;
     await promoteKey(options, to.check);
     keyring.adopt(to);
@@ -83,7 +67,7 @@ async function rotateEnvironment(
   if (to.check === deriveMasterKey(parseKey(environmentKey, VARIABLE)).check) throw sameKey();
   for (;;) {
     const from = await loadKey({ ...options, nextEnvironmentKey });
-    // Cut short after the store had changed.
+    // The rotation was interrupted after the store had changed.
     const isDone = from.check === to.check;
     const until = options.now() + request.handOverMs;
     if (!isDone) await offerKey(meta, { from, to }, { random: options.random, until });
@@ -96,7 +80,7 @@ async function rotateEnvironment(
   }
 }
 
-/** `undefined` when the store is not sealed with `from` any more. Written down before it happens. */
+/** Returns `undefined` when the store is no longer sealed with `from`. Recorded before it happens. */
 async function switchKey(
   { store, ledger, random }: RotationOptions,
   keys: { readonly from: MasterKey; readonly to: MasterKey },
@@ -111,7 +95,7 @@ async function switchKey(
       if (!isReservedName(name)) wrapped.add(name);
       return rewrapped;
     } catch {
-      // It opens with no key. That must not keep the others under a key that is to be given up.
+      // No key opens it. That must not keep the other secrets under the former key.
       damaged.add(name);
       return wrappedKey;
     }
@@ -119,13 +103,13 @@ async function switchKey(
   return isDone ? { secrets: wrapped.size, damaged: [...damaged].toSorted() } : undefined;
 }
 
-/** Those of people. */
+/** Without the vault's own secrets. */
 async function countSecrets({ secrets }: KeyOptions["store"]): Promise<number> {
   return (await secrets.list()).filter(({ name }) => !isReservedName(name)).length;
 }
 
 function sameKey(): GloveboxError {
   return new GloveboxError("REQUEST_INVALID", "The new key is the one in use", {
-    hint: "Make another one, for example with `openssl rand -hex 32`",
+    hint: "Create another one, for example with `openssl rand -hex 32`",
   });
 }
