@@ -6,21 +6,11 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 
 import { parseUrlParts, setUrlPart as setHostUrlPart } from "../../src/sandbox/engines/url-parts.ts";
+import { URL_PARTS } from "../../src/sandbox/wire.ts";
 import { createUrl, structuredClone, URLSearchParams } from "./index.ts";
 
 const Native = globalThis.URL;
-const SETTABLE = [
-  "protocol",
-  "username",
-  "password",
-  "host",
-  "hostname",
-  "port",
-  "pathname",
-  "search",
-  "hash",
-] as const;
-const PARTS = ["href", "origin", ...SETTABLE] as const;
+const SETTABLE = URL_PARTS.filter((part) => part !== "href" && part !== "origin");
 
 const asked: string[] = [];
 
@@ -40,7 +30,7 @@ const URL = createUrl(parseUrl, setUrlPart);
 /** All that can be read from a URL. */
 function read(url: object): unknown {
   return [
-    ...PARTS.map((part) => Reflect.get(url, part)),
+    ...URL_PARTS.map((part) => Reflect.get(url, part)),
     [...Reflect.get(url, "searchParams")],
     Reflect.get(url, "toString").call(url),
   ];
@@ -184,7 +174,7 @@ test("an answer of the host that lacks a part is refused", () => {
     () => '{"href":"x"}',
     () => "null",
   );
-  assert.throws(() => new Broken("https://a.example"), { message: "The host's answer lacks origin" });
+  assert.throws(() => new Broken("https://a.example"), { message: "The host's reply lacks origin" });
 });
 
 test("rewiring the class chain does not hand out the host's functions", () => {

@@ -6,7 +6,8 @@
 import { refuseToClone } from "./clone-refusals.ts";
 import { toUsvString } from "./form-encoding.ts";
 import { slice } from "./intrinsics.ts";
-import type { Parts, ParseUrl, SetUrlPart } from "./url-parts.ts";
+import type { UrlParts } from "../../src/sandbox/wire.ts";
+import type { ParseUrl, SetUrlPart } from "./url-parts.ts";
 import { parseHref, parseParts, toBase } from "./url-parts.ts";
 import { linkSearchParams, replaceSearchParams, toSearch, URLSearchParams } from "./url-search-params.ts";
 
@@ -16,12 +17,12 @@ interface UrlHost {
 }
 
 /** Gives a new object its parts; assigned inside the class, where the private fields are in reach. */
-let bind: (url: ParsedUrl, host: UrlHost, parts: Parts) => void;
+let bind: (url: ParsedUrl, host: UrlHost, parts: UrlParts) => void;
 
 /** A parsed URL. Programs meet it as the `URL` that `createUrl` makes, and an unbound one is of no use to them. */
 class ParsedUrl {
   #host: UrlHost | undefined;
-  #parts: Parts | undefined;
+  #parts: UrlParts | undefined;
   #searchParams: URLSearchParams | undefined;
   #isSearchStale = false;
 
@@ -132,20 +133,20 @@ class ParsedUrl {
     return "URL";
   }
 
-  #set(part: keyof Parts, value: unknown): void {
+  #set(part: keyof UrlParts, value: unknown): void {
     const { set } = this.#bound();
     const text = toUsvString(value);
     this.#adopt(parseParts(set(this.#current().href, part, text)));
   }
 
-  #adopt(parts: Parts): void {
+  #adopt(parts: UrlParts): void {
     this.#isSearchStale = false;
     this.#parts = parts;
     if (this.#searchParams !== undefined) replaceSearchParams(this.#searchParams, slice(parts.search, 1));
   }
 
   /** Writes changes of `searchParams` back when a part is read, so that a loop of `append` asks the host once. */
-  #current(): Parts {
+  #current(): UrlParts {
     const { set, parts } = this.#bound();
     if (!this.#isSearchStale || this.#searchParams === undefined) return parts;
     const next = parseParts(set(parts.href, "search", toSearch(this.#searchParams)));
@@ -154,7 +155,7 @@ class ParsedUrl {
     return next;
   }
 
-  #bound(): UrlHost & { readonly parts: Parts } {
+  #bound(): UrlHost & { readonly parts: UrlParts } {
     if (this.#host === undefined || this.#parts === undefined) throw new TypeError("Illegal constructor");
     return { parse: this.#host.parse, set: this.#host.set, parts: this.#parts };
   }

@@ -107,8 +107,7 @@ interface OpenParser {
 }
 
 const BoundedParser = Parser.extend((base) => {
-  // Not expressible otherwise: the declared class hides its constructor and the methods that extensions are made of.
-  const Open = base as unknown as new (...args: never[]) => OpenParser;
+  const Open = trustOpenParser(base);
   class Bounded extends Open {
     override enterScope(flags: number): void {
       super.enterScope(flags);
@@ -121,5 +120,14 @@ const BoundedParser = Parser.extend((base) => {
       super.validateRegExpPattern(state);
     }
   }
-  return Bounded as unknown as typeof Parser;
+  return trustParser(Bounded);
 });
+
+/** acorn's declarations hide the constructor and the methods that an extension overrides. */
+function trustOpenParser(base: unknown): new (...args: never[]) => OpenParser {
+  return base as new (...args: never[]) => OpenParser;
+}
+
+function trustParser(extended: unknown): typeof Parser {
+  return extended as typeof Parser;
+}

@@ -20,7 +20,7 @@ const FLAGS = ["--no-warnings", "--max-old-space-size=128", "--disable-sigusr1"]
 /** No honest answer is longer; a process that floods is ended. */
 const MAX_ANSWER_CHARS = 4 * 1024 * 1024;
 
-export interface ChildOptions {
+export interface CheckerProcessOptions {
   /** The executable of the gateway itself. */
   readonly node: string;
   readonly script: string;
@@ -37,7 +37,7 @@ export interface CheckerProcess {
 }
 
 /** Its environment is empty. It leads a group of its own, to which the native compiler belongs. */
-export function startCheckerProcess({ node, script, keeper }: ChildOptions): CheckerProcess {
+export function startCheckerProcess({ node, script, keeper }: CheckerProcessOptions): CheckerProcess {
   const spawned = spawn(node, [...FLAGS, script], {
     stdio: ["pipe", "pipe", "ignore"],
     env: {},

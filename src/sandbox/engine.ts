@@ -1,6 +1,6 @@
 /** What an engine is to the pool: a way to start a child process that speaks the protocol of `wire.ts` on descriptor 3. */
 
-import type { EngineName } from "../domain/index.ts";
+import type { EngineName, ExecutionResult, IsolationLayer } from "../domain/index.ts";
 
 /** The descriptor of the protocol; beside it, for a confined child, the filter goes in and the process number out. */
 export const WIRE_DESCRIPTOR = 3;
@@ -42,4 +42,12 @@ export interface Engine {
   command(usualMemoryBytes: number): ChildCommand;
   /** `undefined` where the engine's files cannot be told apart from the rest of the machine. */
   readonly contained: ContainedEngine | undefined;
+}
+
+/** An engine with every layer around it that this machine offers. */
+export interface ConfinedEngine extends Engine {
+  readonly isolation: ExecutionResult["isolation"];
+  readonly layers: readonly IsolationLayer[];
+  /** The program that caps a running child's memory; `undefined` where there is none. */
+  readonly prlimit: string | undefined;
 }

@@ -3,9 +3,16 @@
 export { createEngine } from "./create-engine.ts";
 export { timebox } from "./timebox.ts";
 export { confineEngine } from "./confinement/confine-engine.ts";
-export type { ConfinedEngine } from "./confinement/confine-engine.ts";
-export type { Engine } from "./engine.ts";
+export type { ConfinedEngine, Engine } from "./engine.ts";
 export { openSandbox } from "./open-sandbox.ts";
 export type { SandboxOptions } from "./open-sandbox.ts";
 export type { Delivery, Tape, TapeStart } from "./tape.ts";
-export type { Ending, GuestHost, Sandbox, SandboxJob, SandboxLoad, SandboxResult, SandboxUsage } from "./sandbox.ts";
+export type {
+  ProgramEnding,
+  GuestHost,
+  Sandbox,
+  SandboxJob,
+  PoolLoad,
+  SandboxResult,
+  SandboxUsage,
+} from "./sandbox.ts";

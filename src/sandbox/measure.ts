@@ -2,12 +2,12 @@
 
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 
-export interface Measure {
+export interface ProcessMeasure {
   readonly cpuMs: number;
   readonly residentBytes: number;
 }
 
-export const NOTHING_MEASURED: Measure = { cpuMs: 0, residentBytes: 0 };
+export const NOTHING_MEASURED: ProcessMeasure = { cpuMs: 0, residentBytes: 0 };
 
 /** Linux counts processor time in ticks of a hundredth of a second whatever its timer runs at. */
 const TICK_MS = 10;
@@ -24,7 +24,7 @@ const line = Buffer.alloc(2_048);
 let pageBytes: number | undefined;
 
 /** `undefined` where there is no /proc, or the process is gone. It is asked for every program: one small read. */
-export function measureProcess(pid: number): Measure | undefined {
+export function measureProcess(pid: number): ProcessMeasure | undefined {
   try {
     pageBytes ??= readPageBytes();
     return parseStat(readLine(`/proc/${pid}/stat`), pageBytes);
@@ -34,7 +34,7 @@ export function measureProcess(pid: number): Measure | undefined {
 }
 
 /** The command may contain spaces and parentheses, so fields are counted from its last parenthesis. */
-export function parseStat(stat: string, bytesOfPage: number): Measure {
+export function parseStat(stat: string, bytesOfPage: number): ProcessMeasure {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return {
     cpuMs: (Number(fields[USER_TICKS]) + Number(fields[SYSTEM_TICKS])) * TICK_MS,

@@ -2,13 +2,13 @@
 
 import type { ChildKeeper, Limits } from "../domain/index.ts";
 
-import type { ConfinedEngine } from "./confinement/confine-engine.ts";
-import { openPool } from "./open-pool.ts";
-import type { Lease } from "./open-pool.ts";
-import { mostValueBytes } from "./overruns.ts";
-import { toFatal } from "./parse-reports.ts";
-import { RunningProgram } from "./running-program.ts";
-import type { Ending, Sandbox, SandboxJob, SandboxResult } from "./sandbox.ts";
+import type { ConfinedEngine } from "./engine.ts";
+import { openPool } from "./pool/open-pool.ts";
+import type { Lease } from "./pool/open-pool.ts";
+import { mostValueBytes } from "./program/overruns.ts";
+import { toFatal } from "./program/parse-reports.ts";
+import { RunningProgram } from "./program/running-program.ts";
+import type { ProgramEnding, Sandbox, SandboxJob, SandboxResult } from "./sandbox.ts";
 
 /** A guest counts characters, which have up to so many bytes; by how much it overran is for the host to see. */
 const BYTES_PER_CHARACTER = 3;
@@ -60,6 +60,6 @@ export function openSandbox(options: SandboxOptions): Sandbox {
 
 function neverStarted(thrown: unknown, queueMs: number): SandboxResult {
   const error = toFatal(thrown);
-  const ending: Ending = error.code === "REQUEST_CANCELLED" ? { kind: "cancelled" } : { kind: "failed", error };
+  const ending: ProgramEnding = error.code === "REQUEST_CANCELLED" ? { kind: "cancelled" } : { kind: "failed", error };
   return { ending, logs: [], usage: { queueMs, wallMs: 0, cpuMs: 0, peakMemoryBytes: 0, outputBytes: 0 } };
 }

@@ -9,7 +9,7 @@ import { connect, createServer } from "node:net";
 import type { Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Duplex } from "node:stream";
+import { Duplex } from "node:stream";
 
 import { WIRE_DESCRIPTOR } from "./engine.ts";
 
@@ -40,7 +40,8 @@ export function openWire(isAccepted: boolean): WireEnds {
 }
 
 function parseDuplex(stream: unknown): Duplex {
-  return stream as Duplex;
+  if (!(stream instanceof Duplex)) throw new TypeError(`Descriptor ${WIRE_DESCRIPTOR} of the child is not a pipe`);
+  return stream;
 }
 
 /** Node gives a descriptor to nobody but its own children; there the number is all that is needed. */

@@ -1,29 +1,28 @@
 /**
- * Lets a child that computes for long give way to everybody else on the machine: to the gateway, to short programs and
- * to the operator's other work. Alone on the machine it loses nothing.
+ * Lowers the priority of a child that computes for long, below the gateway, short programs and the operator's other
+ * work. On an idle machine the child loses nothing.
  */
 
 import { readFileSync, writeFileSync } from "node:fs";
-import { setPriority } from "node:os";
+import { getPriority, setPriority } from "node:os";
 
-/** For what computes for long: a machine with other work leaves it next to nothing. */
-export const LAST = 19;
-/** For what nobody waits for yet and should be done all the same, also on a machine that is always busy. */
-export const BEHIND = 10;
-const USUAL = 0;
+/** For a program that computes for long: a busy machine leaves it almost nothing. */
+export const LOWEST_PRIORITY = 19;
+/** For a start that no request waits for yet, but that should still finish on a machine that is always busy. */
+export const LOW_PRIORITY = 10;
 
-/** Best effort: a machine that refuses keeps the child as it is. */
+/** Best effort: where the machine refuses, the child keeps its priority. Never above the gateway's own. */
 export function lowerPriority(pid: number, priority: number): void {
-  change(pid, priority);
+  setBoth(pid, Math.max(priority, getPriority()));
 }
 
-/** False when the child cannot be raised again, which takes privileges: it must then be replaced. */
+/** Returns to the gateway's own priority. False if that needs missing privileges: the child must then be replaced. */
 export function restorePriority(pid: number): boolean {
-  return change(pid, USUAL);
+  return setBoth(pid, getPriority());
 }
 
-/** Linux may schedule whole sessions against each other, and then the session's number counts, not the process's. */
-function change(pid: number, priority: number): boolean {
+/** Linux may schedule whole sessions against each other; then the session's priority counts, not the process's. */
+function setBoth(pid: number, priority: number): boolean {
   if (pid <= 1) return false;
   try {
     setPriority(pid, priority);

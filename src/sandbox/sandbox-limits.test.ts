@@ -7,14 +7,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Limits } from "../domain/index.ts";
 import { ENGINES, itOn } from "./fixtures/engines.ts";
 import { hostOf, openTestSandbox } from "./fixtures/test-sandbox.ts";
-import type { Ending, GuestHost } from "./sandbox.ts";
+import type { ProgramEnding, GuestHost } from "./sandbox.ts";
 
 const MEGABYTE = 1024 * 1024;
 /** A loaded machine is slow; a limit that does not hold is slower. */
 const GRACE_MS = 1_500;
 const SILENT: GuestHost = { call: () => new Promise(() => undefined) };
 
-function codeOf(ending: Ending): string {
+function codeOf(ending: ProgramEnding): string {
   return ending.kind === "failed" ? ending.error.code : ending.kind;
 }
 

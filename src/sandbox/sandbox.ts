@@ -37,7 +37,7 @@ export interface SandboxJob {
   readonly principal: PrincipalId;
   readonly signal: AbortSignal;
   /** Fires when the program is to be put away, to go on later from its tape. */
-  readonly setAside?: AbortSignal;
+  readonly suspend?: AbortSignal;
   readonly tape?: Tape;
   /** Hears how many timers are open that will fire within the time of the program. Must not throw. */
   readonly onTimers?: (open: number) => void;
@@ -45,7 +45,7 @@ export interface SandboxJob {
   readonly onLog?: (line: LogLine) => void;
 }
 
-export type Ending =
+export type ProgramEnding =
   | { readonly kind: "returned"; readonly value: Json | undefined }
   /** The program's own error: its words, not ours. */
   | { readonly kind: "threw"; readonly thrown: ThrownMessage }
@@ -63,13 +63,13 @@ export interface SandboxUsage {
 }
 
 export interface SandboxResult {
-  readonly ending: Ending;
+  readonly ending: ProgramEnding;
   readonly logs: readonly LogLine[];
   readonly usage: SandboxUsage;
 }
 
 /** How busy a sandbox is now. */
-export interface SandboxLoad {
+export interface PoolLoad {
   /** Executions in the queue. */
   readonly waiting: number;
   /** Children that run a program, and all others. */
@@ -85,6 +85,6 @@ export interface Sandbox extends AsyncDisposable {
   readonly layers: readonly IsolationLayer[];
   /** Never rejects: whatever happens to the program, its process or the queue is an ending. */
   run(job: SandboxJob): Promise<SandboxResult>;
-  load(): SandboxLoad;
+  load(): PoolLoad;
   close(): Promise<void>;
 }

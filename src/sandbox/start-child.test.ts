@@ -8,10 +8,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ChildKeeper } from "../domain/index.ts";
 import { openReaper } from "../processes/index.ts";
 
-import type { ConfinedEngine } from "./confinement/confine-engine.ts";
+import type { ConfinedEngine } from "./engine.ts";
 import { ROLL_DESCRIPTOR } from "./engine.ts";
 import { startChild } from "./start-child.ts";
-import type { Child } from "./start-child.ts";
+import type { SandboxChild } from "./start-child.ts";
 
 const ENGINE: ConfinedEngine = {
   name: "isolate",
@@ -24,7 +24,7 @@ const ENGINE: ConfinedEngine = {
 
 const LISTENER = { frame: () => assert.fail("it says nothing"), gone: () => undefined };
 
-function start(keeper: ChildKeeper): Child {
+function start(keeper: ChildKeeper): SandboxChild {
   return startChild({ engine: ENGINE, keeper, usualMemoryBytes: 1, maxFrameBytes: 1 }, LISTENER);
 }
 
@@ -32,7 +32,7 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await sleep(5);
 }
 
-function isAsleep({ pid }: Child): boolean {
+function isAsleep({ pid }: SandboxChild): boolean {
   return readFileSync(`/proc/${pid}/cmdline`, "latin1").startsWith("/bin/sleep");
 }
 

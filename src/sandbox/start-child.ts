@@ -2,14 +2,14 @@
 
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
-import type { Duplex, Readable, Writable } from "node:stream";
+import { Readable, Writable } from "node:stream";
+import type { Duplex } from "node:stream";
 
 import { GloveboxError } from "../domain/index.ts";
 import type { ChildKeeper } from "../domain/index.ts";
 
-import type { ConfinedEngine } from "./confinement/confine-engine.ts";
 import { FILTER_DESCRIPTOR, INFO_DESCRIPTOR, ROLL_DESCRIPTOR } from "./engine.ts";
-import type { ChildCommand } from "./engine.ts";
+import type { ChildCommand, ConfinedEngine } from "./engine.ts";
 import { createFrameReader, encodeFrame } from "./frames.ts";
 import type { Frame } from "./frames.ts";
 import { hideInherited } from "./hide-inherited.ts";
@@ -35,7 +35,7 @@ export interface ChildListener {
   gone(reason: GloveboxError): void;
 }
 
-export interface Child {
+export interface SandboxChild {
   /** Of the engine itself, which may run below the process that was started; 0 while it is not known. */
   readonly pid: number;
   /** The process has ended, and its listener has been told. */
@@ -45,15 +45,15 @@ export interface Child {
   /** Frames of one turn of the event loop leave in one write. */
   send(kind: number, id: number, text: string, atMs: number): void;
   /** It computes behind everybody else. */
-  readonly hasGivenWay: boolean;
+  readonly hasLowPriority: boolean;
   /** Lets it compute behind everybody else on this machine, with a priority of `priority.ts`. */
-  giveWay(priority: number): void;
+  lowerPriority(priority: number): void;
   /** Undoes that, for the next program; false when this machine does not allow it. */
-  comeBack(): boolean;
+  restorePriority(): boolean;
   kill(): void;
 }
 
-export function startChild(options: ChildOptions, listener: ChildListener): Child {
+export function startChild(options: ChildOptions, listener: ChildListener): SandboxChild {
   const command = options.engine.command(options.usualMemoryBytes);
   const ends = openWire(command.acceptsWire ?? false);
   const { roll } = options.keeper;
@@ -62,27 +62,27 @@ export function startChild(options: ChildOptions, listener: ChildListener): Chil
   const stdio: readonly unknown[] = spawned.stdio;
   const wire = ends.take(spawned);
   const stderr = keepTail(spawned.stderr);
-  const engine = { pid: command.reportsPid ? 0 : pid, isGone: false, gaveWay: 0 };
-  if (command.filter) endWith(stdio[FILTER_DESCRIPTOR] as Writable, command.filter);
+  const engine = { pid: command.reportsPid ? 0 : pid, isGone: false, lowered: 0 };
+  if (command.filter) endWith(stdio[FILTER_DESCRIPTOR], command.filter);
   if (command.reportsPid) {
-    readPid(stdio[INFO_DESCRIPTOR] as Readable, (reported) => {
+    readPid(stdio[INFO_DESCRIPTOR], (reported) => {
       engine.pid = reported;
-      if (engine.gaveWay > 0) lowerPriority(reported, engine.gaveWay);
+      if (engine.lowered > 0) lowerPriority(reported, engine.lowered);
     });
   }
-  const child: Child = {
+  const child: SandboxChild = {
     get pid() {
       return engine.pid;
     },
     get isGone() {
       return engine.isGone;
     },
-    get hasGivenWay() {
-      return engine.gaveWay > 0;
+    get hasLowPriority() {
+      return engine.lowered > 0;
     },
     listener,
     send: createSender(wire),
-    ...createYielding(engine),
+    ...createPriorityControl(engine),
     kill: () => engine.isGone || killGroup(pid),
   };
   if (pid > 0) options.keeper.keep(pid);
@@ -110,16 +110,19 @@ export function startChild(options: ChildOptions, listener: ChildListener): Chil
 }
 
 /** The engine's number may come later; until then only what it is to be is remembered. */
-function createYielding(engine: { readonly pid: number; gaveWay: number }): Pick<Child, "giveWay" | "comeBack"> {
+function createPriorityControl(engine: {
+  readonly pid: number;
+  lowered: number;
+}): Pick<SandboxChild, "lowerPriority" | "restorePriority"> {
   return {
-    giveWay(priority) {
-      engine.gaveWay = priority;
+    lowerPriority(priority) {
+      engine.lowered = priority;
       lowerPriority(engine.pid, priority);
     },
-    comeBack() {
+    restorePriority() {
       // One whose number is not known yet was not lowered either.
-      if (engine.gaveWay > 0 && engine.pid > 0 && !restorePriority(engine.pid)) return false;
-      engine.gaveWay = 0;
+      if (engine.lowered > 0 && engine.pid > 0 && !restorePriority(engine.pid)) return false;
+      engine.lowered = 0;
       return true;
     },
   };
@@ -174,7 +177,7 @@ function killGroup(pid: number): void {
 }
 
 /** A peer that breaks the framing is ended at once; nothing after the first bad frame is read. */
-function createReceiver(maxFrameBytes: number, child: Child): (bytes: Buffer) => void {
+function createReceiver(maxFrameBytes: number, child: SandboxChild): (bytes: Buffer) => void {
   const reader = createFrameReader(maxFrameBytes);
   return (bytes) => {
     reader.push(bytes);
@@ -187,7 +190,7 @@ function createReceiver(maxFrameBytes: number, child: Child): (bytes: Buffer) =>
   };
 }
 
-function createSender(wire: Duplex): Child["send"] {
+function createSender(wire: Duplex): SandboxChild["send"] {
   let waiting: Buffer[] = [];
   const flush = (): void => {
     const bytes = Buffer.concat(waiting);
@@ -210,13 +213,15 @@ function keepTail(stream: Readable | null): () => string {
 }
 
 /** bubblewrap reads the filter to its end before it starts anything. */
-function endWith(stream: Writable, bytes: Buffer): void {
+function endWith(stream: unknown, bytes: Buffer): void {
+  if (!(stream instanceof Writable)) throw new TypeError("The child has no pipe for its filter");
   stream.on("error", () => undefined); // it ended first; its exit says why
   stream.end(bytes);
 }
 
 /** bubblewrap tells the number of its child, as we see it, in a small JSON object. */
-function readPid(stream: Readable, found: (pid: number) => void): void {
+function readPid(stream: unknown, found: (pid: number) => void): void {
+  if (!(stream instanceof Readable)) throw new TypeError("The child has no pipe for its pid");
   let text = "";
   stream.setEncoding("utf8").on("data", (chunk: string) => {
     text = (text + chunk).slice(0, STDERR_BYTES);

@@ -123,7 +123,7 @@ for (const engine of ENGINES) {
           return new Promise(() => undefined);
         },
       });
-      const { ending } = await run(PROGRAM, { tape, host, setAside: away.signal });
+      const { ending } = await run(PROGRAM, { tape, host, suspend: away.signal });
       assert.deepEqual(ending, { kind: "paused" });
       const { result } = await play(NOTHING, createHost());
       assert.equal(result.ending.kind, "returned", "others run as before");

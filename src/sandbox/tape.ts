@@ -27,7 +27,7 @@ export interface Tape {
   readonly start?: TapeStart;
   readonly past: readonly Delivery[];
   /** Nothing follows the past: a program that has done what it can with it is put away. */
-  readonly isAll?: boolean;
+  readonly endsWithPast?: boolean;
   /** What the program's clock shows when something new enters; left out, the time of day. */
   readonly now?: () => number;
   /** The program begins, for the first time or again. */
@@ -38,21 +38,21 @@ export interface Tape {
   keep(delivery: Delivery): Promise<void> | undefined;
 }
 
-export interface Player {
+export interface TapePlayer {
   /** True when the past answers this call or timer. */
-  knows(kind: Asked, id: number): boolean;
+  knows(kind: RequestKind, id: number): boolean;
   /** The program has asked for it: it comes in its turn. */
-  ask(kind: Asked, id: number): void;
+  ask(kind: RequestKind, id: number): void;
   /** Does it now, or once the past is over: nothing new happens before. */
   whenOver(work: () => void): void;
   isOver(): boolean;
 }
 
 /** What a program asks for: calls and timers are numbered apart. */
-export type Asked = "call" | "timer";
+export type RequestKind = "call" | "timer";
 
 /** `give` hands each delivery of the past on, once the program has asked for it and all before it were given. */
-export function playTape(past: readonly Delivery[], give: (delivery: Delivery) => void): Player {
+export function playTape(past: readonly Delivery[], give: (delivery: Delivery) => void): TapePlayer {
   const answered = new Set(past.map((delivery) => nameOf(askedBy(delivery), delivery.id)));
   const seen = new Set<string>();
   const waiting: (() => void)[] = [];
@@ -85,10 +85,10 @@ export function endedEarly(): GloveboxError {
   });
 }
 
-function askedBy({ kind }: Delivery): Asked {
+function askedBy({ kind }: Delivery): RequestKind {
   return kind === "tick" ? "timer" : "call";
 }
 
-function nameOf(kind: Asked, id: number): string {
+function nameOf(kind: RequestKind, id: number): string {
   return `${kind} ${id}`;
 }

@@ -88,3 +88,19 @@ export const PROGRAM_FILE = "program.ts";
 /** The program starts on the line after the wrapper's head; the compiler is told to count from there. */
 export const PROGRAM_HEAD = '(async () => {"use strict";\n';
 export const PROGRAM_TAIL = "\n})";
+
+/** The parts of a URL, as the host sends them to the guest's `URL`; named as the properties of `URL`. */
+export const URL_PARTS = [
+  "href",
+  "origin",
+  "protocol",
+  "username",
+  "password",
+  "host",
+  "hostname",
+  "port",
+  "pathname",
+  "search",
+  "hash",
+] as const;
+export type UrlParts = Readonly<Record<(typeof URL_PARTS)[number], string>>;

@@ -56,13 +56,13 @@ describe("check-docs", () => {
   });
 
   test("check-docs compares a number with the constant that its mark names", () => {
-    const lines = ["ends after 5,000<!-- const sandbox/worker.ts RECYCLE_AFTER --> executions"];
+    const lines = ["ends after 5,000<!-- const sandbox/pool/worker.ts RECYCLE_AFTER --> executions"];
     assert.deepEqual(check(...lines), []);
     assert.deepEqual(check(...lines.map((line) => line.replace("5,000", "1,000"))), [
-      "docs/page.md:1 the document has 1,000, but RECYCLE_AFTER of src/sandbox/worker.ts is 5000",
+      "docs/page.md:1 the document has 1,000, but RECYCLE_AFTER of src/sandbox/pool/worker.ts is 5000",
     ]);
-    assert.deepEqual(check("after 3<!-- const sandbox/worker.ts NOTHING --> tries"), [
-      "docs/page.md:1 src/sandbox/worker.ts has no numeric constant NOTHING",
+    assert.deepEqual(check("after 3<!-- const sandbox/pool/worker.ts NOTHING --> tries"), [
+      "docs/page.md:1 src/sandbox/pool/worker.ts has no numeric constant NOTHING",
     ]);
   });
 

@@ -123,7 +123,7 @@ function createTape(
   return {
     start: recording.started.start,
     past: deliveries.map(({ delivery }) => delivery),
-    isAll: true,
+    endsWithPast: true,
     began: () => undefined,
     repeat(seq, text) {
       const answer = answers.get(seq);

@@ -91,7 +91,7 @@ export async function runProgram(
       limits,
       host: bridge,
       tape,
-      setAside: suspension.signal,
+      suspend: suspension.signal,
       onTimers: suspension.onTimers,
       principal: principal.id,
       signal,

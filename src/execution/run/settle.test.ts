@@ -8,10 +8,10 @@ import { AGENT, EXECUTION } from "../../../test/fixtures/bridge/test-bridge.ts";
 import type { Bridge } from "../../bridge/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import type { CallRecord, Execution, ExecutionResult, LogLine, Program, PublicError } from "../../domain/index.ts";
-import type { Ending } from "../../sandbox/index.ts";
+import type { ProgramEnding } from "../../sandbox/index.ts";
 import { settleFailure, settleRefusal, settleResult } from "./settle.ts";
 
-type Thrown = Extract<Ending, { kind: "threw" }>["thrown"];
+type Thrown = Extract<ProgramEnding, { kind: "threw" }>["thrown"];
 
 const OPENED: Execution = { id: EXECUTION, principal: AGENT.id, source: digestOf("s"), startedAt: 0 };
 const SOURCE = "const a = null;\na.b;";
@@ -63,7 +63,7 @@ const CONTEXT = {
   hide: (text: string) => text,
 } as const;
 
-function settle(ending: Ending, bridge: Bridge = BRIDGE): ExecutionResult {
+function settle(ending: ProgramEnding, bridge: Bridge = BRIDGE): ExecutionResult {
   const usage = { queueMs: 0.06, wallMs: 12.34, cpuMs: 4.55001, peakMemoryBytes: 99, outputBytes: 7 };
   return settleResult(OPENED, { program: PROGRAM, bridge, ran: { ending, logs: [LINE], usage } }, CONTEXT);
 }
@@ -200,7 +200,7 @@ describe("what never ran", () => {
 describe("a known secret", () => {
   const hiding = { ...CONTEXT, hide: (text: string) => text.replaceAll("s3cret", "[secret]") };
   const usage = { queueMs: 0, wallMs: 0, cpuMs: 0, peakMemoryBytes: 0, outputBytes: 0 };
-  const hidden = (ending: Ending, text = "a s3cret"): ExecutionResult => {
+  const hidden = (ending: ProgramEnding, text = "a s3cret"): ExecutionResult => {
     const logs: readonly LogLine[] = [{ level: "log", text, atMs: 0 }];
     return settleResult(OPENED, { program: PROGRAM, bridge: BRIDGE, ran: { ending, logs, usage } }, hiding);
   };

@@ -15,7 +15,7 @@ import type {
   Program,
   PublicError,
 } from "../../domain/index.ts";
-import type { Ending, SandboxResult } from "../../sandbox/index.ts";
+import type { ProgramEnding, SandboxResult } from "../../sandbox/index.ts";
 
 import { hideInExecution } from "./hide-in-result.ts";
 
@@ -28,7 +28,7 @@ export interface SettleContext {
   readonly hide: (text: string) => string;
 }
 
-type ThrownValue = Extract<Ending, { kind: "threw" }>["thrown"];
+type ThrownValue = Extract<ProgramEnding, { kind: "threw" }>["thrown"];
 
 interface ProgramOutcome {
   readonly program: Program;

@@ -1,27 +1,19 @@
 /** Puts every layer that this machine offers around an engine, and says which level that reaches. */
 
 import { spawn } from "node:child_process";
-import type { Readable, Writable } from "node:stream";
+import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { ExecutionResult, IsolationLayer } from "../../domain/index.ts";
 import { FILTER_DESCRIPTOR } from "../engine.ts";
-import type { ChildCommand, Engine } from "../engine.ts";
+import type { ChildCommand, ConfinedEngine, Engine } from "../engine.ts";
 import { assembleFilter } from "./assemble-filter.ts";
 import { confine } from "./confine.ts";
 import { findTools } from "./find-tools.ts";
-import { toLevel } from "./layers.ts";
 
 const PROBE_MS = 10_000;
 const REASON_CHARS = 300;
-
-export interface ConfinedEngine extends Engine {
-  readonly isolation: ExecutionResult["isolation"];
-  readonly layers: readonly IsolationLayer[];
-  /** The program that caps a running child's memory; `undefined` where there is none. */
-  readonly prlimit: string | undefined;
-}
 
 /**
  * `auto` takes what there is, `strict` refuses less than everything, `process` leaves the machine's means unused.
@@ -81,14 +73,16 @@ async function probe(command: ChildCommand): Promise<string | undefined> {
     timeout: PROBE_MS,
     killSignal: "SIGKILL",
   });
-  const filter = child.stdio[FILTER_DESCRIPTOR] as Writable | null;
-  filter?.on("error", () => undefined);
-  filter?.end(command.filter);
+  const filter = child.stdio[FILTER_DESCRIPTOR];
+  if (filter instanceof Writable) {
+    filter.on("error", () => undefined);
+    filter.end(command.filter);
+  }
   const ended = new Promise<number | null>((resolve) => {
     child.once("error", () => resolve(null));
     child.once("close", (code) => resolve(code));
   });
-  const [code, stderr] = await Promise.all([ended, text(child.stderr as Readable)]);
+  const [code, stderr] = await Promise.all([ended, child.stderr ? text(child.stderr) : ""]);
   return code === 0 ? undefined : stderr.trim().slice(0, REASON_CHARS) || `bubblewrap ended with ${code}`;
 }
 
@@ -133,4 +127,10 @@ function notStrict({ isolation, layers }: ConfinedEngine): GloveboxError {
   return new GloveboxError("SANDBOX_UNAVAILABLE", message, {
     hint: `${missing[0]?.hint ?? "See `glovebox doctor`"}; or set sandbox.isolation to "auto" to run with what there is`,
   });
+}
+
+/** Strict means every layer, confined some of them, process none. */
+function toLevel(layers: readonly IsolationLayer[]): ExecutionResult["isolation"] {
+  if (layers.every(({ present }) => present)) return "strict";
+  return layers.some(({ present }) => present) ? "confined" : "process";
 }

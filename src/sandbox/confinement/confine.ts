@@ -7,7 +7,7 @@
 import { FILTER_DESCRIPTOR, INFO_DESCRIPTOR } from "../engine.ts";
 import type { ChildCommand, EngineFile } from "../engine.ts";
 
-export interface Tools {
+export interface ConfinementTools {
   readonly bubblewrap: string;
   readonly prlimit: string | undefined;
 }
@@ -16,7 +16,7 @@ export interface Tools {
 const RLIMITS = ["--core=0", "--fsize=0", "--nofile=64", "--memlock=0", "--msgqueue=0"];
 
 export interface Confinement {
-  readonly tools: Tools;
+  readonly tools: ConfinementTools;
   readonly files: readonly EngineFile[];
   readonly filter: Buffer | undefined;
 }

@@ -2,12 +2,12 @@
 
 import { accessSync, constants } from "node:fs";
 
-import type { Tools } from "./confine.ts";
+import type { ConfinementTools } from "./confine.ts";
 
 /** A folder of PATH may be writable for others; what stands around the wall must not come from there. */
 const FOLDERS = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
 
-export function findTools(): Partial<Tools> {
+export function findTools(): Partial<ConfinementTools> {
   const bubblewrap = findProgram("bwrap");
   const prlimit = findProgram("prlimit");
   return { ...(bubblewrap !== undefined && { bubblewrap }), ...(prlimit !== undefined && { prlimit }) };

@@ -33,8 +33,14 @@ export function listFiles(node: string, child: string): readonly EngineFile[] {
 
 /** The shared libraries of this process: the same executable needs the same ones, and the engines no others. */
 export function listLibraries(): readonly string[] {
-  const report = process.report as NodeJS.ProcessReport & { excludeNetwork: boolean };
-  report.excludeNetwork = true; // looking up the names of network interfaces takes long and is of no use here
-  const { sharedObjects } = report.getReport() as { readonly sharedObjects?: readonly string[] };
-  return (sharedObjects ?? []).filter((library) => library.startsWith("/") && !library.endsWith(".node"));
+  // Resolving the names of network interfaces is slow and not needed.
+  Object.assign(process.report, { excludeNetwork: true });
+  return parseSharedObjects(process.report.getReport()).filter(
+    (library) => library.startsWith("/") && !library.endsWith(".node"),
+  );
+}
+
+function parseSharedObjects(report: object): readonly string[] {
+  const listed: unknown = "sharedObjects" in report ? report.sharedObjects : [];
+  return Array.isArray(listed) ? listed.filter((library) => typeof library === "string") : [];
 }

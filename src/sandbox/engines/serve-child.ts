@@ -12,7 +12,7 @@ import type { Frame } from "../frames.ts";
 import { TO_GUEST, TO_HOST } from "../wire.ts";
 import type { StartMessage, ThrownMessage } from "../wire.ts";
 import type { CreateRealm, Realm } from "./realm.ts";
-import { STUCK } from "./stuck.ts";
+import { STUCK, trustStart } from "./realm.ts";
 
 /** Replies may be as large as the largest configurable result; the host is trusted to keep to it. */
 const MAX_FRAME_BYTES = 80 * 1024 * 1024;
@@ -28,10 +28,10 @@ const REST = new Int32Array(new SharedArrayBuffer(4));
 export function serveChild(createRealm: CreateRealm, usualMemoryBytes: number): Promise<never> {
   // An error that arises in here may cross into a program, which must not read where this process keeps its files.
   Error.stackTraceLimit = 0;
-  return new Served(createRealm, usualMemoryBytes).serve();
+  return new ChildServer(createRealm, usualMemoryBytes).serve();
 }
 
-class Served {
+class ChildServer {
   readonly #createRealm: CreateRealm;
   readonly #usualMemoryBytes: number;
   readonly #reader = createFrameReader(MAX_FRAME_BYTES);
@@ -53,7 +53,7 @@ class Served {
       this.#isFinished = false;
       this.#send(TO_HOST.READY, 0, "");
       const frame = this.#receiveStart();
-      const start = parseStart(frame.text);
+      const start = trustStart(frame.text);
       this.#realm = await this.#fitMemory(realm, start.limits.memoryBytes);
       this.#run(this.#realm, frame, start);
       this.#flush();
@@ -141,8 +141,4 @@ class Served {
       return frame;
     }
   }
-}
-
-function parseStart(text: string): StartMessage {
-  return JSON.parse(text) as StartMessage; // from the host, which is trusted
 }

@@ -1,33 +1,21 @@
-/** The URL parser that the guest's `URL` uses: text in, text out, in the confined child. */
+/** The URL parser behind the guest's `URL`, in the confined child: strings in, strings out. */
 
-const PARTS = [
-  "href",
-  "origin",
-  "protocol",
-  "username",
-  "password",
-  "host",
-  "hostname",
-  "port",
-  "pathname",
-  "search",
-  "hash",
-] as const;
+import { URL_PARTS } from "../wire.ts";
 
-/** JSON text of the parts of a URL; `undefined` when it is not one. */
+/** Returns the parts of a URL as JSON, or `undefined` if `href` is not a URL. */
 export function parseUrlParts(href: string, base: string | undefined): string | undefined {
   const url = URL.parse(href, base);
   return url ? toParts(url) : undefined;
 }
 
-/** The parts after one of them was set as the standard says; an impossible value changes nothing. */
+/** Sets one part as the URL standard says and returns all parts; an invalid value changes nothing. */
 export function setUrlPart(href: string, part: string, value: string): string {
   const url = new URL(href);
-  const name = PARTS.find((known) => known === part);
+  const name = URL_PARTS.find((known) => known === part);
   if (name && name !== "origin") url[name] = value;
   return toParts(url);
 }
 
 function toParts(url: URL): string {
-  return JSON.stringify(Object.fromEntries(PARTS.map((part) => [part, url[part]])));
+  return JSON.stringify(Object.fromEntries(URL_PARTS.map((part) => [part, url[part]])));
 }

@@ -46,8 +46,8 @@ export function createIsolateEngine(node: string): Engine {
 function findNative(): string {
   try {
     const manifest = createRequire(import.meta.url).resolve("isolated-vm/package.json");
-    const locate = createRequire(manifest)("node-gyp-build") as { path(folder: string): string };
-    return locate.path(dirname(manifest));
+    const { path }: { readonly path: (folder: string) => string } = createRequire(manifest)("node-gyp-build");
+    return path(dirname(manifest));
   } catch (cause) {
     throw new GloveboxError("SANDBOX_UNAVAILABLE", "isolated-vm has no prebuilt module for this Node and platform", {
       cause,

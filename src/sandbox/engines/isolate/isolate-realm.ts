@@ -6,7 +6,7 @@ import type IsolatedVm from "isolated-vm";
 
 import { GUEST_SOURCE, GUEST_WARM_UP } from "../../guest.generated.ts";
 import { PROGRAM_FILE, PROGRAM_HEAD, PROGRAM_TAIL } from "../../wire.ts";
-import type { Failure, Realm, Send } from "../realm.ts";
+import type { ProgramFailure, Realm, Send } from "../realm.ts";
 import { parseUrlParts, setUrlPart } from "../url-parts.ts";
 
 const MEGABYTE = 1024 * 1024;
@@ -17,7 +17,7 @@ const TEXT_CHARS = 8_192;
 const BOUNDARY = "\n    at (<isolated-vm boundary>)";
 
 /** Loaded by its path: a confined child has no folder of packages. */
-const { ivm } = createRequire(import.meta.url)(process.argv[2] ?? "") as { readonly ivm: typeof IsolatedVm };
+const { ivm }: { readonly ivm: typeof IsolatedVm } = createRequire(import.meta.url)(process.argv[2] ?? "");
 
 type Boot = (...host: readonly unknown[]) => Readonly<Record<string, unknown>>;
 type Start = (program: unknown, startText: string, atMs: number) => void;
@@ -53,13 +53,18 @@ function bootGuest(
   context: IsolatedVm.Context,
   send: Send,
 ): { readonly start: IsolatedVm.Reference<Start>; readonly deliver: IsolatedVm.Reference<Deliver> } {
-  const boot = context.global.getSync("__boot", { reference: true }) as IsolatedVm.Reference<Boot>;
+  const boot = trustFunction<Boot>(context.global.getSync("__boot", { reference: true }));
   const host = [new ivm.Callback(send), new ivm.Callback(parseUrlParts), new ivm.Callback(setUrlPart)];
   const guest = boot.applySync(undefined, host, { result: { reference: true } });
   return {
-    start: guest.getSync("start", { reference: true }) as IsolatedVm.Reference<Start>,
-    deliver: guest.getSync("deliver", { reference: true }) as IsolatedVm.Reference<Deliver>,
+    start: trustFunction<Start>(guest.getSync("start", { reference: true })),
+    deliver: trustFunction<Deliver>(guest.getSync("deliver", { reference: true })),
   };
+}
+
+/** The guest's code is ours, and the program has not run yet. */
+function trustFunction<T>(reference: unknown): IsolatedVm.Reference<T> {
+  return reference as IsolatedVm.Reference<T>;
 }
 
 function measureUsage(isolate: IsolatedVm.Isolate): string {
@@ -69,7 +74,7 @@ function measureUsage(isolate: IsolatedVm.Isolate): string {
 }
 
 /** The engine disposes of an isolate that ran out of memory, and names a timeout in words. */
-function explain(thrown: unknown, isolate: IsolatedVm.Isolate): Failure {
+function explain(thrown: unknown, isolate: IsolatedVm.Isolate): ProgramFailure {
   const text = thrown instanceof Error ? thrown.message : String(thrown);
   if (isolate.isDisposed) return { kind: "overrun", overrun: "memory" };
   if (text === "Script execution timed out.") return { kind: "overrun", overrun: "wall" };

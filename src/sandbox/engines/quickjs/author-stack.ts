@@ -1,7 +1,7 @@
 /** Stack traces in the author's own positions, from what QuickJS writes. */
 
 import { PROGRAM_HEAD } from "../../wire.ts";
-import { leadBack } from "../lead-back.ts";
+import { mapFirstLine } from "../map-columns.ts";
 
 /** What stands before the program, without a line of its own. */
 export const HEAD = PROGRAM_HEAD.trimEnd();
@@ -15,6 +15,6 @@ export function toAuthorStack({
   message,
   stack,
 }: Readonly<Record<"name" | "message" | "stack", string>>): string {
-  const frames = leadBack(stack, HEAD, FIRST_COLUMN);
+  const frames = mapFirstLine(stack, HEAD, FIRST_COLUMN);
   return /^\s+at /.test(frames) ? `${name}: ${message}\n${frames}` : frames;
 }

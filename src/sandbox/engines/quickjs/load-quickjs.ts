@@ -15,7 +15,7 @@ import type {
 } from "quickjs-emscripten-core";
 
 /** The package declares the types of its CommonJS form; what a bundle imports is the function itself. */
-const loadModule = packaged as unknown as EmscriptenModuleLoader<QuickJSEmscriptenModule>;
+const loadModule = trustLoader(packaged);
 
 const PAGE_BYTES = 64 * 1024;
 /** The build asks for so much from the start. */
@@ -94,6 +94,10 @@ export async function loadQuickjs(wasm: WasmModule, memoryBytes: number): Promis
       return isFull;
     },
   };
+}
+
+function trustLoader(loader: unknown): EmscriptenModuleLoader<QuickJSEmscriptenModule> {
+  return loader as EmscriptenModuleLoader<QuickJSEmscriptenModule>;
 }
 
 function createVariant(wasm: WasmModule, wasmMemory: WasmMemory): QuickJSSyncVariant {

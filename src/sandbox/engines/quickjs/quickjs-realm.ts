@@ -5,15 +5,17 @@ import type { QuickJSContext, QuickJSHandle } from "quickjs-emscripten-core";
 import { GUEST_SOURCE } from "../../guest.generated.ts";
 import { PROGRAM_FILE, PROGRAM_TAIL, TO_HOST } from "../../wire.ts";
 import type { ThrownMessage } from "../../wire.ts";
-import type { CreateRealm, Delivery, Failure, Realm, Send } from "../realm.ts";
+import type { Frame } from "../../frames.ts";
+import { trustThrown } from "../realm.ts";
+import type { CreateRealm, ProgramFailure, Realm, Send } from "../realm.ts";
 import { parseUrlParts, setUrlPart } from "../url-parts.ts";
 import { HEAD } from "./author-stack.ts";
-import { Crossing, GuestThrew, withAuthorStack } from "./crossing.ts";
+import { ContextValues, GuestThrew, withAuthorStack } from "./context-values.ts";
 import { MemoryExhausted, loadQuickjs } from "./load-quickjs.ts";
 import type { QuickjsInstance, WasmModule } from "./load-quickjs.ts";
 
 const GUEST_FILE = "guest.js";
-const OUT_OF_MEMORY: Failure = { kind: "overrun", overrun: "memory" };
+const OUT_OF_MEMORY: ProgramFailure = { kind: "overrun", overrun: "memory" };
 
 /** Realms of one compiled engine, each with an instance of its own. */
 export function createQuickjsRealms(wasm: WasmModule): CreateRealm {
@@ -44,7 +46,7 @@ function toRealm(instance: QuickjsInstance, memoryBytes: number, send: Send): Re
   };
 }
 
-interface Beginning {
+interface ProgramStart {
   readonly javascript: string;
   readonly startText: string;
   readonly atMs: number;
@@ -52,7 +54,7 @@ interface Beginning {
 
 class QuickjsWorld {
   readonly #instance: QuickjsInstance;
-  readonly #crossing: Crossing;
+  readonly #crossing: ContextValues;
   readonly #send: Send;
   readonly #start: QuickJSHandle;
   readonly #deliver: QuickJSHandle;
@@ -64,7 +66,7 @@ class QuickjsWorld {
   constructor(instance: QuickjsInstance, send: Send) {
     const { context, runtime } = instance;
     this.#instance = instance;
-    this.#crossing = new Crossing(context);
+    this.#crossing = new ContextValues(context);
     this.#send = send;
     runtime.setInterruptHandler(() => this.#shouldStop());
     const guest = this.#boot(context);
@@ -76,7 +78,7 @@ class QuickjsWorld {
     return this.#instance.hasGrown;
   }
 
-  start({ javascript, startText, atMs }: Beginning, timeoutMs: number): void {
+  start({ javascript, startText, atMs }: ProgramStart, timeoutMs: number): void {
     const crossing = this.#crossing;
     this.#usedBefore = process.cpuUsage();
     this.#within(timeoutMs, () => {
@@ -85,12 +87,12 @@ class QuickjsWorld {
     });
   }
 
-  deliver({ kind, id, text, atMs }: Delivery, timeoutMs: number): void {
+  deliver({ kind, id, text, atMs }: Frame, timeoutMs: number): void {
     this.#within(timeoutMs, () => this.#crossing.give(this.#deliver, kind, id, text, atMs));
   }
 
   /** Anything but these is a fault of the engine itself, and ends the child. */
-  explain(thrown: unknown): Failure {
+  explain(thrown: unknown): ProgramFailure {
     if (this.#isExpired) return { kind: "overrun", overrun: "wall" };
     if (thrown instanceof MemoryExhausted) return OUT_OF_MEMORY;
     if (thrown instanceof GuestThrew) {
@@ -143,7 +145,7 @@ class QuickjsWorld {
   #take(kind: number, id: number, text: string): void {
     if (this.#isExpired) return;
     if (kind !== TO_HOST.THREW) return this.#send(kind, id, text);
-    const thrown = parseThrown(text);
+    const thrown = trustThrown(text);
     if (this.#isOutOfMemory(thrown)) return this.#send(TO_HOST.OVERRUN, 0, "memory");
     this.#send(kind, id, JSON.stringify(withAuthorStack(thrown)));
   }
@@ -156,8 +158,4 @@ class QuickjsWorld {
     if (name === "InternalError" && message === "out of memory") return true;
     return this.#instance.isFull && name === "" && (message === "null" || message === "");
   }
-}
-
-function parseThrown(text: string): ThrownMessage {
-  return JSON.parse(text) as ThrownMessage; // the guest's own words; the host checks them again
 }

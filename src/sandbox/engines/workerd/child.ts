@@ -7,11 +7,11 @@ import { serveWire } from "./serve-wire.ts";
 import type { Wire } from "./serve-wire.ts";
 import type { WorkerLoader } from "./dynamic-worker.ts";
 
-interface Environment {
+interface WorkerEnvironment {
   readonly LOADER: WorkerLoader;
 }
 
 /** The entry that `workerd.capnp` names; the engine calls `connect` for the one connection that waits. */
 export const child = {
-  connect: (wire: Wire, { LOADER }: Environment): Promise<void> => serveWire(wire, LOADER),
+  connect: (wire: Wire, { LOADER }: WorkerEnvironment): Promise<void> => serveWire(wire, LOADER),
 };

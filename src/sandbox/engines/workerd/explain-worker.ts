@@ -1,7 +1,7 @@
 /** Errors of a Dynamic Worker in the words of the protocol, with the author's own positions. */
 
 import type { ThrownMessage } from "../../wire.ts";
-import { leadBack } from "../lead-back.ts";
+import { mapFirstLine } from "../map-columns.ts";
 import { HEAD } from "./dynamic-worker.ts";
 import { ImportRefused } from "./withhold-imports.ts";
 
@@ -24,5 +24,5 @@ export function describeLoadFailure(thrown: unknown): ThrownMessage {
 
 /** The same error with positions of the author. */
 export function withAuthorStack(thrown: ThrownMessage): ThrownMessage {
-  return { ...thrown, stack: leadBack(thrown.stack, HEAD).slice(0, TEXT_CHARS) };
+  return { ...thrown, stack: mapFirstLine(thrown.stack, HEAD).slice(0, TEXT_CHARS) };
 }

@@ -2,7 +2,7 @@
 
 import { TO_GUEST, TO_HOST } from "../../wire.ts";
 import type { StartMessage, ThrownMessage } from "../../wire.ts";
-import { STUCK } from "../stuck.ts";
+import { STUCK, trustThrown } from "../realm.ts";
 import type { GuestSession } from "./dynamic-worker.ts";
 import { describeLoadFailure, withAuthorStack } from "./explain-worker.ts";
 import { splitFrames } from "./split-frames.ts";
@@ -82,7 +82,7 @@ class WorkerRun {
   forward(said: string): boolean {
     for (const { kind, id, text } of splitFrames(said)) {
       if (kind === TO_HOST.CALL || kind === TO_HOST.TIMER) this.waiting += 1;
-      if (kind === TO_HOST.THREW) this.end(parseThrown(text));
+      if (kind === TO_HOST.THREW) this.end(trustThrown(text));
       else if (kind === TO_HOST.DONE || kind === TO_HOST.OVERRUN) this.#sendLast(kind, text);
       else this.#send(kind, id, text);
     }
@@ -108,8 +108,4 @@ class WorkerRun {
     this.#send(kind, 0, text);
     this.#isOver = true;
   }
-}
-
-function parseThrown(text: string): ThrownMessage {
-  return JSON.parse(text) as ThrownMessage; // the guest's own words; the host checks them again
 }

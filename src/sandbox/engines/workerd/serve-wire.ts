@@ -8,6 +8,7 @@ import type { Frame } from "../../frames.ts";
 import { TO_GUEST, TO_HOST } from "../../wire.ts";
 import type { StartMessage } from "../../wire.ts";
 import { toWorkerCode } from "./dynamic-worker.ts";
+import { trustStart } from "../realm.ts";
 import type { WorkerLoader } from "./dynamic-worker.ts";
 import { runWorker } from "./run-worker.ts";
 
@@ -47,7 +48,7 @@ export async function serveWire(wire: Wire, loader: WorkerLoader): Promise<void>
   for (let frame = await frames.receive(); frame; frame = await frames.receive()) {
     if (frame.kind === TO_GUEST.PING) tell(frames, TO_HOST.PONG);
     if (frame.kind !== TO_GUEST.START) continue; // late answers to the execution before
-    const start = parseStart(frame.text);
+    const start = trustStart(frame.text);
     await run(start, frame.atMs, frames);
     tell(frames, TO_HOST.READY);
   }
@@ -100,8 +101,4 @@ function openFrames({ readable, writable }: Wire): FrameWire {
     // A host that is gone ends this process; there is nobody else to tell.
     flush: () => void writer.write(Buffer.concat(waiting.splice(0))).catch(() => undefined),
   };
-}
-
-function parseStart(text: string): StartMessage {
-  return JSON.parse(text) as StartMessage; // from the host, which is trusted
 }

@@ -78,7 +78,7 @@ function findWorkerd(require: NodeJS.Require): string {
 
 /** The package's own way to name its executable for this platform. */
 function parseExecutable(workerd: unknown): string {
-  const { default: file } = workerd as { readonly default?: unknown };
+  const file = typeof workerd === "object" && workerd !== null && "default" in workerd ? workerd.default : undefined;
   if (typeof file !== "string" || !existsSync(file)) throw new TypeError("The package names no executable");
   return file;
 }

@@ -1,7 +1,7 @@
 /** What one program says: its console lines and its value, counted here again because the guest's own count cannot be trusted. */
 
-import { depthOf } from "../domain/index.ts";
-import type { Json, Limits, LogLine } from "../domain/index.ts";
+import { depthOf } from "../../domain/index.ts";
+import type { Json, Limits, LogLine } from "../../domain/index.ts";
 
 import { depthOverrun, lineOverrun, mostValueBytes, outputOverrun, resultOverrun } from "./overruns.ts";
 import { parseValue } from "./parse-reports.ts";

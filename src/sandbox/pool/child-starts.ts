@@ -3,15 +3,15 @@
  * nothing, so that a machine that cannot run the engine is not kept busy with trying.
  */
 
-import type { GloveboxError } from "../domain/index.ts";
+import type { GloveboxError } from "../../domain/index.ts";
 
-import { capMemory } from "./confinement/cap-memory.ts";
-import { BEHIND } from "./priority.ts";
-import { startChild } from "./start-child.ts";
-import type { ChildOptions } from "./start-child.ts";
-import { TO_HOST } from "./wire.ts";
+import { capMemory } from "../cap-memory.ts";
+import { LOW_PRIORITY } from "../priority.ts";
+import { startChild } from "../start-child.ts";
+import type { ChildOptions } from "../start-child.ts";
+import { TO_HOST } from "../wire.ts";
 import { createWorker, endWorker } from "./worker.ts";
-import type { Worker } from "./worker.ts";
+import type { PoolWorker } from "./worker.ts";
 
 const START_MS = 20_000;
 /** So many starts without a single ready child mean that the machine cannot run the engine at all. */
@@ -19,15 +19,15 @@ const MOST_FAILED = 3;
 
 export interface StartListener {
   /** It has its first isolate, and its memory is capped where that was promised. */
-  up(worker: Worker): void;
+  up(worker: PoolWorker): void;
   /** It is gone, and was never up. */
-  failed(worker: Worker, reason: GloveboxError): void;
+  failed(worker: PoolWorker, reason: GloveboxError): void;
 }
 
 export class ChildStarts {
   readonly #options: ChildOptions;
   readonly #listener: StartListener;
-  readonly #underWay = new Set<Worker>();
+  readonly #underWay = new Set<PoolWorker>();
   #failed = 0;
   /** Until it turns out that a child's priority cannot be raised again. */
   #mayGiveWay = true;
@@ -48,13 +48,13 @@ export class ChildStarts {
   }
 
   /** One that is not urgent computes behind everybody else until it is up, or hastened. */
-  start(isUrgent: boolean): Worker {
+  start(isUrgent: boolean): PoolWorker {
     const child = startChild(this.#options, {
       frame: (frame) => frame.kind === TO_HOST.READY && void this.#begin(worker),
       gone: (reason) => this.#fail(worker, reason),
     });
     // Starting takes as much of the processor as a hundred short programs, and usually nobody waits for it.
-    if (this.#mayGiveWay && !isUrgent) child.giveWay(BEHIND);
+    if (this.#mayGiveWay && !isUrgent) child.lowerPriority(LOW_PRIORITY);
     const worker = createWorker(child);
     worker.timer = setTimeout(() => endWorker(worker), START_MS);
     this.#underWay.add(worker);
@@ -62,9 +62,9 @@ export class ChildStarts {
   }
 
   /** Somebody came who has nothing else: a child that was started for those who can wait is waited for now. */
-  hasten(): void {
+  hastenOne(): void {
     for (const { child, isDismissed } of this.#underWay) {
-      if (!isDismissed && child.hasGivenWay && child.comeBack()) return;
+      if (!isDismissed && child.hasLowPriority && child.restorePriority()) return;
     }
   }
 
@@ -78,14 +78,14 @@ export class ChildStarts {
     this.#failed = 0;
   }
 
-  #fail(worker: Worker, reason: GloveboxError): void {
+  #fail(worker: PoolWorker, reason: GloveboxError): void {
     this.#underWay.delete(worker);
     this.#failed += 1;
     this.#listener.failed(worker, reason);
   }
 
   /** A new child is up. It takes no program before the kernel caps its memory, where that was promised. */
-  async #begin(worker: Worker): Promise<void> {
+  async #begin(worker: PoolWorker): Promise<void> {
     const { child } = worker;
     // It has said all that it may say before its first program.
     child.listener = { ...child.listener, frame: () => endWorker(worker) };
@@ -94,7 +94,7 @@ export class ChildStarts {
     if (child.isGone) return; // it died meanwhile, and nobody would be told again
     if (!capped || worker.isDismissed) return endWorker(worker);
     this.#underWay.delete(worker);
-    if (child.comeBack()) return this.#listener.up(worker);
+    if (child.restorePriority()) return this.#listener.up(worker);
     this.#mayGiveWay = false;
     endWorker(worker);
   }

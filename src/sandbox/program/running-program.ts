@@ -3,27 +3,27 @@
  * ends it when it must. The child is treated as hostile from the first frame on.
  */
 
-import { GloveboxError } from "../domain/index.ts";
+import { GloveboxError } from "../../domain/index.ts";
 
 import { createStart } from "./create-start.ts";
-import type { Frame } from "./frames.ts";
-import type { Measure } from "./measure.ts";
+import type { Frame } from "../frames.ts";
+import type { ProcessMeasure } from "../measure.ts";
 import { memoryOverrun } from "./overruns.ts";
 import { isOutOfMemory, parseOverrun, parseThrown, toDeath, toFatal } from "./parse-reports.ts";
 import { ProgramOutput } from "./program-output.ts";
 import { ProgramTimers } from "./program-timers.ts";
 import { ProgramWatch } from "./program-watch.ts";
-import type { Ending, SandboxJob, SandboxResult } from "./sandbox.ts";
-import type { Child } from "./start-child.ts";
-import { endedEarly, playTape } from "./tape.ts";
-import type { Delivery, Player } from "./tape.ts";
-import { LOG_LEVELS, TO_GUEST, TO_HOST } from "./wire.ts";
-import type { ThrownMessage } from "./wire.ts";
+import type { ProgramEnding, SandboxJob, SandboxResult } from "../sandbox.ts";
+import type { SandboxChild } from "../start-child.ts";
+import { endedEarly, playTape } from "../tape.ts";
+import type { Delivery, TapePlayer } from "../tape.ts";
+import { LOG_LEVELS, TO_GUEST, TO_HOST } from "../wire.ts";
+import type { ThrownMessage } from "../wire.ts";
 
 export interface RunOptions {
-  readonly child: Child;
+  readonly child: SandboxChild;
   /** What the child had used before this program. */
-  readonly baseline: Measure;
+  readonly baseline: ProcessMeasure;
   readonly job: SandboxJob;
   readonly queueMs: number;
   /** Four 32-bit numbers for the program's random values. */
@@ -44,7 +44,7 @@ export class RunningProgram {
   readonly #outcome = Promise.withResolvers<SandboxResult>();
   readonly #cancel = (): void => this.#end({ kind: "cancelled" });
   readonly #putAway = (): void => this.#end({ kind: "paused" });
-  readonly #player: Player;
+  readonly #player: TapePlayer;
   #open = true;
   #isAsked = false;
   #calls = 0;
@@ -58,7 +58,7 @@ export class RunningProgram {
     this.#output = new ProgramOutput(limits);
     this.#player = playTape(job.tape?.past ?? [], (delivery) => this.#give(delivery));
     job.signal.addEventListener("abort", this.#cancel, { once: true });
-    job.setAside?.addEventListener("abort", this.#putAway, { once: true });
+    job.suspend?.addEventListener("abort", this.#putAway, { once: true });
     child.listener = {
       frame: (frame) => this.#receive(frame),
       gone: (reason) => this.#fail(toDeath(reason, limits, this.#watch.peakBytes)),
@@ -181,7 +181,7 @@ export class RunningProgram {
   /** The answer comes after everything that the program did with what it was given, unless it ends before. */
   #askIfOver(): void {
     const { job, child } = this.#options;
-    if (!this.#open || this.#isAsked || job.tape?.isAll !== true || !this.#player.isOver()) return;
+    if (!this.#open || this.#isAsked || job.tape?.endsWithPast !== true || !this.#player.isOver()) return;
     this.#isAsked = true;
     child.send(TO_GUEST.PING, 0, "", 0);
   }
@@ -196,14 +196,14 @@ export class RunningProgram {
     this.#end({ kind: "failed", error });
   }
 
-  #end(ending: Ending): void {
+  #end(ending: ProgramEnding): void {
     if (!this.#open) return;
     this.#open = false;
     this.#watch.stop();
     this.#timers.stop();
     const { job, queueMs, release } = this.#options;
     job.signal.removeEventListener("abort", this.#cancel);
-    job.setAside?.removeEventListener("abort", this.#putAway);
+    job.suspend?.removeEventListener("abort", this.#putAway);
     // One that was asked may answer when it has no program any more.
     release(!this.#isAsked && (ending.kind === "returned" || ending.kind === "threw"));
     const usage = {

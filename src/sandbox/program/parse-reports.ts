@@ -1,11 +1,11 @@
 /** Reads what a child reports about a program. Nothing in it is trusted: a child may have been taken over. */
 
-import { GloveboxError, isJsonObject } from "../domain/index.ts";
-import type { Json, Limits } from "../domain/index.ts";
+import { GloveboxError, isJsonObject } from "../../domain/index.ts";
+import type { Json, Limits } from "../../domain/index.ts";
 
 import { memoryOverrun, toOverrun } from "./overruns.ts";
-import { OVERRUNS } from "./wire.ts";
-import type { ThrownMessage } from "./wire.ts";
+import { OVERRUNS } from "../wire.ts";
+import type { ThrownMessage } from "../wire.ts";
 
 const TEXT_CHARS = 8_192;
 const KINDS: readonly ThrownMessage["kind"][] = ["thrown", "unserializable", "stuck", "syntax"];

@@ -1,21 +1,21 @@
 /** Those who wait for a child: each gets one in its turn, gives up, or is refused. */
 
-import { GloveboxError } from "../domain/index.ts";
+import { GloveboxError } from "../../domain/index.ts";
 
 import type { FairQueue } from "./fair-queue.ts";
-import type { Worker } from "./worker.ts";
+import type { PoolWorker } from "./worker.ts";
 
 export interface Waiter {
   readonly principal: string;
-  readonly resolve: (worker: Worker) => void;
+  readonly resolve: (worker: PoolWorker) => void;
   readonly reject: (error: GloveboxError) => void;
 }
 
 /** In the queue when this returns; the promise rejects with REQUEST_CANCELLED when `signal` says so. */
-export function joinQueue(queue: FairQueue<Waiter>, principal: string, signal: AbortSignal): Promise<Worker> {
+export function joinQueue(queue: FairQueue<Waiter>, principal: string, signal: AbortSignal): Promise<PoolWorker> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => {
-      if (queue.remove(principal, waiter)) reject(cancelled());
+      if (queue.remove(principal, waiter)) reject(createCancelledError());
     };
     const waiter: Waiter = {
       principal,
@@ -38,11 +38,11 @@ export function refuseAll(queue: FairQueue<Waiter>, error: GloveboxError): void 
   for (let waiter = queue.take(); waiter; waiter = queue.take()) waiter.reject(error);
 }
 
-export function cancelled(): GloveboxError {
+export function createCancelledError(): GloveboxError {
   return new GloveboxError("REQUEST_CANCELLED", "The execution was cancelled while it waited for its turn");
 }
 
-export function busy(places: number, waiting: number): GloveboxError {
+export function createBusyError(places: number, waiting: number): GloveboxError {
   return new GloveboxError("LIMIT_BUSY", `All ${places} places are taken and ${waiting} executions wait`, {
     hint: "Try again in a moment; an operator can raise sandbox.concurrency or sandbox.queue",
   });

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { codeOf, play } from "./fixtures/play-child.ts";
-import { TO_GUEST, TO_HOST } from "./wire.ts";
+import { codeOf, play } from "../fixtures/play-child.ts";
+import { TO_GUEST, TO_HOST } from "../wire.ts";
 
 describe("a lying child", () => {
   const lies: readonly (readonly [string, number, number, string])[] = [

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { DEFAULT_LIMITS, GloveboxError } from "../domain/index.ts";
+import { DEFAULT_LIMITS, GloveboxError } from "../../domain/index.ts";
 import { parseOverrun, parseThrown, parseUsage, parseValue, toDeath, toFatal } from "./parse-reports.ts";
-import { OVERRUNS } from "./wire.ts";
+import { OVERRUNS } from "../wire.ts";
 
 const NOTHING = { kind: "thrown", name: "", message: "", stack: "" } as const;
 

@@ -1,6 +1,6 @@
 /** The timers that one program has set, and how many of them it can still live to see. */
 
-import type { Limits } from "../domain/index.ts";
+import type { Limits } from "../../domain/index.ts";
 
 import { timerOverrun } from "./overruns.ts";
 import { lastMs } from "./program-watch.ts";

@@ -3,18 +3,18 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { DEFAULT_LIMITS, GloveboxError } from "../domain/index.ts";
-import { codeOf, kindsOf, play } from "./fixtures/play-child.ts";
-import type { SandboxJob } from "./sandbox.ts";
-import type { Delivery, Tape } from "./tape.ts";
-import { TO_GUEST, TO_HOST } from "./wire.ts";
+import { DEFAULT_LIMITS, GloveboxError } from "../../domain/index.ts";
+import { codeOf, kindsOf, play } from "../fixtures/play-child.ts";
+import type { SandboxJob } from "../sandbox.ts";
+import type { Delivery, Tape } from "../tape.ts";
+import { TO_GUEST, TO_HOST } from "../wire.ts";
 
 const NO_TAPE = { began: () => undefined, repeat: () => undefined, keep: () => undefined };
 
 describe("a program that is shown again", () => {
   const past = [{ kind: "reply", id: 1, atMs: 5, text: "1" }] as const;
   const showing = (deliveries: readonly Delivery[], more: Partial<SandboxJob> = {}) =>
-    play({}, undefined, undefined, { tape: { past: deliveries, isAll: true, ...NO_TAPE }, ...more });
+    play({}, undefined, undefined, { tape: { past: deliveries, endsWithPast: true, ...NO_TAPE }, ...more });
 
   it("is asked whether it waits when it has all that it was given, and put away when it does", async () => {
     const { sent, say, outcome, released } = showing(past);

@@ -20,7 +20,7 @@ export class GuestThrew extends Error {
 }
 
 /** The border of one context. Made before the program runs, which may replace the built-ins that are used here. */
-export class Crossing {
+export class ContextValues {
   readonly #context: QuickJSContext;
   readonly #stringify: QuickJSHandle;
   readonly #lengthKey: QuickJSHandle;
@@ -91,5 +91,7 @@ export function withAuthorStack(thrown: ThrownMessage): ThrownMessage {
 }
 
 function parseText(json: string): string {
-  return JSON.parse(json) as string; // JSON text of a string, made by the engine
+  const text: unknown = JSON.parse(json);
+  if (typeof text !== "string") throw new TypeError("The engine's JSON is not a string");
+  return text;
 }

@@ -1,8 +1,8 @@
 /** What a child is told about the program that it is to run, and nothing else. */
 
 import { mostValueBytes } from "./overruns.ts";
-import type { SandboxJob } from "./sandbox.ts";
-import type { StartMessage } from "./wire.ts";
+import type { SandboxJob } from "../sandbox.ts";
+import type { StartMessage } from "../wire.ts";
 
 /** Of the limits only those that the child keeps itself; the others are enforced where no guest can see them. */
 export function createStart(job: SandboxJob, seed: readonly number[]): StartMessage {

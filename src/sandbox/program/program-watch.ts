@@ -3,14 +3,14 @@
  * child. Off-heap memory and native loops show up here and nowhere else.
  */
 
-import type { GloveboxError, Limits } from "../domain/index.ts";
+import type { GloveboxError, Limits } from "../../domain/index.ts";
 
-import { measureProcess } from "./measure.ts";
-import type { Measure } from "./measure.ts";
+import { measureProcess } from "../measure.ts";
+import type { ProcessMeasure } from "../measure.ts";
 import { cpuOverrun, memoryOverrun, wallOverrun } from "./overruns.ts";
 import { parseUsage } from "./parse-reports.ts";
-import { LAST } from "./priority.ts";
-import type { Child } from "./start-child.ts";
+import { LOWEST_PRIORITY } from "../priority.ts";
+import type { SandboxChild } from "../start-child.ts";
 
 const LOOK_MS = 20;
 /** A program that has computed for so long is not one that somebody waits for at a keystroke. */
@@ -22,9 +22,9 @@ const MEMORY_MARGIN_BYTES = 32 * 1024 * 1024;
 const NEARLY_ALL = 0.8;
 
 export interface WatchOptions {
-  readonly child: Child;
+  readonly child: SandboxChild;
   /** What the child had used before this program. */
-  readonly baseline: Measure;
+  readonly baseline: ProcessMeasure;
   readonly limits: Limits;
   /** Called when a limit is passed, and again at the next look unless the watch is stopped. */
   readonly overrun: (error: GloveboxError) => void;
@@ -85,7 +85,7 @@ export class ProgramWatch {
     this.#cpuMs = measure.cpuMs - baseline.cpuMs;
     if (this.#cpuMs > GIVE_WAY_MS && !this.#gaveWay) {
       this.#gaveWay = true;
-      child.giveWay(LAST);
+      child.lowerPriority(LOWEST_PRIORITY);
     }
     this.#peakBytes = Math.max(this.#peakBytes, usedBytes);
     if (usedBytes > limits.memoryBytes + MEMORY_MARGIN_BYTES) overrun(memoryOverrun(limits));

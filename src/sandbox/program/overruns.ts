@@ -1,9 +1,9 @@
 /** The errors of the limits that the sandbox enforces. Each names the limit, its value and the way out. */
 
-import { GloveboxError } from "../domain/index.ts";
-import type { Limits } from "../domain/index.ts";
+import { GloveboxError } from "../../domain/index.ts";
+import type { Limits } from "../../domain/index.ts";
 
-import type { Overrun } from "./wire.ts";
+import type { Overrun } from "../wire.ts";
 
 export function wallOverrun(limits: Limits): GloveboxError {
   return new GloveboxError("LIMIT_TIME", `The program ran longer than its limit of ${limits.wallMs} ms (wallMs)`, {

@@ -1,4 +1,4 @@
-/** Places, turns and children: the queue, cancelling, crashes, and what is left after the end. */
+/** The pool with real children: the queue, cancelling, crashes, and what remains after closing. */
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
@@ -6,16 +6,16 @@ import { describe, it } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-import type { ConfinedEngine } from "./confinement/confine-engine.ts";
-import type { ChildCommand } from "./engine.ts";
-import { gate, principal } from "./fixtures/gate.ts";
-import { openTestSandbox } from "./fixtures/test-sandbox.ts";
-import type { TestSandbox } from "./fixtures/test-sandbox.ts";
-import type { Ending, GuestHost } from "./sandbox.ts";
+import type { ConfinedEngine } from "../engine.ts";
+import type { ChildCommand } from "../engine.ts";
+import { gate, principal } from "../fixtures/gate.ts";
+import { openTestSandbox } from "../fixtures/test-sandbox.ts";
+import type { TestSandbox } from "../fixtures/test-sandbox.ts";
+import type { ProgramEnding, GuestHost } from "../sandbox.ts";
 
 type Options = Parameters<typeof openTestSandbox>[0];
 
-function codeOf(ending: Ending): string {
+function codeOf(ending: ProgramEnding): string {
   return ending.kind === "failed" ? ending.error.code : ending.kind;
 }
 
@@ -36,19 +36,19 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Longer than a child is taken at its word. */
+/** Longer than the time in which an idle child is not asked whether it answers. */
 const RESTED_MS = 150;
 
-const HASTY_CHILD = fileURLToPath(import.meta.resolve("./fixtures/hasty-child.ts"));
+const HASTY_CHILD = fileURLToPath(import.meta.resolve("../fixtures/hasty-child.ts"));
 
-/** An engine of any other file. */
+/** An engine that runs another file. */
 function engineOf(file: string, ...args: readonly string[]): ConfinedEngine {
   const command = (): ChildCommand => ({ file, args });
   return { name: "isolate", isolation: "process", layers: [], prlimit: undefined, contained: undefined, command };
 }
 
-describe("the queue", () => {
-  it("takes as many as there are places and waiting places, and is busy for the next", () =>
+describe("the queue of the pool", () => {
+  it("fills every place and the queue, and refuses the next execution with LIMIT_BUSY", () =>
     within({ concurrency: 2, queue: 1 }, async ({ end }) => {
       const { host, open } = gate();
       const endings = Array.from({ length: 5 }, () => end("return files.read()", { host }));
@@ -59,7 +59,7 @@ describe("the queue", () => {
       assert.deepEqual(busy.map(codeOf), ["LIMIT_BUSY", "LIMIT_BUSY"]);
       assert.ok(busy[0]?.kind === "failed" && busy[0].error.details.hint?.includes("sandbox.queue"));
     }));
-  it("of no length still fills every place", () =>
+  it("fills every place even with a queue of length 0", () =>
     within({ concurrency: 2, queue: 0 }, async ({ end }) => {
       const { host, open } = gate();
       const endings = [end("return files.read()", { host }), end("return files.read()", { host })];
@@ -68,7 +68,7 @@ describe("the queue", () => {
       assert.deepEqual((await Promise.all(endings)).map(codeOf), ["returned", "returned"]);
       assert.equal(codeOf(await end("return 1")), "returned");
     }));
-  it("takes turns between principals", () =>
+  it("serves waiting principals in turn", () =>
     within({ concurrency: 1 }, async ({ end }) => {
       const order: string[] = [];
       const { host, reached, open } = gate();
@@ -82,7 +82,7 @@ describe("the queue", () => {
       await Promise.all([first, ...waiting]);
       assert.deepEqual(order, ["a1", "b1", "a2", "a3"]);
     }));
-  it("leaves a place to others, however large the crowd of one is", () =>
+  it("leaves one place to other principals, however many executions one principal has", () =>
     within({ concurrency: 3 }, async ({ end }) => {
       const [crowd, other] = [principal("crowd"), principal("other")];
       const gates = Array.from({ length: 5 }, gate);
@@ -97,7 +97,7 @@ describe("the queue", () => {
       for (const { open } of gates) open();
       assert.deepEqual(new Set((await Promise.all(endings)).map(codeOf)), new Set(["returned"]));
     }));
-  it("gives one that is alone every place", () =>
+  it("gives every place to a principal that is alone", () =>
     within({ concurrency: 2 }, async ({ end }) => {
       const gates = [gate(), gate()];
       const endings = gates.map(({ host }) => end("return files.read()", { host }));
@@ -105,22 +105,24 @@ describe("the queue", () => {
       for (const { open } of gates) open();
       assert.deepEqual((await Promise.all(endings)).map(codeOf), ["returned", "returned"]);
     }));
-  it("tells how long a program waited", () =>
+  it("reports how long a program waited in the queue", () =>
     within({ concurrency: 1 }, async ({ end, run }) => {
       const { host, reached, open } = gate();
       const first = end("return files.read()", { host });
       await reached;
+      const startedAt = performance.now();
       const second = run("return 1");
       await sleep(50);
       open();
       const { usage } = await second;
-      assert.ok(usage.queueMs >= 45 && usage.wallMs < usage.queueMs + 5_000);
+      const elapsedMs = performance.now() - startedAt;
+      assert.ok(usage.queueMs >= 45 && usage.queueMs + usage.wallMs <= elapsedMs, JSON.stringify({ usage, elapsedMs }));
       await first;
     }));
 });
 
-describe("cancelling", () => {
-  it("ends a program that runs, keeps its logs, and frees its place", () =>
+describe("cancelling an execution", () => {
+  it("ends a running program, keeps its logs and frees its place", () =>
     within({ concurrency: 1 }, async ({ run, end }) => {
       const { host, reached } = gate();
       const abort = new AbortController();
@@ -131,7 +133,7 @@ describe("cancelling", () => {
       assert.deepEqual([ending, logs.map(({ text }) => text)], [{ kind: "cancelled" }, ["kept"]]);
       assert.equal(codeOf(await end("return 1")), "returned");
     }));
-  it("ends a program that spins", () =>
+  it("ends a program in an endless loop", () =>
     within({ concurrency: 1 }, async ({ end }) => {
       const abort = new AbortController();
       const spinning = end("for (;;);", { signal: abort.signal });
@@ -139,7 +141,7 @@ describe("cancelling", () => {
       abort.abort();
       assert.deepEqual(await spinning, { kind: "cancelled" });
     }));
-  it("ends the waiting of a program, which then never runs", () =>
+  it("removes a waiting program from the queue, and the program never runs", () =>
     within({ concurrency: 1 }, async ({ end }) => {
       const { host, reached, open } = gate();
       const first = end("return files.read()", { host });
@@ -155,14 +157,14 @@ describe("cancelling", () => {
       assert.equal(codeOf(await end("return 1")), "returned");
       assert.deepEqual(calls, []);
     }));
-  it("before the start keeps a program from starting", () =>
+  it("does not start a program whose signal is already aborted", () =>
     within({ concurrency: 1 }, async ({ end }) => {
       assert.deepEqual(await end("return 1", { signal: AbortSignal.abort() }), { kind: "cancelled" });
     }));
 });
 
-describe("a child that dies", () => {
-  it("costs its own execution alone, and its place is filled again", () =>
+describe("a pool whose child dies", () => {
+  it("fails only the execution of the killed child and fills its place again", () =>
     within({ concurrency: 2 }, async ({ end, pids }) => {
       for (let round = 0; round < 3; round += 1) {
         const victim = gate();
@@ -179,7 +181,7 @@ describe("a child that dies", () => {
       }
       assert.equal(codeOf(await end("return 1")), "returned");
     }));
-  it("says nothing of the host in its error, which is internal", () =>
+  it("reports SIGKILL and nothing about the host in the error", () =>
     within({ concurrency: 1 }, async ({ end, pids }) => {
       const { host, reached } = gate();
       const killed = end("return files.read()", { host });
@@ -189,7 +191,7 @@ describe("a child that dies", () => {
       assert.ok(ending.kind === "failed");
       assert.match(ending.error.message, /^The sandbox process ended \(SIGKILL\)/);
     }));
-  it("while it rests is replaced before the next program", () =>
+  it("replaces an idle child that was killed", () =>
     within({ concurrency: 1 }, async ({ end, pids }) => {
       await end("return 1");
       const before = [...pids];
@@ -197,7 +199,7 @@ describe("a child that dies", () => {
       while (before.some((pid) => pids.has(pid))) await sleep(5);
       assert.equal(codeOf(await end("return 1")), "returned");
     }));
-  it("without a word, stopped while it rests, is replaced before the next program, which is not harmed", () =>
+  it("replaces an idle child that was stopped with SIGSTOP", () =>
     within({ concurrency: 2 }, async ({ end, pids }) => {
       await end("return 1");
       await sleep(RESTED_MS);
@@ -209,7 +211,7 @@ describe("a child that dies", () => {
         [],
       );
     }));
-  it("has a twin that rests and answers, and is used again", () =>
+  it("uses an idle child again if it answers", () =>
     within({ concurrency: 1 }, async ({ end, pids }) => {
       await end("return 1");
       await sleep(RESTED_MS);
@@ -217,24 +219,24 @@ describe("a child that dies", () => {
       assert.deepEqual(await end("return 1"), { kind: "returned", value: 1 });
       assert.deepEqual([...pids], before);
     }));
-  it("by a limit is not given to the next program, even if it says that it is ready", () =>
+  it("never reuses a child that overran a limit, even if it reports READY", () =>
     within({ concurrency: 1, engine: engineOf(process.execPath, HASTY_CHILD) }, async ({ end }) => {
       const endings = [end("fine"), end("overrun"), end("fine"), end("overrun"), end("fine")];
       const codes = (await Promise.all(endings)).map(codeOf);
       assert.deepEqual(codes, ["returned", "LIMIT_SIZE", "returned", "LIMIT_SIZE", "returned"]);
     }));
-  it("three times before it is up means that the machine cannot run it", () =>
+  it("fails with SANDBOX_UNAVAILABLE after three failed starts", () =>
     within({ engine: engineOf("/bin/false") }, async ({ end }) => {
       assert.equal(codeOf(await end("return 1")), "SANDBOX_UNAVAILABLE");
     }));
-  it("because its file does not exist means the same", () =>
+  it("fails with SANDBOX_UNAVAILABLE if the engine's file does not exist", () =>
     within({ engine: engineOf("/nowhere/node") }, async ({ end }) => {
       assert.equal(codeOf(await end("return 1")), "SANDBOX_UNAVAILABLE");
     }));
 });
 
-describe("close", () => {
-  it("ends what runs and what waits, and leaves no child", async () => {
+describe("closing the pool", () => {
+  it("ends running and waiting executions and leaves no child", async () => {
     const { sandbox, pids, end } = await openTestSandbox({ concurrency: 2 });
     const { host, reached } = gate();
     const endings = Array.from({ length: 4 }, () => end("return files.read()", { host }));
@@ -246,7 +248,7 @@ describe("close", () => {
     assert.ok((await Promise.all(endings)).every((ending) => ending.kind !== "returned"));
     assert.equal(codeOf(await end("return 1")), "cancelled");
   });
-  it("can be called twice, and at once after the start", async () => {
+  it("closes a pool twice and right after its start", async () => {
     const { sandbox, pids } = await openTestSandbox();
     await Promise.all([sandbox.close(), sandbox.close()]);
     await sandbox.close();
@@ -254,28 +256,34 @@ describe("close", () => {
   });
 });
 
-describe("a program that computes for long", () => {
+describe("the priority of a child", () => {
   const niceOf = (pid: number): number => {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
     return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[16]);
   };
-  const COMPUTE = "let n = 0; for (let i = 0; i < 1.5e8; i++) n += i % 7; return n;";
+  const usual = niceOf(process.pid);
+  const skip = !existsSync("/proc/self");
+  const COMPUTE = "let n = 0; for (let i = 0; i < 1e7; i++) n += i % 7;";
 
-  it("gives way to everybody else, and its child comes back or is replaced", { skip: !existsSync("/proc/self") }, () =>
+  it("is the lowest while a program computes for long, and is restored for the next program", { skip }, () =>
     within({ concurrency: 1 }, async ({ pids, end }) => {
       await end("return 1");
       const [pid = 0] = pids;
       const nices = new Set<number>();
-      const timer = setInterval(() => isAlive(pid) && nices.add(niceOf(pid)), 10);
-      assert.equal(codeOf(await end(COMPUTE)), "returned");
-      clearInterval(timer);
-      assert.ok(nices.has(19));
+      // The program computes until the change was seen, however busy the machine is.
+      const host: GuestHost = {
+        call: async () => {
+          nices.add(niceOf(pid));
+          return { ok: true, json: String(nices.has(19)) };
+        },
+      };
+      assert.equal(codeOf(await end(`while (!(await files.read())) { ${COMPUTE} }`, { host })), "returned");
       assert.equal(codeOf(await end("return 1")), "returned");
       const [next = 0] = pids;
-      assert.equal(niceOf(next), 0);
+      assert.equal(niceOf(next), usual);
     }),
   );
-  it("is told from a short one, which keeps its priority", { skip: !existsSync("/proc/self") }, () =>
+  it("does not change while a program waits", { skip }, () =>
     within({ concurrency: 1 }, async ({ pids, end }) => {
       await end("return 1");
       const [pid = 0] = pids;
@@ -283,7 +291,7 @@ describe("a program that computes for long", () => {
       const timer = setInterval(() => nices.add(niceOf(pid)), 2);
       assert.equal(codeOf(await end("await new Promise((resolve) => setTimeout(resolve, 200))")), "returned");
       clearInterval(timer);
-      assert.deepEqual([...nices], [0]);
+      assert.deepEqual([...nices], [usual]);
     }),
   );
 });

@@ -3,27 +3,27 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { createPlaces } from "./places.ts";
-import type { Places } from "./places.ts";
+import { createShares } from "./shares.ts";
+import type { Shares } from "./shares.ts";
 
 interface Bench {
-  readonly places: Places;
+  readonly places: Shares;
   readonly pass: (ms: number) => void;
 }
 
 function openBench(concurrency: number): Bench {
   let time = 0;
   return {
-    places: createPlaces(concurrency, () => time),
+    places: createShares(concurrency, () => time),
     pass: (ms) => {
       time += ms;
     },
   };
 }
 
-function hold(places: Places, principal: string, count: number): void {
-  places.see(principal);
-  for (let place = 0; place < count; place += 1) places.enter(principal);
+function hold(places: Shares, principal: string, count: number): void {
+  places.noteRequest(principal);
+  for (let place = 0; place < count; place += 1) places.acquire(principal);
 }
 
 describe("a principal that is alone", () => {
@@ -37,22 +37,22 @@ describe("a principal that is alone", () => {
 describe("company", () => {
   it("is somebody else who asked within the last minute or still holds a place", () => {
     const { places, pass } = openBench(3);
-    places.see("a");
-    assert.equal(places.isAlone("a"), true);
+    places.noteRequest("a");
+    assert.equal(places.isOnlyPrincipal("a"), true);
     hold(places, "b", 1);
     pass(60_000);
-    assert.equal(places.isAlone("a"), false);
+    assert.equal(places.isOnlyPrincipal("a"), false);
     pass(1);
-    assert.equal(places.isAlone("a"), false);
-    places.leave("b");
-    assert.equal(places.isAlone("a"), true);
+    assert.equal(places.isOnlyPrincipal("a"), false);
+    places.release("b");
+    assert.equal(places.isOnlyPrincipal("a"), true);
   });
 });
 
 describe("a principal in company", () => {
   it("may hold all places but one", () => {
     const { places } = openBench(3);
-    places.see("b");
+    places.noteRequest("b");
     assert.deepEqual(
       [0, 1, 2].map((count) => {
         if (count > 0) hold(places, "a", 1);
@@ -60,19 +60,19 @@ describe("a principal in company", () => {
       }),
       [true, true, false],
     );
-    places.leave("a");
+    places.release("a");
     assert.equal(places.mayHold("a"), true);
   });
   it("leaves the last ready child to whoever has nothing", () => {
     const { places } = openBench(5);
-    places.see("b");
+    places.noteRequest("b");
     hold(places, "a", 1);
     assert.deepEqual([places.mayTake("a", 1), places.mayTake("a", 2), places.mayTake("b", 1)], [false, true, true]);
   });
   it("has one place at least, however few there are", () => {
     const { places } = openBench(1);
-    places.see("b");
-    places.see("a");
+    places.noteRequest("b");
+    places.noteRequest("a");
     assert.deepEqual([places.mayHold("a"), places.mayTake("a", 1)], [true, true]);
   });
   it("is alone again a minute after the others asked last, unless they still hold something", () => {
@@ -81,7 +81,7 @@ describe("a principal in company", () => {
     hold(places, "a", 1);
     pass(60_001);
     assert.equal(places.mayHold("a"), false);
-    places.leave("b");
+    places.release("b");
     assert.equal(places.mayHold("a"), true);
   });
   it("still counts as alone a moment later when nobody else was ever there", () => {
@@ -94,7 +94,7 @@ describe("a principal in company", () => {
 describe("the memory of who is about", () => {
   it("stays bounded, and still knows that somebody is", () => {
     const { places } = openBench(2);
-    for (let number = 0; number < 5_000; number += 1) places.see(`p${number}`);
+    for (let number = 0; number < 5_000; number += 1) places.noteRequest(`p${number}`);
     hold(places, "a", 1);
     assert.equal(places.mayHold("a"), false);
   });

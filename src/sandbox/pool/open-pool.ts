@@ -3,22 +3,22 @@
  * up to the concurrency limit and leave again when idle. A child that saw a violation is never used again.
  */
 
-import { GloveboxError } from "../domain/index.ts";
+import { GloveboxError } from "../../domain/index.ts";
 
 import { askAlive } from "./ask-alive.ts";
 import { ChildStarts } from "./child-starts.ts";
 import { createFairQueue } from "./fair-queue.ts";
-import { NOTHING_MEASURED, measureProcess } from "./measure.ts";
-import type { Measure } from "./measure.ts";
-import { createPlaces } from "./places.ts";
-import type { Places } from "./places.ts";
-import type { SandboxLoad } from "./sandbox.ts";
-import type { Child, ChildOptions } from "./start-child.ts";
-import { busy, cancelled, joinQueue, refuseAll } from "./waiters.ts";
+import { NOTHING_MEASURED, measureProcess } from "../measure.ts";
+import type { ProcessMeasure } from "../measure.ts";
+import { createShares } from "./shares.ts";
+import type { Shares } from "./shares.ts";
+import type { PoolLoad } from "../sandbox.ts";
+import type { SandboxChild, ChildOptions } from "../start-child.ts";
+import { createBusyError, createCancelledError, joinQueue, refuseAll } from "./waiters.ts";
 import type { Waiter } from "./waiters.ts";
-import { TO_HOST } from "./wire.ts";
+import { TO_HOST } from "../wire.ts";
 import { endWorker, isWornOut, renewBaseline } from "./worker.ts";
-import type { Worker } from "./worker.ts";
+import type { PoolWorker } from "./worker.ts";
 
 const IDLE_MS = 30_000;
 /** A child that has not spoken for so long is asked whether it still answers before it gets a program. */
@@ -33,8 +33,8 @@ export interface PoolOptions extends ChildOptions {
 }
 
 export interface Lease {
-  readonly child: Child;
-  readonly baseline: Measure;
+  readonly child: SandboxChild;
+  readonly baseline: ProcessMeasure;
   /** Gives the child back, or away: `false` when it may not be used again. */
   release(reusable: boolean): void;
 }
@@ -42,7 +42,7 @@ export interface Lease {
 export interface Pool {
   /** Waits for a child. Rejects with LIMIT_BUSY when the queue is full, with REQUEST_CANCELLED when `signal` says so. */
   take(principal: string, signal: AbortSignal): Promise<Lease>;
-  load(): SandboxLoad;
+  load(): PoolLoad;
   close(): Promise<void>;
 }
 
@@ -52,17 +52,17 @@ export function openPool(options: PoolOptions): Pool {
 
 class ChildPool implements Pool {
   readonly #options: PoolOptions;
-  readonly #idle: Worker[] = [];
-  readonly #all = new Set<Worker>();
+  readonly #idle: PoolWorker[] = [];
+  readonly #all = new Set<PoolWorker>();
   readonly #queue = createFairQueue<Waiter>();
-  readonly #places: Places;
+  readonly #places: Shares;
   readonly #starts: ChildStarts;
   #leased = 0;
   #closed: PromiseWithResolvers<void> | undefined;
 
   constructor(options: PoolOptions) {
     this.#options = options;
-    this.#places = createPlaces(options.concurrency, () => performance.now());
+    this.#places = createShares(options.concurrency, () => performance.now());
     this.#starts = new ChildStarts(options, {
       up: (worker) => this.#ready(worker),
       failed: (worker, reason) => this.#startFailed(worker, reason),
@@ -72,11 +72,11 @@ class ChildPool implements Pool {
 
   async take(principal: string, signal: AbortSignal): Promise<Lease> {
     if (this.#closed) throw new GloveboxError("REQUEST_CANCELLED", "Glovebox is shutting down");
-    if (signal.aborted) throw cancelled();
-    this.#places.see(principal);
+    if (signal.aborted) throw createCancelledError();
+    this.#places.noteRequest(principal);
     const worker = await this.#find(principal, signal);
     const release = (reusable: boolean): void => {
-      this.#places.leave(principal);
+      this.#places.release(principal);
       this.#release(worker, reusable);
     };
     const isFresh = performance.now() - worker.readyAt < FRESH_MS;
@@ -86,7 +86,7 @@ class ChildPool implements Pool {
   }
 
   /** Those who wait already come first, unless what is ready is not for them. */
-  async #find(principal: string, signal: AbortSignal): Promise<Worker> {
+  async #find(principal: string, signal: AbortSignal): Promise<PoolWorker> {
     const mayTake = (one: string): boolean => this.#places.mayTake(one, this.#idle.length);
     const worker = mayTake(principal) && this.#queue.count(mayTake) === 0 ? this.#idle.pop() : undefined;
     if (!worker) return this.#wait(principal, signal);
@@ -94,10 +94,10 @@ class ChildPool implements Pool {
     return worker;
   }
 
-  #lease(worker: Worker, principal: string): void {
+  #lease(worker: PoolWorker, principal: string): void {
     clearTimeout(worker.timer);
     this.#leased += 1;
-    this.#places.enter(principal);
+    this.#places.acquire(principal);
   }
 
   /** Hands ready children to those who wait and may have one. */
@@ -111,16 +111,16 @@ class ChildPool implements Pool {
     }
   }
 
-  #wait(principal: string, signal: AbortSignal): Promise<Worker> {
+  #wait(principal: string, signal: AbortSignal): Promise<PoolWorker> {
     const { concurrency, queue } = this.#options;
     // Whoever gets one of the free places waits for a child at most, which is not the queue that the limit is about.
     const free = concurrency - this.#leased;
-    if (this.#queue.length >= free + queue) throw busy(concurrency, this.#queue.length);
+    if (this.#queue.length >= free + queue) throw createBusyError(concurrency, this.#queue.length);
     const turn = joinQueue(this.#queue, principal, signal);
     // Whatever was wrong may have passed: each request is worth another try.
     if (this.#all.size === 0) this.#starts.forgetFailures();
     this.#fill();
-    if (this.#places.holdsNone(principal)) this.#starts.hasten();
+    if (this.#places.hasNone(principal)) this.#starts.hastenOne();
     return turn;
   }
 
@@ -140,11 +140,11 @@ class ChildPool implements Pool {
   /** Somebody waits for it who has nothing else, or whom nobody else would wait for. */
   #isUrgent(): boolean {
     const isUrgentFor = (principal: string): boolean =>
-      this.#places.holdsNone(principal) || this.#places.isAlone(principal);
+      this.#places.hasNone(principal) || this.#places.isOnlyPrincipal(principal);
     return this.#all.size < WARM || this.#queue.count(isUrgentFor) > 0;
   }
 
-  #startFailed(worker: Worker, reason: GloveboxError): void {
+  #startFailed(worker: PoolWorker, reason: GloveboxError): void {
     this.#forget(worker);
     if (!this.#starts.hasGivenUp || this.#starts.underWay > 0) return this.#fill();
     const error = new GloveboxError("SANDBOX_UNAVAILABLE", reason.message, {
@@ -156,7 +156,7 @@ class ChildPool implements Pool {
   }
 
   /** The child has a fresh isolate: it goes to the next in the queue, or to rest. */
-  #ready(worker: Worker): void {
+  #ready(worker: PoolWorker): void {
     clearTimeout(worker.timer);
     if (this.#closed || worker.isDismissed) return this.#dismiss(worker);
     if (!renewBaseline(worker)) return this.#dismiss(worker);
@@ -169,21 +169,21 @@ class ChildPool implements Pool {
     this.#fill();
   }
 
-  #lose(worker: Worker): void {
+  #lose(worker: PoolWorker): void {
     if (worker.uses === 0 && !worker.isDismissed) this.#starts.countFailure();
     this.#forget(worker);
   }
 
-  #rest(worker: Worker): void {
+  #rest(worker: PoolWorker): void {
     if (this.#all.size > WARM) this.#dismiss(worker);
   }
 
-  #dismiss(worker: Worker): void {
+  #dismiss(worker: PoolWorker): void {
     this.#takeFromIdle(worker);
     endWorker(worker);
   }
 
-  #release(worker: Worker, reusable: boolean): void {
+  #release(worker: PoolWorker, reusable: boolean): void {
     this.#leased -= 1;
     worker.uses += 1;
     this.#starts.forgetFailures();
@@ -193,11 +193,11 @@ class ChildPool implements Pool {
       frame: (frame) => frame.kind === TO_HOST.READY && this.#ready(worker),
       gone: () => this.#forget(worker),
     };
-    if (!reusable || isWornOut(worker) || !worker.child.comeBack()) return this.#dismiss(worker);
+    if (!reusable || isWornOut(worker) || !worker.child.restorePriority()) return this.#dismiss(worker);
     worker.timer = setTimeout(() => this.#dismiss(worker), READY_MS);
   }
 
-  #forget(worker: Worker): void {
+  #forget(worker: PoolWorker): void {
     clearTimeout(worker.timer);
     this.#all.delete(worker);
     this.#takeFromIdle(worker);
@@ -206,12 +206,12 @@ class ChildPool implements Pool {
   }
 
   /** Nobody gets it any more, whether or not it was ready. */
-  #takeFromIdle(worker: Worker): void {
+  #takeFromIdle(worker: PoolWorker): void {
     const index = this.#idle.indexOf(worker);
     if (index >= 0) this.#idle.splice(index, 1);
   }
 
-  load(): SandboxLoad {
+  load(): PoolLoad {
     const measured = [...this.#all].map(({ child }) => measureProcess(child.pid) ?? NOTHING_MEASURED);
     const residentBytes = measured.reduce((sum, one) => sum + one.residentBytes, 0);
     const idle = Math.max(0, this.#all.size - this.#leased);
