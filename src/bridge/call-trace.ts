@@ -64,16 +64,16 @@ export function createCallTrace(): CallTrace {
   const failures = new Map<number, PublicError>();
   return {
     open(seq, tool) {
-      const call = {
+      const call: OpenLine = {
         seq,
         tool,
-        effect: "unknown" as Effect,
-        decision: "deny" as Decision["kind"],
+        effect: "unknown",
+        decision: "deny",
         isSent: false,
         send: () => void (call.isSent = true),
         isRepeatable: false,
         isSkipped: false,
-        outcome: "unknown" as CallRecord["outcome"],
+        outcome: "unknown",
         startedAt: performance.now(),
         ms: 0,
         fail: (thrown: unknown, error: PublicError) => {
@@ -114,6 +114,14 @@ export function createCallTrace(): CallTrace {
 function isLost({ isSent, effect }: OpenCall, thrown: unknown, code: ErrorCode): boolean {
   const mayHaveArrived = isSent && !(thrown instanceof GloveboxError && thrown.details.unsent === true);
   return mayHaveArrived && effect !== "read" && LOST_ANSWERS.includes(code);
+}
+
+/** What only the trace itself may change. */
+interface OpenLine extends Omit<OpenCall, "isSent"> {
+  isSent: boolean;
+  outcome: CallRecord["outcome"];
+  readonly startedAt: number;
+  ms: number;
 }
 
 type TraceLine = CallRecord & Partial<Pick<OpenCall, "isSkipped">>;

@@ -73,12 +73,18 @@ function findValidators(schema: JsonSchema): Validators | null {
 function createValidators(schema: JsonSchema): Validators | null {
   const draft = draftOf(schema["$schema"]);
   try {
-    const copy = withoutCostly(schema, 0) as Schema;
+    const copy = withoutCostly(schema, 0);
+    if (!isSchema(copy)) return null;
     const [quick, thorough] = [new Validator(copy, draft, true), new Validator(copy, draft, false)];
     return { fits: createQuickFit(copy), quick, thorough };
   } catch {
     return null;
   }
+}
+
+/** Whatever an object contains, the validator reads it as a schema. */
+function isSchema(copy: Json): copy is JsonObject & Schema {
+  return isJsonObject(copy);
 }
 
 /** Most servers declare no dialect, or 2020-12. `modernize` converts draft-04. */

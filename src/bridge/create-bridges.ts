@@ -1,12 +1,14 @@
 /** Opens the bridge of each execution from what a gateway has and what the execution's request says. */
 
 import type { Catalog, Shapes } from "../catalog/index.ts";
+import { defined } from "../domain/index.ts";
 import type {
   CallPlan,
   CatalogSnapshot,
   Execution,
   ExecutionEvent,
   ExecutionId,
+  Json,
   JsonObject,
   LabelSource,
   Limits,
@@ -14,6 +16,7 @@ import type {
   PrincipalId,
   Program,
   ResultId,
+  Tool,
   ToolAddress,
   TraceContext,
 } from "../domain/index.ts";
@@ -93,7 +96,7 @@ export function createBridges<Request extends BridgeRequest, Lending extends Tok
     if (program?.calls.length !== 0) void durable().catch(() => undefined);
     const lending = options.lend(execution);
     const plan = options.planCalls(request, snapshot);
-    const flow = flows.open({ principal, execution: id, snapshot, ...(plan && { plan }) });
+    const flow = flows.open({ principal, execution: id, snapshot, ...defined({ plan }) });
     return openBridge({
       ...run,
       execution: id,
@@ -104,13 +107,15 @@ export function createBridges<Request extends BridgeRequest, Lending extends Tok
       ledger,
       report,
       flow,
-      ...(preview && { preview }),
-      ...(plan && { plan }),
-      ...(dryRun && { dryRun: { hide } }),
-      ...(onEvent && { onEvent: (event: ExecutionEvent) => onEvent(hideInEvent(event, hide)) }),
-      ...(lending && { noticeTokens: (args: string, tool: string) => lending.notice(args, "argument", { tool }) }),
-      ...(shapes && { learn: (tool, value) => shapes.observe(tool, value) }),
-      ...(traces && { traceOf: (seq: number) => traces.contextOf(id, seq) }),
+      ...defined({
+        preview,
+        plan,
+        dryRun: dryRun ? { hide } : undefined,
+        onEvent: onEvent && ((event: ExecutionEvent) => onEvent(hideInEvent(event, hide))),
+        noticeTokens: lending && ((args: string, tool: string) => lending.notice(args, "argument", { tool })),
+        learn: shapes && ((tool: Tool, value: Json) => shapes.observe(tool, value)),
+        traceOf: traces && ((seq: number) => traces.contextOf(id, seq)),
+      }),
       builtins: options.createBuiltins({ request, snapshot, lending }),
       decide: (call, tool) => policy.decide({ call, tool, principal }),
       take: (tool) => quotas.take({ kind: "call", principal, tool }),
