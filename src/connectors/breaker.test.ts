@@ -12,12 +12,12 @@ const ID = parseConnectorId("up");
 assert.ok(ID);
 const id = ID;
 
-/** A breaker with a clock that the test turns. */
+/** A breaker whose clock the test sets. */
 class Bench {
   time = 0;
   readonly breaker = new Breaker({ id, now: () => this.time });
 
-  /** One call that takes `ms` and ends with this code, or well. */
+  /** One call that takes `ms` and fails with this code, or succeeds. */
   call(code?: ErrorCode, ms = 2000): void {
     const passage = this.breaker.enter();
     this.time += ms;
@@ -27,7 +27,7 @@ class Bench {
 
   isOpen(): boolean {
     try {
-      // A code that says nothing about the server leaves no trace.
+      // A code that does not count against the server changes nothing.
       this.breaker.enter().failed(new GloveboxError("REQUEST_CANCELLED", "x"));
       return false;
     } catch {
@@ -36,7 +36,7 @@ class Bench {
   }
 }
 
-test("four failures in a row leave it closed, the fifth opens it for 5 s", () => {
+test("the breaker stays closed after four failures in a row and opens for 5 s after the fifth", () => {
   const bench = new Bench();
   for (let count = 0; count < 4; count += 1) bench.call("UPSTREAM_TIMEOUT");
   assert.equal(bench.isOpen(), false);
@@ -50,13 +50,13 @@ test("four failures in a row leave it closed, the fifth opens it for 5 s", () =>
   assert.equal(bench.isOpen(), false);
 });
 
-test("an answer in between starts the count anew", () => {
+test("an answered call resets the breaker's count of failures", () => {
   const bench = new Bench();
   for (let count = 0; count < 20; count += 1) bench.call(count % 5 === 4 ? undefined : "UPSTREAM_TIMEOUT");
   assert.equal(bench.isOpen(), false);
 });
 
-test("a caller who waits less than 2 s, or gives up, cannot open it for others", () => {
+test("a caller that waits less than 2 s or cancels cannot open the breaker for others", () => {
   const bench = new Bench();
   for (let count = 0; count < 50; count += 1) bench.call("UPSTREAM_TIMEOUT", 1999);
   for (let count = 0; count < 50; count += 1) bench.call("REQUEST_CANCELLED");
@@ -65,7 +65,7 @@ test("a caller who waits less than 2 s, or gives up, cannot open it for others",
   assert.equal(bench.isOpen(), true);
 });
 
-test("after the pause one call tries: its failure doubles the pause up to a minute, its answer ends it", () => {
+test("after the pause one call probes: its failure doubles the pause up to a minute, its answer closes the breaker", () => {
   const bench = new Bench();
   for (let count = 0; count < 5; count += 1) bench.call("UPSTREAM_TIMEOUT");
   const pauses: number[] = [];
@@ -83,7 +83,7 @@ test("after the pause one call tries: its failure doubles the pause up to a minu
   assert.equal(bench.isOpen(), false);
 });
 
-test("calls that were under way when it opened make the pause no longer", () => {
+test("calls that were in progress when the breaker opened do not extend the pause", () => {
   const bench = new Bench();
   const passages = Array.from({ length: 16 }, () => bench.breaker.enter());
   bench.time += 2000;
@@ -92,7 +92,7 @@ test("calls that were under way when it opened make the pause no longer", () => 
   assert.equal(bench.isOpen(), false);
 });
 
-test("a restart closes it", () => {
+test("a restart closes the breaker", () => {
   const bench = new Bench();
   for (let count = 0; count < 5; count += 1) bench.call("UPSTREAM_TIMEOUT");
   assert.equal(bench.isOpen(), true);

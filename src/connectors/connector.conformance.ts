@@ -1,4 +1,4 @@
-/** What every connector promises, whatever protocol it speaks. Called from a test of each implementation. */
+/** What every connector promises, over any protocol. Called from a test of each implementation. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -24,7 +24,7 @@ export interface ConnectorSubject {
   readonly slow?: { readonly name: string; readonly args: JsonObject };
 }
 
-/** For one whole test; the slowest upstream that passes is ready well within it. */
+/** The time limit of one test; even a slow upstream is ready well within it. */
 const PATIENCE_MS = 20_000;
 
 /** Runs the whole suite against one implementation. */
@@ -59,7 +59,7 @@ async function expectEcho({ echo }: ConnectorSubject, connector: Connector, n: n
 
 function describeCalls(subject: ConnectorSubject): void {
   const { echo, failure } = subject;
-  test("connects when it is first asked, once, and lists tools with schemas", () =>
+  test("connects once, on first use, and lists tools with schemas", () =>
     withConnector(subject, async (connector) => {
       assert.equal(connector.status().state, "idle");
       const [tools, again] = await Promise.all([connector.tools(), connector.tools()]);
@@ -68,22 +68,22 @@ function describeCalls(subject: ConnectorSubject): void {
       assert.equal(new Set(tools.map((tool) => tool.name)).size, tools.length);
       assert.equal(tools.find((tool) => tool.name === echo.name)?.input["type"], "object");
     }));
-  test("answers a call that comes before anybody listed", () =>
+  test("answers a call that comes before the first listing", () =>
     withConnector(subject, (connector) => expectEcho(subject, connector, 1)));
-  test("gives each of many calls at the same time its own answer", () =>
+  test("gives each of many concurrent calls its own answer", () =>
     withConnector(subject, async (connector) => {
       const numbers = Array.from({ length: 20 }, (_, n) => n);
       await Promise.all(numbers.map((n) => expectEcho(subject, connector, n)));
     }));
-  test("throws what the upstream reports as a failure, and goes on", () =>
+  test("throws UPSTREAM_FAILED for a failure of the upstream, and answers the next call", () =>
     withConnector(subject, async (connector) => {
       assert.equal(await codeOf(connector.call(failure.name, failure.args, patience())), "UPSTREAM_FAILED");
       await expectEcho(subject, connector, 2);
       assert.equal(connector.status().state, "ready");
     }));
-  test("fails a call of a tool that is not there as the upstream's fault, and goes on", () =>
+  test("fails a call of an unknown tool as the upstream's fault, and answers the next call", () =>
     withConnector(subject, async (connector) => {
-      const code = await codeOf(connector.call("there is no such tool", {}, patience()));
+      const code = await codeOf(connector.call("unknown tool", {}, patience()));
       assert.equal(Object.entries(ERRORS).find(([key]) => key === code)?.[1].fault, "upstream");
       await expectEcho(subject, connector, 3);
     }));
@@ -91,13 +91,13 @@ function describeCalls(subject: ConnectorSubject): void {
 
 function describeCancelling(subject: ConnectorSubject): void {
   const { echo, slow } = subject;
-  test("sends nothing for a signal that has fired already", () =>
+  test("sends nothing if the signal has already fired", () =>
     withConnector(subject, async (connector) => {
       const call = connector.call(echo.name, echo.args(1), { signal: AbortSignal.abort() });
       assert.equal(await codeOf(call), "REQUEST_CANCELLED");
       await expectEcho(subject, connector, 4);
     }));
-  test("tells that a request has left, once, and not of one that never did", () =>
+  test("calls onSent once for a request that was sent, and never for one that was not", () =>
     withConnector(subject, async (connector) => {
       let sent = 0;
       const onSent = (): void => void (sent += 1);
@@ -123,7 +123,7 @@ function describeCancelling(subject: ConnectorSubject): void {
 
 function describeClosing(subject: ConnectorSubject): void {
   const { echo, slow } = subject;
-  test("can be closed twice, before and after it was used, and stays closed", async () => {
+  test("can be closed twice, before and after its use, and stays closed", async () => {
     const unused = await subject.open();
     await unused.close();
     assert.equal(unused.status().state, "closed");
@@ -136,7 +136,7 @@ function describeClosing(subject: ConnectorSubject): void {
     assert.equal(await codeOf(used.call(echo.name, echo.args(1), patience())), "UPSTREAM_UNREACHABLE");
   });
   if (!slow) return;
-  test("fails the calls under way when it is closed", async () => {
+  test("fails calls in progress when it is closed", async () => {
     const connector = await subject.open();
     await connector.tools();
     const pending = codeOf(connector.call(slow.name, slow.args, patience()));

@@ -1,4 +1,4 @@
-/** What an upstream was lent does not come back, in whatever form and place it tries. */
+/** A lent secret does not come back, in any form and place. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -13,7 +13,7 @@ const SECRET = "s3cr/et+value==";
 const id = parseConnectorId("up");
 assert.ok(id);
 
-/** An upstream that says `text` wherever it can. */
+/** An upstream that returns `text` wherever it can. */
 function sayingOf(text: string, value: Json = text, file = "", name = "t"): Connector {
   assert.ok(id);
   const result: RemoteResult = {
@@ -42,7 +42,7 @@ function hidden(connector: Connector, secret = SECRET): Connector {
 }
 const signal = new AbortController().signal;
 
-describe("a lent secret", () => {
+describe("hideSecrets", () => {
   const forms = {
     itself: SECRET,
     "as base64": Buffer.from(SECRET).toString("base64"),
@@ -50,13 +50,13 @@ describe("a lent secret", () => {
     "with escaped slashes": SECRET.replaceAll("/", "\\/"),
   };
   for (const [name, form] of Object.entries(forms)) {
-    it(`is hidden ${name}, in values and in keys`, async () => {
+    it(`masks a secret ${name}, in values and in keys`, async () => {
       const connector = hidden(sayingOf("", { [`k ${form}`]: [`v ${form}`, 1] }));
       const { value } = await connector.call("t", {}, { signal });
       assert.deepEqual(value, { "k [secret]": ["v [secret]", 1] });
     });
   }
-  it("is hidden in errors, hints, states, descriptions and progress", async () => {
+  it("masks a secret in errors, hints, states, descriptions and progress", async () => {
     const connector = hidden(sayingOf(`bad ${SECRET}`));
     const heard: CallProgress[] = [];
     await connector.call("t", {}, { signal, onProgress: (progress) => heard.push(progress) });
@@ -78,7 +78,7 @@ describe("a lent secret", () => {
       ],
     );
   });
-  it("makes a file that holds it unreadable, and leaves others alone", async () => {
+  it("refuses an answer with a secret in a file, and leaves other files alone", async () => {
     const file = (text: string): string => Buffer.from(text).toString("base64");
     await assert.rejects(hidden(sayingOf("", null, file(`x ${SECRET}`))).call("t", {}, { signal }), {
       code: "UPSTREAM_RESULT_INVALID",
@@ -86,12 +86,12 @@ describe("a lent secret", () => {
     const { attachments } = await hidden(sayingOf("", null, file("harmless"))).call("t", {}, { signal });
     assert.equal(attachments[0]?.base64, file("harmless"));
   });
-  it("is no name of a tool: one that has it is not offered, others are", async () => {
+  it("does not offer a tool whose name holds a secret, and offers others", async () => {
     const names = async (name: string) => (await hidden(sayingOf("", null, "", name)).tools()).map((tool) => tool.name);
     assert.deepEqual(await names(`get_${SECRET}`), []);
     assert.deepEqual(await names("get"), ["get"]);
   });
-  it("of somebody else is hidden in answers, and does not change a definition", async () => {
+  it("masks another upstream's secret in answers, without changing a definition", async () => {
     const { add, hide } = createMask();
     add(SECRET);
     const connector = hideSecrets(sayingOf(SECRET), { hide, hideOwn: (text) => text });
@@ -99,7 +99,7 @@ describe("a lent secret", () => {
     const { value } = await connector.call("t", {}, { signal });
     assert.deepEqual([tool?.description, value], [SECRET, "[secret]"]);
   });
-  it("that is too short to be told from ordinary words is not looked for, and what is no secret stays", async () => {
+  it("does not mask a value that is too short to be told from ordinary words, nor what is not a secret", async () => {
     const connector = hidden(sayingOf("", "a cat sat"), "cat");
     assert.equal((await connector.call("t", {}, { signal })).value, "a cat sat");
     assert.equal((await hidden(sayingOf("", "plain")).call("t", {}, { signal })).value, "plain");

@@ -1,4 +1,4 @@
-/** States and pauses of a connection, with a clock of our own. */
+/** States and pauses of a connection, with a clock that the test sets. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -13,7 +13,7 @@ const id = ID;
 const broken = new GloveboxError("UPSTREAM_UNREACHABLE", "up: broken");
 const crashed = new GloveboxError("UPSTREAM_UNREACHABLE", "up: exit 7");
 
-/** What the test can turn: the clock, whether the next attempt succeeds, and how often one was made. */
+/** What the test controls: the clock, whether the next attempt succeeds, and a count of attempts. */
 class Bench {
   opens = 0;
   works = true;
@@ -32,7 +32,7 @@ class Bench {
   }
 }
 
-/** The length of the pause that the lifecycle is in, found by asking it. */
+/** The length of the current pause, found by trying. */
 async function findPauseMs(bench: Bench): Promise<number> {
   const { opens, time } = bench;
   for (const ms of [0, 250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000]) {
@@ -46,7 +46,7 @@ async function findPauseMs(bench: Bench): Promise<number> {
   return Number.POSITIVE_INFINITY;
 }
 
-test("a connection is made once and shared", async () => {
+test("the lifecycle opens a connection once and shares it", async () => {
   const { lifecycle } = new Bench();
   assert.deepEqual(lifecycle.view(), { state: "idle", since: 0, error: undefined });
   const first = lifecycle.reach();
@@ -64,7 +64,7 @@ test("pauses after failed attempts double from 250 ms to 30 s", async () => {
   assert.deepEqual(pauses, [250, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
 });
 
-test("during a pause the answer comes at once, keeps its code and says when the next try is", async () => {
+test("during a pause reach rejects at once with the original code and the time of the next attempt", async () => {
   const bench = new Bench();
   bench.works = false;
   await assert.rejects(bench.lifecycle.reach(), broken);
@@ -76,7 +76,7 @@ test("during a pause the answer comes at once, keeps its code and says when the 
   assert.deepEqual([bench.opens, bench.lifecycle.view()], [1, { state: "failed", since: 0, error: broken }]);
 });
 
-test("a connection that is lost comes back at once the first time, then with pauses", async () => {
+test("the first loss of a connection has no pause, later ones do", async () => {
   const bench = new Bench();
   const pauses: number[] = [];
   for (let count = 0; count < 3; count += 1) {
@@ -105,7 +105,7 @@ test("losing a connection that was replaced changes nothing", async () => {
   assert.equal(await lifecycle.reach(), current);
 });
 
-test("after closing nothing opens again", async () => {
+test("after close the lifecycle opens no connection", async () => {
   const bench = new Bench();
   await bench.lifecycle.reach();
   bench.lifecycle.close();
@@ -114,13 +114,13 @@ test("after closing nothing opens again", async () => {
   assert.deepEqual([bench.opens, bench.lifecycle.view().state], [1, "closed"]);
 });
 
-test("an error that is not ours is a bug and says so", async () => {
+test("an unexpected error of open becomes INTERNAL_BUG in the state", async () => {
   const lifecycle = new Lifecycle({ id, now: () => 0, open: () => Promise.reject(new RangeError("oops")) });
   await assert.rejects(lifecycle.reach(), RangeError);
   assert.equal(lifecycle.view().error?.code, "INTERNAL_BUG");
 });
 
-/** Crashes `count` times, `everyMs` apart, coming back each time. */
+/** Crashes `count` times, `everyMs` apart, and reconnects each time. */
 async function crash(bench: Bench, count: number, everyMs: number): Promise<void> {
   for (let done = 0; done < count; done += 1) {
     const link = await bench.lifecycle.reach();
@@ -130,7 +130,7 @@ async function crash(bench: Bench, count: number, everyMs: number): Promise<void
   }
 }
 
-test("five crashes within five minutes suspend, with the evidence, and time alone does not help", async () => {
+test("five crashes within five minutes suspend the upstream with evidence, and it stays suspended", async () => {
   const bench = new Bench();
   await crash(bench, 4, 1000);
   assert.equal(bench.lifecycle.view().state, "failed");
@@ -142,7 +142,7 @@ test("five crashes within five minutes suspend, with the evidence, and time alon
   assert.equal(bench.opens, 5);
 });
 
-test("crashes that are further apart, and failures that are none, never suspend", async () => {
+test("crashes that are further apart, and failures that are not crashes, never suspend", async () => {
   const slow = new Bench();
   await crash(slow, 20, 75_000);
   assert.equal(slow.lifecycle.view().state, "failed");
@@ -158,7 +158,7 @@ test("crashes that are further apart, and failures that are none, never suspend"
   assert.equal(lossy.lifecycle.view().state, "failed");
 });
 
-test("a restart leaves suspension, forgets failures and hands back the live connection", async () => {
+test("a restart ends a suspension, forgets failures and returns the live connection", async () => {
   const bench = new Bench();
   await crash(bench, 5, 1000);
   assert.equal(bench.lifecycle.restart(), undefined);
@@ -172,7 +172,7 @@ test("a restart leaves suspension, forgets failures and hands back the live conn
   assert.equal(bench.lifecycle.view().state, "closed");
 });
 
-test("the cause of a failure stays while the next attempt is under way, and goes when it succeeds", async () => {
+test("the cause of a failure is kept during the next attempt and removed when it succeeds", async () => {
   const bench = new Bench();
   bench.works = false;
   await assert.rejects(bench.lifecycle.reach(), broken);

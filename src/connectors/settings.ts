@@ -5,7 +5,7 @@ import type { Secret } from "../vault/index.ts";
 
 /** The access token of one upstream's login. */
 export interface TokenSource {
-  /** Returns `undefined` when there is no login or it has expired. */
+  /** Returns `undefined` without a login, or when it has expired. */
   current(): Promise<Secret | undefined>;
   /** Called after the server refused `stale`. Returns another token, or `undefined` when there is none. */
   renew(stale: Secret): Promise<Secret | undefined>;

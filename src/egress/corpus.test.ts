@@ -1,4 +1,4 @@
-/** The collected cases of server-side request forgery, each against the real checks with a made-up internet behind. */
+/** A corpus of server-side request forgery, each case against the real checks with a simulated internet behind. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -37,7 +37,7 @@ before(async () => {
     listener(request, response);
   };
   const ports = { 80: await servers.http(answer), 443: await servers.https(answer) };
-  // Every address leads to a real server, the private ones too: only a refusal keeps a request from arriving.
+  // Every address leads to a real server, including private ones: only a refusal keeps a request from arriving.
   for (const address of [PUBLIC, OTHER_PUBLIC, "127.0.0.1", "10.0.0.1", "0.0.0.0", "::ffff:a00:1"]) {
     for (const [port, real] of Object.entries(ports)) network.ports.set(`${address}:${port}`, real);
   }
@@ -55,7 +55,7 @@ function begin(answer: RequestListener = (_, response) => void response.end("hel
   network.asked.splice(0);
 }
 
-describe("addresses", () => {
+describe("addresses of the SSRF corpus", () => {
   for (const { id, input, expect } of corpus.urls) {
     test(`${id} ${JSON.stringify(input)}: ${expect}`, async () => {
       begin();
@@ -76,9 +76,9 @@ const answers: Readonly<Record<string, readonly (readonly string[])[]>> = {
   D13: [Array.from({ length: 1000 }, (_, index) => `93.184.${index >> 8}.${index & 255}`)],
 };
 
-describe("answers of the resolver", () => {
+describe("DNS answers of the SSRF corpus", () => {
   for (const [id, what] of corpus.dns) {
-    test(`${id} ${what}: nobody is connected to`, async (context) => {
+    test(`${id} ${what}: no connection is made`, async (context) => {
       begin();
       const left = [...(answers[id] ?? assert.fail(`no answer for ${id}`))];
       context.after(() => network.answers.delete("allowed.example"));
@@ -100,7 +100,7 @@ describe("answers of the resolver", () => {
   });
 });
 
-/** A server that sends everybody to one place, and answers there. */
+/** A server that redirects every request to one path, and answers there. */
 const redirectTo =
   (location: string, status = 302): RequestListener =>
   (request, response) =>
@@ -198,7 +198,7 @@ const servings: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
-describe("what servers do", () => {
+describe("server behavior of the SSRF corpus", () => {
   for (const [id, what] of corpus.http) {
     test(`${id} ${what}`, servings[id] ?? (() => assert.fail(`no test for ${id}`)));
   }

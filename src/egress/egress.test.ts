@@ -1,4 +1,4 @@
-/** Egress against real servers on loopback: one that is configured and one that must never hear of a request. */
+/** Egress against real servers on loopback: one that is configured and one that must never receive a request. */
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -74,7 +74,7 @@ test("a request to the configured origin arrives as it was sent", async () => {
   assert.deepEqual([response.status, response.headers.get("x-method"), await response.text()], [200, "POST", "hello"]);
 });
 
-test("headers that frame a message are refused on this way too, others arrive", async () => {
+test("headers that frame a message are refused for upstreams too, others arrive", async () => {
   for (const name of "transfer-encoding connection expect host keep-alive te upgrade via proxy-authorization".split(
     " ",
   )) {
@@ -85,20 +85,20 @@ test("headers that frame a message are refused on this way too, others arrive", 
   assert.equal(await (await fetchHome()(`${home}/echo`, { ...post, headers })).text(), "hello");
 });
 
-test("a request to another origin is refused before it leaves", async () => {
+test("a request to another origin is refused before it is sent", async () => {
   for (const url of [`${elsewhere}/`, home.replace("http:", "https:"), home.replace("127.0.0.1", "localhost")]) {
     await assert.rejects(fetchHome()(url), refusal("EGRESS_DENIED"));
   }
   assert.deepEqual(heard, []);
 });
 
-test("credentials, other schemes and unreadable addresses are refused", async () => {
+test("credentials, other schemes and invalid URLs are refused", async () => {
   for (const url of [home.replace("//", "//user:pw@"), "file:///etc/passwd", "javascript:1", "", "//x"]) {
     await assert.rejects(fetchHome()(url), refusal("EGRESS_DENIED"));
   }
 });
 
-test("only a bare http or https origin can be configured", () => {
+test("only a plain http or https origin can be configured", () => {
   const egress = openEgress();
   for (const origin of ["ftp://a", "http://u:p@a", "http://a/path", "http://a/?q", "a"]) {
     assert.throws(() => egress.fetchFrom(origin, { maxBytes: 1 }), refusal("EGRESS_DENIED"));
@@ -106,13 +106,13 @@ test("only a bare http or https origin can be configured", () => {
   for (const origin of ["http://a", "https://a:8443", "https://a/"]) egress.fetchFrom(origin, { maxBytes: 1 });
 });
 
-test("a redirect to another origin is not followed and the other origin hears nothing", async () => {
+test("a redirect to another origin is not followed and the other origin receives nothing", async () => {
   await assert.rejects(fetchHome()(`${home}/away`, post), refusal("EGRESS_DENIED"));
   await assert.rejects(fetchHome()(`${home}/to-credentials`, post), refusal("EGRESS_DENIED"));
   assert.deepEqual(heard, []);
 });
 
-test("redirects within the origin are followed up to five times, method and body unchanged", async () => {
+test("redirects within the origin are followed up to five times, with method and body unchanged", async () => {
   for (const hops of [4, 5]) {
     const response = await fetchHome()(`${home}/hop?n=${hops}`, post);
     assert.deepEqual([response.headers.get("x-method"), await response.text()], ["POST", "hello"]);

@@ -1,4 +1,4 @@
-/** Answers that can be read in two powers, in none, or without an end. Each kind has a harmless twin that arrives. */
+/** Answers that are ambiguous, invalid or endless. Each kind has a harmless twin that arrives. */
 
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
@@ -27,7 +27,7 @@ after(async () => {
   server[Symbol.dispose]();
 });
 
-/** No time is a limit here: what must end has to end by itself. */
+/** No time limit applies here: what must end has to end by itself. */
 const PATIENT = { totalMs: 50_000, idleMs: 50_000, maxBytes: 100_000 };
 
 async function told(answer: Answer): Promise<string> {
@@ -66,7 +66,7 @@ describe("the framing of an answer", () => {
     ["a space before a colon", "Content-Length : 5\r\n\r\nhello", LOST],
     ["a NUL in a header", "X: a\0b\r\nContent-Length: 5\r\n\r\nhello", LOST],
   ] as const) {
-    test(`by ${what} is ${expected.startsWith("200") ? "read" : "refused"}`, async () => {
+    test(`an answer framed by ${what} is ${expected.startsWith("200") ? "read" : "refused"}`, async () => {
       assert.equal(await told(says(head)), expected);
     });
   }
@@ -74,7 +74,7 @@ describe("the framing of an answer", () => {
 
 describe("the head of an answer", () => {
   const body = "Content-Length: 5\r\n\r\nhello";
-  test("has a status from 200 to 599", async () => {
+  test("an answer must have a status from 200 to 599", async () => {
     for (const status of ["200 OK", "299 x", "404 x", "599 x"]) {
       assert.equal(await told(says(body, status)), `${status.slice(0, 3)} hello`, status);
     }
@@ -84,14 +84,14 @@ describe("the head of an answer", () => {
       assert.equal(await told(says(body, status)), LOST, status);
   });
 
-  test("has up to a thousand headers, and all of them are seen", async () => {
+  test("an answer may have up to a thousand headers, and all of them are seen", async () => {
     const headers = (count: number): string => Array.from({ length: count }, (_, index) => `X${index}: a\r\n`).join("");
     assert.equal(await told(says(headers(999) + body)), "200 hello");
     assert.equal(await told(says(headers(1000) + body)), BAD);
     assert.equal(await told(says(headers(5000) + body)), BAD);
   });
 
-  test("leads to one place only", async () => {
+  test("an answer must not have several Location headers", async () => {
     const moved = (locations: string): Answer => {
       const head = `HTTP/1.1 302 Moved\r\n${locations}Content-Length: 0\r\n\r\n`;
       return (socket, asked) => (asked.startsWith("GET /there") ? sayHello(socket) : void socket.write(head));
@@ -101,7 +101,7 @@ describe("the head of an answer", () => {
     assert.equal(await told(moved("Location: /there\r\nLocation: /there\r\n")), BAD);
   });
 
-  test("comes after a few hints, not after a flood of them", async () => {
+  test("an answer may follow a few informational responses, not a flood of them", async () => {
     for (const hint of ["100 Continue", "103 Early Hints"]) {
       const after = (count: number): Answer => {
         const hints = `HTTP/1.1 ${hint}\r\n\r\n`.repeat(count);
@@ -114,7 +114,7 @@ describe("the head of an answer", () => {
   });
 });
 
-describe("a packed body", () => {
+describe("a compressed body", () => {
   const CODINGS = [
     ["gzip", gzipSync],
     ["deflate", deflateSync],
@@ -127,7 +127,7 @@ describe("a packed body", () => {
   };
 
   for (const [coding, pack] of CODINGS) {
-    test(`of ${coding} is whole, or nothing at all, or refused`, async () => {
+    test(`a body compressed with ${coding} is decoded whole, or empty, or refused`, async () => {
       const text = "hello ".repeat(50);
       const bytes = pack(text);
       assert.equal(await told(packed(coding, bytes)), `200 ${text}`);
@@ -139,7 +139,7 @@ describe("a packed body", () => {
     });
   }
 
-  test("that unfolds to nothing without an end is ended", async () => {
+  test("a body that decompresses to nothing without an end is ended", async () => {
     const nothing = Buffer.concat(Array<Buffer>(1000).fill(gzipSync("")));
     const endless: Answer = (socket) => {
       socket.write("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n");
@@ -150,7 +150,7 @@ describe("a packed body", () => {
     assert.equal(await told(packed("gzip", few)), "200 hello");
   });
 
-  test("that cannot be made smaller may be as large as the limit", async () => {
+  test("a body that is incompressible may be as large as the limit", async () => {
     const bytes = Buffer.from(Array.from({ length: PATIENT.maxBytes }, (_, index) => 32 + ((index * 7919) % 90)));
     for (const [coding, pack] of CODINGS) {
       const answer = await told(packed(coding, pack(bytes)));
@@ -159,7 +159,7 @@ describe("a packed body", () => {
   });
 });
 
-test("bytes behind an answer are nobody's answer", async () => {
+test("bytes after an answer are not taken for another answer", async () => {
   const second = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil";
   server.answer = (socket) => void socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello${second}`);
   const results: string[] = [];
@@ -169,7 +169,7 @@ test("bytes behind an answer are nobody's answer", async () => {
   assert.deepEqual(results, Array(5).fill("200 hello"));
 });
 
-test("headers and trailers without an end are ended", async () => {
+test("endless headers and trailers end the request", async () => {
   const endless =
     (start: string, piece: string): Answer =>
     (socket) => {

@@ -1,4 +1,4 @@
-/** What is put into a request at the last moment: for each step anew, never before it is admitted, never kept. */
+/** Secrets that are filled into a request: again for each step, never before it is admitted, never kept. */
 
 import assert from "node:assert/strict";
 import type { RequestListener } from "node:http";
@@ -41,7 +41,7 @@ after(async () => {
   servers[Symbol.dispose]();
 });
 
-/** Fills `TOKEN` for one host, and writes down what it was asked. */
+/** Fills `TOKEN` for one host, and records its calls. */
 function lenderFor(host: string): { readonly lender: StepLender; readonly asked: string[] } {
   const asked: string[] = [];
   const fillIn = (value: string, url: URL): string => (url.hostname === host ? value.replace("TOKEN", "VALUE") : value);
@@ -81,7 +81,7 @@ test("a redirect within the host is filled again, from what the program wrote", 
   ]);
 });
 
-test("a redirect to another host takes along nothing that was filled, also where a header goes along", async () => {
+test("a redirect to another host carries nothing that was filled in, even in a header that is sent along", async () => {
   const { lender } = lenderFor("allowed.example");
   const url = "http://allowed.example/?to=http://other.example/two";
   assert.equal(await tryFetch({ egress, policies }, url, { lender, headers: KEYS }), "200 done");
@@ -91,7 +91,7 @@ test("a redirect to another host takes along nothing that was filled, also where
   ]);
 });
 
-test("a host that is not allowed is checked and never filled, and one that fails the check is not even looked up", async () => {
+test("a host that is not allowed is checked and never filled, and one that fails the check is not even resolved", async () => {
   const { lender, asked } = lenderFor("strange.example");
   assert.equal(await tryFetch({ egress, policies }, "http://strange.example/", { lender }), "EGRESS_DENIED");
   assert.deepEqual([asked, heard], [["check http://strange.example/"], []]);

@@ -1,4 +1,4 @@
-/** What may be in a request, what follows a redirect, and what a response may do to us. */
+/** What a request may contain, what follows a redirect, and what a response may do. */
 
 import assert from "node:assert/strict";
 import type { IncomingHttpHeaders, RequestListener } from "node:http";
@@ -46,7 +46,7 @@ type Init = Parameters<typeof tryFetch>[2];
 const attempt = (url: string, init?: Init): Promise<string> =>
   tryFetch({ egress, policies, limits: { maxBytes: MAX } }, url, init);
 
-describe("requests", () => {
+describe("requests of programs", () => {
   test("headers that frame a message or belong to a connection are refused, others arrive", async () => {
     const names =
       "Host Connection Keep-Alive Proxy-Authorization Proxy-Connection TE Trailer Transfer-Encoding Upgrade";
@@ -64,7 +64,7 @@ describe("requests", () => {
     assert.deepEqual([authorization, key, cookie], ["Bearer a", "b", "c=d"]);
   });
 
-  test("names and values that could end a line are refused, odd but harmless ones arrive", async () => {
+  test("names and values that could end a line are refused, unusual but harmless ones arrive", async () => {
     const bad = [
       ["X", "a\r\nHost: b"],
       ["X", "a\nb"],
@@ -112,7 +112,7 @@ const sendTo =
   (request, response) =>
     request.url === "/" ? response.writeHead(status, { location }).end() : response.end("there");
 
-describe("redirects", () => {
+describe("redirects of programs", () => {
   const secret = {
     headers: [
       ["Authorization", "a"],
@@ -126,7 +126,7 @@ describe("redirects", () => {
     return [authorization, cookie, key, accept];
   };
 
-  test("only harmless headers follow to another origin, all of them within one", async () => {
+  test("only harmless headers follow a redirect to another origin, all of them within one", async () => {
     for (const [location, expected] of [
       ["http://other.example/x", [undefined, undefined, undefined, "text/plain"]],
       ["https://allowed.example/x", [undefined, undefined, undefined, "text/plain"]],
@@ -175,8 +175,8 @@ describe("redirects", () => {
   });
 });
 
-describe("responses", () => {
-  test("a body may unfold to the limit and not a byte further, in every encoding", async () => {
+describe("responses to programs", () => {
+  test("a body may decompress to the limit and not a byte further, in every encoding", async () => {
     const codings = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync, zstd: zstdCompressSync };
     for (const [coding, compress] of Object.entries(codings)) {
       for (const [size, expected] of [
@@ -193,7 +193,7 @@ describe("responses", () => {
     }
   });
 
-  test("a body that is encoded twice, in an unknown way or wrongly is refused", async () => {
+  test("a body that is encoded twice, unknown or malformed is refused", async () => {
     const twice = gzipSync(gzipSync("x"));
     for (const [coding, body] of [
       ["gzip, gzip", twice],
@@ -206,14 +206,14 @@ describe("responses", () => {
     }
   });
 
-  test("headers may be large and not huge", async () => {
+  test("response headers may be large and not huge", async () => {
     listener = (_, response) => void response.writeHead(200, { "x-large": "x".repeat(10_000) }).end("fine");
     assert.equal(await attempt(HOME), "200 fine");
     listener = (_, response) => void response.writeHead(200, { "x-huge": "x".repeat(100_000) }).end("too much");
     assert.equal(await attempt(HOME), "UPSTREAM_UNREACHABLE");
   });
 
-  test("an answer that is no HTTP, breaks its framing or switches protocols is a failure", async (context) => {
+  test("an answer that is not HTTP, has broken framing or switches protocols is a failure", async (context) => {
     for (const [raw, expected] of [
       ["SSH-2.0-OpenSSH_9.9\r\n", "UPSTREAM_UNREACHABLE"],
       ["HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "UPSTREAM_UNREACHABLE"],

@@ -1,4 +1,4 @@
-/** The machine's own powers: turns for a slow resolver, and real sockets. */
+/** The machine's own resolver and sockets: turns for a slow resolver, and real connections. */
 
 import assert from "node:assert/strict";
 import { createServer } from "node:net";
@@ -10,7 +10,7 @@ import { createNetwork, takeTurns } from "./network.ts";
 
 const NEVER = new AbortController().signal;
 
-test("at most so many are under way, others wait, and whoever asks for the same shares the answer", async () => {
+test("a limited number of lookups run at once, others wait, and callers with the same name share one", async () => {
   const open = new Map<string, () => void>();
   const resolve = takeTurns(2, (key) => new Promise<string>((done) => open.set(key, () => done(key))));
   const answers = Promise.all(["a", "b", "c", "a", "d"].map((key) => resolve(key, NEVER)));
@@ -25,7 +25,7 @@ test("at most so many are under way, others wait, and whoever asks for the same 
   assert.deepEqual(await answers, ["a", "b", "c", "a", "d"]);
 });
 
-test("one that failed gives its turn on, and is asked again by the next", async () => {
+test("a failed lookup passes its turn on, and the next caller looks up again", async () => {
   let asked = 0;
   const resolve = takeTurns(1, async (key) => {
     asked += 1;
@@ -36,7 +36,7 @@ test("one that failed gives its turn on, and is asked again by the next", async 
   assert.deepEqual([await resolve("a", NEVER), await resolve("b", NEVER), asked], ["a", "b", 3]);
 });
 
-test("what nobody waits for any more has no turn, and what somebody else waits for has", async () => {
+test("a lookup without waiting callers never starts, and one with another caller does", async () => {
   const open = new Map<string, () => void>();
   const resolve = takeTurns(1, (key) => new Promise<string>((done) => open.set(key, () => done(key))));
   const [leaver, other] = [new AbortController(), new AbortController()];
@@ -56,7 +56,7 @@ test("what nobody waits for any more has no turn, and what somebody else waits f
   assert.deepEqual([...open.keys()].at(-1), "gone");
 });
 
-test("a socket knows its peer, and an abort or a refusal ends the attempt", async (context) => {
+test("a socket reports its peer, and an abort or a refusal ends the attempt", async (context) => {
   const server = createServer((socket) => void socket.end());
   await new Promise<void>((ready) => server.listen(0, "127.0.0.1", ready));
   context.after(() => server.close());

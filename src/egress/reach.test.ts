@@ -1,4 +1,4 @@
-/** Who may be reached: the strictest of all policies decides, and a private network needs a grant of host and port. */
+/** What may be reached: the strictest policy decides, and a private network needs a grant of host and port. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -42,7 +42,7 @@ test("the strictest of all policies decides, in any order", () => {
   }
 });
 
-test("a name goes with the usual ports only, unless its port is named", () => {
+test("a name covers the default ports only, unless its port is written", () => {
   const policy = [allow(["a.example", "b.example:8443", "*.c.example"])];
   for (const [url, expected] of [
     ["http://a.example/", "allowed"],
@@ -62,7 +62,7 @@ test("a name goes with the usual ports only, unless its port is named", () => {
   assert.equal(verdict([OPEN], "https://a.example:22/"), "EGRESS_DENIED");
 });
 
-test("names that mean something else everywhere need a grant, also when everything is allowed", () => {
+test("local names need a grant, even if everything is allowed", () => {
   for (const host of [
     "localhost",
     "a.localhost",
@@ -78,7 +78,7 @@ test("names that mean something else everywhere need a grant, also when everythi
   assert.equal(verdict([OPEN], "http://localhost.example/"), "allowed");
 });
 
-test("a private address is reached by a grant of exactly its host and port, and by every policy's", async () => {
+test("a private address is reached by a grant of exactly its host and port in every policy", async () => {
   using servers = openStubServers();
   const network = createStubNetwork();
   const port = await servers.http((_, response) => void response.end("hello"));
@@ -107,7 +107,7 @@ test("a private address is reached by a grant of exactly its host and port, and 
   }
 });
 
-test("an upstream's own origin may be private when the operator wrote it, and not otherwise", async () => {
+test("an upstream's own origin may be private if the operator configured it, and not otherwise", async () => {
   using servers = openStubServers();
   const network = createStubNetwork();
   network.ports.set("10.0.0.5:80", await servers.http((_, response) => void response.end("hello")));
@@ -119,7 +119,7 @@ test("an upstream's own origin may be private when the operator wrote it, and no
   await assert.rejects(told("http://api.example/"), { code: "EGRESS_DENIED" });
 });
 
-test("a refusal says how to ask", () => {
+test("a refusal has a remedy", () => {
   const told = (policies: readonly NetworkPolicy[], url: string): unknown => {
     try {
       return admit({ kind: "policies", policies }, new URL(url));

@@ -1,4 +1,4 @@
-/** Policies of upstreams and of the whole gateway: each of them has to allow each step of a request. */
+/** Policies of upstreams and of the whole gateway: each of them must allow each step of a request. */
 
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
@@ -65,7 +65,7 @@ test("without policies a redirect stays at the upstream's origin; with them it m
   assert.equal(await told(from([allow(["api.example"])]), "http://api.example/"), "200 hello");
 });
 
-test("no credential goes along to another origin, and no body", async () => {
+test("no credential and no body follows a redirect to another origin", async () => {
   await using egress = openEgress({ network });
   const policies = [allow(["api.example", "files.example"])];
   const fetch = egress.fetchFrom("http://api.example", { maxBytes: 100, policies });
@@ -81,7 +81,7 @@ test("no credential goes along to another origin, and no body", async () => {
   assert.deepEqual(heard.filter(([place]) => place.startsWith("files")).length, 1);
 });
 
-test("a request begins at the upstream's own origin, whatever its policies allow", async () => {
+test("a request starts at the upstream's own origin, whatever its policies allow", async () => {
   await using egress = openEgress({ network });
   const policies = [allow(["api.example", "files.example"])];
   const fetch = egress.fetchFrom("http://api.example", { maxBytes: 100, policies });
@@ -89,7 +89,7 @@ test("a request begins at the upstream's own origin, whatever its policies allow
   assert.equal(await told(fetch, "http://api.example/", AUTHORIZED), "200 hello");
 });
 
-test("a private address needs a grant of every policy, also where the operator wrote the upstream's address", async () => {
+test("a private address needs a grant of every policy, even if the operator configured the upstream's address", async () => {
   await using egress = openEgress({ network });
   const from = (...policies: readonly NetworkPolicy[]): FetchLike =>
     egress.fetchFrom("http://nas.example", { maxBytes: 100, mayBePrivate: true, policies });
@@ -98,7 +98,7 @@ test("a private address needs a grant of every policy, also where the operator w
   assert.equal(await told(from(allow([], ["nas.example:80"])), "http://nas.example/"), "200 hello");
 });
 
-test("the ceiling holds for programs, upstreams and adapters alike", async () => {
+test("the ceiling applies to programs, upstreams and adapters alike", async () => {
   for (const [ceiling, expected] of [
     [undefined, "200 hello"],
     [allow(["api.example"]), "200 hello"],
@@ -115,7 +115,7 @@ test("the ceiling holds for programs, upstreams and adapters alike", async () =>
   assert.equal(heard.length, 6);
 });
 
-test("under a ceiling an upstream keeps to its own origin, and a private one needs the ceiling's grant", async () => {
+test("under a ceiling an upstream stays at its own origin, and a private one needs the ceiling's grant", async () => {
   const fetchUnder = async (ceiling: NetworkPolicy, url: string): Promise<string> => {
     await using egress = openEgress({ network, ceiling });
     return await told(egress.fetchFrom(new URL(url).origin, { maxBytes: 100, mayBePrivate: true }), url);
@@ -125,7 +125,7 @@ test("under a ceiling an upstream keeps to its own origin, and a private one nee
   assert.equal(await fetchUnder(allow([], ["nas.example:80"]), "http://nas.example/"), "200 hello");
 });
 
-test("code of the operator reaches what its policies allow, and nothing without one", async () => {
+test("the operator's code reaches what its policies allow, and nothing without one", async () => {
   await using egress = openEgress({ network });
   const under = (...policies: readonly NetworkPolicy[]): FetchLike => egress.fetchUnder(policies, { maxBytes: 100 });
   assert.equal(await told(under(), "http://api.example/"), "EGRESS_DENIED");
@@ -134,7 +134,7 @@ test("code of the operator reaches what its policies allow, and nothing without 
   assert.equal(await told(under(allow(["nas.example"])), "http://nas.example/"), "EGRESS_DENIED");
 });
 
-test("a refusal names the setting of the policy that refuses", async () => {
+test("a refusal names the setting of the refusing policy", async () => {
   await using egress = openEgress({ network });
   const hintOf = async (policy: NetworkPolicy, url: string): Promise<unknown> => {
     const thrown: unknown = await egress

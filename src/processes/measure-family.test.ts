@@ -7,7 +7,7 @@ import { measureFamily } from "./measure-family.ts";
 
 const MIB = 1024 * 1024;
 
-test("counts a process and what it started", { skip: process.platform !== "linux" }, async () => {
+test("measureFamily counts a process and what it started", { skip: process.platform !== "linux" }, async () => {
   const before = measureFamily(process.pid) ?? 0;
   assert.ok(before > 20 * MIB);
   const script =
@@ -20,6 +20,6 @@ test("counts a process and what it started", { skip: process.platform !== "linux
   assert.ok(during - before > 60 * MIB, `${during - before}`);
 });
 
-test("knows nothing of a process that is gone", () => {
+test("measureFamily returns undefined for a process that is gone", () => {
   assert.equal(measureFamily(2 ** 22 + 1), undefined);
 });

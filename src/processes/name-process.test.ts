@@ -1,4 +1,4 @@
-/** Telling a process that lives from one that has ended. */
+/** Whether a named process still runs. */
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -13,7 +13,7 @@ function change(name: string, part: number, value: string): string {
 }
 
 describe("the name of a process", () => {
-  it("tells that it lives, and after its end that it has ended", async () => {
+  it("a process name shows that it runs, and after its end that it has ended", async () => {
     const child = spawn(process.execPath, ["-e", "process.stdin.resume()"], { stdio: ["pipe", "ignore", "ignore"] });
     await once(child, "spawn");
     const name = nameProcess(child.pid);
@@ -23,12 +23,12 @@ describe("the name of a process", () => {
     assert.equal(hasEnded(name), true);
   });
 
-  it("is not mistaken for a later process with the same number, or of another boot", () => {
+  it("a process name does not match a later process with the same pid, or one of another boot", () => {
     assert.equal(hasEnded(change(nameProcess(), 4, "1")), true);
     assert.equal(hasEnded(change(nameProcess(), 1, "another")), true);
   });
 
-  it("says nothing certain about another machine, another container or something that is no name", () => {
+  it("a process name proves nothing about another machine, another container or a string that is not a name", () => {
     assert.equal(hasEnded(change(nameProcess(), 0, "elsewhere")), false);
     assert.equal(hasEnded(change(nameProcess(), 2, "1")), false);
     for (const text of ["", "x", "a/b/c/0/1", `${nameProcess()}/x`]) assert.equal(hasEnded(text), false, text);

@@ -1,4 +1,4 @@
-/** The reaper with real processes: a gateway that is killed hard, and one that ends as it should. */
+/** The reaper with real processes: a gateway that is killed with SIGKILL, and one that ends normally. */
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -19,7 +19,7 @@ interface Families {
   readonly released: readonly number[];
 }
 
-/** A zombie has ended; where nobody collects orphans it stays listed. */
+/** A zombie has ended; it stays listed if no process collects orphans. */
 function isAlive(pid: number): boolean {
   try {
     return !/^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
@@ -50,7 +50,7 @@ async function killGateway(kept: number, released: number, signal: NodeJS.Signal
   return families;
 }
 
-/** Whatever a test started ends with it, also when the reaper failed to do so. */
+/** Ends whatever a test started, also if the reaper failed to do so. */
 afterEach(() => {
   for (const pid of started.splice(0)) if (isAlive(pid)) process.kill(pid, "SIGKILL");
 });
@@ -61,14 +61,14 @@ test("a gateway killed with SIGKILL takes its kept children and their children a
   assert.deepEqual(released.filter(isAlive), released);
 });
 
-test("many kept children are all found again", async () => {
+test("the reaper ends all of many kept children", async () => {
   const { kept, released } = await killGateway(40, 20, "SIGKILL");
   assert.equal(kept.length, 80);
   assert.deepEqual(await untilGone(kept, 1000), []);
   assert.deepEqual(released.filter(isAlive), released);
 });
 
-test("disposing ends what is kept and leaves alone what was released", async () => {
+test("disposing the reaper ends kept children and leaves released ones alone", async () => {
   const reaper = openReaper();
   assert.equal(reaper.supported, true);
   const [first, second] = [startSleeper(), startSleeper()];
@@ -98,7 +98,7 @@ test("a reaper whose shell was killed starts another with the same list", async 
   assert.deepEqual(await untilGone([sleeper], 1000), []);
 });
 
-test("a reaper whose shell dies at once gives up and says so", async () => {
+test("a reaper whose shell dies at once gives up and reports it as unsupported", async () => {
   const reaper = openReaper({ now: () => 0 });
   const [shell] = findShells();
   assert.ok(shell);
@@ -116,13 +116,13 @@ test("an open reaper does not keep its process alive", async () => {
   assert.deepEqual(await once(child, "exit"), [0, null]);
 });
 
-test("numbers that stand for more than one process are refused", async () => {
+test("the reaper refuses numbers that mean more than one process", async () => {
   const reaper = openReaper();
   for (const pid of [1, 0, -1, -5, 1.5, Number.NaN]) assert.throws(() => reaper.keep(pid), TypeError);
   await reaper[Symbol.asyncDispose]();
 });
 
-test("a platform without a shell is named as unsupported and keeps quiet", async () => {
+test("on a platform without a shell the reaper is unsupported and does nothing", async () => {
   const reaper = openReaper({ platform: "win32" });
   assert.equal(reaper.supported, false);
   reaper.keep(99_999);

@@ -29,7 +29,7 @@ async function untilGone(pid: number): Promise<boolean> {
   return !isAlive(pid);
 }
 
-/** A process that starts one in a session of its own, says its number, and ends with its input. */
+/** A process that starts another in its own session, prints its pid, and ends with its input. */
 const PARENT = `
 const { spawn } = require("node:child_process");
 const child = spawn("sleep", ["1000"], { detached: true, stdio: "ignore" });
@@ -52,7 +52,7 @@ async function startParent() {
   return { pid, child, end };
 }
 
-test("what was seen is ended after its parent, in whatever session it is", async () => {
+test("a listed process is ended after its parent, in any session", async () => {
   const { pid, child, end } = await startParent();
   const family = watchFamily(pid);
   family.look();
@@ -62,7 +62,7 @@ test("what was seen is ended after its parent, in whatever session it is", async
   assert.equal(await untilGone(child), true);
 });
 
-test("what was never seen is left alone, and so is everybody else", async () => {
+test("a process that was never listed is left alone, and so are all others", async () => {
   const { pid, child, end } = await startParent();
   const other = await startParent();
   const family = watchFamily(pid);

@@ -1,4 +1,4 @@
-/** Text that is shown has nothing hidden in it, tells nothing about the host, and cleaning it never takes long. */
+/** Shown text hides nothing and reveals nothing about the host, and cleaning it takes linear time. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -19,7 +19,7 @@ describe("cleanText", () => {
     }
   });
 
-  test("removes terminal escapes with what belongs to them", () => {
+  test("removes terminal escapes with their payload", () => {
     const cases = {
       "a\u001b[31;1mred\u001b[0mb": "aredb",
       "a\u001b[2J\u001b[?25l\u001b[ qb": "ab",
@@ -36,11 +36,11 @@ describe("cleanText", () => {
     for (const [text, expected] of Object.entries(cases)) assert.equal(clean(text), expected, JSON.stringify(text));
   });
 
-  test("removes controls but keeps lines and tabs", () => {
+  test("removes control characters but keeps lines and tabs", () => {
     assert.equal(clean("a\u0000b\u0008c\rd\u007fe\u0085f\r\ng\th\u2028i\u2029j"), "abcdef\ng\th\ni\nj");
   });
 
-  test("removes what nobody sees", () => {
+  test("removes invisible characters", () => {
     const invisible = Array.from(
       "\u202a\u202e\u2066\u2069\u200e\u061c\u200b\u200d\u2060\ufeff\u00ad\u3164\ufe0f\u{e0041}\u{e0100}\ufff9",
     );
@@ -52,7 +52,7 @@ describe("cleanText", () => {
     assert.equal(clean("\udb40\u200b\udc41"), "\ufffd\ufffd");
   });
 
-  test("cuts just above the limit, not below or at it, and says how much is missing", () => {
+  test("cuts just above the limit, not below or at it, and states how much is missing", () => {
     assert.equal(cleanText("abcd", { maxBytes: 5 }), "abcd");
     assert.equal(cleanText("abcde", { maxBytes: 5 }), "abcde");
     assert.equal(cleanText("abcdef", { maxBytes: 5 }), "abcde… [cut: 1 bytes more]");
@@ -62,7 +62,7 @@ describe("cleanText", () => {
     assert.equal(cleanText("\u001b[31ma", { maxBytes: 1 }), "a");
   });
 
-  test("redacts paths only when asked, and before it cuts", () => {
+  test("redacts paths only on request, and before it cuts", () => {
     const text = "see /home/ada/secret.txt";
     assert.equal(clean(text), text);
     assert.equal(cleanText(text, { maxBytes: 100, paths: true }), "see [path]");
@@ -70,7 +70,7 @@ describe("cleanText", () => {
     assert.equal(cleanText("/ho\u200bme/ada/x", { maxBytes: 100, paths: true }), "[path]");
   });
 
-  test("is done after one pass, whatever it is given", () => {
+  test("is idempotent for any text", () => {
     const hostile = fc.string({
       unit: fc.oneof(
         fc.constantFrom(
@@ -134,7 +134,7 @@ describe("cleanText", () => {
 });
 
 describe("redactPaths", () => {
-  test("takes out absolute paths and file URLs", () => {
+  test("removes absolute paths and file URLs", () => {
     const cases = {
       "ENOENT: open '/home/ada/my notes.txt'": "ENOENT: open '[path]'",
       "at=/srv/app/src/a.ts:3:5, then": "at=[path], then",
@@ -148,7 +148,7 @@ describe("redactPaths", () => {
     for (const [text, expected] of Object.entries(cases)) assert.equal(redactPaths(text), expected, text);
   });
 
-  test("keeps URLs, routes, relative paths and everyday slashes", () => {
+  test("keeps URLs, routes, relative paths and other slashes", () => {
     const kept = [
       "https://example.com/home/page",
       "http://localhost:8080/var/x",
@@ -176,14 +176,14 @@ describe("redactPaths", () => {
 });
 
 describe("digestOf", () => {
-  test("is SHA-256, of a text as it is and of a value without regard to the order of its keys", () => {
+  test("hashes a string as it is and a value independent of the order of its keys", () => {
     assert.equal(digestOf("abc"), "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     assert.equal(digestOf({ a: 1, b: [{ c: 2, d: 3 }] }), digestOf({ b: [{ d: 3, c: 2 }], a: 1 }));
     assert.notEqual(digestOf({ a: 1 }), digestOf({ a: 2 }));
   });
 });
 
-test("secrets go before anything is cut, and also where invisible characters stand between their letters", () => {
+test("cleanText masks secrets before it cuts, and also between invisible characters", () => {
   const hide = (text: string): string => text.replaceAll("s3cret", "[secret]");
   assert.equal(cleanText("a s3\u200bcr\u001b[0met z", { maxBytes: 100, hide }), "a [secret] z");
   assert.equal(cleanText("xx s3cret", { maxBytes: 5, hide }), "xx [s… [cut: 6 bytes more]");

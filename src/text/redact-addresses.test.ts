@@ -1,4 +1,4 @@
-/** Inner addresses go, with their ports; public ones, versions and ordinary words stay. */
+/** Inner addresses are removed with their ports; public ones, versions and ordinary words are kept. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -37,9 +37,9 @@ const OUTER = [
   "an.internal.example.com",
 ];
 
-describe("an address", () => {
+describe("redactAddresses", () => {
   for (const address of INNER) {
-    it(`like ${address} is of the inner network`, () => {
+    it(`removes ${address}`, () => {
       assert.equal(
         redactAddresses(`connect ECONNREFUSED ${address}, giving up`),
         "connect ECONNREFUSED [address], giving up",
@@ -48,9 +48,9 @@ describe("an address", () => {
     });
   }
   for (const address of OUTER) {
-    it(`like ${address} stays`, () => assert.equal(redactAddresses(`at ${address} it`), `at ${address} it`));
+    it(`keeps ${address}`, () => assert.equal(redactAddresses(`at ${address} it`), `at ${address} it`));
   }
-  it("is looked for in time that grows with the text alone", () => {
+  it("takes linear time", () => {
     for (const hostile of ["a.", "-", "10.", "fe80:", "::", "localhost"]) {
       const text = hostile.repeat(200_000 / hostile.length);
       assert.ok(redactAddresses(text).length > 0);

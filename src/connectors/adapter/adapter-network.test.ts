@@ -1,4 +1,4 @@
-/** Where the `fetch` of an adapter's tools leads: to what every policy that concerns the tool allows. */
+/** Where the `fetch` of an adapter's tools may go: to what every policy for the tool allows. */
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -27,7 +27,7 @@ const ask = {
 } as const;
 const adapter = defineAdapter({ name: "it", tools: { readOne: ask, writeOne: ask } });
 
-/** A public name that no resolver can have an answer for: a label has at most 63 characters. */
+/** A public name that no resolver can answer for: a label has at most 63 characters. */
 const askFar: typeof ask.run = (_, { fetch }) =>
   fetch(`http://${"x".repeat(64)}.example/`).then(
     ({ status }) => status,
@@ -52,7 +52,7 @@ function granted(): NetworkPolicy {
   return { mode: "allowed", hosts: [], grants };
 }
 
-test("without a policy the fetch of a tool leads nowhere; with one, to its hosts", async () => {
+test("without a policy a tool's fetch may go nowhere; with one, to its hosts", async () => {
   assert.equal(await call("readOne"), "EGRESS_DENIED");
   const away = defineAdapter({ name: "it", tools: { go: { ...ask, run: askFar } } });
   assert.equal(await call("go", undefined, away), "The network policy blocks this request");
@@ -60,7 +60,7 @@ test("without a policy the fetch of a tool leads nowhere; with one, to its hosts
   assert.equal(await call("readOne", { policy: { mode: "blocked" }, tools: [] }), "EGRESS_DENIED");
 });
 
-test("a policy of a tool holds for that tool beside the adapter's, and suffices where the adapter has none", async () => {
+test("a tool's policy applies in addition to the adapter's, and alone if the adapter has none", async () => {
   const network: UpstreamNetwork = {
     policy: granted(),
     tools: [{ pattern: "write*", policy: { mode: "blocked" } }],
@@ -72,7 +72,7 @@ test("a policy of a tool holds for that tool beside the adapter's, and suffices 
   assert.equal(await call("readOne", closed), "EGRESS_DENIED");
 });
 
-test("a policy for a tool that does not exist is a mistake of the configuration", async () => {
+test("a policy for an unknown tool is refused as CONFIG_INVALID", async () => {
   const parse = (pattern: string): Promise<unknown> =>
     parseAdapters(
       [

@@ -1,4 +1,4 @@
-/** Adapters as their authors write them: what a tool is made of, what a call may return, throw and take. */
+/** Adapters as their authors write them: their tools, and what a call may return, throw and take. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -43,7 +43,7 @@ const go = (run: Parameters<typeof withRun>[0]): Promise<unknown> =>
     .call("go", {}, { signal: signal() })
     .then(({ value }) => value);
 
-test("a tool lists what zod and JSON Schema say of it, and the claim of its effect", async () => {
+test("a tool lists its zod or JSON Schema, and its effect as a claim", async () => {
   const adapter = defineAdapter({
     name: "it",
     tools: {
@@ -90,7 +90,7 @@ test("a tool lists what zod and JSON Schema say of it, and the claim of its effe
   assert.deepEqual(called, { value: ["a", "a", "a"], attachments: [] });
 });
 
-test("what zod refuses beyond JSON Schema never reaches the tool", async () => {
+test("arguments that only zod refuses never reach the tool", async () => {
   let runs = 0;
   const even = z.object({ n: z.number().refine(async (n) => n % 2 === 0, "must be even") });
   const connector = connect(
@@ -104,7 +104,7 @@ test("what zod refuses beyond JSON Schema never reaches the tool", async () => {
   assert.equal((await connector.call("go", { n: 2 }, { signal: signal() })).value, 1);
 });
 
-test("a result is what the output's schema of zod makes of it, or an error that says what does not fit", async () => {
+test("a result is the output of its zod schema, or an error that names the mismatch", async () => {
   const output = z.object({
     at: z.string(),
     n: z
@@ -135,7 +135,7 @@ test("a result is what the output's schema of zod makes of it, or an error that 
   await assert.rejects(returning({ at: 1n }), invalid('it.go: the result is not JSON: "at" is a bigint'));
 });
 
-test("a result is JSON or an error that says what is not", async () => {
+test("a result is JSON, or an error that names what is not", async () => {
   const circle: Record<string, unknown> = {};
   circle["self"] = circle;
   const deep = Array.from({ length: 100_000 }).reduce<unknown[]>((inner) => [inner], []);
@@ -161,7 +161,7 @@ test("a result is JSON or an error that says what is not", async () => {
   });
 });
 
-test("what a tool throws is its failure, cleaned and cut", async () => {
+test("an error of a tool is its failure, cleaned and cut", async () => {
   const failing = (thrown: unknown): Promise<unknown> => go(() => Promise.reject(thrown));
   await assert.rejects(failing(new Error("no \x1bpaper")), { code: "UPSTREAM_FAILED", message: "it: no paper" });
   await assert.rejects(failing("plain"), { message: "it: plain" });
@@ -190,7 +190,7 @@ test("a secret is lent to the call, and an error of that call does not show it",
   });
 });
 
-test("a call ends with its time, its program or the gateway, and the tool hears of it", async () => {
+test("a call ends with its time limit, its program or the gateway, and aborts the tool's signal", async () => {
   const heard: string[] = [];
   const waiting = withRun((_, { signal: given }) => {
     given.addEventListener("abort", () => heard.push("abort"));
@@ -206,13 +206,13 @@ test("a call ends with its time, its program or the gateway, and the tool hears 
   assert.deepEqual([heard.length >= 2, waiting.status().state], [true, "closed"]);
 });
 
-test("a tool that the adapter does not have is not found on what objects inherit", async () => {
+test("a tool name that objects inherit is not found", async () => {
   await assert.rejects(withRun(() => 1).call("toString", {}, { signal: signal() }), {
     message: "it: the adapter has no such tool",
   });
 });
 
-test("a schema without a form in JSON is refused when the adapter is defined", () => {
+test("a schema that JSON Schema cannot express is refused when the adapter is defined", () => {
   const input = z.object({ at: z.date() });
   assert.throws(() => defineAdapter({ name: "it", tools: { go: { description: "", input, run: () => 1 } } }), {
     code: "CONFIG_INVALID",
@@ -228,7 +228,7 @@ const source = (value: unknown, pin?: "approve"): UpstreamSettings["adapters"][n
 });
 const named = (name: string): Adapter => defineAdapter({ name, tools: {} });
 
-test("an adapter is found as itself, as a named and as a default export, each once", async () => {
+test("an adapter is found as itself, as a named export and as a default export, once each", async () => {
   const [one, two] = [named("one"), named("two")];
   assert.deepEqual(
     [...(await parseAdapters([source(one)], []))],
@@ -244,7 +244,7 @@ test("an adapter is found as itself, as a named and as a default export, each on
   );
 });
 
-test("what is no adapter, has no name or takes another's is a mistake of the configuration", async () => {
+test("an object that is not an adapter, has no name or a name in use is refused as CONFIG_INVALID", async () => {
   const mark = "glovebox.adapter";
   const bad: readonly (readonly [unknown, string])[] = [
     [{}, "it exports no adapter; create one with defineAdapter"],

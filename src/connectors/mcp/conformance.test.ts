@@ -1,4 +1,4 @@
-/** The MCP connector on every transport and in both eras keeps what a connector promises. */
+/** The MCP connector keeps the promises of a connector on every transport and in both eras. */
 
 import { after, before, describe } from "node:test";
 
@@ -21,7 +21,7 @@ function everything(open: Open): ConnectorSubject {
   };
 }
 
-/** Our own server, which speaks 2026-07-28 and nothing else. */
+/** Our own server, which speaks only 2026-07-28. */
 function fixture(open: Open): ConnectorSubject {
   return {
     open: async () => open(),
@@ -40,7 +40,7 @@ describeConnector(
   fixture(() => connect(modernChild())),
 );
 
-describe("servers behind an address", () => {
+describe("connectors over HTTP and SSE", () => {
   let modern: HttpFixture;
   let streamable: Awaited<ReturnType<typeof startEverything>>;
   let sse: Awaited<ReturnType<typeof startEverything>>;

@@ -1,4 +1,4 @@
-/** Which era a server speaks: found out on one connection, remembered, and put right when it was wrong. */
+/** The era of a server: detected on one connection, remembered, and corrected when it was wrong. */
 
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ const HOSTILE = fileURLToPath(new URL("fixtures/hostile-server.mjs", import.meta
 const DAY_MS = 24 * 60 * 60 * 1000;
 const opened: Connector[] = [];
 
-/** A memory of one verdict that can be looked at. */
+/** Remembers one verdict, which the test can read. */
 class Memory implements EraVerdicts {
   verdict: EraVerdict | undefined;
 
@@ -34,7 +34,7 @@ class Memory implements EraVerdicts {
   }
 }
 
-/** Connects and says which revision was agreed on, how many processes it took and what is remembered. */
+/** Connects and returns the negotiated revision, the number of processes and the remembered verdict. */
 async function meet(settings: McpConnectorOptions["settings"], verdicts = new Memory(), now = 5): Promise<unknown> {
   const before = kept.size;
   const connector = connect(settings, { verdicts, now: () => now });
@@ -50,7 +50,7 @@ afterEach(async () => {
 const legacy = (at = 5): EraVerdict => ({ era: "legacy", at });
 const modern = (at = 5): EraVerdict => ({ era: "modern", at });
 
-test("the reference servers survive the question on the one process that they get", async () => {
+test("the reference servers survive the probe on a single process", async () => {
   const servers = [
     child(locate("server-everything"), "stdio"),
     child(locate("server-filesystem"), tmpdir()),
@@ -59,24 +59,24 @@ test("the reference servers survive the question on the one process that they ge
   for (const settings of servers) assert.deepEqual(await meet(settings), ["2025-11-25", 1, legacy()]);
 });
 
-test("a server of 2026-07-28 is recognized on one process, also when it speaks both eras", async () => {
+test("a 2026-07-28 server is recognized on one process, even if it supports both eras", async () => {
   assert.deepEqual(await meet(modernChild("reject")), ["2026-07-28", 1, modern()]);
   assert.deepEqual(await meet(modernChild("serve")), ["2026-07-28", 1, modern()]);
 });
 
-test("what is remembered is relied on: an old verdict about a server of both eras counts for a day", async () => {
+test("a remembered legacy verdict is used for a day, even for a server of both eras", async () => {
   const settings = modernChild("serve");
   assert.deepEqual(await meet(settings, new Memory(legacy(5)), 5 + DAY_MS - 1), ["2025-11-25", 1, legacy(5)]);
   assert.deepEqual(await meet(settings, new Memory(legacy(5)), 5 + DAY_MS), ["2026-07-28", 1, modern(5 + DAY_MS)]);
 });
 
-test("a wrong verdict heals within the same attempt, in both directions", async () => {
+test("a wrong verdict is corrected within the same attempt, in both directions", async () => {
   assert.deepEqual(await meet(modernChild("reject"), new Memory(legacy())), ["2026-07-28", 2, modern()]);
   const old = child(locate("server-memory"));
   assert.deepEqual(await meet(old, new Memory(modern())), ["2025-11-25", 2, legacy()]);
 });
 
-test("a wrong verdict heals over HTTP too", async () => {
+test("a wrong verdict is corrected over HTTP too", async () => {
   const server = await startModernHttp();
   try {
     assert.deepEqual(await meet(remote(server.url), new Memory(legacy())), ["2026-07-28", 0, modern()]);
@@ -86,19 +86,19 @@ test("a wrong verdict heals over HTTP too", async () => {
   }
 });
 
-test("a server that exits at a question it does not know is tried without, and not asked again", async () => {
+test("a server that exits at an unknown request gets the legacy handshake and is not probed again", async () => {
   const settings = child(HOSTILE, "exits-when-asked");
   const memory = new Memory();
   assert.deepEqual(await meet(settings, memory), ["2025-11-25", 2, legacy()]);
   assert.deepEqual(await meet(settings, memory), ["2025-11-25", 1, legacy()]);
 });
 
-test("a server that never answers a question it does not know gets the old handshake on the same process", async () => {
+test("a server that ignores an unknown request gets the legacy handshake on the same process", async () => {
   const settings = { ...child(HOSTILE, "ignores-questions"), startMs: 3000 };
   assert.deepEqual(await meet(settings), ["2025-11-25", 1, legacy()]);
 });
 
-test("a memory that fails costs the question and nothing else", async () => {
+test("a store of verdicts that fails costs a probe and nothing else", async () => {
   const broken: EraVerdicts = {
     get: () => Promise.reject(new Error("no store")),
     set: () => Promise.reject(new Error("no store")),
@@ -108,7 +108,7 @@ test("a memory that fails costs the question and nothing else", async () => {
   assert.equal((await connector.tools()).length, 1);
 });
 
-test("a failed start forgets the verdict, so that the next one asks", async () => {
+test("a failed start forgets the verdict, so that the next start probes", async () => {
   const memory = new Memory(modern());
   const connector = connect({ ...child(HOSTILE, "silent"), startMs: 200 }, { verdicts: memory, now: () => 5 });
   opened.push(connector);
@@ -116,7 +116,7 @@ test("a failed start forgets the verdict, so that the next one asks", async () =
   assert.equal(memory.verdict, undefined);
 });
 
-test("the plan follows what is known and how old that is", () => {
+test("planHandshakes depends on the verdict and its age", () => {
   assert.deepEqual(planHandshakes(undefined, 5), ["ask", "legacy"]);
   assert.deepEqual(planHandshakes(legacy(5), 5 + DAY_MS - 1), ["legacy", "ask"]);
   assert.deepEqual(planHandshakes(legacy(5), 5 + DAY_MS), ["ask", "legacy"]);
@@ -124,7 +124,7 @@ test("the plan follows what is known and how old that is", () => {
   assert.deepEqual(planHandshakes(modern(5), 5 + 100 * DAY_MS), ["modern", "ask"]);
 });
 
-test("a verdict survives as text, and any other text is none", () => {
+test("a verdict survives as a string, and any other string is not a verdict", () => {
   for (const verdict of [legacy(), modern(), undefined]) {
     assert.deepEqual(parseVerdictText(toVerdictText(verdict)), verdict);
   }

@@ -1,4 +1,4 @@
-/** Servers that are none of ours: what an operator reads when the other end speaks another version, or no MCP at all. */
+/** What an operator reads when the other end speaks another version of MCP, or does not speak MCP at all. */
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -78,24 +78,24 @@ const CHECK = "Check that the address belongs to an MCP server, and that the ser
 const UPDATE = "Update the server; Glovebox supports 2024-10-07 to 2026-07-28";
 const unknown = `it: it supports no MCP version that Glovebox supports (it supports ${FUTURE})`;
 
-describe("a server that answers", () => {
+describe("errors of foreign servers", () => {
   for (const [what, path, message, hint] of [
-    ["JSON of another kind", "/other", "it: its answer is JSON, but not an MCP message", CHECK],
-    ["a list", "/list", "it: its answer is JSON, but not an MCP message", CHECK],
-    ["half of a JSON text", "/cut", "it: its answer is not JSON", CHECK],
-    ["with a version that nobody knows", "/future", unknown, UPDATE],
-    ["that it does not know our versions", "/refuses", unknown, UPDATE],
+    ["an answer of another kind of JSON", "/other", "it: its answer is JSON, but not an MCP message", CHECK],
+    ["an array as an answer", "/list", "it: its answer is JSON, but not an MCP message", CHECK],
+    ["half of a JSON text as an answer", "/cut", "it: its answer is not JSON", CHECK],
+    ["an answer with an unknown version", "/future", unknown, UPDATE],
+    ["a refusal of our versions", "/refuses", unknown, UPDATE],
   ] as const) {
-    it(`${what} is said to do so`, async () => {
+    it(`the error for ${what} names the problem and a remedy`, async () => {
       assert.deepEqual(await connect(path), ["UPSTREAM_RESULT_INVALID", message, hint]);
     });
   }
-  it("that it cannot list its tools is said to do so", async () => {
+  it("the error for a failed listing names the problem and a remedy", async () => {
     const hint = "Check what the server needs to start: its network, its account, its settings";
     const message = "it: it answered its first requests with an error: no account";
     assert.deepEqual(await connect("/locked"), ["UPSTREAM_FAILED", message, hint]);
   });
-  it("with a version that we know is connected", async () => {
+  it("a server with a supported version is connected", async () => {
     assert.deepEqual(await connect("/current"), []);
   });
 });

@@ -1,4 +1,4 @@
-/** Every way for a child server to misbehave costs only its own calls, while a healthy server beside it answers. */
+/** Each misbehavior of a child server costs only its own calls, while a healthy server beside it answers. */
 
 import assert from "node:assert/strict";
 import { afterEach, test } from "node:test";
@@ -32,7 +32,9 @@ async function outcome(connector: Connector, name: string, args: JsonObject = {}
   }
 }
 
-/** Asks the healthy one again and again until the other call has settled; says what came of that and how often it answered. */
+/**
+ * Calls the healthy server repeatedly until the other call has settled. Returns the result and the number of answers.
+ */
 async function beside(healthy: Connector, hostile: Promise<unknown>): Promise<readonly [unknown, boolean]> {
   const state = { isSettled: false, answers: 0 };
   const settled = hostile.finally(() => (state.isSettled = true));
@@ -45,11 +47,11 @@ async function beside(healthy: Connector, hostile: Promise<unknown>): Promise<re
 
 const timeout = ["UPSTREAM_TIMEOUT", "up: the call exceeded its time limit"];
 
-/** The tool to call, its arguments and time, and what must come of it. */
+/** The tool to call, its arguments and time limit, and the expected result. */
 const ATTACKS: readonly (readonly [title: string, tool: string, expected: unknown, args?: JsonObject, ms?: number])[] =
   [
     ["never answers", "never", timeout, {}, 300],
-    ["answers with what is no JSON", "notJson", timeout, {}, 300],
+    ["answers with invalid JSON", "notJson", timeout, {}, 300],
     ["answers other ids first", "wrongId", "yours"],
     [
       "answers without end",
@@ -78,7 +80,7 @@ for (const [title, tool, expected, args, ms] of ATTACKS) {
   });
 }
 
-test("a server that dies at its start costs only its own calls, and is suspended with the evidence", async () => {
+test("a server that dies at its start costs only its own calls and is suspended with evidence", async () => {
   let time = 1_000_000;
   const healthy = open();
   const hostile = connect(child(SERVER, "crash"), { now: () => time });
@@ -103,7 +105,7 @@ test("a server that dies at its start costs only its own calls, and is suspended
   assert.equal(hostile.status().state, "idle");
 });
 
-test("a flood of notifications does not hide that the tools are others now", async () => {
+test("a flood of notifications does not hide a change of tools", async () => {
   const connector = open();
   await connector.tools();
   let heard = 0;
@@ -114,7 +116,7 @@ test("a flood of notifications does not hide that the tools are others now", asy
   assert.deepEqual([heard, (await connector.tools()).length], [1, 2]);
 });
 
-test("the last hundred lines of a shouting server are kept, cut to 500 bytes", async () => {
+test("the status keeps the last hundred stderr lines of a noisy server, cut to 500 bytes", async () => {
   const connector = open();
   await outcome(connector, "shout", { lines: 5000 });
   const { stderr = [] } = connector.status();

@@ -1,4 +1,4 @@
-/** The connector against HTTP servers that break off, forget, refuse, redirect or send too much. */
+/** The connector against HTTP servers that close streams, forget sessions, refuse, redirect or send too much. */
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -13,7 +13,7 @@ import { createMcpConnector } from "./mcp-connector.ts";
 import type { Connector } from "../connector.ts";
 
 const opened: Connector[] = [];
-/** What the server saw, in order. */
+/** The requests that the server received, in order. */
 let seen: string[] = [];
 let session = "s1";
 let isDenied = false;
@@ -117,7 +117,7 @@ async function refusal(promise: Promise<unknown>): Promise<readonly [string, str
   return [thrown.code, thrown.message];
 }
 
-test("a call is answered, and closing says goodbye to the session", async () => {
+test("a call over HTTP is answered, and closing deletes the session", async () => {
   const connector = connect();
   assert.equal(await call(connector, "echo"), "done");
   await connector.close();
@@ -131,7 +131,7 @@ test("a stream that ends without the answer fails its call at once", async () =>
   assert.deepEqual(await refusal(call(connector, "largeStream")), expected);
 });
 
-test("a response that is too large fails its call and leaves the connection alone", async () => {
+test("a response that is too large fails its call and keeps the connection", async () => {
   const connector = connect();
   const expected = ["LIMIT_SIZE", "The response is larger than 5000 bytes"];
   assert.deepEqual(await refusal(call(connector, "large")), expected);
@@ -148,7 +148,7 @@ test("a forgotten session fails one call; the next one has a new session", async
   assert.equal(await call(connector, "echo"), "done");
 });
 
-test("a failing call does not take the others on its connection along", async () => {
+test("a failing call does not affect the others on its connection", async () => {
   const connector = connect();
   await connector.tools();
   const other = connector.call("never", {}, { signal: AbortSignal.timeout(300) });
@@ -156,7 +156,7 @@ test("a failing call does not take the others on its connection along", async ()
   assert.deepEqual(await refusal(other), ["UPSTREAM_TIMEOUT", "web: the call exceeded its time limit"]);
 });
 
-test("an aborted call is cancelled at the server and its stream is given up", async () => {
+test("an aborted call is cancelled at the server and its stream is closed", async () => {
   const connector = connect();
   await connector.tools();
   const expected = ["UPSTREAM_TIMEOUT", "web: the call exceeded its time limit"];
@@ -166,7 +166,7 @@ test("an aborted call is cancelled at the server and its stream is given up", as
   assert.equal(await call(connector, "echo"), "done");
 });
 
-test("a missing credential is named as such, also during the pause", async () => {
+test("a missing credential is reported as such, also during the pause", async () => {
   isDenied = true;
   const connector = connect();
   const message = "web: it answered with HTTP status 401";
@@ -175,13 +175,13 @@ test("a missing credential is named as such, also during the pause", async () =>
   assert.equal(connector.status().cause, "it answered with HTTP status 401");
 });
 
-test("a redirect to another origin and a page instead of an answer are refused", async () => {
+test("a redirect to another origin and an HTML page instead of an answer are refused", async () => {
   const connector = connect();
   assert.equal((await refusal(call(connector, "away")))[0], "EGRESS_DENIED");
   assert.equal((await refusal(call(connector, "page")))[0], "UPSTREAM_RESULT_INVALID");
 });
 
-test("an address that nobody listens on, one with credentials and one that is none are told apart", async () => {
+test("a port without a listener, a URL with credentials and an invalid URL have different errors", async () => {
   const gone = createServer();
   const abandoned = await listen(gone);
   await new Promise((resolve) => gone.close(resolve));

@@ -1,4 +1,4 @@
-/** What 2026-07-28 brought, over stdio and HTTP: headers, questions, progress, cancelling, changed tools. */
+/** What 2026-07-28 added, over stdio and HTTP: headers, input requests, progress, cancellation, changed tools. */
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -32,7 +32,7 @@ const MODERN = Object.entries(OPENERS).slice(0, 2);
 
 for (const [name, open] of MODERN) {
   describe(name, () => {
-    test("a tool that asks somebody fails with a clear error, and the next call works", async () => {
+    test("a tool that requests input fails with a clear error, and the next call works", async () => {
       await using connector = open();
       for (const tool of ["question", "again"]) {
         await assert.rejects(call(connector, tool), {
@@ -43,7 +43,7 @@ for (const [name, open] of MODERN) {
       assert.deepEqual((await call(connector, "echo", { a: 1 })).value, { a: 1 });
     });
 
-    test("a changed list is announced and fetched", async () => {
+    test("a changed list of tools is announced and fetched", async () => {
       await using connector = open();
       const before = (await connector.tools()).length;
       let heard = 0;
@@ -53,7 +53,7 @@ for (const [name, open] of MODERN) {
       assert.deepEqual([heard, (await connector.tools()).length], [1, before + 1]);
     });
 
-    test("a picture leaves the value for the attachments", async () => {
+    test("a picture moves from the value to the attachments", async () => {
       await using connector = open();
       assert.deepEqual(await call(connector, "picture"), {
         value: [{ type: "image", mimeType: "image/png", bytes: 8 }],
@@ -63,10 +63,10 @@ for (const [name, open] of MODERN) {
   });
 }
 
-test("progress is passed on cleaned, in order and not too often, to whoever asked for it", async () => {
+test("progress is passed to its listener cleaned, in order and at a limited rate", async () => {
   for (const [, open] of MODERN) {
     await using connector = open();
-    assert.equal((await call(connector, "progress")).value, "nobody listens");
+    assert.equal((await call(connector, "progress")).value, "no listener");
     const heard: CallProgress[] = [];
     const signal = AbortSignal.timeout(10_000);
     const options = { signal, onProgress: (progress: CallProgress) => void heard.push(progress) };
@@ -77,7 +77,7 @@ test("progress is passed on cleaned, in order and not too often, to whoever aske
   }
 });
 
-test("progress of the 2025 era arrives too", async () => {
+test("progress of the 2025 era is passed on too", async () => {
   await using connector = OPENERS["stdio, 2025-11-25"]?.() ?? assert.fail();
   const heard: CallProgress[] = [];
   const options = { signal: AbortSignal.timeout(10_000), onProgress: (one: CallProgress) => void heard.push(one) };
@@ -98,7 +98,7 @@ test("a cancelled call is cancelled at the server: over HTTP by closing its stre
   assert.deepEqual(childOne.status().stderr, ["cancelled wait"]);
 });
 
-test("requests name their method, their tool and the arguments that the tool wants as headers", async () => {
+test("requests have headers for their method, their tool and the marked arguments", async () => {
   await using connector = connect(remote(http.url));
   await connector.tools();
   const before = http.seen.length;

@@ -1,4 +1,4 @@
-/** The connector against the reference servers that people really run. */
+/** The connector against the reference servers that people use. */
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -55,7 +55,7 @@ function startHttpServer(port: number): ChildProcess {
   return child;
 }
 
-/** Connects, with patience for a server that is still starting. */
+/** Connects, and retries while the server is still starting. */
 async function untilReady(connector: Connector): Promise<readonly RemoteTool[]> {
   for (let tries = 0; tries < 100; tries += 1) {
     const tools = await connector.tools().catch(() => undefined);
@@ -86,7 +86,7 @@ test("the everything server works over stdio", async () => {
   await assert.rejects(call(connector, "no-such-tool", {}), { code: "UPSTREAM_FAILED" });
 });
 
-test("the filesystem server works over stdio and its annotations arrive", async () => {
+test("the filesystem server works over stdio and its annotations are read", async () => {
   writeFileSync(join(folder, "note.txt"), "remember");
   const connector = connectChild("server-filesystem", folder);
   const tools = new Map((await connector.tools()).map((tool) => [tool.name, tool]));
@@ -98,7 +98,7 @@ test("the filesystem server works over stdio and its annotations arrive", async 
   await assert.rejects(call(connector, "read_text_file", { path: "/etc/passwd" }), { code: "UPSTREAM_FAILED" });
 });
 
-test("the everything server works over HTTP, also after it was started anew", async () => {
+test("the everything server works over HTTP, also after a restart of the server", async () => {
   const port = await findFreePort();
   const url = `http://127.0.0.1:${port}/mcp`;
   const first = startHttpServer(port);

@@ -1,4 +1,4 @@
-/** The connector against servers of the HTTP+SSE transport that break off, say too much, refuse or lead away. */
+/** The connector against HTTP+SSE servers that close streams, send too much, refuse or redirect. */
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -75,7 +75,7 @@ async function outcome(promise: Promise<unknown>): Promise<unknown> {
 const call = (connector: Connector, name: string, args = {}): Promise<unknown> =>
   outcome(connector.call(name, args, { signal: AbortSignal.timeout(5000) }));
 
-test("a stream that ends fails the calls under way, and the next call has a new session", async () => {
+test("an event stream that ends fails the calls in progress, and the next call has a new session", async () => {
   await using connector = open();
   assert.equal(await call(connector, "echo"), "xxxx");
   const before = opens;
@@ -87,7 +87,7 @@ test("a stream that ends fails the calls under way, and the next call has a new 
   assert.deepEqual([opens - before, connector.status().era], [1, "2024-11-05"]);
 });
 
-test("events are bounded one by one, so that many small answers pass and one large one does not", async () => {
+test("each event has its own limit, so many small answers pass and one large one does not", async () => {
   await using connector = open();
   for (let count = 0; count < 10; count += 1) {
     assert.equal(String(await call(connector, "size", { chars: 4000 })).length, 4000);
@@ -99,16 +99,16 @@ test("events are bounded one by one, so that many small answers pass and one lar
   assert.equal(await call(connector, "echo"), "xxxx");
 });
 
-test("a refused message fails its call without the server's words", async () => {
+test("a refused message fails its call without text of the server", async () => {
   await using connector = open();
   assert.deepEqual(await call(connector, "refused"), ["UPSTREAM_UNREACHABLE", "up: it answered with HTTP status 500"]);
 });
 
-test("a missing credential, an address for messages elsewhere and a closed port are told apart", async () => {
+test("a missing credential, a message address on another origin and a closed port have different errors", async () => {
   await using denied = open("/denied");
   assert.deepEqual(await outcome(denied.tools()), ["UPSTREAM_AUTH_REQUIRED", "up: it answered with HTTP status 401"]);
   await using away = open("/away");
   assert.deepEqual([await outcome(away.tools())].flat()[0], "UPSTREAM_UNREACHABLE");
-  await using nobody = connect(remote(`http://127.0.0.1:${await findFreePort()}/sse`, "sse"));
-  assert.deepEqual(await outcome(nobody.tools()), ["UPSTREAM_UNREACHABLE", "up: it cannot be reached (ECONNREFUSED)"]);
+  await using closed = connect(remote(`http://127.0.0.1:${await findFreePort()}/sse`, "sse"));
+  assert.deepEqual(await outcome(closed.tools()), ["UPSTREAM_UNREACHABLE", "up: it cannot be reached (ECONNREFUSED)"]);
 });

@@ -1,4 +1,4 @@
-/** The connector against a hostile child process: every way to misbehave costs only the call that met it. */
+/** The connector against a hostile child process: each misbehavior costs only the call that met it. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -19,7 +19,7 @@ const ID = parseConnectorId("hostile");
 assert.ok(ID);
 const id = ID;
 const opened: Connector[] = [];
-/** Children that were handed to the keeper; the boolean says whether they were released again. */
+/** Children that were handed to the keeper; the boolean tells whether they were released. */
 const kept = new Map<number, boolean>();
 const keeper = { keep: (pid: number) => kept.set(pid, false), release: (pid: number) => kept.set(pid, true) };
 const clean = (text: string): string => text.replaceAll("\u001b", "").replaceAll("secret-canary", "[secret]");
@@ -70,14 +70,14 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Those that are still there after a second: a signal takes a moment to end a process. */
+/** The processes that still exist after a second: a signal takes a moment to end a process. */
 async function untilGone(pids: readonly unknown[]): Promise<readonly number[]> {
   const left = (): number[] => pids.map(Number).filter(isAlive);
   for (const deadline = performance.now() + 1_000; left().length > 0 && performance.now() < deadline;) await wait(10);
   return left();
 }
 
-test("nothing starts before it is needed, and callers at the same time share one start", async () => {
+test("nothing starts before the first use, and concurrent callers share one start", async () => {
   const connector = connect("plain");
   assert.deepEqual(connector.status(), { name: id, state: "idle", transport: "stdio", tools: 0, since: time });
   assert.equal(kept.size, 0);
@@ -89,13 +89,13 @@ test("nothing starts before it is needed, and callers at the same time share one
   assert.deepEqual(connector.status(), ready);
 });
 
-test("a child sees five variables of the gateway and what the configuration names", async () => {
+test("a child sees five variables of the gateway and the configured ones", async () => {
   const connector = connect("plain", { resolveEnv: async () => ({ TOKEN: "t", HOME: "/other" }) });
   const env = await call(connector, "env");
   assert.deepEqual(env, { PATH: process.env["PATH"], HOME: "/other", TOKEN: "t" });
 });
 
-test("a command that does not exist is named, with a hint, and tried again after the pause", async () => {
+test("a missing command is named with a hint, and tried again after the pause", async () => {
   const connector = connect("plain", { command: "no-such-command-anywhere" });
   const message = "hostile: command not found: no-such-command-anywhere";
   assert.deepEqual(await refusal(connector.tools()), ["UPSTREAM_UNREACHABLE", message]);
@@ -114,7 +114,7 @@ test("a command that does not exist is named, with a hint, and tried again after
   assert.deepEqual(await refusal(connector.tools()), ["UPSTREAM_UNREACHABLE", message]);
 });
 
-test("an exit before the handshake is explained to the operator with the last words", async () => {
+test("an exit before the handshake is explained to the operator with the last output", async () => {
   const connector = connect("crash");
   const expected = ["UPSTREAM_UNREACHABLE", "hostile: the server exited with code 3"];
   assert.deepEqual(await refusal(connector.tools()), expected);
@@ -129,7 +129,7 @@ test("an exit before the handshake is explained to the operator with the last wo
   );
 });
 
-test("a server that never answers fails its start in time, at the handshake and at the list", async () => {
+test("a server that never answers fails its start in time, at the handshake and at the listing", async () => {
   for (const mode of ["silent", "silent-list"]) {
     const connector = connect(mode, { startMs: 300 });
     const expected = ["UPSTREAM_TIMEOUT", "hostile: it was not ready within 300 ms"];
@@ -138,7 +138,7 @@ test("a server that never answers fails its start in time, at the handshake and 
   }
 });
 
-test("lines that are no messages are survived and kept as evidence", async () => {
+test("lines that are not messages do not end the connection and are kept as evidence", async () => {
   const connector = connect("garbage");
   assert.deepEqual(await call(connector, "echo", { a: 1 }), { a: 1 });
   await refusal(call(connector, "exit"));
@@ -149,7 +149,7 @@ test("lines that are no messages are survived and kept as evidence", async () =>
   );
 });
 
-test("a crash fails the calls under way, and the next call starts the server again", async () => {
+test("a crash fails the calls in progress, and the next call starts the server again", async () => {
   const connector = connect("plain");
   const pending = refusal(call(connector, "never"));
   const expected = ["UPSTREAM_UNREACHABLE", "hostile: the server exited with code 7"];
@@ -160,7 +160,7 @@ test("a crash fails the calls under way, and the next call starts the server aga
   assert.equal(kept.size, 2);
 });
 
-test("a server that crashed leaves none of its children behind", async () => {
+test("a server that crashed leaves no child processes behind", async () => {
   const connector = connect("stubborn");
   const family = Object.values((await call(connector, "pid")) ?? {});
   assert.deepEqual(family.map(isAlive), [true, true]);
@@ -168,7 +168,7 @@ test("a server that crashed leaves none of its children behind", async () => {
   assert.deepEqual(await untilGone(family), []);
 });
 
-test("a server that dies at each call is started ever more rarely", async () => {
+test("a server that dies at each call is started less and less often", async () => {
   const connector = connect("plain");
   await refusal(call(connector, "exit"));
   await refusal(call(connector, "exit"));
@@ -177,20 +177,20 @@ test("a server that dies at each call is started ever more rarely", async () => 
   assert.equal(kept.size, 2);
 });
 
-test("what a dying server prints reaches the status cleaned and the caller not at all", async () => {
+test("output of a dying server is in the status, cleaned, and not in the error of the call", async () => {
   const connector = connect("plain");
   const expected = ["UPSTREAM_UNREACHABLE", "hostile: the server exited with code 8"];
   assert.deepEqual(await refusal(call(connector, "lastGasp")), expected);
   assert.deepEqual(connector.status().stderr, ["[secret] in the last words"]);
 });
 
-test("answers to other ids and second answers are ignored", async () => {
+test("answers with unknown ids and duplicate answers are ignored", async () => {
   const connector = connect("plain");
   assert.equal(await call(connector, "wrongId"), "yours");
   assert.deepEqual(await call(connector, "echo", {}), {});
 });
 
-test("a result that is none, a refusal and a failure are told apart", async () => {
+test("an invalid result, a refusal and a failure have different errors", async () => {
   const connector = connect("plain");
   const [invalid] = await refusal(call(connector, "invalid"));
   assert.equal(invalid, "UPSTREAM_RESULT_INVALID");
@@ -208,7 +208,7 @@ test("a message may be as long as the limit; a longer one ends the connection be
   assert.deepEqual(await refusal(call(connector, "endless")), expected);
 });
 
-test("an aborted call is cancelled at the server and nothing else is touched", async () => {
+test("an aborted call is cancelled at the server and nothing else is affected", async () => {
   const connector = connect("plain");
   await connector.tools();
   const other = call(connector, "never");
@@ -228,7 +228,7 @@ test("an aborted call is cancelled at the server and nothing else is touched", a
   assert.equal(kept.size, 1);
 });
 
-test("a caller who stops waiting for the start does not stop the start", async () => {
+test("a caller that stops waiting does not stop the start", async () => {
   const connector = connect("plain");
   const impatient = refusal(connector.tools(AbortSignal.timeout(1)));
   const patient = connector.tools();
@@ -236,11 +236,11 @@ test("a caller who stops waiting for the start does not stop the start", async (
   assert.equal((await patient).length, 1);
 });
 
-test("a changed list is announced once and fetched when it is asked for", async () => {
+test("a changed list is announced once and fetched on the next listing", async () => {
   const connector = connect("plain");
   let heard = 0;
   const stop = connector.onToolsChanged(() => (heard += 1));
-  connector.onToolsChanged(() => assert.fail("a listener that throws hurts nobody"));
+  connector.onToolsChanged(() => assert.fail("a listener that throws is ignored"));
   await call(connector, "grow");
   assert.deepEqual([heard, connector.status().tools], [1, 1]);
   assert.deepEqual(
@@ -248,20 +248,20 @@ test("a changed list is announced once and fetched when it is asked for", async 
     ["echo", "extra1"],
   );
   stop();
-  // A tenth of a second later there is room for notifications again.
+  // After 100 ms there is room for notifications again.
   time += 100;
   await call(connector, "grow");
   assert.deepEqual([heard, (await connector.tools()).length], [1, 3]);
 });
 
-test("pages are followed to their end, within bounds", async () => {
+test("pages are followed to their end, within limits", async () => {
   assert.equal((await connect("pages 100 100").tools()).length, 10_000);
   for (const mode of ["pages 101 1", "pages 2 5001", "endless-pages", "twins"]) {
     assert.equal((await refusal(connect(mode).tools()))[0], "UPSTREAM_RESULT_INVALID");
   }
 });
 
-test("closing ends a server that ignores every polite request, and its children", async () => {
+test("closing ends a server that ignores every request to exit, and its children", async () => {
   const connector = connect("stubborn");
   const pids = await call(connector, "pid");
   const family = Object.values(pids ?? {});
@@ -275,7 +275,7 @@ test("closing ends a server that ignores every polite request, and its children"
   assert.equal(connector.status().state, "closed");
 });
 
-test("closing while it starts ends the start", async () => {
+test("closing during the start ends the start", async () => {
   const connector = connect("silent");
   const starting = refusal(connector.tools());
   await wait(100);

@@ -1,4 +1,4 @@
-/** Resources and prompts as tools, from real servers and from ones that answer nonsense. */
+/** Resources and prompts as tools, from real servers and from ones with invalid answers. */
 
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
@@ -20,7 +20,7 @@ before(() => {
 });
 after(() => Promise.all([everything.close(), fixture.close()]));
 
-/** Calls a tool and holds the answer against the schema that the tool declares. */
+/** Calls a tool and checks the answer against the schema that the tool declares. */
 async function call(connector: Connector, name: string, args: JsonObject = {}): Promise<RemoteResult> {
   const tool = (await connector.tools()).find((one) => one.name === name);
   assert.ok(tool?.output);
@@ -46,7 +46,7 @@ test("the everything server's resources are listed with their templates and can 
   assert.equal(typeof listOf(read, "contents")[0]?.["text"], "string");
 });
 
-test("a binary resource leaves the value for the attachments", async () => {
+test("a binary resource moves from the value to the attachments", async () => {
   assert.deepEqual(await call(fixture, "resources/read", { uri: "a://blob" }), {
     value: {
       contents: [{ uri: "a://blob", mimeType: "image/png", blob: { type: "blob", mimeType: "image/png", bytes: 8 } }],
@@ -55,7 +55,7 @@ test("a binary resource leaves the value for the attachments", async () => {
   });
 });
 
-test("resources and prompts of 2026-07-28 are whole", async () => {
+test("resources and prompts of 2026-07-28 are complete", async () => {
   assert.deepEqual((await call(fixture, "resources/list")).value, {
     resources: [{ uri: "a://text", name: "text", mimeType: "text/plain" }],
     templates: [{ uriTemplate: "a://{name}", name: "any" }],
@@ -85,7 +85,7 @@ test("the everything server's prompts are listed and filled in", async () => {
   assert.match(JSON.stringify(got.value), /Bern/);
 });
 
-test("a resource or prompt that is not there is the server's refusal", async () => {
+test("an unknown resource or prompt fails with the server's refusal", async () => {
   const signal = AbortSignal.timeout(10_000);
   for (const [name, args] of [
     ["resources/read", { uri: "no://such" }],
@@ -95,7 +95,7 @@ test("a resource or prompt that is not there is the server's refusal", async () 
   }
 });
 
-test("only what is offered is added, and a real tool that reads the same keeps its name", async () => {
+test("only what the server offers is added, and a real tool with the same name in programs takes precedence", async () => {
   const real = (name: string): RemoteTool => ({ name, description: "", input: {}, output: null, annotations: {} });
   const names = (offers: object, tools: readonly RemoteTool[] = []): readonly string[] =>
     defineSynthetic({ resources: false, prompts: false, ...offers }, tools).map(({ name }) => name);
@@ -108,7 +108,7 @@ test("only what is offered is added, and a real tool that reads the same keeps i
   assert.ok((await plain.tools()).every(({ synthetic }) => synthetic === undefined));
 });
 
-test("nonsense in place of resources and prompts is refused, and a server without templates is not", async () => {
+test("invalid resources and prompts are refused, and a server without templates is accepted", async () => {
   const answer = (name: string, raw: unknown): Promise<unknown> => callSynthetic(name, {}, async () => raw);
   const wrong = [
     ["resources/list", {}],
@@ -132,7 +132,7 @@ test("nonsense in place of resources and prompts is refused, and a server withou
   });
 });
 
-test("an endless list of resources ends at the same bounds as one of tools", async () => {
+test("an endless list of resources ends at the same limits as one of tools", async () => {
   const page = { resources: [{ uri: "a://b", name: "b" }], nextCursor: "more" };
   await assert.rejects(
     callSynthetic("resources/list", {}, async () => page),

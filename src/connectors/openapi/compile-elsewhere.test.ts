@@ -1,4 +1,4 @@
-/** Large and hostile documents are compiled in a process of their own: same tools, same errors, and no stalled thread. */
+/** Large and hostile documents are compiled in a child process: same tools, same errors, and no blocked thread. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -44,7 +44,7 @@ ${Array.from({ length: operations }, (_, index) => toOperation(index)).join("")}
 
 interface Watched {
   readonly tools: readonly RemoteTool[] | string;
-  /** How many processes were started for it; all of them have ended. */
+  /** The number of processes that were started; all of them have ended. */
   readonly processes: number;
 }
 
@@ -64,12 +64,12 @@ async function load(text: string): Promise<Watched> {
   return { tools, processes };
 }
 
-/** A comment or white space makes a text as long as it has to be. */
+/** Pads a text to a length with a comment or white space. */
 const padTo = (text: string, characters: number, filler: string): string =>
   text + filler.repeat(characters - text.length);
 
-describe("a document", () => {
-  it("up to the bound is compiled here, one character more in another process, with the same tools", async () => {
+describe("compiling a document", () => {
+  it("a document up to the limit is compiled in the gateway, one character more in a child process, with the same tools", async () => {
     const yaml = `${toYaml(3)}#`;
     const json = '{"openapi":"3.1.0","paths":{"/a":{"get":{"responses":{}}}}}';
     for (const [text, most, filler] of [
@@ -83,7 +83,7 @@ describe("a document", () => {
       assert.ok(here.tools.length > 0);
     }
   });
-  it("gives the same operations and schemes in either way", async () => {
+  it("a document has the same operations and schemes when compiled in either process", async () => {
     const text = toYaml(20);
     const keeper = { keep: () => undefined, release: () => undefined };
     const elsewhere = await compileElsewhere(
@@ -96,26 +96,26 @@ describe("a document", () => {
   });
 });
 
-describe("a hostile document", () => {
+describe("compiling a hostile document", () => {
   const laughs = Array.from({ length: 9 }, (_, at) => `a${at + 1}: &a${at + 1} [${"*a0,".repeat(9)}*a${at}]\n`);
   const REFUSED = "The OpenAPI document cannot be used: ";
   for (const [what, text, why] of [
     [
-      "whose aliases multiply",
+      "with multiplying aliases",
       `a0: &a0 [x]\n${laughs.join("")}${"#".repeat(MAX_OWN_YAML)}`,
-      /^it does not say swagger|^its aliases multiply/,
+      /^it has neither swagger|^it has too many aliases/,
     ],
-    ["that is nested too deeply", `a: ${"[".repeat(MAX_OWN_YAML)}`, /^it is neither JSON nor YAML/],
-    ["that is no API", `a: b ${"#".repeat(MAX_OWN_YAML)}`, /^it does not say swagger/],
+    ["with too deep nesting", `a: ${"[".repeat(MAX_OWN_YAML)}`, /^it is neither JSON nor YAML/],
+    ["without an API", `a: b ${"#".repeat(MAX_OWN_YAML)}`, /^it has neither swagger/],
   ] as const) {
-    it(`${what} is refused in the words that a short one is`, async () => {
+    it(`a document ${what} is refused with the same message as a short one`, async () => {
       const { tools, processes } = await load(text);
       assert.equal(processes, 1);
       assert.ok(typeof tools === "string" && tools.startsWith(REFUSED), JSON.stringify(tools));
       assert.match(tools.slice(REFUSED.length), why);
     });
   }
-  it("that takes long does not hold up anybody else", async () => {
+  it("a document that takes long does not delay other work", async () => {
     const text = `openapi: 3.1.0\npaths: {}\nx:\n${"- x\n".repeat(100_000)}`;
     const startedAt = performance.now();
     compileApi(text, REQUEST);
@@ -131,7 +131,7 @@ describe("a hostile document", () => {
     assert.equal(processes, 1);
     assert.ok(longestMs < ownMs / 2, `${longestMs} of ${ownMs}`);
   });
-  it("ends with the patience of whoever asked, and its process with it", async () => {
+  it("a document is abandoned with the time limit of its caller, and its process ends", async () => {
     const text = `a:\n${"- x\n".repeat(500_000)}`;
     const released: number[] = [];
     const keeper = { keep: () => undefined, release: (pid: number) => void released.push(pid) };

@@ -1,4 +1,4 @@
-/** What comes back from an API, and where an API is: values, attachments, failures, limits, cancellation. */
+/** What an API returns, and where it is: values, attachments, failures, limits, cancellation. */
 
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -32,7 +32,7 @@ async function answerWith(answer: FakeAnswer): Promise<RemoteResult> {
 
 const type = (contentType: string): { readonly "content-type": string } => ({ "content-type": contentType });
 
-test("JSON is its value, text a string and nothing null", async () => {
+test("JSON becomes its value, text a string and an empty body null", async () => {
   const valueOf = async (answer: FakeAnswer): Promise<unknown> => (await answerWith(answer)).value;
   assert.deepEqual(await valueOf({ body: { id: 1 } }), { id: 1 });
   assert.deepEqual(await valueOf({ headers: type("application/problem+json; charset=utf-8"), body: "[1]" }), [1]);
@@ -43,7 +43,7 @@ test("JSON is its value, text a string and nothing null", async () => {
   assert.equal(await valueOf({ headers: type("application/json"), body: "" }), null);
 });
 
-test("bytes are an attachment, and the value says what they are", async () => {
+test("bytes become an attachment, and the value describes them", async () => {
   assert.deepEqual(await answerWith({ headers: type("image/png; x=y"), body: Buffer.from([0, 255]) }), {
     value: { type: "image", mimeType: "image/png", bytes: 2 },
     attachments: [{ path: [], kind: "image", mimeType: "image/png", base64: "AP8=" }],
@@ -52,7 +52,7 @@ test("bytes are an attachment, and the value says what they are", async () => {
   assert.deepEqual(value, { type: "blob", mimeType: "application/octet-stream", bytes: 2 });
 });
 
-test("a failure has the status, the beginning of the body and a code that says what to do", async () => {
+test("a failure has the status, the beginning of the body and a code with a remedy", async () => {
   const place = "api: GET /pet/{petId} answered with status";
   await assert.rejects(answerWith({ status: 404, body: "no such pet" }), {
     code: "UPSTREAM_FAILED",
@@ -83,7 +83,7 @@ test("the text of a failure is cut at 2 KiB", async () => {
   });
 });
 
-test("what is declared as JSON but is not, is the API's fault", async () => {
+test("an answer that is declared as JSON but is not fails as the API's fault", async () => {
   await assert.rejects(answerWith({ headers: type("application/json"), body: "<html>" }), {
     code: "UPSTREAM_RESULT_INVALID",
     message: "api: the answer to GET /pet/{petId} is declared as JSON but is not",
@@ -96,7 +96,7 @@ test("an answer may have as many bytes as the limit and not one more", async () 
   await assert.rejects(answerWith({ headers: type("text/plain"), body: "x".repeat(1001) }), { code: "LIMIT_SIZE" });
 });
 
-test("a redirect is followed at the same origin and refused to another", async () => {
+test("a redirect is followed within the origin and refused to another", async () => {
   api.answers.set("GET /moved", { body: { moved: true } });
   assert.deepEqual((await answerWith({ status: 307, headers: { location: "/moved" } })).value, { moved: true });
   await assert.rejects(answerWith({ status: 307, headers: { location: "http://localhost:1/" } }), {
@@ -104,9 +104,9 @@ test("a redirect is followed at the same origin and refused to another", async (
   });
 });
 
-test("a time limit and a cancellation end the request, also on the wire", async () => {
+test("a time limit and a cancellation end the request, also at the server", async () => {
   api.answers.set("GET /pet/1", { silent: true });
-  /** Nothing ends before the request is on the wire. */
+  /** Nothing ends before the request was received. */
   const callUntilSeen = async (end: (own: AbortController) => void): Promise<unknown> => {
     const [own, before] = [new AbortController(), api.seen.length];
     const call = connector.call("getPetById", { petId: 1 }, { signal: own.signal });
@@ -132,7 +132,7 @@ test("a time limit and a cancellation end the request, also on the wire", async 
   assert.equal(api.seen.length, 3);
 });
 
-test("a private address has to stand in the configuration, a file alone cannot lead there", async (context) => {
+test("a private base URL must be configured; a document file alone cannot lead there", async (context) => {
   const folder = await mkdtemp(join(tmpdir(), "glovebox-api-"));
   context.after(() => rm(folder, { recursive: true }));
   const path = join(folder, "api.json");
@@ -153,12 +153,12 @@ test("a private address has to stand in the configuration, a file alone cannot l
   assert.deepEqual([api.seen.length, await look(api.origin)], [0, { seen: true }]);
 });
 
-test("an API that is not there is unreachable, and its calls alone fail", async () => {
-  await using nobody = createTestConnector({ baseUrl: "http://127.0.0.1:1" });
-  await assert.rejects(nobody.call("getPetById", { petId: 1 }, { signal: AbortSignal.timeout(5000) }), {
+test("an API without a listener is unreachable, and only its calls fail", async () => {
+  await using closed = createTestConnector({ baseUrl: "http://127.0.0.1:1" });
+  await assert.rejects(closed.call("getPetById", { petId: 1 }, { signal: AbortSignal.timeout(5000) }), {
     code: "UPSTREAM_UNREACHABLE",
   });
-  assert.equal(nobody.status().state, "ready");
+  assert.equal(closed.status().state, "ready");
 });
 
 async function placeOf(settings: TestSettings): Promise<unknown> {
@@ -172,7 +172,7 @@ async function placeOf(settings: TestSettings): Promise<unknown> {
   }
 }
 
-test("the API is where the configuration says, else where the document says, else where the document is", async () => {
+test("the base URL is the configured one, else the document's server, else the document's origin", async () => {
   const file = { kind: "file", path: pathOf("codeHost") } as const;
   assert.deepEqual(await placeOf({ document: file }), ["failed", "the document does not name a server"]);
   assert.equal(await placeOf({ document: file, baseUrl: `${api.origin}/x` }), "/x/repos/o/r/issues");
@@ -200,7 +200,7 @@ test("a document from the network cannot send the gateway to another origin", as
   assert.deepEqual(await twin.tools(), []);
 });
 
-test("a document is fetched without credentials, and one that cannot be read is tried again", async () => {
+test("a document is fetched without credentials, and a failed fetch is repeated", async () => {
   const settings: TestSettings = {
     document: { kind: "url", url: `${api.origin}/later.json` },
     headers: { authorization: "Bearer secret-token" },

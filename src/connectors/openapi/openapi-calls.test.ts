@@ -1,4 +1,4 @@
-/** What leaves for an API: every style and kind of body, and values that try to leave their place. */
+/** Requests to an API: every style and kind of body, and values that try to leave their place. */
 
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
@@ -46,7 +46,7 @@ async function send(connector: Connector, name: string, args: JsonObject): Promi
 const urlOf = async (connector: Connector, name: string, args: JsonObject): Promise<string> =>
   (await send(connector, name, args)).url;
 
-test("parameters of a query follow their styles", async () => {
+test("query parameters follow their styles", async () => {
   const payments = connect("payments");
   const ask = (args: JsonObject): Promise<string> => urlOf(payments, "GetCustomers", args);
   assert.equal(await ask({}), "/base/customers");
@@ -57,7 +57,7 @@ test("parameters of a query follow their styles", async () => {
   assert.equal(await ask({ limit: 5, fields: [] }), "/base/customers?limit=5");
 });
 
-test("lists of Swagger follow their collection format", async () => {
+test("arrays of Swagger follow their collection format", async () => {
   const args = { status: ["available", "sold"], tags: ["a", "b"], codes: ["x", "y"] };
   assert.equal(
     await urlOf(connect("petstore"), "get_pet_findByStatus", args),
@@ -65,7 +65,7 @@ test("lists of Swagger follow their collection format", async () => {
   );
 });
 
-test("parameters of a path follow their styles, and JSON, reserved characters and objects work in a query", async () => {
+test("path parameters follow their styles, and JSON, reserved characters and objects work in a query", async () => {
   const args = {
     filter: ["a", "b/c"],
     coords: { x: 1, y: 2 },
@@ -80,7 +80,7 @@ test("parameters of a path follow their styles, and JSON, reserved characters an
   );
 });
 
-test("headers, cookies and the three places of one name arrive where they belong", async () => {
+test("headers, cookies and one name in three places are sent where they belong", async () => {
   const args = { id: "1", query_id: "2", header_id: "3", "X-Request-Id": "r", session: "a;b", body: { email: "e" } };
   const { method, url, headers, body } = await send(connect("payments"), "PutCustomer", args);
   assert.deepEqual(
@@ -89,7 +89,7 @@ test("headers, cookies and the three places of one name arrive where they belong
   );
 });
 
-test("a form spreads objects by their style, repeats lists and writes other objects as JSON", async () => {
+test("a form spreads objects by their style, repeats arrays and writes other objects as JSON", async () => {
   const body = {
     email: "a@b.c",
     balance: null,
@@ -106,7 +106,7 @@ test("a form spreads objects by their style, repeats lists and writes other obje
   );
 });
 
-test("a multipart body carries fields and files, which are base64 text", async () => {
+test("a multipart body has fields and files, which are base64 in programs", async () => {
   const petstore = connect("petstore");
   const body = { note: 'a "b"', file: Buffer.from("\0bytes").toString("base64") };
   const seen = await send(petstore, "uploadFile", { petId: 1, body });
@@ -120,7 +120,7 @@ test("a multipart body carries fields and files, which are base64 text", async (
   await refuses(petstore, "uploadFile", { petId: 1, body: { file: "no base64!" } });
 });
 
-test("bytes and text are bodies too, and a body that is not given is not sent", async () => {
+test("bytes and text are sent as bodies, and an absent body is not sent", async () => {
   const payments = connect("payments");
   const file = await send(payments, "PutFile", { name: "a", body: "AAEC" });
   assert.deepEqual([file.url, file.headers["content-type"], file.body], ["/base/files/.a", "image/png", "\0\x01\x02"]);
@@ -140,7 +140,7 @@ async function refuses(connector: Connector, name: string, args: JsonObject): Pr
   assert.deepEqual(api.seen, []);
 }
 
-test("a value in a path cannot leave its segment", async () => {
+test("a path value cannot leave its segment", async () => {
   const host = connect("codeHost");
   const ask = (repo: string): Promise<string> => urlOf(host, "get_repos_by_owner_by_repo", { owner: "o", repo });
   assert.equal(await ask("../x"), "/base/repos/o/..%2Fx");
@@ -154,7 +154,7 @@ test("a value in a path cannot leave its segment", async () => {
   await refuses(connect("payments"), "PutFile", { name: ".", body: "" });
 });
 
-test("whatever a path holds, the request has the same segments", async () => {
+test("a request has the same path segments for every value", async () => {
   const host = connect("codeHost", { baseUrl: `${api.origin}/base` });
   const text = oneof(string(), constantFrom("..", "%2e%2e", "/..", "\t", "//x", "?", "#"));
   await assertProperty(
@@ -170,7 +170,7 @@ test("whatever a path holds, the request has the same segments", async () => {
   );
 });
 
-test("a header cannot end early or hold what no header may", async () => {
+test("a header value cannot end the header early or contain invalid characters", async () => {
   const payments = connect("payments");
   const ask = (value: string): JsonObject => ({ id: "1", "X-Request-Id": value, body: {} });
   for (const value of ["a\r\nX-Evil: 1", "a\nb", "a\0b", "a\u2028b"])
@@ -178,7 +178,7 @@ test("a header cannot end early or hold what no header may", async () => {
   assert.equal((await send(payments, "PutCustomer", ask("a: b; c"))).headers["x-request-id"], "a: b; c");
 });
 
-test("a tool that the document does not have is not called", async () => {
+test("an operation that the document does not have is not called", async () => {
   const calling = connect("petstore").call("toString", {}, { signal: AbortSignal.timeout(5000) });
   await assert.rejects(calling, { code: "UPSTREAM_FAILED", message: "api: the document has no such operation" });
 });

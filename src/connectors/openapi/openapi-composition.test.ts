@@ -1,4 +1,6 @@
-/** What a document says through other schemas: optional files, hidden fields of a base, and one of several media types. */
+/**
+ * What a document expresses through other schemas: optional files, hidden fields of a base, alternative media types.
+ */
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
@@ -101,7 +103,7 @@ after(async () => {
   await api[Symbol.asyncDispose]();
 });
 
-/** The parts of a multipart body that arrived as files, and those that arrived as text. */
+/** The parts of a multipart body that were received as files, and those received as text. */
 async function upload(field: string, value: Json): Promise<readonly string[]> {
   api.seen.length = 0;
   await connector.call("upload", { body: { [field]: value } }, { signal: AbortSignal.timeout(5000) });
@@ -111,13 +113,13 @@ async function upload(field: string, value: Json): Promise<readonly string[]> {
 
 describe("a file of a multipart body", () => {
   for (const field of ["based", "either", "one", "all", "list", "some"]) {
-    it(`arrives as its bytes where ${field} says so`, async () => {
+    it(`a file is sent as bytes if ${field} is always a file`, async () => {
       assert.deepEqual(await upload(field, "aGk="), ["file hi"]);
       assert.deepEqual(await upload(field, ["aGk=", "aG8="]), ["file hi", "file ho"]);
     });
   }
   for (const field of ["mixed", "nothing", "round", "undescribed"]) {
-    it(`stays text where ${field} may be something else`, async () => {
+    it(`a file is sent as text if ${field} may be something else`, async () => {
       assert.deepEqual(await upload(field, "aGk="), ["text aGk="]);
     });
   }
@@ -132,19 +134,19 @@ describe("a field that only one side writes", () => {
   const second = (schema: Json): Json | undefined => JSON.parse(JSON.stringify(schema)).allOf[1].required;
   const part = (schema: Json): Json | undefined => JSON.parse(JSON.stringify(schema)).properties.part.required;
 
-  it("is not demanded of the other beside the base that hides it", () => {
+  it("a readOnly field is not required of the other side beside the base that hides it", () => {
     assert.deepEqual(requiredIn("Beside", "input", own), [["key", "name"]]);
     assert.deepEqual(requiredIn("Beside", "output", own), [["id", "name"]]);
   });
-  it("is not demanded beside a reference to that base", () => {
+  it("a readOnly field is not required beside a reference to that base", () => {
     assert.deepEqual(requiredIn("Reference", "input", own), [["key", "name"]]);
     assert.deepEqual(requiredIn("Reference", "output", own), [["at", "id", "name"]]);
   });
-  it("is not demanded by a sibling of that base", () => {
+  it("a readOnly field is not required by a sibling of that base", () => {
     assert.deepEqual(requiredIn("Sibling", "input", second), [["key", "name"]]);
     assert.deepEqual(requiredIn("Sibling", "output", second), [["id", "name"]]);
   });
-  it("is demanded where nothing hides it, and where another object is meant", () => {
+  it("a field is required if nothing hides it, and in another object", () => {
     assert.deepEqual(requiredIn("Plain", "input", own), [["id", "key", "name"]]);
     assert.deepEqual(requiredIn("Inner", "input", part), [["id"]]);
   });
@@ -152,14 +154,14 @@ describe("a field that only one side writes", () => {
 
 describe("of several JSON media types", () => {
   const outputOf = (name: string): JsonSchema | null | undefined => tools.get(name)?.output;
-  it("the answer is described by application/json, which is what is asked for", () => {
+  it("application/json describes the answer, because requests ask for it", () => {
     assert.equal(outputOf("several")?.["$ref"], "#/$defs/Base");
   });
-  it("without it, by any of them, and by none when one says nothing", () => {
+  it("all media types describe the answer without application/json, and none if one has no schema", () => {
     assert.deepEqual(outputOf("other")?.["anyOf"], [{ $ref: "#/$defs/File" }, { $ref: "#/$defs/Base" }]);
     assert.equal(outputOf("open"), null);
   });
-  it("the body is sent as application/json, and as another only where that is missing", async () => {
+  it("application/json is used for the body, and another only without it", async () => {
     api.seen.length = 0;
     await connector.call("change", { body: { a: 1 } }, { signal: AbortSignal.timeout(5000) });
     await connector.call("list", { body: [] }, { signal: AbortSignal.timeout(5000) });

@@ -1,4 +1,4 @@
-/** Credentials are put in on the host: a program can neither replace one nor see one, whatever the API sends back. */
+/** Credentials are added on the host: a program can neither replace nor see one, whatever the API returns. */
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -45,7 +45,7 @@ test("each kind of scheme puts its credential where the document says", async ()
   assert.equal(query.request?.url, "/customers?limit=1&api_key=q%261-secret");
 });
 
-test("a restart asks for the credentials again, and whoever keeps the tools hears of it", async () => {
+test("a restart resolves the credentials again and notifies the listeners", async () => {
   const auth = { api_key: "k1-secret" };
   await using connector = createTestConnector({ baseUrl: api.origin, auth });
   let heard = 0;
@@ -75,7 +75,7 @@ test("an operation gets the credentials that it names and no others", async () =
   assert.deepEqual([open.request?.headers["authorization"], open.request?.url], [undefined, "/notes"]);
 });
 
-test("an argument cannot take the place of a credential", async () => {
+test("an argument cannot replace a credential", async () => {
   const header = { headers: { "x-request-id": "ours-is-set" } };
   const args = { id: "1", "X-Request-Id": "theirs", Authorization: "theirs", body: {} };
   const put = await call("payments", { ...header, auth: { bearer: "t1-secret" } }, ["PutCustomer", args]);
@@ -90,7 +90,7 @@ test("an argument cannot take the place of a credential", async () => {
   assert.equal(cookie.request?.headers["cookie"], "session=ours");
 });
 
-test("what the host fills is not offered as an argument", async () => {
+test("what the host fills in is not offered as an argument", async () => {
   const argumentsWith = async (settings: TestSettings): Promise<readonly string[]> => {
     const file = { kind: "file", path: pathOf("payments") } as const;
     await using connector = createTestConnector({ document: file, baseUrl: api.origin, ...settings });
@@ -103,7 +103,7 @@ test("what the host fills is not offered as an argument", async () => {
   assert.deepEqual(await argumentsWith({ headers }), ["id", "query_id", "header_id", "body"]);
 });
 
-test("an object that is spread over a query cannot name the key's parameter, in any case", async () => {
+test("an object that is spread over a query cannot set the key's parameter, in any case", async () => {
   const document = { kind: "url", url: `${api.origin}/spread.json` } as const;
   const parameters = [{ name: "any", in: "query", schema: { type: "object" } }];
   const key = { type: "apiKey", in: "query", name: "api_key" };
@@ -126,7 +126,7 @@ test("an API that echoes a credential does not show it to the program", async ()
   assert.ok(JSON.stringify(plain.value).includes("canary-4711"), "without the credential nothing is hidden");
 });
 
-test("a header that holds no secret may stand in an answer", async () => {
+test("a header without a secret may appear in an answer", async () => {
   const headers = { "X-Region": "europe", Authorization: "Bearer hidden-token" };
   const { value } = await call("payments", { headers }, [
     "GetCustomers",
@@ -151,7 +151,7 @@ test("no error, state or description shows a credential", async () => {
   assert.ok(!JSON.stringify([connector.status(), await connector.tools()]).includes("canary-4711"));
 });
 
-test("auth that names no scheme of the document is an error that lists them", async () => {
+test("auth for an unknown scheme is an error that lists the schemes of the document", async () => {
   await using connector = createTestConnector({ baseUrl: api.origin, auth: { apikey: "x" } });
   await assert.rejects(connector.tools(), {
     code: "CONFIG_INVALID",

@@ -1,4 +1,4 @@
-/** Where the calls of an API may go: each policy of the API and of the operation has to allow each step. */
+/** Where the calls of an API may go: each policy of the API and of the operation must allow each step. */
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -33,7 +33,7 @@ const allow = (...origins: readonly string[]): NetworkPolicy => ({
   }),
 });
 
-/** What both operations answer: the path that was reached at last, or the code of the refusal. */
+/** The answer of both operations: the path that was finally reached, or the code of the refusal. */
 async function callBoth(network?: UpstreamNetwork): Promise<readonly unknown[]> {
   const settings = {
     document: { kind: "file", path: "x" },
@@ -51,7 +51,7 @@ async function callBoth(network?: UpstreamNetwork): Promise<readonly unknown[]> 
   return answers;
 }
 
-test("without a policy calls stay at the API's own address; with one they may be redirected to its hosts", async () => {
+test("without a policy calls stay at the API's origin; with one they may be redirected to its hosts", async () => {
   assert.deepEqual(await callBoth(), ["/stay", "EGRESS_DENIED"]);
   assert.deepEqual(await callBoth({ policy: allow(api.origin, files.origin), tools: [] }), ["/stay", "/there"]);
   assert.deepEqual(await callBoth({ policy: allow(api.origin), tools: [] }), ["/stay", "EGRESS_DENIED"]);
@@ -59,7 +59,7 @@ test("without a policy calls stay at the API's own address; with one they may be
   assert.ok(files.seen.length > 0 && files.seen.every(({ headers }) => headers["x-key"] === undefined));
 });
 
-test("a policy of an operation, by its name or by method and path, holds beside the API's", async () => {
+test("an operation's policy, by name or by method and path, applies in addition to the API's", async () => {
   const both = allow(api.origin, files.origin);
   const tool = (pattern: string, policy: NetworkPolicy): UpstreamNetwork => ({
     policy: both,
@@ -71,7 +71,7 @@ test("a policy of an operation, by its name or by method and path, holds beside 
   assert.deepEqual(await callBoth({ tools: [{ pattern: "moved", policy: both }] }), ["/stay", "/there"]);
 });
 
-test("a pattern that fits no operation is told to the operator", async () => {
+test("the status names a pattern that matches no operation", async () => {
   const hintOf = async (pattern: string): Promise<string | undefined> => {
     const settings = { document: { kind: "file", path: "x" }, baseUrl: api.origin } as const;
     const network = { tools: [{ pattern, policy: BLOCKED }] };

@@ -1,4 +1,4 @@
-/** Requests that documents describe in unusual ways: bodies where none may be, parameters with a media type. */
+/** Unusual requests in documents: bodies where none is allowed, parameters with a media type. */
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
@@ -54,7 +54,7 @@ async function send(name: string, args: object): Promise<SeenRequest | undefined
 const NOTE = "The document gives this request a body, which a request of its method cannot have: it is sent without.";
 
 describe("a body in the document", () => {
-  it("of GET and HEAD is no argument, the description says so, and the call works", async () => {
+  it("a body of GET and HEAD is not an argument, the description explains it, and the call works", async () => {
     const tools = new Map((await connector.tools()).map((tool) => [tool.name, tool]));
     const seen = [tools.get("list"), tools.get("peek")].map((tool) => [tool?.description, tool?.input]);
     const input = { type: "object", properties: {}, additionalProperties: false };
@@ -64,14 +64,14 @@ describe("a body in the document", () => {
     ]);
     assert.deepEqual([(await send("list", {}))?.body, (await send("peek", {}))?.method], ["", "HEAD"]);
   });
-  it("of DELETE is sent", async () => {
+  it("a body of DELETE is sent", async () => {
     const { method, body } = (await send("clear", { body: { all: true } })) ?? {};
     assert.deepEqual([method, body], ["DELETE", '{"all":true}']);
   });
 });
 
 describe("a parameter with a media type", () => {
-  it("of text is sent as it is, one of JSON as JSON", async () => {
+  it("a parameter with a media type is sent as it is for text, and as JSON for JSON", async () => {
     assert.equal((await send("find", { plain: "a b", json: "a b" }))?.url, "/find?plain=a%20b&json=%22a%20b%22");
   });
 });

@@ -1,4 +1,4 @@
-/** What becomes of the operations of three documents, one of each version, written in the manner of public APIs. */
+/** The tools of three documents, one of each version, in the style of public APIs. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -24,7 +24,7 @@ const PET = {
   parent: { $ref: "#/$defs/Pet" },
 };
 
-test("an operation of Swagger 2.0 becomes a tool with both schemas, the definitions that it reaches and a claim", async () => {
+test("a Swagger 2.0 operation becomes a tool with both schemas, the definitions that it reaches and its claims", async () => {
   const { request: _, ...tool } = (await listTools("petstore")).get("addPet") ?? {};
   assert.deepEqual(tool, {
     name: "addPet",
@@ -63,7 +63,7 @@ test("an operation is named by its id, or by method and path", async () => {
   );
 });
 
-test("the effect of an operation is what its method means", async () => {
+test("the claimed effect of an operation follows from its method", async () => {
   const tools = await listTools("payments");
   const claims = [...tools].map(([name, { annotations }]) => [name, annotations.readOnly, annotations.destructive]);
   assert.deepEqual(claims, [
@@ -78,13 +78,13 @@ test("the effect of an operation is what its method means", async () => {
   assert.deepEqual(annotations, { readOnly: false, destructive: true, idempotent: true, openWorld: true });
 });
 
-test("a deprecated operation says so first, and one without a text says what it is", async () => {
+test("a deprecated operation starts with a note, and one without a text is described by its request", async () => {
   const tools = await listTools("petstore");
   assert.equal(tools.get("get_pet_findByStatus")?.description, "Deprecated. Find pets");
   assert.equal(tools.get("uploadFile")?.description, "POST /pet/{petId}/image");
 });
 
-test("of a name in several places the path keeps it, and the others are named after their place", async () => {
+test("the path keeps a name that several places share, and the others are named after their place", async () => {
   const input = (await listTools("payments")).get("PutCustomer")?.input;
   assert.deepEqual(Object.keys(Object(input?.["properties"])), [
     "id",
@@ -97,7 +97,7 @@ test("of a name in several places the path keeps it, and the others are named af
   assert.deepEqual(input?.["required"], ["id", "body"]);
 });
 
-test("null, closed ranges and alternatives of 3.0 are written as 2020-12, and what is write-only is not promised", async () => {
+test("nullable, exclusive ranges and alternatives of 3.0 become 2020-12, and write-only fields are not promised", async () => {
   const output = (await listTools("payments")).get("PostCustomers")?.output;
   assert.deepEqual(output, {
     anyOf: [{ $ref: "#/$defs/customer" }, { type: "null" }],
@@ -120,7 +120,7 @@ test("null, closed ranges and alternatives of 3.0 are written as 2020-12, and wh
   });
 });
 
-test("circles between definitions stay references, with the words beside them in 3.1", async () => {
+test("circular definitions stay references, with the keywords beside them in 3.1", async () => {
   const output = (await listTools("codeHost")).get("issues/create")?.output;
   const user = { $ref: "#/$defs/user" };
   const repository = { $ref: "#/$defs/repository" };
@@ -151,7 +151,7 @@ test("circles between definitions stay references, with the words beside them in
   });
 });
 
-test("a reference to another document is not followed: the tool says so and the state counts it", async () => {
+test("a reference to another document is not followed: the tool's description and the status mention it", async () => {
   const path = pathOf("codeHost");
   await using connector = createTestConnector({ document: { kind: "file", path }, baseUrl: "http://127.0.0.1:1" });
   const tool = (await connector.tools()).find(({ name }) => name === "licenses/list");
@@ -168,7 +168,7 @@ test("a reference to another document is not followed: the tool says so and the 
   );
 });
 
-test("include and exclude choose operations by name or by method and path", async () => {
+test("include and exclude select operations by name or by method and path", async () => {
   const names = async (settings: TestSettings): Promise<readonly string[]> => [
     ...(await listTools("petstore", settings)).keys(),
   ];
@@ -179,7 +179,7 @@ test("include and exclude choose operations by name or by method and path", asyn
   assert.deepEqual(await names({ include: ["*pet*pet*"] }), []);
 });
 
-test("include and exclude also take the name that programs use, and what fits nothing is told to the operator", async () => {
+test("include and exclude also match the name in programs, and the status names patterns without a match", async () => {
   const document = { kind: "file", path: pathOf("codeHost") } as const;
   const listWith = async (settings: TestSettings): Promise<readonly [readonly string[], string | undefined]> => {
     await using connector = createTestConnector({ document, baseUrl: "http://127.0.0.1:1", ...settings });
@@ -198,7 +198,7 @@ test("include and exclude also take the name that programs use, and what fits no
   assert.equal(short, `No operation matches ${many.slice(0, 10).join(", ")} and 2 more: ${hint.split(": ")[1]}`);
 });
 
-test("a scheme of OAuth is a task for the operator until some credential is set", async () => {
+test("an OAuth scheme is a hint for the operator until a credential is set", async () => {
   const hintWith = async (settings: TestSettings): Promise<string | undefined> => {
     await using connector = createTestConnector(settings);
     await connector.tools();

@@ -1,4 +1,4 @@
-/** Upstreams are restarted when what they were lent has changed: real servers, a real vault, and nobody else restarted. */
+/** Upstreams are restarted when a lent secret changes: real servers, a real vault, and no other upstream restarted. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -47,7 +47,7 @@ async function until(isTrue: () => boolean): Promise<void> {
 
 const looks = (): Promise<void> => wait(10 * EVERY_MS);
 
-test("an upstream is restarted once when its secret is set anew, and one with other secrets is not", async () => {
+test("an upstream is restarted once when its secret changes, and one with other secrets is not", async () => {
   await using fixture = await setUp();
   const { vault } = fixture;
   for (const secret of ["A", "B"]) await vault.set(name(secret), new Secret(`${secret}1`), "ada");
@@ -70,7 +70,7 @@ test("an upstream is restarted once when its secret is set anew, and one with ot
   assert.deepEqual([a.connector.status().state, b.connector.status().state], ["ready", "ready"]);
 });
 
-test("an upstream loses a secret that was removed, and one that missed it starts when it is set", async () => {
+test("an upstream loses a removed secret, and one that lacked it starts when it is set", async () => {
   await using fixture = await setUp();
   const { vault } = fixture;
   await vault.set(name("A"), new Secret("1"), "ada");

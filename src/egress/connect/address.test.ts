@@ -1,4 +1,4 @@
-/** Addresses: a table of what is what, and thousands of private ones written in every way that anybody has thought of. */
+/** A table of addresses and their kinds, and thousands of private ones in every known spelling. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -41,7 +41,7 @@ test("every address is public, private or special", () => {
   }
 });
 
-test("an address has one canonical spelling, and what is none has none", () => {
+test("an address has one canonical spelling, and anything else has none", () => {
   assert.equal(toCanonicalAddress("2606:4700:0:0:0:0:0:1"), "2606:4700::1");
   assert.equal(toCanonicalAddress("::FFFF:1.2.3.4"), "::ffff:102:304");
   assert.equal(toCanonicalAddress("1.2.3.4"), "1.2.3.4");
@@ -60,7 +60,7 @@ const privateBytes = fc.oneof(
   fc.constant<[number, number, number, number]>([168, 63, 129, 16]),
 );
 
-/** The most open policy there is, so that nothing but the address can be the reason. */
+/** The most open policy, so that only the address can be the reason for a refusal. */
 const OPEN = [{ mode: "unrestricted", grants: [] } as const];
 
 test(`no private address is connected to in any of ${ENCODINGS.length} spellings`, async () => {
@@ -69,7 +69,7 @@ test(`no private address is connected to in any of ${ENCODINGS.length} spellings
   await using egress = openEgress({ network });
   await fc.assert(
     fc.asyncProperty(privateBytes, async (bytes) => {
-      // A spelling that is read as a name has this address, as the services do that give such names to everybody.
+      // A spelling that is parsed as a name resolves to this address, as with wildcard DNS services.
       network.answers.set("*", [bytes.join(".")]);
       const tried = ENCODINGS.map((encode) => tryFetch({ egress, policies: OPEN }, `http://${encode(bytes)}/`));
       assert.deepEqual(new Set(await Promise.all(tried)), new Set(["EGRESS_DENIED"]));
@@ -79,7 +79,7 @@ test(`no private address is connected to in any of ${ENCODINGS.length} spellings
   assert.deepEqual(network.connections, []);
 });
 
-test("a public address is connected to in the spellings that the standard reads as one", async () => {
+test("a public address is connected to in the spellings that the standard parses as an address", async () => {
   using servers = openStubServers();
   const network = createStubNetwork();
   network.ports.set(`${PUBLIC}:80`, await servers.http((_, response) => void response.end("hello")));

@@ -1,4 +1,4 @@
-/** Addresses, redirects and answers of resolvers as an attacker would write them, beside what they try to look like. */
+/** Addresses, redirects and DNS answers as an attacker would write them, beside what they imitate. */
 
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
@@ -35,7 +35,7 @@ after(async () => {
 
 const attempt = (url: string): Promise<string> => tryFetch({ egress, policies }, url);
 
-test("addresses of every range that is not for everybody are told from public ones", () => {
+test("classifyAddress tells every non-public range from public addresses", () => {
   const special = [
     ..."::ffff:0:10.0.0.1 ::ffff:0:a00:1 64:ff9b:1::1 64:ff9b:1:ffff::7f00:1 fec0::1 feff::1 5f00::1 100::1".split(" "),
     ..."192.0.0.1 192.0.0.170 192.0.0.192 198.18.0.1 198.19.255.255 240.0.0.1 255.255.255.255 192.88.99.1".split(" "),
@@ -50,7 +50,7 @@ test("addresses of every range that is not for everybody are told from public on
   }
 });
 
-test("every spelling of an allowed name leads to that name, under its one spelling", async () => {
+test("every spelling of an allowed name leads to that name in its canonical spelling", async () => {
   const spellings = [
     ..."ALLOWED.EXAMPLE. allowed%2eexample allowed。example allowed．example allowed｡example ａllowed.example".split(
       " ",
@@ -68,7 +68,7 @@ test("every spelling of an allowed name leads to that name, under its one spelli
   assert.deepEqual([...new Set(server.heard)], ["GET / HTTP/1.1 at allowed.example"]);
 });
 
-test("what only looks like an allowed name is refused before anybody is asked", async () => {
+test("a name that only resembles an allowed one is refused before it is resolved", async () => {
   const urls = [
     "http://allowed.example../",
     "http://allowed.example%2e./",
@@ -107,7 +107,7 @@ test("what only looks like an allowed name is refused before anybody is asked", 
   assert.equal(await attempt("http://a.wild.example/"), "200 hello");
 });
 
-test("what stands behind the host never becomes another line or another host", async () => {
+test("path and query never become another header line or another host", async () => {
   for (const [path, line] of [
     ["/\r\nHost: evil.example\r\n\r\nGET /x", "GET /Host:%20evil.exampleGET%20/x HTTP/1.1"],
     ["/%0d%0aX:%20y", "GET /%0d%0aX:%20y HTTP/1.1"],
@@ -122,7 +122,7 @@ test("what stands behind the host never becomes another line or another host", a
   }
 });
 
-test("a redirect is read as a browser reads it, and then checked like any other address", async () => {
+test("a redirect is parsed as a browser does, and then checked like any other URL", async () => {
   const answers: readonly (readonly [location: string, heard: string | undefined])[] = [
     ["//other.example/x", "GET /x HTTP/1.1 at other.example"],
     ["/\\other.example/x", "GET /x HTTP/1.1 at other.example"],
@@ -165,7 +165,7 @@ test("a redirect is read as a browser reads it, and then checked like any other 
   );
 });
 
-test("one answer that is not public, or is no address, spoils all of them", async () => {
+test("one answer that is not public, or not an address, refuses the whole lookup", async () => {
   const bad = ["10.0.0.1", "::1", "fe80::1%eth0", "::ffff:10.0.0.1", "64:ff9b:1::a00:1", "2600::5efe:a00:1", "0.0.0.0"];
   for (const address of [
     ...bad,
@@ -190,7 +190,7 @@ test("one answer that is not public, or is no address, spoils all of them", asyn
   assert.equal(await attempt("http://allowed.example/"), "200 hello");
 });
 
-test("a name is asked for anew at each step, and each answer is checked", async () => {
+test("a name is resolved at each step, and each answer is checked", async () => {
   let times = 0;
   network.answers.set("allowed.example", () => (times++ === 0 ? [PUBLIC] : ["10.0.0.1"]));
   server.answer = (socket) => void socket.write("HTTP/1.1 302 x\r\nLocation: /again\r\nContent-Length: 0\r\n\r\n");
@@ -198,7 +198,7 @@ test("a name is asked for anew at each step, and each answer is checked", async 
   assert.deepEqual([times, server.heard.length], [2, 1]);
 });
 
-test("nobody waits for a resolver longer than for the request", async () => {
+test("a lookup never takes longer than its request", async () => {
   const asked = Promise.withResolvers<void>();
   const resolve = (): Promise<never> => {
     asked.resolve();
@@ -216,7 +216,7 @@ test("nobody waits for a resolver longer than for the request", async () => {
   assert.equal(await tryFetch({ egress: mute, policies, limits: { totalMs: 50 } }, url), "UPSTREAM_TIMEOUT");
 });
 
-test("names that programs ask for wait in a lane of their own", async () => {
+test("names of programs wait in a separate lane from those of upstreams", async () => {
   const lanes: string[] = [];
   const listening: typeof network = {
     ...network,

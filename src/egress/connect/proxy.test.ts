@@ -1,4 +1,4 @@
-/** A proxy carries bytes to addresses that were checked here: it hears no name, and it decides nothing. */
+/** A proxy carries bytes to addresses that were checked here: it is given no name, and it decides nothing. */
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -20,7 +20,7 @@ const seen: IncomingMessage[] = [];
 const routes = new Map<string, number>();
 const OK = "HTTP/1.1 200 OK\r\n\r\n";
 let reply = OK;
-/** What `Proxy-Authorization` must be, if anything. */
+/** The required value of `Proxy-Authorization`, if any. */
 let wanted: string | undefined;
 const proxy = createServer((_, response) => void response.writeHead(200).end("I am the answer"));
 proxy.on("connect", (request, socket) => {
@@ -62,7 +62,7 @@ const attempt = async (url: string): Promise<string> => {
   return await tryFetch({ egress, policies }, url);
 };
 
-test("public hosts are reached through the proxy, which is told the checked address", async () => {
+test("public hosts are reached through the proxy, which is given the checked address", async () => {
   assert.deepEqual(
     [await attempt("http://allowed.example/"), await attempt("https://allowed.example/")],
     ["200 hello", "200 secret"],
@@ -76,7 +76,7 @@ test("public hosts are reached through the proxy, which is told the checked addr
   );
 });
 
-test("the checks are the same as without it", async (context) => {
+test("the checks are the same with and without a proxy", async (context) => {
   context.after(() => network.answers.set("allowed.example", [PUBLIC]));
   network.answers.set("allowed.example", ["10.0.0.1"]);
   for (const url of [
@@ -95,7 +95,7 @@ test("a granted private host is reached without the proxy", async () => {
   assert.deepEqual([asked, network.connections], [[], ["10.0.0.5:80"]]);
 });
 
-test("a proxy that refuses, or speaks before its turn, is a failure", async () => {
+test("a proxy that refuses or sends data before its turn is a failure", async () => {
   for (reply of [
     "HTTP/1.1 403 No\r\n\r\n",
     "HTTP/1.1 204 OK\r\n\r\n",
@@ -106,7 +106,7 @@ test("a proxy that refuses, or speaks before its turn, is a failure", async () =
   }
 });
 
-/** What a request through the proxy is told when this is who the operator is. */
+/** The result of a request through the proxy with this account of the operator. */
 async function tellAs(login?: () => Promise<{ user: string; password: string }>): Promise<readonly unknown[]> {
   await using egress = openEgress({ network, proxy: "http://proxy.lan:3128", ...(login && { proxyLogin: login }) });
   const request = { url: "http://allowed.example/", method: "GET", headers: [], body: undefined };
@@ -121,7 +121,7 @@ async function tellAs(login?: () => Promise<{ user: string; password: string }>)
 const basic = (text: string): string => `Basic ${Buffer.from(text).toString("base64")}`;
 const hint = "Ask the operator to check egress.proxyUser and egress.proxyPassword";
 
-test("a proxy that asks who is there gets user name and password, and takes none but the right ones", async () => {
+test("a proxy that requires credentials gets user name and password, and accepts only the right ones", async () => {
   wanted = basic("ada:pä:ss word");
   assert.deepEqual(await tellAs(async () => ({ user: "ada", password: "pä:ss word" })), [200]);
   const refusal = "The proxy refused the user name and password (407)";
@@ -134,7 +134,7 @@ test("a proxy that asks who is there gets user name and password, and takes none
   assert.deepEqual(await tellAs(), ["UPSTREAM_UNREACHABLE", question, hint]);
 });
 
-test("wrong credentials are tried at one address only, and asked for anew afterwards", async (context) => {
+test("wrong proxy credentials are tried at one address only, and resolved again afterwards", async (context) => {
   context.after(() => network.answers.set("allowed.example", [PUBLIC]));
   network.answers.set("allowed.example", [PUBLIC, OTHER_PUBLIC]);
   wanted = basic("ada:new");
@@ -152,7 +152,7 @@ test("wrong credentials are tried at one address only, and asked for anew afterw
   assert.equal(times, 2);
 });
 
-test("a proxy without a password of its own is told nothing, and the other side never hears it", async () => {
+test("a proxy without configured credentials gets none, and the target never receives them", async () => {
   const heard: unknown[] = [];
   proxy.on("connect", (request) => heard.push(request.headers["proxy-authorization"] ?? null));
   assert.deepEqual(await tellAs(), [200]);

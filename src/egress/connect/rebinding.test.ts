@@ -1,4 +1,4 @@
-/** Names whose answers change: what is connected to is always what was checked, and nothing is asked twice. */
+/** Names whose answers change: only a checked address is connected to, and a name is resolved once. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -34,7 +34,7 @@ test("ten thousand answers that flip between public and private lead to no priva
   assert.deepEqual([network.asked.length, new Set(network.connections)], [10_000, new Set([`${PUBLIC}:80`])]);
 });
 
-test("an address that does not answer is followed by the next checked one, and the name is asked once", async () => {
+test("after an address without an answer the next checked one is tried, and the name is resolved once", async () => {
   using servers = openStubServers();
   const network = createStubNetwork();
   network.answers.set("allowed.example", [PUBLIC, OTHER_PUBLIC]);
@@ -44,7 +44,7 @@ test("an address that does not answer is followed by the next checked one, and t
   assert.deepEqual([network.asked, network.connections], [["allowed.example"], [`${PUBLIC}:80`, `${OTHER_PUBLIC}:80`]]);
 });
 
-test("a request on a kept connection that was closed is sent again to the checked address, without asking again", async () => {
+test("a request on a reused connection that was closed is sent again to the checked address, without a new lookup", async () => {
   using servers = openStubServers();
   const network = createStubNetwork();
   let served = 0;
@@ -64,7 +64,7 @@ test("a request on a kept connection that was closed is sent again to the checke
   assert.equal(await tryFetch({ egress, policies }, URL_OF_IT, { method: "POST" }), "UPSTREAM_UNREACHABLE");
 });
 
-test("a connection whose other end is not the checked address is dropped before a byte is sent", async () => {
+test("a connection whose peer is not the checked address is closed before a byte is sent", async () => {
   using servers = openStubServers();
   let heard = 0;
   const network = createStubNetwork();

@@ -1,4 +1,4 @@
-/** Arguments that are repeated as headers: which schemas may ask for it, and what is sent. */
+/** Arguments that are repeated as headers: which schemas may request it, and what is sent. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ import { findParamHeaders, toParamHeaders } from "./param-headers.ts";
 const of = (properties: JsonObject): JsonObject => ({ type: "object", properties });
 const marked = (name: unknown, type = "string"): JsonObject => ({ type, "x-mcp-header": name }) as JsonObject;
 
-test("marks are found at any depth of properties", () => {
+test("findParamHeaders finds marks at any depth of properties", () => {
   const schema = of({ a: marked("A"), b: of({ c: marked("C-1", "integer"), d: marked("D", "boolean") }), e: {} });
   assert.deepEqual(findParamHeaders(schema), [
     { path: ["a"], name: "A" },
@@ -19,7 +19,7 @@ test("marks are found at any depth of properties", () => {
   assert.deepEqual(findParamHeaders({ type: "object" }), []);
 });
 
-test("a wrong mark makes the whole tool unusable", () => {
+test("an invalid header mark makes the whole tool unusable", () => {
   const wrong: readonly JsonObject[] = [
     marked("Root", "object"),
     of({ a: marked("") }),
@@ -37,12 +37,12 @@ test("a wrong mark makes the whole tool unusable", () => {
   for (const schema of wrong) assert.equal(findParamHeaders(schema), undefined, JSON.stringify(schema));
 });
 
-test("texts that only mention a mark are none", () => {
+test("values that only mention a header mark do not count", () => {
   const schema = of({ a: { type: "string", enum: ["x-mcp-header"], default: { "x-mcp-header": 1 } } });
   assert.deepEqual(findParamHeaders(schema), []);
 });
 
-test("values become header texts, and what has no header form is left out", () => {
+test("values become header values, and those without a header form are left out", () => {
   const found = ["a", "b"].map((key) => ({ path: ["in", key], name: key.toUpperCase() }));
   const send = (a: JsonObject): unknown => toParamHeaders(found, { in: a });
   assert.deepEqual(send({ a: "plain text", b: 42 }), { "Mcp-Param-A": "plain text", "Mcp-Param-B": "42" });
@@ -53,7 +53,7 @@ test("values become header texts, and what has no header form is left out", () =
   assert.deepEqual(toParamHeaders([{ path: ["constructor"], name: "A" }], {}), {});
 });
 
-test("a text that would break a header goes as base64", () => {
+test("a value that would break a header is sent as base64", () => {
   const found = [{ path: ["a"], name: "A" }];
   for (const text of ["", " padded ", "line\r\nX-Evil: 1", "Zürich", "=?base64?eA==?="]) {
     const sent = toParamHeaders(found, { a: text })["Mcp-Param-A"] ?? "";

@@ -23,33 +23,33 @@ function refused(raw: unknown): readonly [string, string] {
   return assert.fail("The result should have been refused");
 }
 
-test("structured content wins over blocks, whatever JSON value it is", () => {
+test("structured content takes precedence over blocks, for every JSON value", () => {
   assert.deepEqual(convert({ content: [text("{}")], structuredContent: { a: [1] } }), { a: [1] });
   assert.deepEqual(convert({ structuredContent: 0 }), 0);
   assert.deepEqual(convert({ content: [], structuredContent: false }), false);
 });
 
-test("structured content that is null counts as not given", () => {
+test("structured content that is null is ignored", () => {
   assert.equal(convert({ content: [text("plain")], structuredContent: null }), "plain");
   assert.equal(convert({ structuredContent: null }), null);
 });
 
-test("one text block that is a JSON object or array becomes that value", () => {
+test("one text block with a JSON object or array becomes that value", () => {
   assert.deepEqual(convert({ content: [text(' {"a":1} ')] }), { a: 1 });
   assert.deepEqual(convert({ content: [text("[1,[2]]")] }), [1, [2]]);
 });
 
-test("one text block that is anything else stays its string", () => {
+test("one text block with anything else stays a string", () => {
   for (const value of ["", "42", "true", "null", '"quoted"', "{broken", "[1,", "plain"]) {
     assert.equal(convert({ content: [text(value)] }), value);
   }
 });
 
-test("no block is null", () => {
+test("a result without blocks is null", () => {
   assert.equal(convert({ content: [] }), null);
 });
 
-test("several blocks are an array, reduced to what each kind is about", () => {
+test("several blocks become an array, reduced to the fields of their kind", () => {
   const resource = { type: "resource", resource: { uri: "a://b", text: "c" }, annotations: { priority: 1 } };
   const link = { type: "resource_link", uri: "a://b", name: "b" };
   const content = [{ ...text("[1]"), _meta: { x: 1 } }, resource, link];
@@ -58,7 +58,7 @@ test("several blocks are an array, reduced to what each kind is about", () => {
   assert.deepEqual(convert({ content: [link] }), [link]);
 });
 
-test("binary data leaves the value for the attachments, and a placeholder with its size stays", () => {
+test("binary data moves to the attachments and leaves a placeholder with its size", () => {
   const content = [
     { type: "image", mimeType: "image/png", data: "AAAA", annotations: {} },
     { type: "audio", mimeType: "audio/wav; rate=8000", data: "AQ==" },
@@ -79,13 +79,13 @@ test("binary data leaves the value for the attachments, and a placeholder with i
   });
 });
 
-test("structured content stays as it came, also beside pictures and when it looks like one", () => {
+test("structured content is unchanged, also beside pictures and when it looks like one", () => {
   const structuredContent = { type: "image", mimeType: "image/png", data: "AAAA" };
   const content = [{ type: "image", mimeType: "image/png", data: "AAAA" }];
   assert.deepEqual(parseResult({ content, structuredContent }, clean), { value: structuredContent, attachments: [] });
 });
 
-test("the size of a placeholder is the size of the decoded data, and what is not base64 is refused", () => {
+test("the size of a placeholder is that of the decoded data, and invalid base64 is refused", () => {
   const image = (data: string): unknown => ({ content: [{ type: "image", mimeType: "image/png", data }] });
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 50 }), (bytes) => {
@@ -98,7 +98,7 @@ test("the size of a placeholder is the size of the decoded data, and what is not
   }
 });
 
-test("an error result throws the text of its blocks, cleaned and capped", () => {
+test("an error result throws the text of its blocks, cleaned and cut", () => {
   const content = [text("first \u001b[31m"), { type: "image", mimeType: "a/b", data: "" }, text("second")];
   assert.deepEqual(refused({ isError: true, content }), ["UPSTREAM_FAILED", "first [31m\nsecond"]);
   for (const [length, shown] of [
@@ -111,7 +111,7 @@ test("an error result throws the text of its blocks, cleaned and capped", () => 
   assert.equal(Buffer.byteLength(refused({ isError: true, content: [text("é€😀".repeat(500))] })[1]) <= 2048, true);
 });
 
-test("an error result without a text says so, and one that is marked as no error is a value", () => {
+test("an error result without text has a default message, and isError false is a value", () => {
   assert.deepEqual(refused({ isError: true, content: [] }), [
     "UPSTREAM_FAILED",
     "The tool reported an error without a message",
@@ -119,7 +119,7 @@ test("an error result without a text says so, and one that is marked as no error
   assert.equal(convert({ isError: false, content: [text("fine")] }), "fine");
 });
 
-test("what is no tool result is refused", () => {
+test("anything but a tool result is refused", () => {
   const wrong = [
     undefined,
     null,

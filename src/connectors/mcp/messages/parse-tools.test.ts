@@ -1,4 +1,4 @@
-/** Tool definitions as servers send them, well-formed and not. */
+/** Tool definitions as servers send them, well-formed and malformed. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -15,10 +15,10 @@ function nest(levels: number): Json {
   return schema;
 }
 
-/** The list that a server has which sends this as its only page. */
+/** The tools of a server that sends this as its only page. */
 const parse = (page: unknown): Promise<unknown> => listTools(async () => page);
 
-test("a full definition keeps everything that is used", async () => {
+test("a full definition keeps every field that is used", async () => {
   const raw = {
     name: "list",
     title: "List",
@@ -40,13 +40,13 @@ test("a full definition keeps everything that is used", async () => {
   ]);
 });
 
-test("a bare definition has no claims, and an annotation that is no boolean is no claim", async () => {
+test("a bare definition has no claims, and an annotation that is not a boolean is ignored", async () => {
   const raw = { name: "x", inputSchema: input, annotations: { readOnlyHint: "true", destructiveHint: 1 } };
   const tool = { name: "x", description: "", input, output: null, annotations: {} };
   assert.deepEqual(await parse({ tools: [raw], nextCursor: "" }), [tool]);
 });
 
-test("wrong pages and wrong definitions are refused", async () => {
+test("malformed pages and definitions are refused", async () => {
   const wrong = [
     null,
     {},
@@ -63,7 +63,7 @@ test("wrong pages and wrong definitions are refused", async () => {
   for (const raw of wrong) await assert.rejects(parse(raw), { code: "UPSTREAM_RESULT_INVALID" });
 });
 
-test("names of 256 characters and schemas of 128 levels are still accepted", async () => {
+test("names of 256 characters and schemas of 128 levels are accepted", async () => {
   const raw = { name: "n".repeat(256), inputSchema: nest(128), outputSchema: null };
   assert.equal((await listTools(async () => ({ tools: [raw] }))).length, 1);
 });

@@ -33,7 +33,7 @@ export function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-child.pid, signal);
   } catch {
-    // There is no such group: all of it has exited. Without process groups, only the child gets the signal.
+    // All processes of the group have exited, or the platform has no groups: only the child gets the signal.
     child.kill(signal);
   }
 }

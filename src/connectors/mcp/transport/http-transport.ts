@@ -25,7 +25,7 @@ export interface HttpTransportOptions {
 
 type MessageId = string | number;
 
-/** Sends each message as one request. Without a process, there is no output to show. */
+/** Sends each message as one request. Without a process it has no output to show. */
 export class HttpTransport implements ServerTransport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;

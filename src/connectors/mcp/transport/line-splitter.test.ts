@@ -1,4 +1,4 @@
-/** Framing, its limit, and the tail of standard error that is built on it. */
+/** Line splitting, its limit, and the stderr tail that uses it. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import * as fc from "fast-check";
 import { createLineSplitter } from "./line-splitter.ts";
 import { createStderrTail } from "./stderr-tail.ts";
 
-test("lines come out whole however the bytes are cut", () => {
+test("lines are whole wherever the bytes are cut", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: "grapheme" })), fc.integer({ min: 1, max: 7 }), (texts, step) => {
       const lines = texts.map((text) => text.replaceAll("\n", ""));
@@ -35,7 +35,7 @@ test("a line may be as long as the limit; a longer one ends the splitter", () =>
   }
 });
 
-test("an endless line is noticed without its newline, and nothing follows it", () => {
+test("an endless line is detected without its newline, and nothing follows it", () => {
   const splitter = createLineSplitter(10);
   splitter.push(Buffer.from("123456"));
   assert.equal(splitter.rest(), "123456");
@@ -43,7 +43,7 @@ test("an endless line is noticed without its newline, and nothing follows it", (
   assert.deepEqual([splitter.isOverflown(), splitter.rest(), splitter.push(Buffer.from("\nok\n"))], [true, "", []]);
 });
 
-test("the tail keeps the last hundred lines, cleaned, cut, the unfinished one included", () => {
+test("the stderr tail keeps the last hundred lines, cleaned and cut, including an unfinished one", () => {
   const tail = createStderrTail((text) => text.replaceAll("\u001b", ""));
   for (let line = 0; line < 150; line += 1) tail.push(Buffer.from(`\u001bline ${line}\n\n`));
   tail.push(Buffer.from(`${"y".repeat(600)}\nand then`));
@@ -52,7 +52,7 @@ test("the tail keeps the last hundred lines, cleaned, cut, the unfinished one in
   assert.equal(lines.at(-2), "y".repeat(500));
 });
 
-test("the tail survives a line without end", () => {
+test("the stderr tail survives an endless line", () => {
   const tail = createStderrTail((text) => text);
   for (let count = 0; count < 10; count += 1) tail.push(Buffer.alloc(50_000, "z"));
   tail.push(Buffer.from("\nrecovered\n"));

@@ -1,4 +1,4 @@
-/** Which lines of a child are read when it says too much. */
+/** Which lines of a child are parsed when it sends too many. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -13,7 +13,7 @@ function count(admit: (line: string) => boolean, line: string, times: number): n
   return Array.from({ length: times }, () => admit(line)).filter(Boolean).length;
 }
 
-test("a hundred notifications per tenth of a second are read, and answers always", () => {
+test("a hundred notifications per 100 ms are parsed, and answers always", () => {
   let time = 0;
   const admit = createNoticeBudget(() => time);
   assert.equal(count(admit, PROGRESS, 99), 99);
@@ -25,13 +25,13 @@ test("a hundred notifications per tenth of a second are read, and answers always
   assert.equal(count(admit, PROGRESS, 101), 100);
 });
 
-test("a flood leaves room for the news that tools have changed, and only so much", () => {
+test("a flood of notifications leaves a limited budget for changes of tools", () => {
   const admit = createNoticeBudget(() => 0);
   count(admit, PROGRESS, 1000);
   assert.equal(count(admit, CHANGED, 1000), 10);
 });
 
-test("a clock that is set back begins anew", () => {
+test("a clock that is set back starts a new window", () => {
   let time = 1_000_000;
   const admit = createNoticeBudget(() => time);
   count(admit, PROGRESS, 1000);

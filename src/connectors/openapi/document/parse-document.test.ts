@@ -1,4 +1,4 @@
-/** Documents as they are written in the wild: careless, hostile, huge. */
+/** Documents as they exist in practice: careless, hostile, huge. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -20,7 +20,7 @@ function listTools(root: JsonObject, budget?: number): ReturnType<typeof createT
 
 const withPaths = (paths: Json, more: JsonObject = {}): JsonObject => ({ openapi: "3.1.0", paths, ...more });
 
-test("what is no OpenAPI document is refused, and every known version is taken", () => {
+test("anything but an OpenAPI document is refused, and every known version is accepted", () => {
   for (const root of [{}, { openapi: "4.0.0", paths: {} }, { swagger: "1.2", paths: {} }, { openapi: "3.0.0" }]) {
     assert.throws(() => parseApiDocument(root), { code: "UPSTREAM_RESULT_INVALID" });
   }
@@ -35,7 +35,7 @@ test("what is no OpenAPI document is refused, and every known version is taken",
   }
 });
 
-test("malformed entries cost only themselves", () => {
+test("malformed entries do not affect others", () => {
   const root = withPaths({
     "/a": { get: null, post: { operationId: 7, parameters: [null, 1, { in: "query" }, { name: "x", in: "moon" }] } },
     "/b": [],
@@ -53,7 +53,7 @@ test("malformed entries cost only themselves", () => {
   ]);
 });
 
-test("of two operations with one id the second is named by method and path, and a third of that name is left out", () => {
+test("the second of two operations with one id is named by method and path, and a third of that name is dropped", () => {
   const get = { operationId: "same" };
   const root = withPaths({ "/a-b": { get }, "/a/b": { get }, "/a_b": { get } });
   assert.deepEqual(
@@ -65,7 +65,7 @@ test("of two operations with one id the second is named by method and path, and 
   );
 });
 
-test("a chain of references that never ends leads nowhere", () => {
+test("an endless chain of references leads nowhere", () => {
   const schemas = { a: { $ref: "#/components/schemas/b" }, b: { $ref: "#/components/schemas/a" } };
   const content = { "application/json": { schema: { $ref: "#/components/schemas/a" } } };
   const post = {
@@ -79,7 +79,7 @@ test("a chain of references that never ends leads nowhere", () => {
   assert.deepEqual(created?.tool.input["properties"], { body: {} });
 });
 
-test("a mark beside a reference hides a property as well as one behind it", () => {
+test("a readOnly mark beside a reference hides a property like one behind it", () => {
   const schemas = { made: { type: "string", readOnly: true }, plain: { type: "string" } };
   const refer = (name: string, more: JsonObject = {}): Json => ({ $ref: `#/components/schemas/${name}`, ...more });
   const properties = {
@@ -103,7 +103,7 @@ test("a mark beside a reference hides a property as well as one behind it", () =
   );
 });
 
-test("a reference cannot reach what an object inherits", () => {
+test("a reference cannot reach inherited properties", () => {
   const references = createReferences({ a: [1], "x/y": { "~": 2 } });
   assert.deepEqual(
     ["#/constructor", "#/__proto__", "#/a/length", "#", "a", "#/a/0", "#/x~1y/~0"].map((pointer) =>
@@ -113,7 +113,7 @@ test("a reference cannot reach what an object inherits", () => {
   );
 });
 
-test("a schema without end is cut at its budget and its depth, and still accepts what the whole one would", () => {
+test("an endless schema is cut at its budget and depth, and still accepts what the whole one would", () => {
   let deep: Json = { type: "string" };
   for (let level = 0; level < 90; level += 1) deep = { type: "object", properties: { next: deep } };
   const wide = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`p${index}`, { type: "string" }]));
@@ -125,7 +125,7 @@ test("a schema without end is cut at its budget and its depth, and still accepts
   assert.deepEqual(Object(second?.tool.input["properties"]).body.properties.p4999, {});
 });
 
-test("a document of 10 MB with a thousand knotted operations gives small tools that the catalog takes", () => {
+test("a 10 MB document with a thousand entangled operations gives small tools that the catalog accepts", () => {
   const root = createLargeDocument(1000, 3000);
   assert.ok(JSON.stringify(root).length > 9_000_000);
   const tools = listTools(root).map(({ tool }) => tool);
@@ -134,7 +134,7 @@ test("a document of 10 MB with a thousand knotted operations gives small tools t
   assert.equal(parseListing(tools, (text) => text).leftOut, 0);
 });
 
-test("the nearest definitions are kept when not all fit", () => {
+test("the nearest definitions are kept when not all fit the budget", () => {
   const [created] = listTools(createLargeDocument(200, 100), 3000);
   const defs = Object.entries(Object(created?.tool.input["$defs"])).map(([name, one]) => [name, one]);
   const empty = defs.filter(([, one]) => Object.keys(Object(one)).length === 0);
@@ -146,7 +146,7 @@ test("the nearest definitions are kept when not all fit", () => {
   );
 });
 
-test("operations over the limit are left out, those up to it are not", () => {
+test("operations above the limit are dropped, those up to it are kept", () => {
   const paths = (count: number): Json =>
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`/${i}`, { get: {} }]));
   assert.equal(parseApiDocument(withPaths(paths(MAX_OPERATIONS))).operations.length, MAX_OPERATIONS);

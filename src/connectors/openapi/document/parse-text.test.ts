@@ -1,4 +1,4 @@
-/** Documents that are written to cost more than they weigh, and the honest ones beside them. */
+/** Documents that are made to cost more than their size, and honest ones beside them. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -27,7 +27,7 @@ test("JSON and YAML give the same object", () => {
   assert.deepEqual(parseText('{ openapi: "3.1.0", paths: {/a: {get: {}}}, list: [1, null, true], }'), expected);
 });
 
-test("aliases and merge keys work, and words of YAML 1.1 stay words", () => {
+test("aliases and merge keys work, and words of YAML 1.1 stay strings", () => {
   assert.deepEqual(parseText("a: &x { k: 1 }\nb: *x\nc: { <<: *x, l: yes }\nd: 2024-01-01\n"), {
     a: { k: 1 },
     b: { k: 1 },
@@ -36,7 +36,7 @@ test("aliases and merge keys work, and words of YAML 1.1 stay words", () => {
   });
 });
 
-test("aliases that multiply are refused, by their number and by what they add up to", () => {
+test("multiplying aliases are refused, by their number and by their total", () => {
   const level = (depth: number): string =>
     `a${depth}: &a${depth} [${Array(9)
       .fill(`*a${depth - 1}`)
@@ -54,13 +54,13 @@ test("an alias of itself is refused", () => {
   refuses("a: *nowhere\n", "it has too many aliases, or an undefined one");
 });
 
-test("tags of other languages are refused and those of YAML's core are not", () => {
+test("tags of other languages are refused and those of YAML's core are accepted", () => {
   refuses("a: 1\nb: !!js/function 'x'\n", "it uses a tag outside of YAML's core schema in line 2");
   refuses("a: !custom 1\n", "it uses a tag outside of YAML's core schema in line 1");
   assert.deepEqual(parseText("a: !!str 1\n"), { a: "1" });
 });
 
-test("nesting is allowed up to the limit and not one level further", () => {
+test("nesting is accepted up to the limit and refused one level deeper", () => {
   const json = (depth: number): string => `{"a":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
   assert.ok(parseText(json(MAX_DOCUMENT_DEPTH)));
   refuses(json(MAX_DOCUMENT_DEPTH + 1), `it nests deeper than ${MAX_DOCUMENT_DEPTH} levels`);
@@ -68,7 +68,7 @@ test("nesting is allowed up to the limit and not one level further", () => {
   assert.throws(() => parseText(json(100_000)), { code: "UPSTREAM_RESULT_INVALID" });
 });
 
-test("what is no object, or nothing at all, is refused without repeating its text", () => {
+test("anything but an object is refused without repeating its text", () => {
   refuses("[1]", "it is not an object");
   refuses("", "it is not an object");
   refuses("<!doctype html><p>token: abc: def</p>", "it is neither JSON nor YAML (BLOCK_AS_IMPLICIT_KEY in line 1)");
@@ -78,7 +78,7 @@ test("what is no object, or nothing at all, is refused without repeating its tex
   );
 });
 
-test("a key called __proto__ is a key like any other", () => {
+test("a key called __proto__ is an ordinary key", () => {
   const value = parseText('__proto__: { polluted: true }\na: { "__proto__": 1 }\n');
   assert.deepEqual(Object.keys(value), ["__proto__", "a"]);
   assert.equal(Reflect.get({}, "polluted"), undefined);

@@ -1,4 +1,4 @@
-/** What is pinned of a request: everything that a document decides about where arguments and credentials go. */
+/** What is pinned of a request: everything in a document that decides where arguments and credentials go. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -49,8 +49,8 @@ const USUAL = {
   security: [{ key: { kind: "apiKey", place: "header", name: "x-key" } }],
 };
 
-describe("the request of an operation", () => {
-  it("says where it goes, where each argument stands, how the body is written and which credentials are sent", async () => {
+describe("the pinned request of an operation", () => {
+  it("a pinned request has its URL, the place of each argument, the form of the body and the credentials", async () => {
     assert.deepEqual(await requestOf({}), USUAL);
   });
   for (const [what, parts] of Object.entries({
@@ -65,16 +65,16 @@ describe("the request of an operation", () => {
     "another place of the credential": { key: { in: "query" } },
     "another name of the credential": { key: { name: "x-other" } },
   } satisfies Record<string, Parts>)) {
-    it(`is another one with ${what}`, async () => {
+    it(`a pinned request differs with ${what}`, async () => {
       assert.notDeepEqual(await requestOf(parts), USUAL);
     });
   }
-  it("is the same when the operator sets a credential, and another one with the operator's own address", async () => {
+  it("a pinned request is the same when the operator sets a credential, and differs with the operator's own base URL", async () => {
     assert.deepEqual(await requestOf({}, { auth: { key: "abc" } }), USUAL);
     const base = "https://c.example/";
     assert.deepEqual(await requestOf({}, { baseUrl: base }), { ...USUAL, base });
   });
-  it("names every scheme when the document says nothing about security", async () => {
+  it("a pinned request names every scheme if the document has no security requirements", async () => {
     assert.deepEqual((await requestOf({ security: "?" }))?.["security"], [
       { ...USUAL.security[0], other: { kind: "bearer" } },
     ]);
