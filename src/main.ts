@@ -83,6 +83,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     readRecords,
     showReplay: (settings, kept, request) => replayRecording(settings, kept, request, host),
     toRecordingFile: (kept) => toRecordingFile(kept, { version: VERSION, hide: host.mask.hide }),
+    loadServers: () => import("./surfaces/serve.ts"),
     openBrowser,
     report: host.report,
     now: Date.now,

@@ -3,9 +3,8 @@
 import { Hono } from "hono";
 
 import { ERRORS, GloveboxError, toPublicError } from "../../domain/index.ts";
-import type { Instant, Principal } from "../../domain/index.ts";
+import type { Principal } from "../../domain/index.ts";
 import type { Gateway } from "../gateway.ts";
-import { createMcpRoutes } from "../mcp/index.ts";
 import { createApiRoutes, toHealth } from "./api-routes.ts";
 import { createApprovalRoutes } from "./approval-routes.ts";
 import { checkToken } from "./check-token.ts";
@@ -26,8 +25,8 @@ export interface AppOptions {
   readonly webFolder: string;
   /** Values of the Host header that mean this server, lower case, with the port; `listen` knows them. */
   readonly allowedHosts: ReadonlySet<string>;
-  /** For the expiry of sessions; the system's clock unless told otherwise. */
-  readonly now?: () => Instant;
+  /** The routes of MCP. Closed with the application. */
+  readonly mcp: { readonly routes: Hono; close(): Promise<void> };
   /** Logs an internal fault and returns the incident's id. */
   readonly report: (thrown: unknown) => string;
 }
@@ -62,8 +61,7 @@ const SECURITY_HEADERS: readonly (readonly [string, string])[] = [
 
 /** Builds the routes; the guard is in front of all of them, also of those that do not exist. */
 export function createApp(options: AppOptions): App {
-  const { gateway, principal, report, allowedHosts, now = Date.now } = options;
-  const mcp = createMcpRoutes({ gateway, principal, report }, { now });
+  const { gateway, principal, report, allowedHosts, mcp } = options;
   const app = new Hono();
 
   app.use(async (c, next) => {

@@ -5,7 +5,7 @@ import type { Readable, Writable } from "node:stream";
 import type { LedgerReader } from "../../ledger/index.ts";
 import type { HeldDefinitions } from "../../catalog/index.ts";
 import type { Settings } from "../../config/index.ts";
-import type { ConnectorId, ExecutionId, Instant, JsonObject } from "../../domain/index.ts";
+import type { ConnectorId, ExecutionId, Instant, JsonObject, Principal } from "../../domain/index.ts";
 import type { Logins } from "../../connectors/index.ts";
 import type {
   ExecutionControl,
@@ -51,6 +51,29 @@ export interface OperatorRecords extends AsyncDisposable {
   findRecording(id: ExecutionId, access: RecordingAccess): Promise<KeptExecution>;
 }
 
+/** What the commands `serve` and `mcp` start. */
+export interface Servers {
+  serveHttp(options: HttpServerOptions): Promise<{ readonly url: string; close(): Promise<void> }>;
+  /** Resolves when the client ends the connection. */
+  serveMcpOverStdio(
+    door: Pick<HttpServerOptions, "gateway" | "principal" | "report">,
+    streams: { readonly input: Readable; readonly output: Writable },
+  ): Promise<void>;
+}
+
+interface HttpServerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly gateway: Gateway;
+  /** In whose name MCP clients and the admin page read. */
+  readonly principal: Principal;
+  /** In whose name the holder of the token decides. */
+  readonly operator: Principal;
+  readonly token: string;
+  readonly webFolder: string;
+  readonly report: (thrown: unknown) => string;
+}
+
 export interface CliPowers {
   readonly version: string;
   readonly terminal: Terminal;
@@ -66,6 +89,8 @@ export interface CliPowers {
   openRecords(settings: Settings): Promise<OperatorRecords>;
   /** Rejects when there is no store. */
   readRecords(settings: Settings): Promise<StoredRecords>;
+  /** Loaded on demand: every other command starts faster without them. */
+  loadServers(): Promise<Servers>;
   openBrowser(url: URL): void;
   /** Opens a sandbox and nothing else. */
   showReplay(settings: Settings, kept: KeptExecution, request: ReplayRequest): Promise<ReplayResult>;
@@ -77,6 +102,13 @@ export interface CliPowers {
   readonly now: () => Instant;
   /** Writes an internal fault to the log and returns the incident's id. */
   readonly report: (thrown: unknown) => string;
+}
+
+/** What every command is passed. */
+export interface CommandContext {
+  readonly powers: CliPowers;
+  /** The person at the terminal. */
+  readonly principal: Principal;
 }
 
 /** How every command ends; `docs/reference/command-line.md` explains the codes. */

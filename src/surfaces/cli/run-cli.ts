@@ -4,27 +4,24 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "commander
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { Principal } from "../../domain/index.ts";
-import { addApprovals } from "./add-approvals.ts";
-import { addAudit } from "./add-audit.ts";
+import { addApprovals } from "./approvals/add-approvals.ts";
+import { addAudit } from "./audit/add-audit.ts";
 import { addCommand, parseCount } from "./add-command.ts";
-import { addExecutions } from "./add-executions.ts";
-import { addPolicy } from "./add-policy.ts";
-import { describeCommand, toolsCommand } from "./catalog-commands.ts";
+import { addExecutions } from "./executions/add-executions.ts";
+import { addPolicy } from "./policy/add-policy.ts";
+import { describeCommand, toolsCommand } from "./servers/catalog-commands.ts";
 import { doctorCommand } from "./doctor-command.ts";
 import { EXIT } from "./powers.ts";
-import type { CliPowers } from "./powers.ts";
+import type { CliPowers, CommandContext } from "./powers.ts";
 import { formatFault, printLine } from "./print.ts";
-import { loginServerCommand, logoutServerCommand } from "./login-command.ts";
+import { loginServerCommand, logoutServerCommand } from "./servers/login-command.ts";
 import { runCommand } from "./run-command.ts";
 import { listSecrets, removeSecret, rotateKey, setSecret } from "./secrets-command.ts";
 import { mcpCommand, serveCommand } from "./serve-command.ts";
-import { approveServerCommand, restartServerCommand, serversCommand } from "./servers-command.ts";
+import { approveServerCommand, restartServerCommand, serversCommand } from "./servers/servers-command.ts";
 
-export interface CliContext {
-  readonly powers: CliPowers;
-  /** The person at the terminal. */
-  readonly principal: Principal;
-  /** Whoever speaks MCP to a server that this person started. */
+export interface CliContext extends CommandContext {
+  /** In whose name MCP clients call a server that this person started. */
   readonly agent: Principal;
 }
 

@@ -38,7 +38,7 @@ export interface RunFlags {
   readonly unrestrictedNetwork?: boolean;
 }
 
-interface Session {
+interface RunSession {
   readonly gateway: Gateway;
   readonly terminal: Terminal;
   readonly principal: Principal;
@@ -62,7 +62,7 @@ export async function runCommand(
   const forget = terminal.onInterrupt(() => abort.abort());
   try {
     await using gateway = await powers.openGateway(settings, flags);
-    const session: Session = { gateway, terminal, principal, flags, signal: abort.signal };
+    const session: RunSession = { gateway, terminal, principal, flags, signal: abort.signal };
     if (flags.batch !== undefined) return await runBatch(flags.batch, session);
     return flags.plan ? await planOne(source, session) : await runOne(source, session);
   } finally {
@@ -96,7 +96,7 @@ async function readSource(file: string | undefined, terminal: Terminal): Promise
   }
 }
 
-async function runOne(code: string, session: Session): Promise<number> {
+async function runOne(code: string, session: RunSession): Promise<number> {
   const { terminal, flags, signal } = session;
   const result = await session.gateway.execute(toRequest({ code }, session));
   if (flags.json) printJson(terminal.stdout, result);
@@ -105,7 +105,7 @@ async function runOne(code: string, session: Session): Promise<number> {
 }
 
 /** Tells what a program can call; it does not run. */
-async function planOne(code: string, session: Session): Promise<number> {
+async function planOne(code: string, session: RunSession): Promise<number> {
   const { terminal, flags } = session;
   const answer = await session.gateway.plan(toRequest({ code }, session));
   if (flags.json) printJson(terminal.stdout, answer);
@@ -115,7 +115,7 @@ async function planOne(code: string, session: Session): Promise<number> {
 
 function toRequest(
   { code, limits }: Pick<ExecuteRequest, "code" | "limits">,
-  { principal, signal, flags }: Session,
+  { principal, signal, flags }: RunSession,
 ): ExecuteRequest {
   const { analysis, types, network, dryRun = false } = flags;
   const narrowed = network ? {} : { networkPolicy: { mode: "blocked" } as const };
@@ -130,7 +130,7 @@ export function exitOf({ state, error }: ExecutionResult): number {
 }
 
 /** Each line is answered by a line with its id; a line that is no program gets an answer too. Carried out means exit 0. */
-async function runBatch(path: string, session: Session): Promise<number> {
+async function runBatch(path: string, session: RunSession): Promise<number> {
   const { terminal, signal } = session;
   const input = path === "-" ? terminal.stdin : createReadStream(resolve(terminal.cwd, path));
   const underWay = new Set<Promise<void>>();
@@ -151,7 +151,7 @@ async function runBatch(path: string, session: Session): Promise<number> {
   return signal.aborted ? EXIT.interrupted : EXIT.done;
 }
 
-async function answerLine(line: string, session: Session): Promise<void> {
+async function answerLine(line: string, session: RunSession): Promise<void> {
   const asked = parseLine(line);
   try {
     if (asked.code === undefined)

@@ -36,6 +36,7 @@ async function run(...flags: readonly string[]): Promise<readonly [string | unde
     openRecords: () => Promise.reject(new TypeError("not needed")),
     readRecords: () => Promise.reject(new TypeError("not needed")),
     openBrowser: () => undefined,
+    loadServers: () => Promise.reject(new TypeError("not needed")),
     showReplay: () => Promise.reject(new TypeError("not needed")),
     toRecordingFile: () => ({}),
     report: () => "in_1",

@@ -1,11 +1,11 @@
 /** `glovebox secrets`: values and keys come from standard input, never from an argument, and are never printed. */
 
 import { GloveboxError, parseSecretName } from "../../domain/index.ts";
-import type { Principal, SecretName } from "../../domain/index.ts";
+import type { SecretName } from "../../domain/index.ts";
 
 import type { Vault } from "../../vault/index.ts";
 import { EXIT } from "./powers.ts";
-import type { CliPowers } from "./powers.ts";
+import type { CommandContext } from "./powers.ts";
 import { printJson, printLine } from "./print.ts";
 import { readSecret } from "./read-secret.ts";
 
@@ -17,12 +17,7 @@ export interface SecretsFlags {
   readonly json?: boolean;
 }
 
-interface Context {
-  readonly powers: CliPowers;
-  readonly principal: Principal;
-}
-
-export async function listSecrets(flags: SecretsFlags, { powers }: Context): Promise<number> {
+export async function listSecrets(flags: SecretsFlags, { powers }: CommandContext): Promise<number> {
   await using records = await powers.openRecords(await powers.loadSettings(flags.config));
   const { vault } = records;
   const secrets = await vault.list();
@@ -31,7 +26,11 @@ export async function listSecrets(flags: SecretsFlags, { powers }: Context): Pro
   return EXIT.done;
 }
 
-export async function setSecret(rawName: string, flags: SecretsFlags, { powers, principal }: Context): Promise<number> {
+export async function setSecret(
+  rawName: string,
+  flags: SecretsFlags,
+  { powers, principal }: CommandContext,
+): Promise<number> {
   const name = parseName(rawName);
   const settings = await powers.loadSettings(flags.config);
   const value = await readSecret(powers.terminal, "Value");
@@ -48,7 +47,7 @@ export async function setSecret(rawName: string, flags: SecretsFlags, { powers, 
 export async function removeSecret(
   rawName: string,
   flags: SecretsFlags,
-  { powers, principal }: Context,
+  { powers, principal }: CommandContext,
 ): Promise<number> {
   const name = parseName(rawName);
   await using records = await powers.openRecords(await powers.loadSettings(flags.config));
@@ -66,7 +65,7 @@ function parseName(rawName: string): SecretName {
 }
 
 /** Fails when a secret cannot be opened with either key: its value has to be set again. */
-export async function rotateKey(flags: SecretsFlags, { powers, principal }: Context): Promise<number> {
+export async function rotateKey(flags: SecretsFlags, { powers, principal }: CommandContext): Promise<number> {
   const { stdout, stderr } = powers.terminal;
   await using records = await powers.openRecords(await powers.loadSettings(flags.config));
   const { vault } = records;

@@ -26,20 +26,14 @@ export async function serveCommand(
   flags: ServeFlags,
   { powers, principal: operator, agent }: { powers: CliPowers; principal: Principal; agent: Principal },
 ): Promise<number> {
-  // The servers are loaded by the commands that serve; every other command starts faster without them.
-  const { createApp, listen } = await import("../admin/index.ts");
+  const { serveHttp } = await powers.loadServers();
   const settings = await powers.loadSettings(flags.config);
   const { host = settings.server.host, port = settings.server.port } = flags;
   const ended = waitForInterrupt(powers.terminal);
   await using gateway = await powers.openGateway(settings, { ...flags, lasting: true });
   const { webFolder, report } = powers;
   const token = powers.createToken();
-  const server = await listen({
-    host,
-    port,
-    createApp: (allowedHosts) =>
-      createApp({ gateway, principal: agent, operator, token, webFolder, allowedHosts, report }),
-  });
+  const server = await serveHttp({ host, port, gateway, principal: agent, operator, token, webFolder, report });
   try {
     // Whoever interrupts while upstreams are still starting does not wait for them.
     const found = await Promise.race([gateway.search(agent, { limit: 1 }), ended]);
@@ -58,7 +52,7 @@ export async function mcpCommand(
   flags: { readonly config?: string; readonly unrestrictedNetwork?: boolean },
   { powers, agent }: { powers: CliPowers; agent: Principal },
 ): Promise<number> {
-  const { serveMcpOverStdio } = await import("../mcp/index.ts");
+  const { serveMcpOverStdio } = await powers.loadServers();
   const { stdin, stdout } = powers.terminal;
   const settings = await powers.loadSettings(flags.config);
   await using gateway = await powers.openGateway(settings, { ...flags, lasting: true });

@@ -9,7 +9,7 @@ import { beginLogin } from "../../../src/connectors/login/begin-login.ts";
 import type { PendingLogin } from "../../../src/connectors/login/begin-login.ts";
 import { GloveboxError, parseConnectorId } from "../../../src/domain/index.ts";
 import { openEgress } from "../../../src/egress/index.ts";
-import { listenForAnswer } from "../../../src/surfaces/cli/listen-for-answer.ts";
+import { listenForAnswer } from "../../../src/surfaces/cli/servers/listen-for-answer.ts";
 import { Secret } from "../../../src/vault/index.ts";
 import { CLIENT, openLoginProvider } from "../../fixtures/login-provider.ts";
 import type { LoginProvider } from "../../fixtures/login-provider.ts";

@@ -6,8 +6,8 @@ import type { Command } from "commander";
 import { exportLedger } from "./audit-export-command.ts";
 import { keyCommand, listCommand, tailCommand } from "./audit-command.ts";
 import { verifyCommand } from "./audit-verify-command.ts";
-import { addCommand, parseCount } from "./add-command.ts";
-import type { CliPowers } from "./powers.ts";
+import { addCommand, parseCount } from "../add-command.ts";
+import type { CliPowers } from "../powers.ts";
 
 /** Options may stand before or after the word of a subcommand, so each takes those of its parent too. */
 export function addAudit(

@@ -2,14 +2,15 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { LedgerReader } from "../../ledger/index.ts";
-import { GloveboxError, canonicalJson } from "../../domain/index.ts";
-import type { Instant, JsonObject } from "../../domain/index.ts";
-import { EXIT } from "./powers.ts";
-import type { CliPowers } from "./powers.ts";
-import { printJson, printLine } from "./print.ts";
+import type { LedgerReader } from "../../../ledger/index.ts";
+import { GloveboxError, canonicalJson } from "../../../domain/index.ts";
+import type { Instant, JsonObject } from "../../../domain/index.ts";
+import { parseMoment } from "../add-command.ts";
+import { EXIT } from "../powers.ts";
+import type { CliPowers } from "../powers.ts";
+import { printJson, printLine } from "../print.ts";
 
-export interface ListFlags {
+export interface AuditFlags {
   readonly config?: string;
   readonly json?: boolean;
   readonly principal?: string;
@@ -25,10 +26,9 @@ export interface ListFlags {
 const DEFAULT_LIMIT = 50;
 /** How often `tail` looks. */
 const LOOK_MS = 250;
-const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** The newest matches, in the order in which they were written. */
-export async function listCommand(flags: ListFlags, powers: CliPowers): Promise<number> {
+export async function listCommand(flags: AuditFlags, powers: CliPowers): Promise<number> {
   const { stdout } = powers.terminal;
   const query = toQuery(flags, powers.now());
   await using stored = await powers.readRecords(await powers.loadSettings(flags.config));
@@ -40,7 +40,7 @@ export async function listCommand(flags: ListFlags, powers: CliPowers): Promise<
 
 /** Every record that is written from now on, by whichever process. */
 export async function tailCommand(
-  flags: Pick<ListFlags, "config" | "json">,
+  flags: Pick<AuditFlags, "config" | "json">,
   { terminal, ...powers }: CliPowers,
 ): Promise<number> {
   const ended = new AbortController();
@@ -60,7 +60,7 @@ export async function tailCommand(
 }
 
 /** What an operator keeps elsewhere, to check exports with. */
-export async function keyCommand(flags: Pick<ListFlags, "config" | "json">, powers: CliPowers): Promise<number> {
+export async function keyCommand(flags: Pick<AuditFlags, "config" | "json">, powers: CliPowers): Promise<number> {
   await using records = await powers.readRecords(await powers.loadSettings(flags.config));
   const reader = records.openReader();
   const { key } = reader;
@@ -82,7 +82,7 @@ async function printFrom(reader: LedgerReader, from: number, print: (record: Jso
   return next;
 }
 
-function toQuery(flags: ListFlags, now: Instant): Parameters<LedgerReader["search"]>[0] {
+function toQuery(flags: AuditFlags, now: Instant): Parameters<LedgerReader["search"]>[0] {
   const { principal, tool, action, outcome, execution, since, until, limit = DEFAULT_LIMIT } = flags;
   return {
     limit,
@@ -94,17 +94,6 @@ function toQuery(flags: ListFlags, now: Instant): Parameters<LedgerReader["searc
     ...(since !== undefined && { since: parseMoment(since, now) }),
     ...(until !== undefined && { until: parseMoment(until, now) }),
   };
-}
-
-/** A date as `Date` reads it, or how long ago. */
-export function parseMoment(text: string, now: Instant): Instant {
-  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-  if (count !== undefined && unit !== undefined) return now - Number(count) * (UNITS[unit] ?? 0);
-  const at = /^\d{4}-/.test(text) ? Date.parse(text) : Number.NaN;
-  if (Number.isFinite(at)) return at;
-  throw new GloveboxError("REQUEST_INVALID", `${JSON.stringify(text)} is no time`, {
-    hint: "Write a date such as 2026-11-16T08:00Z, or 90s, 30m, 12h, 7d for that long ago",
-  });
 }
 
 function formatRecord({ seq, at, actor, action, subject, detail }: JsonObject): string {

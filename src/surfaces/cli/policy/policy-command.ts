@@ -3,18 +3,24 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 
-import { parseRules } from "../../config/index.ts";
-import type { Settings } from "../../config/index.ts";
-import { GloveboxError, describeEffect, isJsonObject, parsePrincipalId, parseToolAddress } from "../../domain/index.ts";
-import type { JsonObject, PolicyRule, PolicySettings, Principal, Tool } from "../../domain/index.ts";
-import { findNearest } from "../../catalog/index.ts";
-import { toFetchTool } from "../../builtins/index.ts";
-import { compilePolicy, describeCondition, explain, simulate, applyOperatorEffect } from "../../policy/index.ts";
-import { parseMoment } from "./audit-command.ts";
-import { EXIT } from "./powers.ts";
-import type { CliPowers } from "./powers.ts";
+import { parseRules } from "../../../config/index.ts";
+import type { Settings } from "../../../config/index.ts";
+import {
+  GloveboxError,
+  describeEffect,
+  isJsonObject,
+  parsePrincipalId,
+  parseToolAddress,
+} from "../../../domain/index.ts";
+import type { JsonObject, PolicyRule, PolicySettings, Principal, Tool } from "../../../domain/index.ts";
+import { findNearest } from "../../../catalog/index.ts";
+import { toFetchTool } from "../../../builtins/index.ts";
+import { compilePolicy, describeCondition, explain, simulate, applyOperatorEffect } from "../../../policy/index.ts";
+import { parseMoment } from "../add-command.ts";
+import { EXIT } from "../powers.ts";
+import type { CliPowers } from "../powers.ts";
 import { readPastCalls } from "./past-calls.ts";
-import { printJson, printLine } from "./print.ts";
+import { printJson, printLine } from "../print.ts";
 import { printExplanation, printSimulation } from "./print-policy.ts";
 
 export interface PolicyFlags {

@@ -3,8 +3,8 @@
 import { Option } from "commander";
 import type { Command } from "commander";
 
-import { APPROVAL_SCOPES } from "../../domain/index.ts";
-import { addCommand, parseCount } from "./add-command.ts";
+import { APPROVAL_SCOPES } from "../../../domain/index.ts";
+import { addCommand, parseCount } from "../add-command.ts";
 import { approvalsCommand, decideCommand, revokeApproval, showApproval } from "./approvals-command.ts";
 import type { ApprovalContext } from "./approvals-command.ts";
 

@@ -3,13 +3,13 @@
 import { Option } from "commander";
 import type { Command } from "commander";
 
-import { addCommand, parseCount } from "./add-command.ts";
+import { addCommand, parseCount } from "../add-command.ts";
 import { exportExecutionCommand } from "./export-execution-command.ts";
 import { replayCommand } from "./replay-command.ts";
-import type { ReplayContext } from "./replay-command.ts";
+import type { CommandContext } from "../powers.ts";
 
 /** Beneath `executions`. Options may stand before or after the word of a subcommand. */
-export function addReplay(executions: Command, context: ReplayContext, end: (code: number) => void): void {
+export function addReplay(executions: Command, context: CommandContext, end: (code: number) => void): void {
   addCommand(executions, "replay <id>", "an execution again, from its journal or an export, with no upstream touched")
     .option("--until <call>", "stop after the answer to this call and show what was done until then", parseCount)
     .option("--code <file>", "other code, against the answers that were recorded")

@@ -1,17 +1,18 @@
 /** `glovebox executions resume`: goes on with an execution that was put away, where no gateway runs that would. */
 
-import { GloveboxError, parseExecutionId } from "../../domain/index.ts";
-import type { ExecutionDetails } from "../../execution/index.ts";
-import type { ExecutionsContext, ExecutionsFlags } from "./executions-command.ts";
-import { EXIT } from "./powers.ts";
-import { printJson, printResult } from "./print.ts";
-import { exitOf } from "./run-command.ts";
+import { GloveboxError, parseExecutionId } from "../../../domain/index.ts";
+import type { ExecutionDetails } from "../../../execution/index.ts";
+import type { ExecutionsFlags } from "./executions-command.ts";
+import type { CommandContext } from "../powers.ts";
+import { EXIT } from "../powers.ts";
+import { printJson, printResult } from "../print.ts";
+import { exitOf } from "../run-command.ts";
 
 /** Prints as `run` does, and ends as `run` does: exit 3 when it still waits for a person. */
 export async function resumeExecutionCommand(
   rawId: string,
   flags: ExecutionsFlags,
-  { powers }: ExecutionsContext,
+  { powers }: CommandContext,
 ): Promise<number> {
   const { terminal } = powers;
   const settings = await powers.loadSettings(flags.config);

@@ -3,14 +3,14 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 
-import type { Settings } from "../../config/index.ts";
-import { GloveboxError, parseExecutionId } from "../../domain/index.ts";
-import type { EngineName, ExecutionId, Principal } from "../../domain/index.ts";
-import type { KeptExecution, ReplayResult } from "../../execution/index.ts";
-import { parseRecording } from "../parse-recording.ts";
-import { EXIT } from "./powers.ts";
-import type { CliPowers, Terminal } from "./powers.ts";
-import { printJson, printLine, printResult } from "./print.ts";
+import type { Settings } from "../../../config/index.ts";
+import { GloveboxError, parseExecutionId } from "../../../domain/index.ts";
+import type { EngineName, ExecutionId } from "../../../domain/index.ts";
+import type { KeptExecution, ReplayResult } from "../../../execution/index.ts";
+import { parseRecording } from "../../parse-recording.ts";
+import { EXIT } from "../powers.ts";
+import type { Terminal, CommandContext } from "../powers.ts";
+import { printJson, printLine, printResult } from "../print.ts";
 
 export interface ReplayFlags {
   readonly config?: string;
@@ -20,16 +20,11 @@ export interface ReplayFlags {
   readonly engine?: EngineName;
 }
 
-export interface ReplayContext {
-  readonly powers: CliPowers;
-  readonly principal: Principal;
-}
-
 /** Exit code 1 when it came out otherwise than the first time, or when other code failed. */
 export async function replayCommand(
   subject: string,
   flags: ReplayFlags,
-  { powers, principal }: ReplayContext,
+  { powers, principal }: CommandContext,
 ): Promise<number> {
   const { terminal } = powers;
   const { until, code: file } = flags;
@@ -66,7 +61,7 @@ export async function replayCommand(
 async function findRecording(
   settings: Settings,
   id: ExecutionId,
-  { powers, principal }: ReplayContext,
+  { powers, principal }: CommandContext,
 ): Promise<KeptExecution> {
   await using records = await powers.openRecords(settings);
   return await records.findRecording(id, { actor: principal.id, action: "execution.replayed" });

@@ -3,16 +3,16 @@
 import { Option } from "commander";
 import type { Command } from "commander";
 
-import { addCommand, parseCount } from "./add-command.ts";
+import { addCommand, parseCount } from "../add-command.ts";
 import { addReplay } from "./add-replay.ts";
 import { cancelExecutionCommand, executionsCommand, showExecutionCommand } from "./executions-command.ts";
-import type { ExecutionsContext } from "./executions-command.ts";
+import type { CommandContext } from "../powers.ts";
 import { resumeExecutionCommand } from "./resume-command.ts";
 
 const STATES = ["running", "completed", "failed", "paused", "cancelled"];
 
 /** Options may stand before or after the word of a subcommand, so each takes those of its parent too. */
-export function addExecutions(program: Command, context: ExecutionsContext, end: (code: number) => void): void {
+export function addExecutions(program: Command, context: CommandContext, end: (code: number) => void): void {
   const executions = addCommand(program, "executions", "what was executed, newest first")
     .addOption(new Option("--state <name>", "only those in this state").choices(STATES))
     .option("--limit <number>", "how many at most; 50 when left out", parseCount)

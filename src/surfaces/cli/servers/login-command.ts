@@ -1,12 +1,12 @@
 /** `glovebox servers login` and `servers logout`: a person lets Glovebox use an upstream in their name, or ends that. */
 
-import type { DroppedLogin } from "../../connectors/index.ts";
-import { parseConnectorId } from "../../domain/index.ts";
-import type { ConnectorId, Principal } from "../../domain/index.ts";
+import type { DroppedLogin } from "../../../connectors/index.ts";
+import { parseConnectorId } from "../../../domain/index.ts";
+import type { ConnectorId } from "../../../domain/index.ts";
 import { listenForAnswer } from "./listen-for-answer.ts";
-import { EXIT } from "./powers.ts";
-import type { CliPowers } from "./powers.ts";
-import { printLine } from "./print.ts";
+import { EXIT } from "../powers.ts";
+import type { CommandContext } from "../powers.ts";
+import { printLine } from "../print.ts";
 import { noServer } from "./servers-command.ts";
 
 export interface LoginFlags {
@@ -16,16 +16,11 @@ export interface LoginFlags {
   readonly port?: number;
 }
 
-interface Context {
-  readonly powers: CliPowers;
-  readonly principal: Principal;
-}
-
 /** How long a person may take at the browser. */
 const ANSWER_MS = 10 * 60_000;
 
 /** The address goes to standard output by itself, so that it can be piped; tokens are never printed. */
-export async function loginServerCommand(name: string, flags: LoginFlags, context: Context): Promise<number> {
+export async function loginServerCommand(name: string, flags: LoginFlags, context: CommandContext): Promise<number> {
   const { powers, principal } = context;
   const { stdout, stderr } = powers.terminal;
   const settings = await powers.loadSettings(flags.config);
@@ -51,7 +46,7 @@ export async function loginServerCommand(name: string, flags: LoginFlags, contex
 }
 
 /** Forgotten in any case; whether the tokens are good for anybody who has them still is said beside it. */
-export async function logoutServerCommand(name: string, flags: LoginFlags, context: Context): Promise<number> {
+export async function logoutServerCommand(name: string, flags: LoginFlags, context: CommandContext): Promise<number> {
   const { powers, principal } = context;
   const settings = await powers.loadSettings(flags.config);
   const id = toServer(name, [...settings.upstreams.keys()]);

@@ -1,11 +1,10 @@
 /** `glovebox executions`, `executions show` and `executions cancel`: what was executed, and an end to what goes on. */
 
-import type { Principal } from "../../domain/index.ts";
-import type { ExecutionLine } from "../../execution/index.ts";
-import { EXIT } from "./powers.ts";
-import type { CliPowers } from "./powers.ts";
+import type { ExecutionLine } from "../../../execution/index.ts";
+import { EXIT } from "../powers.ts";
+import type { CommandContext } from "../powers.ts";
 import { describeExecution } from "./print-execution.ts";
-import { printJson, printLine } from "./print.ts";
+import { printJson, printLine } from "../print.ts";
 
 export interface ExecutionsFlags {
   readonly config?: string;
@@ -14,16 +13,10 @@ export interface ExecutionsFlags {
   readonly state?: ExecutionLine["state"];
 }
 
-export interface ExecutionsContext {
-  readonly powers: CliPowers;
-  /** The person at the terminal. */
-  readonly principal: Principal;
-}
-
 const USUAL_LIMIT = 50;
 
 /** Starts nothing and changes nothing. */
-export async function executionsCommand(flags: ExecutionsFlags, { powers }: ExecutionsContext): Promise<number> {
+export async function executionsCommand(flags: ExecutionsFlags, { powers }: CommandContext): Promise<number> {
   const { stdout } = powers.terminal;
   await using records = await powers.readRecords(await powers.loadSettings(flags.config));
   const { history } = records;
@@ -38,7 +31,7 @@ export async function executionsCommand(flags: ExecutionsFlags, { powers }: Exec
 export async function showExecutionCommand(
   id: string,
   flags: ExecutionsFlags,
-  { powers }: ExecutionsContext,
+  { powers }: CommandContext,
 ): Promise<number> {
   const { stdout } = powers.terminal;
   await using records = await powers.readRecords(await powers.loadSettings(flags.config));
@@ -53,7 +46,7 @@ export async function showExecutionCommand(
 export async function cancelExecutionCommand(
   id: string,
   flags: ExecutionsFlags,
-  { powers, principal }: ExecutionsContext,
+  { powers, principal }: CommandContext,
 ): Promise<number> {
   const { stdout, stderr } = powers.terminal;
   await using records = await powers.openRecords(await powers.loadSettings(flags.config));

@@ -3,21 +3,21 @@
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { Settings } from "../../config/index.ts";
-import { parseExecutionId } from "../../domain/index.ts";
-import type { Approval, ExecutionResult, Principal } from "../../domain/index.ts";
-import type { ApprovalDesk } from "../../policy/index.ts";
-import { EXIT } from "./powers.ts";
-import type { CliPowers, OperatorRecords, Terminal } from "./powers.ts";
+import type { Settings } from "../../../config/index.ts";
+import { parseExecutionId } from "../../../domain/index.ts";
+import type { Approval, ExecutionResult, Principal } from "../../../domain/index.ts";
+import type { ApprovalDesk } from "../../../policy/index.ts";
+import { EXIT } from "../powers.ts";
+import type { CliPowers, OperatorRecords, Terminal } from "../powers.ts";
 import { formatReview, summarizeApproval } from "./print-approval.ts";
-import { printJson, printLine } from "./print.ts";
+import { printJson, printLine } from "../print.ts";
 
 interface Flags {
   readonly config?: string;
   readonly json?: boolean;
 }
 
-interface ListFlags extends Flags {
+interface ApprovalsFlags extends Flags {
   readonly all?: boolean;
   readonly execution?: string;
   readonly limit?: number;
@@ -30,10 +30,10 @@ interface DecideFlags extends Flags {
   readonly yes?: boolean;
 }
 
-type Records = Pick<OperatorRecords, "openDesk"> & AsyncDisposable;
+type DeskRecords = Pick<OperatorRecords, "openDesk"> & AsyncDisposable;
 
 interface Powers extends Pick<CliPowers, "terminal" | "loadSettings" | "now"> {
-  openRecords(settings: Settings): Promise<Records>;
+  openRecords(settings: Settings): Promise<DeskRecords>;
 }
 
 export interface ApprovalContext {
@@ -47,7 +47,7 @@ const GO_ON_MS = 1_200;
 const LOOK_MS = 250;
 
 /** Those that wait first. Exit 0 also when none does. */
-export async function approvalsCommand(flags: ListFlags, { powers }: ApprovalContext): Promise<number> {
+export async function approvalsCommand(flags: ApprovalsFlags, { powers }: ApprovalContext): Promise<number> {
   const { stdout, stderr } = powers.terminal;
   await using records = await openRecords(flags, powers);
   const desk = await records.openDesk();
@@ -97,7 +97,7 @@ export async function revokeApproval(id: string, flags: Flags, context: Approval
   return EXIT.done;
 }
 
-async function openRecords({ config }: Flags, powers: Powers): Promise<Records> {
+async function openRecords({ config }: Flags, powers: Powers): Promise<DeskRecords> {
   return powers.openRecords(await powers.loadSettings(config));
 }
 

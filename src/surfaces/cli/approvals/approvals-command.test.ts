@@ -4,13 +4,13 @@ import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { describe, test } from "node:test";
 
-import { digestOf } from "../../text/index.ts";
-import { findChange } from "../../catalog/index.ts";
-import { builtinSettings } from "../../config/index.ts";
-import { createDesk } from "../../policy/approvals/create-desk.ts";
-import { OPERATOR, TOOL, changeTool, executionOf, openQueue } from "../../policy/approvals/fixtures/open-queue.ts";
-import type { Queue } from "../../policy/approvals/fixtures/open-queue.ts";
-import { AGENT } from "../../policy/rules/fixtures/ask.ts";
+import { digestOf } from "../../../text/index.ts";
+import { findChange } from "../../../catalog/index.ts";
+import { builtinSettings } from "../../../config/index.ts";
+import { createDesk } from "../../../policy/approvals/create-desk.ts";
+import { OPERATOR, TOOL, changeTool, executionOf, openQueue } from "../../../policy/approvals/fixtures/open-queue.ts";
+import type { Queue } from "../../../policy/approvals/fixtures/open-queue.ts";
+import { AGENT } from "../../../policy/rules/fixtures/ask.ts";
 import type { ApprovalContext } from "./approvals-command.ts";
 import { decideCommand } from "./approvals-command.ts";
 

@@ -1,8 +1,8 @@
 /** One execution as a person reads it on a terminal, part by part. Whoever prints it cleans every line. */
 
-import type { CallRecord, ExecutionView, Finding, LabelSource } from "../../domain/index.ts";
-import type { ExecutionDetails } from "../../execution/index.ts";
-import { formatError } from "./print.ts";
+import type { CallRecord, ExecutionView, Finding, LabelSource } from "../../../domain/index.ts";
+import type { ExecutionDetails } from "../../../execution/index.ts";
+import { formatError } from "../print.ts";
 
 /** A value that is longer is cut; `--json` has all of it. */
 const VALUE_CHARS = 4_000;

@@ -1,12 +1,12 @@
 /** A call that waits, for a person who is to judge it. Nothing of it can hide, overwrite or pretend on a terminal. */
 
-import { cleanText } from "../../text/index.ts";
-import type { Approval, HeldChange, Instant, LabelSource } from "../../domain/index.ts";
-import type { ApprovalDesk } from "../../policy/index.ts";
+import { cleanText } from "../../../text/index.ts";
+import type { Approval, HeldChange, Instant, LabelSource } from "../../../domain/index.ts";
+import type { ApprovalDesk } from "../../../policy/index.ts";
 
 type Review = Awaited<ReturnType<ApprovalDesk["show"]>>;
-import { formatPlan } from "./print-plan.ts";
-import { toPlainJson, toVisible } from "./print.ts";
+import { formatPlan } from "../print-plan.ts";
+import { toPlainJson, toVisible } from "../print.ts";
 
 const SUMMARY_BYTES = 160;
 /** A longer program is shown around the places that matter. */

@@ -6,13 +6,13 @@ import { Readable } from "node:stream";
 import type { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 
-import { toOtlp } from "../../ledger/index.ts";
-import type { LedgerReader, LedgerVerdict } from "../../ledger/index.ts";
-import { GloveboxError } from "../../domain/index.ts";
-import type { JsonObject } from "../../domain/index.ts";
-import { EXIT } from "./powers.ts";
-import type { CliPowers } from "./powers.ts";
-import { printLine } from "./print.ts";
+import { toOtlp } from "../../../ledger/index.ts";
+import type { LedgerReader, LedgerVerdict } from "../../../ledger/index.ts";
+import { GloveboxError } from "../../../domain/index.ts";
+import type { JsonObject } from "../../../domain/index.ts";
+import { EXIT } from "../powers.ts";
+import type { CliPowers } from "../powers.ts";
+import { printLine } from "../print.ts";
 
 export interface ExportFlags {
   readonly config?: string;

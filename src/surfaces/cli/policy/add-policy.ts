@@ -3,9 +3,9 @@
 import { Option } from "commander";
 import type { Command } from "commander";
 
-import { addCommand } from "./add-command.ts";
+import { addCommand } from "../add-command.ts";
 import { explainCommand, policyCommand, simulateCommand } from "./policy-command.ts";
-import type { CliPowers } from "./powers.ts";
+import type { CliPowers } from "../powers.ts";
 
 /** Options may stand before or after the word of a subcommand, so each takes those of its parent too. */
 export function addPolicy(

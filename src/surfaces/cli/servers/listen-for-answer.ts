@@ -7,7 +7,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 
-import { GloveboxError } from "../../domain/index.ts";
+import { GloveboxError } from "../../../domain/index.ts";
 
 const HOST = "127.0.0.1";
 const PATH = "/callback";

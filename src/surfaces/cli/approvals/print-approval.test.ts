@@ -11,9 +11,9 @@ import {
   parsePrincipalId,
   parseRuleId,
   parseToolAddress,
-} from "../../domain/index.ts";
-import type { Approval, CallPlan } from "../../domain/index.ts";
-import type { ApprovalReview } from "../../policy/approvals/review.ts";
+} from "../../../domain/index.ts";
+import type { Approval, CallPlan } from "../../../domain/index.ts";
+import type { ApprovalReview } from "../../../policy/approvals/review.ts";
 import { formatReview, summarizeApproval } from "./print-approval.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,9 +1,8 @@
 /** `glovebox tools` and `describe`: what an agent would find and read. */
 
-import type { Principal } from "../../domain/index.ts";
-import { EXIT } from "./powers.ts";
-import type { CliPowers } from "./powers.ts";
-import { printJson, printLine } from "./print.ts";
+import { EXIT } from "../powers.ts";
+import type { CommandContext } from "../powers.ts";
+import { printJson, printLine } from "../print.ts";
 import { describeServer, hasFailed } from "./servers-command.ts";
 
 export interface CatalogFlags {
@@ -13,11 +12,6 @@ export interface CatalogFlags {
   readonly detail?: "brief" | "types" | "full";
 }
 
-interface Context {
-  readonly powers: CliPowers;
-  readonly principal: Principal;
-}
-
 const NAME_WIDTH = 36;
 /** A search gives no more at once. */
 const MOST_TOOLS = 50;
@@ -25,7 +19,7 @@ const MOST_TOOLS = 50;
 export async function toolsCommand(
   query: string,
   flags: CatalogFlags,
-  { powers, principal }: Context,
+  { powers, principal }: CommandContext,
 ): Promise<number> {
   const { stdout, stderr } = powers.terminal;
   await using gateway = await powers.openGateway(await powers.loadSettings(flags.config));
@@ -54,7 +48,7 @@ export async function toolsCommand(
 export async function describeCommand(
   names: readonly string[],
   flags: CatalogFlags,
-  context: Context,
+  context: CommandContext,
 ): Promise<number> {
   const { powers, principal } = context;
   await using gateway = await powers.openGateway(await powers.loadSettings(flags.config));

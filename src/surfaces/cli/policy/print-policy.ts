@@ -2,8 +2,8 @@
 
 import type { Writable } from "node:stream";
 
-import type { explain, simulate } from "../../policy/index.ts";
-import { printLine } from "./print.ts";
+import type { explain, simulate } from "../../../policy/index.ts";
+import { printLine } from "../print.ts";
 
 /** The decision first, then every rule, those that match before the others. */
 export function printExplanation(

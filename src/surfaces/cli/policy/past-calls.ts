@@ -1,10 +1,10 @@
 /** The calls that the ledger knows, for a simulation. */
 
-import type { LedgerReader } from "../../ledger/index.ts";
-import { isJsonObject } from "../../domain/index.ts";
-import type { Effect, Instant, JsonObject, PolicySettings } from "../../domain/index.ts";
-import { isFlowRule } from "../../policy/index.ts";
-import type { simulate } from "../../policy/index.ts";
+import type { LedgerReader } from "../../../ledger/index.ts";
+import { isJsonObject } from "../../../domain/index.ts";
+import type { Effect, Instant, JsonObject, PolicySettings } from "../../../domain/index.ts";
+import { isFlowRule } from "../../../policy/index.ts";
+import type { simulate } from "../../../policy/index.ts";
 
 type PastCall = Parameters<typeof simulate>[1][number];
 

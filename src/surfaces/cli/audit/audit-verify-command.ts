@@ -4,14 +4,14 @@ import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 
-import { parseLedgerLine, parsePublicKey, verifyExport } from "../../ledger/index.ts";
-import type { LedgerVerdict } from "../../ledger/index.ts";
+import { parseLedgerLine, parsePublicKey, verifyExport } from "../../../ledger/index.ts";
+import type { LedgerVerdict } from "../../../ledger/index.ts";
 
-type PublicKey = NonNullable<ReturnType<typeof parsePublicKey>>;
-import { GloveboxError } from "../../domain/index.ts";
-import { EXIT } from "./powers.ts";
-import type { CliPowers } from "./powers.ts";
-import { formatFault, printJson, printLine } from "./print.ts";
+type ExpectedKey = NonNullable<ReturnType<typeof parsePublicKey>>;
+import { GloveboxError } from "../../../domain/index.ts";
+import { EXIT } from "../powers.ts";
+import type { CliPowers } from "../powers.ts";
+import { formatFault, printJson, printLine } from "../print.ts";
 
 export interface VerifyFlags {
   readonly config?: string;
@@ -37,7 +37,7 @@ export async function verifyCommand(file: string | undefined, flags: VerifyFlags
 /** An error is the reason why nobody could look: that says nothing about the ledger. */
 async function verifyStore(
   flags: VerifyFlags,
-  key: PublicKey | undefined,
+  key: ExpectedKey | undefined,
   powers: CliPowers,
 ): Promise<LedgerVerdict | GloveboxError> {
   try {
@@ -50,7 +50,7 @@ async function verifyStore(
   }
 }
 
-function parseKey(text: string): PublicKey {
+function parseKey(text: string): ExpectedKey {
   const key = parsePublicKey(text);
   if (key) return key;
   throw new GloveboxError("REQUEST_INVALID", `${JSON.stringify(text)} is no public key of a ledger`, {

@@ -3,10 +3,10 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 
-import { GloveboxError, parseExecutionId } from "../../domain/index.ts";
-import { EXIT } from "./powers.ts";
-import { printLine } from "./print.ts";
-import type { ReplayContext } from "./replay-command.ts";
+import { GloveboxError, parseExecutionId } from "../../../domain/index.ts";
+import { EXIT } from "../powers.ts";
+import { printLine } from "../print.ts";
+import type { CommandContext } from "../powers.ts";
 
 /** What programs were given is nobody's business but the owner's. */
 const OWNER_ONLY = 0o600;
@@ -14,7 +14,7 @@ const OWNER_ONLY = 0o600;
 export async function exportExecutionCommand(
   { id: rawId, file }: { readonly id: string; readonly file: string | undefined },
   flags: { readonly config?: string },
-  { powers, principal }: ReplayContext,
+  { powers, principal }: CommandContext,
 ): Promise<number> {
   const { terminal } = powers;
   const id = parseExecutionId(rawId);

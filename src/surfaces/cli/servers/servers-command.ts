@@ -1,11 +1,11 @@
 /** `glovebox servers`, `servers approve` and `servers restart`: upstreams, their state, and definitions that wait for an operator. */
 
-import type { HeldTool } from "../../catalog/index.ts";
-import { GloveboxError, serverCommand, parseConnectorId } from "../../domain/index.ts";
-import type { ConnectorId, Principal, UpstreamStatus } from "../../domain/index.ts";
-import { EXIT } from "./powers.ts";
-import type { CliPowers } from "./powers.ts";
-import { countOf, printJson, printLine } from "./print.ts";
+import type { HeldTool } from "../../../catalog/index.ts";
+import { GloveboxError, serverCommand, parseConnectorId } from "../../../domain/index.ts";
+import type { ConnectorId, UpstreamStatus } from "../../../domain/index.ts";
+import { EXIT } from "../powers.ts";
+import type { CliPowers, CommandContext } from "../powers.ts";
+import { countOf, printJson, printLine } from "../print.ts";
 
 export interface ServersFlags {
   readonly config?: string;
@@ -13,13 +13,8 @@ export interface ServersFlags {
   readonly all?: boolean;
 }
 
-interface Context {
-  readonly powers: CliPowers;
-  readonly principal: Principal;
-}
-
 /** Exit 1 when an upstream has failed, so that a script can tell. What is held back fails nothing. */
-export async function serversCommand(flags: ServersFlags, { powers, principal }: Context): Promise<number> {
+export async function serversCommand(flags: ServersFlags, { powers, principal }: CommandContext): Promise<number> {
   const { stdout } = powers.terminal;
   const settings = await powers.loadSettings(flags.config);
   await using gateway = await powers.openGateway(settings);
@@ -62,7 +57,7 @@ function printHeld({ terminal }: CliPowers, held: readonly HeldTool[]): void {
 export async function approveServerCommand(
   [name, ...tools]: readonly string[],
   flags: ServersFlags,
-  { powers, principal }: Context,
+  { powers, principal }: CommandContext,
 ): Promise<number> {
   const settings = await powers.loadSettings(flags.config);
   const server = parseConnectorId(name);
@@ -85,7 +80,7 @@ export async function approveServerCommand(
 export async function restartServerCommand(
   name: string,
   flags: ServersFlags,
-  { powers, principal }: Context,
+  { powers, principal }: CommandContext,
 ): Promise<number> {
   const settings = await powers.loadSettings(flags.config);
   const server = parseConnectorId(name);
@@ -99,7 +94,7 @@ export async function restartServerCommand(
 /** Nobody may have asked the server since the last approval; then it is asked now. */
 async function lookIfNothingHeld(
   server: ConnectorId,
-  { powers, principal, flags }: Context & { readonly flags: ServersFlags },
+  { powers, principal, flags }: CommandContext & { readonly flags: ServersFlags },
 ): Promise<void> {
   const settings = await powers.loadSettings(flags.config);
   const isHeld = await withHeld(powers, settings, server);
