@@ -1,4 +1,4 @@
-/** The settings of APIs and adapters: paths, references, objects with functions, and names that clash. */
+/** The settings of APIs and adapters: paths, references, adapter objects, and name conflicts. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -17,7 +17,7 @@ const problem = (config: unknown): string => {
   return "";
 };
 
-test("an entry of openapi becomes settings with absolute paths, filled variables and secrets left out", () => {
+test("an entry of openapi becomes settings with absolute paths, expanded variables and secret references", () => {
   const full = {
     document: "./docs/${REGION}.yaml",
     baseUrl: "https://${REGION}.example.com/v1",
@@ -52,10 +52,13 @@ test("an entry of openapi becomes settings with absolute paths, filled variables
   });
 });
 
-test("mistakes in an entry are named, and values that may be secret are not shown", () => {
+test("problems in an entry of openapi are reported without values that may be secret", () => {
   const wrong = (entry: object): string => problem({ openapi: { api: entry } });
   const document = "a.yaml";
-  assert.equal(wrong({}), "configuration openapi.api.document: expected a text of 1 or more characters; found nothing");
+  assert.equal(
+    wrong({}),
+    "configuration openapi.api.document: expected a string of 1 or more characters; found nothing",
+  );
   assert.equal(
     wrong({ document: "ftp://h/a.yaml" }),
     "configuration openapi.api.document: expected a path, or an http or https URL without user name and password",
@@ -65,15 +68,15 @@ test("mistakes in an entry are named, and values that may be secret are not show
     wrong({ document, baseUrl: "hunter2" }),
     /^(?!.*hunter2)configuration openapi\.api\.baseUrl: expected an http/,
   );
-  assert.match(wrong({ document, headers: { "a b": "c" } }), /this is no name for an entry of headers$/);
+  assert.match(wrong({ document, headers: { "a b": "c" } }), /not a valid name for an entry of headers$/);
   assert.match(wrong({ document, auth: { key: "a\nb" } }), /contains a line break or NUL character/);
   assert.match(wrong({ document, include: [] }), /openapi\.api\.include/);
   assert.equal(wrong({ document: "C:/docs/a.yaml", headers: { "a-b": "c" }, auth: { "my key": "c" } }), "");
 });
 
-test("a name is one upstream's only, unless the other is disabled", () => {
+test("two upstreams cannot have the same name unless one is disabled", () => {
   const openapi = { same: { document: "a.yaml" } };
-  const message = "configuration openapi.same: an entry of mcpServers has this name too; give each upstream its own";
+  const message = "configuration openapi.same: an entry of mcpServers has the same name; use different names";
   assert.equal(problem({ mcpServers: { same: { command: "a" } }, openapi }), message);
   assert.equal(problem({ mcpServers: { other: { command: "a" } }, openapi }), "");
   assert.equal(problem({ mcpServers: { same: { command: "a", disabled: true } }, openapi }), "");
@@ -83,7 +86,7 @@ test("a name is one upstream's only, unless the other is disabled", () => {
   );
 });
 
-test("an adapter of the configuration is handed on as it is, neither copied nor frozen", async () => {
+test("an adapter object is passed on without being copied or frozen", async () => {
   const adapter = { kind: "glovebox.adapter", name: "a", tools: {}, run: () => 1 };
   const { adapters } = parse({ adapters: [adapter, "./b.ts"] });
   assert.deepEqual(
@@ -95,7 +98,7 @@ test("an adapter of the configuration is handed on as it is, neither copied nor 
   await assert.rejects(async () => adapters[1]?.load(), { code: "ERR_MODULE_NOT_FOUND" });
 });
 
-test("an adapter and a module may have a pin of their own", async () => {
+test("an adapter and a module can set their own pin", async () => {
   const adapter = { kind: "glovebox.adapter", name: "a", tools: {} };
   const { adapters } = parse({ adapters: [{ module: adapter, pin: "approve" }, { module: "./b.ts" }, "./c.ts"] });
   assert.deepEqual(
@@ -105,18 +108,18 @@ test("an adapter and a module may have a pin of their own", async () => {
   assert.equal(await adapters[0]?.load(), adapter);
   await assert.rejects(async () => adapters[1]?.load(), { code: "ERR_MODULE_NOT_FOUND" });
   assert.match(problem({ adapters: [{ module: "./b.ts", pim: "approve" }] }), /pim: unknown key; did you mean "pin"\?/);
-  assert.match(problem({ adapters: [{ pin: "approve" }] }), /adapters\[0\]\.module: expected a text/);
+  assert.match(problem({ adapters: [{ pin: "approve" }] }), /adapters\[0\]\.module: expected a string/);
   assert.match(problem({ adapters: [{ module: "a", pin: "x" }] }), /\.pin: expected one of "first-use", "approve"/);
 });
 
-test("an API may have a pin of its own", () => {
+test("an API can set its own pin", () => {
   const { pins } = parse({ openapi: { a: { document: "a.json", pin: "approve" }, b: { document: "b.json" } } });
   assert.deepEqual([...pins.byServer], [["a", "approve"]]);
 });
 
-test("an entry of adapters that is neither a path nor an object is a mistake", () => {
-  assert.match(problem({ adapters: [5] }), /adapters\[0\]: expected a text/);
-  assert.match(problem({ adapters: [""] }), /adapters\[0\]: expected a text/);
-  assert.match(problem({ adapters: { a: 1 } }), /adapters: expected a list/);
-  assert.match(problem({ adapters: [() => 1] }), /adapters\[0\]: expected a plain value, found a function/);
+test("an entry of adapters must be a path or an object", () => {
+  assert.match(problem({ adapters: [5] }), /adapters\[0\]: expected a string/);
+  assert.match(problem({ adapters: [""] }), /adapters\[0\]: expected a string/);
+  assert.match(problem({ adapters: { a: 1 } }), /adapters: expected an array/);
+  assert.match(problem({ adapters: [() => 1] }), /adapters\[0\]: expected a JSON value, found a function/);
 });

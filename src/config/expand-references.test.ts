@@ -1,4 +1,4 @@
-/** References in texts: what they become, what is refused, and that nothing is expanded twice. */
+/** References in strings: what they become, what is refused, and that nothing is expanded twice. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -19,7 +19,7 @@ function unset(name: string): string[] {
   return [`the environment variable ${name} is not set; set it, or write \${${name}:-default}`];
 }
 
-test("variables, defaults, secrets and the escape become parts", () => {
+test("expandText splits a string into variables, defaults, secrets and escapes", () => {
   const cases: readonly (readonly [string, unknown])[] = [
     ["", []],
     ["plain $HOME $ { } }", ["plain $HOME $ { } }"]],
@@ -40,8 +40,8 @@ test("variables, defaults, secrets and the escape become parts", () => {
   for (const [text, expected] of cases) assert.deepEqual(expand(text), expected, text);
 });
 
-test("what is no reference is refused with the way to write it", () => {
-  const shape = ["expected ${VAR}, ${VAR:-default} or ${secret:NAME} after ${; write $${ for a plain ${"];
+test("an invalid reference is refused with the correct syntax", () => {
+  const shape = ["expected ${VAR}, ${VAR:-default} or ${secret:NAME}; write $${ for a literal ${"];
   const cases: readonly (readonly [string, readonly string[]])[] = [
     ["${NOPE}", unset("NOPE")],
     ["${constructor}", unset("constructor")],
@@ -53,15 +53,15 @@ test("what is no reference is refused with the way to write it", () => {
     ["${1A}", shape],
     ["${A-B}", shape],
     ["${ HOME }", shape],
-    ["${HOME", ["a reference that starts with ${ has no closing }; write $${ for a plain ${"]],
-    ["${A:-${HOME}}", ["references cannot stand inside one another"]],
-    ["${secret:}", ["the name of a secret has letters, digits and underscores only, as in ${secret:API_KEY}"]],
-    ["${secret:a-b}", ["the name of a secret has letters, digits and underscores only, as in ${secret:API_KEY}"]],
+    ["${HOME", ["a reference that starts with ${ has no closing }; write $${ for a literal ${"]],
+    ["${A:-${HOME}}", ["references cannot be nested"]],
+    ["${secret:}", ["expected a secret name of letters, digits and underscores, as in ${secret:API_KEY}"]],
+    ["${secret:a-b}", ["expected a secret name of letters, digits and underscores, as in ${secret:API_KEY}"]],
   ];
   for (const [text, expected] of cases) assert.deepEqual(expand(text), expected, text);
 });
 
-test("a text with every ${ escaped comes back as it was", () => {
+test("a string with every ${ escaped expands to itself", () => {
   fc.assert(
     fc.property(
       fc.array(fc.constantFrom("$", "{", "}", "${", "a", ":-", "secret:", "\n"), { maxLength: 20 }),
@@ -74,7 +74,7 @@ test("a text with every ${ escaped comes back as it was", () => {
   );
 });
 
-test("the value of a variable is never expanded, whatever it holds", () => {
+test("the value of a variable is never expanded again", () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom("$", "{", "}", "A", "secret:", ":-") }), (value) => {
       assert.deepEqual(expandText("<${A}>", { A: value }).parts, [`<${value}>`]);
@@ -82,7 +82,7 @@ test("the value of a variable is never expanded, whatever it holds", () => {
   );
 });
 
-test("references work in every text of the configuration", () => {
+test("references work in every string of the configuration", () => {
   const config = {
     mcpServers: { a: { command: "${X}", args: ["${X}"], cwd: "${X}" }, b: { url: "https://${X}/" } },
     policy: { profile: "${P}", rules: [{ decision: "${D}", tools: ["${X}.*"], reason: "${X}" }] },
@@ -116,7 +116,7 @@ test("references work in every text of the configuration", () => {
   assert.deepEqual([settings.store.path, settings.server.host], ["/f/x.db", "::1"]);
 });
 
-test("a secret is allowed in env, headers and auth of an upstream, in headers of an export, for the webhook, and nowhere else", () => {
+test("a secret is allowed only in env, headers and auth of an upstream, in headers of an export, and for the webhook", () => {
   const secret = "${secret:K}";
   const places =
     "in env, headers, auth and oauth.clientSecret of an upstream, in headers of an export, in traces.headers, in egress.proxyPassword and in anomalies.webhook.secret";

@@ -1,19 +1,19 @@
 /**
- * References in texts: `${VAR}`, `${VAR:-default}`, `${secret:NAME}`, and `$${` for a plain `${`.
- * What a variable holds is never expanded again, so an environment cannot name a secret.
+ * References in strings: `${VAR}`, `${VAR:-default}`, `${secret:NAME}`, and `$${` for a literal `${`.
+ * The value of a variable is not expanded again, so an environment variable cannot refer to a secret.
  */
 
 import { isJsonObject, parseSecretName } from "../domain/index.ts";
 import type { Json, SecretName, SecretTemplate } from "../domain/index.ts";
 import type { KeyPath, Problems } from "./problems.ts";
 
-/** Variables that a configuration may refer to; handed in by whoever reads the environment. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+/** Variables that a configuration may refer to. */
+export type EnvironmentVariables = Readonly<Record<string, string | undefined>>;
 
-type Part = SecretTemplate[number];
+type TemplatePart = SecretTemplate[number];
 
-/** A text after expansion. With `problems` the parts are not to be used. */
-export interface Expansion {
+/** A string after expansion. If there are `problems`, the parts must not be used. */
+export interface TemplateExpansion {
   readonly parts: SecretTemplate;
   readonly problems: readonly string[];
 }
@@ -22,9 +22,9 @@ const REFERENCE = /\$\$\{|\$\{([^}]*)(\}?)/g;
 const VARIABLE = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/;
 const SECRET = /^secret:([\s\S]*)$/;
 
-/** Splits a text into plain pieces and secrets, with variables filled in. */
-export function expandText(text: string, environment: Environment): Expansion {
-  const parts: Part[] = [];
+/** Splits a string into plain parts and secrets, and replaces variables. */
+export function expandText(text: string, environment: EnvironmentVariables): TemplateExpansion {
+  const parts: TemplatePart[] = [];
   const problems: string[] = [];
   let end = 0;
   for (const match of text.matchAll(REFERENCE)) {
@@ -38,17 +38,17 @@ export function expandText(text: string, environment: Environment): Expansion {
   return { parts: joinTexts(parts), problems };
 }
 
-type Resolved = { readonly part: Part } | { readonly problem: string };
+type ResolvedReference = { readonly part: TemplatePart } | { readonly problem: string };
 
-/** The body is not repeated in a message: a password with `${` in it would be shown. */
-function resolve(body: string, isClosed: boolean, environment: Environment): Resolved {
-  if (!isClosed) return { problem: "a reference that starts with ${ has no closing }; write $${ for a plain ${" };
-  if (body.includes("${")) return { problem: "references cannot stand inside one another" };
+/** Messages do not repeat the reference: it could be part of a password that contains `${`. */
+function resolve(body: string, isClosed: boolean, environment: EnvironmentVariables): ResolvedReference {
+  if (!isClosed) return { problem: "a reference that starts with ${ has no closing }; write $${ for a literal ${" };
+  if (body.includes("${")) return { problem: "references cannot be nested" };
   const secret = SECRET.exec(body);
   if (secret) return resolveSecret(parseSecretName(secret[1]));
   const variable = VARIABLE.exec(body);
   if (!variable) {
-    return { problem: "expected ${VAR}, ${VAR:-default} or ${secret:NAME} after ${; write $${ for a plain ${" };
+    return { problem: "expected ${VAR}, ${VAR:-default} or ${secret:NAME}; write $${ for a literal ${" };
   }
   const [, name = "", fallback] = variable;
   const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
@@ -57,14 +57,14 @@ function resolve(body: string, isClosed: boolean, environment: Environment): Res
   return { problem: `the environment variable ${name} is not set; set it, or write \${${name}:-default}` };
 }
 
-function resolveSecret(secret: SecretName | undefined): Resolved {
+function resolveSecret(secret: SecretName | undefined): ResolvedReference {
   if (secret !== undefined) return { part: { secret } };
-  return { problem: "the name of a secret has letters, digits and underscores only, as in ${secret:API_KEY}" };
+  return { problem: "expected a secret name of letters, digits and underscores, as in ${secret:API_KEY}" };
 }
 
-/** Neighbouring texts become one and empty ones vanish, so that equal texts give equal templates. */
-function joinTexts(parts: readonly Part[]): SecretTemplate {
-  const joined: Part[] = [];
+/** Joins adjacent strings and drops empty ones, so that equal strings give equal templates. */
+function joinTexts(parts: readonly TemplatePart[]): SecretTemplate {
+  const joined: TemplatePart[] = [];
   for (const part of parts) {
     const last = joined.at(-1);
     if (part === "") continue;
@@ -75,10 +75,10 @@ function joinTexts(parts: readonly Part[]): SecretTemplate {
 }
 
 /**
- * The configuration with variables filled in everywhere but where a secret may stand. Those places are checked here,
- * and stay as they were written until they become templates.
+ * Replaces variables everywhere except in values that may contain secrets. Those are checked here and stay unchanged
+ * until they become templates.
  */
-export function expandReferences(config: Json, environment: Environment, problems: Problems): Json {
+export function expandReferences(config: Json, environment: EnvironmentVariables, problems: Problems): Json {
   const walk = (value: Json, path: KeyPath): Json => {
     if (typeof value === "string") return expandAt(value, path);
     if (Array.isArray(value)) return value.map((item: Json, index) => walk(item, [...path, index]));

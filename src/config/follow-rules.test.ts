@@ -1,4 +1,4 @@
-/** Rules with conditions, in a configuration and in a rule file, and what a wrong one is told. */
+/** Rules with conditions, in a configuration and in a rule file, and messages about wrong ones. */
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -25,7 +25,7 @@ function refusal(rules: unknown, taken = NONE): string {
 const when = (...conditions: readonly object[]): unknown => [{ decision: "deny", when: conditions }];
 
 describe("a rule file", () => {
-  test("that is empty is told what one without rules looks like, and that is accepted", () => {
+  test("that is empty is refused with a hint for a file without rules, which is accepted", () => {
     for (const text of ["", " \n"]) {
       assert.throws(
         () => parseRules(text, PATH, NONE),
@@ -38,7 +38,7 @@ describe("a rule file", () => {
     }
     assert.deepEqual(parseRules('{ "rules": [] }', PATH, NONE), []);
   });
-  test("gives rules with parsed paths and patterns, and names of their own", () => {
+  test("becomes rules with parsed paths and patterns, and default ids", () => {
     const text = `{
       // comments are allowed
       "rules": [
@@ -88,7 +88,7 @@ describe("a rule file", () => {
       },
     ]);
   });
-  test("is told file, line and column of what is wrong", () => {
+  test("is refused with the file, line and column of each problem", () => {
     const text = '{\n  "rules": [\n    { "decision": "maybe", "tool": ["x.*"] }\n  ]\n}';
     assert.throws(() => parseRules(text, PATH, NONE), {
       code: "CONFIG_INVALID",
@@ -98,7 +98,7 @@ describe("a rule file", () => {
     });
     assert.throws(() => parseRules('{ "rules": [', PATH, NONE), /rules\.jsonc:1:13 is not valid JSON/);
   });
-  test("may not use a name that a rule of the configuration has", () => {
+  test("cannot reuse the id of a rule in the configuration", () => {
     assert.match(refusal([{ id: "a", decision: "deny" }], new Set(["a"])), /another rule has the id "a"/);
     assert.equal(refusal([{ id: "a", decision: "deny" }], new Set(["b"])), "accepted");
   });
@@ -107,27 +107,27 @@ describe("a rule file", () => {
 describe("a condition", () => {
   const one = /expected exactly one of equals, oneOf, prefix, matches, or min and max/;
 
-  test("has exactly one test", () => {
+  test("must have exactly one test", () => {
     assert.match(refusal(when({ path: "a" })), one);
     assert.match(refusal(when({ path: "a", equals: 1, prefix: "x" })), one);
     assert.match(refusal(when({ path: "a", oneOf: [1], min: 1 })), one);
     assert.equal(refusal(when({ path: "a", min: 1, max: 1 })), "accepted");
     assert.equal(refusal(when({ path: "a", equals: null })), "accepted");
   });
-  test("has a path, a pattern and a range that mean something", () => {
+  test("must have a valid path, pattern and range", () => {
     assert.match(refusal(when({ path: "a..b", equals: 1 })), /when\[0\]\.path: expected a path such as/);
     assert.match(refusal(when({ path: "a", matches: "[" })), /when\[0\]\.matches: expected a pattern/);
-    assert.match(refusal(when({ path: "a", min: 2, max: 1 })), /min is above max/);
+    assert.match(refusal(when({ path: "a", min: 2, max: 1 })), /min is greater than max/);
     assert.match(
       refusal(when({ path: "a", equals: {} })),
-      /expected a text, a number, true, false or null; found an obj/,
+      /expected a string, a number, true, false or null; found an obj/,
     );
     assert.match(refusal(when({ path: "a", min: "1" })), /when\[0\]\.min: expected a number; found "1"/);
   });
 });
 
 describe("a rule file that is followed", () => {
-  test("is read again only when it changed, and complains once about each broken text", async (context) => {
+  test("is parsed again only after a change, and rejects once for each broken version", async (context) => {
     const folder = mkdtempSync(join(tmpdir(), "glovebox-rules-"));
     context.after(() => rmSync(folder, { recursive: true, force: true }));
     const path = join(folder, "rules.json");

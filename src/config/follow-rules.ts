@@ -1,4 +1,4 @@
-/** The rule file: read when the gateway opens, and looked at again while it runs. */
+/** The rule file: read when the gateway opens, and checked for changes while it runs. */
 
 import { isJsonObject } from "../domain/index.ts";
 import type { PolicyRule, RuleFile } from "../domain/index.ts";
@@ -14,14 +14,14 @@ import { toRule } from "./to-rules.ts";
 const EMPTY_RULES = 'Write { "rules": [] } for a file without rules';
 const FILE = { maxBytes: 1024 * 1024, kind: "a rule file" };
 
-/** `path` is absolute; `taken` are the ids of the configuration's own rules, which the file may not use again. */
+/** `path` is absolute; `taken` are the ids of the configuration's rules, which the file cannot use. */
 export function followRules(path: string, taken: ReadonlySet<string>): RuleFile {
   let seen: string | undefined;
   return {
     path,
     async read() {
       const text = await readTextFile(path, FILE).catch((thrown: unknown) => {
-        // A file that cannot be read is a state like any other: it is reported when it begins.
+        // A file that cannot be read is reported once.
         if (seen === String(thrown)) return undefined;
         seen = String(thrown);
         throw thrown;
@@ -33,7 +33,7 @@ export function followRules(path: string, taken: ReadonlySet<string>): RuleFile 
   };
 }
 
-/** The rules in the text of a rule file: `{ "rules": [ … ] }`, with comments if you like; variables are not filled in. */
+/** Parses a rule file: `{ "rules": [ … ] }`, with optional comments. Variables are not replaced. */
 export function parseRules(text: string, path: string, taken: ReadonlySet<string>): readonly PolicyRule[] {
   const problems = createProblems();
   const written = copyConfig(parseJsonc(text, path, EMPTY_RULES), problems);

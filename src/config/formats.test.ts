@@ -1,4 +1,4 @@
-/** The texts that are more than a text, each refusal beside what is allowed. */
+/** Formats of strings, each refusal next to what is accepted. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,7 +9,7 @@ function split(matches: (value: string) => boolean, values: readonly string[]): 
   return values.filter(matches);
 }
 
-test("three forms are tool patterns", () => {
+test("isToolPattern accepts three forms", () => {
   const allowed = ["*", "github.*", "github.createIssue", "a.b", `${"a".repeat(128)}.*`];
   const refused = [
     "",
@@ -30,7 +30,7 @@ test("three forms are tool patterns", () => {
   assert.deepEqual(split(isToolPattern, [...allowed, ...refused]), allowed);
 });
 
-test("only loopback hosts in their plain spelling are loopback", () => {
+test("isLoopbackHost accepts only canonical loopback hosts", () => {
   const allowed = ["127.0.0.1", "127.255.255.255", "127.0.0.0", "::1", "localhost"];
   const refused = [
     "",
@@ -50,7 +50,7 @@ test("only loopback hosts in their plain spelling are loopback", () => {
   assert.deepEqual(split(isLoopbackHost, [...allowed, ...refused]), allowed);
 });
 
-test("a url is http or https, without credentials and white space", () => {
+test("isHttpUrl accepts http and https without credentials and white space", () => {
   const allowed = ["http://localhost:3000/mcp", "https://example.com", "https://[::1]/x?y=1"];
   const refused = [
     "",
@@ -67,7 +67,7 @@ test("a url is http or https, without credentials and white space", () => {
   assert.deepEqual(split(isHttpUrl, [...allowed, ...refused]), allowed);
 });
 
-test("a store is a SQLite file or memory", () => {
+test("isSqliteUrl accepts a file or memory", () => {
   const allowed = [
     "sqlite:./a.db",
     "sqlite:a.db",

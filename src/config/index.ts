@@ -1,4 +1,4 @@
-/** The front door of `config`: from a configuration file to one checked, deeply frozen settings object. */
+/** The interface of `config`: turns a configuration file into one checked, deeply frozen settings object. */
 
 export { checkUnrestricted } from "./check-unrestricted.ts";
 export { findConfig, toUserConfigFolder } from "./read/find-config.ts";

@@ -1,4 +1,4 @@
-/** Every bounded number, just below, at and just above its bounds. */
+/** Every bounded setting, just below, at and just above its bounds. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -43,18 +43,18 @@ function parseAt(path: string, value: unknown): unknown {
   return read(path, parseSettings(nest(path, value), { folder: "/" }, {}));
 }
 
-test("the table has every limit", () => {
+test("the table of bounded settings contains every limit", () => {
   const tested = BOUNDS.map(([path]) => path.replace("sandbox.limits.", "")).filter((name) => name in DEFAULT_LIMITS);
   assert.deepEqual(tested.toSorted(), Object.keys(DEFAULT_LIMITS).toSorted());
 });
 
 for (const [path, least, most] of BOUNDS) {
-  test(`${path} is a whole number from ${least} to ${most}`, () => {
+  test(`${path} is an integer from ${least} to ${most}`, () => {
     for (const value of [least, least + 1, most - 1, most]) assert.equal(parseAt(path, value), value);
     for (const value of [least - 1, most + 1, least + 0.5, Number.NaN, Infinity, String(least), null, true]) {
       assert.throws(() => parseAt(path, value), {
         code: "CONFIG_INVALID",
-        message: new RegExp(`^configuration ${path}: expected a whole number from ${least} to ${most}; found `),
+        message: new RegExp(`^configuration ${path}: expected an integer from ${least} to ${most}; found `),
       });
     }
   });
@@ -65,7 +65,7 @@ function parseStartup(startupTimeoutMs: number): number[] {
   return [...upstreams.values()].map((upstream) => upstream.startMs);
 }
 
-test("the time for starting a server has bounds of its own", () => {
+test("startupTimeoutMs is bounded", () => {
   for (const value of [1, 2, 599_999, 600_000]) assert.deepEqual(parseStartup(value), [value]);
   for (const value of [0, 600_001]) assert.throws(() => parseStartup(value), { code: "CONFIG_INVALID" });
 });
@@ -75,15 +75,15 @@ function countRules(rule: object, count = 1): number {
   return parseSettings({ policy: { rules } }, { folder: "/" }, {}).policy.rules.length;
 }
 
-test("texts and lists of rules have a size", () => {
+test("strings and arrays of rules are bounded", () => {
   for (const length of [1, 63, 64]) assert.equal(countRules({ id: "x".repeat(length) }), 1);
   for (const length of [1, 499, 500]) assert.equal(countRules({ reason: "x".repeat(length) }), 1);
   for (const count of [999, 1000]) assert.equal(countRules({}, count), count);
   for (const length of [0, 65]) {
-    assert.throws(() => countRules({ id: "x".repeat(length) }), /expected a text of 1 to 64 characters/);
+    assert.throws(() => countRules({ id: "x".repeat(length) }), /expected a string of 1 to 64 characters/);
   }
   for (const length of [0, 501]) {
-    assert.throws(() => countRules({ reason: "x".repeat(length) }), /expected a text of 1 to 500 characters/);
+    assert.throws(() => countRules({ reason: "x".repeat(length) }), /expected a string of 1 to 500 characters/);
   }
-  assert.throws(() => countRules({}, 1001), /policy\.rules: expected a list of 1000 or fewer entries/);
+  assert.throws(() => countRules({}, 1001), /policy\.rules: expected an array of 1000 or fewer entries/);
 });

@@ -1,4 +1,4 @@
-/** Reading real files of every kind, and every way in which a file cannot be read. */
+/** Reading real files of every kind, and every way in which reading fails. */
 
 import assert from "node:assert/strict";
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
@@ -23,7 +23,7 @@ async function plant(t: TestContext, name: string, content: string | Uint8Array)
   return path;
 }
 
-/** What the error says after the file's path. */
+/** The error message after the file's path. */
 async function refusal(path: string): Promise<string> {
   const error: unknown = await loadSettings(path, {}).catch((thrown: unknown) => thrown);
   assert.ok(error instanceof Error && "code" in error && error.code === "CONFIG_INVALID", String(error));
@@ -31,7 +31,7 @@ async function refusal(path: string): Promise<string> {
   return error.message.slice(path.length);
 }
 
-test("JSON and JSONC are read with comments, and paths start from the file's folder", async (t) => {
+test("loadSettings reads JSON and JSONC with comments, with paths relative to the file", async (t) => {
   for (const name of ["glovebox.config.json", "other.jsonc"]) {
     const path = await plant(
       t,
@@ -50,26 +50,26 @@ test("JSON and JSONC are read with comments, and paths start from the file's fol
   }
 });
 
-test("a TypeScript file is run and its default export is checked", async (t) => {
+test("loadSettings runs a TypeScript file and checks its default export", async (t) => {
   const front = new URL("./index.ts", import.meta.url).href;
   const source = `import { defineConfig } from ${JSON.stringify(front)};\nconst port: number = 5;\nexport default defineConfig({ server: { port } });`;
   const path = await plant(t, "glovebox.config.ts", source);
   assert.deepEqual((await loadSettings(path, {})).server, { host: "127.0.0.1", port: 5 });
 });
 
-test("a TypeScript file that gives no configuration says why", async (t) => {
+test("loadSettings refuses a TypeScript file without a configuration, with the reason", async (t) => {
   const cases: readonly (readonly [string, string | RegExp])[] = [
     ["export const config = {};", ": has no default export"],
     ["const config = {};", ": has no default export"],
     ["module.exports = {};", ": has no default export"],
-    ["throw new Error('not today');", ": could not be run: Error: not today"],
-    ["throw null;", ": could not be run: it threw something that is no Error"],
-    ["export default {", /^: could not be run: SyntaxError: /],
-    ["enum A { B }\nexport default {};", /^: could not be run: SyntaxError: /],
-    ["import 'no-such-package';\nexport default {};", /^: could not be run: Error: Cannot find package/],
-    ["export default () => ({});", " (top level): expected a plain value, found a function"],
-    ["export default Promise.resolve({});", " (top level): expected a plain value, found a Promise"],
-    ["export default undefined;", " (top level): expected a plain value, found nothing"],
+    ["throw new Error('not today');", ": cannot be run: Error: not today"],
+    ["throw null;", ": cannot be run: it threw a value that is not an Error"],
+    ["export default {", /^: cannot be run: SyntaxError: /],
+    ["enum A { B }\nexport default {};", /^: cannot be run: SyntaxError: /],
+    ["import 'no-such-package';\nexport default {};", /^: cannot be run: Error: Cannot find package/],
+    ["export default () => ({});", " (top level): expected a JSON value, found a function"],
+    ["export default Promise.resolve({});", " (top level): expected a JSON value, found a Promise"],
+    ["export default undefined;", " (top level): expected a JSON value, found nothing"],
     ["export default { server: { prt: 1 } };", ' server.prt: unknown key; did you mean "port"?'],
   ];
   for (const [source, expected] of cases) {
@@ -79,13 +79,13 @@ test("a TypeScript file that gives no configuration says why", async (t) => {
   }
 });
 
-test("files that hold no object are refused", async (t) => {
+test("loadSettings refuses files without an object", async (t) => {
   const cases: readonly (readonly [string | Uint8Array, string])[] = [
     ["", ":1:1 the file is empty"],
-    ["[]", ":1:1 (top level): expected an object; found an empty list"],
+    ["[]", ":1:1 (top level): expected an object; found an empty array"],
     ['\n "text"', ':2:2 (top level): expected an object; found "text"'],
     ["null", ":1:1 (top level): expected an object; found null"],
-    [new Uint8Array([0xff, 0xfe, 0x7b, 0]), ": is not UTF-8 text"],
+    [new Uint8Array([0xff, 0xfe, 0x7b, 0]), ": is not valid UTF-8"],
     ['{ "a" 1 }', ":1:7 is not valid JSON: colon expected"],
   ];
   for (const [content, expected] of cases) assert.equal(await refusal(await plant(t, "c.json", content)), expected);
@@ -99,7 +99,7 @@ function tooLarge(bytes: number): string {
   return `: has ${bytes} bytes, more than the 1048576 that a configuration may have`;
 }
 
-test("a file may have one mebibyte and not a byte more", async (t) => {
+test("loadSettings accepts a file of one mebibyte and refuses one more byte", async (t) => {
   for (const bytes of [MAX_BYTES - 1, MAX_BYTES]) {
     const settings = await loadSettings(await plant(t, "c.json", padded(bytes)), {});
     assert.equal(settings.server.port, 4747);
@@ -108,7 +108,7 @@ test("a file may have one mebibyte and not a byte more", async (t) => {
   assert.equal(await refusal(await plant(t, "c.ts", padded(10_000_000))), tooLarge(10_000_000));
 });
 
-test("what cannot be read is refused with the reason", async (t) => {
+test("loadSettings refuses unreadable files with the reason", async (t) => {
   const folder = await folderFor(t);
   await mkdir(join(folder, "folder.json"));
   await symlink("loop.json", join(folder, "loop.json"));
@@ -116,18 +116,18 @@ test("what cannot be read is refused with the reason", async (t) => {
   assert.equal(await refusal(join(folder, "folder.json")), ": is a folder");
   assert.equal(await refusal(join(folder, "loop.json")), ": cannot be read (ELOOP)");
   assert.equal(await refusal(join(folder, "dangling.json")), ": cannot be read (ENOENT)");
-  assert.equal(await refusal(join(folder, "c.yaml")), ': ends in ".yaml"');
-  assert.equal(await refusal(join(folder, "c")), ': ends in ""');
+  assert.equal(await refusal(join(folder, "c.yaml")), ': has the unsupported extension ".yaml"');
+  assert.equal(await refusal(join(folder, "c")), ': has the unsupported extension ""');
   await symlink("/dev/null", join(folder, "device.json"));
   assert.equal(await refusal(join(folder, "device.json")), ": is not a regular file");
 });
 
-test("a file without read permission is refused", { skip: process.getuid?.() === 0 }, async (t) => {
+test("loadSettings refuses a file without read permission", { skip: process.getuid?.() === 0 }, async (t) => {
   const path = await plant(t, "c.json", "{}");
   await chmod(path, 0o000);
   assert.equal(await refusal(path), ": cannot be read (EACCES)");
 });
 
-test("a relative path is a mistake of the program", async () => {
+test("loadSettings throws a TypeError for a relative path", async () => {
   await assert.rejects(loadSettings("c.json", {}), TypeError);
 });

@@ -1,4 +1,4 @@
-/** What a person reads when a configuration is wrong: the place, the key, what was expected, what is there. */
+/** Messages about a wrong configuration: the position, the key, what was expected, what was found. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -25,7 +25,7 @@ function lines(text: string, environment?: Readonly<Record<string, string>>): st
   return refuse(text, environment).message.split("\n");
 }
 
-test("all problems come in one error, in the order of the file, with line and column", () => {
+test("one error lists all problems in the order of the file, with line and column", () => {
   const text = `{
   // a comment
   "sandbox": {
@@ -40,28 +40,27 @@ test("all problems come in one error, in the order of the file, with line and co
   const error = refuse(text);
   assert.equal(error.code, "CONFIG_INVALID");
   assert.deepEqual(error.details, {
-    hint: "Correct the configuration and start again; glovebox.schema.json describes every key",
+    hint: "Correct the configuration and start again. glovebox.schema.json describes every key",
     line: 4,
     column: 27,
   });
   assert.deepEqual(error.message.split("\n"), [
-    `${PATH}:4:27 sandbox.limits.wallMs: expected a whole number from 1 to 3600000; found "30s"`,
-    `${PATH}:4:49 sandbox.limits.memoryBytes: expected a whole number from 8388608 to 4294967296; found 1`,
+    `${PATH}:4:27 sandbox.limits.wallMs: expected an integer from 1 to 3600000; found "30s"`,
+    `${PATH}:4:49 sandbox.limits.memoryBytes: expected an integer from 8388608 to 4294967296; found 1`,
     `${PATH}:5:18 sandbox.isolation: expected one of "auto", "strict", "process"; found "none"`,
     `${PATH}:6:5 sandbox.concurency: unknown key; did you mean "concurrency"?`,
     `${PATH}:8:45 mcpServers["my server"].command: the environment variable NOPE is not set; ` +
       "set it, or write ${NOPE:-default}",
-    `${PATH}:8:58 mcpServers.x: expected command (a server that Glovebox starts) or url (a server that is reached over HTTP)`,
+    `${PATH}:8:58 mcpServers.x: expected command (Glovebox starts the server) or url (the server is reached over HTTP)`,
     `${PATH}:9:25 policy.rules[0].decision: expected one of "allow", "ask", "deny"; found nothing`,
-    `${PATH}:9:37 policy.rules[0].tools[0]: expected "*", "namespace.*" or "namespace.tool"; ` +
-      'nothing else is a pattern; found "git*"',
-    `${PATH}:10:23 server.host: expected a loopback host (127.0.0.1, ::1 or localhost): ` +
-      'there is no remote mode yet; come in through a tunnel; found "0.0.0.0"',
-    `${PATH}:10:42 server.port: expected a whole number from 0 to 65535; found 65536`,
+    `${PATH}:9:37 policy.rules[0].tools[0]: expected "*", "namespace.*" or "namespace.tool"; found "git*"`,
+    `${PATH}:10:23 server.host: expected a loopback host (127.0.0.1, ::1 or localhost); ` +
+      'use a tunnel for remote access; found "0.0.0.0"',
+    `${PATH}:10:42 server.port: expected an integer from 0 to 65535; found 65536`,
   ]);
 });
 
-test("an unknown key names the nearest one of its own object, or all of them", () => {
+test("the message about an unknown key suggests the nearest key of its object, or lists all", () => {
   assert.deepEqual(
     lines('{ "mcpservers": {}, "sandbox": { "wallMs": 1 }, "analysis": { "rules": { "no-evil": "off" } } }'),
     [
@@ -75,7 +74,7 @@ test("an unknown key names the nearest one of its own object, or all of them", (
   ]);
 });
 
-test("keys that are promised for later are unknown today", () => {
+test("keys of planned features are still unknown", () => {
   assert.equal(lines('{ "webhooks": {} }').length, 1);
 });
 
@@ -83,20 +82,20 @@ function unknownKeys(count: number): string {
   return JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 1])));
 }
 
-test("twenty problems are listed and the rest is counted", () => {
+test("an error lists twenty problems and counts the rest", () => {
   assert.equal(lines(unknownKeys(19)).length, 19);
   assert.equal(lines(unknownKeys(20)).length, 20);
   assert.deepEqual(lines(unknownKeys(21)).slice(20), ["… and 1 more"]);
   assert.deepEqual(lines(unknownKeys(10_000)).slice(20), ["… and 9980 more"]);
 });
 
-test("without a text the messages have the path only", () => {
+test("messages about a configuration object have only the path", () => {
   assert.throws(() => parseSettings({ server: 1 }, { folder: "/", path: "/glovebox.config.ts" }, {}), {
     message: "/glovebox.config.ts server: expected an object; found 1",
   });
 });
 
-test("what stands where a secret could stand is never shown", () => {
+test("messages never show values that could be secrets", () => {
   const canary = "hunter2-canary";
   const text = JSON.stringify({
     mcpServers: {
@@ -113,14 +112,14 @@ test("what stands where a secret could stand is never shown", () => {
   assert.equal(message.split("\n").length, 10);
 });
 
-test("a variable is shown as it was written, never by its value", () => {
+test("messages show a variable reference, never its value", () => {
   const text = '{ "server": { "host": "${HOST}" }, "policy": { "profile": "${P}" } }';
   const { message } = refuse(text, { HOST: "canary.example.com", P: "canary" });
   assert.equal(message.includes("canary"), false, message);
   assert.match(message, /found "\$\{HOST\}"/);
 });
 
-test("a key cannot send commands to the terminal", () => {
+test("messages escape control characters in keys", () => {
   const [line] = lines(JSON.stringify({ "a\u001b[31m\u202e\u009b": 1 }));
   assert.equal(line?.startsWith(`${PATH}:1:2 ["a\\u001b[31m\\u202e\\u009b"]: unknown key`), true, line);
 });
@@ -129,7 +128,7 @@ function onlyWith(key: string, needed: string): string {
   return `${key}: has an effect only together with ${needed}`;
 }
 
-test("keys that do not belong to the transport are refused, since nobody would read them", () => {
+test("keys that have no effect for the transport are refused", () => {
   const text = JSON.stringify({
     mcpServers: {
       a: { command: "a", headers: {} },
@@ -145,13 +144,13 @@ test("keys that do not belong to the transport are refused, since nobody would r
     onlyWith("b.args", "command"),
     onlyWith("b.env", "command"),
     onlyWith("b.cwd", "command"),
-    "c.url: has command too; keep one of the two",
-    'd.type: "http" needs url, but command is given; leave type out',
-    'e.type: "stdio" needs command, but url is given; leave type out',
+    "c.url: cannot be used together with command; remove one of them",
+    'd.type: "http" needs url, but the entry has command; remove type',
+    'e.type: "stdio" needs command, but the entry has url; remove type',
   ]);
 });
 
-test("names and values that would break a header or an environment are refused", () => {
+test("names and values that are invalid in a header or environment are refused", () => {
   const text = JSON.stringify({
     mcpServers: {
       a: { url: "https://h/", headers: { "A B": "x", Ok: "fine", C: "${LF}", "": "x" } },
@@ -161,17 +160,17 @@ test("names and values that would break a header or an environment are refused",
   });
   const found = lines(text, { LF: "a\r\nEvil: 1" }).map((line) => line.replace(/^\S+ mcpServers/, ""));
   assert.deepEqual(found, [
-    '.a.headers["A B"]: this is no name for an entry of headers',
-    ".a.headers.C: contains a line break or NUL character, its variables included",
-    '.a.headers[""]: this is no name for an entry of headers',
-    ".b.command: expected a string without a NUL character; found a text",
-    '.b.env["A=B"]: this is no name for an entry of env',
-    ".b.env.C: expected a string without a NUL character; found a text",
+    '.a.headers["A B"]: not a valid name for an entry of headers',
+    ".a.headers.C: contains a line break or NUL character, or a variable in it does",
+    '.a.headers[""]: not a valid name for an entry of headers',
+    ".b.command: expected a string without a NUL character; found a string",
+    '.b.env["A=B"]: not a valid name for an entry of env',
+    ".b.env.C: expected a string without a NUL character; found a string",
     '["\\u0007"]: expected a name of 1 to 256 characters without control characters',
   ]);
 });
 
-test("whatever is given, the answer is settings or CONFIG_INVALID", () => {
+test("parseSettings returns settings or throws CONFIG_INVALID for any input", () => {
   const entry = fc.dictionary(
     fc.constantFrom("command", "url", "type", "env", "args", "__proto__", "x"),
     fc.jsonValue(),

@@ -1,4 +1,4 @@
-/** `networkPolicy` wherever it may stand, and `egress`: what they become, and what is refused. */
+/** Every `networkPolicy`, and `egress`: what they become, and what is refused. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,13 +16,13 @@ const refusalOf = (networkPolicy: object): string => {
   }
 };
 
-test("without a policy, and with an empty one, programs have no network", () => {
+test("programs have no network without a policy or with an empty one", () => {
   assert.deepEqual(settingsOf({}).sandbox.networkPolicy, { mode: "blocked" });
   assert.deepEqual(policyOf({}), { mode: "blocked" });
   assert.equal(settingsOf({}).egress.proxy, undefined);
 });
 
-test("hosts are kept in their canonical spelling", () => {
+test("hosts of a policy are stored in canonical form", () => {
   assert.deepEqual(
     policyOf({ mode: "allowed", domains: ["${HOST}", "*.Bücher.example"], grants: ["NAS.local:8080"] }),
     {
@@ -37,18 +37,18 @@ test("hosts are kept in their canonical spelling", () => {
   assert.deepEqual(policyOf({ mode: "unrestricted" }), { mode: "unrestricted", grants: [] });
 });
 
-test("what would allow anybody, or has no effect, is refused with what is expected", () => {
+test("a network policy with hosts that are too wide or without effect is refused", () => {
   const domains = (...list: string[]): object => ({ mode: "allowed", domains: list });
   assert.match(refusalOf(domains("*")), /domains\[0\]: expected "host", "host:port" or "\*\.domain"/);
   assert.match(refusalOf(domains("a.example", "*.co.uk")), /domains\[1\]: expected a narrower pattern/);
-  assert.match(refusalOf(domains("localhost")), /expected a public name; a local one belongs to grants/);
+  assert.match(refusalOf(domains("localhost")), /expected a public name; put a local one into grants/);
   assert.match(refusalOf({ mode: "allowed", grants: ["nas.local"] }), /grants\[0\]: expected "host:port"/);
   assert.match(refusalOf({ domains: ["a.example"] }), /domains: has an effect only with mode "allowed"/);
   assert.match(refusalOf({ mode: "blocked", grants: ["a.example:1"] }), /grants: has an effect only with mode/);
   assert.match(refusalOf({ mode: "open" }), /mode: expected one of "blocked", "allowed", "unrestricted"/);
 });
 
-test("a proxy is the origin of an http server", () => {
+test("egress.proxy must be the origin of an http server", () => {
   assert.equal(settingsOf({ egress: { proxy: "http://proxy.lan:3128" } }).egress.proxy, "http://proxy.lan:3128");
   for (const proxy of [
     "https://proxy.lan",
@@ -57,7 +57,7 @@ test("a proxy is the origin of an http server", () => {
     "proxy.lan:3128",
     "socks5://a",
   ]) {
-    assert.throws(() => settingsOf({ egress: { proxy } }), /egress\.proxy: expected the address of an http proxy/);
+    assert.throws(() => settingsOf({ egress: { proxy } }), /egress\.proxy: expected the URL of an http proxy/);
   }
 });
 
@@ -70,7 +70,7 @@ const problemOf = (config: object): string => {
   }
 };
 
-test("a proxy's user has a password, which is a reference and nothing else", () => {
+test("egress.proxyUser needs a password that is exactly one reference", () => {
   const proxy = "http://proxy.lan:3128";
   const withLogin = (more: object): object => ({ egress: { proxy, ...more } });
   const proxyUser = "ada";
@@ -82,7 +82,7 @@ test("a proxy's user has a password, which is a reference and nothing else", () 
     user: "ada",
     password: ["api.example.com"],
   });
-  const only = /egress\.proxyPassword: expected \$\{secret:NAME\} or \$\{VARIABLE\}, and nothing else/;
+  const only = /egress\.proxyPassword: expected exactly one \$\{secret:NAME\} or \$\{VARIABLE\}/;
   for (const proxyPassword of ["plain", "${HOST:-plain}", "x${secret:PROXY}", "${secret:PROXY}x", ""]) {
     assert.match(problemOf(withLogin({ proxyUser, proxyPassword })), only, proxyPassword);
   }
@@ -96,7 +96,7 @@ test("a proxy's user has a password, which is a reference and nothing else", () 
   assert.match(problemOf(withLogin({ proxyUser: "a:b", proxyPassword })), /expected a user name without colon/);
 });
 
-test("upstreams, tools and the whole gateway have policies that know where they are written", () => {
+test("policies of upstreams, tools and the gateway contain the name of their setting", () => {
   const policy = { mode: "allowed", domains: ["a.example"] } as const;
   const hosts = [{ name: "a.example", isBelow: false, port: null }];
   const at = (setting: string): object => ({ mode: "allowed", hosts, grants: [], setting });
@@ -125,7 +125,7 @@ test("upstreams, tools and the whole gateway have policies that know where they 
   );
 });
 
-test("a policy that could have no effect is refused wherever it stands", () => {
+test("a network policy without effect is refused in every place", () => {
   const networkPolicy = { domains: ["a.example"] };
   const why = 'networkPolicy.domains: has an effect only with mode "allowed"';
   for (const [config, place] of [

@@ -1,4 +1,4 @@
-/** What a configuration becomes: defaults, paths, every setting in its place, and a result that nobody can change. */
+/** What a configuration becomes: defaults, paths, every setting, and a frozen result. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -55,12 +55,12 @@ test("an empty configuration has every default", () => {
   assert.deepEqual(parse({}), DEFAULTS);
 });
 
-test("the builtin settings are the defaults with the given upstreams", () => {
+test("builtinSettings returns the defaults with the given upstreams", () => {
   const { upstreams } = parse({ mcpServers: { demo: { command: "demo" } } });
   assert.deepEqual(builtinSettings(upstreams, FOLDER), { ...DEFAULTS, source: { kind: "builtin" }, upstreams });
 });
 
-test("a folder that is not absolute is a mistake of the program, not of the configuration", () => {
+test("parseSettings throws a TypeError for a relative folder", () => {
   assert.throws(() => parseSettings({}, { folder: "app" }, {}), TypeError);
   assert.throws(() => builtinSettings(new Map(), "app"), TypeError);
 });
@@ -70,7 +70,7 @@ test("the path of the file is the origin of its settings", () => {
   assert.deepEqual(settings.source, { kind: "file", path: "/srv/app/glovebox.config.json" });
 });
 
-test("every setting that is given arrives", () => {
+test("every setting of a configuration is in the settings", () => {
   const config = defineConfig({
     $schema: "./glovebox.schema.json",
     sandbox: {
@@ -188,18 +188,18 @@ test("every setting that is given arrives", () => {
   });
 });
 
-test("a store may be in memory or at an absolute path", () => {
+test("a store can be in memory or at an absolute path", () => {
   assert.deepEqual(parse({ store: { url: "sqlite::memory:" } }).store, { path: ":memory:" });
   assert.deepEqual(parse({ store: { url: "sqlite:/var/lib/g.db" } }).store, { path: "/var/lib/g.db" });
 });
 
-test("inherited keys do not count", () => {
+test("inherited keys of a configuration are ignored", () => {
   const inherited: unknown = Object.create({ server: { port: 1 } });
-  assert.equal(refusal(inherited), "configuration (top level): expected a plain value, found an instance of a class");
+  assert.equal(refusal(inherited), "configuration (top level): expected a JSON value, found an instance of a class");
   assert.deepEqual(parseSettings(Object.assign(Object.create(null), {}), { folder: FOLDER }, {}), DEFAULTS);
 });
 
-test("a getter is read once", () => {
+test("a getter of a configuration is called once", () => {
   let reads = 0;
   const server = {
     get port() {
@@ -210,22 +210,22 @@ test("a getter is read once", () => {
   assert.deepEqual(parse({ server }).server, { host: "127.0.0.1", port: 1 });
 });
 
-test("values that are no configuration are named by their kind", () => {
+test("a value that is not a configuration is refused by its kind", () => {
   const cycle: { sandbox?: unknown } = {};
   cycle.sandbox = cycle;
-  assert.equal(refusal(Promise.resolve({})), "configuration (top level): expected a plain value, found a Promise");
+  assert.equal(refusal(Promise.resolve({})), "configuration (top level): expected a JSON value, found a Promise");
   assert.equal(
     refusal(() => ({})),
-    "configuration (top level): expected a plain value, found a function",
+    "configuration (top level): expected a JSON value, found a function",
   );
-  assert.equal(refusal(undefined), "configuration (top level): expected a plain value, found nothing");
+  assert.equal(refusal(undefined), "configuration (top level): expected a JSON value, found nothing");
   assert.equal(refusal(null), "configuration (top level): expected an object; found null");
-  assert.equal(refusal([]), "configuration (top level): expected an object; found an empty list");
+  assert.equal(refusal([]), "configuration (top level): expected an object; found an empty array");
   assert.equal(refusal({ server: { port: undefined } }), "accepted");
   assert.match(refusal(cycle), /nested deeper than 32 levels/);
 });
 
-test("settings are frozen at every depth", () => {
+test("settings are frozen at every level", () => {
   const settings = parse({
     mcpServers: { a: { command: "a", args: ["x"], env: { A: "1" } } },
     policy: { rules: [{ decision: "deny" }] },
@@ -247,7 +247,7 @@ test("settings are frozen at every depth", () => {
   assert.deepEqual([...upstreams.keys()], ["a"]);
 });
 
-test("the builtin settings are frozen too, and the map that was given is not", () => {
+test("builtinSettings are frozen, and the given map is not", () => {
   const given = new Map(parse({ mcpServers: { a: { command: "a" } } }).upstreams);
   const { upstreams } = builtinSettings(given, FOLDER);
   given.clear();
@@ -256,13 +256,13 @@ test("the builtin settings are frozen too, and the map that was given is not", (
   assert.throws(() => upstreams.clear(), TypeError);
 });
 
-test("each kind of export needs its own keys, and takes no other", () => {
+test("each kind of export requires its keys and refuses others", () => {
   const wrong: readonly (readonly [object, RegExp])[] = [
     [{ kind: "file" }, /audit\.export\[0\]: expected path/],
     [{ kind: "syslog", path: "a" }, /audit\.export\[0\]: expected url/],
     [{ kind: "file", path: "a", url: "udp://h:1" }, /audit\.export\[0\]\.url: has no effect with this kind/],
-    [{ kind: "syslog", url: "https://h" }, /audit\.export\[0\]\.url: is no address for "syslog"/],
-    [{ kind: "otlp", url: "tcp://h:1" }, /audit\.export\[0\]\.url: is no address for "otlp"/],
+    [{ kind: "syslog", url: "https://h" }, /audit\.export\[0\]\.url: not a valid URL for "syslog"/],
+    [{ kind: "otlp", url: "tcp://h:1" }, /audit\.export\[0\]\.url: not a valid URL for "otlp"/],
     [{ kind: "syslog", url: "tcp://h" }, /audit\.export\[0\]\.url: expected tcp:\/\//],
     [{ kind: "otlp", url: "https://u:p@h" }, /audit\.export\[0\]\.url: expected tcp:\/\//],
     [{ kind: "otlp", url: "https://h", headers: { "a b": "c" } }, /headers\["a b"\]/],

@@ -1,11 +1,11 @@
-/** From anything that claims to be a configuration to settings, or to one error that lists all that is wrong. */
+/** Turns an unchecked configuration into settings, or throws one error that lists all problems. */
 
 import { isJsonObject } from "../domain/index.ts";
 import type { Json, JsonObject } from "../domain/index.ts";
 import { checkRelations } from "./schema/check-relations.ts";
 import { copyConfig } from "./read/copy-config.ts";
 import { expandReferences } from "./expand-references.ts";
-import type { Environment } from "./expand-references.ts";
+import type { EnvironmentVariables } from "./expand-references.ts";
 import { createLocate } from "./read/parse-jsonc.ts";
 import { createProblems, toConfigError } from "./problems.ts";
 import { reportIssues } from "./schema/report-issues.ts";
@@ -15,16 +15,16 @@ import { toSettings } from "./to-settings.ts";
 
 /** Where a configuration comes from. */
 export interface ConfigSource {
-  /** Absolute; what relative paths in the configuration are relative to. */
+  /** The absolute folder that relative paths of the configuration start from. */
   readonly folder: string;
-  /** The file, if there is one; messages start with it. */
+  /** The file, if any; messages start with it. */
   readonly path?: string;
-  /** The text of a JSON or JSONC file; with it, messages have lines and columns. */
+  /** The text of a JSON or JSONC file, for lines and columns in messages. */
   readonly text?: string;
 }
 
-/** Checks everything before it complains, so that one look at the error is enough to repair the file. */
-export function parseSettings(raw: unknown, source: ConfigSource, environment: Environment): Settings {
+/** Runs all checks before it throws, so that one error lists every problem. */
+export function parseSettings(raw: unknown, source: ConfigSource, environment: EnvironmentVariables): Settings {
   const problems = createProblems();
   const { rest, objects } = takeAdapterObjects(raw);
   const written = withoutDisabled(copyConfig(rest, problems));
@@ -45,10 +45,10 @@ export function parseSettings(raw: unknown, source: ConfigSource, environment: E
   });
 }
 
-/** What stands in for an adapter while the configuration is checked; it is never read as a path. */
+/** Placeholder of an adapter object during the checks; never used as a path. */
 const STAND_IN = "(adapter)";
 
-/** Adapters hold functions, so they are taken out before the configuration becomes plain JSON. */
+/** Adapter objects contain functions, so they are removed before the configuration becomes plain JSON. */
 function takeAdapterObjects(raw: unknown): { readonly rest: unknown; readonly objects: ReadonlyMap<number, object> } {
   const objects = new Map<number, object>();
   if (typeof raw !== "object" || raw === null || !("adapters" in raw)) return { rest: raw, objects };
@@ -68,13 +68,13 @@ function takeAdapterObjects(raw: unknown): { readonly rest: unknown; readonly ob
   return { rest: { ...others, adapters: plain }, objects };
 }
 
-/** True for what names a module or holds a mistake; an adapter, and a module that exports one, hold objects. */
+/** True for an entry that names a module or is invalid; adapters, and modules that export one, contain objects. */
 function isPlainEntry(entry: object): boolean {
   if ("module" in entry && typeof entry.module === "string") return true;
   return Object.values(entry).every((value: unknown) => typeof value !== "object" && typeof value !== "function");
 }
 
-/** A disabled server vanishes before the checks: whoever switches a broken one off wants to start without it. */
+/** Removes disabled upstreams before the checks, so that a broken one can be disabled. */
 function withoutDisabled(config: Json): Json {
   if (!isJsonObject(config)) return config;
   const { mcpServers, openapi } = config;

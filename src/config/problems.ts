@@ -1,45 +1,45 @@
 /**
- * Everything that is wrong with a configuration, in one error that a person can act on.
- * Values below `mcpServers`, `openapi`, `audit`, `store`, `traces` and `anomalies` are never shown: tokens and passwords
- * stand there.
+ * Collects all problems of a configuration into one error.
+ * Values below `mcpServers`, `openapi`, `audit`, `store`, `traces` and `anomalies` are never shown, because they can be
+ * tokens and passwords.
  */
 
 import { GloveboxError, isJsonObject } from "../domain/index.ts";
 import type { Json } from "../domain/index.ts";
 
-/** Where a value stands: keys of objects and indexes of lists, from the top. */
+/** The path of a value: keys of objects and indexes of arrays. */
 export type KeyPath = readonly (string | number)[];
 
-/** One thing that is wrong. `anchor` says whether the key itself or its value is to blame. */
+/** One problem, of the key itself or of its value. */
 export interface Problem {
   readonly path: KeyPath;
   readonly anchor: "key" | "value";
   readonly message: string;
 }
 
-/** 1-based, in the text of the file. */
-export interface Position {
+/** A position in the file, 1-based. */
+export interface FilePosition {
   readonly line: number;
   readonly column: number;
 }
 
-/** Where a problem stands in the text; `undefined` when there is no text to point into. */
-export type Locate = (problem: Pick<Problem, "path" | "anchor">) => Position | undefined;
+/** Returns the position of a problem; `undefined` without a file. */
+export type Locate = (problem: Pick<Problem, "path" | "anchor">) => FilePosition | undefined;
 
-/** Takes problems while the checks go on. */
+/** Collects problems during the checks. */
 export interface Problems {
-  /** Keeps the first problem of each place: what follows from it would only distract. */
+  /** Keeps the first problem of each path: later ones are usually consequences. */
   report(problem: Problem): void;
   list(): readonly Problem[];
 }
 
 const MAX_LISTED = 20;
-/** Finding a place takes time in proportion to the file, so a hopeless file is not searched to its end. */
+/** Bounds the time to locate problems, which grows with the size of the file. */
 const MAX_PLACED = 1000;
 const MAX_SHOWN_CHARACTERS = 60;
 const SIMPLE_KEY = /^[\w$][\w$-]*$/;
 const UNPRINTABLE = /[\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
-const HINT = "Correct the configuration and start again; glovebox.schema.json describes every key";
+const HINT = "Correct the configuration and start again. glovebox.schema.json describes every key";
 
 /** A new, empty collection. */
 export function createProblems(): Problems {
@@ -53,7 +53,7 @@ export function createProblems(): Problems {
   };
 }
 
-/** One error with a line for each problem, in the order of the file. */
+/** Returns one error with a line for each problem, in the order of the file. */
 export function toConfigError(problems: readonly Problem[], file: string | undefined, locate?: Locate): GloveboxError {
   const placed = problems
     .slice(0, MAX_PLACED)
@@ -67,17 +67,17 @@ export function toConfigError(problems: readonly Problem[], file: string | undef
   return new GloveboxError("CONFIG_INVALID", lines.join("\n"), { hint: HINT, ...placed[0]?.at });
 }
 
-function compare(a: Position | undefined, b: Position | undefined): number {
+function compare(a: FilePosition | undefined, b: FilePosition | undefined): number {
   return (a?.line ?? 0) - (b?.line ?? 0) || (a?.column ?? 0) - (b?.column ?? 0);
 }
 
-/** `file:line:column` as editors and terminals understand it. */
-export function toPlace(file: string | undefined, at: Position | undefined): string {
+/** Returns `file:line:column`, which editors and terminals recognize. */
+export function toPlace(file: string | undefined, at: FilePosition | undefined): string {
   if (file === undefined) return "configuration";
   return at ? `${file}:${at.line}:${at.column}` : file;
 }
 
-/** `mcpServers["my server"].args[0]`; harmless on a terminal whatever the keys contain. */
+/** Returns for example `mcpServers["my server"].args[0]`, escaped for terminals. */
 export function toKeyText(path: KeyPath): string {
   if (path.length === 0) return "(top level)";
   const text = path.map((segment) => {
@@ -93,16 +93,16 @@ export function quote(text: string): string {
   return JSON.stringify(shown).replace(UNPRINTABLE, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** What stands at `path`, in words. Only the kind of value where a secret could stand. */
+/** Describes the value at `path`; only its kind if it could be a secret. */
 export function describeFound(config: Json, path: KeyPath): string {
   const value = path.reduce<Json | undefined>(getChild, config);
   if (value === undefined) return "nothing";
   if (value === null) return "null";
-  if (Array.isArray(value)) return value.length === 0 ? "an empty list" : "a list";
+  if (Array.isArray(value)) return value.length === 0 ? "an empty array" : "an array";
   if (typeof value === "object") return "an object";
   if (typeof value === "boolean") return String(value);
   if (typeof value === "number") return mayHoldSecret(path) ? "a number" : String(value);
-  return mayHoldSecret(path) ? "a text" : quote(value);
+  return mayHoldSecret(path) ? "a string" : quote(value);
 }
 
 function getChild(value: Json | undefined, segment: string | number): Json | undefined {

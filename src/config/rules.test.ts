@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { parse, refusal } from "./fixtures/parse.ts";
 
-test("rules get ids by their place, a reason, and empty lists for what they leave open", () => {
+test("rules get a default id, a reason, and empty arrays for absent fields", () => {
   const { policy } = parse({
     policy: {
       rules: [
@@ -29,10 +29,10 @@ test("rules get ids by their place, a reason, and empty lists for what they leav
 });
 
 function sharedId(id: string): string {
-  return `configuration policy.rules[1].id: another rule has the id "${id}"; give each its own`;
+  return `configuration policy.rules[1].id: another rule has the id "${id}"; use different ids`;
 }
 
-test("two rules with one id are refused, a given id against a default one too", () => {
+test("two rules with the same id are refused, even if one is a default id", () => {
   const twice = { decision: "deny", id: "a" };
   assert.equal(refusal({ policy: { rules: [twice, twice] } }), sharedId("a"));
   assert.equal(
@@ -42,19 +42,19 @@ test("two rules with one id are refused, a given id against a default one too", 
   assert.equal(refusal({ policy: { rules: [twice, { ...twice, id: "b" }] } }), "accepted");
 });
 
-test("an empty list of tools is refused, because it would match every tool", () => {
+test("an empty array of tools is refused, because it would match every tool", () => {
   assert.equal(
     refusal({ policy: { rules: [{ decision: "allow", tools: [] }] } }),
-    "configuration policy.rules[0].tools: expected a list of 1 or more entries; found an empty list",
+    "configuration policy.rules[0].tools: expected an array of 1 or more entries; found an empty array",
   );
 });
 
-test("a change of labels adds or removes some", () => {
+test("an entry of policy.labels must add or remove labels", () => {
   const labels = (entry: object): string => refusal({ policy: { labels: [{ tools: ["a.*"], ...entry }] } });
   assert.equal(labels({ add: ["private"] }), "accepted");
   assert.equal(labels({ remove: ["external"] }), "accepted");
   assert.match(labels({}), /^configuration policy\.labels\[0\]: expected add or remove/);
   assert.match(labels({ add: ["secret"] }), /^configuration policy\.labels\[0\]\.add\[0\]: expected one of "private"/);
-  assert.match(labels({ add: [] }), /add: expected a list of 1 or more entries/);
+  assert.match(labels({ add: [] }), /add: expected an array of 1 or more entries/);
   assert.match(labels({ tools: ["git*"], add: ["private"] }), /tools\[0\]: expected "\*", "namespace\.\*"/);
 });

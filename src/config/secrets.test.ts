@@ -17,11 +17,11 @@ const refusalOf = (...args: Parameters<typeof parse>): string => {
 };
 const KEY = { hosts: ["api.example.com"] };
 
-test("without a grant programs have no secrets", () => {
+test("programs have no secrets without a grant", () => {
   assert.equal(parseSettings({}, { folder: "/" }, {}).sandbox.secrets.size, 0);
 });
 
-test("a grant is for headers and for everybody, unless it says something else", () => {
+test("a grant is for headers and all principals by default", () => {
   const host = { written: "api.example.com", pattern: { name: "api.example.com", isBelow: false, port: null } };
   const hosts = [{ ...host, isPlain: false }];
   const more = { in: ["body", "header", "body"], principals: ["local"] };
@@ -34,7 +34,7 @@ test("a grant is for headers and for everybody, unless it says something else", 
   );
 });
 
-test("names that no secret can have, and grants that mean nothing or everything, are refused", () => {
+test("invalid secret names, and grants that are empty or too wide, are refused", () => {
   for (const name of ["1A", "a-b", "then", "toJSON", "constructor", "hasOwnProperty"]) {
     assert.match(refusalOf({ [name]: KEY }), /expected the name of a secret/, name);
   }
@@ -47,13 +47,13 @@ test("names that no secret can have, and grants that mean nothing or everything,
   assert.match(refusalOf({ KEY: { ...KEY, principals: [] } }), /principals/);
 });
 
-test("a grant without a network has no effect, which is said", () => {
+test("a grant without a network is refused", () => {
   assert.match(refusalOf({ KEY }, {}), /has an effect only with sandbox.networkPolicy.mode/);
   assert.equal(refusalOf({}, {}), "fine");
   assert.equal(refusalOf({ KEY }, { mode: "unrestricted" }), "fine");
 });
 
-test("a value that somebody writes in place of a grant is not repeated", () => {
+test("a value in place of a grant is not shown", () => {
   assert.equal(
     refusalOf({ KEY: "s3cr3t-value" }),
     "configuration sandbox.secrets.KEY: expected an object; found something else",

@@ -1,4 +1,4 @@
-/** What the rest of the product reads: the configuration after every check, with every default filled in. */
+/** The settings of the product: the configuration after all checks, with all defaults. */
 
 import type {
   Decision,
@@ -14,28 +14,28 @@ import type {
   UpstreamSettings,
 } from "../domain/index.ts";
 
-/** Where the settings came from, for messages and for the start-up line. */
+/** Where the settings come from, for messages and the startup line. */
 export type SettingsOrigin =
   | { readonly kind: "file"; readonly path: string }
   | { readonly kind: "builtin" }
   | { readonly kind: "object" };
 
-/** The severity an operator gives to a rule of the analysis. */
+/** The severity of an analysis rule, set by the operator. */
 export type RuleSeverity = "error" | "warn" | "off";
 
-/** The one settings object. Deeply frozen: a room may keep it, and nobody can change it behind its back. */
+/** The settings object. It is deeply frozen, so a room can keep it. */
 export interface Settings extends UpstreamSettings {
   readonly source: SettingsOrigin;
-  /** Absolute; what relative paths are relative to. */
+  /** The absolute folder that relative paths start from. */
   readonly folder: string;
   readonly sandbox: {
     readonly engine: EngineName;
     readonly isolation: "auto" | "strict" | "process";
     readonly concurrency: number;
-    /** Executions that may wait for their turn; 0 refuses whatever cannot start at once. */
+    /** Executions that may wait; 0 refuses an execution that cannot start immediately. */
     readonly queue: number;
     readonly limits: Limits;
-    /** Where programs may send requests; a request can ask for less, never for more. */
+    /** Where programs may send requests; a request can only narrow it. */
     readonly networkPolicy: NetworkPolicy;
     /** Secrets that programs may use without reading them. */
     readonly secrets: SecretGrants;
@@ -44,39 +44,39 @@ export interface Settings extends UpstreamSettings {
     /** The origin of an http proxy; `undefined` for none. */
     readonly proxy: string | undefined;
     readonly proxyLogin?: { readonly user: string; readonly password: SecretTemplate };
-    /** Holds for every request of the gateway; left out, what whoever sends it may reach. */
+    /** Applies to every request of the gateway, in addition to the sender's policy. */
     readonly networkPolicy?: NetworkPolicy;
   };
   readonly analysis: {
     readonly enabled: boolean;
     readonly blockOnError: boolean;
     readonly types: RuleSeverity;
-    /** Only what the operator changed; the analysis knows the severity of the other rules. */
+    /** Only changed rules; analysis has the default severity of the others. */
     readonly rules: Readonly<Record<string, RuleSeverity>>;
   };
-  /** `file` is absolute: more rules, which are read when the gateway opens and again when they change. */
+  /** `file` is the absolute path of more rules, read when the gateway opens and again when they change. */
   readonly policy: PolicySettings & {
     readonly file?: string;
-    /** What the data-flow guard does. */
+    /** The decision of the data-flow guard. */
     readonly flows: Decision["kind"];
     readonly labels: readonly LabelRule[];
   };
   readonly quotas: QuotaSettings;
   readonly catalog: {
-    /** Whether results teach which fields a tool returns. */
+    /** True to learn result types from results. */
     readonly learn: boolean;
   };
   readonly audit: {
-    /** Whether the ledger keeps the beginning of arguments and results. */
+    /** True to keep the beginning of arguments and results in the ledger. */
     readonly previews: boolean;
     readonly exports: readonly ExportSettings[];
   };
-  /** Which records are dropped; without any limit, none. */
+  /** Which records are deleted; none without a limit. */
   readonly ledger: { readonly retention: { readonly days?: number; readonly records?: number } };
   readonly metrics: { readonly enabled: boolean };
   readonly traces: {
     readonly enabled: boolean;
-    /** `undefined` for the environment's, or the usual one. */
+    /** `undefined` for the endpoint of the environment, or the default. */
     readonly endpoint: string | undefined;
     readonly headers: Readonly<Record<string, SecretTemplate>>;
   };
@@ -86,23 +86,23 @@ export interface Settings extends UpstreamSettings {
   };
   /** An absolute path, or `:memory:` for a store that ends with the process. */
   readonly store: { readonly path: string };
-  /** What MCP clients see: programs over tools, the tools themselves, or both. */
+  /** What MCP clients see: `search`, `describe` and `execute`, the upstream tools, or both. */
   readonly expose: "code" | "tools" | "both";
-  /** How long an MCP client is kept waiting for an execution before it is told to ask again. */
+  /** How long an MCP client waits for an execution before it gets the state `running`. */
   readonly clients: { readonly patienceMs: number };
-  /** Whether HTML is escaped in texts for MCP clients. */
+  /** True to escape HTML for MCP clients. */
   readonly output: { readonly escapeHtml: boolean };
-  /** How long large results are kept, and how many bytes of them in all. */
+  /** How long large results are kept, and their total size. */
   readonly results: { readonly keepMs: number; readonly totalBytes: number };
-  /** How long a call waits for a person, and how long its program waits with it. */
+  /** How long a call waits for approval, and how long its program stays in memory. */
   readonly approvals: {
     readonly expiryMs: number;
     readonly graceMs: number;
-    /** Whether what MCP clients say that people said decides. */
+    /** True to accept decisions through MCP clients. */
     readonly elicitation: boolean;
   };
-  /** How long what entered programs is kept, and how much of it. */
+  /** How long journals are kept, and their size. */
   readonly journal: { readonly keepMs: number; readonly totalBytes: number; readonly executionBytes: number };
-  /** Always a loopback host; port 0 takes any free port. */
+  /** Always a loopback host; port 0 chooses a free port. */
   readonly server: { readonly host: string; readonly port: number };
 }

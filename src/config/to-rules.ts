@@ -1,6 +1,6 @@
-/** From rules that passed the schema to the rules that the policy room takes; paths and patterns are parsed here, once. */
+/** Converts rules that passed the schema to rules of the policy; parses paths and patterns once. */
 
-import { GloveboxError, parseRuleId } from "../domain/index.ts";
+import { GloveboxError, defined, parseRuleId } from "../domain/index.ts";
 import type { Condition, PolicyRule } from "../domain/index.ts";
 import { toDefaultRuleId } from "./schema/check-rules.ts";
 import type { RuleOrigin } from "./schema/check-rules.ts";
@@ -12,23 +12,14 @@ export function toRule(rule: CheckedRule, index: number, origin: RuleOrigin): Po
   const id = parseRuleId(rule.id ?? toDefaultRuleId(index, origin)) ?? unchecked("id");
   const { decision, principals, groups, servers, tools = [], effects = [], when } = rule;
   const { reason = `Rule ${id} of the ${origin} says ${decision}` } = rule;
-  return {
-    id,
-    decision,
-    ...(principals && { principals }),
-    ...(groups && { groups }),
-    ...(servers && { servers }),
-    tools,
-    effects,
-    ...(when && { when: when.map(toCondition) }),
-    reason,
-  };
+  const optional = defined({ principals, groups, servers, when: when?.map(toCondition) });
+  return { id, decision, ...optional, tools, effects, reason };
 }
 
 function toCondition(condition: CheckedCondition): Condition {
   const { not, missing } = condition;
   const path = parseJsonPath(condition.path) ?? unchecked("path");
-  return { path, test: toTest(condition), not, ...(missing && { missing }) };
+  return { path, test: toTest(condition), not, ...defined({ missing }) };
 }
 
 function toTest({ equals, oneOf, prefix, matches, min, max }: CheckedCondition): Condition["test"] {
@@ -36,7 +27,7 @@ function toTest({ equals, oneOf, prefix, matches, min, max }: CheckedCondition):
   if (oneOf !== undefined) return { kind: "oneOf", values: oneOf };
   if (prefix !== undefined) return { kind: "prefix", text: prefix };
   if (matches !== undefined) return { kind: "matches", pattern: parseTextPattern(matches) ?? unchecked("pattern") };
-  return { kind: "range", ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
+  return { kind: "range", ...defined({ min, max }) };
 }
 
 function unchecked(part: string): never {

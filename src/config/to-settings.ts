@@ -1,9 +1,9 @@
-/** Builds the frozen settings from a configuration that passed every check. */
+/** Builds the frozen settings from a configuration that passed all checks. */
 
 import { isAbsolute, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-import { GloveboxError, parseConnectorId, parsePrincipalId } from "../domain/index.ts";
+import { GloveboxError, defined, parseConnectorId, parsePrincipalId } from "../domain/index.ts";
 import type {
   ApiSettings,
   ConnectorId,
@@ -14,7 +14,7 @@ import type {
   UpstreamSettings,
 } from "../domain/index.ts";
 import { expandText } from "./expand-references.ts";
-import type { Environment } from "./expand-references.ts";
+import type { EnvironmentVariables } from "./expand-references.ts";
 import { isHttpUrl, isMemoryLocation, toSqliteLocation } from "./formats.ts";
 import { toNetworkPolicy, toUpstreamNetwork } from "./schema/network-schema.ts";
 import { toOauth } from "./schema/oauth-schema.ts";
@@ -24,22 +24,22 @@ import type { CheckedAdapter, CheckedApi, CheckedConfig, CheckedExport, CheckedS
 import { toRule } from "./to-rules.ts";
 import type { Settings, SettingsOrigin } from "./settings.ts";
 
-interface Context {
+interface SettingsContext {
   readonly source: SettingsOrigin;
   readonly folder: string;
-  readonly environment: Environment;
-  /** Adapters that the configuration holds as objects, by their place in the list. */
+  readonly environment: EnvironmentVariables;
+  /** Adapters that are objects in the configuration, by index. */
   readonly objects?: ReadonlyMap<number, object>;
 }
 
-/** The settings of a started product without any configuration: every default, and the upstreams it brings along. */
+/** Returns the settings without a configuration: all defaults, and the built-in upstreams. */
 export function builtinSettings(upstreams: ReadonlyMap<ConnectorId, ServerSettings>, folder: string): Settings {
   const settings = toSettings(configSchema.parse({}), { source: { kind: "builtin" }, folder, environment: {} });
   return deepFreeze({ ...settings, upstreams: new Map(upstreams) });
 }
 
-/** `folder` must be absolute: a relative one would mean another place after a change of the working directory. */
-export function toSettings(config: CheckedConfig, context: Context): Settings {
+/** `folder` must be absolute: a relative one would change its meaning with the working directory. */
+export function toSettings(config: CheckedConfig, context: SettingsContext): Settings {
   if (!isAbsolute(context.folder)) throw new TypeError("The folder of the settings must be an absolute path");
   const location = toSqliteLocation(config.store.url);
   const { engine, isolation, concurrency, queue, limits } = config.sandbox;
@@ -60,12 +60,12 @@ export function toSettings(config: CheckedConfig, context: Context): Settings {
       secrets: toSecretGrants(config.sandbox.secrets),
     },
     egress: toEgress(config.egress, context.environment),
-    analysis: { ...config.analysis, rules: toGiven(config.analysis.rules) },
+    analysis: { ...config.analysis, rules: toPresent(config.analysis.rules) },
     policy: toPolicy(config.policy, context.folder),
     quotas: { ...config.quotas, prices: new Map(Object.entries(config.quotas.prices)) },
     catalog: config.catalog,
     audit: { previews: config.audit.previews, exports: config.audit.export.map((entry) => toExport(entry, context)) },
-    ledger: { retention: toGiven(config.ledger.retention) },
+    ledger: { retention: toPresent(config.ledger.retention) },
     metrics: config.metrics,
     traces: toTraces(config.traces, context.environment),
     anomalies: toAnomalies(config.anomalies, context.environment),
@@ -80,7 +80,7 @@ export function toSettings(config: CheckedConfig, context: Context): Settings {
   });
 }
 
-function toUpstreams(servers: CheckedConfig["mcpServers"], context: Context): Map<ConnectorId, ServerSettings> {
+function toUpstreams(servers: CheckedConfig["mcpServers"], context: SettingsContext): Map<ConnectorId, ServerSettings> {
   const upstreams = new Map<ConnectorId, ServerSettings>();
   for (const [name, server] of Object.entries(servers)) {
     upstreams.set(toId(name), toUpstream(name, server, context));
@@ -105,17 +105,19 @@ function toId(name: string): ConnectorId {
   return id;
 }
 
-function toEgress(egress: CheckedConfig["egress"], environment: Environment): Settings["egress"] {
+function toEgress(egress: CheckedConfig["egress"], environment: EnvironmentVariables): Settings["egress"] {
   const { proxy, proxyUser: user, proxyPassword, networkPolicy } = egress;
   const password = proxyPassword === undefined ? undefined : expandText(proxyPassword, environment).parts;
   return {
     proxy,
-    ...(user !== undefined && password && { proxyLogin: { user, password } }),
-    ...(networkPolicy && { networkPolicy: toNetworkPolicy(networkPolicy, "egress.networkPolicy") }),
+    ...defined({
+      proxyLogin: user !== undefined && password ? { user, password } : undefined,
+      networkPolicy: networkPolicy && toNetworkPolicy(networkPolicy, "egress.networkPolicy"),
+    }),
   };
 }
 
-function toApi(name: string, api: CheckedApi, { folder, environment }: Context): ApiSettings {
+function toApi(name: string, api: CheckedApi, { folder, environment }: SettingsContext): ApiSettings {
   const { document, baseUrl, headers = {}, auth = {}, include = [], exclude = [] } = api;
   return {
     document: isHttpUrl(document) ? { kind: "url", url: document } : { kind: "file", path: resolve(folder, document) },
@@ -129,8 +131,11 @@ function toApi(name: string, api: CheckedApi, { folder, environment }: Context):
   };
 }
 
-/** Which keys belong to which kind was checked before. */
-function toExport({ kind, path = "", url = "", headers = {} }: CheckedExport, context: Context): ExportSettings {
+/** `checkRelations` has checked which keys belong to which kind. */
+function toExport(
+  { kind, path = "", url = "", headers = {} }: CheckedExport,
+  context: SettingsContext,
+): ExportSettings {
   switch (kind) {
     case "file":
       return { kind, id: `file:${resolve(context.folder, path)}`, path: resolve(context.folder, path) };
@@ -147,11 +152,11 @@ function toExport({ kind, path = "", url = "", headers = {} }: CheckedExport, co
   }
 }
 
-/** An object of the configuration is handed on as it is, behind a function: it is not ours to freeze. */
+/** Passes an adapter object behind a function, so that it is not frozen with the settings. */
 function toAdapterSource(
   entry: CheckedAdapter,
   index: number,
-  { folder, objects }: Context,
+  { folder, objects }: SettingsContext,
 ): UpstreamSettings["adapters"][number] {
   const place = `adapters[${index}]`;
   const { module, ...more }: Exclude<CheckedAdapter, string> = typeof entry === "string" ? { module: entry } : entry;
@@ -161,7 +166,7 @@ function toAdapterSource(
   return { ...own, load: () => import(pathToFileURL(resolve(folder, module)).href) };
 }
 
-function toUpstream(name: string, server: CheckedServer, context: Context): ServerSettings {
+function toUpstream(name: string, server: CheckedServer, context: SettingsContext): ServerSettings {
   const { command, url, args = [], env = {}, headers = {}, cwd = "." } = server;
   const { start, startupTimeoutMs: startMs } = server;
   if (command !== undefined) {
@@ -177,10 +182,10 @@ function toUpstream(name: string, server: CheckedServer, context: Context): Serv
   return { transport, url, headers: toTemplates(headers, context.environment), oauth, network, startMs, start };
 }
 
-/** Problems in the texts were reported before; what is left are good references. */
+/** Problems were reported before, so all references are valid here. */
 function toTemplates(
   texts: Readonly<Record<string, string>>,
-  environment: Environment,
+  environment: EnvironmentVariables,
 ): Record<string, SecretTemplate> {
   return Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, expandText(text, environment).parts]));
 }
@@ -196,18 +201,18 @@ function toPolicy(policy: CheckedConfig["policy"], folder: string): Settings["po
     effects: new Map(Object.entries(effects)),
     flows: flows ?? FLOWS[profile],
     labels: labels.map(({ tools, add = [], remove = [] }) => ({ tools, add, remove })),
-    ...(file !== undefined && { file: resolve(folder, file) }),
+    ...defined({ file: file === undefined ? undefined : resolve(folder, file) }),
   };
 }
 
-function toTraces(traces: CheckedConfig["traces"], environment: Environment): Settings["traces"] {
+function toTraces(traces: CheckedConfig["traces"], environment: EnvironmentVariables): Settings["traces"] {
   const { enabled, endpoint, headers = {} } = traces;
   return { enabled, endpoint, headers: toTemplates(headers, environment) };
 }
 
 function toAnomalies(
   { enabled, webhook }: CheckedConfig["anomalies"],
-  environment: Environment,
+  environment: EnvironmentVariables,
 ): Settings["anomalies"] {
   if (!webhook) return { enabled };
   const { url, secret } = webhook;
@@ -220,13 +225,13 @@ function toPrincipal(name: string): PrincipalId {
   return id;
 }
 
-function toGiven<Value>(values: Readonly<Record<string, Value | undefined>>): Record<string, Value> {
-  const given: Record<string, Value> = {};
-  for (const [key, value] of Object.entries(values)) if (value !== undefined) given[key] = value;
-  return given;
+function toPresent<Value>(values: Readonly<Record<string, Value | undefined>>): Record<string, Value> {
+  const present: Record<string, Value> = {};
+  for (const [key, value] of Object.entries(values)) if (value !== undefined) present[key] = value;
+  return present;
 }
 
-/** Freezes a tree of plain values; maps too, which `Object.freeze` alone leaves open. */
+/** Freezes a tree of plain values, including maps, which `Object.freeze` does not protect. */
 function deepFreeze<Value>(value: Value): Value {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   if (value instanceof Map) {

@@ -5,12 +5,12 @@ import type { LabelSource } from "./label.ts";
 import type { Effect } from "./tool.ts";
 
 export type Decision =
-  | { readonly kind: "allow"; readonly rule: RuleId; readonly flow?: Flow }
-  | { readonly kind: "ask"; readonly rule: RuleId; readonly reason: string; readonly flow?: Flow }
-  | { readonly kind: "deny"; readonly rule: RuleId; readonly reason: string; readonly flow?: Flow };
+  | { readonly kind: "allow"; readonly rule: RuleId; readonly flow?: DecisionFlow }
+  | { readonly kind: "ask"; readonly rule: RuleId; readonly reason: string; readonly flow?: DecisionFlow }
+  | { readonly kind: "deny"; readonly rule: RuleId; readonly reason: string; readonly flow?: DecisionFlow };
 
 /** The calls whose labels led to a decision; present if the data-flow guard made it. */
-type Flow = readonly LabelSource[];
+type DecisionFlow = readonly LabelSource[];
 
 export type PolicyProfile = "balanced" | "strict" | "open";
 

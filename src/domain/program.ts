@@ -16,7 +16,7 @@ export interface Finding {
 }
 
 /** One place in a program that can call tools. */
-export interface CallSite {
+export interface ProgramCall {
   /** "dynamic" if the source does not determine the tool: any tool of `namespace`, or of all namespaces. */
   readonly address: ToolAddress | "dynamic";
   readonly namespace?: string;
@@ -38,8 +38,8 @@ export interface PlannedCall {
   readonly effect: Effect;
   /** "computed" if a name is computed, or if the program passes a whole namespace around. */
   readonly access: "literal" | "computed";
-  readonly times: CallSite["times"];
-  readonly when: CallSite["when"];
+  readonly times: ProgramCall["times"];
+  readonly when: ProgramCall["when"];
   /** The constant arguments, one entry for each call site. */
   readonly args?: readonly JsonObject[];
   readonly at: readonly { readonly line: number; readonly column: number }[];
@@ -53,7 +53,7 @@ export interface CallPlan {
 }
 
 /** Text that was inserted into the source, so that a position can be mapped back to the author's source. */
-export interface Insertion {
+export interface ProgramInsertion {
   /** The position in the code that runs. */
   readonly offset: number;
   readonly length: number;
@@ -71,8 +71,8 @@ export interface Program {
   readonly checkable: string;
   /** The body of a strict async function: the source without types that returns the last value. */
   readonly javascript: string;
-  readonly insertions: readonly Insertion[];
-  readonly calls: readonly CallSite[];
+  readonly insertions: readonly ProgramInsertion[];
+  readonly calls: readonly ProgramCall[];
   /** Globals that the program uses and that do not exist; absent if there are none. */
   readonly unknownNames?: readonly string[];
   readonly findings: readonly Finding[];

@@ -4,7 +4,7 @@ import type { SecretName } from "./ids.ts";
 import type { HostPattern } from "./network.ts";
 
 /** The part of a request that a secret may be put into. */
-export type SecretPlace = "header" | "body";
+export type GrantPlace = "header" | "body";
 
 /** One host that a secret may be sent to. */
 export interface SecretHost {
@@ -18,7 +18,7 @@ export interface SecretHost {
 /** Lets programs use one secret without reading it. */
 export interface SecretGrant {
   readonly hosts: readonly SecretHost[];
-  readonly places: readonly SecretPlace[];
+  readonly places: readonly GrantPlace[];
   /** The principals whose programs may use it, by name; empty for all. */
   readonly principals: readonly string[];
 }

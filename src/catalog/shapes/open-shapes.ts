@@ -210,9 +210,9 @@ async function save(changed: readonly LearnedShape[], { store, now, record }: Sh
   }
 }
 
-type ShapeRow = Parameters<Store["shapes"]["put"]>[0];
+type StoredShape = Parameters<Store["shapes"]["put"]>[0];
 
-function fromRow({ connector, remoteName, definition, shape: text, samples }: ShapeRow): LearnedShape | undefined {
+function fromRow({ connector, remoteName, definition, shape: text, samples }: StoredShape): LearnedShape | undefined {
   const shape = parseShapeText(text);
   if (!shape) return undefined;
   const state = { address: "", stable: 0, seen: 0, isDirty: false, hasDrifted: false };

@@ -1,15 +1,15 @@
 /**
- * Copies whatever was given as a configuration into plain JSON before anything is checked: a getter could
- * answer differently the second time, and only own, named keys count.
+ * Copies a configuration into plain JSON before it is checked: a getter could return another value the second time, and
+ * only own string keys count.
  */
 
 import type { Json } from "../../domain/index.ts";
 import type { KeyPath, Problems } from "../problems.ts";
 
-/** Far above what the schema can hold; ends cycles and hostile nesting. */
+/** Far above what the schema allows; stops cycles and hostile nesting. */
 export const MAX_CONFIG_DEPTH = 32;
 
-/** A deep copy; what is not JSON is reported and left out. A key without a value counts as not given. */
+/** Returns a deep copy. Reports and omits values that are not JSON; a key with the value `undefined` counts as absent. */
 export function copyConfig(raw: unknown, problems: Problems): Json {
   return copyAt(raw, [], problems) ?? null;
 }
@@ -19,7 +19,7 @@ function copyAt(raw: unknown, path: KeyPath, problems: Problems): Json | undefin
   if (path.length > MAX_CONFIG_DEPTH) return refuse(`nested deeper than ${MAX_CONFIG_DEPTH} levels`, path, problems);
   if (Array.isArray(raw)) return Array.from(raw, (item: unknown, index) => copyItem(item, [...path, index], problems));
   if (isPlainObject(raw)) return copyObject(raw, path, problems);
-  return refuse(`expected a plain value, found ${describeKind(raw)}`, path, problems);
+  return refuse(`expected a JSON value, found ${describeKind(raw)}`, path, problems);
 }
 
 function copyItem(raw: unknown, path: KeyPath, problems: Problems): Json {
@@ -31,7 +31,7 @@ function copyObject(raw: object, path: KeyPath, problems: Problems): Json {
   for (const [key, child] of Object.entries(raw)) {
     if (child === undefined) continue;
     if (key === "__proto__") {
-      problems.report({ path: [...path, key], anchor: "key", message: "this name cannot be used; choose another" });
+      problems.report({ path: [...path, key], anchor: "key", message: "this name is not allowed; choose another" });
       continue;
     }
     const copy = copyAt(child, [...path, key], problems);
@@ -46,7 +46,7 @@ function isPlainObject(raw: unknown): raw is object {
   return prototype === null || prototype === Object.prototype;
 }
 
-/** "a function", "a Promise": for values that only a program can hand in. */
+/** Returns for example "a function" or "a Promise". */
 function describeKind(raw: unknown): string {
   if (typeof raw !== "object" || raw === null) return raw === undefined ? "nothing" : `a ${typeof raw}`;
   const kind = Object.prototype.toString.call(raw).slice("[object ".length, -1);

@@ -1,4 +1,4 @@
-/** Which file applies: named, nearest upward, the user's own, or none. */
+/** Which file is used: the given one, the nearest upward, the user's, or none. */
 
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
@@ -26,34 +26,34 @@ async function plant(t: TestContext, ...files: readonly string[]): Promise<Tree>
   return { root, cwd: join(root, "a/b/c"), userConfigFolder: join(root, "user") };
 }
 
-test("each of the three names is found, upward and nearest first", async (t) => {
+test("findConfig finds each of the three file names upward, nearest first", async (t) => {
   for (const name of ["glovebox.config.json", "glovebox.config.jsonc", "glovebox.config.ts"]) {
     const tree = await plant(t, `a/${name}`, `a/b/${name}`, `user/${name}`);
     assert.equal(await findConfig(tree), join(tree.root, "a/b", name));
   }
 });
 
-test("the working directory itself comes first", async (t) => {
+test("findConfig searches the working directory first", async (t) => {
   const tree = await plant(t, "a/b/c/glovebox.config.ts", "a/b/glovebox.config.json");
   assert.equal(await findConfig(tree), join(tree.cwd, "glovebox.config.ts"));
 });
 
-test("the user's folder comes last, and without any file there is none", async (t) => {
+test("findConfig searches the user's folder last, and returns undefined without a file", async (t) => {
   const tree = await plant(t, "user/glovebox.config.jsonc");
   assert.equal(await findConfig(tree), join(tree.root, "user/glovebox.config.jsonc"));
   assert.equal(await findConfig({ ...tree, userConfigFolder: join(tree.root, "nowhere") }), undefined);
 });
 
-test("two files in one folder are refused by name, in two folders they are not", async (t) => {
+test("findConfig refuses two files in one folder, but not in two folders", async (t) => {
   const tree = await plant(t, "a/glovebox.config.json", "a/glovebox.config.ts");
   const [json, ts] = [join(tree.root, "a/glovebox.config.json"), join(tree.root, "a/glovebox.config.ts")];
-  const message = `${json} and ${ts} are both there, and only one of them can apply`;
+  const message = `${json} and ${ts} both exist, but only one of them can be used`;
   await assert.rejects(findConfig(tree), { code: "CONFIG_INVALID", message });
   const apart = await plant(t, "a/glovebox.config.json", "a/b/glovebox.config.ts");
   assert.equal(await findConfig(apart), join(apart.root, "a/b/glovebox.config.ts"));
 });
 
-test("a named file is taken whatever else is there, relative to the working directory", async (t) => {
+test("findConfig uses an explicit file, relative to the working directory", async (t) => {
   const tree = await plant(t, "a/b/c/glovebox.config.json", "a/other.json");
   assert.equal(await findConfig({ ...tree, explicit: "../../other.json" }), join(tree.root, "a/other.json"));
   assert.equal(
@@ -62,21 +62,21 @@ test("a named file is taken whatever else is there, relative to the working dire
   );
 });
 
-test("a named file that is not there is an error, never passed over", async (t) => {
+test("findConfig refuses an explicit file that does not exist", async (t) => {
   const tree = await plant(t, "a/b/c/glovebox.config.json");
-  const message = `${join(tree.cwd, "typo.json")}: there is no such file`;
+  const message = `${join(tree.cwd, "typo.json")}: file not found`;
   await assert.rejects(findConfig({ ...tree, explicit: "typo.json" }), { code: "CONFIG_INVALID", message });
   const long = "x".repeat(5000);
-  await assert.rejects(findConfig({ ...tree, explicit: long }), /cannot be looked at \(ENAMETOOLONG\)/);
+  await assert.rejects(findConfig({ ...tree, explicit: long }), /cannot be accessed \(ENAMETOOLONG\)/);
 });
 
-test("a link that leads nowhere is found, so that it is not passed over in silence", async (t) => {
+test("findConfig finds a broken link, so that it is not ignored", async (t) => {
   const tree = await plant(t, "user/glovebox.config.json");
   await symlink("/nonexistent/file.json", join(tree.cwd, "glovebox.config.json"));
   assert.equal(await findConfig(tree), join(tree.cwd, "glovebox.config.json"));
 });
 
-test("relative folders are a mistake of the program", async () => {
+test("findConfig throws a TypeError for relative folders", async () => {
   await assert.rejects(findConfig({ cwd: ".", userConfigFolder: "/" }), TypeError);
   await assert.rejects(findConfig({ cwd: "/", userConfigFolder: "x" }), TypeError);
 });

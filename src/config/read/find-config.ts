@@ -7,18 +7,18 @@ import { GloveboxError } from "../../domain/index.ts";
 
 const FILE_NAMES = ["glovebox.config.json", "glovebox.config.jsonc", "glovebox.config.ts"] as const;
 
-/** Where to look. Both folders are absolute; `explicit` may be relative to `cwd`. */
+/** Where to search. Both folders are absolute; `explicit` may be relative to `cwd`. */
 export interface ConfigSearch {
   readonly cwd: string;
   readonly userConfigFolder: string;
-  /** A path that a person named; it is taken or refused, never passed over. */
+  /** A path given by the user; it is used or refused, never ignored. */
   readonly explicit?: string | undefined;
 }
 
-/** The absolute path of the file: the named one, else the nearest upward from `cwd`, else the user's own. */
+/** Returns the absolute path of the file: the given one, else the nearest upward from `cwd`, else the user's. */
 export async function findConfig({ cwd, userConfigFolder, explicit }: ConfigSearch): Promise<string | undefined> {
   if (!isAbsolute(cwd) || !isAbsolute(userConfigFolder))
-    throw new TypeError("Configuration is looked for in absolute folders");
+    throw new TypeError("The folders of a configuration search must be absolute");
   if (explicit !== undefined) return getExplicit(resolve(cwd, explicit));
   for (const folder of [...listUpward(resolve(cwd)), userConfigFolder]) {
     const found = await findInFolder(folder);
@@ -27,7 +27,7 @@ export async function findConfig({ cwd, userConfigFolder, explicit }: ConfigSear
   return undefined;
 }
 
-/** Follows the XDG standard, by which a relative or empty `XDG_CONFIG_HOME` counts as unset. */
+/** Follows the XDG standard: a relative or empty `XDG_CONFIG_HOME` counts as unset. */
 export function toUserConfigFolder(xdgConfigHome: string | undefined, home: string): string {
   const isSet = xdgConfigHome !== undefined && isAbsolute(xdgConfigHome);
   return join(isSet ? xdgConfigHome : join(home, ".config"), "glovebox");
@@ -35,18 +35,18 @@ export function toUserConfigFolder(xdgConfigHome: string | undefined, home: stri
 
 async function getExplicit(path: string): Promise<string> {
   if (await exists(path)) return path;
-  const hint = "Check the path that was given with --config";
-  throw new GloveboxError("CONFIG_INVALID", `${path}: there is no such file`, { hint });
+  const hint = "Check the path of --config";
+  throw new GloveboxError("CONFIG_INVALID", `${path}: file not found`, { hint });
 }
 
-/** Two files in one folder are an error: whichever won, somebody would wonder why their edits do nothing. */
+/** Two files in one folder are an error: edits of the unused one would have no effect. */
 async function findInFolder(folder: string): Promise<string | undefined> {
   const paths = FILE_NAMES.map((name) => join(folder, name));
   const present = await Promise.all(paths.map(exists));
   const found = paths.filter((_, index) => present[index]);
   if (found.length <= 1) return found[0];
-  const message = `${found.join(" and ")} are both there, and only one of them can apply`;
-  throw new GloveboxError("CONFIG_INVALID", message, { hint: "Remove all but one, or name one with --config" });
+  const message = `${found.join(" and ")} both exist, but only one of them can be used`;
+  throw new GloveboxError("CONFIG_INVALID", message, { hint: "Remove all but one, or choose one with --config" });
 }
 
 function listUpward(folder: string): string[] {
@@ -54,7 +54,7 @@ function listUpward(folder: string): string[] {
   return parent === folder ? [folder] : [folder, ...listUpward(parent)];
 }
 
-/** A link that leads nowhere exists, so that loading it fails loudly; so does what may not be looked at. */
+/** A broken link counts as existing, so that loading it fails with an error. */
 async function exists(path: string): Promise<boolean> {
   try {
     await lstat(path);
@@ -62,7 +62,7 @@ async function exists(path: string): Promise<boolean> {
   } catch (cause) {
     const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
     if (code === "ENOENT" || code === "ENOTDIR") return false;
-    const hint = "Check the permissions of the folder, or name a file with --config";
-    throw new GloveboxError("CONFIG_INVALID", `${path}: cannot be looked at (${String(code)})`, { hint, cause });
+    const hint = "Check the permissions of the folder, or choose a file with --config";
+    throw new GloveboxError("CONFIG_INVALID", `${path}: cannot be accessed (${String(code)})`, { hint, cause });
   }
 }

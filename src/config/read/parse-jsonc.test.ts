@@ -1,4 +1,4 @@
-/** Reading JSON with comments: values, places, and texts that are not JSON. */
+/** Parsing JSON with comments: values, positions, and syntax errors. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -11,12 +11,12 @@ function parse(text: string): unknown {
   return parseJsonc(text, PATH);
 }
 
-test("comments, trailing commas and a byte order mark are allowed", () => {
+test("parseJsonc accepts comments, trailing commas and a byte order mark", () => {
   const text = '\ufeff// one\n{ "a": [1, 2,], /* two */ "b": { "c": null, "d": true, }, "e": "x // y" }\n// three';
   assert.deepEqual(parse(text), { a: [1, 2], b: { c: null, d: true }, e: "x // y" });
 });
 
-test("a text that is not JSON is refused at its first wrong place", () => {
+test("parseJsonc refuses invalid JSON at its first error", () => {
   const cases: readonly (readonly [string, string])[] = [
     ['{\n  "a": 1\n  "b": 2\n}', "/c.json:3:3 is not valid JSON: comma expected"],
     ["{", "/c.json:1:2 is not valid JSON: close brace expected"],
@@ -26,8 +26,8 @@ test("a text that is not JSON is refused at its first wrong place", () => {
     ["// nothing", "/c.json:1:11 is not valid JSON: value expected"],
     ["", "/c.json:1:1 the file is empty"],
     ["\ufeff \n", "/c.json:1:1 the file is empty"],
-    ['{ "a": 1,\r\n  "a": 2 }', '/c.json:2:3 the key "a" is there twice'],
-    ['{ "x": { "__proto__": 1, "__proto__": 2 } }', '/c.json:1:26 the key "__proto__" is there twice'],
+    ['{ "a": 1,\r\n  "a": 2 }', '/c.json:2:3 the key "a" is duplicated'],
+    ['{ "x": { "__proto__": 1, "__proto__": 2 } }', '/c.json:1:26 the key "__proto__" is duplicated'],
   ];
   for (const [text, message] of cases) assert.throws(() => parse(text), { code: "CONFIG_INVALID", message }, text);
 });
@@ -36,7 +36,7 @@ function nested(depth: number): string {
   return "[".repeat(depth) + "]".repeat(depth);
 }
 
-test("nesting is allowed down to 32 levels and never reaches the parser's stack", () => {
+test("parseJsonc accepts 32 levels and refuses deeper nesting before it recurses", () => {
   assert.ok(Array.isArray(parse(nested(31))));
   assert.ok(Array.isArray(parse(nested(32))));
   assert.throws(() => parse(nested(33)), { message: "/c.json:1:33 nested deeper than 32 levels" });
@@ -44,18 +44,18 @@ test("nesting is allowed down to 32 levels and never reaches the parser's stack"
   assert.equal(createLocate("[".repeat(500_000))({ path: [], anchor: "value" }), undefined);
 });
 
-test("brackets in texts and comments do not nest", () => {
+test("parseJsonc ignores brackets in strings and comments when it counts levels", () => {
   const brackets = "[".repeat(100);
   assert.deepEqual(parse(`{ "a": "${brackets}" /* ${brackets} */ }`), { a: brackets });
 });
 
-test("a key called __proto__ is an own key and no prototype", () => {
+test("parseJsonc makes __proto__ an own key, not a prototype", () => {
   const value = parse('{ "__proto__": { "port": 1 }, "constructor": 2 }');
   assert.deepEqual(Object.keys(Object(value)), ["__proto__", "constructor"]);
   assert.equal(Object.getPrototypeOf(value), Object.prototype);
 });
 
-test("places are found by key and by value, and around what is missing", () => {
+test("createLocate finds keys, values, and the parent of a missing key", () => {
   const locate = createLocate('{\r\n  "a": [\r    { "b": 1 }\n  ]\n}');
   const cases: readonly (readonly [readonly (string | number)[], "key" | "value", number, number])[] = [
     [[], "value", 1, 1],

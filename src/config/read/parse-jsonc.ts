@@ -1,4 +1,4 @@
-/** JSON with comments and trailing commas: values out of a text, and places in it for the messages. */
+/** Parses JSON with comments and trailing commas, and locates keys and values for messages. */
 
 import { createScanner, findNodeAtLocation, parseTree, printParseErrorCode } from "jsonc-parser";
 import type { Node, ParseError } from "jsonc-parser";
@@ -6,15 +6,14 @@ import type { Node, ParseError } from "jsonc-parser";
 import { GloveboxError } from "../../domain/index.ts";
 import { MAX_CONFIG_DEPTH } from "./copy-config.ts";
 import { quote, toPlace } from "../problems.ts";
-import type { KeyPath, Locate, Position } from "../problems.ts";
+import type { KeyPath, Locate, FilePosition } from "../problems.ts";
 
 const BYTE_ORDER_MARK = "\ufeff";
 
-const EMPTY_CONFIG = "Write {} for a configuration that changes nothing";
+const EMPTY_CONFIG = "Write {} for a configuration with only defaults";
 
 /**
- * The value of the text, not yet checked in any way; throws at the first place that is not JSON. `whenEmpty` is the
- * advice for a file that holds nothing.
+ * Returns the unchecked value; throws at the first syntax error. `whenEmpty` is the hint for an empty file.
  */
 export function parseJsonc(rawText: string, path: string, whenEmpty = EMPTY_CONFIG): unknown {
   const text = withoutMark(rawText);
@@ -28,14 +27,14 @@ export function parseJsonc(rawText: string, path: string, whenEmpty = EMPTY_CONF
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, { allowTrailingComma: true });
   const [first] = errors;
-  if (first) fail(first.offset, `is not valid JSON: ${toWords(first)}`, "Correct the file at this place");
-  if (!tree) return fail(0, "holds no value", whenEmpty);
+  if (first) fail(first.offset, `is not valid JSON: ${toWords(first)}`, "Correct the file at this position");
+  if (!tree) return fail(0, "has no value", whenEmpty);
   return toValue(tree, (key) => {
-    fail(key.offset, `the key ${quote(String(key.value))} is there twice`, "Keep one of the two");
+    fail(key.offset, `the key ${quote(String(key.value))} is duplicated`, "Remove one of them");
   });
 }
 
-/** Points at the key or value of a path, or at the nearest thing around it that is there. */
+/** Returns the position of the key or value of a path, or of the nearest parent that exists. */
 export function createLocate(rawText: string): Locate {
   const text = withoutMark(rawText);
   const tree = findTooDeep(text) === undefined ? parseTree(text, [], { allowTrailingComma: true }) : undefined;
@@ -56,7 +55,7 @@ function findNode(tree: Node, path: KeyPath): { readonly node: Node; readonly fo
   return { node: tree, found: path.length === 0 };
 }
 
-/** Where the nesting goes too deep, if it does: the parser recurses, so hostile nesting must not reach it. */
+/** Returns the offset where the nesting is too deep. The parser recurses, so hostile nesting must not reach it. */
 function findTooDeep(text: string): number | undefined {
   const scanner = createScanner(text, true);
   let depth = 0;
@@ -69,7 +68,7 @@ function findTooDeep(text: string): number | undefined {
   return undefined;
 }
 
-/** Own properties only, so that a key called `__proto__` is seen by the checks and never becomes a prototype. */
+/** Creates own properties only, so that a key `__proto__` is checked and never becomes a prototype. */
 function toValue(node: Node, refuseDuplicate: (key: Node) => void): unknown {
   const children = node.children ?? [];
   if (node.type === "array") return children.map((child) => toValue(child, refuseDuplicate));
@@ -87,7 +86,7 @@ function withoutMark(text: string): string {
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
 }
 
-function createPositionAt(text: string): (offset: number) => Position {
+function createPositionAt(text: string): (offset: number) => FilePosition {
   const starts = [0, ...Array.from(text.matchAll(/\r\n|\r|\n/g), (match) => match.index + match[0].length)];
   return (offset) => {
     const index = starts.findLastIndex((start) => start <= offset);

@@ -1,4 +1,4 @@
-/** Reads a text file that an operator named: a configuration, or a document that it names. */
+/** Reads a text file of the operator: a configuration, or a document that it names. */
 
 import { readFile, stat } from "node:fs/promises";
 
@@ -6,14 +6,14 @@ import { GloveboxError } from "../../domain/index.ts";
 
 const MAX_REASON_CHARACTERS = 500;
 
-/** What a file may be. */
+/** What kind of file is expected. */
 export interface TextFileOptions {
   readonly maxBytes: number;
-  /** What it is called when it is too large, as in "more than … bytes that a configuration may have". */
+  /** For the message about a large file: "more than the … that a configuration may have". */
   readonly kind: string;
 }
 
-/** The text of a regular file, which must be UTF-8; anything else is `CONFIG_INVALID` with what to do. */
+/** Returns the text of a regular UTF-8 file. Throws `CONFIG_INVALID` with a hint otherwise. */
 export async function readTextFile(path: string, options: TextFileOptions): Promise<string> {
   await checkFile(path, options);
   const bytes = await readFile(path).catch((cause: unknown) => {
@@ -23,11 +23,11 @@ export async function readTextFile(path: string, options: TextFileOptions): Prom
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw refuseFile(path, "is not UTF-8 text", { hint: "Save the file as UTF-8", cause });
+    throw refuseFile(path, "is not valid UTF-8", { hint: "Save the file as UTF-8", cause });
   }
 }
 
-/** Looked at before it is opened: opening a pipe would wait for whoever writes into it. */
+/** Checks the file before it is opened, because opening a pipe would wait for a writer. */
 export async function checkFile(path: string, options: TextFileOptions): Promise<void> {
   const status = await stat(path).catch((cause: unknown) => {
     throw refuseFile(path, `cannot be read (${toReason(cause)})`, {
@@ -35,8 +35,8 @@ export async function checkFile(path: string, options: TextFileOptions): Promise
       cause,
     });
   });
-  if (status.isDirectory()) throw refuseFile(path, "is a folder", { hint: "Name the file in it" });
-  if (!status.isFile()) throw refuseFile(path, "is not a regular file", { hint: "Name a regular file" });
+  if (status.isDirectory()) throw refuseFile(path, "is a folder", { hint: "Use the path of a file" });
+  if (!status.isFile()) throw refuseFile(path, "is not a regular file", { hint: "Use a regular file" });
   checkSize(path, status.size, options);
 }
 
@@ -46,14 +46,14 @@ function checkSize(path: string, bytes: number, { maxBytes, kind }: TextFileOpti
   throw refuseFile(path, message, { hint: "Check that this is the right file" });
 }
 
-/** The short reason of a failure that may be shown; the system's own code where there is one. */
+/** Returns a short reason that may be shown: the system's error code if there is one. */
 export function toReason(cause: unknown): string {
-  if (!(cause instanceof Error)) return "it threw something that is no Error";
+  if (!(cause instanceof Error)) return "it threw a value that is not an Error";
   if ("syscall" in cause && "code" in cause && typeof cause.code === "string") return cause.code;
   return `${cause.name}: ${cause.message}`.slice(0, MAX_REASON_CHARACTERS);
 }
 
-/** The one shape of a refused file; messages start with its path. */
+/** Returns the error about a file; the message starts with its path. */
 export function refuseFile(
   path: string,
   message: string,

@@ -1,4 +1,4 @@
-/** Rules that join the keys of `egress`, and those of a network policy wherever the configuration has one. */
+/** Checks of keys that depend on each other in `egress` and in every network policy. */
 
 import { isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
@@ -6,7 +6,7 @@ import type { KeyPath, Problems } from "../problems.ts";
 
 const ONE_REFERENCE = /^\$\{(?:secret:)?[A-Za-z0-9_]+\}$/;
 
-/** A proxy's credentials go together, and the password never stands in the file itself. */
+/** A proxy's credentials need each other, and the password must not be in the file. */
 export function checkProxy({ egress }: JsonObject, problems: Problems): void {
   if (!isJsonObject(egress)) return;
   const { proxy, proxyUser, proxyPassword } = egress;
@@ -17,7 +17,7 @@ export function checkProxy({ egress }: JsonObject, problems: Problems): void {
   if (proxyPassword === undefined) return;
   if (proxyUser === undefined) refuse("proxyPassword", "has an effect only together with proxyUser");
   if (typeof proxyPassword === "string" && !ONE_REFERENCE.test(proxyPassword)) {
-    refuse("proxyPassword", "expected ${secret:NAME} or ${VARIABLE}, and nothing else");
+    refuse("proxyPassword", "expected exactly one ${secret:NAME} or ${VARIABLE}");
   }
 }
 
@@ -51,7 +51,7 @@ function withTools(entries: readonly Entry[]): readonly Entry[] {
   return [...entries, ...tools];
 }
 
-/** A list that has no effect in its mode was meant to have one. */
+/** Refuses a key that has no effect in this mode: the operator expects one. */
 function checkPolicy({ mode = "blocked", domains, grants }: JsonObject, path: KeyPath, problems: Problems): void {
   const refuse = (key: string, message: string): void =>
     problems.report({ path: [...path, key], anchor: "key", message });

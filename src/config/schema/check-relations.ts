@@ -1,11 +1,11 @@
-/** Rules that join several keys, or the names of keys, which the schema does not look at. */
+/** Checks that the schema cannot express: keys that depend on each other, and names of keys. */
 
 import { isJsonObject, parseConnectorId } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
 import { checkNetworkPolicies, checkProxy } from "./check-network.ts";
 import { checkPatterns, checkRules } from "./check-rules.ts";
 import { expandText } from "../expand-references.ts";
-import type { Environment } from "../expand-references.ts";
+import type { EnvironmentVariables } from "../expand-references.ts";
 import { isHttpUrl, isSyslogUrl } from "../formats.ts";
 import { quote } from "../problems.ts";
 import { isGrantable } from "./secrets-schema.ts";
@@ -20,8 +20,8 @@ const BAD_IN_ENV = /\0/;
 const COMMAND_KEYS = ["args", "env", "cwd"] as const;
 const URL_KEYS = ["headers", "oauth", "networkPolicy"] as const;
 
-/** Works on a configuration that may still break the schema, so that all problems come out at once. */
-export function checkRelations(config: Json, environment: Environment, problems: Problems): void {
+/** Accepts a configuration that violates the schema, so that all problems are reported at once. */
+export function checkRelations(config: Json, environment: EnvironmentVariables, problems: Problems): void {
   if (!isJsonObject(config)) return;
   const { audit, mcpServers, openapi, policy, quotas, traces } = config;
   const servers = isJsonObject(mcpServers) ? mcpServers : {};
@@ -48,12 +48,12 @@ export function checkRelations(config: Json, environment: Environment, problems:
   if (isJsonObject(secrets) && isJsonObject(networkPolicy)) checkSecrets(secrets, networkPolicy, problems);
 }
 
-/** A secret can only leave in a request, so without a network nobody could use it. */
+/** A secret can only be sent in a request, so a grant is useless without a network. */
 function checkSecrets(secrets: JsonObject, { mode = "blocked" }: JsonObject, problems: Problems): void {
   for (const name of Object.keys(secrets)) {
     const refuse = (message: string): void =>
       problems.report({ path: ["sandbox", "secrets", name], anchor: "key", message });
-    if (!isGrantable(name)) refuse("expected the name of a secret: letters, digits and _, no digit first");
+    if (!isGrantable(name)) refuse("expected the name of a secret: letters, digits and _, not starting with a digit");
     if (mode === "blocked") refuse('has an effect only with sandbox.networkPolicy.mode "allowed" or "unrestricted"');
   }
 }
@@ -64,7 +64,7 @@ function checkPolicy({ rules, effects }: JsonObject, problems: Problems): void {
   if (isJsonObject(effects)) checkPatterns(effects, ["policy", "effects"], problems);
 }
 
-const NAME_TAKEN = "an entry of mcpServers has this name too; give each upstream its own";
+const NAME_TAKEN = "an entry of mcpServers has the same name; use different names";
 
 function checkName(path: readonly [string, string], problems: Problems): void {
   if (parseConnectorId(path[1]) !== undefined) return;
@@ -72,10 +72,10 @@ function checkName(path: readonly [string, string], problems: Problems): void {
   problems.report({ path, anchor: "key", message });
 }
 
-/** Looks like a URL with a scheme that cannot be fetched; a drive letter is no scheme. */
+/** A URL with a scheme that cannot be fetched. A drive letter does not match. */
 const OTHER_SCHEME = /^[a-z][a-z0-9+.-]+:/i;
 
-function checkApi(api: JsonObject, path: KeyPath, context: Context): void {
+function checkApi(api: JsonObject, path: KeyPath, context: RelationContext): void {
   const { document } = api;
   if (typeof document === "string" && OTHER_SCHEME.test(document) && !isHttpUrl(document)) {
     const message = "expected a path, or an http or https URL without user name and password";
@@ -85,24 +85,26 @@ function checkApi(api: JsonObject, path: KeyPath, context: Context): void {
   checkEntries(api["auth"], [...path, "auth"], { ...context, name: SCHEME_NAME, bad: BAD_IN_HEADER });
 }
 
-interface Context {
-  readonly environment: Environment;
+interface RelationContext {
+  readonly environment: EnvironmentVariables;
   readonly problems: Problems;
 }
 
-function checkServer(server: JsonObject, path: KeyPath, context: Context): void {
+function checkServer(server: JsonObject, path: KeyPath, context: RelationContext): void {
   const { command, url, type } = server;
   const refuse = (key: string | undefined, message: string): void =>
     context.problems.report({ path: key === undefined ? path : [...path, key], anchor: "key", message });
   if (command === undefined && url === undefined) {
-    refuse(undefined, "expected command (a server that Glovebox starts) or url (a server that is reached over HTTP)");
+    refuse(undefined, "expected command (Glovebox starts the server) or url (the server is reached over HTTP)");
     return;
   }
-  if (command !== undefined && url !== undefined) return refuse("url", "has command too; keep one of the two");
+  if (command !== undefined && url !== undefined)
+    return refuse("url", "cannot be used together with command; remove one of them");
   if (command !== undefined && typeof type === "string" && type !== "stdio") {
-    refuse("type", `${quote(type)} needs url, but command is given; leave type out`);
+    refuse("type", `${quote(type)} needs url, but the entry has command; remove type`);
   }
-  if (url !== undefined && type === "stdio") refuse("type", '"stdio" needs command, but url is given; leave type out');
+  if (url !== undefined && type === "stdio")
+    refuse("type", '"stdio" needs command, but the entry has url; remove type');
   const [strangers, needed] = url === undefined ? [URL_KEYS, "url"] : [COMMAND_KEYS, "command"];
   for (const key of strangers) if (server[key] !== undefined) refuse(key, `has an effect only together with ${needed}`);
   checkEntries(server["env"], [...path, "env"], { ...context, name: ENV_NAME, bad: BAD_IN_ENV });
@@ -114,20 +116,20 @@ function checkServer(server: JsonObject, path: KeyPath, context: Context): void 
   }
 }
 
-/** A line break in a header would start another header, so it is refused here, where it can be named. */
+/** Refuses line breaks in headers here, where the message can name the key: they would start another header. */
 function checkEntries(
   entries: Json | undefined,
   path: KeyPath,
-  rules: Context & { readonly name: RegExp; readonly bad: RegExp },
+  rules: RelationContext & { readonly name: RegExp; readonly bad: RegExp },
 ): void {
   for (const [key, value] of Object.entries(isJsonObject(entries) ? entries : {})) {
     const report = (anchor: "key" | "value", message: string): void =>
       rules.problems.report({ path: [...path, key], anchor, message });
-    if (!rules.name.test(key)) report("key", `this is no name for an entry of ${String(path.at(-1))}`);
+    if (!rules.name.test(key)) report("key", `not a valid name for an entry of ${String(path.at(-1))}`);
     if (typeof value !== "string") continue;
     const { parts } = expandText(value, rules.environment);
     if (parts.some((part) => typeof part === "string" && rules.bad.test(part))) {
-      report("value", "contains a line break or NUL character, its variables included");
+      report("value", "contains a line break or NUL character, or a variable in it does");
     }
   }
 }
@@ -138,8 +140,8 @@ const EXPORT_KEYS: Readonly<Record<string, readonly string[]>> = {
   otlp: ["url", "headers"],
 };
 
-/** Each kind has keys of its own, and its own kind of address. */
-function checkExports(entries: readonly Json[], context: Context): void {
+/** Each kind of export has different keys and a different kind of URL. */
+function checkExports(entries: readonly Json[], context: RelationContext): void {
   for (const [index, entry] of entries.entries()) {
     if (!isJsonObject(entry)) continue;
     const { kind, url } = entry;
@@ -151,7 +153,7 @@ function checkExports(entries: readonly Json[], context: Context): void {
       context.problems.report({
         path: [...path, "url"],
         anchor: "value",
-        message: `is no address for ${quote(typeof kind === "string" ? kind : "")}`,
+        message: `not a valid URL for ${quote(typeof kind === "string" ? kind : "")}`,
       });
     checkEntries(entry["headers"], [...path, "headers"], { ...context, name: HEADER_NAME, bad: BAD_IN_HEADER });
   }
@@ -160,10 +162,10 @@ function checkExports(entries: readonly Json[], context: Context): void {
 function checkExport(
   entry: JsonObject,
   own: readonly string[],
-  { path, problems }: Context & { readonly path: KeyPath },
+  { path, problems }: RelationContext & { readonly path: KeyPath },
 ): void {
   const [needed = ""] = own;
   if (entry[needed] === undefined) problems.report({ path, anchor: "key", message: `expected ${needed}` });
   for (const key of ["path", "url", "headers"].filter((name) => entry[name] !== undefined && !own.includes(name)))
-    problems.report({ path: [...path, key], anchor: "key", message: `has no effect with this kind of export` });
+    problems.report({ path: [...path, key], anchor: "key", message: "has no effect with this kind of export" });
 }

@@ -1,4 +1,4 @@
-/** What the schema cannot say about rules: their names are their own, and a condition is one test. */
+/** Checks of rules that the schema cannot express: ids are unique, and a condition has exactly one test. */
 
 import { isJsonObject, parseRuleId } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
@@ -9,22 +9,22 @@ import type { KeyPath, Problems } from "../problems.ts";
 const TESTS = ["equals", "oneOf", "prefix", "matches"] as const;
 const RANGE = ["min", "max"] as const;
 
-/** Where rules stand, for the names of those that were given none. */
+/** Where rules come from, for the ids of rules without one. */
 export type RuleOrigin = "configuration" | "rule file";
 
-/** The id of a rule that was given none, by its place in the list. */
+/** Returns the id of a rule without one, from its index. */
 export function toDefaultRuleId(index: number, origin: RuleOrigin = "configuration"): string {
   return origin === "configuration" ? `rule-${index + 1}` : `file-rule-${index + 1}`;
 }
 
-/** Where the list stands, and which ids are taken elsewhere already. */
+/** The position of the array, and the ids that are already used. */
 export interface RulesPlace {
   readonly path: KeyPath;
   readonly origin: RuleOrigin;
   readonly taken?: ReadonlySet<string>;
 }
 
-/** Works on rules that may still break the schema, so that all problems come out at once. */
+/** Accepts rules that violate the schema, so that all problems are reported at once. */
 export function checkRules(rules: readonly Json[], { path, origin, taken }: RulesPlace, problems: Problems): void {
   const seen = new Set(taken);
   for (const [index, rule] of rules.entries()) {
@@ -39,23 +39,23 @@ export function checkRules(rules: readonly Json[], { path, origin, taken }: Rule
   }
 }
 
-/** The keys of `policy.effects` and `quotas.prices` are tool patterns. */
+/** Checks the keys of `policy.effects` and `quotas.prices`. */
 export function checkPatterns(byPattern: JsonObject, path: KeyPath, problems: Problems): void {
   for (const pattern of Object.keys(byPattern)) {
     if (isToolPattern(pattern)) continue;
-    const message = 'expected "*", "namespace.*" or "namespace.tool"; nothing else is a pattern';
+    const message = 'expected "*", "namespace.*" or "namespace.tool"';
     problems.report({ path: [...path, pattern], anchor: "key", message });
   }
 }
 
-/** Audit records name rules by id, so two rules may not share one. */
+/** Ledger records name rules by id, so ids must be unique. */
 function checkId(
   id: string,
   { at, seen, problems }: { readonly at: KeyPath; readonly seen: Set<string>; readonly problems: Problems },
 ): void {
   const report = (message: string): void => problems.report({ path: [...at, "id"], anchor: "value", message });
-  if (parseRuleId(id) === undefined) report("expected an id of 1 to 64 characters, none a control character");
-  if (seen.has(id)) report(`another rule has the id ${quote(id)}; give each its own`);
+  if (parseRuleId(id) === undefined) report("expected an id of 1 to 64 characters without control characters");
+  if (seen.has(id)) report(`another rule has the id ${quote(id)}; use different ids`);
   seen.add(id);
 }
 
@@ -64,8 +64,8 @@ function checkCondition(condition: JsonObject, path: KeyPath, problems: Problems
   const isRange = RANGE.some((end) => condition[end] !== undefined);
   const report = (message: string): void => problems.report({ path, anchor: "value", message });
   if (given.length + (isRange ? 1 : 0) !== 1) {
-    report("expected exactly one of equals, oneOf, prefix, matches, or min and max; write one condition for each test");
+    report("expected exactly one of equals, oneOf, prefix, matches, or min and max; use one condition for each test");
   }
   const { min, max } = condition;
-  if (typeof min === "number" && typeof max === "number" && min > max) report("min is above max; nothing is between");
+  if (typeof min === "number" && typeof max === "number" && min > max) report("min is greater than max");
 }

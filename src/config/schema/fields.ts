@@ -6,13 +6,13 @@ import { z } from "zod";
 // A message that starts with "expected" is shown unchanged; see `report-issues.ts`.
 
 /** Any string that a command line, an environment variable or a header can carry. */
-export const text = z.string().refine((value) => !value.includes("\0"), "expected a string without a NUL character");
+export const string = z.string().refine((value) => !value.includes("\0"), "expected a string without a NUL character");
 
 /** The same, where an empty string has no meaning. */
-export const nonEmptyText = text.min(1);
+export const nonEmptyString = string.min(1);
 
 /** An integer with its range, its default and its description. */
-export function whole(
+export function integer(
   bounds: { readonly min: number; readonly max: number; readonly usual: number },
   description: string,
 ) {

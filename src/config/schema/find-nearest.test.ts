@@ -1,13 +1,14 @@
-/** Which key a mistyped one is taken for. */
+/** Suggestions for a mistyped key. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import * as fc from "fast-check";
 
-import { countEdits, findNearest } from "./find-nearest.ts";
+import { countEdits } from "../../text/index.ts";
+import { findNearest } from "./find-nearest.ts";
 
-test("edits are counted as a person would count them", () => {
+test("countEdits counts insertions, deletions and replacements", () => {
   const cases: readonly (readonly [string, string, number])[] = [
     ["", "", 0],
     ["", "abc", 3],
@@ -18,7 +19,7 @@ test("edits are counted as a person would count them", () => {
   for (const [from, to, edits] of cases) assert.equal(countEdits(from, to), edits, `${from} ${to}`);
 });
 
-test("edits are a distance: the same both ways, zero only for the same word, never longer by a detour", () => {
+test("countEdits is a metric: symmetric, zero only for equal words, and with the triangle inequality", () => {
   const word = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 8 });
   fc.assert(
     fc.property(word, word, word, (a, b, c) => {
@@ -29,7 +30,7 @@ test("edits are a distance: the same both ways, zero only for the same word, nev
   );
 });
 
-test("the nearest word is found while at most half of it changes", () => {
+test("findNearest returns the nearest word if at most half of it differs", () => {
   const known = ["command", "args", "env", "cwd"];
   assert.equal(findNearest("COMMAND", known), "command");
   assert.equal(findNearest("comand", known), "command");

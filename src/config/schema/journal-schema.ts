@@ -1,26 +1,29 @@
-/** How long what entered programs is kept, and how much of it. */
+/** Schema of `journal`: how much of the deliveries to programs is kept, and how long. */
 
 import { z } from "zod";
 
-import { whole } from "./fields.ts";
+import { DAY_MS } from "../../timing/index.ts";
+import { integer } from "./fields.ts";
 
-const DAY_MS = 86_400_000;
 const MIB = 1024 * 1024;
 
 export const journalSchema = z
   .strictObject({
-    keepMs: whole(
+    keepMs: integer(
       { min: 0, max: 365 * DAY_MS, usual: 7 * DAY_MS },
-      "How long an execution can be shown again after it ended.",
+      "How long an execution can be replayed after it ended.",
     ),
-    totalBytes: whole(
+    totalBytes: integer(
       { min: 1, max: 65_536 * MIB, usual: 1024 * MIB },
-      "All journals of ended executions together; the oldest make room.",
+      "Total size of the journals of ended executions; the oldest are deleted first.",
     ),
-    executionBytes: whole(
+    executionBytes: integer(
       { min: 1, max: 4096 * MIB, usual: 64 * MIB },
-      "The journal of one execution; one that is given more can neither be put away nor shown again.",
+      "Size of the journal of one execution; above it, the execution can be neither suspended nor replayed.",
     ),
   })
   .prefault({})
-  .meta({ description: "What entered programs, sealed: with it executions go on after a pause or a crash." });
+  .meta({
+    description:
+      "Encrypted deliveries to programs, used to resume executions after a suspension or crash and to replay them.",
+  });

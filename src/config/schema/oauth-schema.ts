@@ -1,7 +1,8 @@
-/** The part of the schema that says how Glovebox logs in to an upstream, and the settings that it becomes. */
+/** Schema of `oauth`: how Glovebox logs in to an upstream, and the settings it becomes. */
 
 import { z } from "zod";
 
+import { defined } from "../../domain/index.ts";
 import type { SecretTemplate, ServerSettings } from "../../domain/index.ts";
 import { isClientMetadataUrl } from "../formats.ts";
 import { readable, valueOf } from "./network-schema.ts";
@@ -17,34 +18,38 @@ export const oauthSchema = z
       .string()
       .min(1)
       .optional()
-      .meta({ description: "A client that was registered by hand. Left out, Glovebox registers itself." }),
-    clientSecret: z.string().min(1).optional().meta({ description: "Its secret; may hold ${secret:NAME}." }),
+      .meta({ description: "The id of a client that you registered. Default: Glovebox registers itself." }),
+    clientSecret: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({ description: "The secret of that client; may contain ${secret:NAME}." }),
     clientMetadataUrl: z
       .string()
       .refine(isClientMetadataUrl, "expected an https URL with a path, without query and fragment")
       .optional()
-      .meta({ description: "Where you publish a client ID metadata document; used where the server takes one." }),
+      .meta({ description: "The URL of your client ID metadata document; used if the server supports it." }),
     scopes: z
       .array(z.string().regex(SCOPE, "expected a scope without spaces and quotes"))
       .max(MAX_ENTRIES)
       .default([])
-      .meta({ description: "What to ask for. Left out, what the server says it needs." }),
+      .meta({ description: "The scopes to request. Default: the scopes that the server announces." }),
     grants: z.array(readable(readHostPort)).max(MAX_ENTRIES).default([]).meta({
-      description: '"host:port" of an authorization server that may lie in a private network, also without https.',
+      description: '"host:port" of authorization servers that may be in a private network and may use http.',
     }),
   })
   .prefault({})
-  .meta({ description: "How `glovebox servers login` logs in to a server with url. Most servers need nothing here." });
+  .meta({
+    description: "How `glovebox servers login` logs in to a server with url. Most servers need no settings here.",
+  });
 
-/** Grants were read once by the schema. */
+/** Converts settings that passed the schema. */
 export function toOauth(
   { clientId, clientMetadataUrl, scopes, grants }: z.output<typeof oauthSchema>,
   clientSecret: SecretTemplate | undefined,
 ): Extract<ServerSettings, { readonly url: string }>["oauth"] {
   return {
-    ...(clientId !== undefined && { clientId }),
-    ...(clientSecret && { clientSecret }),
-    ...(clientMetadataUrl !== undefined && { clientMetadataUrl }),
+    ...defined({ clientId, clientSecret, clientMetadataUrl }),
     scopes,
     grants: grants.map((text) => valueOf(readHostPort(text))),
   };

@@ -1,31 +1,30 @@
-/** The shape of `quotas`: what principals may use over time. */
+/** Schema of `quotas`: what principals may use over time. */
 
 import { z } from "zod";
 
+import { DAY_MS, HOUR_MS } from "../../timing/index.ts";
 import { toolPatterns } from "./policy-schema.ts";
-import { whole } from "./fields.ts";
+import { integer } from "./fields.ts";
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const MOST = 1_000_000_000;
 
 function usage(usual: { readonly executions: number; readonly ms: number }) {
   return {
-    executionsPerMinute: whole(
+    executionsPerMinute: integer(
       { min: 0, max: MOST, usual: usual.executions },
-      "Executions that may begin in a minute; 0 for no such quota.",
+      "Executions that may start per minute; 0 means no quota.",
     ),
-    executionMsPerHour: whole(
+    executionMsPerHour: integer(
       { min: 0, max: 1000 * HOUR_MS, usual: usual.ms },
-      "Wall time of programs in an hour; 0 for no such quota.",
+      "Wall-clock time of programs per hour; 0 means no quota.",
     ),
-    concurrentExecutions: whole({ min: 0, max: MOST, usual: 0 }, "Executions under way at once; 0 for no such quota."),
+    concurrentExecutions: integer({ min: 0, max: MOST, usual: 0 }, "Executions at the same time; 0 means no quota."),
     costPerDay: z
       .number()
       .min(0)
       .max(MOST)
       .default(0)
-      .meta({ description: "What calls may cost in a day, by prices; 0 for no such quota." }),
+      .meta({ description: "Total price of calls per day; 0 means no quota." }),
   };
 }
 
@@ -34,14 +33,14 @@ const rateSchema = z
     tools: toolPatterns.meta({
       description: 'The tools that share this rate: "*", "github.*" or "github.createIssue".',
     }),
-    calls: z.int().min(1).max(MOST).meta({ description: "Calls that may be made in one window." }),
-    windowMs: whole({ min: 1000, max: 30 * DAY_MS, usual: 60_000 }, "How long a window is."),
+    calls: z.int().min(1).max(MOST).meta({ description: "Calls in one window." }),
+    windowMs: integer({ min: 1000, max: 30 * DAY_MS, usual: 60_000 }, "The length of a window."),
     per: z
       .enum(["principal", "total"])
       .default("principal")
-      .meta({ description: "Whether each principal has a count of its own, or all share one." }),
+      .meta({ description: "Count calls for each principal, or for all together." }),
   })
-  .meta({ description: "How often some tools may be called." });
+  .meta({ description: "A rate limit for some tools." });
 
 /** The whole section. */
 export const quotasSchema = z
@@ -50,12 +49,12 @@ export const quotasSchema = z
     total: z
       .strictObject(usage({ executions: 0, ms: 0 }))
       .prefault({})
-      .meta({ description: "The same for all principals together." }),
-    rates: z.array(rateSchema).max(200).default([]).meta({ description: "How often tools may be called." }),
+      .meta({ description: "The same quotas for all principals together." }),
+    rates: z.array(rateSchema).max(200).default([]).meta({ description: "Rate limits for tools." }),
     prices: z
       .record(z.string(), z.number().min(0).max(1_000_000))
       .default({})
-      .meta({ description: "What one call costs, by tool pattern; counted for costPerDay." }),
+      .meta({ description: "The price of one call, by tool pattern; counts toward costPerDay." }),
   })
   .prefault({})
-  .meta({ description: "What each principal may use over time. Operators at the command line are not counted." });
+  .meta({ description: "What each principal may use over time. Operators at the command line are exempt." });

@@ -1,4 +1,4 @@
-/** Turns what the schema found into sentences: what was expected, what is there, which key was meant. */
+/** Turns schema issues into messages: what was expected, what was found, which key was probably meant. */
 
 import type { z } from "zod";
 
@@ -9,7 +9,7 @@ import { describeFound, quote } from "../problems.ts";
 import type { KeyPath, Problems } from "../problems.ts";
 import { createConfigSchema } from "./schema.ts";
 
-/** Reports every issue at its own key. `written` is the configuration before expansion, the only text to show. */
+/** Reports every issue at its key. `written` is the configuration before expansion; only its values are shown. */
 export function reportIssues(
   issues: readonly z.core.$ZodIssue[],
   written: Json,
@@ -26,18 +26,18 @@ export function reportIssues(
       continue;
     }
     const found = isGrant(path) ? "something else" : describeFound(written, path);
-    // Zod's own messages never start so; those that do come from the schema's refinements.
+    // Messages that start with "expected " come from our refinements; those of zod never do.
     const expected = issue.message.startsWith("expected ") ? issue.message : `expected ${describeExpected(node)}`;
     problems.report({ path, anchor: "value", message: `${expected}; found ${found}` });
   }
 }
 
-/** Somebody may have written the secret itself where its grant should stand. */
+/** The value of a grant is not shown, because it may be the secret itself by mistake. */
 function isGrant(path: KeyPath): boolean {
   return path.length === 3 && path[0] === "sandbox" && path[1] === "secrets";
 }
 
-/** Of a value that may be written in two ways, a text and an object, the issues of the way that was meant. */
+/** For a value that can be a string or an object, returns the issues of the form that was used. */
 function toPlainIssues(issue: z.core.$ZodIssue, written: Json): readonly z.core.$ZodIssue[] {
   if (issue.code !== "invalid_union" || issue.message.startsWith("expected ")) return [issue];
   const [asText = [], asObject = []] = issue.errors;
@@ -56,7 +56,7 @@ function describeUnknownKey(key: string, node: JsonObject): string {
   return `unknown key; ${remedy}`;
 }
 
-/** The part of a JSON Schema that speaks about `path`; an empty schema where there is none. */
+/** Returns the part of a JSON Schema for `path`, or an empty schema. */
 function schemaAt(schema: JsonObject, path: KeyPath): JsonObject {
   return path.reduce<JsonObject>((node, segment) => {
     if (typeof segment === "number") return toObject(node["items"]);
@@ -76,17 +76,17 @@ function describeExpected(node: JsonObject): string {
   const { type, minimum, maximum, minLength, maxLength, minItems, maxItems } = node;
   if (Array.isArray(node["enum"])) return `one of ${node["enum"].map((value) => JSON.stringify(value)).join(", ")}`;
   if (node["const"] !== undefined) return JSON.stringify(node["const"]);
-  if (type === "integer") return `a whole number from ${JSON.stringify(minimum)} to ${JSON.stringify(maximum)}`;
+  if (type === "integer") return `an integer from ${JSON.stringify(minimum)} to ${JSON.stringify(maximum)}`;
   if (type === "number" && minimum !== undefined && maximum !== undefined)
     return `a number from ${JSON.stringify(minimum)} to ${JSON.stringify(maximum)}`;
   if (type === "number") return "a number";
   if (type === "boolean") return "true or false";
-  if (type === "string") return `a text${describeRange(minLength, maxLength, " characters")}`;
-  if (type === "array") return `a list${describeRange(minItems, maxItems, " entries")}`;
+  if (type === "string") return `a string${describeRange(minLength, maxLength, " characters")}`;
+  if (type === "array") return `an array${describeRange(minItems, maxItems, " entries")}`;
   return "an object";
 }
 
-/** " of 1 to 64 characters"; only what is bounded is named. */
+/** Returns for example " of 1 to 64 characters". */
 function describeRange(least: Json | undefined, most: Json | undefined, unit: string): string {
   if (least !== undefined && most !== undefined)
     return ` of ${JSON.stringify(least)} to ${JSON.stringify(most)}${unit}`;

@@ -1,4 +1,4 @@
-/** The JSON Schema for editors: it is the shipped file, it explains every key, and it agrees with the checks. */
+/** The JSON Schema for editors: it equals the shipped file, describes every key, and agrees with the checks. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -11,12 +11,12 @@ import type { Json, JsonObject } from "../../domain/index.ts";
 import { createConfigSchema, parseSettings } from "../index.ts";
 import { listSettingPaths } from "./setting-paths.ts";
 
-test("glovebox.schema.json is what the schema says", () => {
+test("glovebox.schema.json equals the generated schema", () => {
   const file: unknown = JSON.parse(readFileSync(new URL("../../../glovebox.schema.json", import.meta.url), "utf8"));
   assert.deepEqual(file, createConfigSchema());
 });
 
-test("every key has a description that ends as a sentence does", () => {
+test("every key of the schema has a description that ends with a period", () => {
   const bare: string[] = [];
   const walk = (node: Json | undefined, path: string): void => {
     if (!isJsonObject(node)) return;
@@ -32,7 +32,7 @@ test("every key has a description that ends as a sentence does", () => {
   assert.deepEqual(bare, []);
 });
 
-test("every setting is listed", () => {
+test("listSettingPaths lists every setting", () => {
   assert.deepEqual(listSettingPaths(), [
     "adapters",
     "adapters[].module",
@@ -190,7 +190,7 @@ test("every setting is listed", () => {
   ]);
 });
 
-test("editor and gateway agree about good and bad configurations", () => {
+test("the JSON Schema and parseSettings accept and refuse the same configurations", () => {
   const good: readonly JsonObject[] = [
     {},
     { $schema: "x", mcpServers: { a: { command: "a", args: ["b"], env: { A: "1" } }, b: { url: "https://h/" } } },

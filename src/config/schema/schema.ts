@@ -1,11 +1,11 @@
 /**
- * The shape of the configuration, key by key, with bounds, defaults and descriptions; its larger sections are the files
- * `*-schema.ts` beside it. The input type, the JSON Schema for editors and the "expected …" of every message are made
- * from it.
+ * The schema of the configuration, key by key, with bounds, defaults and descriptions; larger sections are in the files
+ * `*-schema.ts`. The input type, the JSON Schema for editors and the "expected …" of messages are generated from it.
  */
 
 import { z } from "zod";
 
+import { DAY_MS, HOUR_MS } from "../../timing/index.ts";
 import type { Adapter, JsonObject } from "../../domain/index.ts";
 import { analysisSchema } from "./analysis-schema.ts";
 import { auditSchema, ledgerSchema } from "./audit-schema.ts";
@@ -17,30 +17,29 @@ import { quotasSchema } from "./quotas-schema.ts";
 import { sandboxSchema } from "./sandbox-schema.ts";
 import { adapterSchema, openapiSchema, pinSchema, serverSchema } from "./upstream-schema.ts";
 import { anomaliesSchema, metricsSchema, tracesSchema } from "./telemetry-schema.ts";
-import { whole } from "./fields.ts";
+import { integer } from "./fields.ts";
 
-const HOUR_MS = 3_600_000;
 const MIB = 1024 * 1024;
 
 const catalogSchema = z
   .strictObject({
     learn: z.boolean().default(true).meta({
-      description: "Learn from results which fields a tool returns when its server does not say; never a value.",
+      description: "Learn the result types of tools whose servers do not declare them. Values are never stored.",
     }),
   })
   .prefault({})
-  .meta({ description: "What is known about the tools of upstreams." });
+  .meta({ description: "The catalog of tools." });
 
-/** Checks everything that concerns one key by itself; rules that join keys are in `check-relations.ts`. */
+/** Checks each key separately; `check-relations.ts` checks keys that depend on each other. */
 export const configSchema = z.strictObject({
   $schema: z.string().optional().meta({ description: "For editors; has no effect." }),
   mcpServers: z
     .record(z.string(), serverSchema)
     .default({})
-    .meta({ description: "Upstream MCP servers by name, in the shape that MCP clients use." }),
+    .meta({ description: "Upstream MCP servers by name, in the format of MCP clients." }),
   pin: pinSchema.default("first-use").meta({
     description:
-      "Whether a tool that was never seen is offered at once, or after `glovebox servers approve`. A changed one always waits.",
+      "Whether a new tool is offered at first use, or only after `glovebox servers approve`. A changed tool always needs approval.",
   }),
   openapi: z
     .record(z.string(), openapiSchema)
@@ -50,7 +49,7 @@ export const configSchema = z.strictObject({
     .array(adapterSchema)
     .max(100)
     .default([])
-    .meta({ description: "Modules that export an adapter, relative to this file's folder." }),
+    .meta({ description: "Modules that export an adapter, relative to the folder of this configuration." }),
   sandbox: sandboxSchema,
   egress: egressSchema,
   analysis: analysisSchema,
@@ -66,58 +65,58 @@ export const configSchema = z.strictObject({
     .strictObject({
       url: z
         .string()
-        .refine(isSqliteUrl, 'expected "sqlite:" and the path of a file, or "sqlite::memory:"; no other store exists')
+        .refine(isSqliteUrl, 'expected "sqlite:" and the path of a file, or "sqlite::memory:"')
         .default("sqlite:./.glovebox/glovebox.db")
-        .meta({ description: "Where records are kept, relative to this file's folder." }),
+        .meta({ description: "The database, relative to the folder of this configuration." }),
     })
     .prefault({})
-    .meta({ description: "What Glovebox remembers, and where." }),
+    .meta({ description: "Where Glovebox stores its data." }),
   expose: z.enum(["code", "tools", "both"]).default("code").meta({
-    description: "What MCP clients see: search, describe and execute; every upstream tool under its own name; or both.",
+    description: "What MCP clients see: search, describe and execute (code); every upstream tool (tools); or both.",
   }),
   clients: z
     .strictObject({
-      patienceMs: whole(
+      patienceMs: integer(
         { min: 1, max: HOUR_MS, usual: 45_000 },
-        "How long execute keeps an MCP client waiting before it answers running, to be asked on with resume.",
+        "How long execute waits before it returns the state running; the client then calls resume.",
       ),
     })
     .prefault({})
-    .meta({ description: "What MCP clients can take." }),
+    .meta({ description: "Settings for MCP clients." }),
   output: z
     .strictObject({
       escapeHtml: z.boolean().default(false).meta({
-        description: "Escape HTML in the texts of results and prompts, for MCP clients that show them as HTML.",
+        description: "Escape HTML in results and prompts, for MCP clients that render them as HTML.",
       }),
     })
     .prefault({})
-    .meta({ description: "How texts leave." }),
+    .meta({ description: "How output is written." }),
   results: z
     .strictObject({
-      keepMs: whole({ min: 1, max: 30 * 24 * HOUR_MS, usual: 24 * HOUR_MS }, "How long a large result can be read."),
-      totalBytes: whole(
+      keepMs: integer({ min: 1, max: 30 * DAY_MS, usual: DAY_MS }, "How long a large result is kept."),
+      totalBytes: integer(
         { min: 1, max: 64 * 1024 * MIB, usual: 256 * MIB },
-        "All kept results together; the oldest make room.",
+        "Total size of kept results; the oldest are deleted first.",
       ),
     })
     .prefault({})
-    .meta({ description: "Results that are too large to be given out, kept to be read in parts." }),
+    .meta({ description: "Results that are too large to return, kept to be read in parts." }),
   approvals: z
     .strictObject({
-      expiryMs: whole(
-        { min: 1, max: 365 * 24 * HOUR_MS, usual: 7 * 24 * HOUR_MS },
-        "How long a call that a rule asks about waits for a person, and how long a remembered decision counts.",
+      expiryMs: integer(
+        { min: 1, max: 365 * DAY_MS, usual: 7 * DAY_MS },
+        "How long a call waits for approval, and how long a remembered decision is valid.",
       ),
-      graceMs: whole(
+      graceMs: integer(
         { min: 0, max: HOUR_MS, usual: 20_000 },
-        "How long a program itself waits for a person before it is put away until the decision.",
+        "How long a program stays in memory while it waits for approval, before it is suspended.",
       ),
       elicitation: z.boolean().default(true).meta({
-        description: "Ask the person at an MCP client that can show forms; what the client answers decides.",
+        description: "Request approvals through MCP clients that support elicitation; the client's answer decides.",
       }),
     })
     .prefault({})
-    .meta({ description: "Calls that wait for a person." }),
+    .meta({ description: "Calls that wait for approval." }),
   journal: journalSchema,
   server: z
     .strictObject({
@@ -125,11 +124,11 @@ export const configSchema = z.strictObject({
         .string()
         .refine(
           isLoopbackHost,
-          "expected a loopback host (127.0.0.1, ::1 or localhost): there is no remote mode yet; come in through a tunnel",
+          "expected a loopback host (127.0.0.1, ::1 or localhost); use a tunnel for remote access",
         )
         .default("127.0.0.1")
         .meta({ description: "The loopback address that `glovebox serve` listens on." }),
-      port: whole({ min: 0, max: 65_535, usual: 4747 }, "The port of `glovebox serve`; 0 takes any free one."),
+      port: integer({ min: 0, max: 65_535, usual: 4747 }, "The port of `glovebox serve`; 0 chooses a free port."),
     })
     .prefault({})
     .meta({ description: "Where `glovebox serve` listens." }),
@@ -168,7 +167,7 @@ export type CheckedAdapter = CheckedConfig["adapters"][number];
 /** One entry of `audit.export` that passed the schema. */
 export type CheckedExport = CheckedConfig["audit"]["export"][number];
 
-/** The JSON Schema that editors use, the content of `glovebox.schema.json`. Draft 7, which every editor understands. */
+/** Returns the JSON Schema for editors, the content of `glovebox.schema.json`. Draft 7, which all editors support. */
 export function createConfigSchema(): JsonObject {
   const schema = z.toJSONSchema(configSchema, { io: "input", target: "draft-7" });
   const plain: JsonObject = JSON.parse(JSON.stringify({ title: "Glovebox configuration", ...schema }));

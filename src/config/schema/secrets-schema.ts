@@ -1,4 +1,4 @@
-/** The part of the schema that grants secrets to programs, and the settings that it becomes. */
+/** Schema of `sandbox.secrets`: grants of secrets to programs, and the settings they become. */
 
 import { z } from "zod";
 
@@ -13,39 +13,39 @@ const grantSchema = z
   .strictObject({
     hosts: z.array(readable(readSecretHost)).min(1).max(MAX_HOSTS).meta({
       description:
-        'Where it may be sent, over https: "host", "host:port" or "*.domain"; a local name or an address with its port. "http://" before one sends it there unencrypted.',
+        'Where the secret may be sent, over https: "host", "host:port" or "*.domain"; a local name or an address needs a port. The prefix "http://" allows it to be sent unencrypted.',
     }),
     in: z
       .array(z.enum(["header", "body"]))
       .min(1)
       .default(["header"])
-      .meta({ description: "The parts of a request that it may be put into: header, body or both." }),
+      .meta({ description: "The parts of a request that may contain the secret: header, body or both." }),
     principals: z
       .array(z.string().min(1).max(256))
       .min(1)
       .max(1000)
       .optional()
-      .meta({ description: "Whose programs may use it, by name. Left out, everybody's." }),
+      .meta({ description: "Principals whose programs may use the secret, by name. Default: all." }),
   })
   .meta({ description: "The grant of one secret." });
 
 export const secretGrantsSchema = z
   .record(z.string(), grantSchema)
   .default({})
-  .meta({ description: "Secrets of the vault that programs may use as secrets.NAME, without reading them." });
+  .meta({ description: "Secrets of the vault that programs may use as secrets.NAME without reading them." });
 
-/** What every object has, or the language asks of it by itself: `secrets.then` must not be a secret. */
+/** Properties of every object, and methods that the language calls: `secrets.then` must not be a secret. */
 const TAKEN: ReadonlySet<string> = new Set([
   ...Object.getOwnPropertyNames(Object.prototype),
   ..."applySync copyInto derefInto then toJSON".split(" "),
 ]);
 
-/** Whether a secret of this name can be one of `secrets` in a program. */
+/** True if a secret of this name can be a property of `secrets` in a program. */
 export function isGrantable(name: string): boolean {
   return parseSecretName(name) !== undefined && !TAKEN.has(name);
 }
 
-/** Of grants that passed the schema and the check of their names. */
+/** Converts grants that passed the schema and `checkRelations`. */
 export function toSecretGrants(checked: z.output<typeof secretGrantsSchema>): SecretGrants {
   return new Map(Object.entries(checked).map(([name, grant]) => [toName(name), toGrant(grant)]));
 }

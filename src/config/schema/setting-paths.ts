@@ -1,12 +1,12 @@
-/** The list of every setting, taken from the JSON Schema, so that a test can demand proof that each one has an effect. */
+/** Lists every setting of the JSON Schema, so that a test can require a check of each one's effect. */
 
 import { isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
 import { createConfigSchema } from "./schema.ts";
 
 /**
- * Sorted, e.g. `sandbox.limits.wallMs`, `policy.rules[].decision`, `mcpServers.*.command`. A list or map of plain
- * values is one setting, also where an entry may be written as an object. `$schema` is for editors and no setting.
+ * Sorted, for example `sandbox.limits.wallMs`, `policy.rules[].decision`, `mcpServers.*.command`. An array or map of
+ * plain values is one setting, even if an entry can also be an object. `$schema` is for editors and not a setting.
  */
 export function listSettingPaths(): string[] {
   return toLeaves(createConfigSchema(), "")

@@ -1,21 +1,21 @@
-/** The shape of what watches the gateway. All of it is off unless it is turned on. */
+/** Schema of telemetry: metrics, traces and anomalies. All of them are off by default. */
 
 import { z } from "zod";
 
 import { isHttpUrl } from "../formats.ts";
 
-/** Numbers for Prometheus. */
+/** Metrics for Prometheus. */
 export const metricsSchema = z
   .strictObject({
     enabled: z
       .boolean()
       .default(false)
-      .meta({ description: "Serve numbers for Prometheus at `/metrics` of `glovebox serve`." }),
+      .meta({ description: "Serve Prometheus metrics at `/metrics` of `glovebox serve`." }),
   })
   .prefault({})
-  .meta({ description: "Numbers for Prometheus." });
+  .meta({ description: "Prometheus metrics." });
 
-/** Spans for a collector that speaks OTLP. */
+/** Spans for an OTLP collector. */
 export const tracesSchema = z
   .strictObject({
     enabled: z.boolean().default(false).meta({ description: "Send a span for every execution and every call." }),
@@ -23,34 +23,34 @@ export const tracesSchema = z
       .string()
       .refine(isHttpUrl, "expected an http or https URL without user name and password (use headers for those)")
       .optional()
-      .meta({ description: "Where a collector takes OTLP over HTTP; `/v1/traces` is added." }),
+      .meta({ description: "The URL of an OTLP collector over HTTP; `/v1/traces` is appended." }),
     headers: z
       .record(z.string(), z.string())
       .optional()
-      .meta({ description: "Sent to endpoint; may hold ${secret:NAME}." }),
+      .meta({ description: "Headers for endpoint; may contain ${secret:NAME}." }),
   })
   .prefault({})
-  .meta({ description: "Spans for a collector that speaks OTLP." });
+  .meta({ description: "OpenTelemetry traces." });
 
 const webhookSchema = z
   .strictObject({
     url: z
       .string()
       .refine(isHttpUrl, "expected an http or https URL without user name and password")
-      .meta({ description: "Where every anomaly is sent, as a signed POST." }),
-    secret: z.string().min(1).meta({ description: "What signs it, as ${secret:NAME}." }),
+      .meta({ description: "The URL that receives every anomaly as a signed POST request." }),
+    secret: z.string().min(1).meta({ description: "The signing key, as ${secret:NAME}." }),
   })
   .optional()
-  .meta({ description: "Who is told." });
+  .meta({ description: "A webhook for anomalies." });
 
-/** What is unusual. */
+/** Anomaly detection. */
 export const anomaliesSchema = z
   .strictObject({
     enabled: z
       .boolean()
       .default(false)
-      .meta({ description: "Compare what principals do with what they usually do, and record what is unusual." }),
+      .meta({ description: "Compare the activity of principals with their usual activity, and record anomalies." }),
     webhook: webhookSchema,
   })
   .prefault({})
-  .meta({ description: "What is unusual." });
+  .meta({ description: "Anomaly detection." });

@@ -57,7 +57,7 @@ test("another language is refused", () => {
   );
 });
 
-test("a limit that does not exist or is not a whole number from 1 up is refused", () => {
+test("a limit that does not exist or is not an integer from 1 up is refused", () => {
   assert.match(
     refusal(() => parseExecuteArguments({ code: "1", limits: { wall: 1 } })),
     /limits/,

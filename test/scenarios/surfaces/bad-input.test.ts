@@ -13,7 +13,7 @@ import { passingStore } from "../../fixtures/passing-store.ts";
 import { makeFolder, parseJsonLines, runGlovebox, startFor, untilEnded } from "../../fixtures/product.ts";
 import type { CommandResult } from "../../fixtures/product.ts";
 
-const CONFIG_HINT = "hint: Correct the configuration and start again; glovebox.schema.json describes every key\n";
+const CONFIG_HINT = "hint: Correct the configuration and start again. glovebox.schema.json describes every key\n";
 
 /** A folder whose upstream leaves a mark as soon as it is started. */
 function makeMarkedFolder(context: TestContext, text: (mark: string) => string): string {
@@ -41,7 +41,7 @@ describe("a malformed configuration", { concurrency: 2 }, () => {
       name: "a wrong type is named with what was expected",
       text: (mark) =>
         `{\n  "mcpServers": { "m": { "command": "touch", "args": [${mark}] } },\n  "sandbox": { "queue": "long" }\n}`,
-      says: /glovebox\.config\.json:3:25 sandbox\.queue: expected a whole number from 0 to 10000; found "long"/,
+      says: /glovebox\.config\.json:3:25 sandbox\.queue: expected an integer from 0 to 10000; found "long"/,
     },
   ];
   for (const { name, text, says } of WRONG) {
@@ -68,7 +68,7 @@ describe("a malformed configuration", { concurrency: 2 }, () => {
     const folder = makeFolder(context);
     const { code, stderr } = await runGlovebox(["tools", "--config", "other.json"], { folder });
     assert.equal(code, 2);
-    assert.match(stderr, /other\.json: there is no such file .*\[CONFIG_INVALID\]|other\.json: there is no such file/);
+    assert.match(stderr, /other\.json: file not found .*\[CONFIG_INVALID\]|other\.json: file not found/);
     assert.match(stderr, /^hint: /m);
   });
 

@@ -59,7 +59,7 @@ describe("doctor", { concurrency: 2 }, () => {
       name: "configuration",
       state: "failed",
       message: `${join(folder, "glovebox.config.json")}:2:3 sandbx: unknown key; did you mean "sandbox"?`,
-      hint: "Correct the configuration and start again; glovebox.schema.json describes every key",
+      hint: "Correct the configuration and start again. glovebox.schema.json describes every key",
     });
   });
 

@@ -48,7 +48,7 @@ describe("the library", () => {
       assert.equal(error.code, "CONFIG_INVALID");
       assert.deepEqual(error.message.split("\n").toSorted(), [
         'configuration sandbx: unknown key; did you mean "sandbox"?',
-        'configuration server.port: expected a whole number from 0 to 65535; found "x"',
+        'configuration server.port: expected an integer from 0 to 65535; found "x"',
       ]);
       return true;
     });

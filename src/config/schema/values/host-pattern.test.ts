@@ -1,11 +1,11 @@
-/** Host patterns and grants: what may be written, and what it comes to mean. */
+/** Host patterns and grants: what is accepted, and what it means. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { readHostPattern, readHostPort, readSecretHost } from "./host-pattern.ts";
 
-test("a host, a host with a port and everything below a domain are patterns, in canonical spelling", () => {
+test("readHostPattern accepts a host, a host with a port and *.domain, in canonical form", () => {
   for (const [text, name, isBelow, port] of [
     ["api.example.com", "api.example.com", false, null],
     ["API.Example.COM.", "api.example.com", false, null],
@@ -22,7 +22,7 @@ test("a host, a host with a port and everything below a domain are patterns, in 
   }
 });
 
-test("everything else is no pattern", () => {
+test("readHostPattern refuses everything else", () => {
   const wild = ["*", "*.", "**.a.example", "a.*.example", "*a.example", "*.*.example", "a*.example"];
   const suffixes = [
     "*.com",
@@ -61,7 +61,7 @@ test("everything else is no pattern", () => {
   }
 });
 
-test("a grant is a host or an address with its port", () => {
+test("readHostPort accepts a host or an address with a port", () => {
   for (const [text, host, port] of [
     ["nas.local:8080", "nas.local", 8080],
     ["LOCALHOST:3000", "localhost", 3000],
@@ -86,18 +86,18 @@ test("a grant is a host or an address with its port", () => {
   }
 });
 
-test("a problem says what is expected", () => {
+test("readHostPattern returns what was expected", () => {
   assert.deepEqual(readHostPattern("*.github.io"), {
     ok: false,
-    expected: "expected a narrower pattern: anybody can have a name below github.io",
+    expected: "expected a narrower pattern: anyone can register a name below github.io",
   });
   assert.deepEqual(readHostPattern("10.0.0.1:8080"), {
     ok: false,
-    expected: 'expected a name; an address belongs to grants, as "10.0.0.1:8080"',
+    expected: 'expected a name; put an address into grants, as "10.0.0.1:8080"',
   });
 });
 
-test("a host is written as in the network policy, and with http:// to go there unencrypted", () => {
+test("readSecretHost accepts hosts of a network policy, and http:// for unencrypted requests", () => {
   const pattern = { name: "api.example.com", isBelow: false, port: null };
   for (const written of ["api.example.com", "API.Example.com"]) {
     assert.deepEqual(readSecretHost(written), { ok: true, value: { written, pattern, isPlain: false } });
@@ -107,7 +107,7 @@ test("a host is written as in the network policy, and with http:// to go there u
   assert.deepEqual(readSecretHost(plain), { ok: true, value: { written: plain, pattern: place, isPlain: true } });
 });
 
-test("what would be everybody's, or says less than a place, is no host", () => {
+test("readSecretHost refuses hosts that are too wide or not a host and port", () => {
   const wrong = ["*", "*.com", "*.co.uk", "*.github.io", "nas.local", "10.0.0.5", "", "api.example.com/x", "a b"];
   for (const text of [
     ...wrong,

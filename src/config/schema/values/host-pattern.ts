@@ -5,37 +5,37 @@ import type { HostPort, SecretGrant } from "../../../domain/index.ts";
 import { isPublicSuffix } from "./public-suffixes.ts";
 
 /** The value of a string, or what was expected instead, for a message. */
-export type ReadResult<Value> =
+export type HostReading<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly expected: string };
 
 const PLAIN = "http://";
 const DIGITS = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 const SECRET_HOST =
-  'expected "host", "host:port" or "*.domain", a local name or an address with its port, and "http://" before it only if the secret may be sent unencrypted';
+  'expected "host", "host:port" or "*.domain"; a local name or an address needs a port; "http://" before it allows the secret to be sent unencrypted';
 
 /** Reads `host`, `host:port` or `*.domain`. */
-export function readHostPattern(text: string): ReadResult<SecretGrant["hosts"][number]["pattern"]> {
+export function readHostPattern(text: string): HostReading<SecretGrant["hosts"][number]["pattern"]> {
   const isBelow = text.startsWith("*.");
   const found = findPlace(isBelow ? text.slice(2) : text);
   if (!found) return refuse('"host", "host:port" or "*.domain", without scheme, path or other wildcards');
   const { host: name, port } = found;
-  if (isAddress(name)) return refuse(`a name; an address belongs to grants, as "${name}:${port ?? 443}"`);
-  if (isLocalName(name)) return refuse(`a public name; a local one belongs to grants, as "${name}:${port ?? 443}"`);
+  if (isAddress(name)) return refuse(`a name; put an address into grants, as "${name}:${port ?? 443}"`);
+  if (isLocalName(name)) return refuse(`a public name; put a local one into grants, as "${name}:${port ?? 443}"`);
   if (isBelow && port !== null) return refuse('"*.domain" without a port');
-  if (isBelow && isPublicSuffix(name)) return refuse(`a narrower pattern: anybody can have a name below ${name}`);
+  if (isBelow && isPublicSuffix(name)) return refuse(`a narrower pattern: anyone can register a name below ${name}`);
   return { ok: true, value: { name, isBelow, port } };
 }
 
 /** Reads `host:port`, where the host may be an address and the port must be given. */
-export function readHostPort(text: string): ReadResult<HostPort> {
+export function readHostPort(text: string): HostReading<HostPort> {
   const found = findPlace(text);
   if (!found || found.port === null) return refuse('"host:port", as in "nas.local:8080" or "10.0.0.5:443"');
   return { ok: true, value: { host: found.host, port: found.port } };
 }
 
-/** Reads what the network policy takes as a domain or a grant, and `http://` before it. */
-export function readSecretHost(written: string): ReadResult<SecretGrant["hosts"][number]> {
+/** Reads a domain or a grant of a network policy, with an optional prefix `http://`. */
+export function readSecretHost(written: string): HostReading<SecretGrant["hosts"][number]> {
   const isPlain = written.startsWith(PLAIN);
   const bare = isPlain ? written.slice(PLAIN.length) : written;
   const name = readHostPattern(bare);

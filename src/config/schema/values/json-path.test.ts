@@ -1,4 +1,4 @@
-/** Which texts are paths, and into which steps they fall. */
+/** Valid JSON paths and their steps, and invalid ones. */
 
 import assert from "node:assert/strict";
 import { it } from "node:test";
@@ -9,7 +9,7 @@ const key = (name: string) => ({ kind: "key", key: name });
 const index = (at: number) => ({ kind: "index", index: at });
 const each = { kind: "each" };
 
-it("reads keys, places, wildcards and quoted keys", () => {
+it("parses keys, indexes, wildcards and quoted keys of a JSON path", () => {
   const paths = {
     $: [],
     amount: [key("amount")],
@@ -24,7 +24,7 @@ it("reads keys, places, wildcards and quoted keys", () => {
   for (const [text, steps] of Object.entries(paths)) assert.deepEqual(parseJsonPath(text), { text, steps });
 });
 
-it("takes nothing else for a path", () => {
+it("refuses invalid JSON paths", () => {
   const wrong = [
     "",
     "$.",
@@ -48,7 +48,7 @@ it("takes nothing else for a path", () => {
   );
 });
 
-it("has up to 32 steps and 500 characters", () => {
+it("accepts JSON paths of up to 32 steps and 500 characters", () => {
   assert.equal(parseJsonPath("a[0]".repeat(1) + "[0]".repeat(30))?.steps.length, 32);
   assert.equal(parseJsonPath("a[0]" + "[0]".repeat(31)), undefined);
   assert.ok(parseJsonPath("a".repeat(500)));

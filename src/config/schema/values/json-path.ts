@@ -1,19 +1,19 @@
-/** Paths into JSON values, parsed once: `amount`, `$.to[0]`, `items[*].price`, `["odd key"]`. */
+/** Parses paths into JSON values: `amount`, `$.to[0]`, `items[*].price`, `["odd key"]`. */
 
 import type { Condition } from "../../../domain/index.ts";
 
-type PathStep = Condition["path"]["steps"][number];
+type Step = Condition["path"]["steps"][number];
 
 const MAX_LENGTH = 500;
 const MAX_STEPS = 32;
 const ROOT = /^\$(?=$|[.[])\.?(?!$)|^\$$/;
 const STEP = /\.?([A-Za-z_$][\w$-]*)|\[(\d{1,9})\]|\[(\*)\]|\[("(?:[^"\\]|\\.)*")\]/y;
 
-/** `undefined` for what is no path. The leading `$.` may be left out. */
+/** Returns `undefined` for an invalid path. The leading `$.` is optional. */
 export function parseJsonPath(raw: unknown): Condition["path"] | undefined {
   if (typeof raw !== "string" || raw === "" || raw.length > MAX_LENGTH) return undefined;
   const body = raw.replace(ROOT, "");
-  const steps: PathStep[] = [];
+  const steps: Step[] = [];
   for (let at = 0; at < body.length;) {
     STEP.lastIndex = at;
     const found = STEP.exec(body);
@@ -25,13 +25,13 @@ export function parseJsonPath(raw: unknown): Condition["path"] | undefined {
   return { text: raw, steps };
 }
 
-/** A dot joins two steps; the first step has none, and a name after another step needs one. */
+/** A name needs a dot before it, except as the first step. */
 function isMisplacedDot(body: string, at: number): boolean {
   const isDot = body[at] === ".";
   return at === 0 ? isDot : !isDot && body[at] !== "[";
 }
 
-function toStep([, key, index, each, quoted]: RegExpExecArray): PathStep | undefined {
+function toStep([, key, index, each, quoted]: RegExpExecArray): Step | undefined {
   if (key !== undefined) return { kind: "key", key };
   if (index !== undefined) return { kind: "index", index: Number(index) };
   if (each !== undefined) return { kind: "each" };

@@ -1,21 +1,21 @@
 /**
- * The pattern language for texts that a program chose: `*` any run of characters, `?` one character, `[a-z]` and
- * `[!a-z]` one of a set, `\` takes the next character as it is. It always has to fit the whole text. There is no way
- * to write one that takes long: what stands between two stars has a fixed length.
+ * Parses patterns for strings that a program chooses: `*` any characters, `?` one character, `[a-z]` and `[!a-z]` one
+ * of a set, `\` escapes the next character. A pattern matches the whole string. Matching is always fast, because the
+ * part between two stars has a fixed length.
  */
 
 import type { Condition } from "../../../domain/index.ts";
 
-type TextPattern = Extract<Condition["test"], { readonly kind: "matches" }>["pattern"];
-type PatternPart = TextPattern["pieces"][number][number];
+type Pattern = Extract<Condition["test"], { readonly kind: "matches" }>["pattern"];
+type PatternCharacter = Pattern["pieces"][number][number];
 
 const MAX_LENGTH = 200;
 
-/** `undefined` for a text that is no pattern: empty, too long, or with a set or an escape that does not end. */
-export function parseTextPattern(raw: unknown): TextPattern | undefined {
+/** Returns `undefined` for an invalid pattern: empty, too long, or with an unfinished set or escape. */
+export function parseTextPattern(raw: unknown): Pattern | undefined {
   if (typeof raw !== "string" || raw === "" || raw.length > MAX_LENGTH) return undefined;
   const characters = Array.from(raw);
-  const pieces: PatternPart[][] = [[]];
+  const pieces: PatternCharacter[][] = [[]];
   for (let at = 0; at < characters.length;) {
     if (characters[at] === "*") {
       pieces.push([]);
@@ -30,17 +30,17 @@ export function parseTextPattern(raw: unknown): TextPattern | undefined {
   return { text: raw, pieces, plain: toPlain(pieces) };
 }
 
-function toPlain(pieces: readonly (readonly PatternPart[])[]): readonly string[] | null {
+function toPlain(pieces: readonly (readonly PatternCharacter[])[]): readonly string[] | null {
   if (pieces.some((piece) => piece.some(({ kind }) => kind !== "one"))) return null;
   return pieces.map((piece) => piece.map((part) => (part.kind === "one" ? part.character : "")).join(""));
 }
 
-interface Parsed {
-  readonly part: PatternPart;
+interface ParsedPart {
+  readonly part: PatternCharacter;
   readonly next: number;
 }
 
-function parsePart(characters: readonly string[], at: number): Parsed | undefined {
+function parsePart(characters: readonly string[], at: number): ParsedPart | undefined {
   const character = characters[at];
   if (character === "?") return { part: { kind: "any" }, next: at + 1 };
   if (character === "[") return parseSet(characters, at + 1);
@@ -49,8 +49,8 @@ function parsePart(characters: readonly string[], at: number): Parsed | undefine
   return taken === undefined ? undefined : { part: { kind: "one", character: taken }, next: at + (isEscape ? 2 : 1) };
 }
 
-/** After the bracket. A set holds at least one character; `]` and `-` stand in it behind a backslash. */
-function parseSet(characters: readonly string[], start: number): Parsed | undefined {
+/** Starts after the bracket. A set has at least one character; `]` and `-` in it need a backslash. */
+function parseSet(characters: readonly string[], start: number): ParsedPart | undefined {
   const negated = characters[start] === "!";
   const ranges: [string, string][] = [];
   let at = negated ? start + 1 : start;
