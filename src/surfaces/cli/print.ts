@@ -64,14 +64,14 @@ export function printResult(result: ExecutionResult, stdout: Writable, stderr: W
   if (result.dryRun) printDryRun(result.dryRun, stderr);
   printLine(stderr, summarize(result));
   for (const { approval, tool } of result.questions ?? []) {
-    printLine(stderr, `${tool} waits for a person: \`glovebox approvals show ${approval}\`, then approve or reject it`);
+    printLine(stderr, `${tool} waits for approval: \`glovebox approvals show ${approval}\`, then approve or reject it`);
   }
   if (result.value !== undefined) stdout.write(`${formatValue(result.value)}\n`);
 }
 
 /** What would have been done, one line each. */
 function printDryRun({ writes }: DryRun, stderr: Writable): void {
-  printLine(stderr, writes.length === 0 ? "dry run: it would change nothing" : "dry run: it would have called");
+  printLine(stderr, writes.length === 0 ? "dry run: no call was skipped" : "dry run: skipped calls");
   for (const { seq, tool, effect, decision, args } of writes) {
     const asked = decision === "ask" ? ", after an approval" : "";
     printLine(stderr, `  ${seq} ${tool}(${args === undefined ? "…" : toPlainJson(args)}) (${effect}${asked})`);

@@ -1,13 +1,13 @@
-/** Names of resources and prompts of upstreams, with the namespace of their server in front. */
+/** Names of upstream resources and prompts, prefixed with the namespace of their server. */
 
-/** A place of one upstream: its namespace and its own name for it. */
+/** The namespace of an upstream, and the upstream's own name of a resource or prompt. */
 export interface UpstreamPlace {
   readonly namespace: string;
   readonly own: string;
 }
 
 const SCHEME = "glovebox://";
-/** Stands before a URI of the upstream that is not encoded. */
+/** Marks an upstream URI that is not encoded. */
 const WHOLE = "~";
 const MAX_CHARS = 8_192;
 const NAMESPACE = /^[a-z][A-Za-z0-9]{0,127}$/;
@@ -18,14 +18,14 @@ export function toResourceUri(namespace: string, uri: string): string {
 }
 
 /**
- * `glovebox://<namespace>/~<its own template>`. The client encodes what it fills in (RFC 6570), and the server decodes
- * that: nobody in between may, so the whole stays as it is.
+ * `glovebox://<namespace>/~<its own template>`. The client encodes the values that it inserts (RFC 6570), and the server
+ * decodes them, so the gateway must not change the URI.
  */
 export function toTemplateUri(namespace: string, template: string): string {
   return `${SCHEME}${namespace}/${WHOLE}${template.toWellFormed()}`;
 }
 
-/** `undefined` for what is no such URI. */
+/** Returns `undefined` for any other URI. */
 export function parseResourceUri(uri: string): UpstreamPlace | undefined {
   if (!uri.startsWith(SCHEME) || uri.length > MAX_CHARS) return undefined;
   const slash = uri.indexOf("/", SCHEME.length);
@@ -34,12 +34,12 @@ export function parseResourceUri(uri: string): UpstreamPlace | undefined {
   return toPlace(uri.slice(SCHEME.length, slash), rest.startsWith(WHOLE) ? rest.slice(1) : decode(rest));
 }
 
-/** `<namespace>_<name>`; a namespace has no underscore, so the first one divides. */
+/** `<namespace>_<name>`; a namespace has no underscore, so the first one is the separator. */
 export function toPromptName(namespace: string, name: string): string {
   return `${namespace}_${name}`;
 }
 
-/** `undefined` for what is no such name. */
+/** Returns `undefined` for any other name. */
 export function parsePromptName(name: string): UpstreamPlace | undefined {
   const at = name.indexOf("_");
   if (at < 0 || name.length > MAX_CHARS) return undefined;

@@ -1,6 +1,6 @@
-/** Keeps a text within a number of bytes and says so when something was left out. */
+/** Shortens a string to a number of bytes, with a note about the missing part. */
 
-/** The note about what is missing counts towards `maxBytes`; a character is never cut in half. */
+/** The note counts towards `maxBytes`. Never splits a character. */
 export function capText(text: string, maxBytes: number, remedy = "return or print less to see all of it"): string {
   const bytes = Buffer.byteLength(text);
   if (bytes <= maxBytes) return text;

@@ -1,6 +1,6 @@
 /**
- * MCP over Streamable HTTP, both eras at one address: requests of 2026-07-28 stand alone, older ones have sessions.
- * Host and Origin are checked in front of these routes, never here.
+ * MCP over Streamable HTTP, both eras at one address: requests of 2026-07-28 are independent, older ones have sessions.
+ * Host and Origin are checked before these routes, not here.
  */
 
 import { createMcpHandler, isLegacyRequest } from "@modelcontextprotocol/server";
@@ -13,20 +13,20 @@ import { announceChange, createMcpServer } from "./create-mcp-server.ts";
 import { openSessions } from "./open-sessions.ts";
 import type { SessionLimits } from "./open-sessions.ts";
 
-/** The same for every era, so that the era is no way around the cap. */
+/** The same for every era, so that no era bypasses the limit. */
 export const MCP_HTTP_LIMITS: SessionLimits = Object.freeze({
   sessions: 100,
   idleMs: 30 * 60_000,
   requestBytes: 4 * 1024 * 1024,
 });
 
-/** What may differ between a test and the product. */
+/** Options that tests set to other values than the product. */
 export interface McpRoutesOptions {
   readonly now: () => Instant;
   readonly limits?: SessionLimits;
 }
 
-/** Routes to mount, and the way to end everything that goes on behind them. */
+/** Routes to mount, and the function that ends all work behind them. */
 export interface McpRoutes {
   readonly routes: Hono;
   close(): Promise<void>;

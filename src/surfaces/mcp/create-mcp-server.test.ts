@@ -22,7 +22,7 @@ async function connect(t: TestContext) {
   return { client, gateway, reported };
 }
 
-test("wrong arguments are a tool result with a clear message, and nothing runs", async (t) => {
+test("execute answers wrong arguments with an error result and runs nothing", async (t) => {
   const { client, gateway } = await connect(t);
   const refused = await client.callTool({ name: "execute", arguments: { code: 1 } });
   const error = {
@@ -37,7 +37,7 @@ test("wrong arguments are a tool result with a clear message, and nothing runs",
   assert.deepEqual(gateway.requests, []);
 });
 
-test("the request reaches the gateway in the principal's name, with its limits", async (t) => {
+test("execute passes the principal and the limits to the gateway", async (t) => {
   const { client, gateway } = await connect(t);
   await client.callTool({ name: "execute", arguments: { code: "1", language: "javascript", limits: { calls: 3 } } });
   const [{ signal, onEvent: _, ...request } = {}] = gateway.requests;
@@ -45,7 +45,7 @@ test("the request reaches the gateway in the principal's name, with its limits",
   assert.equal(signal?.aborted, false);
 });
 
-test("a failed program is an error result that carries the whole object", async (t) => {
+test("a failed program is an error result with the whole object", async (t) => {
   const { client } = await connect(t);
   const failed = await client.callTool({ name: "execute", arguments: { code: "fail" } });
   const error = { code: "PROGRAM_THREW", message: "it threw", retry: false } as const;
@@ -53,7 +53,7 @@ test("a failed program is an error result that carries the whole object", async 
   assert.deepEqual(failed.structuredContent, createResult({ state: "failed", error }));
 });
 
-test("an internal fault shows an incident and none of its details", async (t) => {
+test("an internal fault shows an incident id without its details", async (t) => {
   const { client, reported } = await connect(t);
   const broken = await client.callTool({ name: "execute", arguments: { code: "broken" } });
   assert.equal(broken.isError, true);

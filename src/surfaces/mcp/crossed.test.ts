@@ -1,4 +1,4 @@
-/** Many clients at once, each with a server of its own: nobody reads a byte that was meant for another. */
+/** Many clients at once, each with its own server: no client receives a byte of another. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -28,7 +28,7 @@ async function interleave(clients: readonly Client[], calls: number): Promise<vo
   await Promise.all(work);
 }
 
-test(`${CALLS} interleaved calls of ${CLIENTS} clients get their own answers`, async () => {
+test(`${CALLS} interleaved calls of ${CLIENTS} clients each get their own answer`, async () => {
   const door = { gateway: createMemoryGateway(), principal: AGENT, report: () => "in_1" };
   const clients = Array.from({ length: CLIENTS }, () => new Client({ name: "test", version: "1.0.0" }));
   for (const client of clients) {

@@ -1,19 +1,19 @@
 /**
- * The tools that a client sees. They are constants: what upstreams offer is found by `search`, so the list stays
- * small and byte-stable, and a client's prompt cache stays warm when an upstream comes or goes.
+ * The tools that a client sees. They are constants: upstream tools are found with `search`, so the list stays small and
+ * byte-stable, and a client's prompt cache stays warm when upstreams change.
  */
 
 import type { Tool } from "@modelcontextprotocol/server";
 
-/** How many names one `describe` takes. */
+/** Names in one `describe`. */
 export const MAX_NAMES = 50;
 
-/** How many tools one page of `search` has at most. */
+/** Tools in one page of `search`. */
 export const MAX_PAGE = 50;
 
-/** Told once per connection; repeats the order of work, because some clients show nothing else to the model. */
+/** Sent once per connection. Repeats the order of work, because some clients show only this to the model. */
 export const INSTRUCTIONS =
-  "Many tools behind few: search finds them, describe shows their TypeScript signatures, execute runs one program that calls them.";
+  "Use search to find tools, describe for their TypeScript signatures, and execute to run one program that calls them.";
 
 const READS_ONLY = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
 
@@ -21,15 +21,15 @@ const SEARCH: Tool = {
   name: "search",
   title: "Search tools",
   description:
-    "Find tools of all connected servers. Work in this order: search, then describe the names you need, then call them in one execute program. An empty query browses. Also tells which servers are ready or failed, and why.",
+    "Find tools of all connected servers. Work in this order: search, describe the names you need, then call them in one execute program. An empty query browses. Also returns the state of servers that failed, with the cause.",
   inputSchema: {
     type: "object",
     properties: {
-      query: { type: "string", description: "Words that name the task" },
+      query: { type: "string", description: "Words that describe the task" },
       server: { type: "string", description: "Only this server" },
       effect: { enum: ["read", "write", "destroy", "unknown"] },
       limit: { type: "integer", minimum: 1, maximum: MAX_PAGE },
-      cursor: { type: "string", description: "From the page before" },
+      cursor: { type: "string", description: "From the previous page" },
     },
     additionalProperties: false,
   },
@@ -44,7 +44,7 @@ const DESCRIBE: Tool = {
   name: "describe",
   title: "Describe tools",
   description:
-    "TypeScript declarations of tools, to read before writing a program. Names are as search gives them (github.listIssues), a whole server (github), or a result's handle (rs_…).",
+    "Get TypeScript declarations of tools before you write a program. Pass names from search (github.listIssues), a whole server (github), or the handle of a result (rs_…).",
   inputSchema: {
     type: "object",
     properties: {
@@ -79,7 +79,7 @@ const EXECUTE: Tool = {
     "Run a TypeScript or JavaScript program in a fresh sandbox where each server is a global object of async functions:",
     "const issues = await github.listIssues({ owner, repo });",
     "issues.filter((issue) => issue.open).length",
-    "Top-level await works. The result is the last expression or what you return, as JSON; console output comes with it. Run independent calls in parallel with Promise.all. Filter and combine data in the program and return only what you need; a large result becomes a handle, read with glovebox.results.read(handle, { path, offset, limit, grep }). A tool that fails or is refused throws an error with code, message and retry. There is no network, file system, import or process: only the tools, standard ECMAScript and `input`.",
+    "Top-level await works. The result is the last expression or what you return, as JSON; console output is returned too. Run independent calls in parallel with Promise.all. Filter and combine data in the program and return only what you need; a large result becomes a handle, read with glovebox.results.read(handle, { path, offset, limit, grep }). A tool that fails or is refused throws an error with code, message and retry. Network, files, imports and processes do not exist: only the tools, standard ECMAScript and `input`.",
   ].join("\n"),
   inputSchema: {
     type: "object",
@@ -92,8 +92,8 @@ const EXECUTE: Tool = {
         description: "Tighter limits, such as wallMs, cpuMs, memoryBytes, calls",
         additionalProperties: { type: "integer", minimum: 1 },
       },
-      dryRun: { type: "boolean", description: "Writes are listed, not made" },
-      idempotencyKey: { type: "string", description: "The same for a retry: nothing happens twice" },
+      dryRun: { type: "boolean", description: "List writes instead of making them" },
+      idempotencyKey: { type: "string", description: "Reuse the key when retrying; the program runs at most once" },
     },
     required: ["code"],
     additionalProperties: false,
@@ -102,12 +102,12 @@ const EXECUTE: Tool = {
   annotations: { readOnlyHint: false, destructiveHint: true, openWorldHint: true },
 };
 
-/** Also where upstream tools stand alone: without it nobody could read on in a large result. */
+/** Also offered beside plain upstream tools, because their large results are read with it. */
 export const RESUME: Tool = {
   name: "resume",
-  title: "Read on",
+  title: "Resume",
   description:
-    "How an execution stands: its result, or state running. Or a part of a large result by its handle: at a path like a.b[0], a page of items or characters, or what contains the text grep.",
+    "Get the result of an execution, or its state if it is running or paused. Or read a part of a large result by its handle: at a path like a.b[0], a page of items or characters, or the parts that contain grep.",
   inputSchema: {
     type: "object",
     properties: {

@@ -1,6 +1,6 @@
 /**
- * Stands before the SDK's reader, which gives up the whole connection over one long line and logs at length over one
- * that is no message. Here each such line is answered with an error, and the next one is read.
+ * Filters lines before the SDK's reader, which closes the connection after one long line and logs every invalid one.
+ * Each such line is answered with an error, and reading continues.
  */
 
 import { Transform } from "node:stream";
@@ -8,9 +8,9 @@ import { Transform } from "node:stream";
 import { isJsonObject } from "../../domain/index.ts";
 
 export interface LineFilterOptions {
-  /** Of one line; what is longer is thrown away as it comes. */
+  /** Limit of one line. The rest of a longer line is discarded while it arrives. */
   readonly maxBytes: number;
-  /** Gets the line that answers a refused one. */
+  /** Called with the answer to a refused line. */
   readonly refuse: (text: string) => void;
 }
 
@@ -18,7 +18,7 @@ const NEWLINE = 0x0a;
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 
-/** Passes on whole lines that are JSON-RPC messages, and nothing else. */
+/** Passes on only complete lines that are JSON-RPC messages. */
 export function filterLines({ maxBytes, refuse }: LineFilterOptions): Transform {
   let pieces: Buffer[] = [];
   let held = 0;
@@ -55,12 +55,12 @@ export function filterLines({ maxBytes, refuse }: LineFilterOptions): Transform 
         rest = rest.subarray(end + 1);
       }
     },
-    /** The last message is looked at before the end is heard: what it starts must be there to be ended. */
+    /** Handles the last message before the end, so that the work it starts can be ended. */
     flush: (done) => void setImmediate(done),
   });
 }
 
-/** The error line, `empty` for a line that nobody need answer, or `undefined` for a message. */
+/** Returns the error line, `empty` for a line without an answer, or `undefined` for a message. */
 function findProblem(line: Buffer): string | undefined {
   const text = line.toString("utf8");
   if (text.trim() === "") return "empty";
@@ -72,10 +72,10 @@ function findProblem(line: Buffer): string | undefined {
   }
   return hasGoodId(message)
     ? undefined
-    : toError(INVALID_REQUEST, "Invalid request: an id is a text or a whole number");
+    : toError(INVALID_REQUEST, "Invalid request: an id must be a string or an integer");
 }
 
-/** The SDK drops a request with another id without a word, and its client would wait for ever. */
+/** The SDK silently drops a request with another id, and its client would wait forever. */
 function hasGoodId(message: { readonly [key: string]: unknown }): boolean {
   if (!("id" in message) || !("method" in message)) return true;
   return typeof message["id"] === "string" || Number.isSafeInteger(message["id"]);

@@ -1,4 +1,4 @@
-/** Clients of both eras hear that the tools have become others; where the list is fixed, nobody is woken for it. */
+/** Clients of both eras get list_changed notifications, but not for a fixed list. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -54,13 +54,13 @@ async function open(t: TestContext, { mode }: Era, expose: Gateway["expose"]) {
 }
 
 for (const era of ERAS) {
-  test(`a client of ${era.era} is told of tools where they are exposed`, async (t) => {
+  test(`a client of ${era.era} gets tools/list_changed if tools are exposed`, async (t) => {
     const { heard, change } = await open(t, era, "both");
     await change();
     assert.deepEqual([...new Set(heard)].toSorted(), ["prompts", "tools"]);
   });
 
-  test(`a client of ${era.era} is told of prompts alone where the tools are fixed`, async (t) => {
+  test(`a client of ${era.era} gets only prompts/list_changed if the tools are fixed`, async (t) => {
     const { heard, change } = await open(t, era, "code");
     await change();
     assert.deepEqual([...new Set(heard)], ["prompts"]);

@@ -1,4 +1,4 @@
-/** Files beside a text: pictures, sounds and others leave as blocks of their own, and never as base64 in a text. */
+/** Files beside a text: images, audio and others are separate blocks, never base64 in a text. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -23,7 +23,7 @@ function mediaOf(mimeType: string): Media {
   return { handle: HANDLE, mimeType, base64: DATA, labels: [] };
 }
 
-/** A door to a gateway that keeps these files, and whose calls all answer `value`. */
+/** A gateway that keeps these files and answers every call with `value`. */
 function doorOf(media: readonly Media[], value: Json = null): McpDoor {
   const tools = ["resources/read", "prompts/get"].map((remoteName, index) => {
     const tool = createTool(index === 0 ? "files.read" : "files.prompt");
@@ -38,7 +38,7 @@ function doorOf(media: readonly Media[], value: Json = null): McpDoor {
   return { gateway, principal: AGENT, report: () => "in_1" };
 }
 
-test("each kind of file is a block of its own beside the text of a program", async () => {
+test("each kind of file is a separate block beside the text of a program", async () => {
   const door = doorOf(["image/png", "audio/wav", "application/pdf"].map(mediaOf));
   const request = { name: "execute", rawArguments: { code: "1" }, signal: SIGNAL };
   const answered = await callTool(door, request);
@@ -83,7 +83,7 @@ test("a whole file that is read by its handle is a block; a page of it is data",
   assert.equal(page.content.length, 1);
 });
 
-test("a part at the bound is given whole, one above only as its shape; the text is short and says where to go on", () => {
+test("a part at the size limit is returned whole, one above only as its shape with the offset to continue", () => {
   const most = 1024 * 1024;
   const below = renderPart(partOf("x".repeat(most), {}));
   assert.equal(Object(below.structuredContent).value.length, most);
@@ -101,7 +101,7 @@ test("a part at the bound is given whole, one above only as its shape; the text 
   assert.match(block.text, /7 in all, more at offset 5\]$/);
 });
 
-test("a file of a resource or a prompt is put back where it was", async () => {
+test("a file of a resource or a prompt is restored in its place", async () => {
   const placeholder = { mimeType: "image/png", bytes: 7, handle: HANDLE };
   const uri = "glovebox://files/note%3A%2F%2Fa";
   const resource = doorOf([mediaOf("image/png")], { contents: [{ type: "blob", uri: "note://a", ...placeholder }] });

@@ -1,4 +1,4 @@
-/** Sessions of the older era: bounded, expiring, unguessable, and never mixed up. Requests are made without a port. */
+/** Sessions of the older era: limited, expiring, unguessable and separate. Requests are made without a port. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -58,7 +58,7 @@ test("an initialized client has a session with an id of 192 random bits, differe
   assert.deepEqual([await ping(one.id), await ping(two.id)], [200, 200]);
 });
 
-test("an unknown session is not found, and no session is a bad request", async (t) => {
+test("an unknown session is answered 404, and a missing one 400", async (t) => {
   const { initialize, ping, send } = open(t);
   const { id } = await initialize();
   assert.equal(await ping(`${id.slice(1)}A`), 404);
@@ -67,7 +67,7 @@ test("an unknown session is not found, and no session is a bad request", async (
   assert.equal(await ping(id), 200);
 });
 
-test("one session more than allowed drops the one that was idle the longest", async (t) => {
+test("one session above the limit closes the one that was idle longest", async (t) => {
   const { clock, initialize, ping } = open(t);
   const first = await initialize();
   clock.now = 1;
@@ -79,7 +79,7 @@ test("one session more than allowed drops the one that was idle the longest", as
   assert.deepEqual([await ping(first.id), await ping(second.id), await ping(third.id)], [200, 404, 200]);
 });
 
-test("a newcomer never ends work that goes on", async (t) => {
+test("a new client never closes a session with an open request", async (t) => {
   const { gateway, initialize, send, ping } = open(t);
   const [one, two] = [await initialize(), await initialize()];
   const answers = [await send("POST", one.id, execute("wait 1")), await send("POST", two.id, execute("wait 2"))];
@@ -92,7 +92,7 @@ test("a newcomer never ends work that goes on", async (t) => {
   assert.deepEqual(gateway.aborted, ["wait 2"]);
 });
 
-test("noise without a session drops nobody", async (t) => {
+test("invalid requests without a session close no session", async (t) => {
   const { initialize, ping, send } = open(t);
   const [one, two] = [await initialize(), await initialize()];
   assert.equal((await send("POST", undefined, "{")).status, 400);
@@ -100,7 +100,7 @@ test("noise without a session drops nobody", async (t) => {
   assert.deepEqual([await ping(one.id), await ping(two.id)], [200, 200]);
 });
 
-test("a session lives just below its idle time and is gone at it", async (t) => {
+test("a session is open just below its idle time and closed at it", async (t) => {
   const { clock, initialize, ping } = open(t);
   const { id } = await initialize();
   clock.now = LIMITS.idleMs - 1;
@@ -109,7 +109,7 @@ test("a session lives just below its idle time and is gone at it", async (t) => 
   assert.equal(await ping(id), 404);
 });
 
-test("a client that listens is not idle", async (t) => {
+test("a session with an open stream is not idle", async (t) => {
   const { clock, initialize, ping, send } = open(t);
   const { id } = await initialize();
   const stream = await send("GET", id);
@@ -121,7 +121,7 @@ test("a client that listens is not idle", async (t) => {
   assert.equal(await ping(id), 404);
 });
 
-test("a client ends its own session, with what goes on in it", async (t) => {
+test("a client closes its own session with its running executions", async (t) => {
   const { gateway, initialize, ping, send } = open(t);
   const [one, two] = [await initialize(), await initialize()];
   await send("POST", one.id, execute("wait"));
@@ -130,7 +130,7 @@ test("a client ends its own session, with what goes on in it", async (t) => {
   assert.deepEqual(gateway.aborted, ["wait"]);
 });
 
-test("a body at the cap is read, one byte more is refused", async (t) => {
+test("a body at the size limit is accepted, one byte more is refused", async (t) => {
   const { initialize, send } = open(t);
   const { id } = await initialize();
   const atCap = PING.padEnd(LIMITS.requestBytes);
@@ -139,7 +139,7 @@ test("a body at the cap is read, one byte more is refused", async (t) => {
   assert.equal((await send("POST", id, `${atCap} `)).status, 413);
 });
 
-test("other methods are not allowed", async (t) => {
+test("other HTTP methods are answered 405", async (t) => {
   const { initialize, send } = open(t);
   const { id } = await initialize();
   assert.equal((await send("PUT", id, PING)).status, 405);

@@ -1,6 +1,6 @@
 /**
- * The sessions of clients that speak a 2025 revision over HTTP: one server instance each, found by an unguessable
- * id, bounded in number, and forgotten when idle. Clients of 2026-07-28 have no sessions.
+ * Sessions of clients of the 2025 revisions over HTTP: one server instance each, with an unguessable id, limited in
+ * number, and closed when idle. Clients of 2026-07-28 have no sessions.
  */
 
 import { randomBytes } from "node:crypto";
@@ -11,21 +11,21 @@ import type { RequestId, Server } from "@modelcontextprotocol/server";
 import type { Instant } from "../../domain/index.ts";
 import { watchBody } from "./watch-body.ts";
 
-/** How many sessions there may be and how long an unused one is kept. */
+/** The number of sessions, and how long an unused one is kept. */
 export interface SessionLimits {
   readonly sessions: number;
   readonly idleMs: number;
   readonly requestBytes: number;
 }
 
-/** What sessions are made with. */
+/** Dependencies of sessions. */
 export interface SessionsOptions {
   readonly limits: SessionLimits;
   readonly now: () => Instant;
   readonly createServer: () => Server;
 }
 
-/** Answers requests of the older era; closing ends every session and with it every execution under way. */
+/** Answers requests of the older era. Closing ends every session with its running executions. */
 export interface Sessions {
   fetch(request: Request): Promise<Response>;
   servers(): Iterable<Server>;
@@ -35,19 +35,19 @@ export interface Sessions {
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly server: Server;
-  /** The ids of the requests that came with one POST, so that they can be cancelled when its client goes away. */
+  /** The ids of the requests of one POST, to cancel them when the client disconnects. */
   readonly asked: WeakMap<Request, RequestId[]>;
   usedAt: Instant;
-  /** Requests whose answer is not complete. */
+  /** Requests without a complete answer. */
   working: number;
-  /** Open streams on which the client only waits: they keep a session from expiring, not from being replaced. */
+  /** Open streams without a request. A session with one does not expire, but can be replaced. */
   listening: number;
 }
 
-/** 192 random bits: knowing one id says nothing about another. */
+/** 192 random bits: one id reveals nothing about another. */
 const createSessionId = (): string => randomBytes(24).toString("base64url");
 
-/** Holds no timer: what has expired is swept when the next request comes. */
+/** Uses no timer: expired sessions are closed at the next request. */
 export function openSessions(options: SessionsOptions): Sessions {
   const { limits, now } = options;
   const sessions = new Map<string, Session>();
@@ -68,7 +68,7 @@ export function openSessions(options: SessionsOptions): Sessions {
   };
 }
 
-/** The transport decides whether this is a proper `initialize`; only then is room asked for, so noise evicts nobody. */
+/** The transport checks that this is a valid `initialize` before a session is evicted, so invalid requests evict none. */
 async function openSession(
   sessions: Map<string, Session>,
   { limits, now, createServer }: SessionsOptions,
@@ -113,7 +113,7 @@ async function forward(session: Session, request: Request, now: () => Instant): 
   }
 }
 
-/** The transport hands each message on together with the request that brought it. */
+/** The transport passes each message with the HTTP request that carried it. */
 function rememberRequests({ transport, asked }: Session): void {
   const receive = transport.onmessage;
   transport.onmessage = (message, extra) => {
@@ -124,15 +124,15 @@ function rememberRequests({ transport, asked }: Session): void {
   };
 }
 
-/** There is no resuming here, so an answer that nobody receives is worth nothing, and what it costs is ended. */
+/** Streams cannot be resumed, so the work of an answer without a receiver is cancelled. */
 function cancelAsked({ transport, asked }: Session, request: Request): void {
   for (const requestId of asked.get(request) ?? []) {
-    const params = { requestId, reason: "The client went away" };
+    const params = { requestId, reason: "The client disconnected" };
     transport.onmessage?.({ jsonrpc: "2.0", method: "notifications/cancelled", params });
   }
 }
 
-/** `false` when every session has a request under way: a new client must not end another one's work. */
+/** Returns `false` if every session has an open request: a new client must not end the work of another. */
 function evictOldestIdle(sessions: Map<string, Session>): boolean {
   const idle = [...sessions].filter(([, session]) => session.working === 0);
   const [oldest] = idle.toSorted(([, a], [, b]) => a.usedAt - b.usedAt);

@@ -1,4 +1,4 @@
-/** Resources and prompts that policy denies: refused where the ledger sees it, and not listed. */
+/** Resources and prompts that policy denies are refused with a record and not listed. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -11,7 +11,7 @@ import { getPrompt, listPrompts, listResources, listTemplates, readResource } fr
 
 const SIGNAL = new AbortController().signal;
 
-/** Two servers with everything; of `files` this much is hidden. */
+/** Two servers with resources and prompts; these tools of `files` are hidden. */
 function openDoor(hidden: readonly string[]) {
   const called: string[] = [];
   const methods = { read: "resources/read", resources: "resources/list", get: "prompts/get", prompts: "prompts/list" };
@@ -49,7 +49,7 @@ function openDoor(hidden: readonly string[]) {
   return { door, called };
 }
 
-test("a resource or prompt that is denied is asked of the bridge, which refuses and records it", async () => {
+test("a denied resource or prompt is requested from the bridge, which refuses and records it", async () => {
   const { door, called } = openDoor(["files.read", "files.get"]);
   await assert.rejects(readResource(door, "glovebox://files/note%3A%2F%2F1", SIGNAL), /POLICY_DENIED: no/);
   await assert.rejects(getPrompt(door, { name: "files_greet", args: {} }, SIGNAL), /POLICY_DENIED: no/);
@@ -58,7 +58,7 @@ test("a resource or prompt that is denied is asked of the bridge, which refuses 
   assert.deepEqual(called, ["files.read", "files.get", "github.read", "github.get"]);
 });
 
-test("what may not be read is not listed, what may be is", async () => {
+test("resources and prompts that may not be read are not listed, and others are", async () => {
   const { door, called } = openDoor(["files.read", "files.get"]);
   const listed = [
     (await listResources(door, SIGNAL)).map(({ uri }) => uri),

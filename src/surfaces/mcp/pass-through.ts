@@ -1,6 +1,6 @@
 /**
- * Resources and prompts of upstreams. Connectors present them as tools (`resources/list`, …), so each request here is
- * a call of those through the bridge: policy, limits and ledger apply as to any other.
+ * Resources and prompts of upstreams. Connectors offer them as tools (`resources/list`, …), so each request is a call of
+ * these tools through the bridge: policy, limits and ledger apply.
  */
 
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "@modelcontextprotocol/server";
@@ -18,15 +18,15 @@ import { showText } from "./show-text.ts";
 
 type Method = (typeof PASSED_THROUGH)[number];
 
-/** No upstream can have this namespace: what it holds are kept results. */
+/** The namespace of kept results; no upstream can have it. */
 const KEPT = "glovebox";
-/** What is listed by the one is had by the other; where policy denies that, a list of it is no use. */
+/** The tool that reads the entries of a list. If policy denies it, the list is not shown. */
 const OPENED_BY = { "resources/list": "resources/read", "prompts/list": "prompts/get" } as const;
 const MAX_LISTED = 1_000;
 const TEXT_BYTES = 4_096;
 const TEXTS = ["name", "title", "description", "mimeType"] as const;
 
-/** The resources of all servers; one that fails is left out. */
+/** The resources of all servers, without those that fail. */
 export async function listResources(door: McpDoor, signal: AbortSignal): Promise<readonly JsonObject[]> {
   return collect(door, { method: "resources/list", list: "resources", signal }, (entry, namespace) => {
     const { uri, size } = entry;
@@ -35,7 +35,7 @@ export async function listResources(door: McpDoor, signal: AbortSignal): Promise
   });
 }
 
-/** The templates of all servers, to be filled in by the client. */
+/** The resource templates of all servers. */
 export async function listTemplates(door: McpDoor, signal: AbortSignal): Promise<readonly JsonObject[]> {
   return collect(door, { method: "resources/list", list: "templates", signal }, (entry, namespace) => {
     const { uriTemplate } = entry;
@@ -44,7 +44,7 @@ export async function listTemplates(door: McpDoor, signal: AbortSignal): Promise
   });
 }
 
-/** The prompts of all servers, under names with the namespace in front. */
+/** The prompts of all servers, with names prefixed by the namespace. */
 export async function listPrompts(door: McpDoor, signal: AbortSignal): Promise<readonly JsonObject[]> {
   return collect(door, { method: "prompts/list", list: "prompts", signal }, (entry, namespace) => {
     const { mimeType: _, ...texts } = pickTexts(entry);
@@ -57,7 +57,7 @@ export async function listPrompts(door: McpDoor, signal: AbortSignal): Promise<r
   });
 }
 
-/** Rejects with a protocol error when there is no such resource or its server fails. */
+/** Rejects with a protocol error if the resource does not exist or its server fails. */
 export async function readResource(door: McpDoor, uri: string, signal: AbortSignal): Promise<JsonObject> {
   const place = parseResourceUri(uri);
   if (place?.namespace === KEPT) return readKept(door, place.own, uri);
@@ -68,7 +68,7 @@ export async function readResource(door: McpDoor, uri: string, signal: AbortSign
   return { contents: contents.map((entry) => ({ ...showContent(entry), uri: toOwnUri(entry, place, uri) })) };
 }
 
-/** Rejects with a protocol error when there is no such prompt or its server fails. */
+/** Rejects with a protocol error if the prompt does not exist or its server fails. */
 export async function getPrompt(
   door: McpDoor,
   { name, args }: { readonly name: string; readonly args: JsonObject },
@@ -83,7 +83,7 @@ export async function getPrompt(
   return { ...(typeof description === "string" && { description: clean(description) }), messages };
 }
 
-/** A model reads it; bytes are as they were. */
+/** Text is cleaned for a model; bytes are not changed. */
 function showContent(entry: JsonObject, gateway = { escapeHtml: false }): JsonObject {
   const { text } = entry;
   return typeof text === "string" ? { ...entry, text: showText(text, gateway) } : entry;
@@ -99,12 +99,12 @@ function showMessage(message: JsonObject, { gateway }: McpDoor): JsonObject {
 
 interface Listing {
   readonly method: keyof typeof OPENED_BY;
-  /** The field of the answer that has the list. */
+  /** The field of the answer with the list. */
   readonly list: string;
   readonly signal: AbortSignal;
 }
 
-/** Nothing is called, and no execution recorded, when no server offers it. */
+/** Makes no call and records no execution if no server offers the list. */
 async function collect(
   { gateway, principal }: McpDoor,
   { method, list, signal }: Listing,
@@ -121,12 +121,12 @@ async function collect(
   return replies.flatMap((reply, index) => {
     const namespace = namespaceOf(offered[index]);
     if (!reply.ok || namespace === undefined) return [];
-    const entries = listOf(parseValue(reply.json), list).filter(hasName).slice(0, MAX_LISTED);
+    const entries = listOf(trustValue(reply.json), list).filter(hasName).slice(0, MAX_LISTED);
     return entries.map((entry) => rename(entry, namespace)).filter((entry) => entry !== undefined);
   });
 }
 
-/** Also one that policy hides: the bridge refuses it, and the refusal is in the ledger. */
+/** Also finds a tool that policy hides: the bridge refuses it and records the refusal. */
 async function findTool({ gateway, principal }: McpDoor, place: UpstreamPlace, method: Method) {
   const { tools, hidden = new Map<string, Tool>() } = await gateway.takeSnapshot(principal);
   return [...tools.values(), ...hidden.values()].find(
@@ -141,12 +141,12 @@ async function callOne(
 ): Promise<Json> {
   const { result, replies } = await gateway.callTools({ principal, calls: [{ address, args }], signal });
   const [reply] = replies;
-  if (reply?.ok) return parseValue(reply.json);
+  if (reply?.ok) return trustValue(reply.json);
   const { code, message } = result.error ?? { code: "INTERNAL_BUG", message: "Internal error" };
   throw new ProtocolError(ProtocolErrorCode.InternalError, `${code}: ${message}`);
 }
 
-/** A content of another URI than the one asked for is a part of it, under its own. */
+/** Content with another URI than the requested one is a part of it and keeps its own URI. */
 function toOwnUri(entry: JsonObject, { namespace, own }: UpstreamPlace, asked: string): string {
   const { uri } = entry;
   return typeof uri !== "string" || uri === own ? asked : toResourceUri(namespace, uri);
@@ -156,8 +156,8 @@ function namespaceOf(tool: Tool | undefined): string | undefined {
   return tool?.address.split(".")[0];
 }
 
-/** The bridge made it. */
-function parseValue(json: string): Json {
+/** JSON that the bridge of this process wrote. */
+function trustValue(json: string): Json {
   return JSON.parse(json) as Json;
 }
 
@@ -166,7 +166,7 @@ function listOf(value: Json, field: string): readonly JsonObject[] {
   return Array.isArray(list) ? list.filter((entry: Json) => isJsonObject(entry)) : [];
 }
 
-/** A server that lists something without one would spoil the whole list: clients check it as one. */
+/** Drops entries without it, because clients validate the whole list at once. */
 function hasName(entry: JsonObject): boolean {
   return nameOf(entry) !== "";
 }
@@ -175,7 +175,7 @@ function nameOf({ name }: JsonObject): string {
   return typeof name === "string" ? name : "";
 }
 
-/** What a server says in words, cleaned. Nothing else of an entry is taken over unseen. */
+/** The cleaned text fields of an entry. Other fields are not copied. */
 function pickTexts(entry: JsonObject): JsonObject {
   const picked: Record<string, Json> = {};
   for (const field of TEXTS) {

@@ -1,4 +1,4 @@
-/** Names of upstream tools for clients that call them one by one, and the names of resources and prompts. */
+/** Names of plain upstream tools, resources and prompts. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -9,13 +9,13 @@ import { createTool, snapshotOf } from "../../../test/fixtures/bridge/test-bridg
 import { parsePromptName, parseResourceUri, toPromptName, toResourceUri, toTemplateUri } from "./addresses.ts";
 import { definePlainTool, namePlainTools, toPlainName } from "./plain-tools.ts";
 
-test("a name is the namespace, an underscore and the tool; at 64 characters whole, at 65 cut with a digest", () => {
+test("an MCP tool name is namespace, underscore and tool; 64 characters fit, 65 are cut with a digest", () => {
   assert.equal(toPlainName("github.listIssues"), "github_listIssues");
   assert.equal(toPlainName(`a.${"b".repeat(62)}`), `a_${"b".repeat(62)}`);
   assert.match(toPlainName(`a.${"b".repeat(63)}`), /^a_b{52}__[0-9a-f]{8}$/);
 });
 
-test("no two addresses get the same name, and no name is longer than 64", () => {
+test("no two addresses get the same MCP tool name, and no name exceeds 64 characters", () => {
   const word = fc.stringMatching(/^[a-z][A-Za-z0-9]{0,90}$/);
   fc.assert(
     fc.property(
@@ -32,7 +32,7 @@ test("no two addresses get the same name, and no name is longer than 64", () => 
   );
 });
 
-test("tools are listed by name; those behind resources and prompts are not", () => {
+test("plain tools are sorted by name, without those for resources and prompts", () => {
   const hidden = createTool("github.resourcesList");
   const snapshot = snapshotOf([
     createTool("github.b"),
@@ -42,7 +42,7 @@ test("tools are listed by name; those behind resources and prompts are not", () 
   assert.deepEqual([...namePlainTools(snapshot).keys()], ["files_a", "github_b"]);
 });
 
-test("an output schema goes along if it is an object's", () => {
+test("an output schema is included only if it describes an object", () => {
   const tool = createTool("files.a", { effect: "destroy", description: "Does a", output: { type: "array" } });
   const plain = {
     name: "files_a",
@@ -55,7 +55,7 @@ test("an output schema goes along if it is an object's", () => {
   assert.deepEqual(definePlainTool("files_a", { ...tool, output }), { ...plain, outputSchema: output });
 });
 
-test("the address of a resource leads back to its server and its own URI", () => {
+test("the address of a resource maps back to its server and its own URI", () => {
   fc.assert(
     fc.property(fc.webUrl({ withQueryParameters: true, withFragments: true }), (uri) => {
       assert.deepEqual(parseResourceUri(toResourceUri("files", uri)), { namespace: "files", own: uri });
@@ -73,7 +73,7 @@ test("the address of a resource leads back to its server and its own URI", () =>
   }
 });
 
-test("a template stays whole, and what a client fills in leads back as the client encoded it", () => {
+test("a template is not changed, and a filled-in one maps back as the client encoded it", () => {
   assert.equal(toTemplateUri("files", "note://{id}/x"), "glovebox://files/~note://{id}/x");
   for (const value of ["7", "a%2Fb%20c", "100%25", "%"]) {
     const filled = toTemplateUri("files", "note://{id}/x").replace("{id}", value);
@@ -83,7 +83,7 @@ test("a template stays whole, and what a client fills in leads back as the clien
   assert.equal(parseResourceUri("glovebox://files/~"), undefined);
 });
 
-test("the name of a prompt leads back to its server and its own name", () => {
+test("the name of a prompt maps back to its server and its own name", () => {
   assert.deepEqual(parsePromptName(toPromptName("files", "my_prompt")), { namespace: "files", own: "my_prompt" });
   for (const name of ["files", "_x", "files_", "Files_x"]) assert.equal(parsePromptName(name), undefined, name);
 });

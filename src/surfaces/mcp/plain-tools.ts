@@ -1,6 +1,6 @@
 /**
- * Upstream tools under names of MCP, for clients that call them one by one: `<namespace>_<tool>`. Neither part can
- * contain an underscore, so no two tools get the same name, and none that of our own tools.
+ * Upstream tools as MCP tools, for clients that call them directly: `<namespace>_<tool>`. Neither part can contain an
+ * underscore, so names never collide, neither with each other nor with Glovebox's own tools.
  */
 
 import { createHash } from "node:crypto";
@@ -10,17 +10,17 @@ import type { Tool as McpTool } from "@modelcontextprotocol/server";
 import { isJsonObject } from "../../domain/index.ts";
 import type { CatalogSnapshot, JsonSchema, Tool } from "../../domain/index.ts";
 
-/** What MCP clients and models take as the name of a tool. */
+/** The length of a tool name that MCP clients and models accept. */
 const MAX_NAME = 64;
 const DIGITS = 8;
-/** Stands only in names that were cut. */
+/** Occurs only in shortened names. */
 const CUT = "__";
 
-/** Served by the methods of MCP for resources and prompts instead. */
+/** Served by the MCP methods for resources and prompts instead. */
 export const PASSED_THROUGH = ["resources/list", "resources/read", "prompts/list", "prompts/get"] as const;
 const HIDDEN: ReadonlySet<string> = new Set(PASSED_THROUGH);
 
-/** A longer name is cut and gets the first digits of the address's SHA-256 behind two underscores. */
+/** A longer name is cut, followed by two underscores and the first digits of the address's SHA-256. */
 export function toPlainName(address: string): string {
   const name = address.replace(".", "_");
   if (name.length <= MAX_NAME) return name;
@@ -30,7 +30,7 @@ export function toPlainName(address: string): string {
 
 const named = new WeakMap<CatalogSnapshot, ReadonlyMap<string, Tool>>();
 
-/** By name, in the order of names. Made once for each snapshot. */
+/** By name, sorted by name. Cached for each snapshot. */
 export function namePlainTools(snapshot: CatalogSnapshot): ReadonlyMap<string, Tool> {
   const known = named.get(snapshot);
   if (known) return known;
@@ -41,18 +41,18 @@ export function namePlainTools(snapshot: CatalogSnapshot): ReadonlyMap<string, T
   return made;
 }
 
-/** Also one that is not listed because policy denies it: a call of it is refused by policy, with a record. */
+/** Also finds a tool that policy hides: policy refuses the call, with a record. */
 export function findPlainTool(snapshot: CatalogSnapshot, name: string): Tool | undefined {
   const hidden = [...(snapshot.hidden?.values() ?? [])];
   return namePlainTools(snapshot).get(name) ?? hidden.find(({ address }) => toPlainName(address) === name);
 }
 
-/** The definition that a client reads. An output schema goes along only if MCP can express it: an object's. */
+/** The definition for a client. An output schema is included only if it describes an object, as MCP requires. */
 export function definePlainTool(name: string, tool: Tool): McpTool {
   const { description, input, output, effect, origin, summary } = tool;
   return {
     name,
-    // Some clients refuse a tool without words.
+    // Some clients refuse a tool without a description.
     description: [description, summary].find((text) => text !== "") ?? `A tool of ${origin.connector}`,
     inputSchema: toObjectSchema(input),
     ...(hasObjectOutput(output) && { outputSchema: toObjectSchema(output) }),
@@ -60,7 +60,7 @@ export function definePlainTool(name: string, tool: Tool): McpTool {
   };
 }
 
-/** Whether a result of this tool must come as structured content. */
+/** True if a result of this tool must be structured content. */
 export function hasObjectOutput(output: JsonSchema | null): output is JsonSchema {
   return isJsonObject(output) && output["type"] === "object";
 }

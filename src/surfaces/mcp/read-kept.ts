@@ -1,4 +1,4 @@
-/** A kept result as a resource: for clients that were given its address instead of the thing itself. */
+/** A kept result as a resource, for clients that got its address. */
 
 import { ResourceNotFoundError } from "@modelcontextprotocol/server";
 
@@ -6,15 +6,15 @@ import { GloveboxError, isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
 import type { McpDoor } from "./call-tool.ts";
 
-/** A larger one is read in parts. */
+/** A larger result must be read in parts. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Rejects as for any resource that does not exist, also when it is another principal's or has expired. */
+/** Rejects like an unknown resource if it belongs to another principal or has expired. */
 export async function readKept(door: McpDoor, handle: string, uri: string): Promise<JsonObject> {
   const { value, next, summary } = await read(door, handle, uri);
   const { mimeType, bytes, shape } = summary;
   if (bytes > MAX_BYTES || (shape === "" && next !== undefined)) {
-    const text = `It has ${bytes} bytes, more than a resource may have: read it in parts with resume({ handle: "${handle}", offset, limit }).`;
+    const text = `The result has ${bytes} bytes, too many for a resource: read it in parts with resume({ handle: "${handle}", offset, limit }).`;
     return { contents: [{ uri, mimeType: "text/plain", text }] };
   }
   const content = shape === "" ? { blob: base64Of(value) } : { text: JSON.stringify(value) };

@@ -9,13 +9,13 @@ import { EXECUTION, createResult } from "./fixtures/memory-gateway.ts";
 import { MAX_TEXT_BYTES, renderExecution } from "./render-execution.ts";
 import { renderSearch } from "./render-search.ts";
 
-test("a value is compact JSON, a text is itself, and nothing is said to be nothing", () => {
+test("a value is rendered as compact JSON, a string unchanged, and no value as (no value)", () => {
   assert.equal(renderExecution(createResult({ value: { a: [1, null] } })), '{"a":[1,null]}');
   assert.equal(renderExecution(createResult({ value: "plain" })), "plain");
   assert.equal(renderExecution(createResult()), "(no value)");
 });
 
-test("value, logs, findings and error come in that order with all that is known", () => {
+test("value, logs, findings and error are rendered in this order with all details", () => {
   const result = createResult({
     state: "failed",
     logs: [
@@ -53,7 +53,7 @@ test("value, logs, findings and error come in that order with all that is known"
   );
 });
 
-test("a dry run tells what was not done, on one line each, and leaves room for the error", () => {
+test("a dry run lists each skipped call on one line and leaves room for the error", () => {
   const tool = parseToolAddress("a.b");
   assert.ok(tool);
   const spared = { seq: 1, tool, effect: "write", decision: "allow" } as const;
@@ -67,7 +67,7 @@ test("a dry run tells what was not done, on one line each, and leaves room for t
   );
   assert.equal(
     renderExecution(createResult({ value: 1, dryRun: { writes: [] } })),
-    "1\n\nDry run: it would change nothing.",
+    "1\n\nDry run: no call was skipped.",
   );
   const many = Array.from({ length: 1_000 }, () => ({ ...spared, args: { a: "x".repeat(400) } }));
   const error = { code: "PROGRAM_THREW", message: "it threw", retry: false } as const;
@@ -75,11 +75,11 @@ test("a dry run tells what was not done, on one line each, and leaves room for t
   assert.match(text, /\n\nError PROGRAM_THREW: it threw$/);
 });
 
-test("a state without an error is named", () => {
+test("a cancelled execution without an error is named by its state", () => {
   assert.match(renderExecution(createResult({ state: "cancelled" })), /^The execution ex_0+ is cancelled\.$/);
 });
 
-test("a large result is a sample, and the text says where the rest is", () => {
+test("a large result is a sample, with the way to read the rest", () => {
   const handle = parseResultId(`rs_${"0".repeat(24)}`);
   assert.ok(handle);
   const text = renderExecution(
@@ -96,28 +96,28 @@ test("a large result is a sample, and the text says where the rest is", () => {
   );
 });
 
-test("an execution that goes on says so", () => {
+test("a running execution is rendered with the call that waits for it", () => {
   assert.match(
     renderExecution({ ...createResult(), state: "running" }),
     /is running; wait for it with resume\(\{ execution: "ex_0{24}" \}\)\.$/,
   );
 });
 
-test("an execution that waits for a person says for what", () => {
+test("a paused execution lists its waiting approvals", () => {
   const [approval, tool] = [parseApprovalId(`ap_${"0".repeat(24)}`), parseToolAddress("shop.pay")];
   assert.ok(approval && tool);
   const questions = [{ approval, seq: 2, tool, reason: "money leaves", expiresAt: 9 }];
   assert.equal(
     renderExecution(createResult({ state: "paused", approvals: [approval], questions })),
     [
-      `The execution ${EXECUTION} waits for a person:`,
+      `The execution ${EXECUTION} waits for approval:`,
       `${approval} shop.pay (call 2): money leaves`,
-      `It goes on when a person has decided; then resume({ execution: "${EXECUTION}" }) has its result.`,
+      `It resumes after a person has decided; then resume({ execution: "${EXECUTION}" }) returns its result.`,
     ].join("\n"),
   );
 });
 
-test("a text at the cap is whole, one byte more is shortened to the cap with a note", () => {
+test("a text at the size limit is whole, one byte more is shortened to the limit with a note", () => {
   const atCap = "x".repeat(MAX_TEXT_BYTES);
   assert.equal(renderExecution(createResult({ value: atCap.slice(1) })), atCap.slice(1));
   assert.equal(renderExecution(createResult({ value: atCap })), atCap);
@@ -126,7 +126,7 @@ test("a text at the cap is whole, one byte more is shortened to the cap with a n
   assert.match(shortened, /\[shortened: this text has 20001 bytes; return or print less to see all of it\]$/);
 });
 
-test("a flood of logs does not push the reason for a failure out", () => {
+test("many logs do not displace the error", () => {
   const text = renderExecution(
     createResult({
       state: "failed",
@@ -138,14 +138,14 @@ test("a flood of logs does not push the reason for a failure out", () => {
   assert.ok(text.endsWith("Error LIMIT_TIME: too long"));
 });
 
-test("no character is cut in half", () => {
+test("a shortened text splits no character", () => {
   const shortened = capText("€".repeat(1_000), 500);
   assert.ok(shortened.isWellFormed());
   assert.ok(Buffer.byteLength(shortened) <= 500);
   assert.match(shortened, /^€+\n\[shortened/);
 });
 
-test("a search that finds nothing says what to try", () => {
+test("a search without results suggests what to try", () => {
   assert.equal(
     renderSearch({ tools: [], servers: [] }),
     "No tool found. Try fewer or other words, or an empty query to browse.",

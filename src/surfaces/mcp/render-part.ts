@@ -1,4 +1,4 @@
-/** A part of a kept result, small enough for a model whatever was asked for. */
+/** A part of a kept result, limited in size for a model. */
 
 import type { CallToolResult } from "@modelcontextprotocol/server";
 
@@ -9,11 +9,11 @@ import { capText } from "./cap-text.ts";
 import { toBlock } from "./render-media.ts";
 import { MAX_TEXT_BYTES } from "./render-execution.ts";
 
-/** A larger part is not sent: a program can read it, or a narrower question can be asked. */
+/** A larger part is not sent: a program can read it, or the client asks for less. */
 const MAX_PART_BYTES = 1024 * 1024;
 const NOTE_BYTES = 400;
 
-/** `value` is left out of the structured content when it is too large; the text then says so. */
+/** Omits `value` from the structured content if it is too large; the text mentions it. */
 export function renderPart({ value, total, next, summary }: ReadResult): CallToolResult {
   const { id: handle, mimeType, bytes, shape } = summary;
   const page = { ...(total !== undefined && { total }), ...(next !== undefined && { next }) };

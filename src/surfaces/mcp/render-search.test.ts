@@ -1,4 +1,4 @@
-/** The text of a search: tools first, then the servers that explain why something may be missing. */
+/** The text of a search: tools first, then servers with missing tools. */
 
 import assert from "node:assert/strict";
 import { it } from "node:test";
@@ -12,7 +12,7 @@ function status(name: string, rest: Partial<UpstreamStatus>): UpstreamStatus {
   return { name: id, state: "ready", transport: "stdio", tools: 1, since: 1, ...rest };
 }
 
-it("names servers that are not ready or not whole, with cause and next step, and no others", () => {
+it("render-search names only servers that are not ready or have withheld tools, with cause and next step", () => {
   const servers = [
     status("good", {}),
     status("held", { withheld: 2, hint: "2 tools are withheld" }),

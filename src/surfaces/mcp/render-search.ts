@@ -1,16 +1,16 @@
-/** What `search` answers: tools to choose from and the state of the servers, as data and as lines of text. */
+/** The answer of `search`: tools and the state of servers, as data and as lines of text. */
 
 import { describeEffect } from "../../domain/index.ts";
 import type { UpstreamStatus } from "../../domain/index.ts";
 import type { Gateway } from "../gateway.ts";
 
-/** The gateway's own answer to a search. */
+/** The gateway's answer to a search. */
 export type SearchReply = Awaited<ReturnType<Gateway["search"]>>;
 
-/** A server as a model reads it; what it wrote to its standard error is for the operator only. */
+/** The state of a server for a model. Its standard error is for the operator only. */
 export type ServerLine = Pick<UpstreamStatus, "name" | "state" | "tools" | "withheld" | "cause" | "hint">;
 
-/** Leaves out of a server's state what a model has no use for. */
+/** Drops the fields of a server's state that a model does not need. */
 export function toServerLine({ name, state, tools, withheld, cause, hint }: UpstreamStatus): ServerLine {
   return {
     name,
@@ -22,7 +22,7 @@ export function toServerLine({ name, state, tools, withheld, cause, hint }: Upst
   };
 }
 
-/** One line per tool, then the servers that are not ready or not whole: those are why something may be missing. */
+/** One line per tool, then the servers that are not ready or have withheld tools. */
 export function renderSearch({ tools, servers, cursor }: SearchReply): string {
   const found = tools.map((tool) =>
     `${tool.name} [${[describeEffect(tool), ...(tool.labels ?? [])].join(", ")}] ${tool.summary}`.trimEnd(),

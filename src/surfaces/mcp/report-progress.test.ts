@@ -1,4 +1,4 @@
-/** Progress notifications: counters, words, and a bound on how many there are. */
+/** Progress notifications: counters, messages and rate limits. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -19,7 +19,7 @@ function watch() {
 const log = (text: string): ExecutionEvent => ({ kind: "log", line: { level: "warn", text, atMs: 1 } });
 const RECORD = { seq: 1, tool: "a.b", effect: "read", decision: "allow", outcome: "ok", ms: 1 } as const;
 
-test("each event has its words, and progress goes up by one", () => {
+test("each event is one notification, and progress increases by one", () => {
   const { sent, report } = watch();
   report({ kind: "opened", execution: EXECUTION });
   report({ kind: "called", seq: 1, tool: "a.b" });
@@ -30,17 +30,17 @@ test("each event has its words, and progress goes up by one", () => {
   assert.deepEqual(
     sent.map(({ progress, message, progressToken }) => [progressToken, progress, message]),
     [
-      ["t", 1, `Execution ${EXECUTION} has begun`],
+      ["t", 1, `Execution ${EXECUTION} started`],
       ["t", 2, "a.b called; 0 of 1 calls answered"],
       ["t", 3, "a.b 1/4 reading"],
       ["t", 4, "[warn] one"],
-      ["t", 5, `${APPROVAL.tool} waits for a person (${APPROVAL.id})`],
+      ["t", 5, `${APPROVAL.tool} waits for approval (${APPROVAL.id})`],
       ["t", 6, "a.b ok; 1 of 1 calls answered"],
     ],
   );
 });
 
-test("a flood of lines is cut to a burst and a trickle; calls are told all the same", () => {
+test("log lines are limited to a burst and a rate, while calls are all reported", () => {
   const { sent, report, clock } = watch();
   for (let line = 0; line < 1_000; line += 1) report(log("x"));
   assert.equal(sent.length, 20);
@@ -51,13 +51,13 @@ test("a flood of lines is cut to a burst and a trickle; calls are told all the s
   assert.equal(sent.length, 23);
 });
 
-test("calls without end are told up to a bound", () => {
+test("calls are reported up to a limit", () => {
   const { sent, report } = watch();
   for (let seq = 1; seq <= 2_000; seq += 1) report({ kind: "called", seq, tool: "a.b" });
   assert.equal(sent.length, 1_000);
 });
 
-test("a long line is shortened to well-formed text", () => {
+test("a long log line is shortened to well-formed text", () => {
   const { sent, report } = watch();
   report(log(`x${"🧤".repeat(500)}`));
   const message = sent[0]?.message ?? "";

@@ -1,30 +1,30 @@
-/** Turns what happens in an execution into progress notifications, for clients that sent a token; never too many. */
+/** Sends progress notifications for the events of an execution, rate-limited, to clients that sent a token. */
 
 import type { ExecutionEvent } from "../../domain/index.ts";
 
-/** One notification in the words of MCP (2025-11-25, basic/utilities/progress): `progress` only ever goes up. */
+/** One notification as MCP defines it (2025-11-25, basic/utilities/progress): `progress` never decreases. */
 export interface ProgressParams {
   readonly progressToken: string | number;
   readonly progress: number;
   readonly message: string;
 }
 
-/** What a reporter needs; `send` may fail, because a client that went away hears nothing. */
+/** Dependencies of a reporter. `send` may fail if the client has disconnected. */
 export interface ReporterOptions {
   readonly progressToken: string | number;
   readonly send: (params: ProgressParams) => Promise<void>;
-  /** Milliseconds of a clock that never goes back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
 }
 
-/** Log lines and upstream progress: so many may come at once, and one more for each pause. */
+/** Log lines and upstream progress: the burst, and the pause before each further one. */
 const BURST = 20;
 const PAUSE_MS = 100;
-/** Calls and answers are few by their own limit; this only stops a limit of a hundred thousand. */
+/** The limit on calls usually bounds these; this matters only for very high limits. */
 const MAX_CALL_NOTES = 1_000;
 const MESSAGE_CHARS = 500;
 
-/** What is left out is gone: the result has all lines and calls, progress is for whoever watches. */
+/** Dropped notifications are not sent later: the result has all lines and calls. */
 export function createReporter({ progressToken, send, now }: ReporterOptions): (event: ExecutionEvent) => void {
   let progress = 0;
   let called = 0;
@@ -64,7 +64,7 @@ export function createReporter({ progressToken, send, now }: ReporterOptions): (
 function describe(event: ExecutionEvent, counters: string): string {
   switch (event.kind) {
     case "opened":
-      return `Execution ${event.execution} has begun`;
+      return `Execution ${event.execution} started`;
     case "called":
       return `${event.tool} called; ${counters}`;
     case "answered":
@@ -75,7 +75,7 @@ function describe(event: ExecutionEvent, counters: string): string {
       return `${event.tool} ${share} ${message}`.trimEnd();
     }
     case "asked":
-      return `${event.approval.tool} waits for a person (${event.approval.id})`;
+      return `${event.approval.tool} waits for approval (${event.approval.id})`;
     case "log":
       return `[${event.line.level}] ${event.line.text}`;
     default:

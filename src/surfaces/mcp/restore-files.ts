@@ -1,4 +1,4 @@
-/** Puts files back into the places from which the host took them, for clients that asked for exactly those. */
+/** Inserts files into the places from which the host removed them, for clients that asked for these files. */
 
 import { isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
@@ -6,7 +6,7 @@ import type { McpDoor } from "./call-tool.ts";
 import { describeFile, parsePlaceholder } from "./missing-files.ts";
 import type { Placeholder } from "./missing-files.ts";
 
-/** What is too large, one of too many or expired becomes a text that says so: a placeholder is no content of MCP. */
+/** A file that is too large, too many or expired becomes a text about it, because a placeholder is not valid MCP content. */
 export async function restoreFiles(
   { gateway, principal }: McpDoor,
   entries: readonly JsonObject[],
@@ -19,7 +19,7 @@ export async function restoreFiles(
   });
 }
 
-/** The bridge bounded the depth. */
+/** The bridge limits the depth. */
 function restore(value: Json, files: ReadonlyMap<string, string>): Json {
   if (Array.isArray(value)) return value.map((item: Json) => restore(item, files));
   if (!isJsonObject(value)) return value;
@@ -30,7 +30,7 @@ function restore(value: Json, files: ReadonlyMap<string, string>): Json {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, restore(item, files)]));
 }
 
-/** A resource's bytes stand under its `blob`, and a client expects them there as text. */
+/** Clients expect the bytes of a resource in `blob`, as base64. */
 function restoreResource(value: JsonObject, file: Placeholder, files: ReadonlyMap<string, string>): JsonObject {
   const { blob: _, ...resource } = value;
   const base64 = files.get(file.handle);
@@ -38,7 +38,7 @@ function restoreResource(value: JsonObject, file: Placeholder, files: ReadonlyMa
   return { ...resource, mimeType: "text/plain", text: describeFile(file) };
 }
 
-/** A picture or a sound stands for itself; anything else is a resource whose fields stand beside its placeholder. */
+/** Images and audio are blocks; every other file is a resource whose fields are beside its placeholder. */
 function restoreBlock(value: JsonObject, file: Placeholder, files: ReadonlyMap<string, string>): JsonObject {
   const { handle: _, bytes: __, type = "", ...rest } = value;
   const isBlock = type === "image" || type === "audio";

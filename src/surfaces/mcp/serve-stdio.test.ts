@@ -28,7 +28,7 @@ for (const era of ERAS) {
     assert.equal(await stderr, "aborted: ; client gone\n");
   });
 
-  test(`a client of ${era.era} that goes away ends its executions`, async (t) => {
+  test(`a client of ${era.era} that disconnects ends its executions`, async (t) => {
     const { transport, stderr } = start(t);
     const client = await connectClient(transport, era);
     const waiting = client.callTool({ name: "execute", arguments: { code: "wait" } });
@@ -39,7 +39,7 @@ for (const era of ERAS) {
     assert.equal(await stderr, "aborted: wait; client gone\n");
   });
 
-  test(`a client of ${era.era} cancels an execution and goes on`, async (t) => {
+  test(`a client of ${era.era} cancels an execution and continues`, async (t) => {
     const { transport, stderr } = start(t);
     const client = await connectClient(transport, era);
     const cancel = new AbortController();

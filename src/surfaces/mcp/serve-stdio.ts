@@ -1,4 +1,4 @@
-/** MCP on the standard streams of this process: what a client's `mcp.json` starts. Nothing else may write to stdout. */
+/** MCP on the standard streams of this process, for a client's `mcp.json`. No other code may write to stdout. */
 
 import type { Readable, Writable } from "node:stream";
 
@@ -10,18 +10,18 @@ import type { McpDoor } from "./call-tool.ts";
 import { announceChange, createMcpServer } from "./create-mcp-server.ts";
 import { filterLines } from "./filter-lines.ts";
 
-/** The two ends of the pipe to the client. */
+/** The streams to and from the client. */
 export interface StdioStreams {
   readonly input: Readable;
   readonly output: Writable;
 }
 
-/** A program of the largest size with its input fits several times over. */
+/** Several times the largest program with its input. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/** Several lines may come in one piece; each was measured before. */
+/** Several lines may arrive in one chunk; each was measured before. */
 const MAX_BUFFER_BYTES = 4 * MAX_MESSAGE_BYTES;
 
-/** Resolves when the client goes away, after every execution of it was told to stop. */
+/** Resolves when the client has disconnected and its executions were cancelled. */
 export function serveMcpOverStdio(anyDoor: McpDoor, streams: StdioStreams): Promise<void> {
   const door = toSessionDoor(anyDoor);
   const servers: Server[] = [];

@@ -1,6 +1,6 @@
 /**
- * The last stop of every text on its way to a model: terminal escapes, control, bidirectional and invisible characters
- * go, and HTML is escaped where the operator asked for it. `structuredContent` is data and stays exact.
+ * The last step of every text for a model: removes terminal escapes, control, bidirectional and invisible characters,
+ * and escapes HTML if the operator enabled it. `structuredContent` is data and stays exact.
  */
 
 import type { CallToolResult } from "@modelcontextprotocol/server";
@@ -8,13 +8,13 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import { cleanText } from "../../text/index.ts";
 import type { Gateway } from "../gateway.ts";
 
-/** One text, harmless to show. Sizes were capped before. */
+/** Makes one text harmless. Sizes were limited before. */
 export function showText(text: string, { escapeHtml }: Pick<Gateway, "escapeHtml">): string {
   const clean = cleanText(text, { maxBytes: Number.MAX_SAFE_INTEGER });
   return escapeHtml ? toHtmlText(clean) : clean;
 }
 
-/** The texts of a result, one by one. */
+/** Cleans the texts of a result, one by one. */
 export function showResult(result: CallToolResult, gateway: Pick<Gateway, "escapeHtml">): CallToolResult {
   const content = result.content.map((block) =>
     block.type === "text" ? { ...block, text: showText(block.text, gateway) } : block,
@@ -30,7 +30,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Harmless between tags and inside quoted attributes. */
+/** Safe between tags and inside quoted attributes. */
 function toHtmlText(text: string): string {
   return text.replaceAll(/[&<>"']/g, (sign) => ENTITIES[sign] ?? sign);
 }

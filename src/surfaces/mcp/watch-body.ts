@@ -1,8 +1,8 @@
-/** Tells when a response has gone out completely or its receiver went away. */
+/** Observes the end of a response: sent completely, or dropped by its receiver. */
 
 /**
- * Calls `onEnd` exactly once; immediately for a response without a body. `onDrop` comes before it when the receiver went
- * away before the end. The returned response replaces the given one.
+ * Calls `onEnd` exactly once; immediately for a response without a body. Calls `onDrop` first if the receiver
+ * disconnected before the end. The returned response replaces the given one.
  */
 export function watchBody(response: Response, onEnd: () => void, onDrop: () => void): Response {
   const { body, status, statusText, headers } = response;

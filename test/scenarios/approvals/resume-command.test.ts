@@ -19,7 +19,7 @@ test("an execution that was put away goes on here once somebody has decided, and
   assert.deepEqual([state, approvals.length], ["paused", 1]);
   const early = await runGlovebox(["executions", "resume", execution], { folder });
   assert.equal(early.code, 3, early.stderr);
-  assert.match(early.stderr, new RegExp(`probe\\.about waits for a person: .glovebox approvals show ${approvals[0]}`));
+  assert.match(early.stderr, new RegExp(`probe\\.about waits for approval: .glovebox approvals show ${approvals[0]}`));
   assert.equal((await runGlovebox(["approve", approvals[0] ?? "", "--yes"], { folder })).code, 0);
   const done = await runGlovebox(["executions", "resume", execution, "--json"], { folder });
   assert.equal(done.code, 0, done.stderr);

@@ -99,7 +99,7 @@ test("the command line prints what would have been done, and the ledger knows th
     return content;`;
   const dry = await runGlovebox(["run", "--dry-run"], { folder, input });
   assert.deepEqual([dry.code, dry.stdout], [0, "one\n"], dry.stderr);
-  assert.match(dry.stderr, /dry run: it would have called\n {2}2 files\.writeFile\(\{"path":.*"content":"one two"\}\)/);
+  assert.match(dry.stderr, /dry run: skipped calls\n {2}2 files\.writeFile\(\{"path":.*"content":"one two"\}\)/);
   assert.deepEqual(readdirSync(files), ["a.txt"]);
   const json = await runGlovebox(["run", "--dry-run", "--json"], { folder, input: "return 1" });
   assert.deepEqual((JSON.parse(json.stdout) as ExecutionResult).dryRun, { writes: [] });
