@@ -1,6 +1,5 @@
 /** The interface of `ledger`. */
 
-export { createPreview } from "./create-preview.ts";
 export { startExports } from "./export/start-exports.ts";
 export { toOtlp, toOtlpAttribute, toOtlpResource } from "./export/to-otlp.ts";
 export type { Durability } from "./group-commit.ts";
@@ -8,7 +7,7 @@ export type { Ledger } from "./open-ledger.ts";
 export { openReader } from "./open-reader.ts";
 export type { LedgerReader } from "./open-reader.ts";
 export { recordStart } from "./record-start.ts";
-export { parseDetail, parseLedgerLine } from "./record.ts";
+export { createPreview, parseDetail, parseLedgerLine } from "./record.ts";
 export type { LedgerEntry, LedgerRecord } from "./record.ts";
 export { createSigner } from "./signer.ts";
 export { startRetention } from "./signing/cut-ledger.ts";

@@ -1,5 +1,6 @@
 /** One ledger record: how it is chained to the one before it, and how it is parsed from an untrusted source. */
 
+import { cleanText } from "../text/index.ts";
 import { canonicalJson, depthOf, isJsonObject, parseDigest } from "../domain/index.ts";
 import type { Digest, Instant, Json, JsonObject } from "../domain/index.ts";
 import type { StoredRecord } from "../store/index.ts";
@@ -34,6 +35,8 @@ export interface LedgerHead {
 }
 
 export type DigestText = (text: string) => Digest;
+
+const PREVIEW_BYTES = 512;
 
 /** Deeper details are refused, because hashing is recursive. */
 export const DETAIL_DEPTH = 64;
@@ -91,6 +94,11 @@ export function parseLedgerRecord(raw: unknown): LedgerRecord | undefined {
 export function toJsonRecord({ detail, ...rest }: StoredRecord): JsonObject {
   const parsed = parseCanonical(detail);
   return parsed === undefined ? rest : { ...rest, detail: parsed };
+}
+
+/** Returns a function that shortens arguments or a result for the ledger. Hides secrets before it cuts the string. */
+export function createPreview(hide: (text: string) => string): (text: string) => string {
+  return (text) => cleanText(text, { maxBytes: PREVIEW_BYTES, hide });
 }
 
 /** Parses the detail of a stored record. Returns an empty object if it is damaged. */

@@ -15,7 +15,11 @@ const PUBLIC_KEY = /^ed25519:[A-Za-z0-9_-]{43}$/;
 
 /** Returns `undefined` for anything else. Operators type these keys. */
 export function parsePublicKey(raw: unknown): PublicKey | undefined {
-  return typeof raw === "string" && PUBLIC_KEY.test(raw) ? (raw as PublicKey) : undefined;
+  return isPublicKey(raw) ? raw : undefined;
+}
+
+function isPublicKey(raw: unknown): raw is PublicKey {
+  return typeof raw === "string" && PUBLIC_KEY.test(raw);
 }
 
 /** Record `seq` had this digest. `number` counts checkpoints and cuts together, from 1, without gaps. */
@@ -99,15 +103,17 @@ export function toStatementText(statement: SignedStatement): string {
 
 /** Returns `undefined` for anything that is not exactly a statement. Does not verify the signature. */
 export function parseStatement(raw: unknown): SignedStatement | undefined {
-  if (!isJsonObject(raw)) return undefined;
+  return isJsonObject(raw) && isSignedStatement(raw) ? raw : undefined;
+}
+
+function isSignedStatement(raw: JsonObject): raw is JsonObject & SignedStatement {
   const { kind, key, signature } = raw;
-  if (kind !== "checkpoint" && kind !== "cut" && kind !== "head" && kind !== "trailer") return undefined;
+  if (kind !== "checkpoint" && kind !== "cut" && kind !== "head" && kind !== "trailer") return false;
   const fields = ["kind", "key", "signature", ...NUMBERS[kind], ...DIGESTS[kind]];
-  if (Object.keys(raw).toSorted().join() !== fields.toSorted().join()) return undefined;
-  if (!NUMBERS[kind].every((name) => isCount(raw[name]))) return undefined;
-  if (!DIGESTS[kind].every((name) => parseDigest(raw[name]))) return undefined;
-  if (!parsePublicKey(key) || typeof signature !== "string" || !SIGNATURE.test(signature)) return undefined;
-  return raw as JsonObject & SignedStatement;
+  if (Object.keys(raw).toSorted().join() !== fields.toSorted().join()) return false;
+  if (!NUMBERS[kind].every((name) => isCount(raw[name]))) return false;
+  if (!DIGESTS[kind].every((name) => parseDigest(raw[name]))) return false;
+  return isPublicKey(key) && typeof signature === "string" && SIGNATURE.test(signature);
 }
 
 /** Returns `undefined` unless `toStatementText` could have written this text. */

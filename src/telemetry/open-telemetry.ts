@@ -1,7 +1,7 @@
 /** Loads and opens metrics, traces and anomalies, as far as the settings turn them on, and loads nothing of the rest. */
 
 import type { Ledger } from "../ledger/index.ts";
-import { GloveboxError } from "../domain/index.ts";
+import { GloveboxError, defined } from "../domain/index.ts";
 import type { Instant, SecretTemplate } from "../domain/index.ts";
 import type { Egress } from "../egress/index.ts";
 import type { Store } from "../store/index.ts";
@@ -75,8 +75,7 @@ export async function openTelemetry(feed: Feed | undefined, options: TelemetryOp
   if (traces) counters.push(() => ({ spans_exported: traces.exported, spans_dropped: traces.dropped }));
   const resources = opened.move();
   return {
-    ...(feed && { feed }),
-    ...(traces && { traces }),
+    ...defined({ feed, traces }),
     async openMetrics(sources) {
       if (!feed || !metrics.enabled) return undefined;
       const { createMetrics } = await import("./metrics/create-metrics.ts");

@@ -9,7 +9,7 @@ import { parseJsonc } from "../../src/config/read/parse-jsonc.ts";
 import type { Effect, PolicySettings } from "../../src/domain/index.ts";
 import { compilePolicy } from "../../src/policy/index.ts";
 import { decide } from "../../src/policy/rules/decide.ts";
-import { AGENT, question, toolOf } from "../../src/policy/rules/fixtures/ask.ts";
+import { AGENT, decisionCase, toolOf } from "../../src/policy/rules/fixtures/decision-case.ts";
 
 const GUIDE = readFileSync("docs/guide/policy.md", "utf8");
 const BLOCKS = Array.from(GUIDE.matchAll(/```(\w+)[^\n]*\n([\s\S]*?)```/g), ([, language, text = ""]) => ({
@@ -22,7 +22,7 @@ function policyAt(index: number): PolicySettings {
 }
 
 function decideBy(policy: PolicySettings, address: string, effect: Effect, args = {}): string {
-  const asked = question(toolOf(address, effect), []);
+  const asked = decisionCase(toolOf(address, effect), []);
   return decide(compilePolicy(policy), { ...asked, principal: AGENT, call: { ...asked.call, args } }).kind;
 }
 

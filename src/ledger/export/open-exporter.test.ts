@@ -24,7 +24,7 @@ import { createSyslogSink } from "./sinks.ts";
 
 const { folder, remove } = makeFolder();
 after(remove);
-const TIMES = { lookMs: 5, firstPauseMs: 1, longestPauseMs: 8, sendMs: 200, closeMs: 200 };
+const TIMES = { pollMs: 5, firstPauseMs: 1, longestPauseMs: 8, sendMs: 200, closeMs: 200 };
 
 let files = 0;
 const newPath = (): string => join(folder, `${(files += 1)}`);

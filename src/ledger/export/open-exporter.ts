@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { cleanText } from "../../text/index.ts";
-import { backoffMs } from "../../timing/index.ts";
+import { MINUTE_MS, SECOND_MS, backoffMs } from "../../timing/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import type { Instant, JsonObject } from "../../domain/index.ts";
 import type { ExportRow, Store } from "../../store/index.ts";
@@ -34,7 +34,7 @@ export interface LedgerExporterOptions {
 
 export interface ExportTimes {
   /** How often to look for records of other processes. */
-  readonly lookMs: number;
+  readonly pollMs: number;
   readonly firstPauseMs: number;
   readonly longestPauseMs: number;
   /** How long one batch may take. */
@@ -50,11 +50,11 @@ export interface LedgerExporter extends AsyncDisposable {
 }
 
 const TIMES: ExportTimes = {
-  lookMs: 1_000,
+  pollMs: SECOND_MS,
   firstPauseMs: 250,
-  longestPauseMs: 60_000,
-  sendMs: 30_000,
-  closeMs: 2_000,
+  longestPauseMs: MINUTE_MS,
+  sendMs: 30 * SECOND_MS,
+  closeMs: 2 * SECOND_MS,
 };
 const BATCH = 500;
 const FAILURE_BYTES = 300;
@@ -108,7 +108,7 @@ function follow(sink: Sink, options: FollowerOptions): { readonly wake: () => vo
       if (outcome === "sent") continue;
       if (ending.aborted) return;
       const pauseMs = backoffMs(failures, { firstMs: times.firstPauseMs, longestMs: times.longestPauseMs });
-      await (outcome === "failed" ? rest(pauseMs, false) : rest(times.lookMs, true));
+      await (outcome === "failed" ? rest(pauseMs, false) : rest(times.pollMs, true));
     }
   };
   return { wake: () => wake(), done: run() };

@@ -22,9 +22,9 @@ export interface ExportsOptions {
   /** Returns a fetch that reaches this origin and no other. */
   readonly fetchFrom: (origin: string) => PostRequest;
   readonly resolveTemplates: ResolveTemplates;
-  /** Names this process among those that share the store. */
+  /** Identifies this process among those that share the store. */
   readonly holder: string;
-  /** True when a holder is certain to send no more. */
+  /** Returns true if the process of this holder has certainly ended. */
   readonly hasEnded: (holder: string) => boolean;
   readonly now: () => Instant;
 }
@@ -35,7 +35,7 @@ type ResolveTemplates = (
   purpose: string,
 ) => Promise<Readonly<Record<string, string>>>;
 
-/** Sends nothing before there is a record. The caller closes it before what it sends through. */
+/** The caller closes it before the connections that it uses. */
 export function startExports(options: ExportsOptions): LedgerExporter {
   const { store, holder, hasEnded, now } = options;
   const sinks = options.destinations.map((destination) => createSink(destination, options));

@@ -23,18 +23,20 @@ export function toSyslog(record: JsonObject, { host, pid }: SyslogOrigin): strin
   const { at, action, actor, subject, seq, digest } = record;
   const priority = FACILITY * 8 + (isFailure(record) ? WARNING : INFORMATIONAL);
   const time = typeof at === "number" ? new Date(at).toISOString() : "-";
-  const data = Object.entries({ seq, actor, subject, digest }).map(([name, value]) => `${name}="${quote(value)}"`);
-  const head = `<${priority}>1 ${time} ${word(host, 255)} glovebox ${pid} ${word(action, 32)}`;
+  const data = Object.entries({ seq, actor, subject, digest }).map(
+    ([name, value]) => `${name}="${escapeValue(value)}"`,
+  );
+  const head = `<${priority}>1 ${time} ${toHeaderField(host, 255)} glovebox ${pid} ${toHeaderField(action, 32)}`;
   return `${head} [ledger@${ENTERPRISE} ${data.join(" ")}] \ufeff${toLedgerLine(record)}`;
 }
 
 /** Returns a header field: printable ASCII, or `-` if empty. */
-function word(value: Json | undefined, length: number): string {
+function toHeaderField(value: Json | undefined, length: number): string {
   return textOf(value).replaceAll(NOT_PRINTABLE, "").slice(0, length) || "-";
 }
 
 /** RFC 5424 §6.3.3. */
-function quote(value: Json | undefined): string {
+function escapeValue(value: Json | undefined): string {
   return textOf(value).replaceAll(/["\\\]]/g, String.raw`\$&`);
 }
 

@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 
 import { parsePrincipalId } from "../../domain/index.ts";
 import type { Principal } from "../../domain/index.ts";
-import { AGENT, known } from "../rules/fixtures/ask.ts";
+import { AGENT, known } from "../rules/fixtures/decision-case.ts";
 import { createClientApprovals } from "./client-approvals.ts";
 import { PLAIN_SEAL, executionOf, openQueue } from "./fixtures/open-queue.ts";
 
@@ -31,11 +31,11 @@ describe("client approvals", () => {
   it("lists the principal's own pending approvals of an execution, oldest first, without secrets", async () => {
     const { queue, clientApprovals } = await open();
     await using _ = queue;
-    const second = await queue.ask({ seq: 2, args: { key: "hunter2-hunter2" } });
-    const first = await queue.ask({ seq: 1 });
-    await queue.ask({ seq: 3, execution: 2 });
-    await queue.ask({ seq: 4, principal: OTHER });
-    const decided = await queue.ask({ seq: 5, args: { amount: 6 } });
+    const second = await queue.request({ seq: 2, args: { key: "hunter2-hunter2" } });
+    const first = await queue.request({ seq: 1 });
+    await queue.request({ seq: 3, execution: 2 });
+    await queue.request({ seq: 4, principal: OTHER });
+    const decided = await queue.request({ seq: 5, args: { amount: 6 } });
     await clientApprovals.answer(AGENT, decided.id, { verdict: "reject" });
     assert.deepEqual(await clientApprovals.waiting(AGENT, executionOf(1)), [first.id, second.id]);
     assert.deepEqual(await clientApprovals.waiting(OTHER, executionOf(2)), []);
@@ -48,7 +48,7 @@ describe("client approvals", () => {
   it("lists approvals without opening their arguments, and opens them one by one", async (t) => {
     const { queue, clientApprovals } = await open();
     await using _ = queue;
-    const asked = [await queue.ask({ seq: 1 }), await queue.ask({ seq: 2 })].map(({ id }) => id);
+    const asked = [await queue.request({ seq: 1 }), await queue.request({ seq: 2 })].map(({ id }) => id);
     const opened = t.mock.method(PLAIN_SEAL, "open").mock;
     assert.deepEqual(await clientApprovals.waiting(AGENT, executionOf(1)), asked);
     assert.equal(opened.callCount(), 0);
@@ -59,7 +59,7 @@ describe("client approvals", () => {
   it("decides in the name of the person behind the principal, and of no other", async () => {
     const { queue, clientApprovals } = await open();
     await using _ = queue;
-    const { id } = await queue.ask();
+    const { id } = await queue.request();
     await assert.rejects(clientApprovals.answer(OTHER, id, { verdict: "approve" }), { code: "REQUEST_NOT_FOUND" });
     assert.equal((await queue.approvals.find(id))?.state, "pending");
     await clientApprovals.answer(AGENT, id, { verdict: "approve", scope: "execution" });

@@ -49,7 +49,7 @@ export function createClientApprovals(options: ClientApprovalsOptions): ClientAp
       const found = await approvals.find(id);
       if (found?.principal !== principal.id) {
         throw new GloveboxError("REQUEST_NOT_FOUND", `The approval ${id} does not exist`, {
-          hint: "Only the principal whose program asked can decide it",
+          hint: "Only the principal of the program can decide it",
         });
       }
       await approvals.decide(id, choice, personBehind(principal));

@@ -6,9 +6,9 @@ import { describe, it } from "node:test";
 import { digestOf } from "../../text/index.ts";
 import { findChange } from "../../catalog/index.ts";
 import type { CallPlan, JsonObject } from "../../domain/index.ts";
-import { AGENT } from "../rules/fixtures/ask.ts";
+import { AGENT } from "../rules/fixtures/decision-case.ts";
 import { createDesk } from "./create-desk.ts";
-import { OPERATOR, TOOL, changeTool, executionOf, openQueue, questionOf } from "./fixtures/open-queue.ts";
+import { OPERATOR, TOOL, changeTool, executionOf, openQueue, requestOf } from "./fixtures/open-queue.ts";
 import type { Queue } from "./fixtures/open-queue.ts";
 
 const SECRET = "hunter2hunter2";
@@ -40,7 +40,7 @@ describe("ApprovalDesk.show", () => {
     await record(queue, "call.intended", "shop.pay", { seq: 3, effect: "write", decision: "ask" });
     await record(queue, "call.ended", "shop.list", { outcome: "ok" });
     await record(queue, "call.ended", "shop.none", { seq: 4, outcome: "error" });
-    const question = questionOf({ seq: 3, args: { to: SECRET, deep: [{ [SECRET]: 1 }] } });
+    const question = requestOf({ seq: 3, args: { to: SECRET, deep: [{ [SECRET]: 1 }] } });
     const asked = await queue.approvals.request({ ...question, plan: PLAN });
     const args = { to: "[secret]", deep: [{ "[secret]": 1 }] };
     const plan = { exact: true, calls: [{ ...PLANNED, args: [{ key: "[secret]" }], at: [PLACE] }] };
@@ -62,7 +62,7 @@ describe("ApprovalDesk.show", () => {
     await using queue = await openQueue();
     await openExecution(queue);
     const placesWith = async (seq: number, plan?: CallPlan) => {
-      const { id } = await queue.approvals.request({ ...questionOf({ seq }), ...(plan && { plan }) });
+      const { id } = await queue.approvals.request({ ...requestOf({ seq }), ...(plan && { plan }) });
       return (await deskOf(queue).show(id)).places;
     };
     assert.deepEqual(await placesWith(1, PLAN), [PLACE]);
@@ -73,7 +73,7 @@ describe("ApprovalDesk.show", () => {
 
   it("returns the held-back change of the tool and not of others", async () => {
     await using queue = await openQueue();
-    const { id } = await queue.ask();
+    const { id } = await queue.request();
     await changeTool(queue, "other", TOOL.digest);
     assert.equal((await deskOf(queue).show(id)).change, undefined);
     const change = await changeTool(queue, "shop", TOOL.digest);
@@ -82,7 +82,7 @@ describe("ApprovalDesk.show", () => {
 
   it("returns the state of the execution, or null if it is no longer stored", async () => {
     await using queue = await openQueue();
-    const { id } = await queue.ask();
+    const { id } = await queue.request();
     assert.equal((await deskOf(queue).show(id)).execution, null);
     await openExecution(queue);
     await queue.store.executions.close(executionOf(1), { endedAt: 2, state: "paused", result: "{}" });
@@ -103,7 +103,7 @@ describe("ApprovalDesk", () => {
 
   it("refuses a decision of an agent and accepts one of an operator", async () => {
     await using queue = await openQueue();
-    const { id } = await queue.ask();
+    const { id } = await queue.request();
     await assert.rejects(deskOf(queue).decide(id, { verdict: "approve" }, AGENT), { code: "POLICY_DENIED" });
     assert.equal((await deskOf(queue).decide(id, { verdict: "reject" }, OPERATOR)).state, "rejected");
   });

@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import { parseApprovalId, parsePrincipalId } from "../../domain/index.ts";
 import type { Approval, JsonObject, Principal } from "../../domain/index.ts";
 import { KEPT_ARGUMENT_BYTES } from "../../store/approvals.ts";
-import { AGENT, known } from "../rules/fixtures/ask.ts";
+import { AGENT, known } from "../rules/fixtures/decision-case.ts";
 import { LISTED_BYTES, createDesk } from "./create-desk.ts";
 import { EXPIRY_MS, OPERATOR, openQueue } from "./fixtures/open-queue.ts";
 import type { Queue } from "./fixtures/open-queue.ts";
@@ -37,7 +37,7 @@ describe("an approval of a large call", () => {
   for (const [way, settle] of Object.entries(WAYS))
     it(`keeps only its digest once it is ${way}, and is still listed, shown and returned`, async () => {
       await using queue = await openQueue();
-      const asked = await queue.ask({ args: LONG });
+      const asked = await queue.request({ args: LONG });
       assert.deepEqual(asked.args, LONG);
       await settle(queue, asked);
       assert.equal((await queue.store.approvals.find(asked.id))?.sealedArgs.length, 0);
@@ -46,13 +46,13 @@ describe("an approval of a large call", () => {
       assert.deepEqual([found.args, found.argsShown, found.argsDigest], [null, "dropped", asked.argsDigest]);
       assert.deepEqual(await queue.approvals.list({}), [found]);
       assert.deepEqual((await deskOf(queue).show(asked.id)).approval, found);
-      assert.deepEqual(await queue.ask({ args: LONG }), found);
+      assert.deepEqual(await queue.request({ args: LONG }), found);
     });
 
   for (const [way, settle] of Object.entries(WAYS))
     it(`keeps smaller arguments when it is ${way}`, async () => {
       await using queue = await openQueue();
-      const asked = await queue.ask({ args: SHORT });
+      const asked = await queue.request({ args: SHORT });
       await settle(queue, asked);
       const found = known(await queue.approvals.find(asked.id));
       assert.deepEqual([found.args, found.argsShown], [SHORT, undefined]);
@@ -61,19 +61,19 @@ describe("an approval of a large call", () => {
   it("is refused when the pending arguments of its principal are too large together, and accepted with one fewer", async () => {
     await using queue = await openQueue();
     const args = { text: "x".repeat(MAX_PENDING_BYTES / 4) };
-    for (const seq of [1, 2, 3]) await queue.ask({ seq, args });
-    await assert.rejects(queue.ask({ seq: 4, args }), { code: "LIMIT_BUSY" });
-    assert.equal((await queue.ask({ seq: 5 })).state, "pending");
-    assert.equal((await queue.ask({ seq: 4, args, principal: OTHER })).state, "pending");
-    await queue.approvals.revoke((await queue.ask({ seq: 1, args })).id, OPERATOR);
-    assert.equal((await queue.ask({ seq: 4, args })).state, "pending");
+    for (const seq of [1, 2, 3]) await queue.request({ seq, args });
+    await assert.rejects(queue.request({ seq: 4, args }), { code: "LIMIT_BUSY" });
+    assert.equal((await queue.request({ seq: 5 })).state, "pending");
+    assert.equal((await queue.request({ seq: 4, args, principal: OTHER })).state, "pending");
+    await queue.approvals.revoke((await queue.request({ seq: 1, args })).id, OPERATOR);
+    assert.equal((await queue.request({ seq: 4, args })).state, "pending");
   });
 
   it("is shortened in lists and whole when it is shown", async () => {
     await using queue = await openQueue();
     const overhead = JSON.stringify({ text: "" }).length;
     const listed = async (seq: number, args: JsonObject) => {
-      const { id } = await queue.ask({ seq, args });
+      const { id } = await queue.request({ seq, args });
       assert.deepEqual((await deskOf(queue).show(id)).approval.args, args);
       const found = known((await deskOf(queue).list({})).find((approval) => approval.id === id));
       return [found.args, found.argsShown];
@@ -95,8 +95,8 @@ describe("an approval that is damaged in the store", () => {
   ] as const)
     it(`is listed as damaged and cannot be approved when its arguments are ${name}; others are unaffected`, async () => {
       await using queue = await openQueue();
-      const whole = await queue.ask();
-      const { id, ...row } = known(await queue.store.approvals.find((await queue.ask({ seq: 2 })).id));
+      const whole = await queue.request();
+      const { id, ...row } = known(await queue.store.approvals.find((await queue.request({ seq: 2 })).id));
       const damaged = { ...row, id: damagedId(id), seq: 3, sealedArgs };
       await queue.store.approvals.claim(damaged, () => undefined, { count: 9, bytes: 1e6 });
       const { sealedArgs: _, ...head } = damaged;

@@ -9,7 +9,7 @@ import { after, describe, it } from "node:test";
 import { digestOf } from "../../text/index.ts";
 import { parseApprovalId } from "../../domain/index.ts";
 import type { Approval, CallPlan, Principal } from "../../domain/index.ts";
-import { AGENT, known } from "../rules/fixtures/ask.ts";
+import { AGENT, known } from "../rules/fixtures/decision-case.ts";
 import type { ApprovalQuery } from "./approvals.ts";
 import {
   EXPIRY_MS,
@@ -19,7 +19,7 @@ import {
   TOOL,
   executionOf,
   openQueue,
-  questionOf,
+  requestOf,
 } from "./fixtures/open-queue.ts";
 import type { Queue } from "./fixtures/open-queue.ts";
 import { MAX_PENDING } from "./open-approvals.ts";
@@ -40,7 +40,7 @@ const PENDING = {
   argsDigest: digestOf({ amount: 5 }),
   rule: RULE,
   reason: "money leaves",
-  labels: questionOf().labels,
+  labels: requestOf().labels,
   createdAt: 1,
   expiresAt: 1 + EXPIRY_MS,
   state: "pending",
@@ -60,7 +60,7 @@ const approve = ({ approvals }: Queue, { id }: Approval, scope?: NonNullable<App
 describe("Approvals.request", () => {
   it("returns the arguments, seals them in the store, and records them without values", async () => {
     await using queue = await openQueue();
-    const asked = await queue.ask();
+    const asked = await queue.request();
     assert.deepEqual(asked, { id: asked.id, ...PENDING });
     assert.deepEqual(await queue.approvals.find(asked.id), asked);
     assert.deepEqual(await queue.approvals.list({}), [asked]);
@@ -73,10 +73,10 @@ describe("Approvals.request", () => {
 
   it("returns the same approval for the same call and another one for another call", async () => {
     await using queue = await openQueue();
-    const asked = await queue.ask();
-    assert.deepEqual(await queue.ask(), asked);
-    assert.notEqual((await queue.ask({ seq: 2 })).id, asked.id);
-    assert.deepEqual(await Promise.all([queue.ask({ seq: 3 }), queue.ask({ seq: 3 })]).then(distinct), 1);
+    const asked = await queue.request();
+    assert.deepEqual(await queue.request(), asked);
+    assert.notEqual((await queue.request({ seq: 2 })).id, asked.id);
+    assert.deepEqual(await Promise.all([queue.request({ seq: 3 }), queue.request({ seq: 3 })]).then(distinct), 1);
   });
 
   it("keeps the plan of the program unless it is too long", async () => {
@@ -86,26 +86,26 @@ describe("Approvals.request", () => {
       exact: true,
       calls: [{ ...PLANNED, at: Array.from({ length: places }, () => place) }],
     });
-    const asked = await queue.approvals.request({ ...questionOf(), plan: planOf(2) });
+    const asked = await queue.approvals.request({ ...requestOf(), plan: planOf(2) });
     assert.deepEqual((await queue.approvals.find(asked.id))?.plan, planOf(2));
-    const long = await queue.approvals.request({ ...questionOf({ seq: 2 }), plan: planOf(PLAN_CHARS / 10) });
+    const long = await queue.approvals.request({ ...requestOf({ seq: 2 }), plan: planOf(PLAN_CHARS / 10) });
     assert.deepEqual([long.plan, long.args], [undefined, { amount: 5 }]);
   });
 
   it("rejects with LIMIT_BUSY when too many of one principal are pending, and accepts with one fewer", async () => {
     await using queue = await openQueue();
-    for (let seq = 1; seq <= MAX_PENDING; seq += 1) await queue.ask({ seq });
+    for (let seq = 1; seq <= MAX_PENDING; seq += 1) await queue.request({ seq });
     const list = async (query: ApprovalQuery) => (await queue.approvals.list(query)).length;
     const pages = [await list({}), await list({ limit: 1 }), await list({ limit: 201 })];
     assert.deepEqual([...pages, await list({ execution: executionOf(1) })], [50, 1, 200, 200]);
-    await assert.rejects(queue.ask({ seq: MAX_PENDING + 1 }), { code: "LIMIT_BUSY" });
-    await approve(queue, await queue.ask({ seq: 1 }));
-    assert.equal((await queue.ask({ seq: MAX_PENDING + 1 })).state, "pending");
+    await assert.rejects(queue.request({ seq: MAX_PENDING + 1 }), { code: "LIMIT_BUSY" });
+    await approve(queue, await queue.request({ seq: 1 }));
+    assert.equal((await queue.request({ seq: MAX_PENDING + 1 })).state, "pending");
   });
 
   it("refuses to show arguments of another approval or with another digest", async () => {
     await using queue = await openQueue();
-    const { id } = await queue.ask();
+    const { id } = await queue.request();
     const row = known(await queue.store.approvals.find(id));
     const [moved, forged] = ["e", "f"].map((digit) => known(parseApprovalId(`ap_${digit.repeat(24)}`)));
     const sealedArgs = sealArguments(PLAIN_SEAL, known(forged), { args: { amount: 6 } });
@@ -125,7 +125,7 @@ describe("Approvals.decide", () => {
   for (const kind of ["agent", "service"] as const)
     it(`refuses a principal of the kind ${kind} that has the id, and accepts an operator`, async () => {
       await using queue = await openQueue();
-      const { id } = await queue.ask();
+      const { id } = await queue.request();
       const by: Principal = { ...AGENT, kind };
       await assert.rejects(queue.approvals.decide(id, { verdict: "approve" }, by), {
         code: "POLICY_DENIED",
@@ -142,7 +142,7 @@ describe("Approvals.decide", () => {
 
   it("records who decided, the scope and the note, never the arguments", async () => {
     await using queue = await openQueue();
-    const { id } = await queue.ask();
+    const { id } = await queue.request();
     const choice = { verdict: "reject", scope: "execution", note: " no\u202e \u001b[31mmoney " } as const;
     const rejected = await queue.approvals.decide(id, choice, OPERATOR);
     const { state, scope, note, decidedBy } = rejected;
@@ -156,7 +156,7 @@ describe("Approvals.decide", () => {
 
   it("rejects a second decision with the first one and its author", async () => {
     await using queue = await openQueue();
-    const { id } = await queue.ask();
+    const { id } = await queue.request();
     await approve(queue, { ...PENDING, id });
     await assert.rejects(queue.approvals.decide(id, { verdict: "reject" }, OPERATOR), {
       code: "REQUEST_CONFLICT",
@@ -170,7 +170,7 @@ describe("Approvals.decide", () => {
     const path = join(folder, "race.db");
     await using one = await openQueue(path);
     await using two = await openQueue(path, one.clock);
-    const asked = await one.ask();
+    const asked = await one.request();
     const queues = [one, two, one, two];
     const all = await Promise.allSettled(queues.map((queue) => approve(queue, asked)));
     assert.equal(all.filter(({ status }) => status === "fulfilled").length, 1);
@@ -184,7 +184,7 @@ describe("Approvals.decide", () => {
     const path = join(folder, "heard.db");
     await using one = await openQueue(path);
     await using two = await openQueue(path, one.clock);
-    const asked = await one.ask();
+    const asked = await one.request();
     const heard: Approval[] = [];
     two.approvals.onDecided((approval) => void heard.push(approval));
     const stop = new AbortController();
@@ -200,9 +200,9 @@ describe("Approvals.decide", () => {
 
   it("rejects waiting calls when the queue is closed", async () => {
     const queue = await openQueue();
-    const { id } = await queue.ask();
+    const { id } = await queue.request();
     const waiting = assert.rejects(queue.approvals.whenDecided(id, NEVER), { code: "REQUEST_CANCELLED" });
-    await queue.approvals.whenDecided((await approve(queue, await queue.ask({ seq: 2 }))).id, NEVER);
+    await queue.approvals.whenDecided((await approve(queue, await queue.request({ seq: 2 }))).id, NEVER);
     await queue[Symbol.asyncDispose]();
     await waiting;
   });

@@ -10,10 +10,10 @@ import type { LedgerEntry } from "../../ledger/index.ts";
 import { parseApprovalId, parseDigest, parsePrincipalId, parseRuleId } from "../../domain/index.ts";
 import type { Approval, Effect } from "../../domain/index.ts";
 import type { ApprovalCall, ApprovalHead } from "../../store/index.ts";
-import { AGENT, known, toolOf } from "../rules/fixtures/ask.ts";
+import { AGENT, known, toolOf } from "../rules/fixtures/decision-case.ts";
 import { SESSIONLESS_MS, chooseFor } from "./covers.ts";
 import { EXPIRY_MS, OPERATOR, executionOf, openQueue } from "./fixtures/open-queue.ts";
-import type { Asked, Queue } from "./fixtures/open-queue.ts";
+import type { RequestParts, Queue } from "./fixtures/open-queue.ts";
 import { KEEP_MS } from "./watch-approvals.ts";
 
 const OTHER_TOOL = toolOf("shop.refund", "write");
@@ -23,18 +23,18 @@ const OTHER_RULE = known(parseRuleId("rules[1]"));
 
 async function decide(
   queue: Queue,
-  asked: Asked,
+  asked: RequestParts,
   scope: NonNullable<Approval["scope"]>,
   verdict: "approve" | "reject" = "approve",
 ) {
-  const { id } = await queue.ask(asked);
+  const { id } = await queue.request(asked);
   return queue.approvals.decide(id, { verdict, scope }, OPERATOR);
 }
 
 /** Returns which calls the decision covers without a new request. */
-async function covered(queue: Queue, { id }: Approval, calls: Readonly<Record<string, Asked>>) {
+async function covered(queue: Queue, { id }: Approval, calls: Readonly<Record<string, RequestParts>>) {
   const names = [];
-  for (const [name, asked] of Object.entries(calls)) if ((await queue.ask(asked)).id === id) names.push(name);
+  for (const [name, asked] of Object.entries(calls)) if ((await queue.request(asked)).id === id) names.push(name);
   return names;
 }
 
@@ -69,8 +69,8 @@ describe("the scope of a decision", () => {
 
   it("execution decides pending approvals that it covers and leaves the others pending", async () => {
     await using queue = await openQueue();
-    const first = await queue.ask();
-    const waiting = [await queue.ask({ seq: 2, args: { amount: 6 } }), await queue.ask({ execution: 2 })];
+    const first = await queue.request();
+    const waiting = [await queue.request({ seq: 2, args: { amount: 6 } }), await queue.request({ execution: 2 })];
     const heard = queue.approvals.whenDecided(known(waiting[0]).id, new AbortController().signal);
     await queue.approvals.decide(first.id, { verdict: "approve", scope: "execution" }, OPERATOR);
     assert.equal((await heard).decidedBy, "operator");
@@ -89,7 +89,7 @@ describe("the scope of a decision", () => {
   it("records every use of a remembered decision", async () => {
     await using queue = await openQueue();
     const { id } = await decide(queue, {}, "execution");
-    await queue.ask({ seq: 2 });
+    await queue.request({ seq: 2 });
     const last = (await queue.records()).at(-1);
     assert.equal(last?.action, "approval.used");
     assert.equal(last.subject, id);
@@ -156,7 +156,7 @@ describe("chooseFor", () => {
 describe("the expiry of an approval", () => {
   it("accepts a decision just before the expiry, refuses it at that time, and records the expiry", async () => {
     await using queue = await openQueue();
-    const [first, second] = [await queue.ask(), await queue.ask({ seq: 2 })];
+    const [first, second] = [await queue.request(), await queue.request({ seq: 2 })];
     queue.clock.at = EXPIRY_MS;
     assert.equal((await queue.approvals.decide(first.id, { verdict: "approve" }, OPERATOR)).state, "approved");
     const settled = queue.approvals.whenDecided(second.id, new AbortController().signal);
@@ -187,7 +187,7 @@ describe("the expiry of an approval", () => {
   it("ends a session decision after eight hours if the client has no sessions", async () => {
     const remembered = { state: "approved", scope: "session", expiresAt: SESSIONLESS_MS * 9 } as const;
     await using queue = await openQueue();
-    const { args: _, ...asked } = { ...(await queue.ask()), ...remembered, decidedAt: 0 };
+    const { args: _, ...asked } = { ...(await queue.request()), ...remembered, decidedAt: 0 };
     const next = { ...asked, seq: 2 };
     assert.equal(chooseFor(next, [asked], SESSIONLESS_MS - 1), asked);
     assert.equal(chooseFor(next, [asked], SESSIONLESS_MS), undefined);
@@ -212,7 +212,7 @@ describe("Approvals.revoke", () => {
     assert.deepEqual(await covered(queue, decided, { before: { seq: 2 } }), ["before"]);
     const revoked = await queue.approvals.revoke(decided.id, OPERATOR);
     assert.deepEqual(revoked, { ...decided, state: "revoked" });
-    const next = await queue.ask({ seq: 3 });
+    const next = await queue.request({ seq: 3 });
     assert.equal(next.state, "pending");
     await assert.rejects(queue.approvals.revoke(decided.id, OPERATOR), { code: "REQUEST_CONFLICT" });
     const entry = (await queue.records()).find(({ action }) => action === "approval.revoked");
@@ -221,9 +221,9 @@ describe("Approvals.revoke", () => {
 
   it("withdraws a pending approval, and `withdraw` all of an execution that has ended", async () => {
     await using queue = await openQueue();
-    const { id } = await queue.ask();
+    const { id } = await queue.request();
     assert.equal((await queue.approvals.revoke(id, OPERATOR)).state, "revoked");
-    const [second, elsewhere] = [await queue.ask({ seq: 2 }), await queue.ask({ execution: 2 })];
+    const [second, elsewhere] = [await queue.request({ seq: 2 }), await queue.request({ execution: 2 })];
     await queue.approvals.withdraw(executionOf(1));
     const found = await Promise.all([second, elsewhere].map((asked) => queue.approvals.find(asked.id)));
     assert.deepEqual(

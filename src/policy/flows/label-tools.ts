@@ -34,12 +34,12 @@ export function createLabeler(
 /** `createLabeler` for upstreams whose addresses are known. */
 export function createPlaceLabeler({ places, rules }: LabelerOptions): Labeler {
   const servers = new Map([...places].map(([id, place]) => [id, { place, server: findServer(place) }]));
-  return (question) => {
-    const labels = new Set<Label>(question.openWorld ? OPEN_WORLD : []);
-    const { place, server } = servers.get(question.connector) ?? {};
-    const known = place?.kind === "api" ? apiLabels(server, question) : serverLabels(server, question);
+  return (tool) => {
+    const labels = new Set<Label>(tool.openWorld ? OPEN_WORLD : []);
+    const { place, server } = servers.get(tool.connector) ?? {};
+    const known = place?.kind === "api" ? apiLabels(server, tool) : serverLabels(server, tool);
     for (const label of known) labels.add(label);
-    return applyLabelRules(rules, question.address, [...labels]);
+    return applyLabelRules(rules, tool.address, [...labels]);
   };
 }
 

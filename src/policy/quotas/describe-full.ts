@@ -29,10 +29,10 @@ export function describeFullQuota(named: NamedClaim, state: FullState): { messag
   }
   const left = show(named, Math.max(0, claim.limit - used));
   const reset = claim.kind === "place" ? "a slot is free when one ends" : `it resets in ${seconds} s`;
-  const asked =
+  const price =
     named.unit === "cost" && claim.kind === "window" ? `, and this call costs ${show(named, claim.amount)}` : "";
   return {
-    message: `The quota ${setting} is used up: ${show(named, used)} of ${limit}, ${left} left${asked}; ${reset} (${toTime(freeAt)})`,
+    message: `The quota ${setting} is used up: ${show(named, used)} of ${limit}, ${left} left${price}; ${reset} (${toTime(freeAt)})`,
     hint: `Wait and retry, or ask the operator to raise ${setting}`,
   };
 }

@@ -10,7 +10,7 @@ import * as fc from "fast-check";
 import { GloveboxError, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
 import type { Principal, QuotaSettings } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
-import { known, toolOf } from "../rules/fixtures/ask.ts";
+import { known, toolOf } from "../rules/fixtures/decision-case.ts";
 import { openQuotas } from "./open-quotas.ts";
 import type { QuotaGrant, Quotas } from "./open-quotas.ts";
 

@@ -11,7 +11,7 @@ import * as fc from "fast-check";
 import { parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
 import type { ExecutionId, QuotaSettings } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
-import { known } from "../rules/fixtures/ask.ts";
+import { known } from "../rules/fixtures/decision-case.ts";
 import { openQuotas } from "./open-quotas.ts";
 import type { ExecutionClaim, Quotas } from "./open-quotas.ts";
 

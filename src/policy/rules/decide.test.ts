@@ -8,14 +8,14 @@ import { parsePrincipalId } from "../../domain/index.ts";
 import type { Decision, Effect, PolicySettings } from "../../domain/index.ts";
 import { compilePolicy } from "./compile-policy.ts";
 import { decide, isAlwaysDenied } from "./decide.ts";
-import { AGENT, ask, condition, known, policyOf, question, rule, toolOf } from "./fixtures/ask.ts";
+import { AGENT, decideCase, condition, known, policyOf, decisionCase, rule, toolOf } from "./fixtures/decision-case.ts";
 
 const EFFECTS: readonly Effect[] = ["read", "write", "destroy", "unknown"];
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
 
 function kindsOf(profile: PolicySettings["profile"]): Record<string, string> {
   return Object.fromEntries(
-    EFFECTS.map((effect) => [effect, ask(question(toolOf("files.x", effect), [], profile)).kind]),
+    EFFECTS.map((effect) => [effect, decideCase(decisionCase(toolOf("files.x", effect), [], profile)).kind]),
   );
 }
 
@@ -30,7 +30,10 @@ describe("decide without a matching rule", () => {
     assert.deepEqual(kindsOf("open"), { read: "allow", write: "allow", destroy: "allow", unknown: "allow" });
   });
   it("names the profile as the rule", () => {
-    assert.deepEqual(ask(question(toolOf("files.read", "read"), [])), { kind: "allow", rule: "profile:balanced" });
+    assert.deepEqual(decideCase(decisionCase(toolOf("files.read", "read"), [])), {
+      kind: "allow",
+      rule: "profile:balanced",
+    });
   });
 });
 
@@ -41,7 +44,7 @@ describe("decide with several matching rules", () => {
   const deny = rule("c", "deny", { tools: ["*"], reason: "read only week" });
 
   it("denies when any matching rule denies, with a remedy", () => {
-    assert.deepEqual(ask(question(tool, [allow, deny, review])), {
+    assert.deepEqual(decideCase(decisionCase(tool, [allow, deny, review])), {
       kind: "deny",
       rule: "c",
       reason:
@@ -49,7 +52,7 @@ describe("decide with several matching rules", () => {
     });
   });
   it("asks when one rule asks and none denies, with a remedy", () => {
-    assert.deepEqual(ask(question(tool, [allow, review])), {
+    assert.deepEqual(decideCase(decisionCase(tool, [allow, review])), {
       kind: "ask",
       rule: "b",
       reason:
@@ -57,10 +60,10 @@ describe("decide with several matching rules", () => {
     });
   });
   it("allows when every matching rule allows, whatever the profile", () => {
-    assert.deepEqual(ask(question(tool, [allow], "strict")), { kind: "allow", rule: "a" });
+    assert.deepEqual(decideCase(decisionCase(tool, [allow], "strict")), { kind: "allow", rule: "a" });
   });
   it("omits the reason when the rule has none", () => {
-    const decision = ask(question(tool, [rule("d", "deny")]));
+    const decision = decideCase(decisionCase(tool, [rule("d", "deny")]));
     assert.deepEqual(decision, {
       kind: "deny",
       rule: "d",
@@ -76,10 +79,10 @@ describe("decide with several matching rules", () => {
     fc.assert(
       fc.property(fc.array(anyRule, { maxLength: 6 }), anyRule, (parts, extra) => {
         const rules = parts.map((part, at) => rule(`r${at}`, part.decision, part));
-        const before = ask(question(tool, rules)).kind;
-        assert.equal(ask(question(tool, rules.toReversed())).kind, before);
-        const after = ask(question(tool, [...rules, rule("extra", extra.decision, extra)]));
-        const matchedBefore = ask(question(tool, rules)).rule !== "profile:balanced";
+        const before = decideCase(decisionCase(tool, rules)).kind;
+        assert.equal(decideCase(decisionCase(tool, rules.toReversed())).kind, before);
+        const after = decideCase(decisionCase(tool, [...rules, rule("extra", extra.decision, extra)]));
+        const matchedBefore = decideCase(decisionCase(tool, rules)).rule !== "profile:balanced";
         assert.ok(!matchedBefore || STRICTNESS[after.kind] >= STRICTNESS[before]);
       }),
     );
@@ -89,31 +92,31 @@ describe("decide with several matching rules", () => {
 describe("a rule with tools and effects", () => {
   it("applies only to the effects it lists", () => {
     const rules = [rule("r", "deny", { tools: ["files.*"], effects: ["write", "destroy"] })];
-    const kinds = EFFECTS.map((effect) => ask(question(toolOf("files.x", effect), rules, "open")).kind);
+    const kinds = EFFECTS.map((effect) => decideCase(decisionCase(toolOf("files.x", effect), rules, "open")).kind);
     assert.deepEqual(kinds, ["allow", "deny", "deny", "allow"]);
   });
   it("applies to the namespace it names and not to one with the same prefix", () => {
     const rules = [rule("r", "deny", { tools: ["git.*"] })];
-    assert.equal(ask(question(toolOf("git.push", "write"), rules)).kind, "deny");
-    assert.equal(ask(question(toolOf("github.push", "write"), rules)).kind, "allow");
+    assert.equal(decideCase(decisionCase(toolOf("git.push", "write"), rules)).kind, "deny");
+    assert.equal(decideCase(decisionCase(toolOf("github.push", "write"), rules)).kind, "allow");
   });
   it("applies to every tool if it names none", () => {
-    assert.equal(ask(question(toolOf("files.x", "read"), [rule("r", "ask")])).kind, "ask");
+    assert.equal(decideCase(decisionCase(toolOf("files.x", "read"), [rule("r", "ask")])).kind, "ask");
   });
 });
 
 describe("decide with inconsistent input", () => {
-  const asked = question(toolOf("files.read", "read"), []);
+  const asked = decisionCase(toolOf("files.read", "read"), []);
 
   it("throws for a tool that is not the one of the call", () => {
-    assert.throws(() => ask({ ...asked, tool: toolOf("files.list", "read") }), TypeError);
+    assert.throws(() => decideCase({ ...asked, tool: toolOf("files.list", "read") }), TypeError);
   });
   it("throws for a principal that is not the one of the call", () => {
     const id = known(parsePrincipalId("other"));
-    assert.throws(() => ask({ ...asked, principal: { ...asked.principal, id } }), TypeError);
+    assert.throws(() => decideCase({ ...asked, principal: { ...asked.principal, id } }), TypeError);
   });
   it("decides when both match the call", () => {
-    assert.equal(ask(asked).kind, "allow");
+    assert.equal(decideCase(asked).kind, "allow");
   });
 });
 
@@ -122,7 +125,7 @@ describe("a rule with principals, groups and servers", () => {
   const kindFor = (what: object, principal = AGENT, groups: Record<string, string[]> = {}): string => {
     const members = Object.entries(groups).map(([name, ids]) => [name, ids.map((id) => known(parsePrincipalId(id)))]);
     const settings = policyOf({ rules: [rule("r", "deny", what)], groups: new Map(members as []) });
-    const call = { ...question(tool, []).call, principal: principal.id };
+    const call = { ...decisionCase(tool, []).call, principal: principal.id };
     return decide(compilePolicy(settings), { call, tool, principal }).kind;
   };
 
@@ -175,8 +178,8 @@ describe("isAlwaysDenied", () => {
     fc.assert(
       fc.property(fc.array(anyRule, { maxLength: 4 }), profiles, fc.nat(20), (parts, profile, amount) => {
         const rules = parts.map((part, at) => rule(`r${at}`, part.decision, part));
-        const asked = question(toolOf("shop.pay", "destroy"), rules, profile);
-        const decided = ask({ ...asked, call: { ...asked.call, args: { amount } } }).kind;
+        const asked = decisionCase(toolOf("shop.pay", "destroy"), rules, profile);
+        const decided = decideCase({ ...asked, call: { ...asked.call, args: { amount } } }).kind;
         assert.ok(decided === "deny" || !isHidden("destroy", rules, profile));
       }),
     );

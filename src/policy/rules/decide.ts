@@ -35,10 +35,10 @@ const PROFILES: Readonly<Record<PolicySettings["profile"], Readonly<Record<Effec
  * Among the matching rules, deny beats ask beats allow: a narrow rule cannot loosen a broad one, and the order of rules
  * does not matter. Without a matching rule the profile decides.
  */
-export function decide(policy: CompiledPolicy, question: DecisionInput): Decision {
-  checkSubject(question);
-  const { tool, call } = question;
-  const subject = toSubject(tool, question.principal);
+export function decide(policy: CompiledPolicy, input: DecisionInput): Decision {
+  checkSubject(input);
+  const { tool, call } = input;
+  const subject = toSubject(tool, input.principal);
   const budget = { left: MAX_STEPS };
   const found = policy.rules.find((rule) =>
     isInForce(rule.rule, matchRule(rule, subject, { args: call.args, budget })),
@@ -114,7 +114,7 @@ const PROFILE_RULES: Readonly<Record<PolicySettings["profile"], PolicyRule["id"]
   open: createRuleId("profile:open"),
 };
 
-/** The id that stands for the profile where a rule is named. */
+/** The rule id of a decision by the profile. */
 export function toProfileRule(profile: PolicySettings["profile"]): PolicyRule["id"] {
   return PROFILE_RULES[profile];
 }

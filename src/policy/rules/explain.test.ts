@@ -6,14 +6,14 @@ import { describe, it } from "node:test";
 import type { Json, PolicyRule, PolicySettings } from "../../domain/index.ts";
 import { compilePolicy } from "./compile-policy.ts";
 import { explain } from "./explain.ts";
-import { condition, pattern, policyOf, question, rule, toolOf } from "./fixtures/ask.ts";
+import { condition, pattern, policyOf, decisionCase, rule, toolOf } from "./fixtures/decision-case.ts";
 import { simulate } from "./simulate.ts";
 import type { PastCall } from "./simulate.ts";
 
 const TOOL = toolOf("shop.pay", "write");
 
 function explainWith(rules: readonly PolicyRule[], args: Json) {
-  const asked = question(TOOL, []);
+  const asked = decisionCase(TOOL, []);
   return explain(compilePolicy(policyOf({ rules })), { ...asked, call: { ...asked.call, args } });
 }
 

@@ -21,11 +21,11 @@ export interface PolicyExplanation {
 }
 
 /** Decides as the bridge would, and explains every rule. */
-export function explain(policy: CompiledPolicy, question: DecisionInput): PolicyExplanation {
-  const subject = toSubject(question.tool, question.principal);
-  const { args } = question.call;
+export function explain(policy: CompiledPolicy, input: DecisionInput): PolicyExplanation {
+  const subject = toSubject(input.tool, input.principal);
+  const { args } = input.call;
   return {
-    decision: decide(policy, question),
+    decision: decide(policy, input),
     rules: policy.rules.map((compiled) => explainRule(compiled, subject, args)),
   };
 }

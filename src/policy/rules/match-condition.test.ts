@@ -5,7 +5,7 @@ import { describe, it } from "node:test";
 import * as fc from "fast-check";
 
 import type { Condition, Decision, Json } from "../../domain/index.ts";
-import { askWith, condition, pattern, rule } from "./fixtures/ask.ts";
+import { decideWith, condition, pattern, rule } from "./fixtures/decision-case.ts";
 import { MAX_PATTERN_TEXT, MAX_STEPS, matchCondition } from "./match-condition.ts";
 
 const EQUALS: Condition["test"] = { kind: "equals", value: "eu" };
@@ -111,14 +111,14 @@ it("all rules of a decision share one step budget", () => {
   const args = { a: Array.from({ length: MAX_STEPS / 4 }, () => "us") };
   const rules = (count: number) =>
     Array.from({ length: count }, (_, index) => rule(`r${index}`, "deny", { when: [condition("a[*]", EQUALS)] }));
-  assert.equal(askWith(args, rules(3)), "allow");
-  assert.equal(askWith(args, rules(4)), "deny");
+  assert.equal(decideWith(args, rules(3)), "allow");
+  assert.equal(decideWith(args, rules(4)), "deny");
   const long = { a: "a".repeat(MAX_PATTERN_TEXT) };
   const hard = { kind: "matches", pattern: pattern(`${"?*".repeat(99)}b`) } as const;
   const patterns = (count: number) =>
     Array.from({ length: count }, (_, index) => rule(`r${index}`, "deny", { when: [condition("a", hard)] }));
-  assert.equal(askWith(long, patterns(30)), "allow");
-  assert.equal(askWith(long, patterns(31)), "deny");
+  assert.equal(decideWith(long, patterns(30)), "allow");
+  assert.equal(decideWith(long, patterns(31)), "deny");
 });
 
 describe("an unclear condition", () => {
@@ -127,20 +127,20 @@ describe("an unclear condition", () => {
 
   it("makes deny and ask apply, and allow not", () => {
     for (const args of missing) {
-      assert.equal(askWith(args, [rule("r", "deny", { when })]), "deny");
-      assert.equal(askWith(args, [rule("r", "ask", { when })]), "ask");
-      assert.equal(askWith(args, [rule("r", "allow", { when })], "strict"), "ask");
+      assert.equal(decideWith(args, [rule("r", "deny", { when })]), "deny");
+      assert.equal(decideWith(args, [rule("r", "ask", { when })]), "ask");
+      assert.equal(decideWith(args, [rule("r", "allow", { when })], "strict"), "ask");
     }
   });
   it("has no effect if the result is clear", () => {
-    assert.equal(askWith({ amount: 11 }, [rule("r", "deny", { when })]), "allow");
-    assert.equal(askWith({ amount: 5 }, [rule("r", "deny", { when })]), "deny");
-    assert.equal(askWith({ amount: 5 }, [rule("r", "allow", { when })], "strict"), "allow");
+    assert.equal(decideWith({ amount: 11 }, [rule("r", "deny", { when })]), "allow");
+    assert.equal(decideWith({ amount: 5 }, [rule("r", "deny", { when })]), "deny");
+    assert.equal(decideWith({ amount: 5 }, [rule("r", "allow", { when })], "strict"), "allow");
   });
   it("does not matter if another condition does not match", () => {
     const both = [...when, condition("currency", EQUALS)];
-    assert.equal(askWith({ currency: "us" }, [rule("r", "deny", { when: both })]), "allow");
-    assert.equal(askWith({ currency: "eu" }, [rule("r", "deny", { when: both })]), "deny");
+    assert.equal(decideWith({ currency: "us" }, [rule("r", "deny", { when: both })]), "allow");
+    assert.equal(decideWith({ currency: "eu" }, [rule("r", "deny", { when: both })]), "deny");
   });
 });
 
@@ -162,7 +162,7 @@ describe("decide with arbitrary arguments", () => {
     fc.assert(
       fc.property(fc.array(anyRule, { maxLength: 5 }), anyArgs, (parts, args) => {
         const rules = parts.map((part, index) => rule(`r${index}`, part.decision, part));
-        assert.equal(askWith(args, rules), askWith(args, rules.toReversed()));
+        assert.equal(decideWith(args, rules), decideWith(args, rules.toReversed()));
       }),
     );
   });
@@ -170,8 +170,8 @@ describe("decide with arbitrary arguments", () => {
     fc.assert(
       fc.property(fc.array(anyRule, { maxLength: 5 }), anyRule, anyArgs, (parts, extra, args) => {
         const rules = parts.map((part, index) => rule(`r${index}`, part.decision, part));
-        const before = askWith(args, rules);
-        const denied = askWith(args, [...rules, rule("extra", "deny", { when: extra.when })]);
+        const before = decideWith(args, rules);
+        const denied = decideWith(args, [...rules, rule("extra", "deny", { when: extra.when })]);
         assert.ok((STRICTNESS[denied] ?? -1) >= (STRICTNESS[before] ?? 3));
       }),
     );

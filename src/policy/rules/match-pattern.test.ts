@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as fc from "fast-check";
 
-import { pattern } from "./fixtures/ask.ts";
+import { pattern } from "./fixtures/decision-case.ts";
 import { matchPattern } from "./match-pattern.ts";
 import { parseTextPattern } from "../../config/schema/values/text-pattern.ts";
 

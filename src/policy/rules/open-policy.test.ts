@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import type { LedgerEntry } from "../../ledger/index.ts";
 import { GloveboxError } from "../../domain/index.ts";
 import type { CatalogSnapshot, PolicyRule } from "../../domain/index.ts";
-import { AGENT, policyOf, question, rule, toolOf } from "./fixtures/ask.ts";
+import { AGENT, policyOf, decisionCase, rule, toolOf } from "./fixtures/decision-case.ts";
 import { digestPolicy, openPolicy } from "./open-policy.ts";
 import type { Policy } from "./open-policy.ts";
 
@@ -48,7 +48,7 @@ function setUp() {
   return { file, open, written, warned, fill };
 }
 
-const kindNow = (policy: Policy): string => policy.decide(question(READ, [])).kind;
+const kindNow = (policy: Policy): string => policy.decide(decisionCase(READ, [])).kind;
 
 const toDigest = (...rules: readonly PolicyRule[]): string => digestPolicy(policyOf({ rules }));
 

@@ -36,9 +36,9 @@ async function start(t: TestContext) {
 describe("the queue over HTTP", () => {
   test("is listed by page and shown whole, without secrets", async (t) => {
     const { queue, ask } = await start(t);
-    const first = await queue.ask({ args: { key: "hunter2" } });
+    const first = await queue.request({ args: { key: "hunter2" } });
     queue.clock.at = 2;
-    const second = await queue.ask({ execution: 2 });
+    const second = await queue.request({ execution: 2 });
     const shown = { ...first, args: { key: "[secret]" } };
     assert.deepEqual(await ask(""), { status: 200, body: { approvals: [second, shown] } });
     assert.deepEqual((await ask("?limit=1")).body, { approvals: [second] });
@@ -54,7 +54,7 @@ describe("the queue over HTTP", () => {
 
   test("is shown with what is held back in the place of its tool", async (t) => {
     const { queue, ask } = await start(t);
-    const { id } = await queue.ask();
+    const { id } = await queue.request();
     const change = await changeTool(queue, "shop", TOOL.digest);
     const { body } = await ask(`/${id}`);
     assert.deepEqual(approvalReviewSchema.parse(body), body);
@@ -63,7 +63,7 @@ describe("the queue over HTTP", () => {
 
   test("takes a decision in the operator's name, once, and takes it back", async (t) => {
     const { queue, ask, decide } = await start(t);
-    const asked = await queue.ask();
+    const asked = await queue.request();
     const said = { verdict: "approve", scope: "execution", note: "fine" };
     const decided = await decide(asked.id, said);
     const approval = {
@@ -84,7 +84,7 @@ describe("the queue over HTTP", () => {
 
   test("refuses a request that is wrong, and changes nothing", async (t) => {
     const { queue, ask, decide } = await start(t);
-    const { id } = await queue.ask();
+    const { id } = await queue.request();
     const bodies = ["", "{", "[]", {}, { verdict: "yes" }, { verdict: "approve", scope: "ever" }];
     for (const body of [...bodies, { verdict: "approve", by: "me" }]) {
       const { status, body: answer } = await decide(id, body);
@@ -100,7 +100,7 @@ describe("the queue over HTTP", () => {
 
   test("takes a body of up to 16 KiB, with a length and without", async (t) => {
     const { queue, decide } = await start(t);
-    const { id } = await queue.ask();
+    const { id } = await queue.request();
     const note = (bytes: number) =>
       JSON.stringify({ verdict: "nothing", note: "" }).replace('""', `"${"x".repeat(bytes)}"`);
     const room = 16 * 1024 - note(0).length;
@@ -116,7 +116,7 @@ describe("the queue over HTTP", () => {
 describe("a decision over HTTP", () => {
   test("is refused without the token and from elsewhere, and taken with it from here", async (t) => {
     const { queue, decide, port } = await start(t);
-    const { id } = await queue.ask();
+    const { id } = await queue.request();
     const yes = { verdict: "approve" };
     const wrong = [
       [401, {}],

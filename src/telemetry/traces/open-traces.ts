@@ -1,9 +1,8 @@
 /** Traces executions and calls: from the client's span to the spans of upstreams. */
 
-import { createHash } from "node:crypto";
-
 import { defined, parseTraceContext } from "../../domain/index.ts";
 import { toOtlpResource } from "../../ledger/index.ts";
+import { digestOf } from "../../text/index.ts";
 import { createRecent } from "../../timing/index.ts";
 import type { Recent } from "../../timing/index.ts";
 import type { JsonObject, TraceContext } from "../../domain/index.ts";
@@ -92,7 +91,8 @@ function toTracePosition(
 
 /** Derived from the call, so that no state is needed between a call and its span. `seq` 0 is the execution. */
 function toSpanId(traceId: string, execution: string, seq: number): string {
-  return createHash("sha256").update(`${traceId} ${execution} ${seq}`).digest("hex").slice(0, SPAN_DIGITS);
+  const [, hex = ""] = digestOf(`${traceId} ${execution} ${seq}`).split(":");
+  return hex.slice(0, SPAN_DIGITS);
 }
 
 function wrapSpans(spans: readonly JsonObject[], version: string): JsonObject {

@@ -10,7 +10,7 @@ import { builtinSettings } from "../../../config/index.ts";
 import { createDesk } from "../../../policy/approvals/create-desk.ts";
 import { OPERATOR, TOOL, changeTool, executionOf, openQueue } from "../../../policy/approvals/fixtures/open-queue.ts";
 import type { Queue } from "../../../policy/approvals/fixtures/open-queue.ts";
-import { AGENT } from "../../../policy/rules/fixtures/ask.ts";
+import { AGENT } from "../../../policy/rules/fixtures/decision-case.ts";
 import type { ApprovalContext } from "./approvals-command.ts";
 import { decideCommand } from "./approvals-command.ts";
 
@@ -38,7 +38,7 @@ async function openPaused() {
   const queue = await openQueue(":memory:", { at: 1 }, 1e9);
   const opening = { id: executionOf(1), principal: AGENT.id, source: digestOf("x"), sourceText: "x", startedAt: 1 };
   await queue.store.executions.open(opening);
-  return { queue, asked: await queue.ask() };
+  return { queue, asked: await queue.request() };
 }
 
 describe("approve at a terminal", () => {
@@ -64,7 +64,7 @@ describe("approve at a terminal", () => {
     const typed = contextOf(queue, "n");
     assert.equal(await decideCommand(asked.id, { verdict: "approve", yes: true }, typed.context), 0);
     assert.equal(typed.stderr(), "");
-    const second = await queue.ask({ seq: 2 });
+    const second = await queue.request({ seq: 2 });
     const script = contextOf(queue);
     assert.equal(await decideCommand(second.id, { verdict: "approve" }, script.context), 0);
     assert.match(script.stderr(), /"amount": 5/);
@@ -90,8 +90,8 @@ describe("the outcome", () => {
   test("says how the execution stands: it goes on, waits for others, for a gateway, has ended, is not known", async () => {
     const { queue, asked } = await openPaused();
     await using _ = queue;
-    const other = await queue.ask({ seq: 2 });
-    const unknown = await queue.ask({ execution: 2 });
+    const other = await queue.request({ seq: 2 });
+    const unknown = await queue.request({ execution: 2 });
     const outcomeOf = async (id: string) => {
       const { context, stdout } = contextOf(queue);
       await decideCommand(id, { verdict: "reject", note: "no", yes: true }, context);
@@ -99,12 +99,12 @@ describe("the outcome", () => {
     };
     const end = (state: "paused" | "completed") =>
       queue.store.executions.close(executionOf(1), { endedAt: 2, state, result: "{}" });
-    const third = await queue.ask({ seq: 3 });
+    const third = await queue.request({ seq: 3 });
     assert.equal(await outcomeOf(third.id), `${executionOf(1)}: goes on`);
     await end("paused");
     assert.equal(await outcomeOf(asked.id), `${executionOf(1)}: paused: 1 more of its calls wait for a person`);
     assert.match((await outcomeOf(other.id)) ?? "", /: paused: no gateway has gone on with it yet; /);
-    const last = await queue.ask({ seq: 4 });
+    const last = await queue.request({ seq: 4 });
     await end("completed");
     assert.equal(await outcomeOf(last.id), `${executionOf(1)}: completed`);
     assert.equal(await outcomeOf(unknown.id), `${executionOf(2)}: is not known any more`);

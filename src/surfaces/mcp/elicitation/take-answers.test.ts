@@ -9,7 +9,7 @@ import { parsePrincipalId } from "../../../domain/index.ts";
 import type { Principal } from "../../../domain/index.ts";
 import { createClientApprovals } from "../../../policy/index.ts";
 import { PLAIN_SEAL, openQueue } from "../../../policy/approvals/fixtures/open-queue.ts";
-import { AGENT, known } from "../../../policy/rules/fixtures/ask.ts";
+import { AGENT, known } from "../../../policy/rules/fixtures/decision-case.ts";
 import { digestOf } from "../../../text/index.ts";
 import type { Retry } from "./person.ts";
 import { takeAnswers } from "./take-answers.ts";
@@ -24,7 +24,7 @@ async function asked() {
   const { approvals } = queue;
   const options = { approvals, seal: PLAIN_SEAL, hide: (text: string) => text, isEnabled: true };
   const clientApprovals = createClientApprovals(options) ?? assert.fail();
-  const { id, execution } = await queue.ask();
+  const { id, execution } = await queue.request();
   const rawState = clientApprovals.close(AGENT, { execution, request: REQUEST, asked: [id], left: [] });
   const take = (retry: Partial<Retry> = {}, asker: object = {}) =>
     takeAnswers(
@@ -50,7 +50,7 @@ describe("takeAnswers", () => {
   it("leaves approvals without an answer, and decides none that the client was not shown", async () => {
     const { queue, id, execution, take, stateNow } = await asked();
     await using _ = queue;
-    const other = await queue.ask({ seq: 2, args: { amount: 7 } });
+    const other = await queue.request({ seq: 2, args: { amount: 7 } });
     assert.deepEqual(await take({ rawAnswers: { [other.id]: ALLOW } }), { execution, left: new Set([id]) });
     assert.equal(await stateNow(), "pending");
     assert.equal((await queue.approvals.find(other.id))?.state, "pending");

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { createMask } from "../vault/index.ts";
-import { createPreview } from "./create-preview.ts";
+import { createPreview } from "./record.ts";
 
 test("a preview holds no lent secret in any form, also one that is lent later", () => {
   const mask = createMask();
