@@ -130,7 +130,7 @@ describe("a store that cannot be used", { concurrency: 2 }, () => {
     const before = readFileSync(file);
     assertStoreError(
       await runOne(folder),
-      /^error: The store \S+ has version 9999, and this Glovebox knows versions up to \d+ \[STORE_UNAVAILABLE\]$/m,
+      /^error: The store \S+ has version 9999, but this Glovebox supports versions up to \d+ \[STORE_UNAVAILABLE\]$/m,
     );
     assert.deepEqual(readFileSync(file), before);
   });

@@ -72,7 +72,7 @@ describe("doctor", { concurrency: 2 }, () => {
       name: "store",
       state: "failed",
       message: `Cannot create the store at ${join(folder, "taken/glovebox.db")}: a part of the path is a file`,
-      hint: "Name a file in a folder that this user may write to in `store.url`",
+      hint: "Set a file in a folder that this user can write to in `store.url`",
     });
   });
 
