@@ -9,7 +9,6 @@ import { DatabaseSync } from "node:sqlite";
 import { openLedger } from "../src/ledger/open-ledger.ts";
 import { DEFAULT_LIMITS } from "../src/domain/index.ts";
 import { openJournals } from "../src/execution/index.ts";
-import type { Journals } from "../src/execution/index.ts";
 import { createExecutionId, createPrincipal } from "../src/host-powers.ts";
 import { NAMESPACES, openTestSandbox, programOf } from "../src/sandbox/fixtures/test-sandbox.ts";
 import type { Delivery, Sandbox, SandboxResult, Tape } from "../src/sandbox/index.ts";
@@ -123,7 +122,7 @@ async function runLoop(sandbox: Sandbox, tape?: Tape): Promise<SandboxResult["us
 }
 
 /** Like an execution of reads: each response is written before it is delivered, and is on disk before the end. */
-async function runKept(sandbox: Sandbox, journals: Journals): Promise<void> {
+async function runKept(sandbox: Sandbox, journals: ReturnType<typeof openJournals>): Promise<void> {
   const journal = journals.begin(createExecutionId());
   const keep = (delivery: Delivery): Promise<void> => {
     journal.note({ kind: "given", delivery });

@@ -1,4 +1,4 @@
-/** Hands each room of the executions what it needs and nothing more. */
+/** Gives executions what they need from the other rooms. */
 
 import { planCalls, rememberAnalyses } from "./analysis/index.ts";
 import { createPreview } from "./ledger/index.ts";
@@ -14,10 +14,10 @@ import type { Settings } from "./config/index.ts";
 import type { CatalogSnapshot, NetworkPolicy, PrincipalId, Program, Tool } from "./domain/index.ts";
 import type { Egress } from "./egress/index.ts";
 import { createExecutionLog } from "./execution/index.ts";
-import type { ExecutionsOptions, ExecutionLog, Journals, Results } from "./execution/index.ts";
+import type { ExecutionDeps, createResults, openJournals } from "./execution/index.ts";
 import { openQuotas, applyOperatorEffect, applyLabelRules } from "./policy/index.ts";
 import type { Approvals, ClientApprovals, Flows, Policy } from "./policy/index.ts";
-import { nameProcess } from "./processes/index.ts";
+import { hasEnded, nameProcess } from "./processes/index.ts";
 import { timebox } from "./sandbox/index.ts";
 import type { Sandbox } from "./sandbox/index.ts";
 import type { Store } from "./store/index.ts";
@@ -39,11 +39,11 @@ export interface Parts {
   readonly sandbox: Sandbox;
   /** Absent when nothing is to be learned. */
   readonly shapes?: Shapes;
-  readonly results: Results;
+  readonly results: ReturnType<typeof createResults>;
   readonly approvals: Approvals;
   /** Absent when MCP clients may not answer approvals. */
   readonly clientApprovals?: ClientApprovals;
-  readonly journals: Journals;
+  readonly journals: ReturnType<typeof openJournals>;
   /** Whether this process goes on with what others left. */
   readonly isLasting: boolean;
   readonly flows: Flows;
@@ -63,13 +63,13 @@ export function networkOf({ sandbox, egress }: Settings): {
   return { policy: sandbox.networkPolicy, ceiling: egress.networkPolicy };
 }
 
-/** The executions's rooms, each with what it needs and nothing more. */
+/** The dependencies of executions. */
 export function createRooms(
   parts: Parts,
   describe: Gateway["describe"],
-): ExecutionsOptions["rooms"] & Pick<ReturnType<typeof openQuotas>, "noteHeld"> {
+): ExecutionDeps & Pick<ReturnType<typeof openQuotas>, "noteHeld"> {
   const { settings, store, ledger, catalog, policy, sandbox, checker, results, egress, approvals, journals } = parts;
-  const { secrets } = parts;
+  const { secrets, flows } = parts;
   const { engine, isolation } = sandbox;
   const network = createProgramNetwork({ egress, ...networkOf(settings) });
   const declare = (snapshot: CatalogSnapshot) => declareApi(snapshot, { hasNetwork: network.has() });
@@ -84,7 +84,7 @@ export function createRooms(
   const { hide } = parts.host.mask;
   const quotas = openQuotas({ settings: settings.quotas, store: store.quotas, now: Date.now });
   return {
-    ...createWatchedRecord(parts),
+    log: createLog(parts),
     hide,
     admit: (request) => quotas.take({ kind: "execution", ...request }),
     noteHeld: () => quotas.noteHeld(),
@@ -111,61 +111,35 @@ export function createRooms(
     },
     bridge: createBridgesOf(parts, describe, { quotas, network }),
     run: (job) => sandbox.run(job),
-    people: approvals,
+    approvals,
     graceMs: settings.approvals.graceMs,
     journals,
     isLasting: parts.isLasting,
     owner: nameProcess(),
-    ...createLateRecords(ledger),
+    hasEnded,
+    store,
+    ledger,
+    results,
+    limits: settings.sandbox.limits,
+    now: Date.now,
+    labelSession: (principal, sources) => flows.takeIn(principal, sources),
+    sourcesOf: (execution) => flows.sourcesOf(execution),
   };
 }
 
-/** What whoever goes on with an execution writes down for a process that could not. */
-function createLateRecords(
-  ledger: Ledger,
-): Pick<ExecutionsOptions["rooms"], "recordEnd" | "recordOpening" | "recordResumption"> {
-  return {
-    recordEnd: ({ id, principal }, { seq, tool, outcome, ms }) => {
-      const detail = { execution: id, seq, outcome, ms, late: true };
-      return ledger.write({ actor: principal, action: "call.ended", subject: tool, detail });
-    },
-    recordOpening: ({ id, principal, source }, { dryRun = false }) => {
-      const detail = { source, ...(dryRun && { dryRun }), late: true };
-      return ledger.write({ actor: principal, action: "execution.opened", subject: id, detail });
-    },
-    recordResumption: ({ id, principal }, why) =>
-      ledger.write({ actor: principal, action: "execution.resumed", subject: id, detail: { why } }),
-  };
-}
-
-/** The two ends of every execution, of which those who watch hear too. */
-function createWatchedRecord({
-  store,
-  ledger,
-  journals,
-  secrets,
-  host,
-  telemetry: { feed, traces },
-}: Parts): ExecutionLog {
+/** Opens and closes executions; traces, telemetry and token notices follow both. */
+function createLog(parts: Parts): ExecutionDeps["log"] {
+  const { store, ledger, journals, secrets, host, telemetry } = parts;
   const powers = { now: Date.now, createId: createExecutionId, createSeed, owner: nameProcess(), hide: host.mask.hide };
-  const record = createExecutionLog({ store, ledger, journals, ...powers });
-  return {
-    open: (request) => {
-      const opening = record.open(request);
-      traces?.begin(opening.execution.id, request.trace);
-      return opening;
-    },
-    claim: async (request, key) => {
-      const claimed = await record.claim(request, key);
-      if ("opening" in claimed) traces?.begin(claimed.opening.execution.id, request.trace);
-      return claimed;
-    },
-    close: async (execution, result) => {
-      await secrets.noticeIn(execution, result);
-      await record.close(execution, result);
-      feed?.ended(execution, result);
-    },
-  };
+  return createExecutionLog({
+    store,
+    ledger,
+    journals,
+    ...powers,
+    onOpened: (execution, trace) => telemetry.traces?.begin(execution, trace),
+    beforeClose: (execution, result) => secrets.noticeIn(execution, result),
+    onClosed: (execution, result) => telemetry.feed?.ended(execution, result),
+  });
 }
 
 /** One bridge for each execution. */
@@ -173,10 +147,10 @@ function createBridgesOf(
   parts: Parts,
   describe: Gateway["describe"],
   { quotas, network }: { readonly quotas: ReturnType<typeof openQuotas>; readonly network: ProgramNetwork },
-): ExecutionsOptions["rooms"]["bridge"] {
+): ExecutionDeps["bridge"] {
   const { settings, results, flows, secrets, telemetry } = parts;
   const { mask, report } = parts.host;
-  return createBridges<Parameters<ExecutionsOptions["rooms"]["bridge"]>[2], Lending>({
+  return createBridges<Parameters<ExecutionDeps["bridge"]>[2], Lending>({
     ...parts,
     quotas,
     hide: mask.hide,

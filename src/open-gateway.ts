@@ -21,7 +21,7 @@ import {
   keepJournals,
   showReplay,
 } from "./execution/index.ts";
-import type { ExecutionsOptions, KeptExecution, ReplayRequest, ReplayResult } from "./execution/index.ts";
+import type { ExecutionDeps, KeptExecution, ReplayResult } from "./execution/index.ts";
 import { recordStart, startExports, startRetention } from "./ledger/index.ts";
 import type { LedgerEntry } from "./ledger/index.ts";
 import { createClientApprovals, createLabeler, openFlows, openPolicy } from "./policy/index.ts";
@@ -32,7 +32,7 @@ import type { Sandbox } from "./sandbox/index.ts";
 import type { Gateway } from "./surfaces/index.ts";
 import { openFeed, openTelemetry } from "./telemetry/index.ts";
 import type { Feed, Telemetry } from "./telemetry/index.ts";
-import { pollEvery } from "./timing/index.ts";
+import { NEVER, pollEvery } from "./timing/index.ts";
 import { createProgramSecrets, watchKey } from "./vault/index.ts";
 import { createRooms, networkOf } from "./create-rooms.ts";
 import type { Parts } from "./create-rooms.ts";
@@ -216,27 +216,18 @@ function openShapesFor({ store, ledger }: Records): ReturnType<typeof openShapes
 type TakeView = (principal: Principal) => Promise<CatalogSnapshot>;
 
 function createGateway(parts: Parts & { readonly records: Records; readonly metrics?: () => string }): Gateway {
-  const { settings, host, records, store, catalog, policy, sandbox, results, flows, approvals } = parts;
+  const { settings, host, records, store, catalog, policy, sandbox, approvals } = parts;
   const { engine, isolation, layers } = sandbox;
   const takeView: TakeView = async (principal) => policy.view(await catalog.takeSnapshot(), principal);
   const startedAt = Date.now();
   const describe = openDescribe(parts, takeView);
-  const rooms = createRooms(parts, describe);
+  const deps = createRooms(parts, describe);
   const { limits } = settings.sandbox;
-  const executions = createExecutions({
-    rooms,
-    store,
-    hasEnded,
-    results,
-    limits,
-    now: Date.now,
-    takeIn: (principal, sources) => flows.takeIn(principal, sources),
-    sourcesOf: (execution) => flows.sourcesOf(execution),
-  });
+  const executions = createExecutions(deps);
   const history = createHistory({ store, engine, isolation, now: Date.now });
   const polling = pollEvery(
     POLL_MS,
-    async () => void (await Promise.all([executions.cancelRequested(), rooms.noteHeld()])),
+    async () => void (await Promise.all([executions.cancelRequested(), deps.noteHeld()])),
   );
   const recovered = executions.recover().catch(host.report);
   const stopListening = approvals.onDecided(({ execution }) => void executions.resumeIfDecided(execution));
@@ -258,7 +249,7 @@ function createGateway(parts: Parts & { readonly records: Records; readonly metr
       return () => stops.forEach((stop) => stop());
     },
     takeSnapshot: takeView,
-    plan: createPlan(rooms, takeView, limits),
+    plan: createPlan(deps, takeView, limits),
     search: async (principal, query) => {
       const found = createSearch(await takeView(principal))(query);
       const tools = found.tools.map((tool) => ({ ...tool, summary: host.mask.hide(tool.summary) }));
@@ -295,15 +286,15 @@ function openDescribe(
 
 /** Returns what a program can call, from its source alone. */
 function createPlan(
-  rooms: Pick<ExecutionsOptions["rooms"], "analyze" | "declare">,
+  deps: Pick<ExecutionDeps, "analyze" | "declare">,
   takeView: TakeView,
   limits: Limits,
 ): Gateway["plan"] {
-  return async ({ code, limits: wanted = {}, signal = new AbortController().signal, ...request }) => {
+  return async ({ limits: wanted = {}, signal = NEVER, ...request }) => {
     const snapshot = await takeView(request.principal);
-    const analyzed = rooms.analyze(
-      { ...request, signal, source: code, limits: tightenLimits(limits, wanted) },
-      rooms.declare(snapshot),
+    const analyzed = deps.analyze(
+      { ...request, signal, limits: tightenLimits(limits, wanted) },
+      deps.declare(snapshot),
     );
     if (!analyzed.ok) return analyzed;
     const { calls, findings } = analyzed.program;
@@ -315,7 +306,7 @@ function createPlan(
 export async function replayRecording(
   { sandbox: { isolation }, analysis }: Settings,
   kept: KeptExecution,
-  request: ReplayRequest,
+  request: Parameters<typeof showReplay>[1],
   { mask, report }: HostPowers,
 ): Promise<ReplayResult> {
   await using keeper = openReaper();

@@ -1,182 +1,206 @@
-/** Everything that can be asked about executions and kept results, over the rooms that carry them out. */
+/** Everything that surfaces can do with executions and kept results. Connects the folders of this room. */
 
 import { tightenLimits } from "../domain/index.ts";
-import type {
-  ExecutionId,
-  ExecutionResult,
-  ExecutionView,
-  Instant,
-  Json,
-  LabelSource,
-  Limits,
-  Principal,
-  ResultQuery,
-} from "../domain/index.ts";
+import type { ExecutionId, ExecutionResult, ExecutionView, Json, Principal, ResultQuery } from "../domain/index.ts";
+import { MINUTE_MS, NEVER, SECOND_MS } from "../timing/index.ts";
 
-import type { Store } from "../store/index.ts";
-import { callTools } from "./run/call-tools.ts";
-import type { CallRequest, ToolCallsResult } from "./run/call-tools.ts";
-import type { ExecutionLog } from "./run/execution-log.ts";
-import { createRecovery } from "./recover/create-recovery.ts";
-import { createShutdown } from "./run/shutdown.ts";
-import { execute } from "./run/execute.ts";
-import type { ExecutionRequest, ExecutionDeps } from "./run/execute.ts";
-import { createRunningTable } from "./run/running-table.ts";
-import type { Asker, RunningTable } from "./run/running-table.ts";
-import { createKeyed } from "./run/keyed.ts";
-import type { KeyRooms, KeyedRequest } from "./run/keyed.ts";
-
-import type { RecoverAllDeps } from "./recover/recover-executions.ts";
-import type { BeginRequest, CallToolsRequest, ExecuteRequest, ViewRequest } from "./requests.ts";
-import type { ResumeDeps } from "./resume/resume-execution.ts";
+import type { ExecutionDeps } from "./deps.ts";
+import type { ExecutionOpening } from "./execution-log.ts";
+import { viewExecution } from "./history/view-execution.ts";
+import type { KeptResultPart } from "./kept-results.ts";
+import { createRecovery } from "./recovery.ts";
+import type { Recovery } from "./recovery.ts";
+import type { CallToolsRequest, ExecuteInput, ExecutionRequest, ViewRequest } from "./requests.ts";
 import { findMedia } from "./results/find-media.ts";
 import type { Media } from "./results/find-media.ts";
-import type { ReadResult, Results } from "./results/create-results.ts";
-import { viewExecution } from "./history/view-execution.ts";
-import type { ViewDeps } from "./history/view-execution.ts";
-import { answerWithin } from "./run/answer-within.ts";
+import { retryWhileBusy } from "./resume/retry-while-busy.ts";
+import { createProgramRunner } from "./run-program.ts";
+import { callTools, toCallSource } from "./run/call-tools.ts";
+import type { ToolCallsResult } from "./run/call-tools.ts";
+import { attempt, startExecution } from "./run/execute.ts";
+import type { RunDeps } from "./run/execute.ts";
+import { createIdempotency } from "./run/idempotency.ts";
+import { createRunningTable } from "./running-table.ts";
+import type { ClientPatience, RunningTable, StartedExecution, TableEntry } from "./running-table.ts";
 
-export interface ExecutionsOptions {
-  readonly rooms: Omit<ResumeDeps, "hasEnded" | "leaving" | "store" | "takeIn"> &
-    Pick<ExecutionLog, "claim"> &
-    Pick<RecoverAllDeps, "journals" | "isLasting">;
-  readonly store: ViewDeps["store"] &
-    ResumeDeps["store"] &
-    RecoverAllDeps["store"] & { readonly cancellations: Pick<Store["cancellations"], "list"> };
-  /** True when the process of this name has certainly ended. */
-  readonly hasEnded: (owner: string) => boolean;
-  readonly results: Results;
-  /** The most that any request may have. */
-  readonly limits: Limits;
-  readonly now: () => Instant;
-  /** Hears what reaches a client without a call, before it does. */
-  readonly takeIn: (principal: Principal, sources: readonly LabelSource[]) => Promise<void>;
-  /** What the session of an execution that runs has read. */
-  readonly sourcesOf: (execution: ExecutionId) => readonly LabelSource[];
+/** An execution that was opened by this request, or by an earlier one with the same key. */
+export interface OpenExecution extends StartedExecution {
+  /** Cancels the execution, or the wait for one that another request opened. */
+  cancel(reason?: unknown): void;
+  /** Returns the result, or a view with state `running` after the client's patience; then nothing the client does cancels it. */
+  answer(patience: ClientPatience): Promise<ExecutionView>;
 }
 
 export interface Executions {
-  execute(request: ExecuteRequest): Promise<ExecutionResult>;
-  /** As `execute`, but answers `running` once patience is over; from then on `signal` ends nothing. */
-  begin(request: BeginRequest): Promise<ExecutionView>;
+  /** Opens and starts an execution. Resolves once it has an id; rejects for an invalid request. */
+  open(input: ExecuteInput): Promise<OpenExecution>;
+  /** Opens an execution and waits for its result. Rejects for an invalid request, or when it cannot be recorded. */
+  execute(input: ExecuteInput): Promise<ExecutionResult>;
   callTools(request: CallToolsRequest): Promise<ToolCallsResult>;
+  /** Rejects with REQUEST_NOT_FOUND for an unknown execution or another principal's. */
   view(request: ViewRequest): Promise<ExecutionView>;
-  readResult(principal: Principal, handle: string, query: ResultQuery): Promise<ReadResult>;
+  readResult(principal: Principal, handle: string, query: ResultQuery): Promise<KeptResultPart>;
   findMedia(principal: Principal, value: Json | undefined): Promise<readonly Media[]>;
-  /** Ends those that run here and that somebody at another process wants to end. */
+  /** Cancels executions of this process for which another process requested it. */
   cancelRequested(): Promise<void>;
-  /** Brings what earlier processes left open to its end, or goes on with it. */
+  /** Closes or resumes what earlier processes left open. */
   recover(): Promise<void>;
-  /** Somebody decided about a call of this execution: if it was put away, it goes on. */
+  /** Resumes a suspended execution after a decision about one of its calls. Never rejects. */
   readonly resumeIfDecided: (execution: ExecutionId) => Promise<void>;
-  /** Goes on with it here, if it is put away and somebody has decided; resolves when it has ended or waits again. */
+  /** Resumes it here if a decision was made; resolves when it has ended or is suspended again. */
   readonly resumeNow: (execution: ExecutionId) => Promise<void>;
-  /** Every execution under way ends as cancelled, and none begins any more; what was kept can still be read. */
+  /** Cancels all running executions and refuses new ones; kept results stay readable. */
   stop(): Promise<void>;
 }
 
-/** How long a client that asks for an execution waits for its end before it hears that it goes on. */
-const RESUME_MS = 20_000;
-/** How long an execution may have waited for its turn before it counts as lost. */
-const QUEUE_MS = 60_000;
-const NEVER = new AbortController().signal;
-/** How long executions may take to end; a sandbox is killed and a call given up in a fraction of it. */
-const STOP_MS = 3_000;
+/** How long a view waits for a running execution by default. */
+const VIEW_MS = 20 * SECOND_MS;
+/** How long an execution may queue before it counts as lost. */
+const QUEUE_MS = MINUTE_MS;
+/** How long executions may take to end at shutdown; killing a sandbox or giving up a call takes a fraction of it. */
+const STOP_MS = 3 * SECOND_MS;
 
-export function createExecutions(options: ExecutionsOptions): Executions {
-  const { store, hasEnded, results, limits, now, takeIn, sourcesOf } = options;
-  const leaving = new AbortController();
-  const rooms = { ...options.rooms, store, hasEnded, takeIn, leaving: leaving.signal };
+export function createExecutions(deps: ExecutionDeps): Executions {
+  const closing = new AbortController();
+  const leaving = closing.signal;
   const running = createRunningTable();
-  const endings = createShutdown();
-  const { recoverAll, resumeIfDecided, resumeNow, recoverOne } = createRecovery({ rooms, running, endings });
-  const longestMs = limits.wallMs * 2 + QUEUE_MS;
-  const resumeRooms = { ...rooms, running, now, longestMs, recoverOne };
-  const view: KeyRooms["view"] = (principal, { execution }, signal) =>
-    viewExecution({ principal, execution, waitMs: RESUME_MS, signal }, resumeRooms);
-  const keyed = createKeyed({ claim: (request, key) => rooms.claim(request, key), view });
-  const { run, runCalls } = createRunners(rooms, running, resumeIfDecided);
-  /** Another session may have asked first: its result is given out to this one too. */
-  const runKeyed = async (request: KeyedRequest): Promise<ExecutionResult> => {
-    const result = await keyed.once(request, run);
-    await takeIn(request.principal, result.labels ?? []);
-    return result;
+  const recovery = connectRecovery({ ...deps, leaving }, running);
+  const { recoverOne, recoverAll, resumeIfDecided, resumeNow } = recovery;
+  const viewDeps = { ...deps, running, recoverOne, longestMs: deps.limits.wallMs * 2 + QUEUE_MS };
+
+  const view: Executions["view"] = async ({ principal, execution, waitMs = VIEW_MS, signal = NEVER }) => {
+    const found = await viewExecution({ principal: principal.id, execution, waitMs, signal }, viewDeps);
+    await deps.labelSession(principal, found.labels ?? deps.sourcesOf(found.execution));
+    return found;
   };
-  const executions: Executions = {
-    async execute({ code, limits: wanted = {}, signal = NEVER, idempotencyKey, ...asked }) {
-      const tightened = tightenLimits(limits, wanted);
-      return endings.track(signal, (until) => {
-        const request = { ...asked, signal: until, source: code, limits: tightened };
-        return idempotencyKey === undefined ? run(request) : runKeyed({ ...request, idempotencyKey, wanted });
-      });
-    },
-    async begin({ patienceMs, until, signal = NEVER, onEvent, ...asked }) {
-      const patience = { patienceMs, until, signal, onEvent, report: (thrown: unknown) => void rooms.report(thrown) };
-      const answer = await answerWithin(patience, (watched) => executions.execute({ ...asked, ...watched }));
-      if (answer.kind === "done") return answer.done;
-      return executions.view({ principal: asked.principal, execution: answer.execution, waitMs: 0 });
-    },
-    recover: recoverAll,
-    resumeIfDecided: resumeIfDecided,
-    resumeNow,
-    callTools: ({ signal = NEVER, ...request }) =>
-      endings.track(signal, (until) => runCalls({ ...request, signal: until, limits })),
+  const openOnce = createIdempotency({
+    log: deps.log,
+    view: (principal, { execution }, signal) =>
+      viewExecution({ principal, execution, waitMs: VIEW_MS, signal }, viewDeps),
+  });
+  const runDeps = { ...deps, runProgram: createProgramRunner({ ...deps, leaving }) };
+  const open = createOpen(runDeps, { running, openOnce, resumeIfDecided, view });
+  return {
+    open,
+    execute: async (input) => (await open(input)).done,
+    callTools: (request) => runPlainCalls(request, running, deps),
+    view,
+    ...createReaders(deps),
     async cancelRequested() {
       if (running.isIdle()) return;
-      for (const { execution, askedBy } of await store.cancellations.list()) running.cancel(execution, askedBy);
+      for (const { execution, askedBy } of await deps.store.cancellations.list()) running.cancel(execution, askedBy);
     },
-    async view({ principal, execution, waitMs = RESUME_MS, signal = NEVER }) {
-      const view = await viewExecution({ principal: principal.id, execution, waitMs, signal }, resumeRooms);
-      await takeIn(principal, view.labels ?? sourcesOf(view.execution));
-      return view;
-    },
-    ...createReaders(results, takeIn),
+    recover: recoverAll,
+    resumeIfDecided,
+    resumeNow,
     stop: () => {
-      leaving.abort();
-      return endings.end(STOP_MS);
+      closing.abort();
+      return running.close(STOP_MS);
     },
   };
-  return executions;
 }
 
-/** Whoever reads what is kept has read what its makers had. */
-function createReaders(
-  results: Results,
-  takeIn: ExecutionsOptions["takeIn"],
-): Pick<Executions, "readResult" | "findMedia"> {
+interface OpenParts extends Pick<Executions, "resumeIfDecided" | "view"> {
+  readonly running: RunningTable;
+  readonly openOnce: ReturnType<typeof createIdempotency>;
+}
+
+/** Opening and running are two steps: the id is known before the program starts. */
+function createOpen(
+  deps: ExecutionDeps & Pick<RunDeps, "runProgram">,
+  { running, openOnce, resumeIfDecided, view }: OpenParts,
+): Executions["open"] {
+  const start = (entry: TableEntry, opening: ExecutionOpening, request: ExecutionRequest): StartedExecution => {
+    const started = startExecution(entry, opening, request, deps);
+    const resumeIfPaused = ({ state }: ExecutionResult): void =>
+      void (state === "paused" && resumeIfDecided(started.id));
+    started.done.then(resumeIfPaused, () => undefined);
+    return started;
+  };
+  return async (input) => {
+    const { idempotencyKey: key, limits: wanted = {}, signal, onEvent, ...rest } = input;
+    const limits = tightenLimits(deps.limits, wanted);
+    const { principal } = input;
+    const entry = running.enter({ principal: principal.id, signal, onEvent });
+    const request: ExecutionRequest = { ...rest, limits, signal: entry.signal, onEvent: entry.onEvent };
+    const begin = (opening: ExecutionOpening): StartedExecution => start(entry, opening, request);
+    try {
+      const started =
+        key === undefined ? begin(deps.log.open(request)) : await openOnce({ request, key, wanted, start: begin });
+      const done = key === undefined ? started.done : labelAfter(started.done, principal, deps);
+      done.then(entry.leave, entry.leave);
+      return {
+        get id() {
+          return started.id;
+        },
+        done,
+        cancel: entry.cancel,
+        answer: async (patience) =>
+          (await entry.answerWithin({ id: started.id, done }, patience, (thrown) => void deps.report(thrown))) ??
+          view({ principal, execution: started.id, waitMs: 0 }),
+      };
+    } catch (thrown) {
+      entry.leave();
+      throw thrown;
+    }
+  };
+}
+
+/** Resumed programs wait for a free sandbox, because no client is there to retry. */
+function connectRecovery(deps: ExecutionDeps & { readonly leaving: AbortSignal }, running: RunningTable): Recovery {
+  const runProgram = createProgramRunner({ ...deps, run: retryWhileBusy(deps) });
+  const resumeDeps = { ...deps, runProgram };
+  return createRecovery({ ...resumeDeps, attempt: (...given) => attempt(...given, resumeDeps) }, running);
+}
+
+/** Another session may have opened it under the same key: its result reaches this one, too. */
+async function labelAfter(
+  done: Promise<ExecutionResult>,
+  principal: Principal,
+  { labelSession }: Pick<ExecutionDeps, "labelSession">,
+): Promise<ExecutionResult> {
+  const result = await done;
+  await labelSession(principal, result.labels ?? []);
+  return result;
+}
+
+async function runPlainCalls(
+  { calls, signal, onEvent, ...rest }: CallToolsRequest,
+  running: RunningTable,
+  deps: ExecutionDeps,
+): Promise<ToolCallsResult> {
+  const entry = running.enter({ principal: rest.principal.id, signal, onEvent });
+  const own = { signal: entry.signal, onEvent: entry.onEvent };
+  const request: ExecutionRequest = { ...rest, ...own, source: toCallSource(calls), limits: deps.limits };
+  try {
+    const opening = deps.log.open(request);
+    let replies: ToolCallsResult["replies"] = [];
+    const result = await entry.start(opening.execution.id, async () => {
+      const called = await callTools(opening, { ...request, calls }, deps);
+      ({ replies } = called);
+      return called.result;
+    });
+    return { result, replies };
+  } finally {
+    entry.leave();
+  }
+}
+
+/** A session that reads a kept result has read what the session that made it had. */
+function createReaders({
+  results,
+  labelSession,
+}: Pick<ExecutionDeps, "results" | "labelSession">): Pick<Executions, "readResult" | "findMedia"> {
   return {
     async readResult(principal, handle, query) {
-      // First: an error names fields of what is kept, too.
-      await takeIn(principal, (await results.summarize(principal.id, handle)).labels);
+      // First, because an error names fields of the result.
+      await labelSession(principal, (await results.summarize(principal.id, handle)).labels);
       return results.read(principal.id, handle, query);
     },
     async findMedia(principal, value) {
       const media = await findMedia(results, principal.id, value);
-      for (const { labels } of media) await takeIn(principal, labels);
+      for (const { labels } of media) await labelSession(principal, labels);
       return media;
     },
   };
-}
-
-/** Whatever runs here is followed; what was decided before it was put away goes on at once. */
-function createRunners(rooms: ExecutionDeps, running: RunningTable, resumeIfDecided: Executions["resumeIfDecided"]) {
-  return {
-    run: async (request: ExecutionRequest): Promise<ExecutionResult> => {
-      const result = await running.follow(toAsker(request), {
-        run: (followed) => execute({ ...request, ...followed }, rooms),
-        resultOf: (whole) => whole,
-      });
-      if (result.state === "paused") void resumeIfDecided(result.execution);
-      return result;
-    },
-    runCalls: (request: CallRequest): Promise<ToolCallsResult> =>
-      running.follow(toAsker(request), {
-        run: (followed) => callTools({ ...request, ...followed }, rooms),
-        resultOf: ({ result }) => result,
-      }),
-  };
-}
-
-function toAsker({ principal, signal, onEvent }: Pick<ExecutionRequest, "principal" | "signal" | "onEvent">): Asker {
-  return { principal: principal.id, signal, onEvent };
 }

@@ -1,48 +1,68 @@
-/** What surfaces ask of executions with, whatever protocol it came by. */
+/** The three shapes of one request: as a surface parsed it, with its limits resolved, and as the journal keeps it. */
 
-import type { ExecutionEvent, Json, Limits, NetworkPolicy, Principal, TraceContext } from "../domain/index.ts";
+import type {
+  ExecutionEvent,
+  Json,
+  JsonObject,
+  Limits,
+  NetworkPolicy,
+  Principal,
+  TraceContext,
+} from "../domain/index.ts";
 
-import type { PlainCall } from "./run/call-tools.ts";
-
-/** A program and what it may be given; the operator's own limits and policy hold besides. */
-export interface ExecuteRequest {
-  readonly principal: Principal;
-  readonly code: string;
+/** A request as a surface parsed it. Limits and policies can only tighten what the operator set. */
+export interface ExecuteInput extends ClientRequest {
+  readonly source: string;
   readonly input?: Json;
-  /** Can only tighten what the operator set. */
   readonly limits?: Partial<Limits>;
-  /** `false` skips the rules of analysis; the sandbox holds without them. For the command line only. */
+  /** `false` skips the analysis rules; the sandbox does not depend on them. For the command line only. */
   readonly analysis?: boolean;
-  /** `false` skips the type check alone. For the command line only. */
+  /** `false` skips the type check. For the command line only. */
   readonly types?: boolean;
-  /** Reads are made; whatever may change something is answered from its schema and listed in the result. */
+  /** Reads are made; every call that may change something is answered from its schema and listed in the result. */
   readonly dryRun?: boolean;
-  /** Requests of one principal with the same one are one execution: the second gets what came of the first. */
+  /** Requests of one principal with the same key are one execution, so a retry never repeats a call. */
   readonly idempotencyKey?: string;
-  /** Where its program may send requests at most; can only tighten what the operator set. */
   readonly networkPolicy?: NetworkPolicy;
+}
+
+/** Who sent a request, and how it is observed and cancelled. */
+export interface ClientRequest {
+  readonly principal: Principal;
   readonly signal?: AbortSignal;
-  /** The trace that the request belongs to; it goes on there when traces are on. */
+  /** The client's trace, which the spans of the execution join when traces are on. */
   readonly trace?: TraceContext;
-  /** Hears what goes on while it runs. Must not throw. */
+  /** Called with what happens in the execution. Must not throw. */
   readonly onEvent?: (event: ExecutionEvent) => void;
 }
 
-/** An execution whose client does not wait for ever. */
-export interface BeginRequest extends ExecuteRequest {
-  readonly patienceMs: number;
-  /** Ends patience before its time. */
-  readonly until?: AbortSignal;
+/** A request as the journal keeps it: all that is needed to run the same program again. */
+export interface JournaledRequest extends Pick<
+  ExecuteInput,
+  "principal" | "source" | "input" | "analysis" | "types" | "networkPolicy" | "dryRun"
+> {
+  readonly limits: Limits;
 }
 
-/** Tools that a client calls by themselves, all at once, as one execution without a program. */
-export interface CallToolsRequest extends Pick<ExecuteRequest, "principal" | "signal" | "trace" | "onEvent"> {
+/** A request that runs now, with its limits resolved and the signal of its own execution. */
+export interface ExecutionRequest extends JournaledRequest, ClientRequest {
+  readonly signal: AbortSignal;
+}
+
+/** One tool and its arguments. */
+export interface PlainCall {
+  readonly address: string;
+  readonly args: JsonObject;
+}
+
+/** Tool calls without a program, made concurrently as one execution. */
+export interface CallToolsRequest extends ClientRequest {
   readonly calls: readonly PlainCall[];
 }
 
-/** Which execution, and how long one that still runs is waited for. */
-export interface ViewRequest extends Pick<ExecuteRequest, "principal" | "signal"> {
+/** Which execution to look at, and how long to wait for one that runs. */
+export interface ViewRequest extends Pick<ClientRequest, "principal" | "signal"> {
   readonly execution: string;
-  /** 20 s when left out. */
+  /** Default: 20 s. */
   readonly waitMs?: number;
 }

@@ -1,11 +1,11 @@
-/** The library: what a program that embeds Glovebox holds. `docs/guide/library.md` shows its use. */
+/** The library: Glovebox inside another program. `docs/guide/library.md` shows its use. */
 
 import { randomUUID } from "node:crypto";
 
 import type { SearchRequest } from "../catalog/index.ts";
 import type { ExecutionResult, ExecutionView, Principal } from "../domain/index.ts";
 import type { DescribeDetail } from "../typegen/index.ts";
-import type { ExecuteRequest, ViewRequest } from "../execution/index.ts";
+import type { ExecuteInput } from "../execution/index.ts";
 import type { Gateway } from "./gateway.ts";
 import { parseSearchArguments } from "./mcp/parse-arguments.ts";
 import {
@@ -19,16 +19,16 @@ import {
 import type { LibraryRequest } from "./parse-request.ts";
 
 export interface Glovebox extends AsyncDisposable {
-  /** The object of `glovebox run --json`. Rejects for a request that is wrong in itself or cannot be recorded. */
+  /** Returns the object of `glovebox run --json`. Rejects for an invalid request, or when it cannot be recorded. */
   execute(request: LibraryRequest): Promise<ExecutionResult>;
-  /** As `execute`, but answers with state `running` after `patienceMs` (the setting when left out); it goes on then. */
+  /** Like `execute`, but returns state `running` after `patienceMs` (default: the setting); the execution continues. */
   begin(request: LibraryRequest & { readonly patienceMs?: number }): Promise<ExecutionView>;
-  /** How an execution stands; one that runs is waited for, 20 s when `waitMs` is left out. */
-  resume(request: Omit<ViewRequest, "principal">): Promise<ExecutionView>;
+  /** Returns the state of an execution; waits for one that runs, by default 20 s (`waitMs`). */
+  resume(request: Omit<Parameters<Gateway["view"]>[0], "principal">): Promise<ExecutionView>;
   search(request: SearchRequest): ReturnType<Gateway["search"]>;
   /** TypeScript declarations of tools or whole namespaces. */
   describe(request: { readonly names: readonly string[]; readonly detail?: DescribeDetail }): Promise<string>;
-  /** Executions under way end as `cancelled`; upstreams and child processes end with them. */
+  /** Running executions end as `cancelled`; upstreams and child processes end with them. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -36,7 +36,7 @@ export interface Glovebox extends AsyncDisposable {
 export function createLibrary(gateway: Gateway, whole: Principal): Glovebox {
   const instance = randomUUID();
   const principal = { ...whole, session: instance };
-  const parseOwn = (raw: unknown): ExecuteRequest => {
+  const parseOwn = (raw: unknown): ExecuteInput => {
     const { session, ...request } = parseExecuteRequest(raw);
     const own = session === undefined ? principal : { ...whole, session: `${instance} ${session}` };
     return { ...request, principal: own };
@@ -45,7 +45,8 @@ export function createLibrary(gateway: Gateway, whole: Principal): Glovebox {
     execute: async (raw) => gateway.execute(parseOwn(raw)),
     begin: async (raw) => {
       const { patienceMs = gateway.patienceMs, ...request } = parseObject(raw, "begin");
-      return gateway.begin({ ...parseOwn(request), patienceMs: parseMs(patienceMs, "begin", "patienceMs") });
+      const patience = { patienceMs: parseMs(patienceMs, "begin", "patienceMs") };
+      return (await gateway.open(parseOwn(request))).answer(patience);
     },
     resume: async (raw) => gateway.view({ ...parseResumeRequest(raw), principal }),
     search: async (request) => gateway.search(principal, parseSearchArguments(request)),

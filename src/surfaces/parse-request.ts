@@ -1,63 +1,102 @@
 /**
- * What programs without a type checker hand to the library: held to its types before anything is opened or recorded,
- * so that a mistake is a `REQUEST_INVALID` with a remedy and never an internal fault.
+ * Parses what clients send to `execute`: one schema for MCP, the library and batches, so that a mistake is always a
+ * `REQUEST_INVALID` with a remedy, before anything is opened or recorded.
  */
+
+import * as z from "zod";
 
 import { parseNetworkPolicy } from "../config/index.ts";
 import type { WrittenNetworkPolicy } from "../config/index.ts";
-import { GloveboxError, isJsonObject } from "../domain/index.ts";
-import type { Json } from "../domain/index.ts";
-import type { ExecuteRequest, ViewRequest } from "../execution/index.ts";
+import { DEFAULT_LIMITS, GloveboxError, defined, parseTraceContext } from "../domain/index.ts";
+import type { ExecutionEvent, Json } from "../domain/index.ts";
+import type { ExecuteInput } from "../execution/index.ts";
 import type { DescribeDetail } from "../typegen/index.ts";
+import type { Gateway } from "./gateway.ts";
 
-/** What the library takes of an execution: nothing that only the command line may say. */
-interface Taken extends Omit<ExecuteRequest, "principal" | "analysis" | "types"> {
-  /** Whose conversation it is: what one reads does not count for the others. Left out, they are all one. */
+/** Strict, because an argument that is silently ignored (`dryrun: true`) would be a broken promise. */
+const EXECUTE = z.strictObject({
+  code: z.string(),
+  language: z.enum(["typescript", "javascript"]).optional(),
+  input: z.unknown().optional(),
+  limits: z.partialRecord(z.enum(Object.keys(DEFAULT_LIMITS)), z.int().min(1)).optional(),
+  dryRun: z.boolean().optional(),
+  idempotencyKey: z.string().optional(),
+});
+
+const BATCH_LINE = EXECUTE.pick({ code: true, limits: true }).loose();
+
+const LIBRARY = EXECUTE.omit({ language: true })
+  .extend({
+    networkPolicy: z.custom<WrittenNetworkPolicy>().optional(),
+    session: z.string().optional(),
+    signal: z.instanceof(AbortSignal).optional(),
+    onEvent: z
+      .custom<(event: ExecutionEvent) => void>((raw) => typeof raw === "function", "expected a function")
+      .optional(),
+    trace: z.unknown().optional(),
+  })
+  .loose();
+
+/** The part of a request that is the same on every surface. */
+type ProgramInput = Pick<ExecuteInput, "source" | "input" | "limits" | "dryRun" | "idempotencyKey">;
+
+/** A request of the library: nothing that only the command line may set, and the network policy as a person writes it. */
+export interface LibraryRequest extends Omit<
+  ExecuteInput,
+  "principal" | "analysis" | "types" | "source" | "networkPolicy"
+> {
+  readonly code: string;
+  /** Names a conversation: what one has read does not count for the others. By default all are one. */
   readonly session?: string;
-}
-
-/** The same with a network policy as a person writes it. */
-export interface LibraryRequest extends Omit<Taken, "networkPolicy"> {
   /** Can only tighten `sandbox.networkPolicy`. */
   readonly networkPolicy?: WrittenNetworkPolicy;
 }
 
-/** A copy with `input` as plain JSON. Throws `REQUEST_INVALID`. */
-export function parseExecuteRequest(raw: unknown): Taken {
-  const { code, input, limits, signal, onEvent, idempotencyKey, session, networkPolicy, dryRun, ...others } =
-    parseObject(raw, "execute");
-  if (typeof code !== "string") throw invalid("execute", "code must be a text", 'execute({ code: "return 1" })');
-  if (limits !== undefined && !isJsonObject(limits)) {
-    throw invalid("execute", "limits must be an object", "limits: { wallMs: 5000 }");
-  }
-  if (idempotencyKey !== undefined && typeof idempotencyKey !== "string") {
-    throw invalid("execute", "idempotencyKey must be a text", 'idempotencyKey: "order-7"');
-  }
-  if (session !== undefined && typeof session !== "string") {
-    throw invalid("execute", "session must be a text", 'session: "conversation-7"');
-  }
-  if (dryRun !== undefined && typeof dryRun !== "boolean") {
-    throw invalid("execute", "dryRun must be true or false", "dryRun: true");
-  }
+/** Arguments of the MCP tool `execute`. The language is checked and dropped: TypeScript is a superset. */
+export function parseExecuteArguments(raw: unknown): ProgramInput {
+  const { code: source, input, limits, dryRun, idempotencyKey } = parseWith(EXECUTE, "execute", raw);
+  // It came out of a JSON parser.
+  return { source, ...defined({ input: input as Json | undefined, limits, dryRun, idempotencyKey }) };
+}
+
+/** One line of a batch. */
+export function parseBatchLine(raw: unknown): Pick<ProgramInput, "source" | "limits"> {
+  const { code: source, limits } = parseWith(BATCH_LINE, "a batch line", raw);
+  return { source, ...defined({ limits }) };
+}
+
+/** A request of a program without a type checker. Returns a copy with `input` as plain JSON. */
+export function parseExecuteRequest(raw: unknown): Omit<ExecuteInput, "principal"> & Pick<LibraryRequest, "session"> {
+  const { code: source, ...rest } = parseWith(LIBRARY, "execute", parseObject(raw, "execute"));
+  const { input, limits, dryRun, idempotencyKey, session, networkPolicy, signal, onEvent, trace } = rest;
   return {
-    ...others,
-    code,
-    ...(dryRun !== undefined && { dryRun }),
-    ...(session !== undefined && { session }),
+    source,
+    ...defined({ limits, dryRun, idempotencyKey, session, signal, onEvent, trace: parseTraceContext(trace) }),
     ...(input !== undefined && { input: parseInput(input) }),
-    ...(limits !== undefined && { limits }),
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
     ...(networkPolicy !== undefined && { networkPolicy: parseNetworkPolicy(networkPolicy) }),
-    ...(signal !== undefined && { signal: parseSignal(signal, "execute") }),
-    ...(onEvent !== undefined && { onEvent: parseListener(onEvent) }),
   };
 }
 
-/** Throws `REQUEST_INVALID` for what names no execution or waits for no time. */
-export function parseResumeRequest(raw: unknown): Omit<ViewRequest, "principal"> {
+/** Throws `REQUEST_INVALID` with every problem, and with the accepted fields as the hint. */
+export function parseWith<Schema extends z.ZodObject>(schema: Schema, what: string, raw: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(raw ?? {});
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map((issue) => describeIssue(issue)).join("; ");
+  throw new GloveboxError("REQUEST_INVALID", `Wrong arguments for ${what}: ${problems}`, {
+    hint: `${what} takes ${Object.keys(schema.shape).join(", ")}`,
+  });
+}
+
+function describeIssue({ path, message }: z.core.$ZodIssue): string {
+  const problem = message.replace(/^Invalid (input|option): /, "");
+  return path.length === 0 ? problem : `${path.join(".")}: ${problem}`;
+}
+
+/** Throws `REQUEST_INVALID` without an execution id, or for an invalid time. */
+export function parseResumeRequest(raw: unknown): Omit<Parameters<Gateway["view"]>[0], "principal"> {
   const { execution, waitMs, signal } = parseObject(raw, "resume");
   if (typeof execution !== "string") {
-    throw invalid("resume", "execution must be a text", 'resume({ execution: "ex_…" })');
+    throw invalid("resume", "`execution` must be a string", 'resume({ execution: "ex_…" })');
   }
   return {
     execution,
@@ -66,51 +105,50 @@ export function parseResumeRequest(raw: unknown): Omit<ViewRequest, "principal">
   };
 }
 
-/** Throws `REQUEST_INVALID` for what is no time that can be waited for. */
+/** Throws `REQUEST_INVALID` for anything but a duration that a timer accepts. */
 export function parseMs(raw: unknown, method: string, name: string): number {
   if (typeof raw === "number" && raw >= 0 && raw <= MOST_MS) return raw;
-  throw invalid(method, `${name} must be a number of milliseconds from 0 to ${MOST_MS}`, `${name}: 5000`);
+  throw invalid(method, `\`${name}\` must be a number of milliseconds from 0 to ${MOST_MS}`, `${name}: 5000`);
 }
 
-/** The longest that a timer of the platform takes. */
+/** The longest delay of a timer. */
 const MOST_MS = 2_147_483_647;
 
 function parseSignal(raw: unknown, method: string): AbortSignal {
   if (raw instanceof AbortSignal) return raw;
-  throw invalid(method, "signal must be an AbortSignal", "signal: AbortSignal.timeout(5000)");
+  throw invalid(method, "`signal` must be an AbortSignal", "signal: AbortSignal.timeout(5000)");
 }
 
-/** Throws `REQUEST_INVALID` for anything that is no list of texts. */
+/** Throws `REQUEST_INVALID` for anything but an array of strings. */
 export function parseNames(raw: unknown): readonly string[] {
   if (Array.isArray(raw) && raw.every((name) => typeof name === "string")) return raw;
-  throw invalid("describe", "names must be a list of texts", 'describe({ names: ["github.listIssues"] })');
+  throw invalid("describe", "`names` must be an array of strings", 'describe({ names: ["github.listIssues"] })');
 }
 
-/** Throws `REQUEST_INVALID` for what is no level of detail. */
+/** Throws `REQUEST_INVALID` for an unknown level of detail. */
 export function parseDetail(raw: unknown): DescribeDetail {
   if (raw === "brief" || raw === "types" || raw === "full") return raw;
-  throw invalid("describe", "detail must be brief, types or full", 'detail: "full"');
+  throw invalid("describe", "`detail` must be brief, types or full", 'detail: "full"');
 }
 
-/** Throws `REQUEST_INVALID` for anything that is no object; nothing at all is an empty one. */
+/** Throws `REQUEST_INVALID` for anything but an object; `undefined` is an empty one. */
 export function parseObject(raw: unknown, method: string): Readonly<Record<string, unknown>> {
   if (raw === undefined) return {};
   if (typeof raw === "object" && raw !== null && !Array.isArray(raw)) return { ...raw };
   throw invalid(method, "it takes one object", `${method}({ … })`);
 }
 
-function parseListener(raw: unknown): NonNullable<ExecuteRequest["onEvent"]> {
-  if (typeof raw === "function") return raw as NonNullable<ExecuteRequest["onEvent"]>;
-  throw invalid("execute", "onEvent must be a function", "onEvent: (event) => { … }");
-}
-
-/** As `JSON.stringify` writes it, dates as texts; but what that drops or cannot write is refused. */
+/** Converts as `JSON.stringify` does, dates to strings, but refuses what that drops or cannot write. */
 function parseInput(raw: unknown): Json {
   try {
     return JSON.parse(JSON.stringify(raw, refuseForeign)) as Json;
   } catch (cause) {
-    const why = cause instanceof ForeignValue ? cause.message : "it is circular, too deep or cannot be written";
-    throw invalid("execute", `input must be JSON: ${why}`, "Texts, finite numbers, booleans, null, lists and objects");
+    const why = cause instanceof ForeignValue ? cause.message : "it is circular, too deep or not serializable";
+    throw invalid(
+      "execute",
+      `\`input\` must be JSON: ${why}`,
+      "Use strings, finite numbers, booleans, null, arrays and objects",
+    );
   }
 }
 

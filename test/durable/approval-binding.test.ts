@@ -41,8 +41,8 @@ async function suspendCall(context: TestContext, before: object, after: object =
   const settingsOf = (policy: object): Settings =>
     parseSettings({ mcpServers: {}, openapi, policy, approvals: { graceMs: 0 } }, { folder }, {});
   const first = await openGateway(settingsOf(before), { lasting: true });
-  await first.execute({ principal, code: "await shop.look({ n: 1 })" });
-  const paused = await first.execute({ principal, code: "return (await shop.pay({ n: 2 })).n" });
+  await first.execute({ principal, source: "await shop.look({ n: 1 })" });
+  const paused = await first.execute({ principal, source: "return (await shop.pay({ n: 2 })).n" });
   assert.equal(paused.state, "paused", JSON.stringify(paused.error));
   await first.close();
   const decide = (verdict: "approve" | "reject"): Promise<unknown> =>

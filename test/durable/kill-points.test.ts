@@ -25,7 +25,7 @@ async function begin(durable: DurableGateways, code: string) {
   const opened = Promise.withResolvers<ExecutionId>();
   const result = gateway.execute({
     principal: AGENT,
-    code,
+    source: code,
     onEvent: (event) => void (event.kind === "opened" && opened.resolve(event.execution)),
   });
   result.catch(() => undefined);
@@ -116,7 +116,7 @@ describe("a gateway that was killed", { concurrency: 2 }, () => {
       const gateway = await durable.open();
       let copy: DurableGateways | undefined;
       const onEvent = (event: ExecutionEvent): void => void (event.kind === "log" && (copy = durable.fork()));
-      const { execution, value } = await gateway.execute({ principal: AGENT, code, onEvent });
+      const { execution, value } = await gateway.execute({ principal: AGENT, source: code, onEvent });
       await using dead = copy ?? assert.fail("The program logged nothing");
       const view = await waitForState(await dead.open(), execution, "completed", "failed");
       assert.deepEqual([view.value, durable.shop.received, dead.shop.received], [value, made, []]);
@@ -150,7 +150,7 @@ describe("a gateway that was killed", { concurrency: 2 }, () => {
       await gateway.close();
       await using copy = durable.fork(isCut ? [execution] : []);
       const view = await waitForState(await copy.open(), execution, "completed", "failed");
-      const lost = "The execution completed, but Glovebox ended before what it came to was stored";
+      const lost = "The execution completed, but Glovebox ended before its result was stored";
       assert.deepEqual([view.state, view.calls, copy.shop.received], ["completed", calls, []]);
       assert.deepEqual([view.value, view.error?.message], isCut ? [undefined, lost] : [value, undefined]);
       assert.deepEqual(await copy.listLedgerActions(execution), ["opened", "closed"]);

@@ -63,7 +63,7 @@ export async function openFlowGateway(policy: object = {}): Promise<FlowGateway>
     gateway,
     principalOf,
     run: (session, code, input) =>
-      gateway.execute({ principal: principalOf(session), code, ...(input !== undefined && { input }) }),
+      gateway.execute({ principal: principalOf(session), source: code, ...(input !== undefined && { input }) }),
     sent: () => readFileSync(sink, "utf8").split("\n").filter(Boolean).map(parseLine),
     async [Symbol.asyncDispose]() {
       await gateway.close();

@@ -189,7 +189,7 @@ const ROUNDS: readonly HostileFlow[] = [
       const opened = Promise.withResolvers<string>();
       const running = gateway.execute({
         principal: principalOf(session),
-        code: `${MAIL} console.log(secret); await new Promise((done) => setTimeout(done, 150)); return 1`,
+        source: `${MAIL} console.log(secret); await new Promise((done) => setTimeout(done, 150)); return 1`,
         onEvent: (event) => {
           if (event.kind === "opened") opened.resolve(event.execution);
         },
@@ -216,7 +216,7 @@ const ROUNDS: readonly HostileFlow[] = [
   {
     through: "a request that another session made first",
     async run({ gateway, principalOf, run }, session) {
-      const request = { code: `${MAIL} return secret`, idempotencyKey: session };
+      const request = { source: `${MAIL} return secret`, idempotencyKey: session };
       await gateway.execute({ ...request, principal: principalOf(session) });
       const again = await gateway.execute({ ...request, principal: principalOf(`${session} again`) });
       await run(`${session} again`, send(again.value));

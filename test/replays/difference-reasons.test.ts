@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { EXECUTION } from "../fixtures/bridge/test-bridge.ts";
 import type { EngineName, ErrorCode, ExecutionResult } from "../../src/domain/index.ts";
 import { findDifference } from "../../src/execution/replay/find-difference.ts";
-import { emptyResult } from "../../src/execution/run/settle.ts";
+import { emptyResult } from "../../src/execution/settle.ts";
 import { REASONS, explain } from "./difference-reasons.ts";
 import type { Reason } from "./difference-reasons.ts";
 

@@ -138,7 +138,7 @@ async function openReading(settings: Settings, store: Records["store"], vault: V
 function toUnkept(id: ExecutionId, thrown: unknown): StoredExecution {
   if (!(thrown instanceof GloveboxError)) throw thrown;
   const { code, message } = describeError(thrown);
-  if (code === "REQUEST_INVALID" && message.includes("ran no program")) {
+  if (code === "REQUEST_INVALID" && message.includes("did not start a program")) {
     return { kind: "unkept", id, reason: REASONS.neverBegan };
   }
   if (code === "REQUEST_NOT_FOUND") return { kind: "unkept", id, reason: REASONS.notKept };

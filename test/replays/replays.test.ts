@@ -32,7 +32,7 @@ async function record(durable: DurableGateways, gateway: Gateway, sample: Sample
   const { code, input, limits, dryRun, isRejected = false, isCancelled = false, ending } = sample;
   const started = await gateway.execute({
     principal: AGENT,
-    code,
+    source: code,
     ...(input !== undefined && { input }),
     ...(limits && { limits }),
     ...(dryRun !== undefined && { dryRun }),

@@ -1,13 +1,13 @@
-/** What was executed, for an operator: a list, one execution whole, and the way to end one that goes on. */
+/** The history of executions for operators: a list, the details of one, and how to cancel one. */
 
 import type { ExecutionId, ExecutionResult, ExecutionView, Instant } from "../../domain/index.ts";
 import { GloveboxError, parseExecutionId } from "../../domain/index.ts";
 import type { ApprovalHead, ExecutionSummary, Store, StoredExecution } from "../../store/index.ts";
 
-import { readTrail, toTrace } from "../recover/read-trail.ts";
-import { parseResult } from "./view-execution.ts";
-import { emptyResult } from "../run/settle.ts";
-import type { SettleContext } from "../run/settle.ts";
+import { readTrail, toCallRecords } from "../ledger-trail.ts";
+import { emptyResult } from "../settle.ts";
+import type { SettleDeps } from "../settle.ts";
+import { parseStoredResult } from "../stored-result.ts";
 import { cancelExecution } from "./cancel-execution.ts";
 import type { CancelDeps } from "./cancel-execution.ts";
 
@@ -21,17 +21,17 @@ export interface ExecutionLine {
   readonly errorCode: string | null;
 }
 
-/** Everything that is kept about one execution; arguments of calls are not, but as digests. */
+/** Everything that is stored about one execution. The arguments of calls are stored as digests only. */
 export interface ExecutionDetails extends ExecutionLine {
-  /** The author's own text, without known secrets. */
+  /** The program as its author wrote it, without known secrets. */
   readonly source: string;
-  /** For one that goes on, what is written down of it so far. */
+  /** While it runs, the calls that are recorded so far. */
   readonly result: ExecutionView;
-  /** What people were asked about it, oldest first. */
+  /** Its approvals, oldest first. */
   readonly approvals: readonly ApprovalHead[];
 }
 
-/** For operators only: nothing here asks whose execution it is. */
+/** For operators only: there is no check whose execution it is. */
 export interface ExecutionHistory {
   /** Newest first. */
   list(page: Parameters<Store["executions"]["list"]>[0]): Promise<readonly ExecutionLine[]>;
@@ -39,38 +39,38 @@ export interface ExecutionHistory {
   show(id: string): Promise<ExecutionDetails>;
 }
 
-/** The same with the power to end what goes on. */
+/** The history, with the power to cancel. */
 export interface ExecutionControl extends ExecutionHistory {
   /**
-   * Ends it wherever it runs or waits, in the name of `by`; answers how it stands then, which is `running` when its
-   * process did not answer. Rejects with REQUEST_NOT_FOUND, or with REQUEST_CONFLICT when it had ended before.
+   * Cancels it wherever it runs or waits, in the name of `by`. Returns its details, with state `running` when its
+   * process did not respond. Rejects with REQUEST_NOT_FOUND, or with REQUEST_CONFLICT when it had already ended.
    */
   cancel(id: string, by: string): Promise<ExecutionDetails>;
 }
 
-export interface HistoryDeps extends Pick<SettleContext, "engine" | "isolation"> {
+export interface HistoryDeps extends Pick<SettleDeps, "engine" | "isolation"> {
   readonly store: Pick<Store, "executions" | "ledger" | "approvals">;
   readonly now: () => Instant;
 }
 
-/** More questions than one execution can have open. */
+/** More approvals than one execution can have. */
 const MOST_APPROVALS = 1_000;
 
-export function createHistory(rooms: HistoryDeps): ExecutionHistory {
-  const { executions } = rooms.store;
+export function createHistory(deps: HistoryDeps): ExecutionHistory {
+  const { executions } = deps.store;
   return {
     list: async (page) => (await executions.list(page)).map(toLine),
-    show: async (raw) => showExecution(await findExecution(raw, rooms), rooms),
+    show: async (raw) => showExecution(await findExecution(raw, deps), deps),
   };
 }
 
 /** Needs a store that can be written to. */
-export function createControl(rooms: HistoryDeps & CancelDeps): ExecutionControl {
-  const history = createHistory(rooms);
+export function createControl(deps: HistoryDeps & CancelDeps): ExecutionControl {
+  const history = createHistory(deps);
   return {
     ...history,
     async cancel(raw, by) {
-      await cancelExecution(await findExecution(raw, rooms), by, rooms);
+      await cancelExecution(await findExecution(raw, deps), by, deps);
       return history.show(raw);
     },
   };
@@ -81,25 +81,25 @@ async function findExecution(raw: string, { store }: HistoryDeps): Promise<Store
   const stored = id && (await store.executions.find(id));
   if (stored) return stored;
   throw new GloveboxError("REQUEST_NOT_FOUND", `There is no execution ${JSON.stringify(raw.slice(0, 60))}`, {
-    hint: "glovebox executions lists them: ex_ and 24 hex digits",
+    hint: "Run `glovebox executions` to list them: ex_ and 24 hex digits",
   });
 }
 
-async function showExecution(stored: StoredExecution, rooms: HistoryDeps): Promise<ExecutionDetails> {
-  const page = { execution: stored.id, limit: MOST_APPROVALS, now: rooms.now() };
-  const approvals = await rooms.store.approvals.list(page);
+async function showExecution(stored: StoredExecution, deps: HistoryDeps): Promise<ExecutionDetails> {
+  const page = { execution: stored.id, limit: MOST_APPROVALS, now: deps.now() };
+  const approvals = await deps.store.approvals.list(page);
   return {
     ...toLine(stored),
     source: stored.sourceText,
-    result: stored.ending ? parseResult(stored.ending.result) : await viewOpen(stored, rooms),
+    result: stored.ending ? parseStoredResult(stored.id, stored.ending.result) : await viewOpen(stored, deps),
     approvals: approvals.map(({ sealedArgs: _, ...head }) => head).toSorted((a, b) => a.createdAt - b.createdAt),
   };
 }
 
-async function viewOpen(stored: StoredExecution, rooms: HistoryDeps): Promise<ExecutionView> {
-  const { calls: known } = await readTrail(stored.id, rooms);
-  const calls = toTrace(known.map((call) => (call.hasEnd ? call : { ...call, outcome: "pending" as const })));
-  return { ...emptyResult(stored, "completed", rooms), state: "running", calls };
+async function viewOpen(stored: StoredExecution, deps: HistoryDeps): Promise<ExecutionView> {
+  const { calls: known } = await readTrail(stored.id, deps);
+  const calls = toCallRecords(known.map((call) => (call.hasEnd ? call : { ...call, outcome: "pending" as const })));
+  return { ...emptyResult(stored, "completed", deps), state: "running", calls };
 }
 
 /** One line of a list. */

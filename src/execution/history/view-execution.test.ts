@@ -7,14 +7,13 @@ import { digestOf } from "../../text/index.ts";
 import { AGENT, EXECUTION, known } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { openLedger } from "../../ledger/open-ledger.ts";
 import { GloveboxError, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
-import type { ExecutionEvent, ExecutionResult } from "../../domain/index.ts";
+import type { ExecutionResult } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
 import type { StoredExecution } from "../../store/index.ts";
 import { NO_APPROVALS, NOTHING_KEPT, NO_JOURNALS } from "../fixtures/durable.ts";
-import { closeLost } from "../recover/recover-execution.ts";
-import { createExecutionLog } from "../run/execution-log.ts";
-import { createRunningTable } from "../run/running-table.ts";
-import type { Followed } from "../run/running-table.ts";
+import { closeLost } from "../recover/close-lost.ts";
+import { createExecutionLog } from "../run/create-execution-log.ts";
+import { createRunningTable } from "../running-table.ts";
 import { viewExecution } from "./view-execution.ts";
 
 const OTHER = known(parsePrincipalId("other"));
@@ -49,7 +48,7 @@ async function open(now = 200) {
     report: () => "in_1",
     hide: (text: string) => text,
   } as const;
-  const record = createExecutionLog({
+  const log = createExecutionLog({
     store,
     ledger,
     now: () => 1,
@@ -62,13 +61,14 @@ async function open(now = 200) {
   const hasEnded = (owner: string): boolean => owner === "dead";
   const base = {
     ...context,
-    ...record,
+    log,
     store,
+    ledger,
     hasEnded,
     running,
     now: () => now,
     longestMs: 1_000,
-    people: NO_APPROVALS,
+    approvals: NO_APPROVALS,
     ...NOTHING_KEPT,
   };
   const rooms = { ...base, recoverOne: (stored: StoredExecution) => closeLost(stored, base) };
@@ -79,27 +79,16 @@ async function open(now = 200) {
 
 const isNotFound = (error: unknown): boolean => error instanceof GloveboxError && error.code === "REQUEST_NOT_FOUND";
 
-/** One that has said something and goes on until `resolve`. */
+/** One that has logged and called, and runs until `resolve`. */
 async function start() {
   const test = await open();
   const { promise, resolve } = Promise.withResolvers<ExecutionResult>();
-  let tell: (event: ExecutionEvent) => void = () => undefined;
-  const cancel = new AbortController();
-  let told = cancel.signal;
-  const followed = test.running.follow(
-    { principal: AGENT.id, signal: cancel.signal },
-    {
-      run: ({ onEvent, signal }) => {
-        [tell, told] = [onEvent, signal];
-        return promise;
-      },
-      resultOf: (result) => result,
-    },
-  );
-  tell({ kind: "opened", execution: EXECUTION });
-  tell({ kind: "log", line: LINE });
-  tell({ kind: "answered", record: RECORD });
-  return { ...test, followed, resolve, cancel, told };
+  const client = new AbortController();
+  const entry = test.running.enter({ principal: AGENT.id, signal: client.signal });
+  const done = entry.start(EXECUTION, () => promise);
+  entry.onEvent({ kind: "log", line: LINE });
+  entry.onEvent({ kind: "answered", record: RECORD });
+  return { ...test, done, resolve, client, signal: entry.signal };
 }
 
 describe("an execution that runs", () => {
@@ -108,24 +97,24 @@ describe("an execution that runs", () => {
     assert.deepEqual(await ask(), { ...EMPTY, state: "running", logs: [LINE], calls: [RECORD] });
   });
   it("is waited for, and its result is the same object", async () => {
-    const { ask, followed, resolve } = await start();
+    const { ask, done, resolve } = await start();
     const asked = ask(AGENT.id, EXECUTION, 60_000);
     resolve(RESULT);
-    assert.deepEqual([await asked, await followed], [RESULT, RESULT]);
+    assert.deepEqual([await asked, await done], [RESULT, RESULT]);
   });
   it("is told to end by whoever asked for it, or by its id with the one who wants it", async () => {
     const byId = await start();
-    assert.deepEqual([byId.told.aborted, byId.running.isIdle()], [false, false]);
+    assert.deepEqual([byId.signal.aborted, byId.running.isIdle()], [false, false]);
     byId.running.cancel(known(parseExecutionId(`ex_${"9".repeat(24)}`)), "ada");
-    assert.equal(byId.told.aborted, false);
+    assert.equal(byId.signal.aborted, false);
     byId.running.cancel(EXECUTION, "ada");
-    assert.equal(byId.told.reason.message, "The execution was cancelled by ada");
+    assert.equal(byId.signal.reason.message, "The execution was cancelled by ada");
     byId.resolve(RESULT);
-    await byId.followed;
+    await byId.done;
     assert.equal(byId.running.isIdle(), true);
-    const byAsker = await start();
-    byAsker.cancel.abort("enough");
-    assert.equal(byAsker.told.reason, "enough");
+    const byClient = await start();
+    byClient.client.abort("enough");
+    assert.equal(byClient.signal.reason, "enough");
   });
   it("does not exist for another principal", async () => {
     const { ask } = await start();
@@ -133,13 +122,9 @@ describe("an execution that runs", () => {
   });
   it("that could not be recorded fails for whoever started it, and is forgotten", async () => {
     const { running, ask } = await open();
-    const run = async ({ onEvent }: Followed): Promise<ExecutionResult> => {
-      onEvent({ kind: "opened", execution: EXECUTION });
-      throw new GloveboxError("STORE_UNAVAILABLE", "gone");
-    };
-    const { signal } = new AbortController();
-    const followed = running.follow({ principal: AGENT.id, signal }, { run, resultOf: (result) => result });
-    await assert.rejects(followed, { code: "STORE_UNAVAILABLE" });
+    const failed = new GloveboxError("STORE_UNAVAILABLE", "gone");
+    const done = running.enter({ principal: AGENT.id }).start(EXECUTION, () => Promise.reject(failed));
+    await assert.rejects(done, { code: "STORE_UNAVAILABLE" });
     await assert.rejects(ask(), isNotFound);
   });
 });

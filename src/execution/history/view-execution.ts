@@ -1,107 +1,100 @@
-/** Answers how an execution stands: its result once it has ended, what is known so far while it runs. */
+/** Returns the state of an execution: its result once it has ended, logs and calls so far while it runs. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { GloveboxError, parseExecutionId } from "../../domain/index.ts";
-import type {
-  Execution,
-  ExecutionId,
-  ExecutionResult,
-  ExecutionView,
-  Instant,
-  PrincipalId,
-} from "../../domain/index.ts";
-import type { Store, StoredExecution } from "../../store/index.ts";
+import type { ExecutionId, ExecutionResult, ExecutionView, PrincipalId } from "../../domain/index.ts";
+import type { StoredExecution } from "../../store/index.ts";
 
-import type { RunningTable, RunningExecution } from "../run/running-table.ts";
-import type { RecoverDeps } from "../recover/recover-execution.ts";
-import { emptyResult } from "../run/settle.ts";
+import type { ExecutionDeps } from "../deps.ts";
+import type { RunningExecution, RunningTable } from "../running-table.ts";
+import { emptyResult } from "../settle.ts";
+import { parseStoredResult } from "../stored-result.ts";
 
 export interface ViewQuery {
   readonly principal: PrincipalId;
   readonly execution: unknown;
-  /** How long an execution that runs is waited for. */
+  /** How long to wait for an execution that runs. */
   readonly waitMs: number;
   readonly signal: AbortSignal;
 }
 
-export interface ViewDeps extends RecoverDeps {
-  readonly store: RecoverDeps["store"] & { readonly executions: Pick<Store["executions"], "find"> };
-  /** Ends what a dead process left open, or goes on with it: then there is no result yet. */
-  recoverOne(stored: StoredExecution): Promise<ExecutionResult | undefined>;
+export interface ViewDeps extends Pick<ExecutionDeps, "engine" | "hasEnded" | "isolation" | "now"> {
+  readonly store: {
+    readonly executions: Pick<ExecutionDeps["store"]["executions"], "find">;
+    readonly ledger: ExecutionDeps["store"]["ledger"];
+  };
   readonly running: RunningTable;
-  readonly now: () => Instant;
-  /** No execution goes on longer than this. */
+  /** Recovers an execution that a dead process left. Returns its result, or `undefined` when it is resumed. */
+  recoverOne(stored: StoredExecution): Promise<ExecutionResult | undefined>;
+  /** No execution runs longer than this. */
   readonly longestMs: number;
 }
 
-/** Throws `REQUEST_NOT_FOUND` for an execution that does not exist or is another principal's: the two look the same. */
-export async function viewExecution(request: ViewQuery, rooms: ViewDeps): Promise<ExecutionView> {
-  const id = parseExecutionId(request.execution);
-  if (!id) throw unknown();
-  const running = rooms.running.find(id);
-  if (running && running.principal !== request.principal) throw unknown(id);
-  if (running) return waitForEnd(id, running, request, rooms);
-  const stored = await rooms.store.executions.find(id);
-  if (!stored || stored.principal !== request.principal) throw unknown(id);
-  return stored.ending ? parseResult(stored.ending.result) : pollStore(stored, request, rooms);
+const POLL_MS = 250;
+
+/** Throws `REQUEST_NOT_FOUND` both for an unknown execution and for another principal's. */
+export async function viewExecution(query: ViewQuery, deps: ViewDeps): Promise<ExecutionView> {
+  const id = parseExecutionId(query.execution);
+  if (!id) throw notFound();
+  const running = deps.running.find(id);
+  if (running && running.principal !== query.principal) throw notFound(id);
+  if (running) return waitForEnd(id, running, query, deps);
+  const stored = await deps.store.executions.find(id);
+  if (!stored || stored.principal !== query.principal) throw notFound(id);
+  return stored.ending ? parseStoredResult(id, stored.ending.result) : pollStore(stored, query, deps);
 }
 
-/** Another process may run it: how it stands is read until it has ended or the time is over. */
+/** Another process may run it: reads the store until it has ended or the time is over. */
 async function pollStore(
   stored: StoredExecution,
   { waitMs, signal }: ViewQuery,
-  rooms: ViewDeps,
+  deps: ViewDeps,
 ): Promise<ExecutionView> {
+  const { id } = stored;
   const until = performance.now() + waitMs;
-  for (let one: StoredExecution | undefined = stored; one; one = await rooms.store.executions.find(stored.id)) {
-    const view = one.ending ? parseResult(one.ending.result) : await viewOpen(one, rooms);
+  for (let one: StoredExecution | undefined = stored; one; one = await deps.store.executions.find(id)) {
+    const view = one.ending ? parseStoredResult(id, one.ending.result) : await viewOpen(one, deps);
     if (view.state !== "running" || performance.now() >= until || signal.aborted) return view;
-    await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined);
+    await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
-  throw unknown(stored.id);
+  throw notFound(id);
 }
-
-const LOOK_MS = 250;
 
 async function waitForEnd(
   id: ExecutionId,
   running: RunningExecution,
   { waitMs, signal }: ViewQuery,
-  rooms: ViewDeps,
+  deps: ViewDeps,
 ): Promise<ExecutionView> {
   const waited = new AbortController();
   const timeout = sleep(waitMs, undefined, { signal: AbortSignal.any([signal, waited.signal]) }).catch(() => undefined);
-  const ended = await Promise.race([running.ended, timeout]);
+  const ended = await Promise.race([running.done, timeout]);
   waited.abort();
   if (ended) return ended;
   const { logs, calls } = running;
-  return { ...emptyResult({ id }, "completed", rooms), state: "running", logs: [...logs], calls: [...calls] };
+  return { ...emptyResult({ id }, "completed", deps), state: "running", logs: [...logs], calls: [...calls] };
 }
 
-/** Left open by nobody here: another process runs it, or it died with its own. */
-async function viewOpen(stored: StoredExecution, rooms: ViewDeps): Promise<ExecutionView> {
+/** It is open and does not run here: another process runs it, or its process died. */
+async function viewOpen(stored: StoredExecution, deps: ViewDeps): Promise<ExecutionView> {
   const { owner } = stored;
-  const isLost = (owner !== undefined && rooms.hasEnded(owner)) || (await isOverdue(stored, rooms));
-  const ended = isLost ? await rooms.recoverOne(stored) : undefined;
+  const isLost = (owner !== undefined && deps.hasEnded(owner)) || (await isOverdue(stored, deps));
+  const ended = isLost ? await deps.recoverOne(stored) : undefined;
   if (ended) return ended;
-  return { ...emptyResult(stored, "completed", rooms), state: "running" };
+  return { ...emptyResult(stored, "completed", deps), state: "running" };
 }
 
-/** One that was put away goes on long after it began, so its last sign of life counts. */
+/** A suspended execution resumes long after it was opened, so its last ledger record counts. */
 async function isOverdue({ id, startedAt }: StoredExecution, { store, now, longestMs }: ViewDeps): Promise<boolean> {
   if (now() - startedAt <= longestMs) return false;
   const [last] = await store.ledger.search({ execution: id, limit: 1 });
   return now() - (last?.at ?? startedAt) > longestMs;
 }
 
-/** It was written by `createExecutionLog`. */
-export function parseResult(text: string): ExecutionResult {
-  return JSON.parse(text) as ExecutionResult;
-}
-
-function unknown(id?: Execution["id"]): GloveboxError {
-  return new GloveboxError("REQUEST_NOT_FOUND", `There is no execution ${id ?? "of this name"}`, {
-    hint: "Take the id from the result of execute: ex_ and 24 hex digits",
+function notFound(id?: ExecutionId): GloveboxError {
+  const message = id ? `There is no execution ${id}` : "There is no execution with this id";
+  return new GloveboxError("REQUEST_NOT_FOUND", message, {
+    hint: "Use the id in the result of execute: ex_ and 24 hex digits",
   });
 }

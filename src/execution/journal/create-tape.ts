@@ -1,4 +1,4 @@
-/** Between the sandbox and a journal: what a program is given is noted, and what it was given before comes again. */
+/** The tape between sandbox and journal: journals each delivery, and repeats those of an earlier run. */
 
 import { digestOf } from "../../text/index.ts";
 import type { Bridge, JournaledCall } from "../../bridge/index.ts";
@@ -6,18 +6,17 @@ import { GloveboxError } from "../../domain/index.ts";
 import type { PublicError } from "../../domain/index.ts";
 import type { Tape, TapeStart } from "../../sandbox/index.ts";
 
-import type { JournaledDelivery, JournaledStart, Recording } from "./events.ts";
-import type { Journal } from "./open-journals.ts";
+import type { Journal, JournaledDelivery, JournaledStart, Recording } from "../journal.ts";
 
 export interface TapeOptions {
   readonly journal: Journal;
   readonly bridge: Bridge;
   readonly started: Omit<JournaledStart, "start">;
-  /** Where chance and time begin, if that was written down before. */
+  /** The seed and the clock, if they were journaled with the opening. */
   readonly start?: TapeStart;
-  /** What an earlier run left, if there was one that began. */
+  /** The journal of an earlier run. */
   readonly recording?: Recording;
-  /** Hears that the program begins now. */
+  /** Called when the program starts. */
   readonly onStart: () => void;
 }
 
@@ -42,30 +41,29 @@ export function createTape(options: TapeOptions): Tape {
       const call = delivery.kind === "tick" ? undefined : bridge.takeJournaled(delivery.id);
       journal.note({ kind: "given", delivery, ...(call && { call }) });
       const written = journal.write();
-      // What changed something must not be asked for again: its answer is worth a flush, for which nobody waits.
+      // A call that may have changed something must not be repeated: its reply is flushed, without waiting for it.
       if (call && call.record.effect !== "read") void journal.flush().catch(() => undefined);
       return written;
     },
   };
 }
 
-/** A failed call is told as it was told then. */
+/** The error that the earlier run received. */
 function failureOf(past: readonly JournaledDelivery[], seq: number): PublicError | undefined {
   const failure = past.find(({ delivery }) => delivery.kind === "failure" && delivery.id === seq);
-  return failure && parseFailure(failure.delivery.text);
+  return failure && trustFailure(failure.delivery.text);
 }
 
-/** The bridge made it. */
-function parseFailure(text: string): PublicError {
+/** The bridge of this gateway serialized it, and the journal is sealed. */
+function trustFailure(text: string): PublicError {
   return JSON.parse(text) as PublicError;
 }
 
 function diverged(seq: number, text: string, call: JournaledCall | undefined): GloveboxError {
   const asked = text.slice(0, text.indexOf("\n"));
-  const was = call?.record.tool ?? "another one";
-  const what =
-    asked === was ? `${asked} with other arguments than the first time` : `${asked}, the first time it was ${was}`;
+  const was = call?.record.tool ?? "another tool";
+  const what = asked === was ? `${asked} with other arguments than before` : `${asked}, but it was ${was} before`;
   return new GloveboxError("REPLAY_DIVERGED", `Call ${seq} is ${what}`, {
-    hint: "Run the program again from the start; what its calls changed stays changed",
+    hint: "Run the program again from the start; changes made by its calls remain",
   });
 }

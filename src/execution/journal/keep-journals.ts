@@ -2,8 +2,9 @@
 
 import { HOUR_MS, pollEvery } from "../../timing/index.ts";
 
+import type { Journals } from "../journal.ts";
 import { openJournals } from "./open-journals.ts";
-import type { Journals, JournalsOptions } from "./open-journals.ts";
+import type { JournalsOptions } from "./open-journals.ts";
 
 export interface KeptJournalsOptions extends JournalsOptions {
   /** Called when old journals could not be dropped; the next attempt follows an hour later. */

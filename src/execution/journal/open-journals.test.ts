@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import { DEFAULT_LIMITS, GloveboxError, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
 import type { JournalPiece } from "../../store/index.ts";
-import type { JournalEvent } from "./events.ts";
+import type { JournalEvent } from "../journal.ts";
 import { openJournals } from "./open-journals.ts";
 import type { JournalsOptions } from "./open-journals.ts";
 

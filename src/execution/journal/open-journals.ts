@@ -1,16 +1,17 @@
 /**
- * Writes what enters programs, sealed, before they see it: it outlives this process then. Before anything that depends
- * on it leaves which changes something, and before the result, it is on disk, too.
+ * Journals every delivery, sealed, before the program sees it, so that it survives a crash of this process. It is on disk
+ * before a call that may change something leaves, and before the result is returned.
  */
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { ExecutionId, Instant, Seal } from "../../domain/index.ts";
 import type { JournalPiece, Store } from "../../store/index.ts";
 
-import { parseLines, toLine, toRecording } from "./events.ts";
-import type { JournalEvent, Recording } from "./events.ts";
+import { parseJournal } from "../journal-schema.ts";
+import { toRecording } from "../journal.ts";
+import type { Journal, JournalEvent, Journals } from "../journal.ts";
 
-/** How long what nobody waits for finds company. */
+/** Batching delay for entries that no caller awaits. */
 const SOON_MS = 5;
 
 export interface JournalsOptions {
@@ -19,33 +20,10 @@ export interface JournalsOptions {
   readonly now: () => Instant;
   /** How long a journal is kept after its execution ended. */
   readonly keepMs: number;
-  /** The most that journals of ended executions take up together. */
+  /** The total size of the journals of ended executions. */
   readonly totalBytes: number;
-  /** The most that one execution writes; beyond, it can no longer be set aside or shown again. */
+  /** The most that one execution may write; above it, it can be neither suspended nor replayed. */
   readonly executionBytes: number;
-}
-
-/** The journal of one execution under way. */
-export interface Journal {
-  /** It is written with the next `write` or `flush`, or a few milliseconds later. */
-  note(event: JournalEvent): void;
-  /** What was noted and not yet written: the caller writes it, together with something of its own. */
-  readonly take: () => readonly JournalPiece[];
-  /** Resolves when all that was noted is written and outlives this process; rejects when something of it was lost. */
-  readonly write: () => Promise<void>;
-  /** Resolves when all that was noted is on disk; rejects when something of it was lost. */
-  readonly flush: () => Promise<void>;
-  /** False once it has become too large. */
-  isWhole(): boolean;
-}
-
-export interface Journals {
-  begin(execution: ExecutionId): Journal;
-  /** To be read, and to be written on. `undefined` when there is none, or none any more. */
-  reopen(execution: ExecutionId): Promise<{ readonly recording: Recording; readonly journal: Journal } | undefined>;
-  read(execution: ExecutionId): Promise<Recording | undefined>;
-  /** Lets go of what was kept long enough. */
-  drop(): Promise<number>;
 }
 
 export function openJournals(options: JournalsOptions): Journals {
@@ -54,7 +32,7 @@ export function openJournals(options: JournalsOptions): Journals {
     const pieces = await store.read(execution);
     if (pieces.some(({ piece }, place) => piece !== place)) throw damaged(execution);
     const texts = pieces.map((one) => openPiece(seal, one));
-    const recording = toRecording(texts.flatMap((text) => parseLines(text)));
+    const recording = toRecording(texts.flatMap((text) => parseJournal(text)));
     return { recording, pieces: pieces.length, bytes: texts.reduce((sum, text) => sum + text.length, 0) };
   };
   return {
@@ -80,7 +58,7 @@ function createJournal(execution: ExecutionId, options: JournalsOptions, size: S
   let isBroken = false;
   let timer: NodeJS.Timeout | undefined;
   let written: Promise<void> = Promise.resolve();
-  /** What waits is written with this. */
+  /** The write that will contain the waiting entries. */
   let next: Promise<void> | undefined;
   let isFlushed = true;
 
@@ -99,20 +77,20 @@ function createJournal(execution: ExecutionId, options: JournalsOptions, size: S
     isFlushed = isDurable;
     let taken: readonly JournalPiece[] | undefined;
     const appended = store.append(() => (taken ??= take()), isDurable);
-    // One that was lost stays lost: whoever flushes later hears of it too.
+    // A lost entry stays lost: every later flush rejects, too.
     written = Promise.all([written, appended]).then(() => undefined);
     written.catch(() => undefined);
     return written;
   };
-  // All that is noted until the store comes to it is one piece.
+  // Everything noted until the store writes is one piece.
   const write = (): Promise<void> => (waiting.length === 0 ? written : (next ??= append(false)));
   return {
     note(event) {
       if (isBroken) return;
-      const line = toLine(event);
+      const line = JSON.stringify(event);
       bytes += line.length;
       isBroken = bytes > executionBytes && event.kind === "given";
-      waiting.push(isBroken ? toLine({ kind: "broke" }) : line);
+      waiting.push(isBroken ? JSON.stringify({ kind: "broke" } satisfies JournalEvent) : line);
       if (!next) timer ??= setTimeout(write, SOON_MS);
     },
     take,
@@ -130,16 +108,16 @@ function openPiece(seal: Pick<Seal, "close" | "open">, one: JournalPiece): strin
   }
 }
 
-/** Nothing is done again on a guess: an execution whose journal has a hole cannot go on. */
+/** An execution whose journal has a gap cannot resume: nothing is repeated on a guess. */
 function damaged(execution: ExecutionId, cause?: unknown): GloveboxError {
   const message = `The journal of ${execution} is damaged: a part of it is missing or cannot be opened`;
   return new GloveboxError("REPLAY_DIVERGED", message, {
-    hint: "Run the program again from the start; glovebox audit verify says whether the ledger is whole",
+    hint: "Run the program again from the start; `glovebox audit verify` checks the ledger",
     cause,
   });
 }
 
-/** A piece that was moved to another execution or another place does not open. */
+/** A piece that was moved to another execution or position does not open. */
 function contextOf({ execution, piece }: Pick<JournalPiece, "execution" | "piece">): string {
   return `journal:${execution}:${piece}`;
 }

@@ -10,7 +10,7 @@ import type { Execution, ExecutionResult } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
 
 import { closeOrphans } from "./close-orphans.ts";
-import { emptyResult } from "../run/settle.ts";
+import { emptyResult } from "../settle.ts";
 
 const CONTEXT = { engine: "isolate", isolation: "process", report: () => "in_1" } as const;
 

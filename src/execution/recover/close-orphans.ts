@@ -1,6 +1,6 @@
 /**
- * Gives executions their last record that ended in the store only: a process can be killed between the two. Those that
- * did not end at all are brought to their end by `recover.ts`.
+ * Writes the missing end record of executions that were closed in the store only: a process can be killed between store
+ * and ledger. Executions without any end are handled by `recover-executions.ts`.
  */
 
 import type { Ledger } from "../../ledger/index.ts";
@@ -8,8 +8,8 @@ import { parseExecutionId } from "../../domain/index.ts";
 import type { ExecutionId } from "../../domain/index.ts";
 import type { Store, StoredExecution } from "../../store/index.ts";
 
-import { describeEnd } from "../run/execution-log.ts";
-import { parseResult } from "../history/view-execution.ts";
+import { describeEnd } from "../execution-log.ts";
+import { parseStoredResult } from "../stored-result.ts";
 
 export interface OrphanOptions {
   readonly store: Pick<Store, "executions" | "ledger">;
@@ -18,36 +18,36 @@ export interface OrphanOptions {
   readonly hasEnded: (owner: string) => boolean;
 }
 
-/** How many records of executions are looked at: more than can have been under way when the last process was killed. */
-const LOOKED_AT = 1_000;
+/** How many records are searched: more than there can have been running executions when the last process was killed. */
+const MOST_RECORDS = 1_000;
 
-/** Before anything is executed. Answers how many it closed. */
+/** Must run before the first execution. Returns how many records it wrote. */
 export async function closeOrphans(options: OrphanOptions): Promise<number> {
   const { store, ledger } = options;
   let closed = 0;
   for (const id of await findOpen(store)) {
     const row = await store.executions.find(id);
     if (row && (!row.ending || row.ending.state === "paused" || isRunning(row, options))) continue;
-    const end = row?.ending ? describeStored(row.ending.result) : { state: "failed", code: "SANDBOX_CRASHED" };
+    const end = row?.ending ? describeStored(row.id, row.ending.result) : { state: "failed", code: "SANDBOX_CRASHED" };
     await ledger.write({ actor: "gateway", action: "execution.closed", subject: id, detail: { ...end, late: true } });
     closed += 1;
   }
   return closed;
 }
 
-/** Opened in the ledger, and not closed there. */
+/** Executions that the ledger opened and did not close. */
 async function findOpen({ ledger }: OrphanOptions["store"]): Promise<readonly ExecutionId[]> {
-  const records = await ledger.search({ limit: LOOKED_AT, action: "execution" });
+  const records = await ledger.search({ limit: MOST_RECORDS, action: "execution" });
   const closed = new Set(records.filter(({ action }) => action === "execution.closed").map(({ subject }) => subject));
   const open = records.filter(({ action, subject }) => action === "execution.opened" && !closed.has(subject));
   return open.flatMap(({ subject }) => parseExecutionId(subject) ?? []);
 }
 
-/** Its own process may be about to write the record. */
+/** Its process may be about to write the record. */
 function isRunning({ owner }: StoredExecution, { hasEnded }: OrphanOptions): boolean {
   return owner !== undefined && !hasEnded(owner);
 }
 
-function describeStored(text: string) {
-  return describeEnd(parseResult(text), text);
+function describeStored(id: ExecutionId, text: string) {
+  return describeEnd(parseStoredResult(id, text), text);
 }

@@ -11,12 +11,12 @@ import { DEFAULT_LIMITS, GloveboxError, parseExecutionId } from "../../domain/in
 import type { Execution, ExecutionId, ExecutionResult } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
 import { recoverAll, recoverOne } from "./recover-executions.ts";
-import type { RecoverAllDeps } from "./recover-executions.ts";
+import type { RecoverDeps } from "./recover-executions.ts";
 import { closeOrphans } from "./close-orphans.ts";
-import { closeExecution } from "../run/execution-log.ts";
-import { NO_APPROVALS, NOTHING_KEPT } from "../fixtures/durable.ts";
-import { parseResult } from "../history/view-execution.ts";
-import { emptyResult } from "../run/settle.ts";
+import { closeExecution } from "../execution-log.ts";
+import { NOTHING_KEPT, NO_APPROVALS, NO_JOURNALS } from "../fixtures/durable.ts";
+import { emptyResult } from "../settle.ts";
+import { parseStoredResult } from "../stored-result.ts";
 
 const CONTEXT = { engine: "isolate", isolation: "process", hide: (text: string) => text } as const;
 const REQUEST = { principal: AGENT, source: "1", limits: DEFAULT_LIMITS } as const;
@@ -24,6 +24,7 @@ const WHOLE = { request: REQUEST, deliveries: [], isWhole: true };
 const CALL = { seq: 1, tool: "a.b", effect: "write", decision: "allow", outcome: "ok", ms: 1 } as const;
 const idOf = (n: number): ExecutionId => known(parseExecutionId(`ex_${n.toString().padStart(24, "0")}`));
 const hasEnded = (owner: string): boolean => owner === "dead";
+const unreached = (): never => assert.fail("no execution is opened");
 
 /** What can be kept of programs is kept when `isKept`; whatever goes on is noted and does nothing. */
 async function open(isKept: boolean) {
@@ -37,22 +38,25 @@ async function open(isKept: boolean) {
     searches += 1;
     return store.ledger.search(query);
   };
-  const rooms: RecoverAllDeps = {
+  const deps: RecoverDeps = {
     ...CONTEXT,
     ...NOTHING_KEPT,
-    journals: { read: async () => (isKept ? WHOLE : undefined) },
-    store: { executions: store.executions, ledger: { search } },
+    journals: { ...NO_JOURNALS, read: async () => (isKept ? WHOLE : undefined) },
+    store: { ...store, ledger: { search } },
+    ledger,
     releaseQuota: async (id) => void settled.push(id),
-    recordOpening: ({ id, principal }) =>
-      ledger.write({ actor: principal, action: "execution.opened", subject: id, detail: { late: true } }),
-    people: { ...NO_APPROVALS, withdraw: async (id) => void withdrawn.push(id) },
+    approvals: { ...NO_APPROVALS, withdraw: async (id) => void withdrawn.push(id) },
     owner: "here",
     isLasting: true,
     hasEnded,
     report: (thrown) => assert.fail(String(thrown)),
-    close: (execution, result) => closeExecution(execution, result, { store, ledger, now: () => 8 }),
-    async resumeExecution({ id }, why, read) {
-      resumed.push([id, why, read?.calls.length]);
+    log: {
+      open: unreached,
+      openOnce: unreached,
+      close: (execution, result) => closeExecution(execution, result, { store, ledger, now: () => 8 }),
+    },
+    async resumeExecution({ id }, why, trail) {
+      resumed.push([id, why, trail?.calls.length]);
       return undefined;
     },
     awaitUpstreams: () => assert.fail("no server is away"),
@@ -79,9 +83,9 @@ async function open(isKept: boolean) {
     );
   const start = async (): Promise<void> => {
     await closeOrphans({ store, ledger, hasEnded });
-    await recoverAll(rooms);
+    await recoverAll(deps);
   };
-  return { store, ledger, rooms, begin, start, closings, resumed, withdrawn, settled, count: () => searches };
+  return { store, ledger, deps, begin, start, closings, resumed, withdrawn, settled, count: () => searches };
 }
 
 type Opened = Awaited<ReturnType<typeof open>>;
@@ -123,10 +127,10 @@ describe("an execution that has an end in the ledger", () => {
         await start();
         assert.deepEqual([before.length, await closings(execution.id), resumed], [1, before, []]);
         const { ending } = known(await store.executions.find(execution.id));
-        const { state, error, calls, stats, value } = parseResult(known(ending?.result));
+        const { state, error, calls, stats, value } = parseStoredResult(execution.id, known(ending?.result));
         assert.deepEqual([ending?.state, ending?.errorCode, ending?.endedAt], [result.state, result.error?.code, 7]);
         assert.deepEqual([state, error?.code, error?.retry, value], [result.state, code, false, undefined]);
-        assert.match(error?.message ?? "", /Glovebox ended before what it came to was stored$/);
+        assert.match(error?.message ?? "", /Glovebox ended before its result was stored$/);
         assert.deepEqual([calls, stats.wallMs, stats.cpuMs, stats.calls], [[CALL], 12, 4, 1]);
         assert.deepEqual(withdrawn, [execution.id]);
       });
@@ -137,7 +141,7 @@ describe("an execution that has an end in the ledger", () => {
     const result = await end(opened, execution, { value: 7 }, false);
     await opened.start();
     const { ending } = known(await opened.store.executions.find(execution.id));
-    assert.deepEqual(parseResult(known(ending?.result)), result);
+    assert.deepEqual(parseStoredResult(execution.id, known(ending?.result)), result);
     assert.deepEqual([(await opened.closings(execution.id)).length, opened.resumed], [1, []]);
   });
 
@@ -145,9 +149,7 @@ describe("an execution that has an end in the ledger", () => {
     const opened = await open(true);
     const execution = await opened.begin(1);
     await end(opened, execution, { value: 7 }, true);
-    const [one, other] = await Promise.all(
-      [1, 2].map((n) => recoverOne(execution, { ...opened.rooms, owner: `${n}` })),
-    );
+    const [one, other] = await Promise.all([1, 2].map((n) => recoverOne(execution, { ...opened.deps, owner: `${n}` })));
     assert.deepEqual(
       [one ?? other, one && other].map((each) => each?.state),
       ["completed", undefined],
@@ -166,7 +168,7 @@ describe("executions that have no end", () => {
     assert.deepEqual(settled, ids);
     for (const { id } of left) {
       const { state, errorCode, result } = (await store.executions.find(id))?.ending ?? assert.fail();
-      assert.deepEqual([state, errorCode, parseResult(result).calls], ["failed", "SANDBOX_CRASHED", [CALL]]);
+      assert.deepEqual([state, errorCode, parseStoredResult(id, result).calls], ["failed", "SANDBOX_CRASHED", [CALL]]);
       assert.deepEqual(
         (await closings(id)).map((closing) => closing["code"]),
         ["SANDBOX_CRASHED"],
@@ -200,10 +202,10 @@ describe("executions that have no end", () => {
   });
 
   it("end when they are overdue, and keep what they reserved while nobody knows that their process died", async () => {
-    const { store, begin, rooms, settled } = await open(false);
+    const { store, begin, deps, settled } = await open(false);
     const { id } = await begin(1);
     await store.executions.claim(id, { was: "open", from: "dead", by: "elsewhere" });
-    const ended = await recoverOne((await store.executions.find(id)) ?? assert.fail(), rooms);
+    const ended = await recoverOne((await store.executions.find(id)) ?? assert.fail(), deps);
     assert.deepEqual([ended?.state, settled], ["failed", []]);
   });
 

@@ -1,109 +1,138 @@
-/** Finds what goes on: executions that people decided about, and those that died with their process. */
+/** Decides what happens to executions that a dead process left, and to suspended ones that may resume. */
 
-import type { ApprovalRequests, Execution, ExecutionId, ExecutionResult } from "../../domain/index.ts";
-import type { Store, StoredExecution } from "../../store/index.ts";
+import type { Execution, ExecutionId, ExecutionResult } from "../../domain/index.ts";
+import type { StoredExecution } from "../../store/index.ts";
 
-import { findLostCalls } from "./find-lost-calls.ts";
-import type { Journals } from "../journal/open-journals.ts";
-import { closeFromLedger } from "./close-from-ledger.ts";
-import { readTrail, readTrails } from "./read-trail.ts";
-import type { ClosingRecord, Trail } from "./read-trail.ts";
-import { closeLost, releaseQuotaIfLost } from "./recover-execution.ts";
-import type { RecoverDeps } from "./recover-execution.ts";
-import { parseResult } from "../history/view-execution.ts";
-import type { ResumeReason } from "../resume/resume-execution.ts";
+import type { ExecutionDeps } from "../deps.ts";
+import { closeFromLedger } from "../execution-log.ts";
+import type { Recording } from "../journal.ts";
+import { findLostCalls, readTrail, readTrails } from "../ledger-trail.ts";
+import type { LedgerTrail } from "../ledger-trail.ts";
+import { releaseIfLost } from "../quotas.ts";
+import { parseStoredResult } from "../stored-result.ts";
+import { closeLost } from "./close-lost.ts";
 
-export interface RecoverAllDeps extends RecoverDeps {
-  readonly store: {
-    readonly executions: Pick<Store["executions"], "claim" | "close" | "find" | "listPaused" | "listUnfinished">;
-    readonly ledger: Pick<Store["ledger"], "search">;
-  };
-  readonly journals: Pick<Journals, "read">;
-  readonly people: Pick<ApprovalRequests, "find" | "withdraw">;
-  /** The name of this process. */
-  readonly owner: string;
-  /** Goes on with it in this process; resolves when that has ended. What was `read` of it still holds. */
-  resumeExecution(stored: StoredExecution, why: ResumeReason, read?: Trail): Promise<ExecutionResult | undefined>;
-  /** Resolves once its servers are back; with false when it is not to go on here. */
+export interface RecoverDeps extends Pick<
+  ExecutionDeps,
+  | "approvals"
+  | "engine"
+  | "hasEnded"
+  | "isLasting"
+  | "isolation"
+  | "journals"
+  | "ledger"
+  | "log"
+  | "owner"
+  | "releaseQuota"
+  | "report"
+  | "store"
+> {
+  /** Resumes it in this process; resolves when it has ended. `trail` is still current. */
+  resumeExecution(
+    stored: StoredExecution,
+    why: "decided" | "restarted",
+    trail?: LedgerTrail,
+  ): Promise<ExecutionResult | undefined>;
+  /** Resolves once its upstreams are back; with false when it should not be resumed here. */
   awaitUpstreams(stored: StoredExecution): Promise<boolean>;
-  /** Whether this process lives long enough to go on with what others left; if not, it only ends what cannot go on. */
-  readonly isLasting: boolean;
-}
-
-/** At a start. Resolves when what cannot go on has ended; what can goes on by itself. */
-export async function recoverAll(rooms: RecoverAllDeps): Promise<void> {
-  const unfinished = await rooms.store.executions.listUnfinished();
-  const left = unfinished.filter(({ owner }) => owner !== undefined && rooms.hasEnded(owner));
-  const ids = left.map(({ id }) => id);
-  const trails = await readTrails(ids, rooms);
-  for (const execution of left) {
-    // Another process that started at the same time may have been faster.
-    await recoverOne(execution, rooms, trails.get(execution.id)).catch((thrown: unknown) => void rooms.report(thrown));
-  }
-  if (!rooms.isLasting) return;
-  for (const { id } of await rooms.store.executions.listPaused()) void resumeIfDecided(id, rooms);
 }
 
 /**
- * Its process is dead. Answers how it ended, or nothing when it goes on. What was `read` of it since that process died
- * holds as long as nobody has taken it over; without that it is read again by whoever does.
+ * What to do with an execution that a dead process left open:
+ *
+ * | Ledger          | Journal                     | Process      | Action            |
+ * | --------------- | --------------------------- | ------------ | ----------------- |
+ * | closed          | any                         | any          | close from ledger |
+ * | open            | complete, no call was lost  | lasting      | resume            |
+ * | open            | complete, no call was lost  | short-lived  | leave             |
+ * | open            | otherwise                   | any          | close as lost     |
+ *
+ * A call was lost if it may have changed something and its reply is not in the journal.
+ */
+type RecoveryAction = "close from ledger" | "resume" | "leave" | "close as lost";
+
+function chooseAction(trail: LedgerTrail, recording: Recording | undefined, isLasting: boolean): RecoveryAction {
+  if (trail.closing) return "close from ledger";
+  const canResume = recording?.isWhole === true && findLostCalls(trail.calls, recording).length === 0;
+  if (!canResume) return "close as lost";
+  return isLasting ? "resume" : "leave";
+}
+
+/** Runs at start. Resolves when every execution that cannot resume is closed; the others resume on their own. */
+export async function recoverAll(deps: RecoverDeps): Promise<void> {
+  const unfinished = await deps.store.executions.listUnfinished();
+  const left = unfinished.filter(({ owner }) => owner !== undefined && deps.hasEnded(owner));
+  const ids = left.map(({ id }) => id);
+  const trails = await readTrails(ids, deps);
+  for (const execution of left) {
+    // Another process that started at the same time may have been faster.
+    await recoverOne(execution, deps, trails.get(execution.id)).catch((thrown: unknown) => void deps.report(thrown));
+  }
+  if (!deps.isLasting) return;
+  for (const { id } of await deps.store.executions.listPaused()) void resumeIfDecided(id, deps);
+}
+
+/**
+ * Recovers an execution whose process is dead. Returns its result, or `undefined` when it is resumed or left. `known` is
+ * its trail since that process died, valid while no other process has claimed it.
  */
 export async function recoverOne(
   execution: Execution,
-  rooms: RecoverAllDeps,
-  read?: Trail,
+  deps: RecoverDeps,
+  known?: LedgerTrail,
 ): Promise<ExecutionResult | undefined> {
-  const trail = read ?? (await readTrail(execution.id, rooms));
+  const trail = known ?? (await readTrail(execution.id, deps));
   const { closing } = trail;
-  if (closing) return closeOnce(execution, rooms, () => closeEnded(execution, { ...trail, closing }, rooms));
-  if (!(await canResume(execution, trail, rooms))) {
-    return closeOnce(execution, rooms, () => closeLost(execution, rooms, read));
+  const recording = closing
+    ? undefined
+    : await deps.journals.read(execution.id).catch((thrown: unknown) => void deps.report(thrown));
+  const action = chooseAction(trail, recording ?? undefined, deps.isLasting);
+  switch (action) {
+    case "close from ledger":
+      return closeOnce(execution, deps, async () => {
+        await deps.approvals.withdraw(execution.id);
+        return closing && closeFromLedger(execution, { ...trail, closing }, deps);
+      });
+    case "close as lost":
+      return closeOnce(execution, deps, () => closeLost(execution, deps, known));
+    case "resume":
+      await resumeLeft(execution, deps, known);
+      return undefined;
+    case "leave":
+      return undefined;
+    default:
+      return action satisfies never;
   }
-  const stored = rooms.isLasting ? await rooms.store.executions.find(execution.id) : undefined;
-  // Only while it is as it was found: it may go on by now, even in this process, or have ended.
-  const isLeft = stored && !stored.ending && stored.owner === execution.owner;
-  if (isLeft)
-    void rooms.resumeExecution(stored, "restarted", read).catch((thrown: unknown) => void rooms.report(thrown));
-  return undefined;
 }
 
-/** Of several processes that look at the same time one ends it; it may even go on in another by then. */
+/** Only while it is as it was found: another process, or this one, may run it by now, or it may have ended. */
+async function resumeLeft(execution: Execution, deps: RecoverDeps, known?: LedgerTrail): Promise<void> {
+  const stored = await deps.store.executions.find(execution.id);
+  if (!stored || stored.ending || stored.owner !== execution.owner) return;
+  void deps.resumeExecution(stored, "restarted", known).catch((thrown: unknown) => void deps.report(thrown));
+}
+
+/** Several processes may look at the same time: the one that claims it closes it. */
 async function closeOnce(
   execution: Execution,
-  rooms: RecoverAllDeps,
-  end: () => Promise<ExecutionResult>,
+  deps: RecoverDeps,
+  close: () => Promise<ExecutionResult | undefined>,
 ): Promise<ExecutionResult | undefined> {
   const { id, owner: from } = execution;
-  const isOurs = await rooms.store.executions.claim(id, { was: "open", from, by: rooms.owner });
+  const isOurs = await deps.store.executions.claim(id, { was: "open", from, by: deps.owner });
   if (!isOurs) return undefined;
-  await releaseQuotaIfLost(execution, rooms);
-  return end();
+  await releaseIfLost(execution, deps);
+  return close();
 }
 
-/** Nobody is asked any more what it wanted. */
-async function closeEnded(
-  execution: Execution,
-  trail: Trail & { readonly closing: ClosingRecord },
-  rooms: RecoverAllDeps,
-): Promise<ExecutionResult> {
-  await rooms.people.withdraw(execution.id);
-  return closeFromLedger(execution, trail, rooms);
-}
-
-/** Everything that left and changes something has been answered, or would change nothing more when it is asked again. */
-async function canResume({ id }: Pick<Execution, "id">, { calls }: Trail, rooms: RecoverAllDeps): Promise<boolean> {
-  const recording = await rooms.journals.read(id).catch((thrown: unknown) => void rooms.report(thrown));
-  return recording?.isWhole === true && findLostCalls(calls, recording).length === 0;
-}
-
-/** A decision that came before the execution was put away finds nobody who waits for it. */
-export async function resumeIfDecided(id: ExecutionId, rooms: RecoverAllDeps): Promise<void> {
-  const stored = await rooms.store.executions.find(id);
+/** Resumes a suspended execution if one of its approvals is decided, or if it waits for an upstream. */
+export async function resumeIfDecided(id: ExecutionId, deps: RecoverDeps): Promise<void> {
+  const stored = await deps.store.executions.find(id);
   if (stored?.ending?.state !== "paused") return;
-  const { approvals = [], error } = parseResult(stored.ending.result);
-  const awaited = await Promise.all(approvals.map((one) => rooms.people.find(one)));
-  // One that was put away with an error waits for a server, not for people; who asks for it wants to be told of that.
+  const { approvals = [], error } = parseStoredResult(id, stored.ending.result);
+  const awaited = await Promise.all(approvals.map((one) => deps.approvals.find(one)));
+  // One that was suspended with an error waits for an upstream; a short-lived process reports that error instead.
   const isDue = error !== undefined || awaited.some((approval) => approval?.state !== "pending");
-  if (!isDue || (error && rooms.isLasting && !(await rooms.awaitUpstreams(stored)))) return;
-  await rooms.resumeExecution(stored, "decided");
+  if (!isDue || (error && deps.isLasting && !(await deps.awaitUpstreams(stored)))) return;
+  await deps.resumeExecution(stored, "decided");
 }

@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { EXECUTION } from "../../../test/fixtures/bridge/test-bridge.ts";
 import type { ExecutionResult, PublicError } from "../../domain/index.ts";
-import { emptyResult } from "../run/settle.ts";
+import { emptyResult } from "../settle.ts";
 
 import { findDifference } from "./find-difference.ts";
 

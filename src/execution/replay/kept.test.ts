@@ -89,19 +89,19 @@ describe("a past execution", () => {
     assert.ok(await findKept(EXECUTION, rooms));
     wait(111);
     assert.equal(await rooms.journals.drop(), 1);
-    await assert.rejects(findKept(EXECUTION, rooms), { code: "REQUEST_NOT_FOUND", message: /is not kept any more$/ });
+    await assert.rejects(findKept(EXECUTION, rooms), { code: "REQUEST_NOT_FOUND", message: /is no longer kept$/ });
   });
-  it("cannot be shown when it was too much to keep", async () => {
+  it("cannot be shown when it was too large", async () => {
     const { rooms, journal } = await open(10);
     journal.note(BEGAN);
     journal.note({ kind: "given", delivery: DELIVERY });
     await journal.flush();
-    await assert.rejects(findKept(EXECUTION, rooms), { code: "REQUEST_NOT_FOUND", message: /was too much to keep/ });
+    await assert.rejects(findKept(EXECUTION, rooms), { code: "REQUEST_NOT_FOUND", message: /was too large/ });
   });
   it("cannot be shown when its program never began", async () => {
     const { rooms, journal } = await open();
     await journal.flush();
-    await assert.rejects(findKept(EXECUTION, rooms), { code: "REQUEST_INVALID", message: /ran no program/ });
+    await assert.rejects(findKept(EXECUTION, rooms), { code: "REQUEST_INVALID", message: /did not start a program/ });
   });
 });
 

@@ -1,21 +1,21 @@
-/** A past execution as it can be shown again: what its program was given, and how it ended. */
+/** A past execution that can be replayed: its journal and its result. */
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { Execution, ExecutionId, ExecutionResult } from "../../domain/index.ts";
 import type { Store, StoredExecution } from "../../store/index.ts";
 
-import type { JournaledStart, Recording } from "../journal/events.ts";
-import type { Journals } from "../journal/open-journals.ts";
+import type { Journals, JournaledStart, Recording } from "../journal.ts";
+import { parseStoredResult } from "../stored-result.ts";
 
-/** A program that began, so that there is something to show. */
+/** The recording of a program that started. */
 export type StartedRecording = Recording & { readonly started: JournaledStart };
 
 export interface KeptExecution {
   readonly execution: Execution;
   readonly recording: StartedRecording;
-  /** Left out when it has not ended. */
+  /** Absent while it has not ended. */
   readonly result?: ExecutionResult;
-  /** True when secrets were taken out of what was given: arguments that depend on it may differ from the first time. */
+  /** True when secrets were removed from the deliveries: arguments that depend on them may differ. */
   readonly isMasked: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface KeptDeps {
   readonly journals: Pick<Journals, "read">;
 }
 
-/** Throws `REQUEST_NOT_FOUND` for what does not exist or is not kept any more, `REQUEST_INVALID` for what never began. */
+/** Throws `REQUEST_NOT_FOUND` if it does not exist or its journal is gone, `REQUEST_INVALID` if no program started. */
 export async function findKept(id: ExecutionId, { store, journals }: KeptDeps): Promise<KeptExecution> {
   const stored = await store.executions.find(id);
   if (!stored) {
@@ -35,28 +35,23 @@ export async function findKept(id: ExecutionId, { store, journals }: KeptDeps): 
   const recording = await journals.read(id);
   if (!recording?.isWhole) throw gone(id, recording);
   const { started } = recording;
-  if (!started) throw neverBegan(stored);
+  if (!started) throw neverStarted(stored);
   const { principal, source, startedAt, ending } = stored;
   const execution = { id, principal, source, startedAt };
-  const result = ending && parseResult(ending.result);
+  const result = ending && parseStoredResult(id, ending.result);
   return { execution, recording: { ...recording, started }, ...(result && { result }), isMasked: false };
 }
 
 function gone(id: ExecutionId, recording: Recording | undefined): GloveboxError {
-  const why = recording ? "was too much to keep (journal.executionBytes)" : "is not kept any more";
-  return new GloveboxError("REQUEST_NOT_FOUND", `What the program of ${id} was given ${why}`, {
-    hint: "journal.keepMs and journal.totalBytes say how long journals are kept; an export can be kept for ever",
+  const why = recording ? "was too large (journal.executionBytes)" : "is no longer kept";
+  return new GloveboxError("REQUEST_NOT_FOUND", `The journal of ${id} ${why}`, {
+    hint: "Raise journal.keepMs or journal.totalBytes, or keep an export of important executions",
   });
 }
 
-function neverBegan({ id, ending }: StoredExecution): GloveboxError {
+function neverStarted({ id, ending }: StoredExecution): GloveboxError {
   const why = ending?.errorCode === undefined ? "" : ` (${ending.errorCode})`;
-  return new GloveboxError("REQUEST_INVALID", `${id} ran no program${why}, so there is nothing to show again`, {
-    hint: "`glovebox executions show` tells how it ended",
+  return new GloveboxError("REQUEST_INVALID", `${id} did not start a program${why}, so it cannot be replayed`, {
+    hint: "Run `glovebox executions show` to see how it ended",
   });
-}
-
-/** Written by `createExecutionLog`. */
-function parseResult(text: string): ExecutionResult {
-  return JSON.parse(text) as ExecutionResult;
 }

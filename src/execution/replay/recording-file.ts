@@ -9,6 +9,7 @@ import { digestOf } from "../../text/index.ts";
 import { GloveboxError, depthOf, isJsonObject, mapTexts } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
 
+import { CALL_RECORD, DELIVERY, REQUEST, START } from "../journal-schema.ts";
 import type { KeptExecution } from "./kept.ts";
 
 export const RECORDING_KIND = "glovebox.recording";
@@ -40,64 +41,15 @@ export function toRecordingFile(kept: KeptExecution, { version, hide }: Recordin
 }
 
 const TEXT = z.string();
-const COUNT = z.int().min(0);
-const NUMBER = z.number();
-
-const CALL = z.object({
-  record: z.object({
-    seq: z.int().min(1),
-    tool: TEXT,
-    effect: z.enum(["read", "write", "destroy", "unknown"]),
-    decision: z.enum(["allow", "ask", "deny"]),
-    outcome: z.enum(["ok", "error", "denied", "pending", "unknown"]),
-    ms: NUMBER,
-    dryRun: z.literal(true).optional(),
-  }),
-  request: TEXT,
-  definition: TEXT.optional(),
-  labels: z.array(z.object({ label: TEXT, tool: TEXT, execution: TEXT, seq: COUNT })).optional(),
-});
-
-const GIVEN = z.object({
-  delivery: z.object({ kind: z.enum(["reply", "failure", "tick"]), id: COUNT, atMs: NUMBER, text: TEXT }),
-  call: CALL.optional(),
-});
-
-const PROGRAM = z.object({
-  digest: TEXT,
-  source: TEXT,
-  checkable: TEXT,
-  javascript: TEXT,
-  insertions: z.array(z.object({ offset: COUNT, length: COUNT })),
-  calls: z.array(z.unknown()),
-  unknownNames: z.array(TEXT).optional(),
-  findings: z.array(z.unknown()),
-});
-
-const BEGUN = z.object({
-  start: z.object({ seed: z.array(COUNT).length(4), atMs: NUMBER }),
-  program: PROGRAM,
-  namespaces: z.array(z.object({ name: TEXT, connector: TEXT, summary: TEXT, tools: z.array(TEXT) })),
-  network: z.boolean(),
-  secrets: z.record(z.string(), TEXT).optional(),
-  engine: z.enum(["isolate", "quickjs", "workerd"]),
-});
-
-const LIMITS = z.record(z.string(), z.int().min(1));
 
 const RECORDING = z.object({
-  execution: z.object({ id: TEXT, principal: TEXT, source: TEXT, startedAt: NUMBER }),
-  request: z.object({
-    principal: z.object({ id: TEXT, kind: z.enum(["agent", "operator", "service"]), groups: z.array(TEXT) }),
-    source: TEXT,
-    limits: LIMITS,
-    input: z.unknown().optional(),
-  }),
-  begun: BEGUN,
-  given: z.array(GIVEN),
+  execution: z.object({ id: TEXT, principal: TEXT, source: TEXT, startedAt: z.number() }),
+  request: REQUEST,
+  begun: START,
+  given: z.array(DELIVERY),
   masked: z.boolean(),
   result: z
-    .object({ state: TEXT, logs: z.array(z.object({ level: TEXT, text: TEXT })), calls: z.array(CALL.shape.record) })
+    .object({ state: TEXT, logs: z.array(z.object({ level: TEXT, text: TEXT })), calls: z.array(CALL_RECORD) })
     .loose()
     .optional(),
 });

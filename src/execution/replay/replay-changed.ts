@@ -9,8 +9,8 @@ import { GloveboxError, canonicalJson } from "../../domain/index.ts";
 import type { Json, Limits, Namespace, Reply } from "../../domain/index.ts";
 import type { Delivery, GuestHost, Tape } from "../../sandbox/index.ts";
 
-import type { JournaledDelivery } from "../journal/events.ts";
-import { settleRefusal } from "../run/settle.ts";
+import type { JournaledDelivery } from "../journal.ts";
+import { settleRefusal } from "../settle.ts";
 import type { KeptExecution } from "./kept.ts";
 import { replay, runAgain } from "./replay.ts";
 import type { ReplayResult, ReplayDeps } from "./replay.ts";
@@ -22,25 +22,20 @@ export interface ReplayChangedDeps extends ReplayDeps {
   analyze(source: string, namespaces: readonly Namespace[], limits: Limits): AnalysisResult;
 }
 
-export interface ReplayChangedOptions {
-  readonly code: string;
-  readonly signal: AbortSignal;
-}
-
 const SHOWN_CHARS = 200;
 
 /** The recording is shown as it is first, because only that tells with which arguments each answer was asked for. */
 export async function replayChanged(
   kept: KeptExecution,
-  { code, signal }: ReplayChangedOptions,
-  rooms: ReplayChangedDeps,
+  { code, signal }: { readonly code: string; readonly signal: AbortSignal },
+  deps: ReplayChangedDeps,
 ): Promise<ReplayResult> {
   const requests = new Map<number, string>();
-  const first = await replay(kept, { signal, onRequest: (seq, text) => requests.set(seq, text) }, rooms);
+  const first = await replay(kept, { signal, onRequest: (seq, text) => requests.set(seq, text) }, deps);
   if (first.difference !== undefined) return first;
   const { request, started, deliveries } = kept.recording;
-  const analyzed = rooms.analyze(code, started.namespaces, request.limits);
-  if (!analyzed.ok) return { result: settleRefusal(kept.execution, analyzed, rooms) };
+  const analyzed = deps.analyze(code, started.namespaces, request.limits);
+  if (!analyzed.ok) return { result: settleRefusal(kept.execution, analyzed, deps) };
   const clock = createClock(started.start.atMs);
   const trace = traceReplay(undefined, started); // how the recorded program ended says nothing about another one
   const host = createHost(request.limits, { answers: groupAnswers(deliveries, requests), trace, clock });
@@ -52,7 +47,7 @@ export async function replayChanged(
     repeat: () => undefined,
     keep: () => undefined,
   };
-  return { result: await runAgain(kept, { tape, host, signal, program: analyzed.program }, { trace, rooms }) };
+  return { result: await runAgain(kept, { tape, host, signal, program: analyzed.program }, { trace, deps }) };
 }
 
 type Answers = Map<string, JournaledDelivery[]>;

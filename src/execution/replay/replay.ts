@@ -10,11 +10,11 @@ import type { ExecutionResult, Json, Program, PublicError, ResultId } from "../.
 import type { GuestHost, SandboxJob, SandboxResult, Tape } from "../../sandbox/index.ts";
 import { outlineShape } from "../../typegen/index.ts";
 
-import type { JournaledDelivery } from "../journal/events.ts";
-import { keepLarge } from "../results/keep-large.ts";
-import { programOf } from "../run/run-program.ts";
-import { settleResult } from "../run/settle.ts";
-import type { SettleContext } from "../run/settle.ts";
+import type { JournaledDelivery } from "../journal.ts";
+import { keepLarge } from "../keep-large.ts";
+import { programOf } from "../journal.ts";
+import { settleResult } from "../settle.ts";
+import type { SettleDeps } from "../settle.ts";
 import { findDifference } from "./find-difference.ts";
 import type { StartedRecording, KeptExecution } from "./kept.ts";
 import { traceReplay } from "./trace-replay.ts";
@@ -24,11 +24,11 @@ const MAX_SHAPE_CHARS = 2_000;
 /** Leads nowhere: nothing is kept of what is shown again. */
 const NO_HANDLE = parseHandle("rs_".padEnd(27, "0"));
 
-export interface ReplayDeps extends SettleContext {
+export interface ReplayDeps extends SettleDeps {
   run(job: SandboxJob): Promise<SandboxResult>;
 }
 
-export interface ReplayOptions {
+export interface RecordedReplayOptions {
   /** The number of the call after whose answer it stops. */
   readonly until?: number;
   readonly signal: AbortSignal;
@@ -43,13 +43,17 @@ export interface ReplayResult {
 }
 
 /** Rejects with REQUEST_INVALID for an `until` that the recording does not have. */
-export async function replay(kept: KeptExecution, options: ReplayOptions, rooms: ReplayDeps): Promise<ReplayResult> {
+export async function replay(
+  kept: KeptExecution,
+  options: RecordedReplayOptions,
+  deps: ReplayDeps,
+): Promise<ReplayResult> {
   const deliveries = takeUntil(kept.recording.deliveries, options.until);
   const isWhole = options.until === undefined;
   const { labels = [] } = kept.recording.started;
   const trace = traceReplay(kept.result, { isPart: !isWhole, labels });
   const tape = createTape(kept, deliveries, { trace, ...options });
-  const result = await runAgain(kept, { tape, host: endedHost(kept, trace), signal: options.signal }, { trace, rooms });
+  const result = await runAgain(kept, { tape, host: endedHost(kept, trace), signal: options.signal }, { trace, deps });
   const difference = isWhole && kept.result ? findDifference(kept.result, result) : divergence(result);
   return { result, ...(difference !== undefined && { difference }) };
 }
@@ -65,11 +69,11 @@ export interface ReplayRun extends Pick<SandboxJob, "host" | "signal"> {
 export async function runAgain(
   { execution, recording }: KeptExecution,
   { tape, host, signal, program = toProgram(recording) }: ReplayRun,
-  { trace, rooms }: { readonly trace: ReplayTrace; readonly rooms: ReplayDeps },
+  { trace, deps }: { readonly trace: ReplayTrace; readonly deps: ReplayDeps },
 ): Promise<ExecutionResult> {
   const { request, started } = recording;
   const { limits, input } = request;
-  const ran = await rooms.run({
+  const ran = await deps.run({
     program,
     namespaces: started.namespaces,
     limits,
@@ -81,7 +85,7 @@ export async function runAgain(
     ...(started.secrets && { secrets: started.secrets }),
     ...(input !== undefined && { input }),
   });
-  const settled = settleResult(execution, { program, bridge: trace, ran }, rooms);
+  const settled = settleResult(execution, { program, bridge: trace, ran }, deps);
   return keepLarge(settled, limits, async (value) => describeLarge(value, trace));
 }
 
@@ -117,7 +121,7 @@ function takeUntil(deliveries: readonly JournaledDelivery[], until: number | und
 function createTape(
   { recording, isMasked }: KeptExecution,
   deliveries: readonly JournaledDelivery[],
-  { trace, onRequest }: Pick<ReplayOptions, "onRequest"> & { readonly trace: ReplayTrace },
+  { trace, onRequest }: Pick<RecordedReplayOptions, "onRequest"> & { readonly trace: ReplayTrace },
 ): Tape {
   const answers = new Map(deliveries.flatMap((one) => (one.call ? [[one.call.record.seq, one] as const] : [])));
   return {

@@ -3,7 +3,7 @@
 import type { Bridge } from "../../bridge/index.ts";
 import type { CallRecord, LabelSource, PublicError, ResultId } from "../../domain/index.ts";
 
-import type { JournaledDelivery } from "../journal/events.ts";
+import type { JournaledDelivery } from "../journal.ts";
 import type { KeptExecution } from "./kept.ts";
 
 /** In the place of the bridge, where results are settled. */

@@ -1,63 +1,24 @@
 /**
- * Results that are kept instead of given out: large values, and files that calls brought along. Each belongs to one
- * principal and expires; whoever asks for another one's learns only that there is none.
+ * Stores results that are too large to return, and files that calls returned. Each belongs to one principal and expires;
+ * another principal only learns that it does not exist.
  */
 
 import { GloveboxError, parseResultId } from "../../domain/index.ts";
-import type {
-  ExecutionId,
-  ExecutionResult,
-  Instant,
-  Json,
-  LabelSource,
-  PrincipalId,
-  ResultId,
-  ResultQuery,
-} from "../../domain/index.ts";
+import type { Instant, Json, PrincipalId, ResultId, ResultQuery } from "../../domain/index.ts";
 import type { ResultSummary, Store, StoredResult } from "../../store/index.ts";
 import { outlineShape } from "../../typegen/index.ts";
 
+import type { KeptFile, ResultOwner, ResultPart, Results } from "../kept-results.ts";
 import { pageOf, readPart } from "./read-part.ts";
-import type { ResultPart } from "./read-part.ts";
 
-/** How long results are kept and how much of them. */
+/** How long results are kept, and how many bytes. */
 export interface ResultsOptions {
   readonly store: Store["results"];
   readonly now: () => Instant;
   readonly createId: () => ResultId;
   readonly keepMs: number;
-  /** All results of all principals together; the oldest go first. */
+  /** The total size for all principals; the oldest are removed first. */
   readonly totalBytes: number;
-}
-
-/** Whose result it is, and where it came from. */
-export interface ResultOwner {
-  readonly principal: PrincipalId;
-  readonly execution: ExecutionId;
-  /** What had been read by whoever made it. */
-  readonly labels: readonly LabelSource[];
-}
-
-/** Bytes of a kind that is not JSON. */
-export interface KeptFile {
-  readonly mimeType: string;
-  readonly body: Uint8Array;
-}
-
-/** What was read, and of what. */
-export interface ReadResult extends ResultPart {
-  readonly summary: ResultSummary;
-}
-
-export interface Results {
-  keepValue(owner: ResultOwner, value: Json): Promise<NonNullable<ExecutionResult["truncated"]>>;
-  keepFile(owner: ResultOwner, file: KeptFile): Promise<ResultId>;
-  /** Throws `REQUEST_NOT_FOUND` for a handle that is none, expired, or somebody else's; `REQUEST_INVALID` as `readPart`. */
-  read(principal: PrincipalId, rawHandle: unknown, query: ResultQuery): Promise<ReadResult>;
-  /** What it is, without reading it. Throws as `read` does. */
-  summarize(principal: PrincipalId, rawHandle: unknown): Promise<ResultSummary>;
-  /** The file behind a handle; `undefined` for a kept value and for what `read` would not find. */
-  findFile(principal: PrincipalId, handle: ResultId): Promise<(KeptFile & Pick<ResultSummary, "labels">) | undefined>;
 }
 
 const JSON_TYPE = "application/json";
@@ -67,7 +28,7 @@ const FILE_PAGE_BYTES = 768 * 1024;
 
 export function createResults(options: ResultsOptions): Results {
   const { store, now, createId } = options;
-  /** Pages of the same value come one after the other, and parsing it is the dear part. */
+  /** Pages of one value are usually read one after the other, and parsing it is expensive. */
   let latest: { readonly id: ResultId; readonly value: Json } | undefined;
 
   const put = async (owner: ResultOwner, file: KeptFile, shape: string): Promise<ResultId> => {
@@ -119,21 +80,25 @@ export function createResults(options: ResultsOptions): Results {
   };
 }
 
-/** Not by its type: a server may call any bytes JSON. Every kept value has a shape. */
+/** Not by MIME type: a server may call any bytes JSON. Every kept value has a shape. */
 function isFile({ shape }: ResultSummary): boolean {
   return shape === "";
 }
 
-/** It was written by `keepValue`. */
+/** `keepValue` of this gateway wrote it, and any JSON is valid. */
 function parseKept(body: Uint8Array): Json {
   return JSON.parse(Buffer.from(body).toString("utf8")) as Json;
 }
 
 function readBytes({ mimeType, bytes, body }: StoredResult, query: ResultQuery): ResultPart {
   if (query.path !== undefined || query.grep !== undefined) {
-    throw new GloveboxError("REQUEST_INVALID", `This is a file (${mimeType}); path and grep read JSON and text only`, {
-      hint: "Read its bytes with offset and limit, as base64",
-    });
+    throw new GloveboxError(
+      "REQUEST_INVALID",
+      `This is a file (${mimeType}); path and grep read JSON and strings only`,
+      {
+        hint: "Read its bytes with offset and limit, as base64",
+      },
+    );
   }
   const { start, end, next } = pageOf(bytes, { limit: FILE_PAGE_BYTES, ...query });
   const base64 = Buffer.from(body.subarray(start, end)).toString("base64");
@@ -141,8 +106,8 @@ function readBytes({ mimeType, bytes, body }: StoredResult, query: ResultQuery):
 }
 
 function unknownHandle(rawHandle: unknown): GloveboxError {
-  const name = parseResultId(rawHandle) ?? "of this name";
+  const name = parseResultId(rawHandle) ?? "with this handle";
   return new GloveboxError("REQUEST_NOT_FOUND", `There is no result ${name}`, {
-    hint: "It may have expired or made room for newer ones; run the program again",
+    hint: "It may have expired or been removed for newer results; run the program again",
   });
 }

@@ -1,16 +1,16 @@
-/** The files that a value speaks of by handle, to be shown beside it: bounded in number and size. */
+/** Finds the files that a value refers to by handle, bounded in number and size. */
 
 import { isJsonObject, parseResultId } from "../../domain/index.ts";
 import type { Json, LabelSource, PrincipalId, ResultId } from "../../domain/index.ts";
 
-import type { Results } from "./create-results.ts";
+import type { Results } from "../kept-results.ts";
 
-/** One file, ready to be sent. */
+/** One file, ready to send. */
 export interface Media {
   readonly handle: ResultId;
   readonly mimeType: string;
   readonly base64: string;
-  /** What its makers had read. */
+  /** What the session that made it had read. */
   readonly labels: readonly LabelSource[];
 }
 
@@ -18,7 +18,7 @@ const MAX_FILES = 8;
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_VISITED = 10_000;
 
-/** In the order of the value; what is too large, expired or somebody else's is left out. */
+/** In the order of the value, without files that are too large, expired or another principal's. */
 export async function findMedia(
   results: Pick<Results, "findFile">,
   principal: PrincipalId,
@@ -36,7 +36,7 @@ export async function findMedia(
   return media;
 }
 
-/** Only what has the form of a placeholder: a handle with the type of a file. */
+/** Placeholders only: objects with a handle and a MIME type. */
 function findHandles(value: Json): readonly ResultId[] {
   const found = new Set<ResultId>();
   const open: Json[] = [value];

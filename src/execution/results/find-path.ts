@@ -1,4 +1,4 @@
-/** Finds a place in a JSON value by a simple path such as `issues[0].user["full name"]`. No pattern, no expression. */
+/** Finds a value in JSON by a simple path such as `issues[0].user["full name"]`, without patterns or expressions. */
 
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
 import type { Json } from "../../domain/index.ts";
@@ -7,7 +7,7 @@ const MAX_PATH_CHARS = 1_000;
 const MAX_SHOWN_KEYS = 20;
 const STEP = /\.?([A-Za-z_$][\w$-]*)|\[(\d{1,9})\]|\[("(?:[^"\\]|\\.)*")\]/y;
 
-/** Throws `REQUEST_INVALID` for a path that is none or leads nowhere, and says what is there instead. */
+/** Throws `REQUEST_INVALID` for an invalid path or one that does not exist; the hint describes what exists instead. */
 export function findPath(value: Json, path: string): Json {
   let found = value;
   let walked = "";
@@ -20,7 +20,7 @@ export function findPath(value: Json, path: string): Json {
   return found;
 }
 
-/** Own fields only: `constructor` is a key like any other, and mostly none. */
+/** Own fields only: `constructor` is a key like any other. */
 function stepInto(value: Json, step: string | number): Json | undefined {
   if (Array.isArray(value)) return typeof step === "number" ? value[step] : undefined;
   if (!isJsonObject(value) || !Object.hasOwn(value, String(step))) return undefined;
@@ -34,7 +34,7 @@ function parsePath(path: string): readonly (string | number)[] {
   while (STEP.lastIndex < path.length) {
     const at = STEP.lastIndex;
     const found = STEP.exec(path);
-    if (!found) throw malformed(`it cannot be read from character ${at + 1} on`);
+    if (!found) throw malformed(`it is malformed from character ${at + 1} on`);
     const [, name, index, quoted] = found;
     steps.push(index === undefined ? (name ?? parseQuoted(quoted)) : Number(index));
   }
@@ -45,12 +45,12 @@ function parseQuoted(quoted: string | undefined): string {
   try {
     return String(JSON.parse(quoted ?? '""'));
   } catch {
-    throw malformed("a name in quotes is not a JSON text");
+    throw malformed("a quoted name is not a JSON string");
   }
 }
 
 function malformed(why: string): GloveboxError {
-  return new GloveboxError("REQUEST_INVALID", `The path is not one: ${why}`, {
+  return new GloveboxError("REQUEST_INVALID", `The path is invalid: ${why}`, {
     hint: 'Write it as in issues[0].user["full name"]',
   });
 }
@@ -63,8 +63,8 @@ function nowhere(walked: string, step: string | number, value: Json): GloveboxEr
 }
 
 function describePlace(value: Json): string {
-  if (Array.isArray(value)) return `It is a list of ${value.length} items`;
-  if (!isJsonObject(value)) return `It is a ${value === null ? "null" : typeof value}`;
+  if (Array.isArray(value)) return `It is an array of ${value.length} items`;
+  if (!isJsonObject(value)) return `It is ${value === null ? "null" : `a ${typeof value}`}`;
   const keys = Object.keys(value).map((key) => key.slice(0, 50));
   return `It has ${keys.slice(0, MAX_SHOWN_KEYS).join(", ")}${keys.length > MAX_SHOWN_KEYS ? ", …" : ""}`;
 }

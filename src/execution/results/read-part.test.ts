@@ -35,7 +35,7 @@ describe("a path", () => {
     assert.deepEqual(refusal(VALUE, "issues[2]"), [
       "REQUEST_INVALID",
       "There is no 2 in issues",
-      "It is a list of 2 items",
+      "It is an array of 2 items",
     ]);
     assert.deepEqual(refusal(VALUE, "note.length"), [
       "REQUEST_INVALID",
@@ -51,7 +51,7 @@ describe("a path", () => {
   });
   it("that is none is refused, at its longest just so", () => {
     for (const path of ["a..b", "a[", "a[-1]", "a[b]", "*", 'a["x]']) {
-      assert.match(String(refusal(VALUE, path)[1]), /^The path is not one: it cannot be read/);
+      assert.match(String(refusal(VALUE, path)[1]), /^The path is invalid: it is malformed/);
     }
     assert.match(String(refusal(VALUE, "a".repeat(1_000))[1]), /^There is no/);
     assert.match(String(refusal(VALUE, "a".repeat(1_001))[1]), /longer than 1000/);

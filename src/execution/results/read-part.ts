@@ -1,26 +1,18 @@
 /**
- * Reads a part of a kept value: a path, a page, or what contains a text. What is looked for is compared literally,
- * because a pattern of a program's own could keep the gateway busy for minutes.
+ * Reads a part of a kept value: a path, a page, or what contains a string. `grep` compares literally, because a regular
+ * expression of a program could keep the gateway busy for minutes.
  */
 
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
 import type { Json, ResultQuery } from "../../domain/index.ts";
 
+import type { ResultPart } from "../kept-results.ts";
 import { findPath } from "./find-path.ts";
-
-/** A part of a result. */
-export interface ResultPart {
-  readonly value: Json;
-  /** How many items, entries, characters, bytes or matches there are in all, where a page of them was read. */
-  readonly total?: number;
-  /** The offset of the next page, when there is one. */
-  readonly next?: number;
-}
 
 /** Lines before and after a line that matches. */
 const CONTEXT_LINES = 2;
 
-/** Throws `REQUEST_INVALID` for a path that leads nowhere, and for a page of what has no parts. */
+/** Throws `REQUEST_INVALID` for a path that does not exist, and for a page of a value without parts. */
 export function readPart(value: Json, query: ResultQuery): ResultPart {
   const found = query.path === undefined ? value : findPath(value, query.path);
   const matched = query.grep === undefined ? found : grep(found, query.grep.toLowerCase());
@@ -34,9 +26,13 @@ export function readPart(value: Json, query: ResultQuery): ResultPart {
 
 function withoutParts(value: Json): GloveboxError {
   const what = value === null ? "null" : `a ${typeof value}`;
-  return new GloveboxError("REQUEST_INVALID", `There is ${what}, of which offset and limit can read no part`, {
-    hint: "Leave offset and limit out, or name a list, an object or a text with path",
-  });
+  return new GloveboxError(
+    "REQUEST_INVALID",
+    `The value is ${what}; offset and limit need an array, an object or a string`,
+    {
+      hint: "Omit offset and limit, or select an array, an object or a string with path",
+    },
+  );
 }
 
 function readItems<Item>(items: readonly Item[], query: ResultQuery): Omit<ResultPart, "value"> & { value: Item[] } {
@@ -45,8 +41,8 @@ function readItems<Item>(items: readonly Item[], query: ResultQuery): Omit<Resul
 }
 
 /**
- * A page neither begins nor ends inside of a character of two units: it begins with the whole of it, and one that does
- * not fit any more begins the next page. A page of one unit gives such a character whole, or it would never end.
+ * A page never splits a surrogate pair: it starts with the whole pair, and a pair that does not fit starts the next page.
+ * A page of one unit returns a whole pair, because otherwise reading would never end.
  */
 function readCharacters(text: string, query: ResultQuery): ResultPart {
   const page = pageOf(text.length, query);
@@ -57,13 +53,13 @@ function readCharacters(text: string, query: ResultQuery): ResultPart {
   return { value: text.slice(start, stop).toWellFormed(), total: text.length, ...next };
 }
 
-/** True between the two units of one character. */
+/** True between the two halves of a surrogate pair. */
 function isInside(text: string, at: number): boolean {
   const [first, second] = [text.charCodeAt(at - 1), text.charCodeAt(at)];
   return first >= 0xd8_00 && first <= 0xdb_ff && second >= 0xdc_00 && second <= 0xdf_ff;
 }
 
-/** Where a page starts and ends, and where the next one would. */
+/** The start and the end of a page, and the offset of the next one. */
 export function pageOf(
   total: number,
   { offset = 0, limit = total }: ResultQuery,

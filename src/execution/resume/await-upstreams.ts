@@ -1,48 +1,47 @@
-/** Waits quietly for the servers of an execution that was put away for want of them: nothing is written down meanwhile. */
+/** Waits for the upstreams of an execution that was suspended because one was unavailable. Writes no records meanwhile. */
 
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { Approval, ApprovalRequests, CatalogSnapshot, ExecutionId, Principal } from "../../domain/index.ts";
-import type { Store, StoredExecution } from "../../store/index.ts";
+import type { Approval } from "../../domain/index.ts";
+import type { StoredExecution } from "../../store/index.ts";
+import { SECOND_MS } from "../../timing/index.ts";
 
+import type { ExecutionDeps } from "../deps.ts";
+import type { Recording } from "../journal.ts";
 import { hasNoTools } from "./find-unchanged.ts";
 import type { UsedTool } from "./find-unchanged.ts";
-import type { Recording } from "../journal/events.ts";
-import type { Journals } from "../journal/open-journals.ts";
 
-const LOOK_MS = 1_000;
+const POLL_MS = SECOND_MS;
 
-export interface AwaitDeps {
-  readonly store: { readonly executions: Pick<Store["executions"], "find"> };
-  readonly journals: Pick<Journals, "read">;
-  readonly people: Pick<ApprovalRequests, "list">;
-  snapshot(principal: Principal): Promise<CatalogSnapshot>;
-  /** Fires when the gateway is about to end. */
+type AwaitDeps = Pick<ExecutionDeps, "approvals" | "journals" | "snapshot" | "store"> & {
   readonly leaving: AbortSignal;
-}
+};
 
-/** False when nobody should go on with it here any more: the gateway ends, or it is no longer put away as it was. */
-export async function awaitUpstreams(stored: StoredExecution, rooms: AwaitDeps): Promise<boolean> {
+/** Returns false when this process should not resume it: the gateway closes, or it is no longer suspended as it was. */
+export async function awaitUpstreams(stored: StoredExecution, deps: AwaitDeps): Promise<boolean> {
   const { id } = stored;
-  const recording = await rooms.journals.read(id).catch(() => undefined);
-  if (!recording) return true; // whoever goes on says what is wrong with it
-  const known = listUsedTools(recording, await rooms.people.list({ execution: id }));
-  while (!rooms.leaving.aborted) {
-    const snapshot = await rooms.snapshot(recording.request.principal).catch(() => undefined);
-    if (snapshot && !known.some((one) => hasNoTools(snapshot, one))) return true;
-    await sleep(LOOK_MS, undefined, { signal: rooms.leaving }).catch(() => undefined);
-    if (!(await isStillSuspended(id, stored, rooms))) return false;
+  const recording = await deps.journals.read(id).catch(() => undefined);
+  if (!recording) return true; // resuming reports what is wrong with the journal
+  const used = listUsedTools(recording, await deps.approvals.list({ execution: id }));
+  while (!deps.leaving.aborted) {
+    const snapshot = await deps.snapshot(recording.request.principal).catch(() => undefined);
+    if (snapshot && !used.some((one) => hasNoTools(snapshot, one))) return true;
+    await sleep(POLL_MS, undefined, { signal: deps.leaving }).catch(() => undefined);
+    if (!(await isStillSuspended(stored, deps))) return false;
   }
   return false;
 }
 
-/** Every tool that it used, or that a person was asked about for it. */
-export function listUsedTools({ deliveries }: Recording, questions: readonly Approval[]): readonly UsedTool[] {
+/** Every tool that it used, or that an approval is about. */
+export function listUsedTools({ deliveries }: Recording, approvals: readonly Approval[]): readonly UsedTool[] {
   const used = deliveries.flatMap(({ call }) => (call ? [{ ...call.record, definition: call.definition }] : []));
-  return [...used, ...questions];
+  return [...used, ...approvals];
 }
 
-async function isStillSuspended(id: ExecutionId, { owner, ending }: StoredExecution, { store }: AwaitDeps) {
+async function isStillSuspended(
+  { id, owner, ending }: StoredExecution,
+  { store }: Pick<AwaitDeps, "store">,
+): Promise<boolean> {
   const now = await store.executions.find(id);
   return now?.ending?.state === "paused" && now.owner === owner && now.ending.endedAt === ending?.endedAt;
 }

@@ -6,10 +6,12 @@ import { describe, it } from "node:test";
 import { digestOf } from "../../text/index.ts";
 import { openLedger } from "../../ledger/open-ledger.ts";
 import { AGENT, EXECUTION } from "../../../test/fixtures/bridge/test-bridge.ts";
+import { defined } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
-import { closeExecution } from "../run/execution-log.ts";
+import { closeExecution } from "../execution-log.ts";
 import { NEVER_SUSPENDED, NO_JOURNALS } from "../fixtures/durable.ts";
-import { readTrail } from "../recover/read-trail.ts";
+import { readTrail } from "../ledger-trail.ts";
+import { createRunningTable } from "../running-table.ts";
 import { resumeExecution } from "./resume-execution.ts";
 import type { ResumeDeps } from "./resume-execution.ts";
 
@@ -28,38 +30,34 @@ async function open(owner: string) {
     searches += 1;
     return store.ledger.search(query);
   };
-  const rooms: ResumeDeps = {
+  const deps: ResumeDeps = {
     ...NEVER_SUSPENDED,
     engine: "isolate",
     isolation: "process",
     report: () => "in_1",
     hide: (text) => text,
-    store: { executions: store.executions, ledger: { search } },
+    store: { ...store, ledger: { search } },
+    ledger,
     journals: NO_JOURNALS,
     owner: "here",
     hasEnded: (name) => name === "dead",
     releaseQuota: async (id) => void settled.push(id),
-    recordOpening: () => assert.fail("it was opened"),
-    recordResumption: async () => undefined,
-    close: (execution, result) => closeExecution(execution, result, { store, ledger, now: () => 2 }),
-    recordEnd: unreached,
-    takeIn: unreached,
-    open: unreached,
+    log: {
+      open: unreached,
+      openOnce: unreached,
+      close: (execution, result) => closeExecution(execution, result, { store, ledger, now: () => 2 }),
+    },
+    labelSession: unreached,
+    attempt: unreached,
+    runProgram: unreached,
     admit: unreached,
     snapshot: unreached,
-    declare: unreached,
-    analyze: unreached,
-    check: unreached,
-    bridge: unreached,
-    hasNetwork: unreached,
-    run: unreached,
-    keepValue: unreached,
   };
   const stored = (await store.executions.find(EXECUTION)) ?? assert.fail();
-  const signal = new AbortController().signal;
   const resumeOnce = async (isRead: boolean) => {
-    const read = isRead ? { read: await readTrail(EXECUTION, { store }) } : {};
-    return resumeExecution(stored, { why: "restarted", ...read, signal, onEvent: () => undefined }, rooms);
+    const trail = isRead ? await readTrail(EXECUTION, { store }) : undefined;
+    const entry = createRunningTable().enter({ principal: AGENT.id });
+    return resumeExecution(stored, { why: "restarted", entry, ...defined({ trail }) }, deps);
   };
   return { store, resumeOnce, settled, count: () => searches };
 }

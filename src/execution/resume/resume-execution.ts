@@ -1,125 +1,103 @@
 /**
- * Goes on with an execution that was put away or whose process died: the same program in a fresh isolate is given what
- * it was given before, and then goes on from there. No call that was answered is made again.
+ * Resumes an execution that was suspended or whose process died: the same program receives its earlier deliveries again
+ * in a new isolate and continues from there. No call that was answered is made again.
  */
 
-import { GloveboxError, describeError } from "../../domain/index.ts";
 import type { AskDecision } from "../../bridge/index.ts";
-import type {
-  Approval,
-  CallRecord,
-  CatalogSnapshot,
-  Execution,
-  ExecutionEvent,
-  ExecutionResult,
-  LabelSource,
-  Principal,
-} from "../../domain/index.ts";
-import type { Store, StoredExecution } from "../../store/index.ts";
+import { GloveboxError, defined, describeError } from "../../domain/index.ts";
+import type { Approval, CatalogSnapshot, Execution, ExecutionResult, LabelSource } from "../../domain/index.ts";
+import type { StoredExecution } from "../../store/index.ts";
 
+import type { ExecutionDeps, RunProgram } from "../deps.ts";
+import type { ExecutionOpening } from "../execution-log.ts";
+import { programOf } from "../journal.ts";
+import type { Journal, Recording } from "../journal.ts";
+import { recordCallEnd, recordOpeningOnce } from "../late-records.ts";
+import { findLostCalls, findMissingCalls, readTrail, toCallRecords } from "../ledger-trail.ts";
+import type { LedgerTrail } from "../ledger-trail.ts";
+import { attributeToQuota, releaseIfLost, runWithinQuotas } from "../quotas.ts";
+import type { ExecutionRequest } from "../requests.ts";
+import { unlessCancelled } from "../running-table.ts";
+import type { TableEntry } from "../running-table.ts";
+import { emptyResult, markDryRun, settleFailure } from "../settle.ts";
+import { parseStoredResult } from "../stored-result.ts";
 import { listUsedTools } from "./await-upstreams.ts";
-import type { OpenedExecution } from "../run/execution-log.ts";
-import { attempt, markDryRun, unlessCancelled } from "../run/execute.ts";
-import type { ExecutionRequest, ExecutionDeps } from "../run/execute.ts";
-import { findLostCalls, findMissingCalls } from "../recover/find-lost-calls.ts";
 import { UpstreamUnavailable, findUnchangedTools, gatewayClosing } from "./find-unchanged.ts";
-import { retryWhileBusy } from "./retry-while-busy.ts";
-import type { Recording } from "../journal/events.ts";
-import type { Journal, Journals } from "../journal/open-journals.ts";
-import { readTrail, toTrace } from "../recover/read-trail.ts";
-import type { Trail } from "../recover/read-trail.ts";
-import { recordOpeningOnce } from "../recover/record-opening.ts";
-import type { OpeningDeps } from "../recover/record-opening.ts";
-import { releaseQuotaIfLost } from "../recover/recover-execution.ts";
-import type { RecoverDeps } from "../recover/recover-execution.ts";
-import { programOf, runProgram } from "../run/run-program.ts";
-import { parseResult } from "../history/view-execution.ts";
-import { emptyResult, settleFailure } from "../run/settle.ts";
-import { attributeToQuota, runWithinQuotas } from "../run/within-quotas.ts";
 
-export interface ResumeDeps extends ExecutionDeps, OpeningDeps, Pick<RecoverDeps, "hasEnded" | "releaseQuota"> {
-  readonly store: {
-    readonly executions: Pick<Store["executions"], "claim">;
-    readonly ledger: Pick<Store["ledger"], "search">;
-  };
-  readonly journals: OpeningDeps["journals"] & Pick<Journals, "reopen">;
-  /** The name of this process. */
-  readonly owner: string;
-  /** Writes down what came of a call whose process died before it could. */
-  recordEnd(execution: Execution, call: CallRecord): Promise<unknown>; // audit
-  /** Written down before anything of it happens. */
-  recordResumption(execution: OpenedExecution["execution"], why: ResumeReason): Promise<unknown>; // audit
-  /** What its calls brought in before counts for its session again. */
-  takeIn(principal: Principal, sources: readonly LabelSource[]): Promise<void>;
+export interface ResumeDeps extends Pick<
+  ExecutionDeps,
+  | "admit"
+  | "approvals"
+  | "engine"
+  | "hasEnded"
+  | "hide"
+  | "isolation"
+  | "journals"
+  | "labelSession"
+  | "ledger"
+  | "log"
+  | "owner"
+  | "releaseQuota"
+  | "report"
+  | "snapshot"
+  | "store"
+> {
+  /** Fires when the gateway is about to close. */
+  readonly leaving: AbortSignal;
+  /** Runs a program that never started, from its source. */
+  attempt(opening: ExecutionOpening, request: ExecutionRequest): Promise<ExecutionResult>;
+  readonly runProgram: RunProgram;
 }
 
-/** Why an execution goes on. */
+/** Why an execution is resumed, as the ledger records it. */
 export type ResumeReason = "decided" | "restarted";
 
 export interface ResumeOptions {
   readonly why: ResumeReason;
-  /** What the ledger has of it, when nobody can have written more since; otherwise that is read once it is ours. */
-  readonly read?: Trail;
-  readonly signal: AbortSignal;
-  readonly onEvent: (event: ExecutionEvent) => void;
+  /** What the ledger records about it, if nothing can have been added since; otherwise it is read after the claim. */
+  readonly trail?: LedgerTrail;
+  readonly entry: TableEntry;
 }
 
-/** `undefined` when somebody else goes on with it, or when it has ended meanwhile. */
+/** Returns `undefined` when another process resumes it, or when it has ended meanwhile. */
 export async function resumeExecution(
   stored: StoredExecution,
-  options: ResumeOptions,
-  rooms: ResumeDeps,
+  { why, trail: known, entry }: ResumeOptions,
+  deps: ResumeDeps,
 ): Promise<ExecutionResult | undefined> {
-  const { owner } = rooms;
+  const { owner } = deps;
   const { id, principal, source, startedAt, ending } = stored;
   const was = ending ? "paused" : "open";
-  if (!(await rooms.store.executions.claim(id, { was, from: stored.owner, by: owner }))) return undefined;
+  if (!(await deps.store.executions.claim(id, { was, from: stored.owner, by: owner }))) return undefined;
   const execution = { id, principal, source, startedAt, owner };
-  const trail = options.read ?? (await readTrail(id, rooms));
-  if (options.why === "restarted") await recordOpeningOnce(execution, trail, rooms);
-  await rooms.recordResumption(execution, options.why);
-  options.onEvent({ kind: "opened", execution: id });
-  const kept = reopenJournal(stored, trail, rooms);
-  const result = await resumeWithinQuotas(execution, { ...options, kept }, rooms).catch(async (thrown: unknown) => {
-    if (options.why === "restarted") await releaseQuotaIfLost(stored, rooms);
-    return {
-      ...(thrown instanceof UpstreamUnavailable
-        ? suspendAgain(stored, thrown, rooms)
-        : settleFailure(execution, thrown, rooms)),
-      calls: toTrace((await readTrail(id, rooms)).calls),
-    };
-  });
-  if (result.state !== "paused") await rooms.people.withdraw(id);
-  const whole = addStats(result, stored);
-  await rooms.close(execution, whole);
-  return whole;
+  const trail = known ?? (await readTrail(id, deps));
+  if (why === "restarted") await recordOpeningOnce(execution, trail, deps);
+  await deps.ledger.write({ actor: principal, action: "execution.resumed", subject: id, detail: { why } });
+  return entry.start(id, () => runResumed(execution, { stored, trail, why, entry }, deps));
 }
 
-async function resumeWithinQuotas(
-  execution: OpenedExecution["execution"],
-  { why, signal, onEvent, kept: reopened }: ResumeOptions & { readonly kept: Promise<ReopenedJournal> },
-  rooms: ResumeDeps,
-): Promise<ExecutionResult> {
-  const { recording, journal } = await reopened;
-  const opened = Promise.resolve();
-  const { start } = recording;
-  const opening: OpenedExecution = { execution, opened, durable: () => opened, journal, ...(start && { start }) };
-  const request: ExecutionRequest = { ...recording.request, signal, onEvent };
-  const patient = { ...rooms, run: retryWhileBusy({ run: (job) => rooms.run(job), leaving: rooms.leaving }) };
-  const { principal, limits: asked } = request;
-  const when = why === "restarted" ? why : "again";
-  const result = await runWithinQuotas({ execution: execution.id, principal, limits: asked, when }, rooms.admit, {
-    run: async (limits, shortenedBy) =>
-      attributeToQuota(
-        await resumeProgram(opening, { ...request, limits }, { recording, rooms: patient }),
-        limits,
-        shortenedBy,
-      ),
-    wallMsOf: ({ stats }) => stats.wallMs,
-  });
-  const kept = journal.flush();
-  await (result.state === "paused" ? kept : kept.catch(() => undefined));
-  return markDryRun(result, request);
+interface ResumedRun extends Required<Pick<ResumeOptions, "entry" | "trail" | "why">> {
+  readonly stored: StoredExecution;
+}
+
+/** Runs it and closes it, whatever happens. */
+async function runResumed(execution: Execution, run: ResumedRun, deps: ResumeDeps): Promise<ExecutionResult> {
+  const { stored, trail, why } = run;
+  const { id } = execution;
+  const result = await reopenJournal(stored, trail, deps)
+    .then((reopened) => runWithinQuota(execution, { ...run, ...reopened }, deps))
+    .catch(async (thrown: unknown) => {
+      if (why === "restarted") await releaseIfLost(stored, deps);
+      const isUnavailable = thrown instanceof UpstreamUnavailable;
+      return {
+        ...(isUnavailable ? suspendAgain(stored, thrown, deps) : settleFailure(execution, thrown, deps)),
+        calls: toCallRecords((await readTrail(id, deps)).calls),
+      };
+    });
+  if (result.state !== "paused") await deps.approvals.withdraw(id);
+  const whole = addStats(result, stored);
+  await deps.log.close(execution, whole);
+  return whole;
 }
 
 interface ReopenedJournal {
@@ -127,74 +105,97 @@ interface ReopenedJournal {
   readonly journal: Journal;
 }
 
-/** Read once it is ours: whoever had it before may have written on until then. */
-async function reopenJournal(stored: StoredExecution, { calls }: Trail, rooms: ResumeDeps): Promise<ReopenedJournal> {
+async function runWithinQuota(
+  execution: Execution,
+  { why, entry, recording, journal }: ResumedRun & ReopenedJournal,
+  deps: ResumeDeps,
+): Promise<ExecutionResult> {
+  const opened = Promise.resolve();
+  const { start } = recording;
+  const opening: ExecutionOpening = { execution, opened, durable: () => opened, journal, ...defined({ start }) };
+  const request: ExecutionRequest = { ...recording.request, signal: entry.signal, onEvent: entry.onEvent };
+  const { principal, limits: asked } = request;
+  const when = why === "restarted" ? why : "again";
+  const result = await runWithinQuotas({ execution: execution.id, principal, limits: asked, when }, deps.admit, {
+    run: async (limits, shortenedBy) =>
+      attributeToQuota(await resumeProgram(opening, { ...request, limits }, { recording, deps }), limits, shortenedBy),
+    wallMsOf: ({ stats }) => stats.wallMs,
+  });
+  const flushed = journal.flush();
+  await (result.state === "paused" ? flushed : flushed.catch(() => undefined));
+  return markDryRun(result, request);
+}
+
+/** Read after the claim: the earlier owner may have written until then. */
+async function reopenJournal(
+  stored: StoredExecution,
+  { calls }: LedgerTrail,
+  deps: ResumeDeps,
+): Promise<ReopenedJournal> {
   const { id, ending } = stored;
-  const kept = await rooms.journals.reopen(id);
-  if (!kept?.recording.isWhole) throw cannotResume("What this execution had been given is not kept any more");
-  const [lost] = (ending ? findMissingCalls : findLostCalls)(calls, kept.recording);
-  if (lost) throw cannotResume(`What ${lost.tool} answered to call ${lost.seq} of this execution is not kept`);
+  const reopened = await deps.journals.reopen(id);
+  if (!reopened?.recording.isWhole) throw cannotResume("The journal of this execution is no longer complete");
+  const [lost] = (ending ? findMissingCalls : findLostCalls)(calls, reopened.recording);
+  if (lost) throw cannotResume(`The journal lacks the reply of ${lost.tool} to call ${lost.seq} of this execution`);
   const open = new Set(calls.flatMap(({ seq, hasEnd }) => (hasEnd ? [] : [seq])));
-  // A process can be killed between the journal and the ledger: what the program was given has an end there too.
-  for (const { call } of kept.recording.deliveries)
-    if (call && open.has(call.record.seq)) await rooms.recordEnd(stored, call.record);
-  return kept;
+  // A process can be killed between the journal and the ledger: every delivered call has its end in the ledger.
+  for (const { call } of reopened.recording.deliveries)
+    if (call && open.has(call.record.seq)) await recordCallEnd(stored, call.record, deps);
+  return reopened;
 }
 
 async function resumeProgram(
-  opening: OpenedExecution,
+  opening: ExecutionOpening,
   request: ExecutionRequest,
-  { recording, rooms }: { readonly recording: Recording; readonly rooms: ResumeDeps },
+  { recording, deps }: { readonly recording: Recording; readonly deps: ResumeDeps },
 ): Promise<ExecutionResult> {
   const program = programOf(recording);
-  // It never began, so nothing of it happened: it is as if it were asked for now.
-  if (!program) return attempt(opening, request, rooms);
+  // It never started, so it had no effect: it runs as if the request came now.
+  if (!program) return deps.attempt(opening, request);
   const { principal, signal } = request;
-  const { id } = opening.execution;
-  const questions = await rooms.people.list({ execution: id });
-  const take = (): Promise<CatalogSnapshot> => unlessCancelled(rooms.snapshot(principal), signal);
-  const snapshot = await findUnchangedTools(listUsedTools(recording, questions), take, signal).catch(
+  const approvals = await deps.approvals.list({ execution: opening.execution.id });
+  const take = (): Promise<CatalogSnapshot> => unlessCancelled(deps.snapshot(principal), signal);
+  const snapshot = await findUnchangedTools(listUsedTools(recording, approvals), take, signal).catch(
     (thrown: unknown) => {
-      throw rooms.leaving.aborted ? gatewayClosing() : thrown; // it has not started again, so it waits on
+      throw deps.leaving.aborted ? gatewayClosing() : thrown; // it has not started again, so it stays suspended
     },
   );
-  await rooms.takeIn(principal, labelsIn(recording, questions));
-  const asked = new Map(questions.map((question) => [question.seq, toAskDecision(question)]));
-  return runProgram(opening, request, { rooms, snapshot, program, recording, asked });
+  await deps.labelSession(principal, labelsIn(recording, approvals));
+  const asked = new Map(approvals.map((approval) => [approval.seq, toAskDecision(approval)]));
+  return deps.runProgram(opening, request, { snapshot, program, recording, asked });
 }
 
-/** What the session had read by then; another process, or this one after a restart, knows nothing of it. */
-function labelsIn({ started, deliveries }: Recording, questions: readonly Approval[]): readonly LabelSource[] {
+/** What the session had read: this process may not know it. */
+function labelsIn({ started, deliveries }: Recording, approvals: readonly Approval[]): readonly LabelSource[] {
   const before = started?.labels ?? [];
   const read = deliveries.findLast(({ call }) => call?.labels)?.call?.labels ?? [];
-  return [...before, ...read, ...questions.flatMap(({ labels }) => labels)];
+  return [...before, ...read, ...approvals.flatMap(({ labels }) => labels)];
 }
 
-/** The question as it was put: whoever goes on is bound by its answer, or waits for it. */
+/** The decision that the earlier run asked for; the resumed program is bound by its answer, or waits for it. */
 function toAskDecision({ rule, reason }: Approval): AskDecision {
   return { kind: "ask", rule, reason };
 }
 
 function cannotResume(message: string): GloveboxError {
   return new GloveboxError("REPLAY_DIVERGED", message, {
-    hint: "Run the program again from the start; what its calls changed stays changed",
+    hint: "Run the program again from the start; changes made by its calls remain",
   });
 }
 
-/** It waits for its server as it waited for people. */
-function suspendAgain(stored: StoredExecution, away: UpstreamUnavailable, rooms: ResumeDeps): ExecutionResult {
-  const { approvals, questions } = stored.ending ? parseResult(stored.ending.result) : {};
+/** It waits for its upstream as it waited for an approval. */
+function suspendAgain(stored: StoredExecution, reason: UpstreamUnavailable, deps: ResumeDeps): ExecutionResult {
+  const { approvals, questions } = stored.ending ? parseStoredResult(stored.id, stored.ending.result) : {};
   return {
-    ...emptyResult(stored, "paused", rooms),
-    error: describeError(away),
-    ...(approvals && { approvals }),
-    ...(questions && { questions }),
+    ...emptyResult(stored, "paused", deps),
+    error: describeError(reason),
+    ...defined({ approvals, questions }),
   };
 }
 
-/** What it used before it was put away counts too. */
-function addStats(result: ExecutionResult, { ending }: StoredExecution): ExecutionResult {
-  const before = ending ? parseResult(ending.result).stats : undefined;
+/** Adds what it used before it was suspended. */
+function addStats(result: ExecutionResult, { id, ending }: StoredExecution): ExecutionResult {
+  const before = ending ? parseStoredResult(id, ending.result).stats : undefined;
   if (!before) return result;
   const { stats } = result;
   const sum = (a: number, b: number): number => Math.round((a + b) * 10) / 10;

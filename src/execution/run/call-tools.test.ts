@@ -8,43 +8,42 @@ import { AGENT, EXECUTION, TOOLS, openTestBridge, snapshotOf } from "../../../te
 import type { TestBridgeOptions } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { DEFAULT_LIMITS } from "../../domain/index.ts";
 import type { ExecutionResult, JsonObject } from "../../domain/index.ts";
-import { NEVER_SUSPENDED, NO_JOURNAL } from "../fixtures/durable.ts";
-import { callTools } from "./call-tools.ts";
-import type { ExecutionDeps } from "./execute.ts";
+import type { ExecutionLog } from "../execution-log.ts";
+import { NO_JOURNAL } from "../fixtures/durable.ts";
+import { callTools, toCallSource } from "./call-tools.ts";
 
 async function run(calls: readonly (readonly [string, JsonObject])[], options: TestBridgeOptions = {}) {
   const { bridge, ended } = await openTestBridge(options);
   const sources: string[] = [];
   const closed: ExecutionResult[] = [];
   const cancel = new AbortController();
-  const never = (): never => assert.fail("there is no program");
-  const rooms: ExecutionDeps = {
-    engine: "isolate",
-    isolation: "process",
-    report: () => "in_1",
-    hide: (text: string) => text,
+  const unused = (): never => assert.fail("there is no program");
+  const log: ExecutionLog = {
+    openOnce: unused,
     open: ({ source }) => {
       sources.push(source);
       const execution = { id: EXECUTION, principal: AGENT.id, source: digestOf(source), startedAt: 0 };
       return { execution, opened: Promise.resolve(), durable: async () => undefined, journal: NO_JOURNAL };
     },
+    close: async (_execution, result) => void closed.push(result),
+  };
+  const deps: Parameters<typeof callTools>[2] = {
+    engine: "isolate",
+    isolation: "process",
+    report: () => "in_1",
+    hide: (text: string) => text,
+    log,
     admit: async ({ wallMs }) => ({ wallMs, release: async () => undefined }),
     snapshot: async () => snapshotOf(TOOLS),
-    hasNetwork: () => false,
-    declare: never,
-    analyze: never,
-    check: never,
-    run: never,
-    keepValue: never,
-    ...NEVER_SUSPENDED,
+    keepValue: unused,
     bridge: (_execution, _snapshot, _request, { signal }) => {
       signal.addEventListener("abort", () => ended.abort());
       return bridge;
     },
-    close: async (_execution, result) => void closed.push(result),
   };
-  const request = { principal: AGENT, limits: DEFAULT_LIMITS, signal: cancel.signal };
-  const called = callTools({ ...request, calls: calls.map(([address, args]) => ({ address, args })) }, rooms);
+  const plain = calls.map(([address, args]) => ({ address, args }));
+  const request = { principal: AGENT, limits: DEFAULT_LIMITS, signal: cancel.signal, source: toCallSource(plain) };
+  const called = callTools(log.open(request), { ...request, calls: plain }, deps);
   return { called, sources, closed, cancel };
 }
 

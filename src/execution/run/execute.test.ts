@@ -1,4 +1,4 @@
-/** The corridor: each room once and in order, closed after every failure, and once through the real rooms. */
+/** The corridor: each room once and in order, closed after every failure, and once through the real deps. */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -17,8 +17,12 @@ import { openTestSandbox } from "../../sandbox/fixtures/test-sandbox.ts";
 import type { SandboxResult } from "../../sandbox/index.ts";
 import { declareApi } from "../../typegen/index.ts";
 import { NEVER_SUSPENDED, NO_JOURNAL } from "../fixtures/durable.ts";
-import { execute } from "./execute.ts";
-import type { ExecutionRequest, ExecutionDeps } from "./execute.ts";
+import type { ExecutionRequest } from "../requests.ts";
+import { createProgramRunner } from "../run-program.ts";
+import type { ProgramDeps } from "../run-program.ts";
+import { createRunningTable } from "../running-table.ts";
+import { startExecution } from "./execute.ts";
+import type { RunDeps } from "./execute.ts";
 
 const REQUEST: ExecutionRequest = {
   principal: AGENT,
@@ -53,8 +57,18 @@ const ORDER = ["open", "snapshot", "declare", "analyze", "check", "bridge", "run
 
 type Step = (typeof ORDER)[number];
 
+type Deps = Omit<RunDeps, "runProgram"> & ProgramDeps;
+
+/** Opens and starts an execution as `Executions.open` does. */
+async function execute(request: ExecutionRequest, deps: Deps): Promise<ExecutionResult> {
+  const entry = createRunningTable().enter({ principal: request.principal.id });
+  const own = { ...request, signal: entry.signal };
+  const runProgram = createProgramRunner(deps);
+  return startExecution(entry, deps.log.open(own), own, { ...deps, runProgram }).done;
+}
+
 interface TestDeps {
-  readonly rooms: ExecutionDeps;
+  readonly deps: Deps;
   readonly visited: string[];
   readonly closed: ExecutionResult[];
   readonly signals: AbortSignal[];
@@ -84,19 +98,22 @@ function createTestDeps(
     dryRun: () => undefined,
     recorded: async () => visit("recorded", undefined),
   };
-  const rooms: ExecutionDeps = {
+  const deps: Deps = {
     engine: "isolate",
     isolation: "process",
     report: () => "in_1",
     hide: (text: string) => text,
-    open: ({ principal }) => {
-      const execution = { id: EXECUTION, principal: principal.id, source: digestOf("1"), startedAt: 0 };
-      return visit("open", {
-        execution,
-        opened: Promise.resolve(),
-        durable: async () => undefined,
-        journal: NO_JOURNAL,
-      });
+    log: {
+      openOnce: () => assert.fail("there is no key"),
+      open: ({ principal }) => {
+        const execution = { id: EXECUTION, principal: principal.id, source: digestOf("1"), startedAt: 0 };
+        const durable = async (): Promise<void> => undefined;
+        return visit("open", { execution, opened: Promise.resolve(), durable, journal: NO_JOURNAL });
+      },
+      close: async (_execution, result) => {
+        closed.push(result);
+        visit("close", undefined);
+      },
     },
     admit: async ({ wallMs }) => ({ wallMs, release: async () => undefined }),
     snapshot: async () => visit("snapshot", snapshotOf(TOOLS)),
@@ -112,18 +129,14 @@ function createTestDeps(
     },
     run: async () => visit("run", RAN),
     keepValue: () => assert.fail("nothing is large"),
-    close: async (_execution, result) => {
-      closed.push(result);
-      visit("close", undefined);
-    },
   };
-  return { rooms, visited, closed, signals };
+  return { deps, visited, closed, signals };
 }
 
 describe("an execution", () => {
   it("visits each room once, in order, and hands out what was closed", async () => {
-    const { rooms, visited, closed, signals } = createTestDeps();
-    const result = await execute(REQUEST, rooms);
+    const { deps, visited, closed, signals } = createTestDeps();
+    const result = await execute(REQUEST, deps);
     assert.deepEqual(visited, ORDER);
     assert.deepEqual(result, {
       ...BASE,
@@ -137,8 +150,8 @@ describe("an execution", () => {
   it("that is refused goes straight to its close", async () => {
     const error = { code: "PROGRAM_SYNTAX", message: "Unexpected token", retry: false, line: 1, column: 2 } as const;
     const findings = [{ rule: "no-eval", severity: "warn", message: "m", line: 1, column: 1 }] as const;
-    const { rooms, visited, closed } = createTestDeps(undefined, { ok: false, error, findings });
-    const result = await execute(REQUEST, rooms);
+    const { deps, visited, closed } = createTestDeps(undefined, { ok: false, error, findings });
+    const result = await execute(REQUEST, deps);
     assert.deepEqual(visited, ["open", "snapshot", "declare", "analyze", "close"]);
     assert.deepEqual(result, { ...BASE, state: "failed", error, findings, stats: NO_STATS });
     assert.deepEqual(closed, [result]);
@@ -147,17 +160,17 @@ describe("an execution", () => {
     const error = { code: "PROGRAM_TYPES", message: "There is no tool a.b", retry: false, line: 1, column: 2 } as const;
     const findings = [{ rule: "types", severity: "warn", message: "m", line: 1, column: 1 }] as const;
     const refused = createTestDeps(undefined, undefined, { ok: false, error, findings });
-    const result = await execute(REQUEST, refused.rooms);
+    const result = await execute(REQUEST, refused.deps);
     assert.deepEqual(refused.visited, ["open", "snapshot", "declare", "analyze", "check", "close"]);
     assert.deepEqual(result, { ...BASE, state: "failed", error, findings, stats: NO_STATS });
     const fits = createTestDeps(undefined, undefined, { ok: true, program: { ...PROGRAM, findings } });
-    assert.deepEqual((await execute(REQUEST, fits.rooms)).findings, findings);
+    assert.deepEqual((await execute(REQUEST, fits.deps)).findings, findings);
     assert.deepEqual(fits.visited, ORDER);
   });
   for (const step of ["snapshot", "declare", "analyze", "check", "bridge", "run", "recorded"] as const) {
     it(`that breaks at ${step} is closed as failed, without the words of the fault`, async () => {
-      const { rooms, visited, closed, signals } = createTestDeps({ step, thrown: new Error("secret words") });
-      const result = await execute(REQUEST, rooms);
+      const { deps, visited, closed, signals } = createTestDeps({ step, thrown: new Error("secret words") });
+      const result = await execute(REQUEST, deps);
       const error = { code: "INTERNAL_BUG", message: "Internal error", retry: false, incident: "in_1" } as const;
       assert.deepEqual(visited, [...ORDER.slice(0, ORDER.indexOf(step) + 1), "close"]);
       assert.deepEqual(result, { ...BASE, state: "failed", error, stats: NO_STATS });
@@ -167,16 +180,17 @@ describe("an execution", () => {
   }
   it("keeps the words of a fault that is not internal", async () => {
     const thrown = new GloveboxError("LIMIT_BUSY", "Too many", { hint: "Wait" });
-    const { error } = await execute(REQUEST, createTestDeps({ step: "run", thrown }).rooms);
+    const { error } = await execute(REQUEST, createTestDeps({ step: "run", thrown }).deps);
     assert.deepEqual(error, { code: "LIMIT_BUSY", message: "Too many", retry: true, hint: "Wait" });
   });
   it("that cannot be written down is cancelled, and gives nothing out", async () => {
     const thrown = new GloveboxError("STORE_UNAVAILABLE", "Full");
-    const { rooms, visited } = createTestDeps();
+    const { deps, visited } = createTestDeps();
     let signal: AbortSignal | undefined;
-    const refused: ExecutionDeps = {
-      ...rooms,
-      open: (request) => ({ ...rooms.open(request), opened: Promise.reject(thrown) }),
+    const { log } = deps;
+    const refused: Deps = {
+      ...deps,
+      log: { ...log, open: (request) => ({ ...log.open(request), opened: Promise.reject(thrown) }) },
       run: async (job) => {
         ({ signal } = job);
         if (!signal.aborted) await once(signal, "abort");
@@ -188,24 +202,24 @@ describe("an execution", () => {
   });
   it("whose result cannot be recorded gives none out", async () => {
     const thrown = new GloveboxError("STORE_UNAVAILABLE", "Full");
-    const { rooms, visited } = createTestDeps({ step: "close", thrown });
-    await assert.rejects(execute(REQUEST, rooms), thrown);
+    const { deps, visited } = createTestDeps({ step: "close", thrown });
+    await assert.rejects(execute(REQUEST, deps), thrown);
     assert.deepEqual(visited, ORDER);
   });
 });
 
-describe("an execution through the real rooms", async () => {
+describe("an execution through the real deps", async () => {
   const { sandbox } = await openTestSandbox();
   after(() => sandbox.close());
 
   /** Only the store is left out: opening and closing are the composition root's. */
   async function run(source: string, options: TestBridgeOptions = {}): Promise<ExecutionResult> {
-    const rooms = createTestDeps().rooms;
+    const deps = createTestDeps().deps;
     const { bridge } = await openTestBridge(options);
     return execute(
       { ...REQUEST, source },
       {
-        ...rooms,
+        ...deps,
         declare: declareApi,
         analyze: (request, surface) =>
           analyze(request.source, surface, {

@@ -13,7 +13,7 @@ function open(changes: Partial<SuspensionOptions> = {}) {
   const suspension = createSuspensionDetector({
     graceMs: 10,
     limits: { wallMs: 60_000 },
-    canPause: () => true,
+    canSuspend: () => true,
     ...signals,
     ...changes,
   });
@@ -60,7 +60,7 @@ describe("an execution that waits for a person", () => {
     assert.equal(await fired, "away");
   });
   it("is not put away when it could not be brought back, or has ended", async () => {
-    const broken = open({ canPause: () => false });
+    const broken = open({ canSuspend: () => false });
     const over = open();
     for (const one of [broken, over]) one.call("asks");
     over.ended.abort();

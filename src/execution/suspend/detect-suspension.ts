@@ -1,87 +1,87 @@
-/** Notices when an execution has nothing left to do but wait for people, and says that it can be put away. */
+/** Detects that an execution only waits for approvals, so that it can be suspended. */
 
 import type { Limits } from "../../domain/index.ts";
 
-/** The program may still have something to do with an answer that has just been given to it. */
+/** The program may still work on a reply that was just delivered. */
 const QUIET_MS = 50;
-/** Of the time that is left to the program; a pause that came later would come too late. */
-const MOST_OF_THE_REST = 0.8;
+/** The share of the remaining wall time after which it is suspended at the latest. */
+const MOST_OF_REST = 0.8;
 
 export interface SuspensionOptions {
-  /** How long the program itself waits. */
+  /** How long the program stays in memory. */
   readonly graceMs: number;
   readonly limits: Pick<Limits, "wallMs">;
-  /** Whether the execution could be brought back. */
-  readonly canPause: () => boolean;
-  /** Fires when the gateway is about to end: what only waits is put away at once. */
+  /** True when the execution could be resumed. */
+  readonly canSuspend: () => boolean;
+  /** Fires when the gateway is about to close: a program that only waits is suspended at once. */
   readonly leaving: AbortSignal;
   /** Fires when the program has ended in any way. */
   readonly ended: AbortSignal;
 }
 
 export interface SuspensionDetector {
-  /** The program begins now. */
+  /** Called when the program starts. */
   readonly start: () => void;
-  /** So many timers of the program are open: it waits for them too. */
+  /** Called with the number of open timers: the program waits for them, too. */
   readonly onTimers: (open: number) => void;
-  /** So many calls of the program are under way. */
+  /** Called with the number of open calls. */
   readonly onCalls: (open: number) => void;
-  /** While `work` goes on, its call waits for a person. */
+  /** Counts a call as waiting for approval until `work` settles. */
   whileWaiting<Value>(work: () => Promise<Value>): Promise<Value>;
   readonly signal: AbortSignal;
 }
 
 export function createSuspensionDetector(options: SuspensionOptions): SuspensionDetector {
-  const { graceMs, limits, canPause, leaving, ended } = options;
-  const away = new AbortController();
-  let [startedAt, underWay, asking, timers] = [performance.now(), 0, 0, 0];
+  const { graceMs, limits, canSuspend, leaving, ended } = options;
+  const controller = new AbortController();
+  let [startedAt, openCalls, waiting, timers] = [performance.now(), 0, 0, 0];
   let isDue = false;
   let grace: NodeJS.Timeout | undefined;
   let quiet: NodeJS.Timeout | undefined;
 
-  const mayPause = (): boolean => isDue && asking > 0 && underWay === asking && timers === 0 && canPause();
-  const look = (): void => {
+  const maySuspend = (): boolean => isDue && waiting > 0 && openCalls === waiting && timers === 0 && canSuspend();
+  const check = (): void => {
     clearTimeout(quiet);
-    if (mayPause()) quiet = setTimeout(() => mayPause() && away.abort(), QUIET_MS);
+    if (maySuspend()) quiet = setTimeout(() => maySuspend() && controller.abort(), QUIET_MS);
   };
-  const fallDue = (): void => {
+  const becomeDue = (): void => {
     isDue = true;
-    look();
+    check();
   };
-  const leave = (): void => {
+  const suspendNow = (): void => {
     isDue = true;
-    if (mayPause()) away.abort();
+    if (maySuspend()) controller.abort();
   };
-  leaving.addEventListener("abort", leave, { once: true });
-  const tidy = (): void => {
+  leaving.addEventListener("abort", suspendNow, { once: true });
+  const cleanUp = (): void => {
     clearTimeout(grace);
     clearTimeout(quiet);
-    leaving.removeEventListener("abort", leave);
+    leaving.removeEventListener("abort", suspendNow);
   };
-  ended.addEventListener("abort", tidy, { once: true });
+  ended.addEventListener("abort", cleanUp, { once: true });
 
   return {
     start: () => void (startedAt = performance.now()),
     onTimers: (open) => {
       timers = open;
-      look();
+      check();
     },
     onCalls: (open) => {
-      underWay = open;
-      look();
+      openCalls = open;
+      check();
     },
     async whileWaiting(work) {
       const leftMs = limits.wallMs - (performance.now() - startedAt);
-      grace ??= setTimeout(fallDue, Math.max(0, Math.min(graceMs, leftMs * MOST_OF_THE_REST)));
-      asking += 1;
-      look();
+      grace ??= setTimeout(becomeDue, Math.max(0, Math.min(graceMs, leftMs * MOST_OF_REST)));
+      waiting += 1;
+      check();
       try {
         return await work();
       } finally {
-        asking -= 1;
-        look();
+        waiting -= 1;
+        check();
       }
     },
-    signal: away.signal,
+    signal: controller.signal,
   };
 }

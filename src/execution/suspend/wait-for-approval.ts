@@ -1,4 +1,4 @@
-/** What happens to a call that needs a person: it waits, and goes on, or fails, with what the person said. */
+/** Holds a call until a person has decided about it; then it continues, or fails with the decision. */
 
 import { ExecutionSuspended } from "../../bridge/index.ts";
 import type { AskDecision } from "../../bridge/index.ts";
@@ -17,11 +17,11 @@ import type {
 import type { SuspensionDetector } from "./detect-suspension.ts";
 
 export interface ApprovalWaitOptions {
-  readonly people: ApprovalRequests;
+  readonly approvals: ApprovalRequests;
   readonly session?: string;
   /** What the program's session has read. */
   readonly labels: () => readonly LabelSource[];
-  /** What the program can call, for those who review one of its calls. */
+  /** What the program can call, for the person who reviews one of its calls. */
   readonly plan: () => CallPlan | undefined;
   readonly suspension: SuspensionDetector;
   /** Fires when the program has ended in any way. */
@@ -30,24 +30,24 @@ export interface ApprovalWaitOptions {
 }
 
 export interface ApprovalWait {
-  /** As the bridge needs it. */
+  /** The approval step of the bridge. */
   readonly approve: (call: ToolCall, tool: Tool, decision: AskDecision) => Promise<ApprovalId>;
-  /** What it waits for, also once it has been put away. */
+  /** The approvals that it waits for, also after its suspension. */
   pending(): readonly Approval[];
-  /** Whether a person was ever asked. */
+  /** True when an approval was ever requested. */
   hasAsked(): boolean;
 }
 
 export function createApprovalWait({
-  people,
+  approvals,
   session,
   suspension,
   ended,
   onEvent,
-  ...told
+  ...context
 }: ApprovalWaitOptions): ApprovalWait {
-  const away = suspension.signal;
-  const over = AbortSignal.any([away, ended]);
+  const suspended = suspension.signal;
+  const over = AbortSignal.any([suspended, ended]);
   const waiting = new Map<ApprovalId, Approval>();
   let hasAsked = false;
 
@@ -55,20 +55,20 @@ export function createApprovalWait({
     waiting.set(approval.id, approval);
     onEvent?.({ kind: "asked", approval });
     try {
-      return await suspension.whileWaiting(() => people.whenDecided(approval.id, over));
+      return await suspension.whileWaiting(() => approvals.whenDecided(approval.id, over));
     } catch (thrown) {
-      if (away.aborted) throw new ExecutionSuspended();
+      if (suspended.aborted) throw new ExecutionSuspended();
       throw ended.aborted ? tooLate(approval) : thrown;
     } finally {
-      if (!away.aborted) waiting.delete(approval.id);
+      if (!suspended.aborted) waiting.delete(approval.id);
     }
   };
   return {
     async approve(call, tool, decision) {
       hasAsked = true;
-      const plan = told.plan();
-      const known = { labels: told.labels(), ...(plan && { plan }), ...(session !== undefined && { session }) };
-      const asked = await people.request({ call, tool, decision, ...known });
+      const plan = context.plan();
+      const known = { labels: context.labels(), ...(plan && { plan }), ...(session !== undefined && { session }) };
+      const asked = await approvals.request({ call, tool, decision, ...known });
       const settled = asked.state === "pending" ? await wait(asked) : asked;
       if (settled.state !== "approved") throw refusal(settled);
       return settled.id;
@@ -79,7 +79,7 @@ export function createApprovalWait({
 }
 
 function tooLate({ tool }: Approval): GloveboxError {
-  return new GloveboxError("REQUEST_CANCELLED", `The program ended before anybody decided about ${tool}`);
+  return new GloveboxError("REQUEST_CANCELLED", `The program ended before the call of ${tool} was decided`);
 }
 
 function refusal({ tool, state, decidedBy, note, id }: Approval): GloveboxError {
@@ -87,6 +87,6 @@ function refusal({ tool, state, decidedBy, note, id }: Approval): GloveboxError 
   const why = note === undefined ? "" : `: ${note}`;
   const what = state === "expired" ? "was not decided in time" : `was ${state}${who}${why}`;
   return new GloveboxError("POLICY_APPROVAL_REJECTED", `The call of ${tool} ${what} (${id})`, {
-    hint: "Do without it, or ask the person what would be acceptable",
+    hint: "Continue without this call, or ask the person what would be acceptable",
   });
 }

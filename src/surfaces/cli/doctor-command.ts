@@ -119,7 +119,7 @@ function describeSource({ source, upstreams }: Settings): string {
 
 /** A self-test in a real isolate: nothing else proves that programs run here. */
 async function examineSandbox(gateway: Gateway, principal: Principal): Promise<readonly Check[]> {
-  const result = await gateway.execute({ principal, code: "return 6 * 7" });
+  const result = await gateway.execute({ principal, source: "return 6 * 7" });
   const sandbox: Check =
     result.value === 42
       ? { name: "sandbox", state: "ok", message: `${result.engine} engine ran a program in ${result.stats.wallMs} ms` }

@@ -9,11 +9,10 @@ import type { ConnectorId, ExecutionId, Instant, JsonObject, Principal } from ".
 import type { Logins } from "../../connectors/index.ts";
 import type {
   ExecutionControl,
-  ExecutionHistory,
   KeptExecution,
-  RecordingAccess,
-  ReplayRequest,
   ReplayResult,
+  findRecording,
+  showReplay,
 } from "../../execution/index.ts";
 import type { ApprovalDesk } from "../../policy/index.ts";
 import type { Vault } from "../../vault/index.ts";
@@ -30,7 +29,7 @@ export interface Terminal {
 
 /** What a store holds, opened to be read: creates and starts nothing. */
 export interface StoredRecords extends AsyncDisposable {
-  readonly history: ExecutionHistory;
+  readonly history: Pick<ExecutionControl, "list" | "show">;
   /** Leaves the ledger as it is. */
   openReader(): LedgerReader;
 }
@@ -48,7 +47,7 @@ export interface OperatorRecords extends AsyncDisposable {
   /** Asks every gateway on this store to restart one upstream; they poll about once a second. */
   restart(upstream: ConnectorId, actor: string): Promise<void>;
   /** Returns what a replay needs, once the ledger has a record of who looked. */
-  findRecording(id: ExecutionId, access: RecordingAccess): Promise<KeptExecution>;
+  findRecording(id: ExecutionId, access: Parameters<typeof findRecording>[1]): Promise<KeptExecution>;
 }
 
 /** What the commands `serve` and `mcp` start. */
@@ -93,7 +92,7 @@ export interface CliPowers {
   loadServers(): Promise<Servers>;
   openBrowser(url: URL): void;
   /** Opens a sandbox and nothing else. */
-  showReplay(settings: Settings, kept: KeptExecution, request: ReplayRequest): Promise<ReplayResult>;
+  showReplay(settings: Settings, kept: KeptExecution, request: Parameters<typeof showReplay>[1]): Promise<ReplayResult>;
   /** Returns an export that needs nothing else, without known secrets. */
   toRecordingFile(kept: KeptExecution): JsonObject;
   /** Unguessable; opens the admin page until this start ends. */

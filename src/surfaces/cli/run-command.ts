@@ -10,8 +10,9 @@ import { text as readAll } from "node:stream/consumers";
 import { parseLimits } from "../../config/index.ts";
 import type { Settings } from "../../config/index.ts";
 import { GloveboxError, describeError, isJsonObject } from "../../domain/index.ts";
-import type { EngineName, ExecutionResult, Limits, Principal } from "../../domain/index.ts";
-import type { ExecuteRequest } from "../../execution/index.ts";
+import type { EngineName, ExecutionResult, Principal } from "../../domain/index.ts";
+import type { ExecuteInput } from "../../execution/index.ts";
+import { parseBatchLine } from "../parse-request.ts";
 import type { Gateway } from "../gateway.ts";
 import { EXIT } from "./powers.ts";
 import type { CliPowers, Terminal } from "./powers.ts";
@@ -96,30 +97,30 @@ async function readSource(file: string | undefined, terminal: Terminal): Promise
   }
 }
 
-async function runOne(code: string, session: RunSession): Promise<number> {
+async function runOne(source: string, session: RunSession): Promise<number> {
   const { terminal, flags, signal } = session;
-  const result = await session.gateway.execute(toRequest({ code }, session));
+  const result = await session.gateway.execute(toInput({ source }, session));
   if (flags.json) printJson(terminal.stdout, result);
   else printResult(result, terminal.stdout, terminal.stderr);
   return signal.aborted ? EXIT.interrupted : exitOf(result);
 }
 
 /** Tells what a program can call; it does not run. */
-async function planOne(code: string, session: RunSession): Promise<number> {
+async function planOne(source: string, session: RunSession): Promise<number> {
   const { terminal, flags } = session;
-  const answer = await session.gateway.plan(toRequest({ code }, session));
+  const answer = await session.gateway.plan(toInput({ source }, session));
   if (flags.json) printJson(terminal.stdout, answer);
   else printPlan(answer, terminal.stdout, terminal.stderr);
   return answer.ok ? EXIT.done : EXIT.failed;
 }
 
-function toRequest(
-  { code, limits }: Pick<ExecuteRequest, "code" | "limits">,
+function toInput(
+  { source, limits }: Pick<ExecuteInput, "source" | "limits">,
   { principal, signal, flags }: RunSession,
-): ExecuteRequest {
+): ExecuteInput {
   const { analysis, types, network, dryRun = false } = flags;
   const narrowed = network ? {} : { networkPolicy: { mode: "blocked" } as const };
-  return { code, principal, signal, analysis, types, dryRun, ...narrowed, ...(limits && { limits }) };
+  return { source, principal, signal, analysis, types, dryRun, ...narrowed, ...(limits && { limits }) };
 }
 
 /** How the process ends after one program. */
@@ -152,18 +153,14 @@ async function runBatch(path: string, session: RunSession): Promise<number> {
 }
 
 async function answerLine(line: string, session: RunSession): Promise<void> {
-  const asked = parseLine(line);
+  const raw = parseJson(line);
+  const { id = null } = isJsonObject(raw) ? raw : {};
   try {
-    if (asked.code === undefined)
-      throw new GloveboxError(
-        "REQUEST_INVALID",
-        "A line needs a JSON object with a `code` text, and limits that are an object",
-      );
-    const result = await session.gateway.execute(toRequest({ ...asked, code: asked.code }, session));
-    printJson(session.terminal.stdout, { id: asked.id, ...result });
+    const result = await session.gateway.execute(toInput(parseBatchLine(raw), session));
+    printJson(session.terminal.stdout, { id, ...result });
   } catch (thrown) {
     if (!(thrown instanceof GloveboxError) || thrown.code === "STORE_UNAVAILABLE") throw thrown;
-    printJson(session.terminal.stdout, { id: asked.id, ...toRefused(thrown) });
+    printJson(session.terminal.stdout, { id, ...toRefused(thrown) });
   }
 }
 
@@ -173,15 +170,6 @@ function toRefused(
 ): Omit<ExecutionResult, "execution" | "engine" | "isolation"> & { execution: null } {
   const stats = { queueMs: 0, wallMs: 0, cpuMs: 0, peakMemoryBytes: 0, calls: 0, outputBytes: 0 };
   return { execution: null, state: "failed", logs: [], calls: [], error: describeError(thrown), findings: [], stats };
-}
-
-function parseLine(line: string): { readonly id: unknown; readonly code?: string; readonly limits?: Partial<Limits> } {
-  const raw = parseJson(line);
-  const fields = isJsonObject(raw) ? raw : {};
-  const { id = null, code, limits } = fields;
-  if (typeof code !== "string") return { id };
-  if (limits !== undefined && !isJsonObject(limits)) return { id };
-  return isJsonObject(limits) ? { id, code, limits } : { id, code };
 }
 
 function parseJson(text: string): unknown {

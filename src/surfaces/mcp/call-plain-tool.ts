@@ -5,7 +5,7 @@ import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server"
 
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
-import type { ToolCallsResult } from "../../execution/index.ts";
+import type { Gateway } from "../gateway.ts";
 import type { McpDoor, ToolRequest } from "./call-tool.ts";
 import { capText } from "./cap-text.ts";
 import { describeMissing } from "./missing-files.ts";
@@ -62,7 +62,7 @@ function parseObject(raw: unknown): JsonObject {
 }
 
 /** The whole answer, also where the record of the execution has a sample only. */
-function valueOf({ replies: [reply] }: ToolCallsResult): Json | undefined {
+function valueOf({ replies: [reply] }: Awaited<ReturnType<Gateway["callTools"]>>): Json | undefined {
   return reply?.ok ? parseValue(reply.json) : undefined;
 }
 
@@ -70,7 +70,7 @@ function parseValue(json: string): Json {
   return JSON.parse(json) as Json; // the bridge made it
 }
 
-function toFailure({ result }: ToolCallsResult): CallToolResult {
+function toFailure({ result }: Awaited<ReturnType<Gateway["callTools"]>>): CallToolResult {
   const text = result.error ? renderError(result.error) : renderExecution(result);
   return { content: [{ type: "text", text }], isError: true };
 }

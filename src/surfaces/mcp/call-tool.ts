@@ -1,4 +1,4 @@
-/** Answers one `tools/call`: arguments in, the gateway asked once, a result out. Failures are results too. */
+/** Answers one `tools/call`: parses the arguments, calls the gateway and renders the result. Failures are results, too. */
 
 import { randomUUID } from "node:crypto";
 
@@ -6,22 +6,19 @@ import { ProtocolError, ProtocolErrorCode, isInputRequiredResult } from "@modelc
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 
 import { digestOf } from "../../text/index.ts";
-import { isJsonObject, parseExecutionId, toPublicError } from "../../domain/index.ts";
+import { defined, isJsonObject, parseExecutionId, toPublicError } from "../../domain/index.ts";
 import type { ExecutionEvent, ExecutionView, Principal, TraceContext } from "../../domain/index.ts";
 import type { Media } from "../../execution/index.ts";
+import { NEVER } from "../../timing/index.ts";
 import type { Gateway } from "../gateway.ts";
+import { parseExecuteArguments } from "../parse-request.ts";
 import { callPlainTool, isPlainName } from "./call-plain-tool.ts";
 import { RESUME } from "./definitions.ts";
 import { followWithPerson } from "./elicitation/follow-execution.ts";
-import type { ExecutionPoll } from "./elicitation/follow-execution.ts";
+import type { PolledExecution } from "./elicitation/follow-execution.ts";
 import type { Person, Retry } from "./elicitation/person.ts";
 import { takeAnswers } from "./elicitation/take-answers.ts";
-import {
-  parseDescribeArguments,
-  parseExecuteArguments,
-  parseResumeArguments,
-  parseSearchArguments,
-} from "./parse-arguments.ts";
+import { parseDescribeArguments, parseResumeArguments, parseSearchArguments } from "./parse-arguments.ts";
 import { renderPart } from "./render-part.ts";
 import { renderError, renderExecution } from "./render-execution.ts";
 import { toBlock } from "./render-media.ts";
@@ -31,13 +28,13 @@ import { showResult } from "./show-text.ts";
 /** Everything that the MCP surface needs from the rest of the product. */
 export interface McpDoor {
   readonly gateway: Gateway;
-  /** Who is on the other side; every request of this door is made in this name. */
+  /** The client; every request through this door is made in its name. */
   readonly principal: Principal;
-  /** Writes an internal fault to the log and returns the incident's id, which is all that a client reads of it. */
+  /** Logs an internal fault and returns the id of the incident, which is all that the client sees. */
   readonly report: (thrown: unknown) => string;
 }
 
-/** The same door for one session of a client: what it reads counts for it alone. */
+/** The door of one session of a client: what it reads counts for this session only. */
 export function toSessionDoor(door: McpDoor): McpDoor {
   return { ...door, principal: { ...door.principal, session: randomUUID() } };
 }
@@ -48,18 +45,18 @@ export interface ToolRequest {
   readonly rawArguments: unknown;
   /** Aborted when the client cancels or goes away. */
   readonly signal: AbortSignal;
-  /** Hears what goes on; present when the client asked for progress. */
+  /** Called with events of the execution; present when the client asked for progress. */
   readonly onEvent?: (event: ExecutionEvent) => void;
   readonly trace?: TraceContext;
-  /** Present when the person there can be asked. */
+  /** Present when the person behind the client can be asked. */
   readonly person?: Person;
-  /** Present when the request comes again, with what the person answered. */
+  /** Present when the request is repeated with the answers of the person. */
   readonly retry?: Retry;
 }
 
-type Answered = CallToolResult | InputRequiredResult;
+type ToolAnswer = CallToolResult | InputRequiredResult;
 
-type Answer = (door: McpDoor, request: ToolRequest) => Promise<Answered>;
+type Answer = (door: McpDoor, request: ToolRequest) => Promise<ToolAnswer>;
 
 const ANSWERS: ReadonlyMap<string, Answer> = new Map<string, Answer>([
   ["search", answerSearch],
@@ -69,7 +66,7 @@ const ANSWERS: ReadonlyMap<string, Answer> = new Map<string, Answer>([
 ]);
 
 /** Rejects for a tool that does not exist (a protocol error); everything else that goes wrong is `isError` (SEP-1303). */
-export async function callTool(door: McpDoor, request: ToolRequest): Promise<Answered> {
+export async function callTool(door: McpDoor, request: ToolRequest): Promise<ToolAnswer> {
   const answer = findAnswer(door.gateway, request.name);
   if (!answer) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${request.name}`);
   try {
@@ -83,7 +80,7 @@ export async function callTool(door: McpDoor, request: ToolRequest): Promise<Ans
   }
 }
 
-/** What a client may call is what it is shown. */
+/** A client may call the tools that it is shown. */
 function findAnswer({ expose }: Gateway, name: string): Answer | undefined {
   const own = expose === "tools" && name !== RESUME.name ? undefined : ANSWERS.get(name);
   return own ?? (expose !== "code" && isPlainName(name) ? callPlainTool : undefined);
@@ -106,54 +103,51 @@ async function answerDescribe({ gateway, principal }: McpDoor, { rawArguments }:
   return { ...toText(declarations), structuredContent: { declarations } };
 }
 
-async function answerExecute(door: McpDoor, request: ToolRequest): Promise<Answered> {
+async function answerExecute(door: McpDoor, request: ToolRequest): Promise<ToolAnswer> {
   const { gateway, principal } = door;
   const program = parseExecuteArguments(request.rawArguments);
   const { signal, onEvent, trace } = request;
-  const { patienceMs } = gateway;
-  return follow(door, request, (until, opened) => {
-    const hear = (event: ExecutionEvent): void => {
-      if (event.kind === "opened") opened(event.execution);
-      onEvent?.(event);
+  return follow(door, request, async () => {
+    const opened = await gateway.open({ ...program, principal, signal, ...defined({ onEvent, trace }) });
+    return {
+      get id() {
+        return opened.id;
+      },
+      poll: (until) => opened.answer({ patienceMs: gateway.patienceMs, until }),
     };
-    const watched = { onEvent: hear, ...(trace && { trace }) };
-    return gateway.begin({ ...program, principal, signal, patienceMs, until, ...watched });
   });
 }
 
-async function answerResume(door: McpDoor, request: ToolRequest): Promise<Answered> {
+async function answerResume(door: McpDoor, request: ToolRequest): Promise<ToolAnswer> {
   const { gateway, principal } = door;
-  const asked = parseResumeArguments(request.rawArguments);
-  if (asked.kind === "handle") return renderPart(await gateway.readResult(principal, asked.handle, asked.query));
-  return follow(door, request, pollAgain(door, request, asked.execution));
+  const target = parseResumeArguments(request.rawArguments);
+  if (target.kind === "handle") return renderPart(await gateway.readResult(principal, target.handle, target.query));
+  return follow(door, request, async () => findOpened(door, request, target.execution));
 }
 
-function pollAgain({ gateway, principal }: McpDoor, { signal }: ToolRequest, execution: string): ExecutionPoll {
-  return (until, opened) => {
-    const id = parseExecutionId(execution);
-    if (id) opened(id);
-    return gateway.view({ principal, execution, signal: AbortSignal.any([signal, until]) });
-  };
+/** An execution that an earlier request opened. */
+function findOpened({ gateway, principal }: McpDoor, { signal }: ToolRequest, execution: string): PolledExecution {
+  const poll = (until: AbortSignal) => gateway.view({ principal, execution, signal: AbortSignal.any([signal, until]) });
+  return { id: parseExecutionId(execution), poll };
 }
 
-/** A request that comes again with answers is about the execution that asked; nothing begins a second time. */
-async function follow(door: McpDoor, request: ToolRequest, first: ExecutionPoll): Promise<Answered> {
+/** A request that is repeated with answers is about the execution that asked; no second one is opened. */
+async function follow(door: McpDoor, request: ToolRequest, open: () => Promise<PolledExecution>): Promise<ToolAnswer> {
   const { gateway, principal } = door;
   const { clientApprovals } = gateway;
   const { person, retry, signal, name, rawArguments } = request;
   const digest = digestOf([name, isJsonObject(rawArguments) ? rawArguments : null]);
   const round = retry && (await takeAnswers(retry, { clientApprovals, principal, request: digest }));
-  const look = round ? pollAgain(door, request, round.execution) : first;
-  const left = round?.left ?? NOBODY;
-  const talk = clientApprovals &&
+  const polled = round ? findOpened(door, request, round.execution) : await open();
+  const left = round?.left ?? NONE_LEFT;
+  const conversation = clientApprovals &&
     person && { gateway, clientApprovals, principal, person, request: digest, signal, left };
-  const view = talk ? await followWithPerson(talk, look) : await look(NEVER, () => undefined);
+  const view = conversation ? await followWithPerson(conversation, polled) : await polled.poll(NEVER);
   if (isInputRequiredResult(view)) return view;
   return toResult(view, await gateway.findMedia(principal, view.value));
 }
 
-const NOBODY: ReadonlySet<string> = new Set();
-const NEVER = new AbortController().signal;
+const NONE_LEFT: ReadonlySet<string> = new Set();
 
 function toResult(view: ExecutionView, media: readonly Media[]): CallToolResult {
   const content = [...toText(renderExecution(view)).content, ...media.map(toBlock)];

@@ -41,7 +41,8 @@ test("execute passes the principal and the limits to the gateway", async (t) => 
   const { client, gateway } = await connect(t);
   await client.callTool({ name: "execute", arguments: { code: "1", language: "javascript", limits: { calls: 3 } } });
   const [{ signal, onEvent: _, ...request } = {}] = gateway.requests;
-  assert.deepEqual(request, { code: "1", limits: { calls: 3 }, principal: AGENT, patienceMs: 45_000 });
+  assert.deepEqual(request, { source: "1", limits: { calls: 3 }, principal: AGENT });
+  assert.deepEqual(gateway.patience, [45_000]);
   assert.equal(signal?.aborted, false);
 });
 

@@ -8,7 +8,8 @@ import { isInputRequiredResult } from "@modelcontextprotocol/server";
 import { createTool, known, snapshotOf } from "../../../test/fixtures/bridge/test-bridge.ts";
 import { parseResultId } from "../../domain/index.ts";
 import type { Json } from "../../domain/index.ts";
-import type { Media, ReadResult } from "../../execution/index.ts";
+import type { Media } from "../../execution/index.ts";
+import type { Gateway } from "../gateway.ts";
 import { callTool } from "./call-tool.ts";
 import type { McpDoor } from "./call-tool.ts";
 import { AGENT, EXECUTION, createMemoryGateway, createResult } from "./fixtures/memory-gateway.ts";
@@ -55,7 +56,9 @@ test("each kind of file is a separate block beside the text of a program", async
   assert.doesNotMatch(JSON.stringify(text), new RegExp(DATA));
 });
 
-function partOf(value: Json, change: Partial<ReadResult["summary"]>, next?: number): ReadResult {
+type KeptPart = Awaited<ReturnType<Gateway["readResult"]>>;
+
+function partOf(value: Json, change: Partial<KeptPart["summary"]>, next?: number): KeptPart {
   const summary = {
     id: HANDLE,
     principal: AGENT.id,

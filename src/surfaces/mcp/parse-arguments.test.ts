@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { GloveboxError } from "../../domain/index.ts";
-import { parseDescribeArguments, parseExecuteArguments, parseSearchArguments } from "./parse-arguments.ts";
+import { parseExecuteArguments } from "../parse-request.ts";
+import { parseDescribeArguments, parseSearchArguments } from "./parse-arguments.ts";
 
 function refusal(parse: () => unknown): string {
   try {
@@ -18,17 +19,20 @@ function refusal(parse: () => unknown): string {
 }
 
 test("execute takes code alone", () => {
-  assert.deepEqual(parseExecuteArguments({ code: "1" }), { code: "1" });
+  assert.deepEqual(parseExecuteArguments({ code: "1" }), { source: "1" });
 });
 
 test("execute takes both languages, any JSON as input, and limits", () => {
   const limits = { wallMs: 1, calls: 2 };
   assert.deepEqual(parseExecuteArguments({ code: "1", language: "typescript", input: null, limits }), {
-    code: "1",
+    source: "1",
     input: null,
     limits,
   });
-  assert.deepEqual(parseExecuteArguments({ code: "1", language: "javascript", input: [1] }), { code: "1", input: [1] });
+  assert.deepEqual(parseExecuteArguments({ code: "1", language: "javascript", input: [1] }), {
+    source: "1",
+    input: [1],
+  });
 });
 
 test("execute without code says what is missing", () => {
@@ -47,7 +51,7 @@ test("an argument that nobody would honor is refused by name", () => {
     refusal(() => parseExecuteArguments({ code: "1", dryRun: "yes" })),
     /dryRun: expected boolean/,
   );
-  assert.deepEqual(parseExecuteArguments({ code: "1", dryRun: true }), { code: "1", dryRun: true });
+  assert.deepEqual(parseExecuteArguments({ code: "1", dryRun: true }), { source: "1", dryRun: true });
 });
 
 test("another language is refused", () => {

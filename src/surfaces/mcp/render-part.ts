@@ -4,17 +4,19 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 
 import { isJsonObject } from "../../domain/index.ts";
 import type { Json } from "../../domain/index.ts";
-import type { ReadResult } from "../../execution/index.ts";
+import type { Gateway } from "../gateway.ts";
 import { capText } from "./cap-text.ts";
 import { toBlock } from "./render-media.ts";
 import { MAX_TEXT_BYTES } from "./render-execution.ts";
+
+type KeptPart = Awaited<ReturnType<Gateway["readResult"]>>;
 
 /** A larger part is not sent: a program can read it, or the client asks for less. */
 const MAX_PART_BYTES = 1024 * 1024;
 const NOTE_BYTES = 400;
 
 /** Omits `value` from the structured content if it is too large; the text mentions it. */
-export function renderPart({ value, total, next, summary }: ReadResult): CallToolResult {
+export function renderPart({ value, total, next, summary }: KeptPart): CallToolResult {
   const { id: handle, mimeType, bytes, shape } = summary;
   const page = { ...(total !== undefined && { total }), ...(next !== undefined && { next }) };
   const head = { handle, mimeType, bytes, ...page };
@@ -37,7 +39,7 @@ function fileOf(value: Json): string | undefined {
   return typeof base64 === "string" ? base64 : undefined;
 }
 
-type Head = Pick<ReadResult["summary"], "mimeType" | "bytes"> & {
+type Head = Pick<KeptPart["summary"], "mimeType" | "bytes"> & {
   readonly handle: string;
   readonly total?: number;
   readonly next?: number;

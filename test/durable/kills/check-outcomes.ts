@@ -1,5 +1,7 @@
 /** Compares the outcomes of programs after all kills with those of undisturbed runs. */
 
+import assert from "node:assert/strict";
+
 import type { ExecutionResult } from "../../../src/domain/index.ts";
 import { findKept } from "../../../src/execution/replay/kept.ts";
 import { replay } from "../../../src/execution/replay/replay.ts";
@@ -109,8 +111,9 @@ async function compareWithExpected({ seed }: ExecutionRow, { value }: ExecutionR
 }
 
 function replayRooms(sandbox: Sandbox) {
+  const analyze = (): never => assert.fail("the recorded program is not analyzed again");
   const { engine, isolation } = sandbox;
-  return { engine, isolation, report: String, hide: (text: string) => text, run: sandbox.run.bind(sandbox) };
+  return { engine, isolation, report: String, hide: (text: string) => text, run: sandbox.run.bind(sandbox), analyze };
 }
 
 /**

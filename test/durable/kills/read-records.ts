@@ -8,7 +8,6 @@ import type { Settings } from "../../../src/config/index.ts";
 import { parseExecutionId } from "../../../src/domain/index.ts";
 import type { Digest, ExecutionId, ExecutionResult } from "../../../src/domain/index.ts";
 import { openJournals } from "../../../src/execution/index.ts";
-import type { Journals } from "../../../src/execution/index.ts";
 import { openRecords, readRecords } from "../../../src/open-records.ts";
 import type { Records } from "../../../src/open-records.ts";
 import { seedOf } from "./kill-programs.ts";
@@ -80,7 +79,7 @@ export async function verify(settings: Settings): Promise<readonly string[]> {
 
 /** The records, opened beside any gateway. */
 export interface OpenRecords extends AsyncDisposable, Pick<Records, "store" | "ledger" | "vault"> {
-  readonly journals: Journals;
+  readonly journals: ReturnType<typeof openJournals>;
 }
 
 export async function openStoreRecords(settings: Settings): Promise<OpenRecords> {

@@ -143,7 +143,7 @@ test("failed and refused executions: what ran is shown again, what never ran is 
   assert.match(shown.stderr, /error: Error: no \(line 1, .*\[PROGRAM_THREW\][^]*it came out the same/);
   const broken = await project.run("const = 1");
   const none = await project.executions("replay", broken.execution);
-  assert.deepEqual([none.code, /ran no program \(PROGRAM_SYNTAX\)/.test(none.stderr)], [2, true], none.stderr);
+  assert.deepEqual([none.code, /did not start a program \(PROGRAM_SYNTAX\)/.test(none.stderr)], [2, true], none.stderr);
 });
 
 test("an execution that waits for a person is shown as far as it has come, and whole once it went on", async (context) => {
@@ -175,6 +175,6 @@ test("an execution whose journal is not kept cannot be shown or exported", async
   await project.run("return 1"); // a later start lets go of what is over
   for (const command of ["replay", "export"]) {
     const { code, stderr } = await project.executions(command, execution);
-    assert.deepEqual([code, /is not kept any more/.test(stderr)], [1, true], stderr);
+    assert.deepEqual([code, /is no longer kept/.test(stderr)], [1, true], stderr);
   }
 });

@@ -29,7 +29,7 @@ async function show(gateway: Gateway): Promise<unknown> {
   const principal = { id: parsePrincipalId("tester") ?? assert.fail(), kind: "agent", groups: [] } as const;
   const code = `return ${JSON.stringify(SECRETS)}`;
   const { signal } = new AbortController();
-  return (await gateway.execute({ principal, code, signal })).value;
+  return (await gateway.execute({ principal, source: code, signal })).value;
 }
 
 test("each of two gateways in one process masks its own secret and not that of the other", async (context) => {

@@ -95,20 +95,20 @@ describe("the library", () => {
     const circle: unknown[] = [];
     circle.push(circle);
     const wrong: readonly (readonly [unknown, RegExp])[] = [
-      [{}, /code must be a text/],
-      [undefined, /code must be a text/],
+      [{}, /code: expected string/],
+      [undefined, /code: expected string/],
       ["return 1", /it takes one object/],
-      [{ code: 5 }, /code must be a text/],
-      [{ code: "1", input: () => 1 }, /input must be JSON: it is a function$/],
-      [{ code: "1", input: 5n }, /input must be JSON: it is a bigint$/],
-      [{ code: "1", input: { a: [Symbol("x")] } }, /input must be JSON: "0" is a symbol$/],
-      [{ code: "1", input: { a: Number.NaN } }, /input must be JSON: "a" is NaN$/],
-      [{ code: "1", input: new Map() }, /input must be JSON: it is a Map or a Set$/],
-      [{ code: "1", input: circle }, /input must be JSON: it is circular/],
-      [{ code: "1", limits: 5 }, /limits must be an object/],
-      [{ code: "1", session: 5 }, /session must be a text/],
-      [{ code: "1", dryRun: "yes" }, /dryRun must be true or false/],
-      [{ code: "1", signal: {} }, /signal must be an AbortSignal/],
+      [{ code: 5 }, /code: expected string/],
+      [{ code: "1", input: () => 1 }, /`input` must be JSON: it is a function$/],
+      [{ code: "1", input: 5n }, /`input` must be JSON: it is a bigint$/],
+      [{ code: "1", input: { a: [Symbol("x")] } }, /`input` must be JSON: "0" is a symbol$/],
+      [{ code: "1", input: { a: Number.NaN } }, /`input` must be JSON: "a" is NaN$/],
+      [{ code: "1", input: new Map() }, /`input` must be JSON: it is a Map or a Set$/],
+      [{ code: "1", input: circle }, /`input` must be JSON: it is circular/],
+      [{ code: "1", limits: 5 }, /limits: expected record/],
+      [{ code: "1", session: 5 }, /session: expected string/],
+      [{ code: "1", dryRun: "yes" }, /dryRun: expected boolean/],
+      [{ code: "1", signal: {} }, /signal: .*AbortSignal/],
     ];
     for (const [request, message] of wrong) {
       await assert.rejects(glovebox.execute(request as { code: string }), (error: GloveboxError) => {

@@ -1,6 +1,6 @@
 /** `glovebox executions`, `executions show` and `executions cancel`: what was executed, and an end to what goes on. */
 
-import type { ExecutionLine } from "../../../execution/index.ts";
+import type { ExecutionDetails } from "../../../execution/index.ts";
 import { EXIT } from "../powers.ts";
 import type { CommandContext } from "../powers.ts";
 import { describeExecution } from "./print-execution.ts";
@@ -10,7 +10,7 @@ export interface ExecutionsFlags {
   readonly config?: string;
   readonly json?: boolean;
   readonly limit?: number;
-  readonly state?: ExecutionLine["state"];
+  readonly state?: ExecutionDetails["state"];
 }
 
 const USUAL_LIMIT = 50;
@@ -59,7 +59,14 @@ export async function cancelExecutionCommand(
   return EXIT.failed;
 }
 
-function describeLine({ id, state, startedAt, endedAt, principal, errorCode }: ExecutionLine): string {
+function describeLine({
+  id,
+  state,
+  startedAt,
+  endedAt,
+  principal,
+  errorCode,
+}: Omit<ExecutionDetails, "source" | "result" | "approvals">): string {
   const took = endedAt === null ? "" : `, ${endedAt - startedAt} ms`;
   const code = errorCode === null ? "" : ` [${errorCode}]`;
   return `${id} ${state} ${new Date(startedAt).toISOString()}${took}, by ${principal}${code}`;

@@ -1,6 +1,6 @@
 /**
- * Waits for an execution as long as its client has patience, and meanwhile asks the person there about calls that need
- * one. Whether clients may answer approvals is the operator's setting.
+ * Waits for an execution within the client's patience, and meanwhile asks the person behind the client about calls that
+ * need approval. The operator decides whether clients may forward approvals.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -13,7 +13,7 @@ import type { Approval, ApprovalId, Digest, ExecutionId, ExecutionView, Principa
 import type { ClientApprovals } from "../../../policy/index.ts";
 import type { Gateway } from "../../gateway.ts";
 import type { Person } from "./person.ts";
-import { parseAnswer, toQuestion } from "./question.ts";
+import { parseAnswer, toApprovalForm } from "./approval-form.ts";
 
 /** One request of a client about one execution. */
 export interface Conversation {
@@ -21,49 +21,55 @@ export interface Conversation {
   readonly clientApprovals: ClientApprovals;
   readonly principal: Principal;
   readonly person: Person;
-  /** Of the request without what was answered: a retry must be of the same. */
+  /** Digest of the request without answers: a retry must be of the same request. */
   readonly request: Digest;
-  /** Aborted when the client cancels or goes away: then nobody is asked any more. */
+  /** Fires when the client cancels or disconnects: nothing is asked from then on. */
   readonly signal: AbortSignal;
-  /** What was asked before and not answered. */
+  /** Approvals that were asked for before and not answered. */
   readonly left: ReadonlySet<string>;
 }
 
-/** Looks at the execution until it has ended, patience is over or `until` says that there is something to ask. */
-export type ExecutionPoll = (until: AbortSignal, opened: (execution: ExecutionId) => void) => Promise<ExecutionView>;
+/** An execution and how to wait for it. */
+export interface PolledExecution {
+  /** `undefined` for an invalid id. May change while a request with a key waits. */
+  readonly id: ExecutionId | undefined;
+  /** Resolves when it has ended, the client's patience is over, or `until` fires. */
+  readonly poll: (until: AbortSignal) => Promise<ExecutionView>;
+}
 
-const LOOK_MS = 200;
-/** Calls that a program makes at once are asked about at once. */
+const POLL_MS = 200;
+/** Calls that a program makes at once are asked about together. */
 const GATHER_MS = 100;
 const MAX_AT_ONCE = 8;
 
-/** How the execution stands, or, where the protocol wants it so, what the person is to be asked. */
+/** Returns the state of the execution, or, if the protocol revision works that way, a request for input. */
 export async function followWithPerson(
-  talk: Conversation,
-  first: ExecutionPoll,
+  conversation: Conversation,
+  first: PolledExecution,
 ): Promise<ExecutionView | InputRequiredResult> {
-  const { gateway, clientApprovals, principal, person } = talk;
-  const over = AbortSignal.any([talk.signal, AbortSignal.timeout(gateway.patienceMs)]);
-  const left = new Set(talk.left);
-  let view = await pollUntilAsked(talk, left, { look: first, over });
+  const { gateway, clientApprovals, principal, person } = conversation;
+  const over = AbortSignal.any([conversation.signal, AbortSignal.timeout(gateway.patienceMs)]);
+  const left = new Set(conversation.left);
+  let view = await pollUntilAsked(conversation, left, { polled: first, over });
   for (;;) {
     if (view.state !== "running" && view.state !== "paused") return view;
     const { execution } = view;
     const waiting = await clientApprovals.waiting(principal, execution);
-    const open = await openNext(talk, waiting, left);
-    if (open.length > 0 && person.kind === "returned") return askByAnswer(talk, execution, { open, left });
+    const open = await findNext(conversation, waiting, left);
+    if (open.length > 0 && person.kind === "returned") return askByAnswer(conversation, execution, { open, left });
     if (person.kind === "pushed")
-      for (const approval of open) await askByPush(talk, approval, { ask: person.ask, left, over });
+      for (const approval of open) await askByPush(conversation, approval, { ask: person.ask, left, over });
     if (over.aborted) return gateway.view({ principal, execution, waitMs: 0 });
     if (view.state === "paused" && waiting.length > 0 && open.length === 0) return view;
-    await sleep(LOOK_MS); // a decision takes a moment to get the execution going
-    const look: ExecutionPoll = (signal) => gateway.view({ principal, execution, waitMs: gateway.patienceMs, signal });
-    view = await pollUntilAsked(talk, left, { look, over, execution });
+    await sleep(POLL_MS); // it takes a moment until a decision resumes the execution
+    const poll: PolledExecution["poll"] = (signal) =>
+      gateway.view({ principal, execution, waitMs: gateway.patienceMs, signal });
+    view = await pollUntilAsked(conversation, left, { polled: { id: execution, poll }, over });
   }
 }
 
-/** What is to be asked about now. One that cannot be shown, such as a damaged one, is left to operators. */
-async function openNext(
+/** The approvals to ask for now. One that cannot be shown, such as a damaged one, is left to operators. */
+async function findNext(
   { clientApprovals, principal }: Conversation,
   waiting: readonly ApprovalId[],
   left: Set<string>,
@@ -78,34 +84,37 @@ async function openNext(
 }
 
 interface PollState {
-  readonly look: ExecutionPoll;
+  readonly polled: PolledExecution;
   readonly over: AbortSignal;
-  readonly execution?: ExecutionId;
 }
 
-async function pollUntilAsked(talk: Conversation, left: ReadonlySet<string>, { look, over, execution }: PollState) {
+async function pollUntilAsked(
+  conversation: Conversation,
+  left: ReadonlySet<string>,
+  { polled, over }: PollState,
+): Promise<ExecutionView> {
   const asked = new AbortController();
   const done = new AbortController();
-  const watch = (id: ExecutionId): void =>
-    void untilAsked(talk, id, { left, signal: AbortSignal.any([done.signal, over]) }).then(() => asked.abort());
-  if (execution) watch(execution);
+  const signal = AbortSignal.any([done.signal, over]);
+  void untilAsked(conversation, polled, { left, signal }).then(() => asked.abort());
   try {
-    return await look(AbortSignal.any([asked.signal, over]), watch);
+    return await polled.poll(AbortSignal.any([asked.signal, over]));
   } finally {
     done.abort();
   }
 }
 
-/** Resolves when something waits that was not asked yet, or when the signal fires. */
+/** Resolves when a new approval is pending, or when the signal fires. */
 async function untilAsked(
   { clientApprovals, principal }: Conversation,
-  execution: ExecutionId,
+  polled: Pick<PolledExecution, "id">,
   { left, signal }: { readonly left: ReadonlySet<string>; readonly signal: AbortSignal },
 ): Promise<void> {
   while (!signal.aborted) {
-    const waiting = await clientApprovals.waiting(principal, execution).catch(() => []);
-    if (waiting.some((id) => !left.has(id))) break;
-    await pause(LOOK_MS, signal);
+    const { id } = polled;
+    const waiting = id ? await clientApprovals.waiting(principal, id).catch(() => []) : [];
+    if (waiting.some((one) => !left.has(one))) break;
+    await pause(POLL_MS, signal);
   }
   await pause(GATHER_MS, signal);
 }
@@ -114,7 +123,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal }).catch(() => undefined);
 }
 
-/** The client's next request says which execution it is about and what the person answered. */
+/** The client's next request names the execution and contains the answers. */
 function askByAnswer(
   { clientApprovals, principal, request }: Conversation,
   execution: ExecutionId,
@@ -123,7 +132,7 @@ function askByAnswer(
   const asked = open.map(({ id }) => id);
   return inputRequired({
     inputRequests: Object.fromEntries(
-      open.map((approval) => [approval.id, inputRequired.elicit(toQuestion(approval))]),
+      open.map((approval) => [approval.id, inputRequired.elicit(toApprovalForm(approval))]),
     ),
     requestState: clientApprovals.close(principal, { execution, request, asked, left: [...left] }),
   });
@@ -135,14 +144,18 @@ interface PushState {
   readonly over: AbortSignal;
 }
 
-/** Ends without an answer when somebody else decides first, or when patience is over; the call waits on then. */
-async function askByPush(talk: Conversation, approval: Approval, { ask, left, over }: PushState): Promise<void> {
-  const { clientApprovals, principal } = talk;
+/** Ends without an answer when another person decides first or the patience is over; the call keeps waiting then. */
+async function askByPush(
+  conversation: Conversation,
+  approval: Approval,
+  { ask, left, over }: PushState,
+): Promise<void> {
+  const { clientApprovals, principal } = conversation;
   left.add(approval.id);
   const done = new AbortController();
   const signal = AbortSignal.any([done.signal, over]);
-  const settled = untilSettled(talk, approval, signal).then(() => done.abort());
-  const answer = parseAnswer(await ask(toQuestion(approval), signal).catch(() => undefined));
+  const settled = untilSettled(conversation, approval, signal).then(() => done.abort());
+  const answer = parseAnswer(await ask(toApprovalForm(approval), signal).catch(() => undefined));
   done.abort();
   await settled;
   if (answer) await clientApprovals.answer(principal, approval.id, answer).catch(ignoreOvertaken);
@@ -154,14 +167,14 @@ async function untilSettled(
   signal: AbortSignal,
 ) {
   for (;;) {
-    await pause(LOOK_MS, signal);
+    await pause(POLL_MS, signal);
     if (signal.aborted) return;
     const waiting = await clientApprovals.waiting(principal, execution).catch(() => undefined);
     if (waiting && !waiting.includes(id)) return;
   }
 }
 
-/** The first decision counts, and it may have come from somebody else. */
+/** The first decision counts, and it may have come from another person. */
 export function ignoreOvertaken(thrown: unknown): void {
   if (!(thrown instanceof GloveboxError) || thrown.code !== "REQUEST_CONFLICT") throw thrown;
 }

@@ -5,12 +5,12 @@ import type { Server, ServerContext } from "@modelcontextprotocol/server";
 
 import { isJsonObject } from "../../../domain/index.ts";
 
-import type { Question } from "./question.ts";
+import type { ApprovalForm } from "./approval-form.ts";
 
 /** A way to ask. */
 export type Person =
   /** Until 2025-11-25: by a request of ours on the stream of the one that is open. */
-  | { readonly kind: "pushed"; readonly ask: (question: Question, signal: AbortSignal) => Promise<unknown> }
+  | { readonly kind: "pushed"; readonly ask: (question: ApprovalForm, signal: AbortSignal) => Promise<unknown> }
   /** Since 2026-07-28: by an answer that asks; then the same request comes again with what the person said. */
   | { readonly kind: "returned" };
 

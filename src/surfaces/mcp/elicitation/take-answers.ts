@@ -7,7 +7,7 @@ import type { ApprovalId, Digest, ExecutionId, Json, Principal } from "../../../
 import type { ClientApprovals } from "../../../policy/index.ts";
 import { ignoreOvertaken } from "./follow-execution.ts";
 import type { Retry } from "./person.ts";
-import { parseAnswer } from "./question.ts";
+import { parseAnswer } from "./approval-form.ts";
 
 /** Where a conversation stands. */
 export interface Round {

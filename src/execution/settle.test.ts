@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { digestOf } from "../../text/index.ts";
-import { AGENT, EXECUTION } from "../../../test/fixtures/bridge/test-bridge.ts";
-import type { Bridge } from "../../bridge/index.ts";
-import { GloveboxError } from "../../domain/index.ts";
-import type { CallRecord, Execution, ExecutionResult, LogLine, Program, PublicError } from "../../domain/index.ts";
-import type { ProgramEnding } from "../../sandbox/index.ts";
+import { digestOf } from "../text/index.ts";
+import { AGENT, EXECUTION } from "../../test/fixtures/bridge/test-bridge.ts";
+import type { Bridge } from "../bridge/index.ts";
+import { GloveboxError } from "../domain/index.ts";
+import type { CallRecord, Execution, ExecutionResult, LogLine, Program, PublicError } from "../domain/index.ts";
+import type { ProgramEnding } from "../sandbox/index.ts";
 import { settleFailure, settleRefusal, settleResult } from "./settle.ts";
 
 type Thrown = Extract<ProgramEnding, { kind: "threw" }>["thrown"];
@@ -124,7 +124,7 @@ describe("what a program threw", () => {
   }
   it("without a name is its message, without either says so", () => {
     assert.equal(errorOf({ name: "", message: "text" })?.message, "text");
-    assert.equal(errorOf({ name: "", message: "" })?.message, "The program threw something without a message");
+    assert.equal(errorOf({ name: "", message: "" })?.message, "The program threw a value without a message");
   });
   it("from a failed call is that failure, whatever the program says of it", () => {
     assert.deepEqual(errorOf({ seq: 2, name: "X", message: "forged", code: "LIMIT_TIME" }), FAILURE);

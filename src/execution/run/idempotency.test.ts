@@ -10,15 +10,15 @@ import type { ExecutionResult } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
 import type { StoredExecution } from "../../store/index.ts";
 import { recoverAll, recoverOne } from "../recover/recover-executions.ts";
-import type { RecoverAllDeps } from "../recover/recover-executions.ts";
+import type { RecoverDeps } from "../recover/recover-executions.ts";
 import { NO_APPROVALS, NOTHING_KEPT, NO_JOURNALS } from "../fixtures/durable.ts";
-import { createExecutionLog } from "./execution-log.ts";
-import type { ExecutionRequest } from "./execute.ts";
-import { createRunningTable } from "./running-table.ts";
-import { createKeyed } from "./keyed.ts";
-import type { KeyedRequest } from "./keyed.ts";
+import { createExecutionLog } from "./create-execution-log.ts";
+import type { ExecutionOpening } from "../execution-log.ts";
+import type { ExecuteInput, ExecutionRequest } from "../requests.ts";
+import { createRunningTable } from "../running-table.ts";
+import { createIdempotency } from "./idempotency.ts";
 import { viewExecution } from "../history/view-execution.ts";
-import { emptyResult } from "./settle.ts";
+import { emptyResult } from "../settle.ts";
 
 const CONTEXT = {
   engine: "isolate",
@@ -37,7 +37,7 @@ async function openProcesses() {
 
   /** Sends a request; `act` is what its program comes to. */
   const start = (owner: string) => {
-    const record = createExecutionLog({
+    const log = createExecutionLog({
       store,
       ledger,
       now: () => 1,
@@ -47,40 +47,55 @@ async function openProcesses() {
       hide: (text) => text,
       journals: NO_JOURNALS,
     });
-    const rooms = {
+    const running = createRunningTable();
+    const none = () => assert.fail("there is no journal");
+    const deps: RecoverDeps = {
       ...CONTEXT,
-      ...record,
+      ...NOTHING_KEPT,
+      log,
       store,
+      ledger,
+      owner,
       hasEnded: (name: string) => dead.has(name),
-      running: createRunningTable(),
+      approvals: NO_APPROVALS,
+      isLasting: true,
+      resumeExecution: none,
+      awaitUpstreams: none,
+    };
+    const viewDeps = {
+      ...deps,
+      running,
       now: () => 2,
       longestMs: 1_000,
-      people: NO_APPROVALS,
-      ...NOTHING_KEPT,
-      recoverOne: (stored: StoredExecution) => recoverOne(stored, backRooms),
+      recoverOne: (stored: StoredExecution) => recoverOne(stored, deps),
     };
-    const none = () => assert.fail("there is no journal");
-    const lasting = { isLasting: true, resumeExecution: none, awaitUpstreams: none };
-    const backRooms: RecoverAllDeps = { ...rooms, owner, journals: NO_JOURNALS, ...lasting };
-    const keyed = createKeyed({
-      ...record,
-      view: (principal, { execution }, signal) => viewExecution({ principal, execution, waitMs: 1, signal }, rooms),
+    const openOnce = createIdempotency({
+      log,
+      view: (principal, { execution }, signal) => viewExecution({ principal, execution, waitMs: 1, signal }, viewDeps),
     });
-    const send = (act: Act, change: Change = {}) =>
-      keyed.once({ ...REQUEST, wanted: {}, idempotencyKey: "k", ...change }, async (opened) => {
-        const { execution } = known(opened.opening);
-        const result = { ...emptyResult(execution, "completed", CONTEXT), ...(await act()) };
-        await record.close(execution, result);
-        return result;
-      });
-    return { send, recover: () => recoverAll(backRooms) };
+    const open = (act: Act, { wanted = {}, idempotencyKey: key = "k", ...change }: Change = {}) => {
+      const request = { ...REQUEST, ...change };
+      const entry = running.enter({ principal: AGENT.id });
+      const begin = ({ execution }: ExecutionOpening) => {
+        const done = entry.start(execution.id, async () => {
+          const result = { ...emptyResult(execution, "completed", CONTEXT), ...(await act()) };
+          await log.close(execution, result);
+          return result;
+        });
+        return { id: execution.id, done };
+      };
+      return openOnce({ request, key, wanted, start: begin });
+    };
+    const send = async (act: Act, change?: Change) => (await open(act, change)).done;
+    return { open, send, recover: () => recoverAll(deps) };
   };
   const end = (owner: string): void => void dead.add(owner);
   return { start, end, store, ledger };
 }
 
 type Act = () => Promise<Partial<ExecutionResult>>;
-type Change = Partial<KeyedRequest>;
+type Change = Partial<ExecutionRequest> &
+  Pick<ExecuteInput, "idempotencyKey"> & { readonly wanted?: ExecuteInput["limits"] };
 
 const REQUEST: ExecutionRequest = {
   principal: AGENT,
@@ -171,6 +186,29 @@ describe("a request with a key", () => {
     const wrong = { ...BUSY, code: "PROGRAM_SYNTAX", retry: false } as const;
     await send(counted({ state: "failed", error: wrong }).act, { idempotencyKey: "b" });
     assert.deepEqual((await send(counted().act, { idempotencyKey: "b" })).error, wrong);
+  });
+  it("has an id as soon as it is open, the same one for a second request", async () => {
+    const { start } = await openProcesses();
+    const ended = Promise.withResolvers<Partial<ExecutionResult>>();
+    const { open } = start("here");
+    const act: Act = () => ended.promise;
+    const opened = await Promise.all([open(act), open(act), start("there").open(act)]);
+    assert.equal(new Set(opened.map(({ id }) => id)).size, 1);
+    ended.resolve({ value: 1 });
+    const results = await Promise.all(opened.map(({ done }) => done));
+    assert.deepEqual(
+      results.map(({ value }) => value),
+      [1, 1, 1],
+    );
+  });
+  it("names the execution that replaced another one which had done nothing", async () => {
+    const { start, end } = await openProcesses();
+    const first = await start("first").open(() => new Promise(() => undefined));
+    const second = await start("second").open(counted().act);
+    assert.equal(second.id, first.id);
+    end("first");
+    const { execution, value } = await second.done;
+    assert.deepEqual([value, execution === second.id, second.id === first.id], [1, true, false]);
   });
   it("has a key of 1 to 256 characters", async () => {
     const { start } = await openProcesses();

@@ -1,6 +1,6 @@
-/** What the ledger has of executions: whether each was opened, what it called, and how it was closed. */
+/** What the ledger records about executions: whether each was opened, what it called, and how it was closed. */
 
-import { isErrorCode, isJsonObject } from "../../domain/index.ts";
+import { isErrorCode, isJsonObject } from "../domain/index.ts";
 import type {
   CallRecord,
   Decision,
@@ -10,30 +10,32 @@ import type {
   ExecutionResult,
   Instant,
   Json,
-} from "../../domain/index.ts";
-import type { Store, StoredRecord } from "../../store/index.ts";
+} from "../domain/index.ts";
+import type { Store, StoredRecord } from "../store/index.ts";
 
-/** More than any execution can have: two records for each call, and its own. */
+import type { Recording } from "./journal.ts";
+
+/** More than any execution can have: two records per call, and its own. */
 const MOST_RECORDS = 1_000_000;
 
-/** One execution as the ledger has it. */
-export interface Trail {
+/** One execution according to the ledger. */
+export interface LedgerTrail {
   readonly isOpened: boolean;
   /** In the order of the program. */
   readonly calls: readonly LedgerCall[];
-  /** Its end, if that is written: nothing of it runs after that, whatever the store says. */
+  /** Its end, if recorded. It never runs again after that, whatever the store contains. */
   readonly closing?: ClosingRecord;
 }
 
-/** A call as the ledger has it. */
+/** A call according to the ledger. */
 export interface LedgerCall extends CallRecord {
-  /** Its server says that a second call would change nothing more. */
+  /** The upstream declares that a second call changes nothing more. */
   readonly isRepeatable: boolean;
-  /** Whether it is written down what came of it. */
+  /** True when its outcome is recorded. */
   readonly hasEnd: boolean;
 }
 
-/** How an execution ended, as far as the ledger tells. */
+/** How an execution ended according to the ledger. */
 export interface ClosingRecord {
   readonly at: Instant;
   readonly state: Exclude<ExecutionResult["state"], "paused">;
@@ -42,29 +44,27 @@ export interface ClosingRecord {
   readonly cpuMs: number;
 }
 
-interface TrailDeps {
-  readonly store: { readonly ledger: Pick<Store["ledger"], "search"> };
-}
+type LedgerSearch = { readonly store: { readonly ledger: Pick<Store["ledger"], "search"> } };
 
-/** What is known of one execution now. */
-export async function readTrail(id: ExecutionId, rooms: TrailDeps): Promise<Trail> {
-  const found = await rooms.store.ledger.search({ execution: id, limit: MOST_RECORDS });
+/** Reads the records of one execution. */
+export async function readTrail(id: ExecutionId, deps: LedgerSearch): Promise<LedgerTrail> {
+  const found = await deps.store.ledger.search({ execution: id, limit: MOST_RECORDS });
   return toTrail(found.toReversed());
 }
 
-/** The same for several in one walk over the ledger; each that is asked for has one. */
+/** Reads the records of several executions in one search. The map has an entry for each id. */
 export async function readTrails(
   ids: readonly ExecutionId[],
-  rooms: TrailDeps,
-): Promise<ReadonlyMap<ExecutionId, Trail>> {
+  deps: LedgerSearch,
+): Promise<ReadonlyMap<ExecutionId, LedgerTrail>> {
   const found =
-    ids.length === 0 ? [] : await rooms.store.ledger.search({ execution: ids, limit: MOST_RECORDS * ids.length });
+    ids.length === 0 ? [] : await deps.store.ledger.search({ execution: ids, limit: MOST_RECORDS * ids.length });
   const records = Map.groupBy(found.toReversed(), executionOf);
   return new Map(ids.map((id) => [id, toTrail(records.get(id) ?? [])] as const));
 }
 
-/** As a result has them. */
-export function toTrace(calls: readonly LedgerCall[]): readonly CallRecord[] {
+/** The calls as a result lists them. */
+export function toCallRecords(calls: readonly LedgerCall[]): readonly CallRecord[] {
   return calls.map(({ isRepeatable: _, hasEnd: __, ...call }): CallRecord => call);
 }
 
@@ -72,7 +72,7 @@ function executionOf({ subject, detail }: StoredRecord): Json {
   return parseDetail(detail)["execution"] ?? subject;
 }
 
-function toTrail(records: readonly StoredRecord[]): Trail {
+function toTrail(records: readonly StoredRecord[]): LedgerTrail {
   const closed = records.find(({ action }) => action === "execution.closed");
   return {
     isOpened: records.some(({ action }) => action === "execution.opened"),
@@ -105,19 +105,19 @@ function toCalls(records: readonly StoredRecord[]): readonly LedgerCall[] {
   return [...calls.values()].toSorted((a, b) => a.seq - b.seq);
 }
 
-type Detail = { readonly [key: string]: Json };
+type RecordDetail = { readonly [key: string]: Json };
 
-function parseDetail(text: string): Detail {
+function parseDetail(text: string): RecordDetail {
   try {
     const detail: unknown = JSON.parse(text);
     return isJsonObject(detail) ? detail : {};
   } catch {
-    return {}; // damaged: `audit verify` says so
+    return {}; // damaged: `audit verify` reports it
   }
 }
 
-/** Until its end is read. A read changes nothing, and neither does a dry run: nothing about them can be unknown. */
-function parseIntent({ effect: rawEffect, decision: rawDecision, idempotent, dryRun }: Detail) {
+/** The outcome until the end of the call is read. Reads and dry runs change nothing, so theirs is never unknown. */
+function parseIntent({ effect: rawEffect, decision: rawDecision, idempotent, dryRun }: RecordDetail) {
   const effect = EFFECTS.find((known) => known === rawEffect) ?? "unknown";
   const decision = DECISIONS.find((known) => known === rawDecision) ?? "deny";
   const isRepeatable = idempotent === true || dryRun === true;
@@ -125,7 +125,7 @@ function parseIntent({ effect: rawEffect, decision: rawDecision, idempotent, dry
   return { effect, decision, outcome: OUTCOMES_BEFORE_THE_END[decision](effect), isRepeatable };
 }
 
-function parseEnd({ outcome: rawOutcome, ms }: Detail) {
+function parseEnd({ outcome: rawOutcome, ms }: RecordDetail) {
   const outcome = OUTCOMES.find((known) => known === rawOutcome) ?? "unknown";
   return { outcome, hasEnd: true, ...(typeof ms === "number" && { ms }) };
 }
@@ -139,7 +139,7 @@ const OUTCOMES_BEFORE_THE_END: Readonly<Record<Decision["kind"], (effect: Effect
   deny: () => "denied",
 };
 
-/** A record that is damaged says at least that it ended. */
+/** A damaged record still shows that the execution ended. */
 function parseClosing({ at, detail }: StoredRecord): ClosingRecord {
   const { state: rawState, code, wallMs, cpuMs } = parseDetail(detail);
   return {
@@ -152,3 +152,23 @@ function parseClosing({ at, detail }: StoredRecord): ClosingRecord {
 }
 
 const ENDS: readonly ClosingRecord["state"][] = ["completed", "failed", "cancelled"];
+
+/**
+ * Calls that left, or may have left, and whose answer is not in the journal: repeating them could change something twice.
+ * Reads and calls that the upstream declares repeatable are not among them.
+ */
+export function findLostCalls(calls: readonly LedgerCall[], recording: Recording): readonly LedgerCall[] {
+  const isSafe = ({ effect, isRepeatable, decision, outcome, dryRun }: LedgerCall): boolean =>
+    dryRun === true || effect === "read" || isRepeatable || decision !== "allow" || outcome === "denied";
+  return findUnanswered(calls, recording).filter((call) => !isSafe(call));
+}
+
+/** Calls of a suspended execution that ended and are not in the journal, although it was flushed before the suspension. */
+export function findMissingCalls(calls: readonly LedgerCall[], recording: Recording): readonly LedgerCall[] {
+  return findUnanswered(calls, recording).filter(({ hasEnd }) => hasEnd);
+}
+
+function findUnanswered(calls: readonly LedgerCall[], { deliveries }: Recording): readonly LedgerCall[] {
+  const answered = new Set(deliveries.map(({ call }) => call?.record.seq));
+  return calls.filter(({ seq }) => !answered.has(seq));
+}

@@ -3,14 +3,13 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
-import { digestOf } from "../../text/index.ts";
-import { openLedger } from "../../ledger/open-ledger.ts";
-import { DEFAULT_LIMITS, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
-import { openStore } from "../../store/index.ts";
+import { digestOf } from "../text/index.ts";
+import { openLedger } from "../ledger/open-ledger.ts";
+import { DEFAULT_LIMITS, parseExecutionId, parsePrincipalId } from "../domain/index.ts";
+import { openStore } from "../store/index.ts";
 
-import { readTrail } from "./read-trail.ts";
-import { recordOpeningOnce } from "./record-opening.ts";
-import type { OpeningDeps } from "./record-opening.ts";
+import { readTrail } from "./ledger-trail.ts";
+import { recordOpeningOnce } from "./late-records.ts";
 
 const id = parseExecutionId(`ex_${"0".repeat(24)}`) ?? assert.fail();
 const agent = parsePrincipalId("agent") ?? assert.fail();
@@ -29,23 +28,14 @@ for (const [what, dryRun] of [
     const store = await openStore({ path: ":memory:", now: () => 0 });
     const ledger = await openLedger({ store, now: () => 0 });
     const recording = { request: { ...REQUEST, dryRun }, deliveries: [], isWhole: true };
-    const rooms: OpeningDeps = {
-      journals: { read: async () => recording },
-      recordOpening: ({ id: subject, principal }, request) =>
-        ledger.write({
-          actor: principal,
-          action: "execution.opened",
-          subject,
-          detail: { dryRun: request.dryRun ?? false },
-        }),
-    };
+    const deps = { journals: { read: async () => recording }, ledger };
     for (let start = 1; start <= 2; start += 1) {
-      await recordOpeningOnce(EXECUTION, await readTrail(id, { store }), rooms);
+      await recordOpeningOnce(EXECUTION, await readTrail(id, { store }), deps);
     }
     const found = await store.ledger.search({ execution: id, limit: 9 });
     assert.deepEqual(
       found.map(({ action, detail }) => [action, detail]),
-      [["execution.opened", JSON.stringify({ dryRun })]],
+      [["execution.opened", JSON.stringify({ ...(dryRun && { dryRun }), late: true, source: EXECUTION.source })]],
     );
     await ledger.close();
     await store.close();

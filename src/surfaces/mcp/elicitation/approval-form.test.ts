@@ -6,10 +6,10 @@ import { describe, it } from "node:test";
 import { parseToolAddress } from "../../../domain/index.ts";
 import type { Approval } from "../../../domain/index.ts";
 import { APPROVAL, known } from "../fixtures/approval.ts";
-import { parseAnswer, toQuestion } from "./question.ts";
+import { parseAnswer, toApprovalForm } from "./approval-form.ts";
 
 const linesOf = (more: Partial<Approval>): readonly string[] =>
-  toQuestion({ ...APPROVAL, ...more }).message.split("\n");
+  toApprovalForm({ ...APPROVAL, ...more }).message.split("\n");
 
 describe("a question", () => {
   it("says which tool, with which arguments, and why it is asked", () => {
@@ -37,7 +37,7 @@ describe("a question", () => {
     assert.ok(Buffer.byteLength(args) < 2_200, String(args.length));
   });
   it("has no choice that is made beforehand", () => {
-    assert.doesNotMatch(JSON.stringify(toQuestion(APPROVAL).requestedSchema), /"default"/);
+    assert.doesNotMatch(JSON.stringify(toApprovalForm(APPROVAL).requestedSchema), /"default"/);
   });
 });
 

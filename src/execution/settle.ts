@@ -1,10 +1,10 @@
-/** Turns whatever an execution came to into the one object that clients read. */
+/** Turns the outcome of an execution into the result object that clients read. */
 
-import { cleanText } from "../../text/index.ts";
-import { frameAt, toAuthorPosition } from "../../analysis/index.ts";
-import type { AnalysisResult } from "../../analysis/index.ts";
-import type { Bridge } from "../../bridge/index.ts";
-import { ERRORS, toPublicError } from "../../domain/index.ts";
+import { cleanText } from "../text/index.ts";
+import { frameAt, toAuthorPosition } from "../analysis/index.ts";
+import type { AnalysisResult } from "../analysis/index.ts";
+import type { Bridge } from "../bridge/index.ts";
+import { ERRORS, GloveboxError, describeError, mapTexts, toPublicError } from "../domain/index.ts";
 import type {
   Approval,
   EngineName,
@@ -14,17 +14,15 @@ import type {
   LogLine,
   Program,
   PublicError,
-} from "../../domain/index.ts";
-import type { ProgramEnding, SandboxResult } from "../../sandbox/index.ts";
+} from "../domain/index.ts";
+import type { ProgramEnding, SandboxResult } from "../sandbox/index.ts";
 
-import { hideInExecution } from "./hide-in-result.ts";
-
-export interface SettleContext {
+export interface SettleDeps {
   readonly engine: EngineName;
   readonly isolation: ExecutionResult["isolation"];
-  /** Keeps the details of an internal fault and returns the incident's id. */
+  /** Logs an internal fault and returns the id of the incident. */
   report(thrown: unknown): string;
-  /** Takes known secrets out of a text. */
+  /** Removes known secrets from a string. */
   readonly hide: (text: string) => string;
 }
 
@@ -34,7 +32,7 @@ interface ProgramOutcome {
   readonly program: Program;
   readonly bridge: Pick<Bridge, "records" | "failureOf" | "labels" | "dryRun">;
   readonly ran: SandboxResult;
-  /** What it waited for when it was put away. */
+  /** The approvals that a suspended program waits for. */
   readonly pending?: readonly Approval[];
 }
 
@@ -47,13 +45,13 @@ const NO_STATS: ExecutionResult["stats"] = {
   calls: 0,
   outputBytes: 0,
 };
-/** A program's frames in a stack; it may write what it likes there, so the numbers are checked against its source. */
+/** A stack frame of the program. The program controls this string, so the numbers are checked against its source. */
 const PROGRAM_FRAME = /program\.ts:(\d{1,7}):(\d{1,7})/;
 
 export function settleResult(
   execution: Execution,
   { program, bridge, ran, pending = [] }: ProgramOutcome,
-  context: SettleContext,
+  context: SettleDeps,
 ): ExecutionResult {
   const { ending, logs, usage } = ran;
   const calls = bridge.records();
@@ -98,54 +96,54 @@ function toNotice({ id, seq, tool, reason, expiresAt }: Approval): NonNullable<E
 export function settleRefusal(
   execution: Execution,
   refused: Extract<AnalysisResult, { ok: false }>,
-  context: SettleContext,
+  context: SettleDeps,
 ): ExecutionResult {
   const { error, findings } = refused;
   return hideInExecution({ ...emptyResult(execution, "failed", context), error, findings }, context.hide);
 }
 
-/** For what broke on the way to the sandbox or after it. */
-export function settleFailure(execution: Execution, thrown: unknown, context: SettleContext): ExecutionResult {
+/** The result of an execution that failed outside the sandbox. */
+export function settleFailure(execution: Execution, thrown: unknown, context: SettleDeps): ExecutionResult {
   const error = toPublicError(thrown, (fault) => context.report(fault));
   const state = error.code === "REQUEST_CANCELLED" ? "cancelled" : "failed";
   return hideInExecution({ ...emptyResult(execution, state, context), error }, context.hide);
 }
 
-/** What every result has, before anything is known. */
+/** A result with the fields that every result has. */
 export function emptyResult(
   execution: Pick<Execution, "id">,
   state: ExecutionResult["state"],
-  context: Pick<SettleContext, "engine" | "isolation">,
+  context: Pick<SettleDeps, "engine" | "isolation">,
 ): ExecutionResult {
   const { engine, isolation } = context;
   return { execution: execution.id, state, logs: [], calls: [], findings: [], stats: NO_STATS, engine, isolation };
 }
 
-/** A tool's failure that nobody caught is reported as the host knows it; anything else is the program's own error. */
+/** An uncaught failure of a tool is reported as the host recorded it; any other error is the program's own. */
 function toProgramError(
   thrown: ThrownValue,
   { program, bridge }: Pick<ProgramOutcome, "program" | "bridge">,
-  context: SettleContext,
+  context: SettleDeps,
 ): PublicError {
   const place = findPlace(thrown, program);
   const failure = thrown.seq === undefined ? undefined : bridge.failureOf(thrown.seq);
   if (failure) return { ...failure, message: cleanMessage(failure.message, context), ...place };
   const claimed = CLAIMABLE.find((code) => code === thrown.code);
-  const said = thrown.name === "" || claimed ? thrown.message : `${thrown.name}: ${thrown.message}`;
-  const message = cleanMessage(said, context);
+  const text = thrown.name === "" || claimed ? thrown.message : `${thrown.name}: ${thrown.message}`;
+  const message = cleanMessage(text, context);
   const code = claimed ?? CODES[thrown.kind];
   const hint = claimed && CLAIMED_HINTS[claimed];
   return {
-    ...errorOf(code, message === "" ? "The program threw something without a message" : message),
+    ...errorOf(code, message === "" ? "The program threw a value without a message" : message),
     ...(hint !== undefined && { hint }),
     ...place,
   };
 }
 
-/** Refusals that the guest side makes itself, before anything reaches the host. A program that forges one fools itself. */
+/** Refusals that the guest side makes before a call reaches the host. A program that forges one affects only its own error. */
 const CLAIMABLE: readonly ErrorCode[] = ["EGRESS_DENIED", "LIMIT_SIZE", "TOOL_ARGUMENTS_INVALID"];
 
-/** The host's own words: what a program says about its errors is not repeated as advice. */
+/** Hints come from the host only: text from a program must not become advice. */
 const CLAIMED_HINTS: Partial<Readonly<Record<ErrorCode, string>>> = {
   EGRESS_DENIED: "Call a tool of an upstream instead; an operator can add the API as one",
 };
@@ -165,8 +163,8 @@ function findPlace(thrown: ThrownValue, program: Program): Pick<PublicError, "li
   return { ...place, frame: frameAt(program.source, place.line, place.column) };
 }
 
-/** Names and values of the program are in it, and perhaps an upstream's words. */
-export function cleanMessage(text: string, { hide }: Pick<SettleContext, "hide">): string {
+/** A message may contain text of the program and of upstreams. */
+export function cleanMessage(text: string, { hide }: Pick<SettleDeps, "hide">): string {
   return cleanText(text, { maxBytes: MESSAGE_BYTES, paths: true, hide });
 }
 
@@ -174,8 +172,8 @@ function errorOf(code: ErrorCode, message: string): PublicError {
   return { code, message, retry: ERRORS[code].retry };
 }
 
-/** A line as it may be shown: terminal escapes, invisible characters and secrets are gone. */
-export function cleanLine(line: LogLine, { hide }: Pick<SettleContext, "hide">): LogLine {
+/** A log line without terminal escapes, invisible characters and secrets. */
+export function cleanLine(line: LogLine, { hide }: Pick<SettleDeps, "hide">): LogLine {
   return { ...line, text: cleanText(line.text, { maxBytes: Number.MAX_SAFE_INTEGER, hide }) };
 }
 
@@ -184,7 +182,51 @@ function roundStats(usage: SandboxResult["usage"]): Omit<ExecutionResult["stats"
   return { queueMs: toTenths(queueMs), wallMs: toTenths(wallMs), cpuMs: toTenths(cpuMs), peakMemoryBytes, outputBytes };
 }
 
-/** Finer digits are noise. */
+/** Rounds to tenths of a millisecond. */
 function toTenths(ms: number): number {
   return Math.round(ms * 10) / 10;
+}
+
+/** Removes secrets from a whole result before it is stored, recorded or returned. Numbers, codes and ids are the host's. */
+export function hideInExecution(result: ExecutionResult, hide: (text: string) => string): ExecutionResult {
+  const { value, error } = result;
+  return {
+    ...result,
+    ...(value !== undefined && { value: mapTexts(value, hide) }),
+    ...(error && { error: hideInPublicError(error, hide) }),
+    logs: result.logs.map((line) => ({ ...line, text: hide(line.text) })),
+    calls: result.calls.map((call) => ({ ...call, tool: hide(call.tool) })),
+    findings: result.findings.map((finding) => ({ ...finding, message: hide(finding.message) })),
+  };
+}
+
+function hideInPublicError(error: PublicError, hide: (text: string) => string): PublicError {
+  const { message, hint, frame } = error;
+  return {
+    ...error,
+    message: hide(message),
+    ...(hint !== undefined && { hint: hide(hint) }),
+    ...(frame !== undefined && { frame: hide(frame) }),
+  };
+}
+
+/** The abort reason when an operator cancels an execution. */
+export function toCancelReason(by: string): GloveboxError {
+  return new GloveboxError("REQUEST_CANCELLED", `The execution was cancelled by ${by}`, {
+    hint: "Ask the operator before you run the program again",
+  });
+}
+
+/** Adds the abort reason to a cancelled result if it is one of ours; text of a client is not repeated. */
+export function withCancelReason(result: ExecutionResult, { reason }: AbortSignal): ExecutionResult {
+  if (result.state !== "cancelled" || !(reason instanceof GloveboxError)) return result;
+  return { ...result, error: describeError(reason) };
+}
+
+/** Also marks a dry run that never ran. */
+export function markDryRun(
+  result: ExecutionResult,
+  { dryRun = false }: { readonly dryRun?: boolean },
+): ExecutionResult {
+  return dryRun ? { ...result, dryRun: result.dryRun ?? { writes: [] } } : result;
 }

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
 
-import { DEFAULT_LIMITS, GloveboxError, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
-import type { ErrorCode, ExecutionResult, Limits } from "../../domain/index.ts";
-import { attributeToQuota, runWithinQuotas } from "./within-quotas.ts";
+import { DEFAULT_LIMITS, GloveboxError, parseExecutionId, parsePrincipalId } from "../domain/index.ts";
+import type { ErrorCode, ExecutionResult, Limits } from "../domain/index.ts";
+import { attributeToQuota, runWithinQuotas } from "./quotas.ts";
 
 const id = parsePrincipalId("agent");
 assert.ok(id);
@@ -50,9 +50,9 @@ it("that was ended by what was left of a quota says so, and not that its own lim
     ...late,
     error: {
       code: "LIMIT_QUOTA",
-      message: "The program was ended after 50 ms: no more was left of the quota quotas.executionMsPerHour",
+      message: "The program was ended after 50 ms because the quota quotas.executionMsPerHour is used up",
       retry: false,
-      hint: "Look at what it has done, and wait until the quota resets or ask the operator to raise quotas.executionMsPerHour",
+      hint: "Check what it changed; then wait until the quota resets, or ask the operator to raise quotas.executionMsPerHour",
     },
   });
   assert.equal(attributeToQuota(late, limits), late);

@@ -1,20 +1,36 @@
-/** A small piece of a large value that is still JSON: first items, first keys, first characters. */
+/** Stores a large value: the result keeps a sample and the handle by which the rest is read. */
 
-import { isJsonObject } from "../../domain/index.ts";
-import type { Json, JsonObject } from "../../domain/index.ts";
+import { GloveboxError, describeError, isJsonObject } from "../domain/index.ts";
+import type { ExecutionResult, Json, JsonObject, Limits } from "../domain/index.ts";
 
-/** No sample is larger, whatever it is a sample of. */
+/** A value that fits into `outputBytes` together with its logs is unchanged. One that cannot be stored is a failure. */
+export async function keepLarge(
+  result: ExecutionResult,
+  { outputBytes }: Limits,
+  keep: (value: Json) => Promise<NonNullable<ExecutionResult["truncated"]>>,
+): Promise<ExecutionResult> {
+  const { value, ...rest } = result;
+  if (value === undefined || result.stats.outputBytes <= outputBytes) return result;
+  try {
+    return { ...rest, value: sampleValue(value), truncated: await keep(value) };
+  } catch (thrown) {
+    if (!(thrown instanceof GloveboxError) || thrown.code !== "LIMIT_SIZE") throw thrown;
+    return { ...rest, state: "failed", error: describeError(thrown) };
+  }
+}
+
+/** The largest sample. */
 export const MAX_SAMPLE_BYTES = 2_000;
 
-interface Measure {
+interface SampleSize {
   readonly items: number;
   readonly keys: number;
   readonly chars: number;
   readonly depth: number;
 }
 
-/** From generous to meagre; the first whose sample fits is taken, and the last always does. */
-const MEASURES: readonly Measure[] = [
+/** From large to small; the first whose sample fits is used, and the last always fits. */
+const MEASURES: readonly SampleSize[] = [
   { items: 10, keys: 30, chars: 1_000, depth: 4 },
   { items: 5, keys: 20, chars: 200, depth: 4 },
   { items: 3, keys: 10, chars: 80, depth: 3 },
@@ -24,7 +40,7 @@ const MEASURES: readonly Measure[] = [
 const KEY_CHARS = 100;
 const LEFT_OUT = "…";
 
-/** What stands for something that was left out inside is the one character `…`. */
+/** A small part of a value that is still JSON: first items, first keys, first characters. `…` marks what was left out. */
 export function sampleValue(value: Json): Json {
   for (const measure of MEASURES) {
     const sample = take(value, measure);
@@ -33,7 +49,7 @@ export function sampleValue(value: Json): Json {
   return LEFT_OUT;
 }
 
-function take(value: Json, measure: Measure): Json {
+function take(value: Json, measure: SampleSize): Json {
   if (typeof value === "string") return takeText(value, measure.chars);
   if (typeof value !== "object" || value === null) return value;
   if (measure.depth === 0) return LEFT_OUT;
@@ -42,7 +58,7 @@ function take(value: Json, measure: Measure): Json {
   return isJsonObject(value) ? takeEntries(value, inner) : LEFT_OUT;
 }
 
-function takeEntries(value: JsonObject, inner: Measure): JsonObject {
+function takeEntries(value: JsonObject, inner: SampleSize): JsonObject {
   const entries = Object.entries(value).slice(0, inner.keys);
   return Object.fromEntries(entries.map(([key, item]) => [takeText(key, KEY_CHARS), take(item, inner)]));
 }

@@ -8,7 +8,7 @@ import type { Approval, Effect, LabelSource } from "../../../domain/index.ts";
 import type { ApprovalDesk } from "../../../policy/index.ts";
 
 /** A form with one choice; every revision that knows forms can show it. */
-export type Question = Pick<ElicitRequestFormParams, "message" | "requestedSchema">;
+export type ApprovalForm = Pick<ElicitRequestFormParams, "message" | "requestedSchema">;
 
 /** The words that the person reads are the values, because not every client shows titles. None is chosen beforehand. */
 const CHOICES: ReadonlyMap<string, NonNullable<Approval["scope"]> | "reject"> = new Map([
@@ -29,7 +29,7 @@ const MAX_ARGUMENT_BYTES = 2_000;
 const MAX_REASON_BYTES = 500;
 
 /** Everything of it is on lines of its own: neither arguments nor a reason can add a line that looks like ours. */
-export function toQuestion(approval: Approval): Question {
+export function toApprovalForm(approval: Approval): ApprovalForm {
   const { id, execution, tool, effect, args, reason, labels } = approval;
   const message = [
     `A program wants to call ${tool}, which ${EFFECTS[effect]} (${effect}).`,

@@ -8,9 +8,10 @@ import { openLedger } from "../../ledger/open-ledger.ts";
 import { DEFAULT_LIMITS, parseExecutionId, parsePrincipalId } from "../../domain/index.ts";
 import type { ExecutionId, ExecutionResult } from "../../domain/index.ts";
 import { openStore } from "../../store/index.ts";
-import { closeExecution, createExecutionLog } from "./execution-log.ts";
+import { closeExecution } from "../execution-log.ts";
+import { createExecutionLog } from "./create-execution-log.ts";
 import { openJournals } from "../journal/open-journals.ts";
-import { emptyResult } from "./settle.ts";
+import { emptyResult } from "../settle.ts";
 
 const idOf = (n: number) => parseExecutionId(`ex_${String(n).padStart(24, "0")}`) ?? assert.fail();
 const id = idOf(1);
@@ -79,7 +80,7 @@ it("an opening is flushed once, after it was written, for all who need it on dis
 it("an opening under a key is there together with what was asked for, and neither is when the key is taken", async () => {
   const { store, record } = await openRecord();
   const key = { key: "one", request: digestOf("one") };
-  const [first, second] = await Promise.all([record.claim(REQUEST, key), record.claim(REQUEST, key)]);
+  const [first, second] = await Promise.all([record.openOnce(REQUEST, key), record.openOnce(REQUEST, key)]);
   assert.ok("opening" in first && "holder" in second);
   const [{ id: held }, { id: refused }] = [first.opening.execution, { id: idOf(2) }];
   assert.deepEqual([second.holder.execution, (await store.journals.read(held)).length], [held, 1]);

@@ -1,0 +1,94 @@
+/** Everything that executions need from other rooms. Functions take the part that they use. */
+
+import type { AnalysisResult } from "../analysis/index.ts";
+import type { AskDecision, Bridge, BridgeOptions } from "../bridge/index.ts";
+import type {
+  ApiSurface,
+  ApprovalRequests,
+  CatalogSnapshot,
+  Execution,
+  ExecutionId,
+  ExecutionResult,
+  Instant,
+  Json,
+  LabelSource,
+  Limits,
+  Principal,
+  Program,
+} from "../domain/index.ts";
+import type { Ledger } from "../ledger/index.ts";
+import type { SandboxJob, SandboxResult } from "../sandbox/index.ts";
+import type { Store } from "../store/index.ts";
+
+import type { ExecutionLog, ExecutionOpening } from "./execution-log.ts";
+import type { Journals, Recording } from "./journal.ts";
+import type { ResultOwner, Results } from "./kept-results.ts";
+import type { AdmitExecution } from "./quotas.ts";
+import type { ExecutionRequest } from "./requests.ts";
+import type { SettleDeps } from "./settle.ts";
+
+/** In the order in which an execution uses them. */
+export interface ExecutionDeps extends SettleDeps {
+  readonly log: ExecutionLog; // store, ledger
+  readonly admit: AdmitExecution; // policy
+  snapshot(principal: Principal): Promise<CatalogSnapshot>; // catalog
+  declare(snapshot: CatalogSnapshot): ApiSurface; // typegen
+  analyze(request: ExecutionRequest, surface: ApiSurface): AnalysisResult; // analysis
+  /** Returns the program with findings, or the reason why it does not fit. Lets through what it cannot check. */
+  check(program: Program, request: ExecutionRequest, snapshot: CatalogSnapshot): Promise<AnalysisResult>; // checker
+  bridge(opening: ExecutionOpening, snapshot: CatalogSnapshot, request: ProgramRequest, hooks: BridgeHooks): Bridge;
+  /** True when the program has `fetch`. Each of its requests is decided separately. */
+  hasNetwork(request: ExecutionRequest): boolean; // egress
+  /** The tokens that stand for secrets in the program, by name. The same for an execution at any time. */
+  tokensOf?(execution: Execution): Readonly<Record<string, string>> | undefined; // vault
+  run(job: SandboxJob): Promise<SandboxResult>; // sandbox
+  keepValue(owner: ResultOwner, value: Json): Promise<NonNullable<ExecutionResult["truncated"]>>; // store
+
+  /** Approvals of its calls, and how long a program stays in memory for one before it is suspended. */
+  readonly approvals: ApprovalRequests; // policy
+  readonly graceMs: number;
+  /** Called with the labels of data that reaches a client without a call, before it does. */
+  labelSession(principal: Principal, sources: readonly LabelSource[]): Promise<void>; // policy
+  /** What the session of a running execution has read. */
+  sourcesOf(execution: ExecutionId): readonly LabelSource[]; // policy
+  /** Releases the quota of an execution whose process died, except what it can have used. */
+  releaseQuota(execution: ExecutionId): Promise<void>; // policy
+
+  readonly store: Pick<Store, "cancellations" | "executions"> & { readonly ledger: Pick<Store["ledger"], "search"> };
+  readonly ledger: Pick<Ledger, "write">;
+  readonly journals: Pick<Journals, "read" | "reopen">;
+  readonly results: Results;
+  /** The most that any request may use. */
+  readonly limits: Limits;
+  readonly now: () => Instant;
+  /** The name of this process. */
+  readonly owner: string;
+  /** True when the process of this name has certainly ended. */
+  hasEnded(owner: string): boolean;
+  /** True when this process lives long enough to resume executions that others left. */
+  readonly isLasting: boolean;
+}
+
+/** What a bridge needs besides the request. */
+export type BridgeHooks = Pick<BridgeOptions, "signal" | "approve" | "asked" | "journal" | "onCalls">;
+
+/** A request with its program; without one it is a plain tool call. */
+export interface ProgramRequest extends ExecutionRequest {
+  readonly program?: Program;
+}
+
+/** A program that is ready to run. */
+export interface ProgramRun {
+  readonly snapshot: CatalogSnapshot;
+  readonly program: Program;
+  /** The journal of an earlier run, and the decisions that it had asked for, by call. */
+  readonly recording?: Recording;
+  readonly asked?: ReadonlyMap<number, AskDecision>;
+}
+
+/** Runs a program from its start, or from where an earlier run was suspended. */
+export type RunProgram = (
+  opening: ExecutionOpening,
+  request: ExecutionRequest,
+  run: ProgramRun,
+) => Promise<ExecutionResult>;

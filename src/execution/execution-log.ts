@@ -1,0 +1,117 @@
+/** The opening and the end of an execution, as store and ledger record them. */
+
+import { ERRORS, defined } from "../domain/index.ts";
+import type { CallRecord, Execution, ExecutionResult, Instant, JsonObject, PublicError } from "../domain/index.ts";
+import type { Ledger } from "../ledger/index.ts";
+import type { TapeStart } from "../sandbox/index.ts";
+import type { KeyHolder, RequestKey, Store } from "../store/index.ts";
+import { digestOf } from "../text/index.ts";
+
+import type { Journal } from "./journal.ts";
+import { toCallRecords } from "./ledger-trail.ts";
+import type { ClosingRecord, LedgerTrail } from "./ledger-trail.ts";
+import type { ExecutionRequest } from "./requests.ts";
+import { emptyResult } from "./settle.ts";
+import type { SettleDeps } from "./settle.ts";
+
+/** An execution that was opened and has not run yet. */
+export interface ExecutionOpening {
+  readonly execution: Execution;
+  /** Resolves once the opening survives a crash of this process. No result may be returned when it rejects. */
+  readonly opened: Promise<unknown>;
+  /** Resolves once the opening is on disk; no call may leave before. Later records are not on disk before it. */
+  readonly durable: () => Promise<unknown>;
+  readonly journal: Journal;
+  /** The seed and the clock of its program, written with the opening. */
+  readonly start?: TapeStart;
+}
+
+export interface ExecutionLog {
+  /** Does not wait for the write: the program may start meanwhile, but no call may leave. */
+  open(request: ExecutionRequest): ExecutionOpening;
+  /** Like `open`, but only for the first request with its key, and on disk when it resolves. */
+  openOnce(
+    request: ExecutionRequest,
+    key: RequestKey,
+  ): Promise<{ readonly opening: ExecutionOpening } | { readonly holder: KeyHolder }>;
+  close(execution: Execution, result: ExecutionResult): Promise<void>;
+}
+
+/** What `closeExecution` writes to. */
+export interface CloseDeps {
+  readonly store: { readonly executions: Pick<Store["executions"], "close"> };
+  readonly ledger: Pick<Ledger, "write">;
+  readonly now: () => Instant;
+}
+
+/** Closes it in the store and in the ledger. The caller must own the execution. */
+export async function closeExecution(
+  { id, principal }: Pick<Execution, "id" | "principal">,
+  result: ExecutionResult,
+  { store, ledger, now }: CloseDeps,
+): Promise<void> {
+  const { state, error } = result;
+  const text = JSON.stringify(result);
+  const detail = describeEnd(result, text);
+  const ending = { endedAt: now(), state, result: text, ...(error && { errorCode: error.code }) };
+  const action = state === "paused" ? "execution.paused" : "execution.closed";
+  // The store first: writes commit in the order of their requests, so a kill between the two loses no result.
+  await Promise.all([
+    store.executions.close(id, ending),
+    ledger.write({ actor: principal, action, subject: id, detail }),
+  ]);
+}
+
+/** The digest is that of the stored result, so that `audit verify` also detects a changed result. */
+export function describeEnd({ state, error, calls, stats, labels }: ExecutionResult, text: string): JsonObject {
+  const { wallMs, cpuMs } = stats;
+  return {
+    state,
+    calls: calls.length,
+    result: digestOf(text),
+    wallMs,
+    cpuMs,
+    ...(error && { code: error.code }),
+    ...(labels && { labels: labels.map(({ label }) => label) }),
+  };
+}
+
+/**
+ * Closes an execution in the store that its process had closed in the ledger only. It does not run again. The caller must
+ * own it. Its value and its logs were lost with the process.
+ */
+export async function closeFromLedger(
+  { id }: Pick<Execution, "id">,
+  { closing, calls }: LedgerTrail & { readonly closing: ClosingRecord },
+  deps: Pick<SettleDeps, "engine" | "isolation"> & Pick<CloseDeps, "store">,
+): Promise<ExecutionResult> {
+  const { at, state, errorCode, wallMs, cpuMs } = closing;
+  const empty = emptyResult({ id }, state, deps);
+  const result: ExecutionResult = {
+    ...empty,
+    calls: toCallRecords(calls),
+    error: toLostError(closing, calls),
+    stats: { ...empty.stats, wallMs, cpuMs, calls: calls.length },
+  };
+  const ending = { endedAt: at, state, result: JSON.stringify(result), ...defined({ errorCode }) };
+  await deps.store.executions.close(id, ending);
+  return result;
+}
+
+function toLostError({ state, errorCode }: ClosingRecord, calls: readonly CallRecord[]): PublicError {
+  const code = errorCode ?? "STORE_UNAVAILABLE";
+  const how = errorCode ? `${state} with ${errorCode}` : state;
+  return {
+    code,
+    message: `The execution ${how}, but Glovebox ended before its result was stored`,
+    // A completed program did its work, and a call may have changed something.
+    retry: state === "failed" && ERRORS[code].retry && calls.length === 0,
+    hint: adviseRetry(calls),
+  };
+}
+
+/** Advice about running the program again, when the outcome of every call is known. */
+export function adviseRetry({ length }: readonly CallRecord[]): string {
+  if (length === 0) return "It had not called anything: run the program again";
+  return "Changes made by its calls remain; check them before you run the program again";
+}

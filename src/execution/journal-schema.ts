@@ -1,0 +1,78 @@
+/** The schema of what journals and exports of executions contain, and the parser of journal lines. */
+
+import { z } from "zod";
+
+import { GloveboxError } from "../domain/index.ts";
+
+import type { JournalEvent } from "./journal.ts";
+
+const TEXT = z.string();
+const COUNT = z.int().min(0);
+const NUMBER = z.number();
+
+/** A call as results list it. */
+export const CALL_RECORD = z.object({
+  seq: z.int().min(1),
+  tool: TEXT,
+  effect: z.enum(["read", "write", "destroy", "unknown"]),
+  decision: z.enum(["allow", "ask", "deny"]),
+  outcome: z.enum(["ok", "error", "denied", "pending", "unknown"]),
+  ms: NUMBER,
+  dryRun: z.literal(true).optional(),
+});
+
+const LABELS = z.array(z.object({ label: TEXT, tool: TEXT, execution: TEXT, seq: COUNT }));
+
+export const DELIVERY = z.object({
+  delivery: z.object({ kind: z.enum(["reply", "failure", "tick"]), id: COUNT, atMs: NUMBER, text: TEXT }),
+  call: z
+    .object({ record: CALL_RECORD, request: TEXT, definition: TEXT.optional(), labels: LABELS.optional() })
+    .optional(),
+});
+
+const TAPE_START = z.object({ seed: z.array(COUNT).length(4), atMs: NUMBER });
+
+export const START = z.object({
+  start: TAPE_START,
+  program: z.object({
+    digest: TEXT,
+    source: TEXT,
+    checkable: TEXT,
+    javascript: TEXT,
+    insertions: z.array(z.object({ offset: COUNT, length: COUNT })),
+    calls: z.array(z.unknown()),
+    unknownNames: z.array(TEXT).optional(),
+    findings: z.array(z.unknown()),
+  }),
+  namespaces: z.array(z.object({ name: TEXT, connector: TEXT, summary: TEXT, tools: z.array(TEXT) })),
+  network: z.boolean(),
+  secrets: z.record(z.string(), TEXT).optional(),
+  engine: z.enum(["isolate", "quickjs", "workerd"]),
+  labels: LABELS.optional(),
+});
+
+export const REQUEST = z.object({
+  principal: z.object({ id: TEXT, kind: z.enum(["agent", "operator", "service"]), groups: z.array(TEXT) }),
+  source: TEXT,
+  limits: z.record(z.string(), z.int().min(1)),
+  input: z.unknown().optional(),
+});
+
+const EVENT = z.discriminatedUnion("kind", [
+  REQUEST.extend({ kind: z.literal("asked"), start: TAPE_START.optional() }),
+  START.extend({ kind: z.literal("began") }),
+  DELIVERY.extend({ kind: z.literal("given") }),
+  z.object({ kind: z.literal("broke") }),
+]);
+
+/** Throws `STORE_UNAVAILABLE` for a line that this version does not know. */
+export function parseJournal(text: string): readonly JournalEvent[] {
+  return text.split("\n").map((line) => parseEvent(JSON.parse(line)));
+}
+
+function parseEvent(raw: unknown): JournalEvent {
+  if (EVENT.safeParse(raw).success) return raw as JournalEvent;
+  throw new GloveboxError("STORE_UNAVAILABLE", "A journal contains an entry that this version does not know", {
+    hint: "Use the version of Glovebox that wrote it, or a newer one",
+  });
+}

@@ -1,0 +1,89 @@
+/** What a journal holds (the request, the start of its program, every delivery in order), and the interface to it. */
+
+import type { JournaledCall } from "../bridge/index.ts";
+import { defined } from "../domain/index.ts";
+import type { EngineName, ExecutionId, LabelSource, Namespace, Program } from "../domain/index.ts";
+import type { Delivery, TapeStart } from "../sandbox/index.ts";
+import type { JournalPiece } from "../store/index.ts";
+
+import type { JournaledRequest } from "./requests.ts";
+
+/** A program as it started: its translation, the names it sees, its random seed and its clock. */
+export interface JournaledStart {
+  readonly start: TapeStart;
+  readonly program: Program;
+  readonly namespaces: readonly Namespace[];
+  readonly network: boolean;
+  /** The tokens in its `secrets`. */
+  readonly secrets?: Readonly<Record<string, string>>;
+  readonly engine: EngineName;
+  /** What its session had read before. */
+  readonly labels?: readonly LabelSource[];
+}
+
+export interface JournaledDelivery {
+  readonly delivery: Delivery;
+  readonly call?: JournaledCall;
+}
+
+/** One line of a journal. The names are part of the store format. */
+export type JournalEvent =
+  /** With the seed and the clock, which are written before anything uses them. */
+  | ({ readonly kind: "asked"; readonly start?: TapeStart } & JournaledRequest)
+  | ({ readonly kind: "began" } & JournaledStart)
+  | ({ readonly kind: "given" } & JournaledDelivery)
+  /** The journal became too large; nothing is known from here on. */
+  | { readonly kind: "broke" };
+
+/** A whole journal, read back. */
+export interface Recording {
+  readonly request: JournaledRequest;
+  readonly start?: TapeStart;
+  /** Absent when the program never started. */
+  readonly started?: JournaledStart;
+  readonly deliveries: readonly JournaledDelivery[];
+  /** False when it is incomplete: such an execution can be neither resumed nor replayed. */
+  readonly isWhole: boolean;
+}
+
+/** The journal of one execution that runs. */
+export interface Journal {
+  /** Written with the next `write` or `flush`, or a few milliseconds later. */
+  note(event: JournalEvent): void;
+  /** Removes and returns what was noted and not yet written, for a caller that writes it together with other data. */
+  readonly take: () => readonly JournalPiece[];
+  /** Resolves when all notes survive a crash of this process; rejects when one was lost. */
+  readonly write: () => Promise<void>;
+  /** Resolves when all notes are on disk; rejects when one was lost. */
+  readonly flush: () => Promise<void>;
+  /** False once it has become too large. */
+  isWhole(): boolean;
+}
+
+export interface Journals {
+  begin(execution: ExecutionId): Journal;
+  /** Reads the journal and continues it. `undefined` when it does not exist or was dropped. */
+  reopen(execution: ExecutionId): Promise<{ readonly recording: Recording; readonly journal: Journal } | undefined>;
+  read(execution: ExecutionId): Promise<Recording | undefined>;
+  /** Removes journals that were kept long enough. Returns how many. */
+  drop(): Promise<number>;
+}
+
+/** `undefined` without a request: then nothing was ever written. */
+export function toRecording(events: readonly JournalEvent[]): Recording | undefined {
+  const asked = events.find((event) => event.kind === "asked");
+  if (!asked) return undefined;
+  const { start, ...request } = asked;
+  const started = events.find((event) => event.kind === "began");
+  return {
+    request,
+    ...defined({ start, started }),
+    deliveries: events.filter((event) => event.kind === "given"),
+    isWhole: !events.some((event) => event.kind === "broke"),
+  };
+}
+
+/** The program of a recording, with the source that the journal keeps in the request only. */
+export function programOf({ request, started }: Recording): Program | undefined {
+  return started && { ...started.program, source: request.source, checkable: request.source };
+}

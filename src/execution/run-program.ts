@@ -1,0 +1,112 @@
+/** Runs a program in the sandbox, from its start or from where an earlier run was suspended. */
+
+import { GloveboxError, defined } from "../domain/index.ts";
+import type { CatalogSnapshot, ExecutionResult, Program } from "../domain/index.ts";
+
+import type { ExecutionDeps, ProgramRun, RunProgram } from "./deps.ts";
+import type { ExecutionOpening } from "./execution-log.ts";
+import { createTape } from "./journal/create-tape.ts";
+import type { JournaledStart } from "./journal.ts";
+import { keepLarge } from "./keep-large.ts";
+import type { ExecutionRequest } from "./requests.ts";
+import { cleanLine, settleResult } from "./settle.ts";
+import { createSuspensionDetector } from "./suspend/detect-suspension.ts";
+import { createApprovalWait } from "./suspend/wait-for-approval.ts";
+
+export interface ProgramDeps extends Pick<
+  ExecutionDeps,
+  | "approvals"
+  | "bridge"
+  | "engine"
+  | "graceMs"
+  | "hasNetwork"
+  | "hide"
+  | "isolation"
+  | "keepValue"
+  | "report"
+  | "run"
+  | "tokensOf"
+> {
+  /** Fires when the gateway is about to close: programs that only wait are suspended. */
+  readonly leaving: AbortSignal;
+}
+
+/** Shared by all programs: without a reason, each abort would create an error with a stack trace. */
+const PROGRAM_ENDED = new GloveboxError("REQUEST_CANCELLED", "The program has ended");
+
+export function createProgramRunner(deps: ProgramDeps): RunProgram {
+  return (opening, request, run) => runProgram(opening, request, { ...run, deps });
+}
+
+async function runProgram(
+  opening: ExecutionOpening,
+  request: ExecutionRequest,
+  { deps, snapshot, program, recording, asked }: ProgramRun & { readonly deps: ProgramDeps },
+): Promise<ExecutionResult> {
+  const { execution, journal } = opening;
+  const { principal, limits, input, signal, onEvent } = request;
+  const ended = new AbortController();
+  const { approvals, graceMs, leaving } = deps;
+  const canSuspend = (): boolean => journal.isWhole();
+  const suspension = createSuspensionDetector({ graceMs, limits, leaving, ended: ended.signal, canSuspend });
+  const waiting = createApprovalWait({
+    approvals,
+    suspension,
+    ended: ended.signal,
+    labels: () => bridge.labels(),
+    plan: () => bridge.plan,
+    ...defined({ session: principal.session, onEvent }),
+  });
+  const { onCalls } = suspension;
+  const hooks = { signal: ended.signal, approve: waiting.approve, journal, onCalls, ...defined({ asked }) };
+  const bridge = deps.bridge(opening, snapshot, { ...request, program }, hooks);
+  const toStart = (): Omit<JournaledStart, "start"> => ({
+    ...toStartRecord(program, snapshot),
+    ...describeSurroundings(opening, request, deps),
+    labels: bridge.labels(),
+  });
+  const started = recording?.started ?? toStart();
+  const onStart = suspension.start;
+  const tape = createTape({ journal, bridge, started, onStart, ...defined({ start: opening.start, recording }) });
+  // Pending calls are given up before the result is written, also when the sandbox breaks.
+  const ran = await deps
+    .run({
+      program,
+      namespaces: started.namespaces,
+      limits,
+      host: bridge,
+      tape,
+      suspend: suspension.signal,
+      onTimers: suspension.onTimers,
+      principal: principal.id,
+      signal,
+      ...(started.network && { network: true }),
+      ...(onEvent && { onLog: (line) => onEvent({ kind: "log", line: cleanLine(line, deps) }) }),
+      ...defined({ secrets: started.secrets, input }),
+    })
+    .finally(() => ended.abort(PROGRAM_ENDED));
+  await bridge.recorded();
+  const settled = settleResult(execution, { program, bridge, ran, pending: waiting.pending() }, deps);
+  if (settled.state !== "paused" && waiting.hasAsked()) await approvals.withdraw(execution.id);
+  return keepLarge(settled, limits, (value) =>
+    deps.keepValue({ principal: principal.id, execution: execution.id, labels: bridge.labels() }, value),
+  );
+}
+
+/** Without the source, which the request has, and the summaries of servers, which programs cannot see. */
+function toStartRecord(
+  program: Program,
+  { namespaces }: CatalogSnapshot,
+): Pick<JournaledStart, "program" | "namespaces"> {
+  const seen = namespaces.map((namespace) => ({ ...namespace, summary: "" }));
+  return { program: { ...program, source: "", checkable: "" }, namespaces: seen };
+}
+
+function describeSurroundings(
+  { execution }: ExecutionOpening,
+  request: ExecutionRequest,
+  deps: ProgramDeps,
+): Pick<JournaledStart, "network" | "engine" | "secrets"> {
+  const secrets = deps.tokensOf?.(execution);
+  return { engine: deps.engine, network: deps.hasNetwork(request), ...defined({ secrets }) };
+}

@@ -1,0 +1,191 @@
+/**
+ * The table of requests that this process works on. It owns the one AbortController of each execution, its listeners and
+ * its shutdown, so that cancellation can be followed on this page.
+ */
+
+import { GloveboxError } from "../domain/index.ts";
+import type {
+  CallRecord,
+  ExecutionEvent,
+  ExecutionId,
+  ExecutionResult,
+  LogLine,
+  PrincipalId,
+} from "../domain/index.ts";
+import { NEVER, settlesWithin } from "../timing/index.ts";
+
+import { toCancelReason } from "./settle.ts";
+
+/** An execution that runs in this process. */
+export interface RunningExecution {
+  readonly principal: PrincipalId;
+  readonly logs: readonly LogLine[];
+  readonly calls: readonly CallRecord[];
+  /** Rejects when the execution could not be recorded. */
+  readonly done: Promise<ExecutionResult>;
+}
+
+/** An execution that has an id and ends later. A request with a key may change to another id while it waits. */
+export interface StartedExecution {
+  readonly id: ExecutionId;
+  readonly done: Promise<ExecutionResult>;
+}
+
+/** How long a client waits for a result. */
+export interface ClientPatience {
+  readonly patienceMs: number;
+  /** Ends the wait early. */
+  readonly until?: AbortSignal | undefined;
+}
+
+/** Who waits for a request, how it is cancelled and who observes it. */
+export interface RequestClient {
+  readonly principal: PrincipalId;
+  readonly signal?: AbortSignal | undefined;
+  readonly onEvent?: ((event: ExecutionEvent) => void) | undefined;
+}
+
+/** One request in the table. It must be left when its work has settled. */
+export interface TableEntry {
+  /** Fires when the client or an operator cancels, at shutdown, or by `cancel`. */
+  readonly signal: AbortSignal;
+  /** Records logs and calls, and passes the event on to the client's listener. */
+  readonly onEvent: (event: ExecutionEvent) => void;
+  readonly cancel: (reason?: unknown) => void;
+  /** The client no longer waits: its signal and its listener have no effect from now on. */
+  readonly detach: () => void;
+  /** Lists `work` under its id until it settles, and notifies the listener that it is open. */
+  start(id: ExecutionId, work: () => Promise<ExecutionResult>): Promise<ExecutionResult>;
+  /**
+   * Returns the result if it arrives within the client's patience, counted from `enter`; `undefined` otherwise. Then the
+   * client is detached: the execution continues without it, and `report` is called if it fails.
+   */
+  answerWithin(
+    started: StartedExecution,
+    patience: ClientPatience,
+    report: (thrown: unknown) => void,
+  ): Promise<ExecutionResult | undefined>;
+  readonly leave: () => void;
+}
+
+export interface RunningTable {
+  /** Throws `REQUEST_CANCELLED` after `close`. */
+  enter(client: RequestClient): TableEntry;
+  find(id: ExecutionId): RunningExecution | undefined;
+  /** Cancels an execution in the name of `by`; does nothing if it does not run here. */
+  cancel(id: ExecutionId, by: string): void;
+  isIdle(): boolean;
+  /** Cancels all requests and refuses new ones. Resolves when all have settled, or after `mostMs`. */
+  close(mostMs: number): Promise<void>;
+}
+
+export function createRunningTable(): RunningTable {
+  const running: Running = new Map();
+  const entries = new Set<TableEntry>();
+  const empty = Promise.withResolvers<void>();
+  let isClosed = false;
+
+  return {
+    enter(client) {
+      if (isClosed) throw shuttingDown();
+      const entry: TableEntry = createEntry(client, running, () => {
+        entries.delete(entry);
+        if (isClosed && entries.size === 0) empty.resolve();
+      });
+      entries.add(entry);
+      return entry;
+    },
+    find: (id) => running.get(id),
+    cancel: (id, by) => running.get(id)?.cancel(toCancelReason(by)),
+    isIdle: () => running.size === 0,
+    async close(mostMs) {
+      isClosed = true;
+      for (const entry of entries) entry.cancel(shuttingDown());
+      if (entries.size > 0) await settlesWithin(empty.promise, mostMs);
+    },
+  };
+}
+
+type Running = Map<ExecutionId, RunningExecution & Pick<TableEntry, "cancel">>;
+
+function createEntry(
+  { principal, signal: client = NEVER, onEvent: listener }: RequestClient,
+  running: Running,
+  remove: () => void,
+): TableEntry {
+  const logs: LogLine[] = [];
+  const calls: CallRecord[] = [];
+  const enteredAt = performance.now();
+  const controller = new AbortController();
+  const cancel = (reason?: unknown): void => controller.abort(reason);
+  const onClientAbort = (): void => cancel(client.reason);
+  let isObserved = true;
+  const detach = (): void => {
+    isObserved = false;
+    client.removeEventListener("abort", onClientAbort);
+  };
+  const onEvent = (event: ExecutionEvent): void => {
+    if (event.kind === "log") logs.push(event.line);
+    else if (event.kind === "answered") calls.push(event.record);
+    if (isObserved) listener?.(event);
+  };
+  client.addEventListener("abort", onClientAbort, { once: true });
+  if (client.aborted) onClientAbort();
+  return {
+    signal: controller.signal,
+    onEvent,
+    cancel,
+    detach,
+    start(id, work) {
+      onEvent({ kind: "opened", execution: id });
+      const done = work();
+      running.set(id, { principal, logs, calls, done, cancel });
+      const forget = (): void => void running.delete(id);
+      done.then(forget, forget);
+      return done;
+    },
+    async answerWithin({ done }, { patienceMs, until }, report) {
+      const leftMs = patienceMs - (performance.now() - enteredAt);
+      const ended = await endsWithin(done, Math.max(0, leftMs), until);
+      if (ended) return ended;
+      detach();
+      done.catch(report);
+      return undefined;
+    },
+    leave() {
+      detach();
+      remove();
+    },
+  };
+}
+
+/** `undefined` when the time is over first, or `until` fires. */
+async function endsWithin<T>(done: Promise<T>, ms: number, until: AbortSignal = NEVER): Promise<T | undefined> {
+  const over = Promise.withResolvers<undefined>();
+  const end = (): void => over.resolve(undefined);
+  const timer = setTimeout(end, until.aborted ? 0 : ms);
+  until.addEventListener("abort", end, { once: true });
+  try {
+    return await Promise.race([done, over.promise]);
+  } finally {
+    clearTimeout(timer);
+    until.removeEventListener("abort", end);
+  }
+}
+
+/** Rejects with `REQUEST_CANCELLED` when the signal fires first. An upstream that hangs does not delay a cancellation. */
+export async function unlessCancelled<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const cancelled = Promise.withResolvers<never>();
+  const cancel = (): void => cancelled.reject(new GloveboxError("REQUEST_CANCELLED", "The execution was cancelled"));
+  signal.addEventListener("abort", cancel, { once: true });
+  if (signal.aborted) cancel();
+  try {
+    return await Promise.race([work, cancelled.promise]);
+  } finally {
+    signal.removeEventListener("abort", cancel);
+  }
+}
+
+function shuttingDown(): GloveboxError {
+  return new GloveboxError("REQUEST_CANCELLED", "Glovebox is shutting down", { hint: "Try again after it restarted" });
+}
