@@ -26,20 +26,20 @@ export async function serveCommand(
   flags: ServeFlags,
   { powers, principal: operator, agent }: { powers: CliPowers; principal: Principal; agent: Principal },
 ): Promise<number> {
-  const { serveHttp } = await powers.loadServers();
+  const servers = await powers.loadServers();
   const settings = await powers.loadSettings(flags.config);
   const { host = settings.server.host, port = settings.server.port } = flags;
   const ended = waitForInterrupt(powers.terminal);
   await using gateway = await powers.openGateway(settings, { ...flags, lasting: true });
   const { webFolder, report } = powers;
   const token = powers.createToken();
-  const server = await serveHttp({ host, port, gateway, principal: agent, operator, token, webFolder, report });
+  const server = await servers.serveHttp({ host, port, gateway, principal: agent, operator, token, webFolder, report });
   try {
     // Whoever interrupts while upstreams are still starting does not wait for them.
     const found = await Promise.race([gateway.search(agent, { limit: 1 }), ended]);
     if (!found) return EXIT.done;
-    const { servers } = found;
-    announce({ url: server.url, token, settings, servers, gateway, powers, json: flags.json === true });
+    const { servers: upstreams } = found;
+    announce({ url: server.url, token, settings, servers: upstreams, gateway, powers, json: flags.json === true });
     await ended;
   } finally {
     await server.close();
@@ -52,12 +52,12 @@ export async function mcpCommand(
   flags: { readonly config?: string; readonly unrestrictedNetwork?: boolean },
   { powers, agent }: { powers: CliPowers; agent: Principal },
 ): Promise<number> {
-  const { serveMcpOverStdio } = await powers.loadServers();
+  const servers = await powers.loadServers();
   const { stdin, stdout } = powers.terminal;
   const settings = await powers.loadSettings(flags.config);
   await using gateway = await powers.openGateway(settings, { ...flags, lasting: true });
   await Promise.race([
-    serveMcpOverStdio({ gateway, principal: agent, report: powers.report }, { input: stdin, output: stdout }),
+    servers.serveMcpOverStdio({ gateway, principal: agent, report: powers.report }, { input: stdin, output: stdout }),
     waitForInterrupt(powers.terminal),
   ]);
   return EXIT.done;
