@@ -87,7 +87,7 @@ test("the surface over HTTP", async (suite) => {
         const { execution } = structured(done);
         // The one beside the answer may be lost.
         assert.deepEqual(heard.slice(0, 4), [
-          `Execution ${execution} has begun`,
+          `Execution ${execution} started`,
           "[log] hello",
           "shelf.sum called; 0 of 1 calls answered",
           "shelf.sum ok; 1 of 1 calls answered",

@@ -13,7 +13,7 @@ import { makeFolder, serveFor } from "../../fixtures/product.ts";
 const MIB = 1024 * 1024;
 const GALLERY = { command: process.execPath, args: [resolve("test/fixtures/servers/files-server.mjs")] };
 const NOTE =
-  /^The file (rs_\w+) \(image\/png, (\d+) bytes\) is not sent along: .* Read the resource (glovebox:\/\/glovebox\/rs_\w+), or parts of it with resume\(\{ handle: "rs_\w+" \}\)\.$/;
+  /^The file (rs_\w+) \(image\/png, (\d+) bytes\) is not included: .* Read the resource (glovebox:\/\/glovebox\/rs_\w+), or parts of it with resume\(\{ handle: "rs_\w+" \}\)\.$/;
 
 interface Shown {
   readonly type?: string;
