@@ -1,6 +1,6 @@
 /** Where the operator wants the ledger sent: from the configuration to the room that sends it. */
 
-import type { SecretTemplate } from "./upstream-settings.ts";
+import type { SecretTemplate } from "./upstream.ts";
 
 /** One destination for every record of the ledger. */
 export type ExportSettings = {

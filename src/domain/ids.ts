@@ -29,40 +29,44 @@ const NAME = /^[^\u0000-\u001f\u007f]{1,256}$/u;
 
 /** Returns `undefined` for anything that cannot be a tool's address. Guests name tools, so the input is hostile. */
 export function parseToolAddress(raw: unknown): ToolAddress | undefined {
-  return typeof raw === "string" && ADDRESS.test(raw) ? (raw as ToolAddress) : undefined;
+  return isId<"ToolAddress">(raw, ADDRESS) ? raw : undefined;
 }
 
 export function parseExecutionId(raw: unknown): ExecutionId | undefined {
-  return typeof raw === "string" && EXECUTION.test(raw) ? (raw as ExecutionId) : undefined;
+  return isId<"ExecutionId">(raw, EXECUTION) ? raw : undefined;
 }
 
 /** Programs and models name handles, so the input is hostile. Access is checked elsewhere. */
 export function parseResultId(raw: unknown): ResultId | undefined {
-  return typeof raw === "string" && RESULT.test(raw) ? (raw as ResultId) : undefined;
+  return isId<"ResultId">(raw, RESULT) ? raw : undefined;
 }
 
 /** Knowing an id grants nothing: access to an approval depends on the principal. */
 export function parseApprovalId(raw: unknown): ApprovalId | undefined {
-  return typeof raw === "string" && APPROVAL.test(raw) ? (raw as ApprovalId) : undefined;
+  return isId<"ApprovalId">(raw, APPROVAL) ? raw : undefined;
 }
 
 export function parseSecretName(raw: unknown): SecretName | undefined {
-  return typeof raw === "string" && SECRET.test(raw) ? (raw as SecretName) : undefined;
+  return isId<"SecretName">(raw, SECRET) ? raw : undefined;
 }
 
 export function parseDigest(raw: unknown): Digest | undefined {
-  return typeof raw === "string" && DIGEST.test(raw) ? (raw as Digest) : undefined;
+  return isId<"Digest">(raw, DIGEST) ? raw : undefined;
 }
 
 /** Operators name upstreams freely; only control characters and excessive length are refused. */
 export function parseConnectorId(raw: unknown): ConnectorId | undefined {
-  return typeof raw === "string" && NAME.test(raw) ? (raw as ConnectorId) : undefined;
+  return isId<"ConnectorId">(raw, NAME) ? raw : undefined;
 }
 
 export function parsePrincipalId(raw: unknown): PrincipalId | undefined {
-  return typeof raw === "string" && NAME.test(raw) ? (raw as PrincipalId) : undefined;
+  return isId<"PrincipalId">(raw, NAME) ? raw : undefined;
 }
 
 export function parseRuleId(raw: unknown): RuleId | undefined {
-  return typeof raw === "string" && NAME.test(raw) ? (raw as RuleId) : undefined;
+  return isId<"RuleId">(raw, NAME) ? raw : undefined;
+}
+
+function isId<Name extends string>(raw: unknown, pattern: RegExp): raw is Id<Name> {
+  return typeof raw === "string" && pattern.test(raw);
 }

@@ -6,7 +6,6 @@ export type { Approval, ApprovalRequests } from "./approval.ts";
 export { defined } from "./defined.ts";
 export { ERRORS, GloveboxError, describeError, isErrorCode, toPublicError } from "./errors.ts";
 export type { ErrorCode, PublicError } from "./errors.ts";
-export type { ExportSettings } from "./export-settings.ts";
 export type {
   Attachment,
   CallProgress,
@@ -23,6 +22,7 @@ export type {
   ResultQuery,
   ToolCall,
 } from "./execution.ts";
+export type { ExportSettings } from "./export-settings.ts";
 export {
   parseApprovalId,
   parseConnectorId,
@@ -52,17 +52,21 @@ export { DEFAULT_LIMITS, tightenLimits } from "./limits.ts";
 export type { Limits } from "./limits.ts";
 export { isLocalName, matchesHost, toPlace } from "./network.ts";
 export type { HostPort, NetworkPolicy, UpstreamNetwork } from "./network.ts";
-export type { Condition, Decision, PolicyRule, PolicySettings, RuleFile } from "./policy.ts";
-export type { Principal } from "./principal.ts";
+export type { Condition, Decision, PolicyRule, PolicySettings, Principal, QuotaSettings, RuleFile } from "./policy.ts";
 export type { ChildKeeper, FamilyWatch } from "./process.ts";
-export type { QuotaSettings } from "./quota.ts";
 export type { CallPlan, Finding, Program } from "./program.ts";
+export type { Seal, SecretGrant, SecretGrants } from "./secret.ts";
+export { describeEffect, describeWithheld, serverCommand } from "./tool.ts";
+export type {
+  ApiSurface,
+  CatalogSnapshot,
+  Effect,
+  HeldChange,
+  Namespace,
+  Tool,
+  ToolGuide,
+  WithheldTool,
+} from "./tool.ts";
 export { parseTraceContext } from "./trace.ts";
 export type { TraceContext } from "./trace.ts";
-export { describeEffect } from "./tool.ts";
-export type { Seal, SecretGrant, SecretGrants } from "./secret.ts";
-export type { ApiSurface, CatalogSnapshot, Effect, Namespace, Tool, ToolGuide } from "./tool.ts";
-export type { UpstreamStatus } from "./upstream.ts";
-export type { ApiSettings, SecretTemplate, ServerSettings, UpstreamSettings } from "./upstream-settings.ts";
-export { describeWithheld, serverCommand } from "./withheld.ts";
-export type { HeldChange, WithheldTool } from "./withheld.ts";
+export type { ApiSettings, SecretTemplate, ServerSettings, UpstreamSettings, UpstreamStatus } from "./upstream.ts";

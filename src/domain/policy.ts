@@ -1,8 +1,17 @@
-/** Decisions about calls, and the rules that make them. */
+/** Principals, decisions about their calls, the rules that make them, and quotas. */
 
 import type { PrincipalId, RuleId } from "./ids.ts";
 import type { LabelSource } from "./label.ts";
 import type { Effect } from "./tool.ts";
+
+/** Made by a surface from a verified credential; never built from request data. */
+export interface Principal {
+  readonly id: PrincipalId;
+  readonly kind: "agent" | "operator" | "service";
+  readonly groups: readonly string[];
+  /** The client's session. Labels belong to a session; without one, all requests of the principal share them. */
+  readonly session?: string;
+}
 
 export type Decision =
   | { readonly kind: "allow"; readonly rule: RuleId; readonly flow?: DecisionFlow }
@@ -103,4 +112,30 @@ export interface RuleFile {
    * each broken version, with the file, the line and what was expected.
    */
   read(): Promise<readonly PolicyRule[] | undefined>;
+}
+
+/** For one principal, or for all together. 0 means no quota. */
+export interface UsageQuotas {
+  readonly executionsPerMinute: number;
+  /** Wall-clock time of programs. */
+  readonly executionMsPerHour: number;
+  readonly concurrentExecutions: number;
+  /** In the unit of the prices. */
+  readonly costPerDay: number;
+}
+
+/** How often tools may be called. */
+export interface RateQuota {
+  readonly tools: readonly string[];
+  readonly calls: number;
+  readonly windowMs: number;
+  /** Counted for each principal, or for all together. */
+  readonly per: "principal" | "total";
+}
+
+export interface QuotaSettings extends UsageQuotas {
+  readonly total: UsageQuotas;
+  readonly rates: readonly RateQuota[];
+  /** The price of one call, by tool pattern; the narrowest pattern wins. */
+  readonly prices: ReadonlyMap<string, number>;
 }

@@ -1,6 +1,8 @@
-/** The state of an upstream, as people and models read it. */
+/** Upstreams: their state as people and models read it, and how the operator declared them. */
 
-import type { ConnectorId, Instant } from "./ids.ts";
+import type { ConnectorId, Instant, SecretName } from "./ids.ts";
+import type { HostPort, UpstreamNetwork } from "./network.ts";
+import type { PinMode } from "./tool.ts";
 
 /**
  * `failed`: retried automatically after a delay. `suspended`: crashed too often and waits for an operator.
@@ -25,4 +27,79 @@ export interface UpstreamStatus {
   readonly hint?: string;
   /** The last lines that a child process wrote to stderr, cleaned. */
   readonly stderr?: readonly string[];
+}
+
+/** A string whose secrets are still references: `${secret:NAME}` is resolved when the upstream starts. */
+export type SecretTemplate = readonly (string | { readonly secret: SecretName })[];
+
+/** Every upstream of one gateway. */
+export interface UpstreamSettings {
+  /** MCP servers in the order of the file, without disabled ones. */
+  readonly upstreams: ReadonlyMap<ConnectorId, ServerSettings>;
+  /** APIs by name; no name is also one of `upstreams`. */
+  readonly apis: ReadonlyMap<ConnectorId, ApiSettings>;
+  readonly adapters: readonly AdapterSource[];
+  /** How tools are accepted that were never seen: the default, and what one server or API sets for itself. */
+  readonly pins: { readonly usual: PinMode; readonly byServer: ReadonlyMap<ConnectorId, PinMode> };
+}
+
+/** How to reach one MCP server. Paths are absolute and environment variables are expanded; secrets are not. */
+export type ServerSettings =
+  | {
+      readonly transport: "stdio";
+      readonly command: string;
+      readonly args: readonly string[];
+      readonly env: Readonly<Record<string, SecretTemplate>>;
+      readonly cwd: string;
+      /** Time limit from the start of the process to its answer to the handshake. */
+      readonly startMs: number;
+      readonly start: "eager" | "lazy";
+    }
+  | {
+      readonly transport: "http" | "sse";
+      readonly url: string;
+      readonly headers: Readonly<Record<string, SecretTemplate>>;
+      readonly oauth: OauthSettings;
+      readonly network: UpstreamNetwork;
+      readonly startMs: number;
+      /** `eager` connects when the gateway opens, `lazy` at the first request for tools or the first program. */
+      readonly start: "eager" | "lazy";
+    };
+
+/** How an operator logs in to an upstream. */
+export interface OauthSettings {
+  readonly clientId?: string;
+  readonly clientSecret?: SecretTemplate;
+  readonly clientMetadataUrl?: string;
+  /** Empty requests the scopes that the server announces. */
+  readonly scopes: readonly string[];
+  /** Authorization servers that may be in a private network. */
+  readonly grants: readonly HostPort[];
+}
+
+/** An API that an OpenAPI document describes. */
+export interface ApiSettings {
+  readonly document: { readonly kind: "file"; readonly path: string } | { readonly kind: "url"; readonly url: string };
+  /** `undefined` if the document names the server. */
+  readonly baseUrl: string | undefined;
+  readonly headers: Readonly<Record<string, SecretTemplate>>;
+  /** By the names of the document's security schemes. */
+  readonly auth: Readonly<Record<string, SecretTemplate>>;
+  /** Empty offers every operation. */
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  readonly network: UpstreamNetwork;
+  /** Time limit for reading the document. */
+  readonly startMs: number;
+}
+
+/** An adapter that `connectors` still has to check. */
+export interface AdapterSource {
+  /** Where the configuration names it, for messages. */
+  readonly place: string;
+  /** Returns the object itself, or all exports of the module that the configuration names. */
+  readonly load: () => Promise<unknown>;
+  /** `undefined` for the default. */
+  readonly pin: PinMode | undefined;
+  readonly network: UpstreamNetwork;
 }

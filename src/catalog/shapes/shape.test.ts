@@ -5,8 +5,15 @@ import { describe, it } from "node:test";
 import * as fc from "fast-check";
 
 import type { Json } from "../../domain/index.ts";
-import { looksLikeData } from "./looks-like-data.ts";
-import { MAX_SHAPE_CHARACTERS, isSameShape, mergeShapes, parseShape, shapeOf, toSchema } from "./shape.ts";
+import {
+  MAX_SHAPE_CHARACTERS,
+  isSameShape,
+  mergeShapes,
+  parseShape,
+  shapeOf,
+  toSchema,
+  looksLikeData,
+} from "./shape.ts";
 import type { Shape } from "./shape.ts";
 
 /** Far above the normal time, far below the time for a whole hostile value. */

@@ -5,7 +5,6 @@
 
 import { canonicalJson, defined, isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
-import { looksLikeData } from "./looks-like-data.ts";
 
 const KINDS = ["array", "boolean", "null", "number", "object", "string"] as const;
 type Kind = (typeof KINDS)[number];
@@ -220,4 +219,24 @@ export function toSchema({ type, items, properties, required, additionalProperti
   if (required) schema["required"] = required.toSorted();
   if (additionalProperties) schema["additionalProperties"] = toSchema(additionalProperties);
   return schema;
+}
+
+const MAX_FIELD_NAME = 40;
+const MAX_WORD = 24;
+const FIELD_NAME = /^[@$_]{0,2}[\p{L}][\p{L}\p{N}]*([_\-.$ ]{1,2}[\p{L}][\p{L}\p{N}]*){0,6}[_]{0,2}$/u;
+/** Letters followed by at most two digits, as in `line1`. */
+const WORD = /^\p{L}+\d{0,2}$/u;
+/** Capitals and digits without a separator, as in access keys. */
+const CODE = /^(?=.*\d)[A-Z\d]{10,}$/;
+/** Names of standards, whose digits are part of the name. */
+const STANDARD = /^(sha|md|utf|iso|rfc|crc|int|uint|float|base|ipv|x|h|ed|rsa|aes)\d{1,5}$/i;
+
+/**
+ * True unless the key looks like a field name. A learned shape is shown to every principal who may call the tool, so it
+ * must not contain keys that may be another principal's data.
+ */
+export function looksLikeData(key: string): boolean {
+  if (key.length > MAX_FIELD_NAME || !FIELD_NAME.test(key) || CODE.test(key)) return true;
+  const words = key.replaceAll(/([\p{Ll}\d])(\p{Lu})/gu, "$1 $2").split(/[^\p{L}\p{N}]+/u);
+  return words.some((word) => word !== "" && !STANDARD.test(word) && (word.length > MAX_WORD || !WORD.test(word)));
 }

@@ -4,7 +4,7 @@ import type { z } from "zod";
 
 import { isJsonObject } from "../../domain/index.ts";
 import type { Json, JsonObject } from "../../domain/index.ts";
-import { findNearest } from "./find-nearest.ts";
+import { countEdits } from "../../text/index.ts";
 import { describeFound, quote } from "../problems.ts";
 import type { KeyPath, Problems } from "../problems.ts";
 import { createConfigSchema } from "./schema.ts";
@@ -96,4 +96,16 @@ function describeRange(least: Json | undefined, most: Json | undefined, unit: st
 
 function toObject(value: Json | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
+}
+
+/** Returns the known word with the fewest edits, ignoring case; `undefined` if more than half of it differs. */
+export function findNearest(word: string, known: readonly string[]): string | undefined {
+  const longest = Math.max(0, ...known.map((candidate) => candidate.length));
+  // Bounds the cost: a word of twice the length is not a typing error.
+  if (word.length > 2 * longest) return undefined;
+  const [nearest] = known
+    .map((candidate) => ({ candidate, edits: countEdits(word.toLowerCase(), candidate.toLowerCase()) }))
+    .filter(({ candidate, edits }) => edits <= Math.max(word.length, candidate.length) / 2)
+    .toSorted((a, b) => a.edits - b.edits);
+  return nearest?.candidate;
 }

@@ -2,7 +2,7 @@
 
 import type { Condition } from "../../../domain/index.ts";
 
-type Step = Condition["path"]["steps"][number];
+type PathPart = Condition["path"]["steps"][number];
 
 const MAX_LENGTH = 500;
 const MAX_STEPS = 32;
@@ -13,7 +13,7 @@ const STEP = /\.?([A-Za-z_$][\w$-]*)|\[(\d{1,9})\]|\[(\*)\]|\[("(?:[^"\\]|\\.)*"
 export function parseJsonPath(raw: unknown): Condition["path"] | undefined {
   if (typeof raw !== "string" || raw === "" || raw.length > MAX_LENGTH) return undefined;
   const body = raw.replace(ROOT, "");
-  const steps: Step[] = [];
+  const steps: PathPart[] = [];
   for (let at = 0; at < body.length;) {
     STEP.lastIndex = at;
     const found = STEP.exec(body);
@@ -31,7 +31,7 @@ function isMisplacedDot(body: string, at: number): boolean {
   return at === 0 ? isDot : !isDot && body[at] !== "[";
 }
 
-function toStep([, key, index, each, quoted]: RegExpExecArray): Step | undefined {
+function toStep([, key, index, each, quoted]: RegExpExecArray): PathPart | undefined {
   if (key !== undefined) return { kind: "key", key };
   if (index !== undefined) return { kind: "index", index: Number(index) };
   if (each !== undefined) return { kind: "each" };

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 
 import { countEdits } from "../../text/index.ts";
-import { findNearest } from "./find-nearest.ts";
+import { findNearest } from "./report-issues.ts";
 
 test("countEdits counts insertions, deletions and replacements", () => {
   const cases: readonly (readonly [string, string, number])[] = [
