@@ -57,7 +57,7 @@ export interface BridgesOptions<Request extends BridgeRequest, Lending extends T
 > {
   /** Makes the excerpts of arguments and results in records; absent when they hold digests only. */
   readonly preview?: (text: string) => string;
-  /** Removes known secrets from a text. */
+  /** Removes known secrets from the arguments that a dry run lists. */
   readonly hide: (text: string) => string;
   readonly catalog: Pick<Catalog, "connectorOf">;
   readonly policy: Pick<Policy, "decide">;
@@ -111,7 +111,7 @@ export function createBridges<Request extends BridgeRequest, Lending extends Tok
         preview,
         plan,
         dryRun: dryRun ? { hide } : undefined,
-        onEvent: onEvent && ((event: ExecutionEvent) => onEvent(hideInEvent(event, hide))),
+        onEvent,
         noticeTokens: lending && ((args: string, tool: string) => lending.notice(args, "argument", { tool })),
         learn: shapes && ((tool: Tool, value: Json) => shapes.observe(tool, value)),
         traceOf: traces && ((seq: number) => traces.contextOf(id, seq)),
@@ -123,10 +123,4 @@ export function createBridges<Request extends BridgeRequest, Lending extends Tok
       keepFile: (file, labels) => results.keepFile({ principal: principal.id, execution: id, labels }, file),
     });
   };
-}
-
-/** A program may call a tool that does not exist by any name, such as the value of a secret. */
-function hideInEvent(event: ExecutionEvent, hide: (text: string) => string): ExecutionEvent {
-  if (event.kind !== "answered") return event;
-  return { ...event, record: { ...event.record, tool: hide(event.record.tool) } };
 }

@@ -63,7 +63,7 @@ const STOP_MS = 3 * SECOND_MS;
 export function createExecutions(deps: ExecutionDeps): Executions {
   const closing = new AbortController();
   const leaving = closing.signal;
-  const running = createRunningTable();
+  const running = createRunningTable(deps.hide);
   const recovery = connectRecovery({ ...deps, leaving }, running);
   const { recoverOne, recoverAll, resumeIfDecided, resumeNow } = recovery;
   const viewDeps = { ...deps, running, recoverOne, longestMs: deps.limits.wallMs * 2 + QUEUE_MS };

@@ -9,7 +9,7 @@ import { createTape } from "./journal/create-tape.ts";
 import type { JournaledStart } from "./journal.ts";
 import { keepLarge } from "./keep-large.ts";
 import type { ExecutionRequest } from "./requests.ts";
-import { cleanLine, settleResult } from "./settle.ts";
+import { settleResult } from "./settle.ts";
 import { createSuspensionDetector } from "./suspend/detect-suspension.ts";
 import { createApprovalWait } from "./suspend/wait-for-approval.ts";
 
@@ -81,7 +81,7 @@ async function runProgram(
       principal: principal.id,
       signal,
       ...(started.network && { network: true }),
-      ...(onEvent && { onLog: (line) => onEvent({ kind: "log", line: cleanLine(line, deps) }) }),
+      ...(onEvent && { onLog: (line) => onEvent({ kind: "log", line }) }),
       ...defined({ secrets: started.secrets, input }),
     })
     .finally(() => ended.abort(PROGRAM_ENDED));

@@ -17,7 +17,7 @@ const RESULT = emptyResult({ id: EXECUTION }, "completed", { engine: "isolate", 
 
 /** An execution that a test ends, and the answer to a client with this patience. */
 function start(patienceMs: number, client = new AbortController()) {
-  const table = createRunningTable();
+  const table = createRunningTable((text) => text);
   const work = Promise.withResolvers<ExecutionResult>();
   const events: ExecutionEvent[] = [];
   const reported: unknown[] = [];
@@ -65,7 +65,7 @@ describe("an execution beyond the client's patience", () => {
     work.resolve(RESULT);
   });
   it("counts the patience from the request, not from the opening of the execution", async () => {
-    const table = createRunningTable();
+    const table = createRunningTable((text) => text);
     const entry = table.enter({ principal: AGENT.id });
     await sleep(30);
     const startedAt = performance.now();
@@ -123,5 +123,30 @@ describe("the running table", () => {
     table.cancel(EXECUTION, "ada");
     assert.equal(entry.signal.reason.message, "The execution was cancelled by ada");
     work.resolve(RESULT);
+  });
+});
+
+describe("an event of a running execution", () => {
+  it("is redacted once, for the client and for views of the execution", async () => {
+    const passed: string[] = [];
+    const hide = (text: string): string => {
+      passed.push(text);
+      return text.replaceAll("s3cret", "[secret]");
+    };
+    const table = createRunningTable(hide);
+    const work = Promise.withResolvers<ExecutionResult>();
+    const events: ExecutionEvent[] = [];
+    const entry = table.enter({ principal: AGENT.id, onEvent: (event) => void events.push(event) });
+    const done = entry.start(EXECUTION, () => work.promise);
+    const call = { seq: 1, tool: "a.s3cret", effect: "read", decision: "deny", outcome: "error", ms: 1 } as const;
+    entry.onEvent({ kind: "log", line: { level: "log", text: "a s3cret", atMs: 1 } });
+    entry.onEvent({ kind: "answered", record: call });
+    const { logs = [], calls = [] } = table.find(EXECUTION) ?? {};
+    assert.deepEqual([logs[0]?.text, calls[0]?.tool], ["a [secret]", "a.[secret]"]);
+    assert.equal(JSON.stringify(events).includes("s3cret"), false);
+    assert.deepEqual(passed, ["a s3cret", "a.s3cret"]);
+    work.resolve(RESULT);
+    await done;
+    entry.leave();
   });
 });

@@ -12,6 +12,7 @@ import type {
   LogLine,
   PrincipalId,
 } from "../domain/index.ts";
+import { redactEvent } from "../text/index.ts";
 import { NEVER, settlesWithin } from "../timing/index.ts";
 
 import { toCancelReason } from "./settle.ts";
@@ -79,7 +80,8 @@ export interface RunningTable {
   close(mostMs: number): Promise<void>;
 }
 
-export function createRunningTable(): RunningTable {
+/** `hide` is the mask of the gateway: every event passes it here, once, before it is kept or a client gets it. */
+export function createRunningTable(hide: (text: string) => string): RunningTable {
   const running: Running = new Map();
   const entries = new Set<TableEntry>();
   const empty = Promise.withResolvers<void>();
@@ -88,9 +90,12 @@ export function createRunningTable(): RunningTable {
   return {
     enter(client) {
       if (isClosed) throw shuttingDown();
-      const entry: TableEntry = createEntry(client, running, () => {
-        entries.delete(entry);
-        if (isClosed && entries.size === 0) empty.resolve();
+      const entry: TableEntry = createEntry(client, running, {
+        hide,
+        remove: () => {
+          entries.delete(entry);
+          if (isClosed && entries.size === 0) empty.resolve();
+        },
       });
       entries.add(entry);
       return entry;
@@ -111,7 +116,7 @@ type Running = Map<ExecutionId, RunningExecution & Pick<TableEntry, "cancel">>;
 function createEntry(
   { principal, signal: client = NEVER, onEvent: listener }: RequestClient,
   running: Running,
-  remove: () => void,
+  { hide, remove }: { readonly hide: (text: string) => string; readonly remove: () => void },
 ): TableEntry {
   const logs: LogLine[] = [];
   const calls: CallRecord[] = [];
@@ -124,7 +129,8 @@ function createEntry(
     isObserved = false;
     client.removeEventListener("abort", onClientAbort);
   };
-  const onEvent = (event: ExecutionEvent): void => {
+  const onEvent = (raw: ExecutionEvent): void => {
+    const event = redactEvent(raw, hide);
     if (event.kind === "log") logs.push(event.line);
     else if (event.kind === "answered") calls.push(event.record);
     if (isObserved) listener?.(event);

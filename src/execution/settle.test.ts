@@ -205,6 +205,19 @@ describe("a known secret", () => {
     return settleResult(OPENED, { program: PROGRAM, bridge: BRIDGE, ran: { ending, logs, usage } }, hiding);
   };
 
+  it("is looked for once in every text of a result", () => {
+    const passed: string[] = [];
+    const counting = { ...CONTEXT, hide: (text: string) => (passed.push(text), text) };
+    const logs: readonly LogLine[] = [{ level: "log", text: "a line", atMs: 0 }];
+    const thrown = { kind: "thrown", name: "Error", message: "a message", stack: "" } as const;
+    settleResult(
+      OPENED,
+      { program: PROGRAM, bridge: BRIDGE, ran: { ending: { kind: "threw", thrown }, logs, usage } },
+      counting,
+    );
+    assert.deepEqual(passed.toSorted(), [...new Set(passed)].toSorted());
+    assert.ok(passed.includes("a line") && passed.includes("Error: a message"));
+  });
   it("is in no value, key or line of the log, and all else is as it was", () => {
     const { value, logs } = hidden({ kind: "returned", value: { s3cret: ["of s3cret", 1, null], other: "s3" } });
     assert.deepEqual(value, { "[secret]": ["of [secret]", 1, null], other: "s3" });

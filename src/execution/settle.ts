@@ -1,17 +1,17 @@
 /** Turns the outcome of an execution into the result object that clients read. */
 
-import { cleanText } from "../text/index.ts";
+import { cleanText, redactResult } from "../text/index.ts";
+import type { RedactOptions } from "../text/index.ts";
 import { frameAt, toAuthorPosition } from "../analysis/index.ts";
 import type { AnalysisResult } from "../analysis/index.ts";
 import type { Bridge } from "../bridge/index.ts";
-import { ERRORS, GloveboxError, describeError, mapTexts, toPublicError } from "../domain/index.ts";
+import { ERRORS, GloveboxError, describeError, toPublicError } from "../domain/index.ts";
 import type {
   Approval,
   EngineName,
   ErrorCode,
   Execution,
   ExecutionResult,
-  LogLine,
   Program,
   PublicError,
 } from "../domain/index.ts";
@@ -36,7 +36,6 @@ interface ProgramOutcome {
   readonly pending?: readonly Approval[];
 }
 
-const MESSAGE_BYTES = 2_000;
 const NO_STATS: ExecutionResult["stats"] = {
   queueMs: 0,
   wallMs: 0,
@@ -60,24 +59,29 @@ export function settleResult(
   const settled = (
     state: ExecutionResult["state"],
     outcome: Pick<ExecutionResult, "value" | "error" | "approvals" | "questions">,
+    options: RedactOptions = {},
   ): ExecutionResult => {
     const whole = {
       ...emptyResult(execution, state, context),
       ...outcome,
-      logs: logs.map((line) => cleanLine(line, context)),
+      logs,
       calls,
       findings: program.findings,
       ...(dryRun && { dryRun }),
       ...(labels.length > 0 && { labels }),
       stats: { ...roundStats(usage), calls: calls.length },
     };
-    return hideInExecution(whole, context.hide);
+    return redactResult(whole, context.hide, options);
   };
   switch (ending.kind) {
     case "returned":
       return settled("completed", ending.value === undefined ? {} : { value: ending.value });
     case "threw":
-      return settled("failed", { error: toProgramError(ending.thrown, { program, bridge }, context) });
+      return settled(
+        "failed",
+        { error: toProgramError(ending.thrown, { program, bridge }) },
+        { hasForeignMessage: true },
+      );
     case "failed":
       return settled("failed", { error: toPublicError(ending.error, (thrown) => context.report(thrown)) });
     case "cancelled":
@@ -99,14 +103,14 @@ export function settleRefusal(
   context: SettleDeps,
 ): ExecutionResult {
   const { error, findings } = refused;
-  return hideInExecution({ ...emptyResult(execution, "failed", context), error, findings }, context.hide);
+  return redactResult({ ...emptyResult(execution, "failed", context), error, findings }, context.hide);
 }
 
 /** The result of an execution that failed outside the sandbox. */
 export function settleFailure(execution: Execution, thrown: unknown, context: SettleDeps): ExecutionResult {
   const error = toPublicError(thrown, (fault) => context.report(fault));
   const state = error.code === "REQUEST_CANCELLED" ? "cancelled" : "failed";
-  return hideInExecution({ ...emptyResult(execution, state, context), error }, context.hide);
+  return redactResult({ ...emptyResult(execution, state, context), error }, context.hide);
 }
 
 /** A result with the fields that every result has. */
@@ -123,18 +127,17 @@ export function emptyResult(
 function toProgramError(
   thrown: ThrownValue,
   { program, bridge }: Pick<ProgramOutcome, "program" | "bridge">,
-  context: SettleDeps,
 ): PublicError {
   const place = findPlace(thrown, program);
   const failure = thrown.seq === undefined ? undefined : bridge.failureOf(thrown.seq);
-  if (failure) return { ...failure, message: cleanMessage(failure.message, context), ...place };
+  if (failure) return { ...failure, ...place };
   const claimed = CLAIMABLE.find((code) => code === thrown.code);
   const text = thrown.name === "" || claimed ? thrown.message : `${thrown.name}: ${thrown.message}`;
-  const message = cleanMessage(text, context);
+  const isBlank = cleanText(text, { maxBytes: text.length }) === "";
   const code = claimed ?? CODES[thrown.kind];
   const hint = claimed && CLAIMED_HINTS[claimed];
   return {
-    ...errorOf(code, message === "" ? "The program threw a value without a message" : message),
+    ...errorOf(code, isBlank ? "The program threw a value without a message" : text),
     ...(hint !== undefined && { hint }),
     ...place,
   };
@@ -163,18 +166,8 @@ function findPlace(thrown: ThrownValue, program: Program): Pick<PublicError, "li
   return { ...place, frame: frameAt(program.source, place.line, place.column) };
 }
 
-/** A message may contain text of the program and of upstreams. */
-export function cleanMessage(text: string, { hide }: Pick<SettleDeps, "hide">): string {
-  return cleanText(text, { maxBytes: MESSAGE_BYTES, paths: true, hide });
-}
-
 function errorOf(code: ErrorCode, message: string): PublicError {
   return { code, message, retry: ERRORS[code].retry };
-}
-
-/** A log line without terminal escapes, invisible characters and secrets. */
-export function cleanLine(line: LogLine, { hide }: Pick<SettleDeps, "hide">): LogLine {
-  return { ...line, text: cleanText(line.text, { maxBytes: Number.MAX_SAFE_INTEGER, hide }) };
 }
 
 function roundStats(usage: SandboxResult["usage"]): Omit<ExecutionResult["stats"], "calls"> {
@@ -185,29 +178,6 @@ function roundStats(usage: SandboxResult["usage"]): Omit<ExecutionResult["stats"
 /** Rounds to tenths of a millisecond. */
 function toTenths(ms: number): number {
   return Math.round(ms * 10) / 10;
-}
-
-/** Removes secrets from a whole result before it is stored, recorded or returned. Numbers, codes and ids are the host's. */
-export function hideInExecution(result: ExecutionResult, hide: (text: string) => string): ExecutionResult {
-  const { value, error } = result;
-  return {
-    ...result,
-    ...(value !== undefined && { value: mapTexts(value, hide) }),
-    ...(error && { error: hideInPublicError(error, hide) }),
-    logs: result.logs.map((line) => ({ ...line, text: hide(line.text) })),
-    calls: result.calls.map((call) => ({ ...call, tool: hide(call.tool) })),
-    findings: result.findings.map((finding) => ({ ...finding, message: hide(finding.message) })),
-  };
-}
-
-function hideInPublicError(error: PublicError, hide: (text: string) => string): PublicError {
-  const { message, hint, frame } = error;
-  return {
-    ...error,
-    message: hide(message),
-    ...(hint !== undefined && { hint: hide(hint) }),
-    ...(frame !== undefined && { frame: hide(frame) }),
-  };
 }
 
 /** The abort reason when an operator cancels an execution. */

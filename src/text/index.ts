@@ -8,3 +8,4 @@ export { digestOf } from "./digest-of.ts";
 export { matchPieces, matchWildcard } from "./match-wildcard.ts";
 export { redactPaths } from "./redact-paths.ts";
 export { redactApproval, redactEvent, redactResult } from "./redact-secrets.ts";
+export type { RedactOptions } from "./redact-secrets.ts";

@@ -41,7 +41,7 @@ const OPENING = {
 async function open(now = 200) {
   const store = await openStore({ path: ":memory:", now: () => 0 });
   const ledger = await openLedger({ store, now: () => 0 });
-  const running = createRunningTable();
+  const running = createRunningTable((text) => text);
   const context = {
     engine: "isolate",
     isolation: "process",

@@ -56,7 +56,7 @@ async function open(owner: string) {
   const stored = (await store.executions.find(EXECUTION)) ?? assert.fail();
   const resumeOnce = async (isRead: boolean) => {
     const trail = isRead ? await readTrail(EXECUTION, { store }) : undefined;
-    const entry = createRunningTable().enter({ principal: AGENT.id });
+    const entry = createRunningTable((text) => text).enter({ principal: AGENT.id });
     return resumeExecution(stored, { why: "restarted", entry, ...defined({ trail }) }, deps);
   };
   return { store, resumeOnce, settled, count: () => searches };

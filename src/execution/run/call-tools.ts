@@ -6,13 +6,15 @@
 import { parseToolAddress } from "../../domain/index.ts";
 import type { ExecutionResult, Json, PublicError, Reply } from "../../domain/index.ts";
 
+import { redactResult } from "../../text/index.ts";
+
 import type { ExecutionDeps } from "../deps.ts";
 import type { ExecutionOpening } from "../execution-log.ts";
 import { keepLarge } from "../keep-large.ts";
 import { runWithinQuotas } from "../quotas.ts";
 import type { ExecutionRequest, PlainCall } from "../requests.ts";
 import { unlessCancelled } from "../running-table.ts";
-import { cleanMessage, emptyResult, hideInExecution, settleFailure, withCancelReason } from "../settle.ts";
+import { emptyResult, settleFailure, withCancelReason } from "../settle.ts";
 
 /** The execution, and the reply to each call in the order of the request; no replies when it failed as a whole. */
 export interface ToolCallsResult {
@@ -66,13 +68,13 @@ async function attempt(
   const outputBytes = replies.reduce((sum, reply) => sum + (reply.ok ? Buffer.byteLength(reply.json) : 0), 0);
   const result: ExecutionResult = {
     ...emptyResult(execution, failed ? stateOf(failed.error) : "completed", deps),
-    ...(failed ? { error: { ...failed.error, message: cleanMessage(failed.error.message, deps) } } : { value }),
+    ...(failed ? { error: failed.error } : { value }),
     calls,
     ...(labels.length > 0 && { labels }),
     stats: { queueMs: 0, wallMs, cpuMs: 0, peakMemoryBytes: 0, calls: calls.length, outputBytes },
   };
   const owner = { principal: request.principal.id, execution: execution.id, labels };
-  const shown = hideInExecution(result, deps.hide);
+  const shown = redactResult(result, deps.hide, { hasForeignMessage: true });
   return { result: await keepLarge(shown, request.limits, (large) => deps.keepValue(owner, large)), replies };
 }
 

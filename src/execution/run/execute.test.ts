@@ -61,7 +61,7 @@ type Deps = Omit<RunDeps, "runProgram"> & ProgramDeps;
 
 /** Opens and starts an execution as `Executions.open` does. */
 async function execute(request: ExecutionRequest, deps: Deps): Promise<ExecutionResult> {
-  const entry = createRunningTable().enter({ principal: request.principal.id });
+  const entry = createRunningTable((text) => text).enter({ principal: request.principal.id });
   const own = { ...request, signal: entry.signal };
   const runProgram = createProgramRunner(deps);
   return startExecution(entry, deps.log.open(own), own, { ...deps, runProgram }).done;

@@ -47,7 +47,7 @@ async function openProcesses() {
       hide: (text) => text,
       journals: NO_JOURNALS,
     });
-    const running = createRunningTable();
+    const running = createRunningTable((text) => text);
     const none = () => assert.fail("there is no journal");
     const deps: RecoverDeps = {
       ...CONTEXT,
