@@ -33,7 +33,7 @@ function compiles(analyzed: AnalysisResult): boolean {
   return Boolean(new Script(`(async () => {"use strict";\n${analyzed.program.javascript}\n})`));
 }
 
-test("turns a fenced TypeScript source into a whole program", () => {
+test("analyze turns a fenced TypeScript source into a complete program", () => {
   const source = "```ts\nconst r: number = await tools.echo(1);\nr\n```";
   const javascript = "     \nconst r         = await tools.echo(1);\nreturn (r)\n   ";
   assert.deepEqual(check(source), {
@@ -52,7 +52,7 @@ test("turns a fenced TypeScript source into a whole program", () => {
         {
           rule: "normalized",
           severity: "info",
-          message: "The program came in a markdown fence, which was taken off",
+          message: "The markdown fence around the program was removed",
           line: 1,
           column: 1,
         },
@@ -61,7 +61,7 @@ test("turns a fenced TypeScript source into a whole program", () => {
   });
 });
 
-test("refuses with a code, a place and a remedy", () => {
+test("analyze refuses a program with a code, a position and a hint", () => {
   assert.deepEqual(check('await tools.echo(1);\neval("1")'), {
     ok: false,
     error: {
@@ -85,33 +85,33 @@ test("refuses with a code, a place and a remedy", () => {
   });
 });
 
-test("leads a place in the program back to the author's own source", () => {
+test("toAuthorPosition maps a position in the program to the author's source", () => {
   const analyzed = check("```ts\nlet a: string\na.b\n```");
   assert.ok(analyzed.ok);
   assert.deepEqual(toAuthorPosition(analyzed.program, 3, 11), { line: 3, column: 3 });
 });
 
-test("still strips, normalizes and parses when the rules are off", () => {
+test("analyze strips, normalizes and parses even if the rules are off", () => {
   const analyzed = check("eval(1 as any)", { enabled: false });
   assert.equal(analyzed.ok && analyzed.program.javascript, "return (eval(1       ))");
   assert.equal(check("const", { enabled: false }).ok, false);
 });
 
-test("blanks a hashbang, also behind a fence", () => {
+test("analyze blanks a hashbang, also inside a fence", () => {
   for (const source of ["#!/usr/bin/env node\n1", "```js\n#!/usr/bin/env node\n1\n```"]) {
     assert.ok(compiles(check(source)), source);
   }
   assert.equal(check("1\n#!x").ok, false);
 });
 
-test("replaces half surrogate pairs, so that equal digests mean equal programs", () => {
+test("analyze replaces lone surrogates, so that equal digests mean equal programs", () => {
   const one = check("'\ud800'");
   const other = check("'\ufffd'");
   assert.equal(one.ok && one.program.digest, other.ok && other.program.digest);
   assert.ok(one.ok && one.program.javascript.isWellFormed());
 });
 
-test("names its rules with their defaults", () => {
+test("DEFAULT_RULES lists every rule with its default level", () => {
   assert.deepEqual(DEFAULT_RULES, {
     "no-external-import": "error",
     "no-dynamic-import": "error",
@@ -150,7 +150,7 @@ for (const { id, code, refused } of CORPUS.bad) {
 
 const fill = (unit: string): string => unit.repeat(Math.floor(DEFAULT_LIMITS.sourceBytes / unit.length) - 8);
 
-test("survives 256 kB of hostile but shallow text", () => {
+test("analyze handles 256 kB of hostile but shallow source", () => {
   const sources = [";", "a+", "\0", "/[)", "eval;"];
   const codes = sources.map((unit) => check(fill(unit))).map((analyzed) => (analyzed.ok ? "ok" : analyzed.error.code));
   const allowed = new Set(["ok", "PROGRAM_SYNTAX", "PROGRAM_FORBIDDEN", "LIMIT_SIZE"]);
@@ -167,11 +167,11 @@ function answersWell(source: string): void {
   assert.ok(compiles(analyzed));
 }
 
-test("never throws on any text", () => {
+test("analyze never throws for random source", () => {
   fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 200 }), answersWell));
 });
 
-test("never throws on mutations of good programs", () => {
+test("analyze never throws for mutated programs", () => {
   const fragments = [
     "(",
     ")",

@@ -1,6 +1,6 @@
 /**
- * From source text to a program that can run, or to the reason why not. Pure: it never runs code, reads no clock and
- * keeps nothing. It helps and warns early; it is not the wall, and the sandbox holds without it.
+ * Turns source text into a program that can run, or into the reason why it cannot. Pure: it runs no code, reads no clock
+ * and keeps no state. It helps authors early and is not a security boundary; the sandbox holds without it.
  */
 
 import { ERRORS, GloveboxError, describeError } from "../domain/index.ts";
@@ -26,15 +26,15 @@ import type { StrippedProgram } from "./parse-javascript.ts";
 import type { StripBounds } from "./typescript/strip-types.ts";
 import { unwrapFence } from "./prepare/unwrap-fence.ts";
 
-/** A refusal carries every finding made until then, so that an author can fix all of them at once. */
+/** A refusal carries all findings so far, so that the author can fix them at once. */
 export type AnalysisResult =
   | { readonly ok: true; readonly program: Program }
   | { readonly ok: false; readonly error: PublicError; readonly findings: readonly Finding[] };
 
-/** What the operator set; `enabled: false` skips the rules, not the parsing. */
+/** The operator's settings; `enabled: false` skips the rules, not the parsing. */
 export interface AnalysisOptions extends RuleSettings {
   readonly limits: Pick<Limits, "sourceBytes">;
-  /** Stops the type stripper when it takes too long; without it only the estimate made beforehand protects. */
+  /** Stops the type stripper when it takes too long. Without it, only the estimate before the start protects. */
   readonly timebox?: Timebox;
 }
 
@@ -59,13 +59,13 @@ function buildProgram(
 ): Program {
   const nesting = checkSize(source, options.limits);
   const locate = createLocator(source);
-  // Half a surrogate pair survives no transport and no digest; as U+FFFD it is the same everywhere.
+  // A lone surrogate does not survive transport or hashing; as U+FFFD it is the same everywhere.
   const unwrapped = unwrapFence(source.toWellFormed());
   const note = (message: string, offset: number, severity: "info" | "warn" = "info"): void =>
     void options.findings.push({ rule: "normalized", severity, message, ...locate(offset) });
   if (unwrapped.opened !== undefined) {
-    const dropped = unwrapped.hadProse ? ", and the text around it was dropped" : "";
-    note(`The program came in a markdown fence, which was taken off${dropped}`, unwrapped.opened);
+    const dropped = unwrapped.hadProse ? ", and so was the text around it" : "";
+    note(`The markdown fence around the program was removed${dropped}`, unwrapped.opened);
   }
   const whole = blankHashbang(unwrapped.text);
   const given = strip(whole, { visits: nesting.visits, tokens: nesting.tokens, timebox: options.timebox }, note);
@@ -93,7 +93,7 @@ function buildProgram(
   };
 }
 
-/** A text that does not parse may end with an object that was meant as its value. */
+/** Source that does not parse may end with an object literal that was meant as the program's value. */
 function strip(text: string, bounds: StripBounds, note: (message: string, offset: number) => void): StrippedProgram {
   try {
     return stripTypes(text, bounds);
@@ -101,7 +101,7 @@ function strip(text: string, bounds: StripBounds, note: (message: string, offset
     const wrapped = wrapLastObject(text);
     const stripped = wrapped && stripAgain(wrapped, bounds);
     if (!stripped) throw thrown;
-    note("The braces at the end were taken for an object", wrapped.insertions[0]?.offset ?? 0);
+    note("The braces at the end were read as an object", wrapped.insertions[0]?.offset ?? 0);
     return stripped;
   }
 }
@@ -115,21 +115,21 @@ function stripAgain({ javascript, insertions }: EditedText, bounds: StripBounds)
   }
 }
 
-/** Anything unforeseen is our own bug: its text may be about this machine and stays here. */
+/** Any other exception is a bug of ours. Its message may describe this machine, so it is not shown. */
 function toRefusal(thrown: unknown): PublicError {
   if (thrown instanceof GloveboxError) return describeError(thrown);
   const { text, retry } = ERRORS.INTERNAL_BUG;
   return { code: "INTERNAL_BUG", message: text, retry };
 }
 
-/** What the sandbox has besides ECMAScript, and what programs look for from habit and other rules speak of. */
+/** Globals of the sandbox besides ECMAScript, and globals of other platforms that other rules report. */
 const KNOWN_NAMES: ReadonlySet<string> = new Set([
   ..."arguments console glovebox input secrets skills ToolError".split(" "),
   ..."chunk count first groupBy last omit pick sortBy sum table unique".split(" "),
   ..."document exports global module process require self window".split(" "),
 ]);
 
-/** In the order of the source. A name that this process has too is no stranger: every engine is at least that rich. */
+/** In source order. Globals of this process count as known: every engine has at least those. */
 function findUnknownNames({ mentions }: ProgramNames, namespaces: ReadonlySet<string>): readonly string[] {
   const isKnown = (name: string): boolean =>
     namespaces.has(name) || KNOWN_NAMES.has(name) || Object.hasOwn(globalThis, name);

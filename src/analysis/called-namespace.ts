@@ -1,4 +1,4 @@
-/** Recognizes the call of a tool by its form: a method of a global namespace, or a name that stands for one of the two. */
+/** Recognizes tool calls by their form: a method of a global namespace, or an alias of either. */
 
 import type { AnyNode, Identifier } from "acorn";
 import { withoutParens } from "./read-tree.ts";
@@ -6,7 +6,7 @@ import type { ProgramSyntax } from "./program-syntax.ts";
 
 type NamespaceNames = Pick<ProgramSyntax, "globals" | "namespaces">;
 
-/** The namespace whose method is called here, or `undefined` when this is no such call. */
+/** Returns the namespace whose method is called, or `undefined` if this is not a tool call. */
 export function calledNamespace(expression: AnyNode, names: NamespaceNames): string | undefined {
   const call = withoutChain(expression);
   const callee = call.type === "CallExpression" ? withoutChain(call.callee) : undefined;
@@ -41,14 +41,14 @@ function namespaceOfTool(callee: Identifier, names: NamespaceNames): string | un
   return isDirect ? namespaceAt(value, names) : undefined;
 }
 
-/** "none" for a global, `undefined` when several places declare the name. */
+/** Returns "none" for a global and `undefined` if the name is declared more than once. */
 function declarerOf(name: Identifier, { globals }: NamespaceNames): AnyNode | "none" | undefined {
   const binding = globals.bindingOf(name);
   if (!binding) return "none";
   return binding.declarers.length === 1 ? binding.declarers[0] : undefined;
 }
 
-/** What stands inside parentheses and an optional chain. */
+/** Removes parentheses and an optional chain. */
 export function withoutChain(node: AnyNode): AnyNode {
   const inner = withoutParens(node);
   return inner.type === "ChainExpression" ? inner.expression : inner;

@@ -26,7 +26,7 @@ const edits = (most: number): fc.Arbitrary<readonly Edit[]> =>
     })
     .map((list) => list.toSorted((a, b) => a.at - b.at));
 
-test("leads every character back through two rounds of insertions", () => {
+test("maps every character back through two rounds of insertions", () => {
   const text = "abcdefghij";
   fc.assert(
     fc.property(edits(text.length), edits(text.length), (first, second) => {

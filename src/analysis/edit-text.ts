@@ -2,22 +2,22 @@
 
 import type { Program } from "../domain/index.ts";
 
-/** Text that was put into the source, so that a position can be mapped back to the author's source. */
+/** Inserted text, kept so that positions can be mapped back to the author's source. */
 export type Insertion = Program["insertions"][number];
 
-/** The longer text; insertions ascend, with offsets in that text. */
+/** The text after insertions. `insertions` are sorted; their offsets are in this text. */
 export interface EditedText {
   readonly javascript: string;
   readonly insertions: readonly Insertion[];
 }
 
-/** What to put in before the character at `at`. */
+/** Text to insert before the character at `at`. */
 export interface Edit {
   readonly at: number;
   readonly text: string;
 }
 
-/** Edits must ascend. */
+/** `edits` must be sorted by offset. */
 export function insert(text: string, edits: readonly Edit[]): EditedText {
   let javascript = "";
   let from = 0;
@@ -32,14 +32,14 @@ export function insert(text: string, edits: readonly Edit[]): EditedText {
 }
 
 /**
- * Two rounds of insertions as one: the first went into the author's text, the second into what came of that.
+ * Merges two rounds of insertions: the first into the author's text, the second into the result of the first.
  */
 export function joinInsertions(first: readonly Insertion[], second: readonly Insertion[]): readonly Insertion[] {
   const moved = first.flatMap(({ offset, length }) => splitAround({ offset, length }, second));
   return [...moved, ...second].toSorted((a, b) => a.offset - b.offset);
 }
 
-/** Where an earlier insertion is after later ones; one that landed inside of it parts it in two. */
+/** Moves an earlier insertion behind later ones; a later one inside it splits it in two. */
 function splitAround({ offset, length }: Insertion, later: readonly Insertion[]): readonly Insertion[] {
   const parts: Insertion[] = [];
   let [at, left] = [offset, length];
@@ -54,7 +54,7 @@ function splitAround({ offset, length }: Insertion, later: readonly Insertion[])
   return [...parts, { offset: at, length: left }];
 }
 
-/** Leads an offset in the longer text back; one inside inserted text becomes the place where that was put. */
+/** Maps an offset back to the text before the insertions; inside an insertion, to its position. */
 export function withoutInsertions(insertions: readonly Insertion[], offset: number): number {
   let shift = 0;
   for (const insertion of insertions) {
@@ -65,12 +65,12 @@ export function withoutInsertions(insertions: readonly Insertion[], offset: numb
   return offset - shift;
 }
 
-/** Everything from `start` to `end` becomes spaces, line ends excepted. */
+/** Replaces everything from `start` to `end` by spaces, except line ends. */
 export function blank(text: string, start: number, end: number): string {
   return text.slice(0, start) + text.slice(start, end).replace(/[^\n\r\u2028\u2029]/g, " ") + text.slice(end);
 }
 
-/** A hashbang means something only at the very start of a file, and the program is no file when it runs. */
+/** A hashbang is valid only at the start of a file, and a running program is not a file. */
 export function blankHashbang(text: string): string {
   const start = text.search(/\S/u);
   if (start < 0 || !text.startsWith("#!", start)) return text;
@@ -78,7 +78,7 @@ export function blankHashbang(text: string): string {
   return blank(text, start, length < 0 ? text.length : start + length);
 }
 
-/** The same for many ranges at once, which must ascend: copying a long text for each of them would take too long. */
+/** Blanks many sorted ranges in one pass; one copy of a long text per range would be slow. */
 export function blankAll(text: string, ranges: readonly (readonly [from: number, to: number])[]): string {
   let [blanked, at] = ["", 0];
   for (const [from, to] of ranges) {

@@ -1,4 +1,4 @@
-/** Which statement ends a program, and which function it consists of, exports or declares to be called. */
+/** Finds the statement that ends a program, its result expressions, and the function that it declares to be called. */
 
 import type { AnyNode, ExportDefaultDeclaration, ExpressionStatement, Program as Root } from "acorn";
 import { withoutParens } from "./read-tree.ts";
@@ -6,8 +6,8 @@ import type { Tree } from "./read-tree.ts";
 import { isFunction } from "./resolve-scopes.ts";
 
 /**
- * The last statement that is more than a semicolon. Declared functions exist before anything runs, so the statement with
- * which a program ends may stand above them.
+ * The last statement except empty ones. Function declarations are hoisted, so the statement that ends the program may be
+ * above them.
  */
 export function findLastStatement(root: Root): Root["body"][number] | undefined {
   const last = root.body.findLast((node) => node.type !== "EmptyStatement");
@@ -17,7 +17,7 @@ export function findLastStatement(root: Root): Root["body"][number] | undefined 
   return above && BRANCHING.has(above.type) ? above : last;
 }
 
-/** `void main()` at the end: where a program lives on until its work is done it drops a value, here it would drop the work. */
+/** `void main()` at the end: in Node the process would wait for the work; here the program would end before it. */
 export function findDropped(root: Root): AnyNode | undefined {
   const last = findLastStatement(root);
   if (last?.type !== "ExpressionStatement" || last.expression.type !== "UnaryExpression") return undefined;
@@ -33,18 +33,18 @@ function isDeclaredFunction(node: AnyNode): boolean {
   return node.type === "FunctionDeclaration";
 }
 
-/** Whether there is one statement, and besides it only functions for its use. */
+/** Whether there is one statement besides function declarations. */
 export function isAlone(root: Root): boolean {
   return root.body.filter((node) => node.type !== "EmptyStatement" && !isDeclaredFunction(node)).length === 1;
 }
 
-/** Whether nothing but functions stands below it. */
+/** Whether only function declarations follow. */
 export function isLastExport(root: Root, exported: ExportDefaultDeclaration): boolean {
   const following = root.body.slice(root.body.indexOf(exported) + 1);
   return following.every((node) => node.type === "FunctionDeclaration" || node.type === "EmptyStatement");
 }
 
-/** The function that the program consists of, exports or declares; by default if it can be called with nothing. */
+/** The function that the program consists of, exports or declares; by default only if it needs no arguments. */
 export function findCalledFunction(tree: Tree, accepts: Accepts = isCallable): AnyNode | undefined {
   const { root } = tree;
   const exported = root.body.find((node) => node.type === "ExportDefaultDeclaration");
@@ -62,25 +62,25 @@ export function findCalledFunction(tree: Tree, accepts: Accepts = isCallable): A
 
 type Accepts = (node: AnyNode) => boolean;
 
-/** A function that can be called with nothing. Calling a generator would run none of its body. */
+/** Whether a function needs no arguments. Generators do not count: calling one runs none of its body. */
 export function isCallable(node: AnyNode): boolean {
   return isFunction(node) && node.params.every(({ type }) => type === "AssignmentPattern") && !node.generator;
 }
 
-/** Whether a declaration can stay one without `export default` before it. */
+/** Whether a declaration is still valid without `export default`. */
 export function isNamed(node: AnyNode): boolean {
   return (node.type === "FunctionDeclaration" || node.type === "ClassDeclaration") && Boolean(node.id);
 }
 
-/** A function with the name by which the program can call it. */
+/** A function and the name that the program can call it by. */
 export interface DeclaredFunction {
   readonly name: string;
   readonly callee: AnyNode;
-  /** Everything that belongs to it; a mention elsewhere means that the program uses it itself. */
+  /** The whole declaration; a mention outside it means that the program uses the function itself. */
   readonly whole: AnyNode;
 }
 
-/** The function that the program declares and forgot to call: its default export, `main`, or its only one. */
+/** The function that the program declares but does not call: its default export, `main`, or its only function. */
 export function findEntry(
   tree: Tree,
   exported: ExportDefaultDeclaration | undefined,
@@ -108,7 +108,7 @@ function functionsOf(node: AnyNode): readonly DeclaredFunction[] {
   });
 }
 
-/** Statements that only prepare: nothing is called, awaited or decided in them. */
+/** Whether a statement only declares: it calls, awaits and decides nothing. */
 function isInert(node: AnyNode): boolean {
   if (node.type === "ExpressionStatement") return node.directive !== undefined;
   if (node.type === "ExportDefaultDeclaration") return isNamed(node.declaration);
@@ -132,17 +132,17 @@ function isInertValue(node: AnyNode): boolean {
   return node.properties.every((property) => property.type === "Property" && isInertValue(property.value));
 }
 
-/** An expression whose value is the program's. */
+/** An expression whose value is the program's result. */
 export interface ResultExpression {
   readonly statement: ExpressionStatement;
-  /** In a `try` whose `catch` must still see its failure. */
+  /** Inside a `try` whose `catch` must still see a rejection. */
   readonly guarded: boolean;
 }
 
-/** Branches deeper than this keep their values to themselves. */
+/** Branches nested deeper give no result. */
 const MAX_BRANCHES = 50;
 
-/** The expressions that a person at a prompt would see the value of: the last one of each branch that ends the program. */
+/** The result expressions: the last expression of each branch that can end the program. */
 export function findResults(root: Root): readonly ResultExpression[] {
   const results: ResultExpression[] = [];
   const open: { readonly node: AnyNode | null | undefined; readonly guarded: boolean; readonly depth: number }[] = [
@@ -158,7 +158,7 @@ export function findResults(root: Root): readonly ResultExpression[] {
   return results.toSorted((a, b) => a.statement.start - b.statement.start);
 }
 
-/** The statements with which a statement may end; a loop has none, since nobody can say which round is the last. */
+/** The statements that a statement may end with. A loop has none: its last round is unknown. */
 function endsOf(node: AnyNode): readonly (AnyNode | null | undefined)[] {
   switch (node.type) {
     case "BlockStatement":
@@ -174,14 +174,14 @@ function endsOf(node: AnyNode): readonly (AnyNode | null | undefined)[] {
   }
 }
 
-/** What falls through to the next case is not the end. */
+/** A case that falls through does not end the switch. */
 function endOfCase(statements: readonly AnyNode[], isLast: boolean): AnyNode | undefined {
   const last = statements.at(-1);
   if (last?.type === "BreakStatement" && !last.label) return statements.at(-2);
   return isLast || last?.type === "BlockStatement" ? endOfBlock(last, isLast) : undefined;
 }
 
-/** `case 1: { …; break; }` ends with what stands before its `break`. */
+/** `case 1: { …; break; }` ends with the statement before its `break`. */
 function endOfBlock(last: AnyNode | undefined, isLast: boolean): AnyNode | undefined {
   if (last?.type !== "BlockStatement") return last;
   const end = last.body.at(-1);

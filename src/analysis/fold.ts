@@ -1,6 +1,6 @@
 /**
- * What an expression is worth, as far as the text fixes it. Names count when they are declared once with a value and
- * never written to. Bounded: a long chain of operators is left unknown rather than followed.
+ * Constant folding: the values that an expression can have, as far as the source fixes them. A name counts if it is
+ * declared once with a value and never written. Bounded: long chains of operators are unknown.
  */
 
 import type { AnyNode, BinaryExpression } from "acorn";
@@ -8,16 +8,16 @@ import { withoutParens } from "./read-tree.ts";
 import type { Tree } from "./read-tree.ts";
 import type { NameBinding, ProgramNames } from "./resolve-scopes.ts";
 
-/** A value that the text fixes. */
+/** A value that the source fixes. */
 export type Constant = string | number | boolean | null | undefined;
 
-/** Answers about the expressions of one program. */
+/** Folds the expressions of one program. */
 export interface ConstantFolder {
-  /** Every value that an expression can have, or `undefined` when the text does not say. At most sixteen. */
+  /** Returns every value that an expression can have, at most sixteen; `undefined` if the source does not fix them. */
   valuesOf(node: AnyNode): readonly Constant[] | undefined;
-  /** Whether a condition always holds (`true`), never does (`false`), or may go either way. */
+  /** Returns `true` or `false` if a condition always has that value, otherwise `undefined`. */
   truthOf(node: AnyNode): boolean | undefined;
-  /** Whether nothing in the program writes to a name after its declaration. */
+  /** Whether the program never writes to a name after its declaration. */
   isSteady(binding: NameBinding): boolean;
 }
 
@@ -35,7 +35,7 @@ const ALWAYS_TRUE: ReadonlySet<string> = new Set([
 interface FoldState {
   readonly tree: Tree;
   readonly globals: ProgramNames;
-  /** Names may refer to names that refer to names: without a memory the work would double with each of them. */
+  /** Memo: without it, chains of names that refer to names would double the work at each step. */
   readonly known: Map<AnyNode, readonly Constant[] | undefined>;
   readonly steady: Map<NameBinding, boolean>;
 }
@@ -119,7 +119,7 @@ function foldTemplate(
   );
 }
 
-/** `undefined`, a name with one constant value, or the variable of a loop over a list of constants. */
+/** Folds `undefined`, a name with one constant value, or the variable of a loop over an array of constants. */
 function foldName(node: AnyNode, context: FoldState, steps: number): readonly Constant[] | undefined {
   const binding = context.globals.bindingOf(node);
   if (!binding) return node.type === "Identifier" && node.name === "undefined" ? [undefined] : undefined;
@@ -140,7 +140,7 @@ function isSteady(binding: NameBinding, { steady, tree }: FoldState): boolean {
   return known;
 }
 
-/** The elements of an array literal without holes or spreads, also behind a name that is never written to. */
+/** The elements of an array literal without holes or spreads, also through a name that is only iterated. */
 function listOf(node: AnyNode, { globals, tree }: Pick<FoldState, "tree" | "globals">): readonly AnyNode[] | undefined {
   const inner = withoutParens(node);
   if (inner.type === "ArrayExpression") {
@@ -160,7 +160,7 @@ function listOf(node: AnyNode, { globals, tree }: Pick<FoldState, "tree" | "glob
     : undefined;
 }
 
-/** Whether a mention of a name gives it another value. */
+/** Whether a mention of a name writes to it. */
 export function isWritten(mention: AnyNode, tree: Tree): boolean {
   let node = mention;
   for (let parent = tree.parentOf(node); parent; parent = tree.parentOf(node)) {
@@ -190,7 +190,7 @@ function join(parts: readonly (readonly Constant[] | undefined)[]): readonly Con
   return unique.length <= MAX_VALUES ? unique : undefined;
 }
 
-/** Every combination of the parts' values, put together by `make`. */
+/** Applies `make` to every combination of the parts' values. */
 function combine(
   parts: readonly (readonly Constant[] | undefined)[],
   make: (values: readonly Constant[]) => Constant,
@@ -210,7 +210,7 @@ function combine(
   return [...new Set(made)];
 }
 
-/** Stands for "not computed here"; no program can write this text as a value of its own by accident. */
+/** Marks a value that is not computed; no program has this string by accident. */
 const UNKNOWN = "\u0000unknown";
 
 function applyUnary(operator: string, value: Constant): Constant {

@@ -8,4 +8,4 @@ export type { Timebox } from "./typescript/erase-types.ts";
 export { createLocator, frameAt, toAuthorPosition, toPrintable } from "./locate.ts";
 export type { SourcePosition } from "./locate.ts";
 export { planCalls } from "./plan/plan-calls.ts";
-export { rememberAnalyses } from "./remember-analyses.ts";
+export { rememberAnalyses } from "./remember-programs.ts";

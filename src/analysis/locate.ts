@@ -1,12 +1,12 @@
 /**
- * Positions: offsets to lines and columns, a picture of the place, and the way back from the text that runs to the
- * author's own. Lines end where ECMAScript says so, because the engine counts them like that.
+ * Positions: converts offsets to lines and columns, prints code frames, and maps positions in the running text back to
+ * the author's source. Lines end as in ECMAScript, because engines count them that way.
  */
 
 import type { Program } from "../domain/index.ts";
 import { withoutInsertions } from "./edit-text.ts";
 
-/** Both from 1 up; columns count UTF-16 units, as the engine does. */
+/** Both start at 1; columns count UTF-16 units, as engines do. */
 export interface SourcePosition {
   readonly line: number;
   readonly column: number;
@@ -15,13 +15,13 @@ export interface SourcePosition {
 const LINE_END = /\r\n|[\n\r\u2028\u2029]/gu;
 const FRAME_CHARS = 120;
 const AFTER_NEW = /(?<![\w$.#])new\s+$/u;
-/** Room for `new`, and for blanks where types stood. */
+/** Enough for `new` and for the blanks of erased types. */
 const MOST_BEFORE = 100;
-/** Besides control characters, what could reorder or hide text on the reader's screen. */
+/** Control characters, and characters that reorder or hide text on a screen. */
 const UNPRINTABLE =
   /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/gu;
 
-/** Indexes the lines once, so that thousands of positions in one text stay cheap. Offsets are clamped to the text. */
+/** Indexes the lines once, so that thousands of lookups are cheap. Offsets are clamped to the text. */
 export function createLocator(text: string): (offset: number) => SourcePosition {
   const starts = lineStarts(text);
   return (offset) => {
@@ -32,9 +32,8 @@ export function createLocator(text: string): (offset: number) => SourcePosition 
 }
 
 /**
- * Leads a place in `program.javascript` (without the wrapper's own line) back to the author's source.
- * A place inside inserted text becomes the place where it was inserted; one beyond the end becomes the end; what stands
- * after `new` begins with it.
+ * Maps a position in `program.javascript` (without the wrapper's line) to the author's source. Inside inserted text it
+ * returns the position of the insertion, beyond the end the end, and right after `new` the position of `new`.
  */
 export function toAuthorPosition(
   program: Pick<Program, "source" | "javascript" | "insertions">,
@@ -45,13 +44,13 @@ export function toAuthorPosition(
   return createLocator(program.source)(withoutInsertions(program.insertions, offset));
 }
 
-/** Of an error that `new` makes, one engine names the place of `new`, and another that of the class after it. */
+/** For an error in a constructor call, one engine reports the position of `new`, another that of the class. */
 function toNew(text: string, offset: number): number {
   const [found = ""] = AFTER_NEW.exec(text.slice(Math.max(0, offset - MOST_BEFORE), offset)) ?? [];
   return offset - found.length;
 }
 
-/** Three lines around a place with a caret under it; safe to print, whatever the source holds. */
+/** Prints three lines around a position with a caret under it; safe to print for any source. */
 export function frameAt(source: string, line: number, column: number): string {
   const lines = source.split(LINE_END);
   const from = Math.max(0, column - 1 - FRAME_CHARS / 2);
@@ -65,7 +64,7 @@ export function frameAt(source: string, line: number, column: number): string {
   return shown.join("\n");
 }
 
-/** One character for one, so that what was aligned stays aligned; tabs are kept. */
+/** Replaces unprintable characters one by one, so that columns stay aligned; tabs are kept. */
 export function toPrintable(text: string): string {
   return text.replace(UNPRINTABLE, " ").toWellFormed();
 }
@@ -75,7 +74,7 @@ function caretUnder(text: string, index: number): string {
   return `${lead.padEnd(index)}^`;
 }
 
-/** The way back from lines and columns, with the lines indexed once. Places beyond the text are clamped to it. */
+/** The inverse of `createLocator`. Positions beyond the text are clamped to it. */
 export function createOffsetFinder(text: string): (position: SourcePosition) => number {
   const starts = lineStarts(text);
   return ({ line, column }) => {

@@ -1,4 +1,4 @@
-/** Which calls of a program may fail, and which of its own functions therefore do: what may fail can end a loop. */
+/** Finds the calls of a program that may throw, and the functions that therefore may: an exception can end a loop. */
 
 import type { AnyNode, CallExpression, NewExpression } from "acorn";
 import { staticName, withoutParens } from "./read-tree.ts";
@@ -9,10 +9,10 @@ import type { ProgramSyntax } from "./program-syntax.ts";
 
 type CallFacts = Pick<ProgramSyntax, "tree" | "globals" | "namespaces">;
 
-/** Built-in functions whose failure depends on what they are given. Others fail only when the program is wrong. */
+/** Built-in functions that throw for some data. The others throw only for programming errors. */
 const FAILING: ReadonlySet<string> = new Set(["decodeURI", "decodeURIComponent", "atob", "structuredClone", "BigInt"]);
 const FAILING_CLASSES: ReadonlySet<string> = new Set(["URL", "RegExp"]);
-/** Values whose methods are built in, and do not fail. */
+/** Values whose methods are built in and do not throw. */
 const BUILT_IN: ReadonlySet<string> = new Set([
   "ArrayExpression",
   "Literal",
@@ -22,10 +22,10 @@ const BUILT_IN: ReadonlySet<string> = new Set([
   "UnaryExpression",
 ]);
 
-/** Functions call functions: so often is asked again which of them fail, each time with more answers. */
+/** Rounds of propagation from functions to their callers. */
 const MAX_ROUNDS = 20;
 
-/** The program's own functions that may fail, directly or through what they call. A `try` with a `catch` keeps it inside. */
+/** The program's functions that may throw, directly or through a call. A `try` with a `catch` contains the exception. */
 export function findThrowing(syntax: CallFacts & Pick<ProgramSyntax, "around">): ReadonlySet<AnyNode> {
   const throwing = new Set<AnyNode>();
   const calls: { readonly node: AnyNode; readonly caller: AnyNode }[] = [];
@@ -47,7 +47,7 @@ export function findThrowing(syntax: CallFacts & Pick<ProgramSyntax, "around">):
   return throwing;
 }
 
-/** The names under which failing functions are kept in classes and objects. */
+/** The method names of functions that may throw. */
 export function namesOfMethods(throwing: ReadonlySet<AnyNode>, { tree }: Pick<CallFacts, "tree">): ReadonlySet<string> {
   const names = new Set<string>();
   for (const callee of throwing) {
@@ -60,25 +60,25 @@ export function namesOfMethods(throwing: ReadonlySet<AnyNode>, { tree }: Pick<Ca
   return names;
 }
 
-/** What the question is asked with. */
+/** The input of `mayFail`. */
 export interface FailureFacts extends CallFacts {
   readonly throwing: ReadonlySet<AnyNode>;
   readonly methods: ReadonlySet<string>;
 }
 
 /**
- * Whether what is called here may fail: a tool, something that was handed in, a built-in function that fails on bad data, or
- * a function, method or class of the program that does. Timers and other built-in functions do not.
+ * Whether a call may throw: a tool, a value that was passed in, a built-in function that throws for bad data, or a
+ * function, method or class of the program that may throw. Timers and other built-in functions do not.
  */
 export function mayFail(node: AnyNode, known: FailureFacts): boolean {
   if (node.type === "NewExpression") return mayFailToConstruct(node, known);
   if (node.type !== "CallExpression") return false;
-  // However it is awaited, and even if it is not: a failed tool call that nobody catches ends the program.
+  // Awaited or not: an uncaught failure of a tool call ends the program.
   if (calledNamespace(node, known) !== undefined) return true;
   return takesFailing(node, known) || mayCalleeFail(node, known);
 }
 
-/** A callback that fails makes what calls it fail. */
+/** A callback that throws makes its caller throw. */
 function takesFailing({ arguments: given }: CallExpression | NewExpression, known: FailureFacts): boolean {
   return given.some((argument) => {
     const inner = withoutParens(argument);
@@ -122,7 +122,7 @@ function mayMethodFail(callee: AnyNode, known: FailureFacts): boolean {
   if (!binding) return known.namespaces.has(root.name) || (root.name === "JSON" && name === "parse");
   const value = valueOf(binding, root.name);
   if (!value) return true;
-  // Of what the program made itself all methods are seen, or built in.
+  // All methods of a value that the program created are visible or built in.
   return (
     !BUILT_IN.has(value.type) &&
     value.type !== "NewExpression" &&
@@ -131,7 +131,7 @@ function mayMethodFail(callee: AnyNode, known: FailureFacts): boolean {
   );
 }
 
-/** What a name stands for when one place declares it: a value, a function or a class. A parameter stands for anything. */
+/** The value, function or class of a name that is declared once; `undefined` for a parameter. */
 function valueOf({ declarers }: NameBinding, name: string): AnyNode | undefined {
   const [declarer] = declarers;
   if (declarers.length !== 1 || !declarer) return undefined;

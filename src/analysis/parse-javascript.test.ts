@@ -7,7 +7,7 @@ function messageOf(source: string): string {
   return parsed.ok ? "ok" : parsed.message;
 }
 
-test("accepts the body of a strict async function", () => {
+test("parseJavascript accepts the body of a strict async function", () => {
   for (const source of [
     "await a; return b",
     "return",
@@ -20,13 +20,13 @@ test("accepts the body of a strict async function", () => {
   }
 });
 
-test("refuses what such a body cannot hold", () => {
+test("parseJavascript refuses syntax that is invalid in a strict async function", () => {
   for (const source of ["with (a) {}", "010", "delete a", "new.target", "super.a", "let await", "\n--> a", "#a in b"]) {
     assert.notEqual(messageOf(source), "ok");
   }
 });
 
-test("still sees a name that is declared twice, in every way there is", () => {
+test("parseJavascript detects every kind of duplicate declaration", () => {
   for (const source of [
     "let a; let a",
     "var a; let a",
@@ -51,13 +51,13 @@ function cost(names: number): number {
 }
 const NAMES = 64_000;
 
-test("takes time in proportion to the number of declarations", () => {
+test("parseJavascript takes time linear in the number of declarations", () => {
   // Searching a list would make it 16 times as much. The best of several leaves out what else the machine does.
   const best = (count: number): number => Math.min(...Array.from({ length: 5 }, () => cost(count)));
   assert.ok(best(16_000) < best(1_000) * 5);
 });
 
-test("refuses a name that the engine would not take for one", () => {
+test("parseJavascript refuses a name that the engine would refuse", () => {
   assert.equal(messageOf("\u{3d000}"), "Unexpected character in a name");
   for (const source of ["ñandú", "名前", "\\u{61}b", "a\u200db", "class A { #é; }", "𝒜"])
     assert.equal(messageOf(source), "ok");

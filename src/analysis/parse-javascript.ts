@@ -12,11 +12,11 @@ import { readNodes } from "./read-tree.ts";
 export interface StrippedProgram {
   readonly text: string;
   readonly root: Root;
-  /** What stands in the text beyond the author's own, ascending, with offsets in the text. */
+  /** Inserted text, sorted, with offsets in `text`. */
   readonly insertions: readonly Insertion[];
 }
 
-/** `exhausted` tells that the parser ran out of stack, where another parser would do no better. */
+/** `exhausted` means that the parser ran out of stack; another parser would too. */
 export type ParseResult =
   | { readonly ok: true; readonly root: Root }
   | { readonly ok: false; readonly message: string; readonly offset: number; readonly exhausted: boolean };
@@ -28,7 +28,7 @@ const OPTIONS: Options = {
   preserveParens: true,
 };
 
-/** acorn compares the named groups of a pattern with each other, so a long one takes seconds. */
+/** acorn compares all named groups of a pattern with each other, so a long pattern takes seconds. */
 const MAX_REGEX_CHARS = 8_192;
 
 const NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$\u200c\u200d]*$/u;
@@ -47,8 +47,8 @@ export function parseJavascript(text: string, tokens?: Token[]): ParseResult {
 }
 
 /**
- * `a <!--b` is an expression to a module and the start of a comment to a script. The engine compiles a script, so what
- * was analyzed would not be what runs.
+ * `a <!--b` is an expression in a module and a comment in a script. Engines compile a script, so the analyzed program
+ * would not be the one that runs.
  */
 function findHtmlComment(text: string, root: Root): number | undefined {
   if (!text.includes("<!--")) return undefined;
@@ -59,7 +59,7 @@ function findHtmlComment(text: string, root: Root): number | undefined {
   return undefined;
 }
 
-/** acorn and the engine know different versions of Unicode; the engine's own tables decide what a name is. */
+/** acorn and the engine use different versions of Unicode; the engine's tables decide what a name is. */
 function findStrangeName(text: string, root: Root): number | undefined {
   if (!/[^\u0000-\u007f]/u.test(text)) return undefined;
   for (const node of readNodes(root)) {
@@ -83,7 +83,7 @@ function toFailure(thrown: unknown): ParseResult {
   return { ok: false, message: message.replace(/\s*\(\d+:\d+\)$/u, ""), offset, exhausted };
 }
 
-/** acorn searches its lists of names from the front for every declaration: 40,000 of them would take seconds. */
+/** acorn searches its name lists linearly for every declaration: 40,000 names would take seconds. */
 class NameList extends Array<string> {
   readonly #names = new Set<string>();
 
@@ -92,13 +92,13 @@ class NameList extends Array<string> {
     return super.push(...names);
   }
 
-  /** Whether, not where: acorn only asks if the answer is below zero. */
+  /** Returns 0 for any known name: acorn only tests whether the result is negative. */
   override indexOf(name: string): number {
     return this.#names.has(name) ? 0 : -1;
   }
 }
 
-/** The parts of acorn's parser that an extension may override; its declarations leave them out. */
+/** The methods of acorn's parser that extensions override; acorn's declarations omit them. */
 interface OpenParser {
   readonly scopeStack: { var: string[]; lexical: string[]; functions: string[] }[];
   enterScope(flags: number): void;

@@ -6,20 +6,20 @@ import type { Tree } from "./read-tree.ts";
 import type { ProgramNames } from "./resolve-scopes.ts";
 import type { Enclosure } from "./surroundings.ts";
 
-/** Everything a rule may look at. */
+/** The input of every rule and of the call plan. */
 export interface ProgramSyntax {
   /** As the author wrote it. */
   readonly source: string;
-  /** Leads an offset in the tree to the author's own: translated declarations may have moved it. */
+  /** Maps an offset in the tree to the author's source; translated declarations may have moved it. */
   readonly toAuthor: (offset: number) => number;
   readonly tree: Tree;
   readonly globals: ProgramNames;
   readonly folder: ConstantFolder;
-  /** The innermost function, loop, branch or guard that a node stands in. */
+  /** The innermost function, loop, branch or guard around a node. */
   readonly around: (node: AnyNode) => Enclosure | undefined;
-  /** The program's own functions that may fail: they throw, or call a tool or something else that may. */
+  /** The program's functions that may throw, directly or through a call. */
   readonly throwing: ReadonlySet<AnyNode>;
-  /** The limit of the source's size. */
+  /** The limit on the size of the source. */
   readonly sourceBytes: number;
   /** The names of the global objects whose methods are tools. */
   readonly namespaces: ReadonlySet<string>;

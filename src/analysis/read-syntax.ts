@@ -1,4 +1,4 @@
-/** Everything that rules and the call plan look at, made from a syntax tree once. */
+/** Reads the facts that rules and the call plan need from a syntax tree. */
 
 import type { AnyNode } from "acorn";
 import type { Namespace } from "../domain/index.ts";
@@ -17,7 +17,7 @@ interface SyntaxInput {
   readonly toAuthor: (offset: number) => number;
 }
 
-/** What costs more than one pass is found when a rule first asks. */
+/** Facts that need more than one pass are computed on first use. */
 export function readSyntax({ source, tree, namespaces, sourceBytes, toAuthor }: SyntaxInput): ProgramSyntax {
   const globals = resolveScopes(tree);
   const names = new Set(namespaces.map(({ name }) => name));

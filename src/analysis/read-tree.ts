@@ -1,11 +1,11 @@
-/** Walks a syntax tree without recursion: a chain of a hundred thousand calls is a tree just as deep. */
+/** Walks a syntax tree without recursion: a chain of a hundred thousand calls gives a tree of that depth. */
 
 import type { AnyNode, Program as Root } from "acorn";
 
-/** A syntax tree in which one can also go up. */
+/** A syntax tree with access to parents. */
 export interface Tree {
   readonly root: Root;
-  /** Parents before children, otherwise in the order of the source. */
+  /** Parents before children, otherwise in source order. */
   readonly nodes: readonly AnyNode[];
   /** For each node the index of its parent; -1 for the root. */
   readonly parents: readonly number[];
@@ -31,7 +31,7 @@ export function readTree(root: Root): Tree {
   return { root, nodes, parents, ...createAscent(nodes, parents) };
 }
 
-/** Most programs ask for few parents, and an index of all nodes is slow to build: it waits for the first question. */
+/** The index of all nodes is slow to build and rarely needed, so it is built on first use. */
 function createAscent(nodes: readonly AnyNode[], parents: readonly number[]): Pick<Tree, "parentOf" | "within"> {
   let indexes: ReadonlyMap<AnyNode, number> | undefined;
   let sizes: Uint32Array | undefined;
@@ -49,7 +49,7 @@ function createAscent(nodes: readonly AnyNode[], parents: readonly number[]): Pi
   };
 }
 
-/** Children come after their parents, so counting from the end meets every part before the whole. */
+/** Children follow their parents, so counting from the end sees every part before its whole. */
 function measureParts(parents: readonly number[]): Uint32Array {
   const sizes = new Uint32Array(parents.length).fill(1);
   for (let index = parents.length - 1; index > 0; index -= 1) {
@@ -59,7 +59,7 @@ function measureParts(parents: readonly number[]): Uint32Array {
   return sizes;
 }
 
-/** The nodes one by one and in no certain order, for a question that can stop early. */
+/** Yields the nodes in no particular order, for searches that can stop early. */
 export function* readNodes(root: Root): Generator<AnyNode, void> {
   const open: AnyNode[] = [root];
   for (let node = open.pop(); node; node = open.pop()) {
@@ -68,7 +68,7 @@ export function* readNodes(root: Root): Generator<AnyNode, void> {
   }
 }
 
-/** What stands inside any number of parentheses. */
+/** Removes all parentheses around an expression. */
 export function withoutParens(node: AnyNode): AnyNode {
   let inner = node;
   while (inner.type === "ParenthesizedExpression") inner = inner.expression;
@@ -92,7 +92,7 @@ function pushChildren(node: AnyNode, onto: AnyNode[]): void {
   }
 }
 
-/** What is taken from the end comes out in the order of the source. */
+/** Reverses the tail, so that popping returns it in source order. */
 function reverseFrom(list: AnyNode[], start: number): void {
   if (list.length - start < 2) return;
   for (let low = start, high = list.length - 1; low < high; low += 1, high -= 1) {

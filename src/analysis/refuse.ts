@@ -1,4 +1,4 @@
-/** The errors of this room: always with a place in the author's own source, never with more text than a reader needs. */
+/** The errors of this room: each has a position in the author's source and a message of bounded length. */
 
 import { GloveboxError } from "../domain/index.ts";
 import type { ErrorCode } from "../domain/index.ts";
@@ -6,7 +6,7 @@ import { createLocator, frameAt, toPrintable } from "./locate.ts";
 
 const MESSAGE_CHARS = 240;
 
-/** What is wrong and where; `offset` counts in the author's source, which every later text keeps aligned with. */
+/** What is wrong and where; `offset` is in the author's source. */
 export interface SourceComplaint {
   readonly message: string;
   readonly offset: number;
@@ -14,8 +14,8 @@ export interface SourceComplaint {
 }
 
 /**
- * The error to throw. Messages may quote the source (a name of any length, control characters), so they are cleaned
- * and cut here, in one place.
+ * Creates the error to throw. Messages may quote the source (names of any length, control characters), so they are
+ * cleaned and shortened here.
  */
 export function refuse(code: ErrorCode, source: string, complaint: SourceComplaint): GloveboxError {
   const { line, column } = createLocator(source)(complaint.offset);

@@ -1,31 +1,31 @@
-/** Tells names that a program declares itself from globals. Strict-mode rules only; there is no other mode here. */
+/** Scope resolution: separates the names that a program declares from globals. Strict mode only. */
 
 import type { AnyNode, ArrowFunctionExpression, FunctionDeclaration, FunctionExpression, Identifier } from "acorn";
 import type { AnonymousFunctionDeclaration } from "acorn";
 import type { Tree } from "./read-tree.ts";
 
-/** A function with parameters and a body of its own. */
+/** A function of any syntax. */
 export type FunctionNode =
   | ArrowFunctionExpression
   | FunctionDeclaration
   | FunctionExpression
   | AnonymousFunctionDeclaration;
 
-/** A name that the program declares, with everything that is said about it. */
+/** A name that the program declares, with its declarations and uses. */
 export interface NameBinding {
-  /** What declares it: a declarator, a function (for its own name or a parameter), a class, a catch clause. */
+  /** The declaring nodes: a declarator, a function (for its name or a parameter), a class, a catch clause. */
   readonly declarers: readonly AnyNode[];
-  /** Where it is used, in the order of the source; its declarations are not among them. */
+  /** Its uses in source order, without its declarations. */
   readonly mentions: readonly Identifier[];
 }
 
-/** The names of a program: those that it takes from outside, and its own. */
+/** The names of a program: globals and its own declarations. */
 export interface ProgramNames {
-  /** Every mention of an undeclared name, in the order of the source. */
+  /** Every mention of an undeclared name, in source order. */
   readonly mentions: ReadonlyMap<string, readonly Identifier[]>;
-  /** Every `this` that is the global object, because no function of the program gives it another meaning. */
+  /** Every `this` that is the global object. */
   readonly outerThis: readonly AnyNode[];
-  /** What an identifier stands for, also the one in the declaration; `undefined` for globals and property names. */
+  /** Returns the binding of an identifier, also in its declaration; `undefined` for globals and property names. */
   bindingOf(node: AnyNode): NameBinding | undefined;
 }
 
@@ -42,7 +42,7 @@ interface LexicalScope {
   readonly ownThis: boolean;
 }
 
-/** Linear in the tree times the nesting of its scopes. */
+/** Takes time linear in the tree times the depth of its scopes. */
 export function resolveScopes(tree: Tree): ProgramNames {
   const declared = new Set<AnyNode>();
   const scopes = assignScopes(tree, declared);
@@ -66,13 +66,13 @@ export function resolveScopes(tree: Tree): ProgramNames {
   return { mentions, outerThis, bindingOf: (node) => bindings.get(node) };
 }
 
-/** Both run parallel to the nodes of the tree. */
+/** The arrays are parallel to the nodes of the tree. */
 interface Scopes {
-  /** The scope that a node stands in. */
+  /** The scope around a node. */
   readonly outer: readonly (LexicalScope | undefined)[];
-  /** The scope that a node opens for what is in it. */
+  /** The scope that a node opens for its children. */
   readonly inner: readonly (LexicalScope | undefined)[];
-  /** The scope of an identifier that declares a name, where it is another than the one it stands in. */
+  /** The scope of a declaring identifier, where it differs from the scope around it. */
   readonly own: ReadonlyMap<AnyNode, LexicalScope>;
 }
 
@@ -131,13 +131,13 @@ function opensScope(node: AnyNode): boolean {
   return SCOPE_TYPES.has(node.type) || isFunction(node);
 }
 
-/** What is evaluated before its parent's scope exists: `switch (here)`, and the computed key of a class field. */
+/** Whether a node is evaluated before its parent's scope exists: `switch (here)`, or the computed key of a class field. */
 function standsBefore(node: AnyNode, parent: AnyNode): boolean {
   if (parent.type === "SwitchStatement") return parent.discriminant === node;
   return parent.type === "PropertyDefinition" && parent.key === node;
 }
 
-/** Any of the three ways to write a function; methods hold one of them. */
+/** Any of the three function syntaxes; methods contain one of them. */
 export function isFunction(node: AnyNode): node is FunctionNode {
   const { type } = node;
   return type === "FunctionDeclaration" || type === "FunctionExpression" || type === "ArrowFunctionExpression";
@@ -207,7 +207,7 @@ function findBinding(name: string, from: LexicalScope | undefined): OpenBinding 
   return undefined;
 }
 
-/** Their identifiers are labels, keywords or the names of imported things. */
+/** Nodes whose identifiers are labels, keywords or imported names. */
 const NAMING_TYPES: ReadonlySet<string> = new Set([
   "LabeledStatement",
   "BreakStatement",
@@ -221,7 +221,7 @@ const NAMING_TYPES: ReadonlySet<string> = new Set([
   "ExportAllDeclaration",
 ]);
 
-/** False where an identifier names a property or a label and stands for no variable. */
+/** Whether an identifier refers to a variable, and not to a property or a label. */
 function isMention(node: Identifier, parent: AnyNode | undefined): boolean {
   if (!parent) return true;
   if (parent.type === "MemberExpression") return parent.computed || parent.property !== node;

@@ -6,7 +6,7 @@
 export interface Token {
   /** `value` is a number, string, regular expression or template without a hole. */
   readonly kind: "word" | "value" | "mark";
-  /** Of a value only the first character. A hole in a template opens with `${` and closes with `}`. */
+  /** Only the first character of a value. A hole in a template opens with `${` and closes with `}`. */
   readonly text: string;
   readonly start: number;
   readonly afterLineEnd: boolean;
@@ -32,12 +32,12 @@ const BEFORE_REGEX = new Set([
   "do",
 ]);
 
-/** Longer ones are read as code. A cap, because a line of slashes would otherwise be searched again from each of them. */
+/** Longer ones are read as code. Without the cap, a line of slashes would take quadratic time. */
 const REGEX_CHARS = 1_000;
 
-/** Yields tokens until the text ends; stop reading to stop the work. */
+/** Yields tokens lazily. */
 export function* scanTokens(text: string): Generator<Token, void> {
-  /** For each open brace whether it is a hole in a template. */
+  /** For each open brace, whether it opens a hole in a template. */
   const braces: boolean[] = [];
   let last: Token | undefined;
   let afterLineEnd = false;
@@ -114,7 +114,7 @@ function skipTemplate(text: string, start: number): { readonly end: number; read
   return { end: text.length, hole: false };
 }
 
-/** Where the regular expression that starts here ends, or 0 if this slash is no such start. */
+/** Returns the end of the regular expression that starts here, or 0 if this slash does not start one. */
 function regexEnd(text: string, start: number, last: Token | undefined): number {
   if (last?.kind === "value" || last?.text === ")" || last?.text === "]") return 0;
   if (last?.kind === "word" && !BEFORE_REGEX.has(last.text)) return 0;

@@ -1,15 +1,15 @@
 /**
- * What a place in a program stands inside of, as far as it decides how often it runs: functions, loops, branches and
- * guarded blocks. One pass over the tree; each place then climbs over these few, not over every expression around it.
+ * What encloses a node, as far as it decides how often the node runs: functions, loops, branches and guarded blocks.
+ * Built in one pass; a lookup then climbs over these few instead of over every enclosing expression.
  */
 
 import type { AnyNode } from "acorn";
 import { isFunction } from "./resolve-scopes.ts";
 import type { Tree } from "./read-tree.ts";
 
-/** One step outwards. `node` is the function, loop or branch; `outer` is the gate that it stands in itself. */
+/** `node` is the function, loop or branch; `outer` is the enclosure around it. */
 export interface Enclosure {
-  /** `guard` is a `try` whose failures are caught, `catch` the part that runs after one. */
+  /** `guard` is a `try` block with a `catch`; `catch` is its handler. */
   readonly kind: "function" | "loop" | "branch" | "guard" | "catch";
   readonly node: AnyNode;
   readonly outer: Enclosure | undefined;
@@ -28,7 +28,7 @@ export function isLoop(node: AnyNode): boolean {
   return LOOPS.has(node.type);
 }
 
-/** The innermost gate around each node of the tree, asked for by node. */
+/** Returns the innermost enclosure of a node. */
 export function readSurroundings(tree: Tree): (node: AnyNode) => Enclosure | undefined {
   const optional = findOptional(tree);
   const gates: (Enclosure | undefined)[] = [];
@@ -45,7 +45,7 @@ export function readSurroundings(tree: Tree): (node: AnyNode) => Enclosure | und
   return (node) => byNode.get(node);
 }
 
-/** Links of chains behind a `?.`: they are reached, and their arguments are computed, only if there is something before it. */
+/** Links of a chain after a `?.`: they and their arguments are evaluated only if the value before it exists. */
 export function findOptional({ nodes }: Pick<Tree, "nodes">): ReadonlySet<AnyNode> {
   const optional = new Set<AnyNode>();
   for (const node of nodes.toReversed()) {

@@ -13,7 +13,7 @@ for (const [source, expected] of [
   ["github.listIssues(); console.log(input, Math.max(1), new Map(), fetch, process, ToolError, pick)", undefined],
   ["const axios = 1; function f(gihub) { return gihub + axios }; f(a.gihub)", ["a"]],
 ] as const) {
-  test(`names the globals of ${JSON.stringify(source)} that nothing is called`, () => {
+  test(`lists the unknown globals of ${JSON.stringify(source)}`, () => {
     const options = { enabled: false, blockOnError: false, rules: {}, limits: DEFAULT_LIMITS };
     const analyzed = analyze(source, SURFACE, options);
     assert.ok(analyzed.ok);

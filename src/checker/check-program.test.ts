@@ -74,7 +74,7 @@ async function said(source: string): Promise<readonly string[]> {
   return findings.map(({ severity, message, line, column }) => `${severity} ${line}:${column} ${message}`);
 }
 
-describe("secrets", () => {
+describe("the check of secrets", () => {
   const declared = (text: string, secrets: readonly string[] = []): ApiSurface => ({
     ...SURFACE,
     declarations: `${SURFACE.declarations}declare const secrets: { ${text} };\n`,
@@ -86,21 +86,21 @@ describe("secrets", () => {
   };
   const two = declared("readonly KEY: string; readonly TOKEN: string;", ["KEY", "TOKEN"]);
 
-  it("that are not granted are found before the program runs, with those that are", async () => {
+  it("refuses a secret that is not granted and lists the granted ones", async () => {
     assert.deepEqual(await refusal("return secrets.KEX", two), [
       "No secret KEX is granted to this program (line 1)",
-      "There are secrets.KEY, secrets.TOKEN; an operator grants one with sandbox.secrets",
+      "Granted: secrets.KEY, secrets.TOKEN; an operator can grant more with sandbox.secrets",
     ]);
     assert.deepEqual(await refusal("const { KEX } = secrets; return KEX", declared("")), [
       "No secret KEX is granted to this program (line 1)",
-      "There is none; an operator grants one with sandbox.secrets",
+      "No secrets are granted; an operator can grant more with sandbox.secrets",
     ]);
   });
-  it("that are granted fit, and so does a name of the program's own", async () => {
+  it("accepts granted secrets, and a variable of the program called secrets", async () => {
     assert.equal(await refusal("return secrets.KEY + secrets.TOKEN", two), "fits");
     assert.equal(await refusal("const secrets = { KEX: 1 }; return secrets.KEX", two), "fits");
   });
-  it("of one principal are not taken for those of another with the same tools", async () => {
+  it("keeps the secrets of two principals with the same tools apart", async () => {
     const one = declared("readonly KEY: string;", ["KEY"]);
     assert.equal(await refusal("return secrets.TOKEN", two), "fits");
     assert.notEqual(await refusal("return secrets.TOKEN", one), "fits");
@@ -108,35 +108,35 @@ describe("secrets", () => {
   });
 });
 
-describe("a program that does not fit", () => {
-  it("is refused with the place, the frame, the nearest names and one signature", async () => {
+describe("the check of a mistaken program", () => {
+  it("refuses an unknown tool with the position, the frame, the nearest names and one signature", async () => {
     const source = "// über 😀\nconst s = '😀'; return await shop.gett({ id: s });";
     assert.deepEqual(await check(source), {
       ok: false,
       error: {
         code: "PROGRAM_TYPES",
-        message: "There is no tool shop.gett (line 2)",
+        message: "The API has no tool shop.gett (line 2)",
         retry: false,
         hint: `Did you mean shop.get, shop.list?\n${SIGNATURE}`,
         line: 2,
         column: 35,
         frame: `  1 | // über 😀\n> 2 | const s = '😀'; return await shop.gett({ id: s });\n    | ${" ".repeat(34)}^`,
       },
-      findings: [{ rule: "types", severity: "error", message: "There is no tool shop.gett", line: 2, column: 35 }],
+      findings: [{ rule: "types", severity: "error", message: "The API has no tool shop.gett", line: 2, column: 35 }],
     });
   });
-  it("is told all of its mistakes at once", async () => {
+  it("reports all mistakes at once", async () => {
     assert.deepEqual(
       await said('const a = shop.get({ id: 1 });\na.price;\nawait shop.lst();\nawait shap.get({ id: "1" });'),
       [
         "error 1:22 shop.get: Type 'number' is not assignable to type 'string'.",
         "error 2:1 a is a promise and has no price; await it first",
-        "error 3:12 There is no tool shop.lst",
-        "error 4:7 There is no global shap, so no shap.get",
+        "error 3:12 The API has no tool shop.lst",
+        "error 4:7 The sandbox has no global shap, so no shap.get",
       ],
     );
   });
-  it("is shown the corrected line when an await is missing", async () => {
+  it("shows the corrected line if an await is missing", async () => {
     for (const [source, hint] of [
       ["const a = shop.list();\nreturn a.items", "Write: const a = await shop.list();"],
       ["return shop.list().items", "Write: return (await shop.list()).items"],
@@ -149,7 +149,7 @@ describe("a program that does not fit", () => {
       assert.equal(!checked.ok && checked.error.hint, hint);
     }
   });
-  it("is shown how a tool is called when its arguments are wrong, and a type when a field of it is", async () => {
+  it("shows the call for wrong arguments, and the type for an unknown field", async () => {
     for (const [source, hint] of [
       ["return await shop.get({ id: 1 })", "The call is shop.get({ id: string; })"],
       ["return (await shop.get({ id: '1' })).cost", SIGNATURE],
@@ -162,7 +162,7 @@ describe("a program that does not fit", () => {
       assert.equal(!checked.ok && checked.error.hint, hint);
     }
   });
-  it("is answered with at most 1,500 characters", async () => {
+  it("limits message, hint and frame to 1,500 characters", async () => {
     const guide = { ...CONTEXT.guide, signature: () => "x".repeat(9_000) };
     for (const name of ["gett", "g".repeat(50_000)]) {
       const checked = await check(`/* ${"y".repeat(300)} */ await shop.${name}({}); /* ${"z".repeat(300)} */`, {
@@ -174,9 +174,9 @@ describe("a program that does not fit", () => {
       assert.ok(length <= 1_500 && length > 1_000, String(length));
     }
   });
-  it("runs when the operator only wants to be warned, or wants nothing held back", async () => {
+  it("runs a mistaken program if the level is warn or nothing blocks", async () => {
     const source = "await shop.gett({})";
-    const finding = { rule: "types", message: "There is no tool shop.gett", line: 1, column: 12 };
+    const finding = { rule: "types", message: "The API has no tool shop.gett", line: 1, column: 12 };
     const program = programOf(source);
     const warned = { ok: true, program: { ...program, findings: [{ ...finding, severity: "warn" }] } };
     assert.deepEqual(await check(source, { level: "warn" }), warned);
@@ -184,7 +184,7 @@ describe("a program that does not fit", () => {
     assert.deepEqual(await check(source, { blocks: false }), listed);
     assert.deepEqual(await check(source, { level: "off" }), { ok: true, program });
   });
-  it("is refused when it gives more than the one object, as the call would be", async () => {
+  it("refuses a call with more than one argument", async () => {
     for (const [source, column] of [
       ['await shop.get({ id: "1" }, { timeout: 5 })', 29],
       ['await shop.get("1", "l")', 21],
@@ -196,15 +196,15 @@ describe("a program that does not fit", () => {
     }
     assert.deepEqual(await said("await shop.list(input)"), []);
   });
-  it("is only warned of a tool that it looks for before it calls it", async () => {
+  it("only warns about an unknown tool that the program tests for", async () => {
     assert.deepEqual(await said("if (shop.sell) await shop.sell({}); if (typeof shop.buy === 'function') shop.buy()"), [
-      "warn 1:10 There is no tool shop.sell",
-      "warn 1:27 There is no tool shop.sell",
-      "warn 1:53 There is no tool shop.buy",
-      "warn 1:78 There is no tool shop.buy",
+      "warn 1:10 The API has no tool shop.sell",
+      "warn 1:27 The API has no tool shop.sell",
+      "warn 1:53 The API has no tool shop.buy",
+      "warn 1:78 The API has no tool shop.buy",
     ]);
   });
-  it("is only warned where results are guessed or the program counts with the absence", async () => {
+  it("only warns about unknown fields of guessed results, and of fields whose absence the program handles", async () => {
     assert.deepEqual(
       await said("const a = await shop.guess(); a.unseen; const b = await shop.list(); b.next ?? b.items"),
       [
@@ -215,14 +215,14 @@ describe("a program that does not fit", () => {
   });
 });
 
-describe("a program that fits", () => {
-  it("comes out as it went in", async () => {
+describe("the check of a correct program", () => {
+  it("returns the same program object", async () => {
     const program = programOf('return (await shop.get({ id: "1", size: "l" })).price');
     const checked = await checkProgram(program, SURFACE, CONTEXT);
     assert.ok(checked.ok);
     assert.equal(checked.program, program);
   });
-  it("may build anything from a list whose fields are all optional", async () => {
+  it("accepts reduce over a list whose fields are all optional", async () => {
     const source = `const { rows } = await shop.loose();
 const counts = rows.reduce((all, row) => { all[row.kind] = (all[row.kind] ?? 0) + row.size; return all }, {});
 return [counts.bug, rows.reduce((all, row) => ({ ...all, [row.kind]: row }), {}).feature]`;
@@ -231,15 +231,17 @@ return [counts.bug, rows.reduce((all, row) => ({ ...all, [row.kind]: row }), {})
       "error 2:87 row has no length; shop.loose declares what it returns",
     ]);
   });
-  it("may call a server that has no tools at the moment", async () => {
+  it("accepts calls of a server that has no tools at the moment", async () => {
     const away = { name: "away", connector: known(parseConnectorId("away")), summary: "", tools: [] };
     const snapshot = known(parseDigest(`sha256:${"c".repeat(64)}`));
     const declarations = `${SURFACE.declarations}declare const away: {};`;
     const surface = { snapshot, declarations, namespaces: [...SURFACE.namespaces, away] };
     const checked = await checkProgram(programOf("await away.anything({}); await shop.anything({})"), surface, CONTEXT);
-    assert.deepEqual(!checked.ok && checked.findings.map(({ message }) => message), ["There is no tool shop.anything"]);
+    assert.deepEqual(!checked.ok && checked.findings.map(({ message }) => message), [
+      "The API has no tool shop.anything",
+    ]);
   });
-  it("costs no question when it reaches no tool", async () => {
+  it("does not ask the process about a program without tools", async () => {
     const { asked } = checker.stats();
     for (const source of ["return 1", "const a: number = 'x'; [1].map((x) => x.y)", "console.log(input.a)"]) {
       assert.deepEqual(await check(source), { ok: true, program: programOf(source) });
@@ -250,8 +252,8 @@ return [counts.bug, rows.reduce((all, row) => ({ ...all, [row.kind]: row }), {})
   });
 });
 
-describe("a checker that cannot check", () => {
-  it("lets the program through and says so", async () => {
+describe("a checker that cannot check a program", () => {
+  it("runs the unchecked program with a warning", async () => {
     const program = programOf("await shop.gett({})");
     const broken = { check: async () => ({ kind: "unchecked", reason: "The types were not checked: why" }) as const };
     const finding = { rule: "types", severity: "warn", message: "The types were not checked: why", line: 1, column: 1 };

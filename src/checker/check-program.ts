@@ -1,4 +1,4 @@
-/** One program against one API: whether to ask at all, and what the answer means for the program. */
+/** Checks one program against one API: whether a check is needed, and what its result means for the program. */
 
 import type { AnalysisResult } from "../analysis/index.ts";
 import type { ApiSurface, Finding, Program, ToolGuide } from "../domain/index.ts";
@@ -9,16 +9,16 @@ import type { Mistake } from "./wire.ts";
 export interface CheckContext {
   readonly checker: Pick<Checker, "check">;
   readonly guide: ToolGuide;
-  /** The operator's choice; with `off` nothing is asked. */
+  /** The operator's setting; `off` skips the check. */
   readonly level: "error" | "warn" | "off";
-  /** Whether a finding of level error holds the program back. */
+  /** Whether a finding of level error blocks the program. */
   readonly blocks: boolean;
 }
 
-/** Of the tools whose types were not checked. */
+/** The most tools named in the finding about unchecked types. */
 const MAX_NAMED = 3;
 
-/** What comes out is the program that went in, with findings added: what was checked is what runs. */
+/** Returns the same program with findings added: what was checked is what runs. */
 export async function checkProgram(
   program: Program,
   surface: ApiSurface,
@@ -37,13 +37,13 @@ export async function checkProgram(
   return withFindings(program, findings);
 }
 
-/** A name that nothing is called may have been meant as a server; a server may be used in a way that reaches no tool. Secrets are declared, too. */
+/** Unknown names may be misspelled servers, a server may be mentioned without a call, and secrets are declared too. */
 function reachesTools({ calls, unknownNames = [], checkable }: Program, { namespaces }: ApiSurface): boolean {
   if (calls.length > 0 || unknownNames.length > 0) return true;
   return checkable.includes("secrets") || namespaces.some(({ name }) => checkable.includes(name));
 }
 
-/** A server that is down has no tools; that is not the program's fault, and the call says what is the matter. */
+/** A server that is down has no tools. That is not a mistake of the program, and the call reports the reason. */
 function isAway({ kind, name }: Mistake, { namespaces }: ApiSurface): boolean {
   const namespace = kind === "unknown-tool" && namespaces.find((one) => name.startsWith(`${one.name}.`));
   return namespace !== false && namespace?.tools.length === 0;
@@ -56,12 +56,12 @@ function withFindings(program: Program, found: readonly Finding[]): AnalysisResu
   };
 }
 
-/** Silence would look like a check that was passed. */
+/** Without this finding, an unchecked program would look like a checked one. */
 function toLooseFindings({ loose = [] }: ApiSurface): readonly Finding[] {
   if (loose.length === 0) return [];
   const more = loose.length > MAX_NAMED ? ` and ${loose.length - MAX_NAMED} more` : "";
   const names = `${loose.slice(0, MAX_NAMED).join(", ")}${more}`;
-  return [toFinding(`The types of ${names} were not checked: what this program can reach is too large to declare`)];
+  return [toFinding(`The types of ${names} were not checked: the program can reach too many tools to declare`)];
 }
 
 function toFinding(message: string): Finding {

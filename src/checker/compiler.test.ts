@@ -52,14 +52,14 @@ describe("the compiler", () => {
       );
     });
   }
-  it("would know the name if it were declared", async () => {
+  it("finds the name if it is declared (positive control)", async () => {
     const snapshot = known(parseDigest(`sha256:${"b".repeat(64)}`));
     const declarations = readFileSync(join(folder, "global.d.ts"), "utf8");
     const surface = { ...SURFACE, snapshot, declarations };
     const found = await checker.check({ text: "await leaked.call();", surface });
     assert.deepEqual(found, { kind: "checked", mistakes: [] });
   });
-  it("has an empty environment, and its parent too", { skip: process.platform !== "linux" }, () => {
+  it("runs the compiler and its parent with an empty environment", { skip: process.platform !== "linux" }, () => {
     const children = readFileSync(`/proc/${checker.stats().pid}/task/${checker.stats().pid}/children`, "latin1")
       .trim()
       .split(" ");
@@ -67,7 +67,7 @@ describe("the compiler", () => {
     for (const pid of [checker.stats().pid, ...children])
       assert.equal(readFileSync(`/proc/${pid}/environ`, "latin1"), "");
   });
-  it("knows more sets of tools than it keeps, one after the other", async () => {
+  it("checks against more sets of tools than it keeps", async () => {
     for (const mark of ["1", "2", "3", "4", "5", "6", "1"]) {
       const snapshot = known(parseDigest(`sha256:${mark.repeat(64)}`));
       const declarations = `declare const n${mark}: { t(): Promise<any> };`;

@@ -1,17 +1,17 @@
-/** From mistakes to findings and to one answer that repairs: what is wrong, where, and the one signature that is needed. */
+/** Turns mistakes into findings and into one error for the author: what is wrong, where, and the signature to use. */
 
 import { createLocator, frameAt, toPrintable } from "../analysis/index.ts";
 import { ERRORS } from "../domain/index.ts";
 import type { Finding, Program, PublicError, ToolGuide } from "../domain/index.ts";
 import type { Fix, Mistake } from "./wire.ts";
 
-/** `error` is there when a finding of level error is. */
+/** `error` is set if any finding has level error. */
 export interface Explanation {
   readonly findings: readonly Finding[];
   readonly error?: PublicError;
 }
 
-/** Whom to ask, and how strict to be: `level` is the operator's, and with `warn` nothing is held back. */
+/** `level` is the operator's setting; with `warn` nothing is blocked. */
 export interface ExplainContext {
   readonly guide: ToolGuide;
   readonly level: "error" | "warn";
@@ -19,7 +19,7 @@ export interface ExplainContext {
   readonly secrets?: readonly string[];
 }
 
-/** No server can be called so. */
+/** No server can have this name. */
 const SECRETS = "secrets.";
 
 interface ExplainedMistake extends Finding {
@@ -30,7 +30,7 @@ const RULE = "types";
 const NEAREST = 3;
 const MESSAGE_CHARS = 240;
 const FIXED_LINE_CHARS = 200;
-/** Message, hint and frame together: an answer must not cost more than the mistake. */
+/** The limit on message, hint and frame together. */
 const ANSWER_CHARS = 1_500;
 
 /** In the order of the mistakes. */
@@ -61,10 +61,10 @@ function isSecret({ kind, name }: Mistake): boolean {
 
 function listSecrets(names: readonly string[]): string {
   const granted = names.map((name) => SECRETS + name).join(", ");
-  return `${granted === "" ? "There is none" : `There are ${granted}`}; an operator grants one with sandbox.secrets`;
+  return `${granted === "" ? "No secrets are granted" : `Granted: ${granted}`}; an operator can grant more with sandbox.secrets`;
 }
 
-/** A lone function that nobody declares is taken for a tool only if there is one of that name. */
+/** An undeclared function counts as a misspelled tool only if a tool has that name. */
 function isOurs(
   { name, detail }: Mistake,
   { unknownNames = [] }: Pick<Program, "unknownNames">,
@@ -96,9 +96,11 @@ function toMessage({ kind, name, detail, tool = "" }: Mistake): string {
     case "unknown-tool":
       return name.startsWith(SECRETS)
         ? `No secret ${name.slice(SECRETS.length)} is granted to this program`
-        : `There is no tool ${name}`;
+        : `The API has no tool ${name}`;
     case "unknown-name":
-      return name === detail ? `There is no function ${name}` : `There is no global ${detail}, so no ${name}`;
+      return name === detail
+        ? `The sandbox has no function ${name}`
+        : `The sandbox has no global ${detail}, so no ${name}`;
     case "argument":
       return `${tool}: ${detail}`;
     case "missing-await":
@@ -108,7 +110,7 @@ function toMessage({ kind, name, detail, tool = "" }: Mistake): string {
     case "not-callable":
       return detail === "" ? `${name} is not a function` : detail;
     case "not-iterable":
-      return `${name} is an object and not a list${tool === "" ? "" : `; ${tool} declares what it returns`}`;
+      return `${name} is an object, not an array${tool === "" ? "" : `; ${tool} declares what it returns`}`;
     default:
       return kind satisfies never;
   }
@@ -127,11 +129,11 @@ function toToolHint({ kind, name, tool, type, fix }: Mistake, source: string, gu
   return type ?? signature ?? "Read the declarations with describe";
 }
 
-/** Names are offered, never put in place of what was written. */
+/** Suggests names; never replaces what the author wrote. */
 function suggest(name: string, guide: ToolGuide): string {
   const nearest = guide.nearest(name).slice(0, NEAREST);
   const [first] = nearest;
-  if (first === undefined) return "Use search to find what there is";
+  if (first === undefined) return "Use search to find tools";
   return `Did you mean ${nearest.join(", ")}?\n${guide.signature(first) ?? ""}`.trimEnd();
 }
 
@@ -142,7 +144,7 @@ function fixedLine(source: string, { start, end, text }: Fix): string {
   return cut(line.trim(), FIXED_LINE_CHARS);
 }
 
-/** Names and types of the program are in it. */
+/** Shortens text that contains names and types of the program. */
 function cut(text: string, chars: number): string {
   const line = toPrintable(text.replace(/\s+/gu, " "));
   return line.length > chars ? `${line.slice(0, chars - 1).toWellFormed()}…` : line;

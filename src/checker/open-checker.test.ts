@@ -60,13 +60,13 @@ const isAlive = (pid: number): boolean => {
 };
 
 describe("the checker's process", () => {
-  it("starts at the first question, kept by the reaper, with nothing in its environment", async () => {
+  it("starts the process at the first check and registers it with the reaper", async () => {
     const { checker, kept, check } = open();
     assert.deepEqual([checker.stats().pid, kept.size], [0, 0]);
     assert.deepEqual(told(await check("hello")), { environment: {}, cwd: "/", given: 1 });
     assert.deepEqual([...kept], [checker.stats().pid]);
   });
-  it("is given the declarations once for each snapshot", async () => {
+  it("sends the declarations once per snapshot", async () => {
     const { check } = open();
     for (const [text, api, given] of [
       ["a", "1", 1],
@@ -77,12 +77,12 @@ describe("the checker's process", () => {
       assert.deepEqual(told(await check(text, api)), { environment: {}, cwd: "/", given });
     }
   });
-  it("is given them again when it says that it does not know them", async () => {
+  it("sends the declarations again if the process does not know them", async () => {
     const { check } = open();
     await check("a");
     assert.deepEqual(told(await check("forget")), { environment: {}, cwd: "/", given: 2 });
   });
-  it("is asked once for the same text against the same tools", async () => {
+  it("asks the process once for the same program and tools", async () => {
     const { checker, check } = open();
     const both = await Promise.all([check("same"), check("same")]);
     assert.equal(both[0], both[1]);
@@ -91,7 +91,7 @@ describe("the checker's process", () => {
     await check("same", "2");
     assert.equal(checker.stats().asked, 2);
   });
-  it("forgets the answers that are the oldest", async () => {
+  it("forgets the oldest results", async () => {
     const { checker, check } = open();
     for (let text = 0; text < 257; text += 1) await check(String(text));
     await check("1");
@@ -99,7 +99,7 @@ describe("the checker's process", () => {
     await check("0");
     assert.equal(checker.stats().asked, 258);
   });
-  it("does not keep its owner alive, who lives to see its end", async () => {
+  it("does not keep the gateway alive while idle, but does until close has ended the process", async () => {
     const front = JSON.stringify(new URL("./index.ts", import.meta.url).href);
     const surface = JSON.stringify(surfaceOf("1"));
     const script = `import { openChecker } from ${front};
@@ -112,7 +112,7 @@ describe("the checker's process", () => {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script]);
     assert.deepEqual({ stdout, stderr }, { stdout: "alone\n", stderr: "" });
   });
-  it("ends with its owner", async () => {
+  it("ends the process on dispose", async () => {
     const { checker, kept, check } = open();
     await check("a");
     const { pid } = checker.stats();
@@ -122,16 +122,16 @@ describe("the checker's process", () => {
   });
 });
 
-describe("a checker that fails", () => {
+describe("a checker whose process fails", () => {
   const reasons = {
-    hang: "The types were not checked: it took too long",
-    silent: "The types were not checked: it took too long",
+    hang: "The types were not checked: the check took too long",
+    silent: "The types were not checked: the check took too long",
     die: "The types were not checked: the checker ended and will be started again",
     babble: "The types were not checked: the checker ended and will be started again",
     fail: "The types were not checked: the checker ended and will be started again",
   };
   for (const [text, reason] of Object.entries(reasons)) {
-    it(`because of a program that makes it ${text} is replaced, and that program is not tried again`, async () => {
+    it(`replaces the process after a program that makes it ${text}, and does not check that program again`, async () => {
       const { checker, kept, check } = open({ limits: { checkMs: 1_000 } });
       await check("a");
       const { pid } = checker.stats();
@@ -145,14 +145,14 @@ describe("a checker that fails", () => {
       assert.equal(checker.stats().asked, asked);
     });
   }
-  it("is started again when somebody killed it between two programs", async () => {
+  it("restarts a process that was killed between two checks", async () => {
     const { checker, check } = open();
     await check("a");
     process.kill(checker.stats().pid, "SIGKILL");
     for (let tries = 0; checker.stats().pid !== 0 && tries < 1_000; tries += 1) await wait(10);
     assert.deepEqual(told(await check("b")), { environment: {}, cwd: "/", given: 1 });
   });
-  it("is not started again at once, then later and later, and soon again after a success", async () => {
+  it("backs off after each failure and resets the backoff after a success", async () => {
     let now = 0;
     const { check } = open({ now: () => now, limits: { backoffMs: 100 } });
     const kindAt = async (at: number, text: string): Promise<string> => {
@@ -172,8 +172,8 @@ describe("a checker that fails", () => {
   });
 });
 
-describe("the memory of the checker", () => {
-  it("is bounded: it is replaced when it holds more than its limit", async () => {
+describe("the memory limit of the checker", () => {
+  it("replaces a process above the memory limit", async () => {
     const { checker, check } = open({ limits: { memoryBytes: 300 * MIB } });
     await check("a");
     const { pid } = checker.stats();
@@ -182,7 +182,7 @@ describe("the memory of the checker", () => {
     assert.equal((await check("b")).kind, "checked");
     assert.notEqual(checker.stats().pid, pid);
   });
-  it("is left alone below it", async () => {
+  it("keeps a process below the memory limit", async () => {
     const { checker, check } = open({ limits: { memoryBytes: 2_000 * MIB } });
     await check("a");
     const { pid } = checker.stats();

@@ -44,7 +44,7 @@ export interface Checker extends AsyncDisposable {
 const LIMITS: CheckerLimits = { prepareMs: 15_000, checkMs: 2_000, memoryBytes: 512 * 1024 * 1024, backoffMs: 500 };
 const KEPT_ANSWERS = 256;
 
-const TOO_LONG = "The types were not checked: it took too long";
+const TOO_LONG = "The types were not checked: the check took too long";
 const BROKEN = "The types were not checked: the checker ended and will be started again";
 const WAITING = "The types were not checked: the checker failed a moment ago and is not started again yet";
 

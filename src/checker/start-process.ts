@@ -1,4 +1,4 @@
-/** Starts the checker's process and carries questions and answers. It knows nothing of programs. */
+/** Starts the checker's process and carries requests and replies. Independent of programs. */
 
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -8,20 +8,20 @@ import type { ChildKeeper } from "../domain/index.ts";
 import { createLineReader, parseCheckerReply } from "./wire.ts";
 import type { CheckerReply, CheckerRequest } from "./wire.ts";
 
-/** From source it is the last build's: the process runs plain JavaScript. */
+/** When run from source, the script of the last build: the process runs plain JavaScript. */
 export const CHILD = fileURLToPath(
   import.meta.url.endsWith(".ts")
     ? new URL("../../dist/checker/child/main.js", import.meta.url)
     : new URL("./child/main.js", import.meta.url),
 );
 
-/** A small heap, because types live in the native compiler; no signal opens the inspector. */
+/** A small heap, because types are in the native compiler; no signal may open the inspector. */
 const FLAGS = ["--no-warnings", "--max-old-space-size=128", "--disable-sigusr1"];
-/** No honest answer is longer; a process that floods is ended. */
+/** No valid reply is longer; a process that sends more is killed. */
 const MAX_ANSWER_CHARS = 4 * 1024 * 1024;
 
 export interface CheckerProcessOptions {
-  /** The executable of the gateway itself. */
+  /** The gateway's own executable. */
   readonly node: string;
   readonly script: string;
   readonly keeper: ChildKeeper;
@@ -30,13 +30,13 @@ export interface CheckerProcessOptions {
 export interface CheckerProcess {
   readonly pid: number;
   readonly isGone: boolean;
-  /** One question at a time; rejects when the process ends before it answers. */
+  /** One request at a time; rejects if the process ends before it replies. */
   ask(question: CheckerRequest): Promise<CheckerReply>;
-  /** Resolves when the process and everything that it started are gone. */
+  /** Resolves when the process and its children are gone. */
   kill(): Promise<void>;
 }
 
-/** Its environment is empty. It leads a group of its own, to which the native compiler belongs. */
+/** The process has an empty environment and leads a process group that includes the native compiler. */
 export function startCheckerProcess({ node, script, keeper }: CheckerProcessOptions): CheckerProcess {
   const spawned = spawn(node, [...FLAGS, script], {
     stdio: ["pipe", "pipe", "ignore"],
@@ -77,7 +77,7 @@ export function startCheckerProcess({ node, script, keeper }: CheckerProcessOpti
     },
     async kill() {
       if (isGone) return;
-      spawned.ref(); // whoever waits for its end must live to see it
+      spawned.ref(); // keeps this process alive until the end is seen
       killGroup(pid);
       await gone.promise;
     },
@@ -97,11 +97,11 @@ function listen(spawned: ChildProcess, pid: number, use: (answer: CheckerReply) 
     if (unanswered > MAX_ANSWER_CHARS) killGroup(pid);
     else read(chunk);
   });
-  // The pipe breaks when the process dies first; its `exit` is what is acted on.
+  // The pipe breaks if the process dies; its `exit` event is handled instead.
   spawned.stdin?.on("error", () => undefined);
 }
 
-/** A checker that idles does not keep the gateway's process alive. */
+/** An idle checker does not keep the gateway alive. */
 function letGo(spawned: ChildProcess): void {
   spawned.unref();
   for (const stream of [spawned.stdin, spawned.stdout]) {
@@ -114,6 +114,6 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // Nobody is left in it.
+    // The group is already gone.
   }
 }

@@ -6,7 +6,7 @@ import { createLineReader, parseCheckerReply, parseCheckerRequest } from "./wire
 const MISTAKE = { kind: "missing-await", start: 3, name: "n", detail: "d", doubtful: true, tool: "a.b" } as const;
 const FIX = { start: 1, end: 2, text: "await" };
 
-test("reads an answer with every part of it, and drops what is no mistake", () => {
+test("parseCheckerReply reads a complete reply and drops invalid mistakes", () => {
   const mistakes = [{ ...MISTAKE, fix: FIX, more: 1 }, { ...MISTAKE, fix: { start: 1 } }, { kind: "other" }, 7];
   assert.deepEqual(parseCheckerReply(JSON.stringify({ id: 1, kind: "checked", mistakes })), {
     id: 1,
@@ -17,24 +17,25 @@ test("reads an answer with every part of it, and drops what is no mistake", () =
 });
 
 for (const line of ["", "{", "[]", "null", '{"id":"1","kind":"failed"}', '{"id":1,"kind":"checked"}', '{"id":1}']) {
-  test(`takes ${JSON.stringify(line)} for no answer`, () => assert.equal(parseCheckerReply(line), undefined));
+  test(`parseCheckerReply returns undefined for ${JSON.stringify(line)}`, () =>
+    assert.equal(parseCheckerReply(line), undefined));
 }
 
-test("splits at line feeds only, wherever the chunks end", () => {
+test("createLineReader splits at line feeds only, wherever the chunks end", () => {
   const lines: string[] = [];
   const read = createLineReader((line) => lines.push(line));
   for (const chunk of ["a\u2028b", "\r\nc", "\n", "\nd"]) read(chunk);
   assert.deepEqual(lines, ["a\u2028b\r", "c", ""]);
 });
 
-test("reads a request with and without declarations", () => {
+test("parseCheckerRequest reads a request with and without declarations", () => {
   const request = { id: 1, api: "a", text: "t" };
   assert.deepEqual(parseCheckerRequest(JSON.stringify({ ...request, more: 1 })), request);
   const full = { ...request, declarations: "d" };
   assert.deepEqual(parseCheckerRequest(JSON.stringify(full)), full);
 });
 
-test("throws for a line that is not a request", () => {
+test("parseCheckerRequest throws for a line that is not a request", () => {
   for (const line of [
     "",
     "7",

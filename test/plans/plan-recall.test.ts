@@ -62,7 +62,7 @@ function mistakesOf(plan: CallPlan, counts: ReadonlyMap<string, number>, ended: 
   ];
 }
 
-test("every call of a generated program is in its plan, as often and as surely as that says", async () => {
+test("the plan of a generated program contains every call with its times and when", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(999), { minLength: 10, maxLength: 60 }), async (numbers) => {
       const source = generateProgram(numbers);
@@ -77,7 +77,7 @@ test("every call of a generated program is in its plan, as often and as surely a
   );
 });
 
-test("generated programs mostly run to their end, call tools, and have plans that say something", async () => {
+test("most generated programs complete, call tools and have specific plans", async () => {
   const samples = fc.sample(fc.array(fc.nat(999), { minLength: 10, maxLength: 60 }), { numRuns: 200, seed: 1 });
   let [ended, calling, narrow] = [0, 0, 0];
   for (const numbers of samples) {

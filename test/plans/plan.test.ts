@@ -1,5 +1,5 @@
 /**
- * The call plan against what programs do: each labelled program runs in the sandbox, every call that it makes must be in
+ * The call plan against what programs do: each labeled program runs in the sandbox, every call that it makes must be in
  * its plan, and plans name little that no run could reach.
  */
 
@@ -63,7 +63,7 @@ const planOf = (source: string): CallPlan =>
 
 const toolsOf = (plan: CallPlan): string => plan.calls.map(({ tool }) => tool).join(" ");
 
-describe("the labelled programs", () => {
+describe("the plans of labeled programs", () => {
   let sandbox: TestSandbox;
   before(async () => {
     sandbox = await openTestSandbox();
@@ -89,7 +89,7 @@ describe("the labelled programs", () => {
     return [...asked];
   }
 
-  test("are at least sixty, and call something in most cases", async () => {
+  test("there are at least 60 labeled programs, and most of them call tools", async () => {
     assert.ok(PLANNED_PROGRAMS.length >= 60);
     let calling = 0;
     for (const [source] of PLANNED_PROGRAMS) calling += Math.min(1, (await callsOf(programOf(source))).length);
@@ -97,7 +97,7 @@ describe("the labelled programs", () => {
   });
 
   for (const [source] of PLANNED_PROGRAMS) {
-    test(`never call what their plan leaves out: ${source}`, async () => {
+    test(`a run calls only tools of the plan: ${source}`, async () => {
       const plan = planOf(source);
       const planned = new Set<string>(plan.calls.map(({ tool }) => tool));
       const surprises = (await callsOf(programOf(source))).filter((tool) => plan.exact && !planned.has(tool));
@@ -106,7 +106,7 @@ describe("the labelled programs", () => {
   }
 });
 
-test("plans leave out nothing that is labelled, and nine of ten tools that they name are", () => {
+test("plans contain every labeled tool, and at least 90 % of their tools are labeled", () => {
   let [right, named] = [0, 0];
   for (const [source, reach] of PLANNED_PROGRAMS) {
     const plan = planOf(source);
@@ -125,7 +125,7 @@ test("plans leave out nothing that is labelled, and nine of ten tools that they 
   assert.ok(right / named >= 0.9, `precision ${right / named}`);
 });
 
-test("a plan says how often, when, how and with what", () => {
+test("a plan lists the times, certainty, access, arguments and positions of each call", () => {
   const source = [
     "const issues = await github.listIssues({ state: 'open', labels: ['bug'], page: input.page });",
     "for (const issue of issues) await github.getIssue({ id: issue.id });",
@@ -208,7 +208,7 @@ for (const [source, times, when] of [
   ["do { if (input) continue; await github.listIssues({}) } while (input)", "many", "maybe"],
   ["function* each() { yield github.listIssues({}) } const all = each(); return 1", "once", "maybe"],
 ] as const) {
-  test(`calls ${times}, ${when}: ${source}`, () => {
+  test(`the plan has ${times} and ${when} for ${source}`, () => {
     const plan = planOf(source);
     assert.deepEqual([toolsOf(plan), plan.calls[0]?.times, plan.calls[0]?.when], ["github.listIssues", times, when]);
   });

@@ -1,16 +1,16 @@
 /**
- * Programs with the tools that they can reach, as a careful reader would say. `everything` is for those of which nobody
- * could say. Tools: github.{closeIssue,createIssue,getIssue,listIssues}, gitlab.{createIssue,listIssues}, mail.{list,send}.
+ * Programs labeled with the tools that they can reach, as a careful reader would. `everything` marks programs whose reach
+ * is undecidable. Tools: github.{closeIssue,createIssue,getIssue,listIssues}, gitlab.{createIssue,listIssues}, mail.{list,send}.
  */
 
 /** A source, and the tools that some run of it may call, or the word `everything`. */
-export type Labelled = readonly [source: string, reach: string];
+export type LabeledProgram = readonly [source: string, reach: string];
 
 const LIST = "github.listIssues";
 const BOTH_LISTS = "github.listIssues gitlab.listIssues";
 const GITHUB = "github.closeIssue github.createIssue github.getIssue github.listIssues";
 
-export const PLANNED_PROGRAMS: readonly Labelled[] = [
+export const PLANNED_PROGRAMS: readonly LabeledProgram[] = [
   ["return 1", ""],
   ["'github.listIssues()' // github.createIssue()", ""],
   ["const github = { listIssues: () => 1 }; return github.listIssues()", ""],

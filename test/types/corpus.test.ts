@@ -21,8 +21,8 @@ const run = (sample: Sample): Promise<ExecutionResult> => runSample(glovebox, sa
 
 describe("honest programs", () => {
   const samples = readHonest();
-  it("are many", () => assert.ok(samples.length >= 150, String(samples.length)));
-  it("complete, and nothing about types is an error", async () => {
+  it("has at least 150 honest samples", () => assert.ok(samples.length >= 150, String(samples.length)));
+  it("completes every honest program without a type error", async () => {
     const troubled: unknown[] = [];
     for (const sample of samples) {
       const result = await run(sample);
@@ -37,8 +37,8 @@ describe("honest programs", () => {
 
 describe("mistaken programs", () => {
   const samples = readMistaken();
-  it("are many", () => assert.ok(samples.length >= 100, String(samples.length)));
-  it("are refused before anything runs, at the right line, with the words that repair", async () => {
+  it("has at least 100 mistaken samples", () => assert.ok(samples.length >= 100, String(samples.length)));
+  it("refuses every mistaken program before it runs, at the right line, with the words of the fix", async () => {
     const missed: unknown[] = [];
     for (const sample of samples) {
       const result = await run(sample);

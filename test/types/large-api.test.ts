@@ -1,4 +1,4 @@
-/** One large server takes the type check from nobody: not from its own tools, and not from the servers beside it. */
+/** A large server does not disable the type check, neither for its own tools nor for other servers. */
 
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
@@ -38,19 +38,19 @@ after(() => glovebox.close());
 
 const NUMBER = /^The types of alpha\.tool\d+, alpha\.tool\d+, alpha\.tool\d+ and \d+ more were not checked: /;
 
-describe("beside a large server", () => {
+describe("the type check with a large server", () => {
   for (const code of ["return await zeta.get({ ix: 1 })", "return await alpha.tool99({ the_property_number_5: 1 })"]) {
     it(`refuses ${code}`, async () => {
       const { error, calls } = await glovebox.execute({ code });
       assert.deepEqual([error?.code, calls], ["PROGRAM_TYPES", []]);
     });
   }
-  it("runs what is right, with nothing to say", async () => {
+  it("runs a correct program without findings", async () => {
     const code = 'return [await zeta.get({ id: "a" }), await alpha.tool99({ the_property_number_5: "b" })]';
     const { value, findings } = await glovebox.execute({ code });
     assert.deepEqual([value, findings], [["got", 99], []]);
   });
-  it("says which types were not checked when a program can reach too much", async () => {
+  it("lists the tools whose types were not checked if a program can reach too many", async () => {
     const code = "return await alpha[input.tool]({ the_property_number_5: 'b' })";
     const { value, findings } = await glovebox.execute({ code, input: { tool: "tool99" } });
     assert.equal(value, 99);

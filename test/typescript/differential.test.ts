@@ -55,9 +55,9 @@ const snippets = [...readSnippets(), ...generateSnippets()];
 const compiled = compileAll(snippets.map(({ code }) => code));
 
 describe("programs with types", () => {
-  it("are many", () => assert.ok(snippets.length >= 200, String(snippets.length)));
+  it("has at least 200 programs with types", () => assert.ok(snippets.length >= 200, String(snippets.length)));
 
-  it("do what TypeScript makes of them", async () => {
+  it("gives the same results as the output of TypeScript", async () => {
     const different: unknown[] = [];
     for (const [at, { name, code }] of snippets.entries()) {
       const theirs = await observe((compiled[at] ?? "").replace(/^export \{\};$/mu, ""));
@@ -67,7 +67,7 @@ describe("programs with types", () => {
     assert.deepEqual(different, []);
   });
 
-  it("keep every character in its line and column, or have a space there", () => {
+  it("keeps every character at its line and column, or replaces it by a space", () => {
     for (const { name, code } of snippets) {
       const kept = withoutInserted(strip(code));
       assert.equal(kept.length, code.length, name);
@@ -83,7 +83,7 @@ describe("programs with types", () => {
   });
 });
 
-describe("what TypeScript alone could translate", () => {
+describe("syntax that is not supported", () => {
   for (const [code, hint] of [
     ["@sealed class A {}", "Send one program in TypeScript or JavaScript, written as the body of an async function"],
     ["return <any>b", "Write `value as Type` instead of `<Type>value`"],

@@ -1,11 +1,11 @@
-/** What becomes of a followed value when it is given to a name or taken apart by a pattern. */
+/** Follows a traced value into a name or through a destructuring pattern. */
 
 import type { AnyNode, ObjectPattern } from "acorn";
 import type { TracedValue } from "./traced-value.ts";
 import { staticName } from "../read-tree.ts";
 import type { Tracer } from "./trace-flow.ts";
 
-/** Names are followed to where they are mentioned; what is not a name or a plain pattern is lost. */
+/** Names are followed to their mentions; anything but a name or a plain pattern is lost. */
 export function bindPattern(pattern: AnyNode, held: TracedValue, flow: Tracer): void {
   switch (pattern.type) {
     case "Identifier": {
@@ -28,7 +28,7 @@ export function bindPattern(pattern: AnyNode, held: TracedValue, flow: Tracer): 
 function bindObject(pattern: ObjectPattern, held: TracedValue, flow: Tracer): void {
   for (const part of pattern.properties) {
     if (part.type !== "Property") {
-      bindPattern(part.argument, held, flow); // what is left has no more than the whole
+      bindPattern(part.argument, held, flow); // the rest contains at most the whole
       continue;
     }
     const fixed = staticName(part.key, part.computed);

@@ -31,5 +31,6 @@ const CASES: Readonly<Record<string, readonly unknown[]>> = {
 };
 
 for (const [source, expected] of Object.entries(CASES)) {
-  test(`says ${JSON.stringify(expected)} of ${source}`, () => assert.deepEqual(contextOf(source), expected));
+  test(`reports the arguments and certainty ${JSON.stringify(expected)} for ${source}`, () =>
+    assert.deepEqual(contextOf(source), expected));
 }

@@ -1,4 +1,4 @@
-/** How often and when a call may run, and which of its arguments the text fixes. */
+/** How often and when a call may run, and which of its arguments the source fixes. */
 
 import type { AnyNode, CallExpression, Expression, SpreadElement } from "acorn";
 import type { Json, JsonObject, Program } from "../../domain/index.ts";
@@ -15,16 +15,16 @@ import type { ProgramSyntax } from "../program-syntax.ts";
 /** One place in a program from which tools can be reached. */
 export type CallSite = Program["calls"][number];
 
-/** What a plan says about one call besides its tool. */
+/** The plan's facts about one call besides its tool. */
 export type CallContext = Pick<CallSite, "times" | "when" | "args">;
 
-/** For a tool that is handed around: it may be called by anyone. */
+/** For a tool that is passed around: any code may call it. */
 export const UNKNOWN_CONTEXT: CallContext = { times: "many", when: "maybe" };
 
 const MAX_ARGUMENT_CHARS = 2_000;
 const MAX_DEPTH = 6;
 
-/** Answers about the calls of one program. */
+/** Finds the context of the calls of one program. */
 export function createCallContext(syntax: ProgramSyntax, functions: FunctionFinder): (reader: AnyNode) => CallContext {
   const known: CallerFacts = { functions, exits: findExits(syntax), entry: findCalledFunction(syntax.tree) };
   return (reader) => {
@@ -36,7 +36,7 @@ export function createCallContext(syntax: ProgramSyntax, functions: FunctionFind
   };
 }
 
-/** The one call that a read tool is for: the read is its callee, or it gives the only name that is called once. */
+/** The single call of a tool that was read: the read is its callee, or it initializes a name with a single call. */
 function findOnlyCall(reader: AnyNode, syntax: ProgramSyntax): CallExpression | undefined {
   const { outermost, parent } = climb(reader, syntax);
   if (parent?.type === "CallExpression") return parent.callee === outermost ? parent : undefined;
@@ -49,7 +49,7 @@ function findOnlyCall(reader: AnyNode, syntax: ProgramSyntax): CallExpression | 
   return use.parent?.type === "CallExpression" && use.parent.callee === use.outermost ? use.parent : undefined;
 }
 
-/** Whether what is read from can be nothing but one namespace: its name, or one that is declared as it and never changed. */
+/** Whether the object can only be one namespace: its name, or an alias that is never written. */
 function isCertain(reader: AnyNode, syntax: ProgramSyntax): boolean {
   const object = objectOf(reader, syntax);
   if (!object || namespaceAt(object, syntax) === undefined) return false;
@@ -67,7 +67,7 @@ function objectOf(reader: AnyNode, { tree }: ProgramSyntax): AnyNode | undefined
 interface CallerFacts {
   readonly functions: FunctionFinder;
   readonly exits: Exits;
-  /** The function that runs when the program does. */
+  /** The entry function. */
   readonly entry: AnyNode | undefined;
 }
 
@@ -98,7 +98,7 @@ function whenOf(
   }
 }
 
-/** `a?.tool()` is no call when there is no `a`; a namespace is always there. */
+/** Whether an optional chain may skip the call; a namespace always exists. */
 function isOptional(call: CallExpression, { globals, namespaces }: ProgramSyntax): boolean {
   let node: AnyNode = call;
   let isChained = false;
@@ -119,11 +119,11 @@ function readArguments(call: CallExpression, syntax: ProgramSyntax): JsonObject 
   if (given?.type !== "ObjectExpression") return undefined;
   const args: Record<string, Json> = {};
   for (const property of given.properties) {
-    if (property.type !== "Property" || property.kind !== "init") return undefined; // may change any of them
+    if (property.type !== "Property" || property.kind !== "init") return undefined; // a spread or an accessor may change any of them
     const name = staticName(property.key, property.computed);
-    if (name === undefined || name === "__proto__") return undefined; // a name that is not known may be any of them
+    if (name === undefined || name === "__proto__") return undefined; // an unknown name may be any of them
     const value = literalOf(property.value, syntax, MAX_DEPTH);
-    // The last of two with one name counts, also when it is not known.
+    // The last property of a name counts, even if its value is unknown.
     if (value === undefined) delete args[name];
     else args[name] = value;
   }

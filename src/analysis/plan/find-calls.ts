@@ -1,6 +1,6 @@
 /**
- * Which tools a program can reach, as far as its text tells: for people, for plans, and as a fence around the program
- * when nothing is in doubt. In doubt the answer is "dynamic". The host decides at the call.
+ * Finds the tools that a program can reach, for people, for plans, and as a limit on the program if the plan is exact.
+ * In doubt the result is "dynamic". The host decides at the call.
  */
 
 import { parseToolAddress } from "../../domain/index.ts";
@@ -17,14 +17,14 @@ import type { ToolReach } from "./trace-flow.ts";
 
 type Site = Omit<CallSite, "line" | "column"> & { readonly offset: number };
 
-/** Globals that make code from text. */
+/** Globals that compile strings to code. */
 const MAKERS = ["eval", "Function"] as const;
-/** Built-in objects whose functions the tracer knows; a program that changes them is followed without that knowledge. */
+/** Built-in objects whose functions the tracer models, unless the program changes them. */
 const RELIED_ON = ["Object", "JSON", "console", "Array", "Boolean"] as const;
-/** More sites than this are not listed one by one: the program counts as dynamic. */
+/** A program with more sites counts as dynamic. */
 const MAX_SITES = 2_000;
 
-/** Sorted by position. `locate` turns offsets into the author's lines and columns. */
+/** Sorted by position. `locate` converts offsets to the author's lines and columns. */
 export function findCalls(
   syntax: ProgramSyntax,
   context: { readonly namespaces: readonly Namespace[]; readonly locate: (offset: number) => SourcePosition },
@@ -58,7 +58,7 @@ function toSite(
   return { address, ...(computed && { computed }), ...contextOf(reader), offset };
 }
 
-/** What every object inherits is no tool, but a reader may take it for more than it is. */
+/** Names that every object inherits are not tools; reading one may expose the object. */
 function isInherited(name: string): boolean {
   return Object.hasOwn(Object.prototype, name);
 }
@@ -68,7 +68,7 @@ function dropRepeats(sites: readonly Site[]): readonly Site[] {
   return [...known.values()];
 }
 
-/** Places from which everything can be reached, and those where a namespace comes from the global object by name. */
+/** Uses of the global object: sites that can reach everything, and namespaces read by name. */
 interface GlobalAccess {
   readonly sites: readonly Site[];
   readonly starts: readonly { readonly node: AnyNode; readonly name: string }[];
@@ -96,7 +96,7 @@ function findDoors(syntax: ProgramSyntax): GlobalAccess {
   return { sites, starts, builtinsHold: roots.length === 0 };
 }
 
-/** `globalThis.name`, with whatever the text fixes as the name; `undefined` when it is used in any other way. */
+/** The names read from the global object; `undefined` for any other use or an unknown name. */
 function namesReadFrom(root: AnyNode, syntax: ProgramSyntax): readonly string[] | undefined {
   const { outermost, parent } = climb(root, syntax);
   if (parent?.type === "UnaryExpression" || parent?.type === "ExpressionStatement") return [];
@@ -110,7 +110,7 @@ function onlyCompares(mention: Identifier, syntax: ProgramSyntax): boolean {
   return parent?.type === "BinaryExpression" || (parent?.type === "UnaryExpression" && parent.operator === "typeof");
 }
 
-/** A function's constructor makes functions from text. Asking for its name or comparing it is harmless. */
+/** A function's constructor compiles strings. Reading its name or comparing it is harmless. */
 function takesConstructor(node: AnyNode, syntax: ProgramSyntax): boolean {
   if (node.type === "ObjectPattern") {
     return node.properties.some(
@@ -123,7 +123,7 @@ function takesConstructor(node: AnyNode, syntax: ProgramSyntax): boolean {
   return parent?.type !== "MemberExpression" || staticName(parent.property, parent.computed) !== "name";
 }
 
-/** Every mention reads a member and changes none, no prototype is named, and nothing that could put one in its place. */
+/** Whether the program leaves the built-ins unchanged: it only reads their members, and uses no prototype or proxy. */
 function builtinsHold(syntax: ProgramSyntax): boolean {
   if (["Symbol", "Reflect", "Proxy"].some((name) => syntax.globals.mentions.has(name))) return false;
   const mentions = RELIED_ON.flatMap((name) => syntax.globals.mentions.get(name) ?? []);

@@ -1,24 +1,24 @@
-/** Where a program may leave a function, a loop or a labelled block before its end: what comes after may not run. */
+/** Where a program may leave a function, a loop or a labeled block early, so that later code may not run. */
 
 import type { AnyNode } from "acorn";
 import type { ProgramSyntax } from "../program-syntax.ts";
 import { isLoop } from "../surroundings.ts";
 
 export interface Exits {
-  /** Whether something before `node` may leave `callee`, or a block or loop in it that `node` stands in. */
+  /** Whether a jump before `node` may leave `callee`, or a block or loop around `node`. */
   mayPass(node: AnyNode, callee: AnyNode | undefined): boolean;
 }
 
-/** What a jump may skip. */
+/** The range that a jump may skip. */
 interface SkippedRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** So many jumps in one function are taken for one that skips everything behind the first. */
+/** Beyond this many jumps in one function, everything after them counts as skippable. */
 const MAX_JUMPS = 100;
 
-/** One pass over the tree. */
+/** Takes one pass over the tree. */
 export function findExits(syntax: Pick<ProgramSyntax, "tree" | "around">): Exits {
   const skipped = new Map<AnyNode | undefined, SkippedRange[]>();
   for (const node of syntax.tree.nodes) {
@@ -28,7 +28,7 @@ export function findExits(syntax: Pick<ProgramSyntax, "tree" | "around">): Exits
     while (gate && gate.kind !== "function") gate = gate.outer;
     const known = skipped.get(gate?.node) ?? [];
     skipped.set(gate?.node, known);
-    // From its end on: what stands in it runs before it leaves.
+    // From its end on: its operand runs before the jump.
     if (known.length <= MAX_JUMPS) known.push({ from: node.end, to: known.length === MAX_JUMPS ? Infinity : to });
   }
   return {

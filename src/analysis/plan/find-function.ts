@@ -1,15 +1,15 @@
-/** Which function an expression stands for, and who calls a function: as far as the text leaves no doubt. */
+/** Finds the function that an expression denotes, and the calls of a function, if the source leaves no doubt. */
 
 import type { AnyNode, CallExpression } from "acorn";
 import type { FunctionNode } from "../resolve-scopes.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 
-/** Answers about the functions of one program; each is found once. */
+/** Finds functions of one program, with a memo. */
 export interface FunctionFinder {
   find(node: AnyNode): FunctionNode | undefined;
-  /** Every call of a function, or `undefined` when it may be called from elsewhere. */
+  /** Returns every call of a function, or `undefined` if other code may call it. */
   callsOf(callee: FunctionNode): readonly CallExpression[] | undefined;
-  /** `arguments` sees what no parameter names. */
+  /** `arguments` exposes values without a parameter. */
   usesArguments(callee: FunctionNode): boolean;
 }
 
@@ -26,7 +26,7 @@ export function createFunctionFinder(syntax: ProgramSyntax): FunctionFinder {
   };
 }
 
-/** Out of parentheses and optional chains, which change nothing about what is reached. */
+/** Climbs out of parentheses and optional chains. */
 export function climb(
   node: AnyNode,
   { tree }: ProgramSyntax,
@@ -40,7 +40,7 @@ export function climb(
   return { outermost, parent };
 }
 
-/** The function that an expression names or writes down, if it can be no other. */
+/** The function that an expression denotes, if it can be only one. */
 function findFunction(node: AnyNode, { globals, folder }: ProgramSyntax): FunctionNode | undefined {
   let inner = node;
   while (inner.type === "ParenthesizedExpression") inner = inner.expression;
@@ -62,14 +62,14 @@ function findArgumentUsers({ globals, around }: ProgramSyntax): ReadonlySet<AnyN
   return users;
 }
 
-/** Every call of a function, or `undefined` when it may be called from elsewhere. */
+/** Returns every call of a function, or `undefined` if other code may call it. */
 function findCallsOf(callee: FunctionNode, syntax: ProgramSyntax): readonly CallExpression[] | undefined {
   const { outermost, parent } = climb(callee, syntax);
   const isCalled = parent?.type === "CallExpression" && parent.callee === outermost;
   const name =
     callee.type === "FunctionDeclaration" ? callee.id : parent?.type === "VariableDeclarator" ? parent.id : undefined;
   const binding = name?.type === "Identifier" ? syntax.globals.bindingOf(name) : undefined;
-  // A function expression may call itself by a name that only it knows.
+  // A function expression may call itself by its own name.
   const own = callee.type === "FunctionExpression" && callee.id ? syntax.globals.bindingOf(callee.id) : undefined;
   if (!isCalled && (!binding || binding.declarers.length !== 1)) return undefined;
   const calls: CallExpression[] = isCalled ? [parent] : [];

@@ -1,11 +1,11 @@
-/** What becomes of a followed value that is put into an object, and of the object when it is read. */
+/** Follows a traced value into an object literal, and out of it when it is read. */
 
 import type { AnyNode, MemberExpression, ObjectExpression } from "acorn";
 import { climb } from "./find-function.ts";
 import { staticName } from "../read-tree.ts";
 import type { TraceStep, Tracer } from "./trace-flow.ts";
 
-/** Names that are not in the object lead nowhere, unless a function that was added later gets the object as its `this`. */
+/** Other names lead nowhere, unless a function that was added later receives the object as its `this`. */
 export function readRecord(
   member: MemberExpression,
   names: readonly unknown[] | undefined,
@@ -17,17 +17,17 @@ export function readRecord(
   if (givesThis(member, flow) && !names?.every((name) => name === held.key)) flow.lose(held, member);
 }
 
-/** A method sees the object that it is called on. */
+/** Whether the member is called as a method, which receives the object. */
 function givesThis(member: MemberExpression, { syntax }: Tracer): boolean {
   const { outermost, parent } = climb(member, syntax);
   if (parent?.type === "TaggedTemplateExpression") return parent.tag === outermost;
   return parent?.type === "CallExpression" && parent.callee === outermost;
 }
 
-/** An object with thousands of properties is asked by each of them. */
+/** Memo: an object with thousands of properties is tested for each of them. */
 const withMethods = new WeakMap<ObjectExpression, boolean>();
 
-/** Whether a function written in the object sees all of it through `this`. */
+/** Whether a function in the object literal can see the object through `this`. */
 export function hasMethods(record: ObjectExpression): boolean {
   const known = withMethods.get(record) ?? record.properties.some(isMethod);
   withMethods.set(record, known);
@@ -38,7 +38,7 @@ function isMethod(property: ObjectExpression["properties"][number]): boolean {
   return property.type === "Property" && (property.kind !== "init" || property.value.type === "FunctionExpression");
 }
 
-/** The object holds the value from now on. One with methods or accessors is not followed: they see it through `this`. */
+/** The object now holds the value. Objects with methods or accessors are not followed: those see it through `this`. */
 export function putIntoRecord(property: AnyNode, node: AnyNode, { held, flow }: TraceStep): void {
   if (property.type !== "Property") return;
   const record = flow.syntax.tree.parentOf(property);

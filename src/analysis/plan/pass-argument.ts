@@ -1,11 +1,11 @@
-/** What becomes of a followed value that is handed to a function. */
+/** Follows a traced value that is passed to a function. */
 
 import type { AnyNode, CallExpression, NewExpression } from "acorn";
 import type { TracedValue } from "./traced-value.ts";
 import { staticName, withoutParens } from "../read-tree.ts";
 import type { TraceStep, Tracer } from "./trace-flow.ts";
 
-/** Built-in functions that look at a value and neither keep nor return it. */
+/** Built-in functions that read a value and neither keep nor return it. */
 const LOOKING: ReadonlySet<string> = new Set([
   "Object.keys",
   "Object.getOwnPropertyNames",
@@ -20,7 +20,7 @@ const LOOKING: ReadonlySet<string> = new Set([
   "Boolean",
 ]);
 
-/** Into the parameter of a known function; through `Object.values` and `Object.entries`; else lost. */
+/** Follows it into the parameter of a known function or through `Object.values` and `Object.entries`; otherwise loses it. */
 export function passArgument(call: CallExpression | NewExpression, node: AnyNode, { held, flow }: TraceStep): void {
   const builtin = flow.builtinsHold ? builtinOf(call.callee, flow) : undefined;
   if (builtin === "JSON.stringify" && !isPlain(call.arguments[1])) return flow.lose(held, node);
@@ -38,7 +38,7 @@ export function passArgument(call: CallExpression | NewExpression, node: AnyNode
   }
 }
 
-/** `JSON.stringify` hands everything in a value to the function that is its second argument. */
+/** `JSON.stringify` passes every value to the function that is its second argument. */
 function isPlain(replacer: AnyNode | undefined): boolean {
   if (!replacer) return true;
   const inner = withoutParens(replacer);
@@ -46,7 +46,7 @@ function isPlain(replacer: AnyNode | undefined): boolean {
   return inner.type === "Literal" || inner.type === "ArrayExpression";
 }
 
-/** The values of a record or list as a list; its entries as a list of lists with the value in the second place. */
+/** The values as a list; the entries as a list of lists with the value at index 1. */
 function unpack(call: AnyNode, builtin: string, { held, flow }: TraceStep): void {
   if (held.kind === "namespace") return flow.lose(held, call);
   const item = held.kind === "list" ? held.item : held.value;
@@ -54,7 +54,7 @@ function unpack(call: AnyNode, builtin: string, { held, flow }: TraceStep): void
   flow.follow(call, { kind: "list", item: entry, at: undefined });
 }
 
-/** `Object.keys` for that call; `undefined` for anything that is no global or no global's method. */
+/** Returns a name like `Object.keys` for a global function or a method of a global, otherwise `undefined`. */
 function builtinOf(callee: AnyNode, { syntax }: Tracer): string | undefined {
   const inner = withoutParens(callee);
   if (inner.type === "Identifier") return syntax.globals.bindingOf(inner) ? undefined : inner.name;

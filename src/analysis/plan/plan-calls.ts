@@ -1,13 +1,13 @@
-/** The call plan of a program: what it can do to the world, told before it runs. */
+/** The call plan of a program: the tools that it can call, known before it runs. */
 
 import type { CallPlan, CatalogSnapshot, ToolAddress } from "../../domain/index.ts";
 import type { CallSite } from "./call-context.ts";
 import { parseToolAddress } from "../../domain/index.ts";
 
-/** Places and arguments that are listed for one tool. */
+/** The limit on listed sites and arguments of one tool. */
 const MAX_LISTED = 20;
 
-/** Sorted by tool. A site that may reach a whole namespace stands for each tool of it. */
+/** Sorted by tool. A site that may reach a whole namespace counts for each of its tools. */
 export function planCalls(
   sites: readonly CallSite[],
   snapshot: Pick<CatalogSnapshot, "tools" | "namespaces">,

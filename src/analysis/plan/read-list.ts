@@ -1,4 +1,4 @@
-/** What becomes of a followed list when one of its members is read or one of its methods called. */
+/** Follows a traced list when a member is read or a method is called. */
 
 import type { CallExpression, MemberExpression } from "acorn";
 import { climb } from "./find-function.ts";
@@ -15,7 +15,7 @@ const GIVES_LIST: ReadonlySet<string> = new Set([
   "sort",
   "splice",
 ]);
-/** They change which item stands where in the list itself. */
+/** Methods that reorder the list in place. */
 const MOVES: ReadonlySet<string> = new Set(["reverse", "sort", "splice", "shift"]);
 const GIVES_NEITHER: ReadonlySet<string> = new Set([
   "forEach",
@@ -42,7 +42,7 @@ const CALLS_BACK: ReadonlySet<string> = new Set([
   "findIndex",
 ]);
 
-/** Methods of arrays that hand on what is in them are followed; any other use loses it. */
+/** Array methods that pass items on are followed; any other use loses the list. */
 export function readList(
   member: MemberExpression,
   names: readonly unknown[] | undefined,
@@ -63,7 +63,7 @@ export function readList(
   if (GIVES_LIST.has(name)) flow.follow(call, { ...held, at: undefined });
 }
 
-/** `list[0]`, or a name that is not known: an item, or a method that may move what is in the list. */
+/** `list[0]`, or an unknown name: an item, or a method that may reorder the list. */
 function readItem(member: MemberExpression, at: unknown, { held, flow }: TraceStep): void {
   if (held.kind !== "list") return;
   const { outermost, parent } = climb(member, flow.syntax);
@@ -72,8 +72,7 @@ function readItem(member: MemberExpression, at: unknown, { held, flow }: TraceSt
 }
 
 /**
- * The callback of an array method gets each item, and the list itself as its third argument; one that compares gets two
- * items.
+ * The callback of an array method receives each item, and the list as its third argument; a comparator receives two items.
  */
 function callBack(call: CallExpression, name: string, { held, flow }: TraceStep): void {
   const callback = call.arguments[0] && flow.functions.find(call.arguments[0]);

@@ -1,7 +1,6 @@
 /**
- * Follows the namespaces of tools through a program: names, parameters, lists, records, loops. Where it cannot follow,
- * the whole namespace counts as reached: the answer may be too wide, never too narrow. Without recursion, in bounded
- * steps.
+ * Traces the namespaces of tools through a program: names, parameters, lists, records, loops. Where it cannot follow, the
+ * whole namespace counts as reached: the result may be too wide, never too narrow. Not recursive, and bounded.
  */
 
 import type { AnyNode, MemberExpression } from "acorn";
@@ -18,34 +17,34 @@ import { isFunction } from "../resolve-scopes.ts";
 import type { NameBinding, FunctionNode } from "../resolve-scopes.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 
-/** One place from which tools are reached. `tool` is `undefined` when it may be any of the namespace. */
+/** A site that reaches tools. `tool` is `undefined` if it may be any tool of the namespace. */
 export interface ToolReach {
   readonly namespace: string;
   readonly tool: string | undefined;
-  /** Where to point: the expression that holds the namespace. */
+  /** The expression that holds the namespace; its position is reported. */
   readonly node: AnyNode;
-  /** What reads the tool: the member expression, or the property of a pattern. */
+  /** The member expression or pattern property that reads the tool. */
   readonly reader: AnyNode | undefined;
   readonly computed: boolean;
 }
 
-/** What the parts of the tracer share. */
+/** The state and operations of one trace. */
 export interface Tracer {
   readonly syntax: ProgramSyntax;
   readonly functions: FunctionFinder;
-  /** Whether built-in functions are what they are everywhere: the program does not change them. */
+  /** Whether the program leaves built-in functions unchanged. */
   readonly builtinsHold: boolean;
-  /** The expression may be worth `held`. */
+  /** The expression may have the value `held`. */
   follow(node: AnyNode, held: TracedValue): void;
-  /** Everything that is bound by the pattern may be worth (a part of) `held`. */
+  /** The pattern may bind `held` or a part of it. */
   bind(pattern: AnyNode, held: TracedValue): void;
   followBinding(binding: NameBinding, held: TracedValue): void;
-  /** It got somewhere that is not followed. */
+  /** The value reached code that is not followed. */
   lose(held: TracedValue, at: AnyNode): void;
   reach(reach: ToolReach): void;
-  /** The list in which a value has this place from the start: the place counts only while nothing moves what is in the list. */
+  /** Creates a list that holds a value at an index; the index counts only while nothing reorders the list. */
   place(item: TracedValue, at: number | undefined, from: AnyNode): TracedValue;
-  /** The program moves what is in the list. */
+  /** The program reorders the list. */
   move(held: TracedValue): void;
 }
 
@@ -59,8 +58,8 @@ interface TraceInput {
 }
 
 /**
- * `undefined` when the program is too entangled to say anything about it. A list that turns out to be moved is followed
- * again without places: what was read from it before the move was seen may have come from anywhere in it.
+ * Returns `undefined` if the program exceeds the bounds. If a list turns out to be reordered, the trace starts again
+ * without its indexes: reads before the reordering was seen may have come from any index.
  */
 export function traceFlow(syntax: ProgramSyntax, given: TraceInput): readonly ToolReach[] | undefined {
   const moved = new Set<AnyNode>();
@@ -116,7 +115,7 @@ function traceOnce(
   return reached;
 }
 
-/** Parents that look at a value and let go of it. */
+/** Parents that only read a value. */
 const HARMLESS: ReadonlySet<string> = new Set([
   "ExpressionStatement",
   "UnaryExpression",
@@ -142,7 +141,7 @@ function step(node: AnyNode, held: TracedValue, flow: Tracer): void {
     case "ArrayExpression":
       return flow.follow(parent, flow.place(held, placeIn(parent.elements, outermost), parent));
     case "BinaryExpression":
-      // What stands right of `instanceof` may look at the value by a function of its own.
+      // The right side of `instanceof` may have a `Symbol.hasInstance` that receives the value.
       return parent.operator === "instanceof" && !flow.builtinsHold ? flow.lose(held, node) : undefined;
     case "SpreadElement":
       return spread(parent, { held, flow });
@@ -176,13 +175,13 @@ function step(node: AnyNode, held: TracedValue, flow: Tracer): void {
   }
 }
 
-/** Behind a spread, places are not known. */
+/** After a spread, indexes are unknown. */
 function placeIn(elements: readonly (AnyNode | null)[], node: AnyNode): number | undefined {
   const at = elements.indexOf(node);
   return elements.slice(0, at).some((element) => element?.type === "SpreadElement") ? undefined : at;
 }
 
-/** A value on its way, and where the ways lead. */
+/** A traced value and its tracer. */
 export interface TraceStep {
   readonly held: TracedValue;
   readonly flow: Tracer;
@@ -207,7 +206,7 @@ function readMember(node: AnyNode, member: MemberExpression, { held, flow }: Tra
   }
 }
 
-/** A copy of a record or list has no more than the original. */
+/** A copy of a record or list contains at most the original. */
 function spread(element: AnyNode, { held, flow }: TraceStep): void {
   const whole = flow.syntax.tree.parentOf(element);
   if (whole?.type === "ArrayExpression" && held.kind === "list" && flow.builtinsHold) {
@@ -229,7 +228,7 @@ function goThrough(left: AnyNode, held: TracedValue, flow: Tracer): void {
   flow.bind(left.type === "VariableDeclaration" ? (left.declarations[0]?.id ?? left) : left, held.item);
 }
 
-/** What a generator yields is followed to where the program goes through it. */
+/** Follows yielded values to the loops over the generator. */
 function yieldOne(node: AnyNode, { held, flow }: TraceStep): void {
   const callee = enclosingFunction(undefined, node, flow.syntax);
   const calls = callee?.generator && !callee.async ? flow.functions.callsOf(callee) : undefined;
@@ -237,10 +236,10 @@ function yieldOne(node: AnyNode, { held, flow }: TraceStep): void {
   for (const call of calls) flow.follow(call, { kind: "list", item: held, at: undefined });
 }
 
-/** What a function returns is followed to the places that call it, if all of them are known. */
+/** Follows a returned value to the calls of the function, if all of them are known. */
 function giveBack(from: AnyNode | undefined, at: AnyNode, { held, flow }: TraceStep): void {
   const callee = enclosingFunction(from, at, flow.syntax);
-  if (!callee) return; // the value of the program: what leaves it calls nothing
+  if (!callee) return; // the result of the program, which calls nothing
   const calls = flow.functions.callsOf(callee);
   if (!calls) return flow.lose(held, at);
   for (const call of calls) {

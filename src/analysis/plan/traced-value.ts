@@ -1,16 +1,16 @@
-/** What a plan follows through a program: a namespace, or a list or record literal that holds one. */
+/** A value that the tracer follows: a namespace, or a list or record that holds one. */
 
 import type { AnyNode } from "acorn";
 
-/** A value that leads to tools. Each holds one thing; an expression may stand for several of them. */
+/** Holds one namespace; an expression may have several traced values. */
 export type TracedValue =
   | { readonly kind: "namespace"; readonly name: string }
-  /** An array. `at` is the place of what it holds, where the text fixes it; `from` is where the array was made. */
+  /** An array. `at` is the index of the item, if the source fixes it; `from` is the node that created the array. */
   | { readonly kind: "list"; readonly item: TracedValue; readonly at: number | undefined; readonly from?: AnyNode }
   /** An object without methods. */
   | { readonly kind: "record"; readonly key: string; readonly value: TracedValue };
 
-/** Two values with the same text are followed once. */
+/** A key: two values with the same key are followed once. */
 export function textOf(held: TracedValue): string {
   switch (held.kind) {
     case "namespace":
@@ -24,13 +24,13 @@ export function textOf(held: TracedValue): string {
   }
 }
 
-/** How many containers are around the namespace. */
+/** The number of containers around the namespace. */
 export function depthOf(held: TracedValue): number {
   if (held.kind === "namespace") return 0;
   return 1 + depthOf(held.kind === "list" ? held.item : held.value);
 }
 
-/** The namespace in the middle. */
+/** The innermost namespace. */
 export function namespaceOf(held: TracedValue): string {
   if (held.kind === "namespace") return held.name;
   return namespaceOf(held.kind === "list" ? held.item : held.value);

@@ -70,7 +70,7 @@ for (const unit of [
   });
 }
 
-test("says where the nesting is too deep", () => {
+test("checkSize reports where the nesting is too deep", () => {
   assert.throws(
     () => checkSize(`const a = 1;\n  ${"[".repeat(300)}`, LIMITS),
     (thrown) => thrown instanceof GloveboxError && thrown.details.line === 2 && thrown.details.column === 203,
@@ -102,7 +102,7 @@ test("accepts as many tokens as the limit allows, whatever their length, and ref
   assert.deepEqual(codes, ["accepted", "accepted", tooMany]);
 });
 
-test("estimates more visits for nested guesses and hardly more for statements in a row", () => {
+test("estimates many more visits for nested ambiguities and few more for statements in sequence", () => {
   assert.ok(visits("<T>(".repeat(20)) > visits("<T>(".repeat(10)) * 1_000);
   assert.ok(visits("f<T>(a);".repeat(20)) <= visits("f<T>(a);".repeat(10)) * 2);
 });

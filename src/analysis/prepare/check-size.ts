@@ -1,4 +1,4 @@
-/** The first look at a source: is it small and flat enough that reading it cannot hurt? */
+/** The first check of a source: is it small and flat enough to parse safely? */
 
 import { GloveboxError } from "../../domain/index.ts";
 import type { Limits } from "../../domain/index.ts";
@@ -6,18 +6,18 @@ import { measureNesting } from "./measure-nesting.ts";
 import type { Nesting } from "./measure-nesting.ts";
 import { refuse } from "../refuse.ts";
 
-/** Brackets and operators may nest this deep. Parsers recurse, and the best of them give up at about a thousand. */
+/** The limit on nested brackets and operators. Parsers recurse, and the best give up at about a thousand. */
 export const MAX_DEPTH = 200;
 
 /**
- * Names, numbers, strings and signs. What analysis costs grows with them, not with bytes: this many take less than a tenth of
- * a second at worst, and the gateway does nothing else meanwhile. A program of two thousand lines has about two thirds of that.
+ * Names, numbers, strings and signs. The time of analysis grows with tokens, not bytes: this many take at most a tenth of
+ * a second, in which the gateway does nothing else. A program of two thousand lines has about two thirds of this.
  */
 export const MAX_TOKENS = 30_000;
 
-/** Throws LIMIT_SIZE above the limit, PROGRAM_SYNTAX for nesting that no parser should be given. */
+/** Throws LIMIT_SIZE above the limit and PROGRAM_SYNTAX for nesting that is too deep for parsers. */
 export function checkSize(source: string, limits: Pick<Limits, "sourceBytes">): Nesting {
-  // A UTF-16 unit takes at least one byte, so an oversized text need not be encoded to be refused.
+  // A UTF-16 unit takes at least one byte, so an oversized source is refused without encoding it.
   const bytes = source.length > limits.sourceBytes ? source.length : Buffer.byteLength(source, "utf8");
   if (bytes > limits.sourceBytes) {
     throw new GloveboxError("LIMIT_SIZE", `The source is larger than ${limits.sourceBytes} bytes`, {

@@ -25,9 +25,9 @@ function check(source: string): {
   };
 }
 
-const DROPPED = "The parameter was taken off: tools and `input` are globals";
+const DROPPED = "The parameter was removed: tools and `input` are globals";
 const UNCALLED =
-  "The function takes arguments, so it was not called; tools and `input` are globals: write the function without parameters, or call it";
+  "The function takes arguments, so it was not called; tools and `input` are globals: remove the parameters, or call it";
 
 const CALLED: readonly (readonly [source: string, javascript: string])[] = [
   ["async (input) => { return input.a }", "return (async (     ) => { return input.a })()"],
@@ -45,7 +45,7 @@ const CALLED: readonly (readonly [source: string, javascript: string])[] = [
 ];
 
 for (const [source, javascript] of CALLED) {
-  test(`calls ${JSON.stringify(source)}, which takes nothing but globals`, () => {
+  test(`calls ${JSON.stringify(source)}, which only takes globals`, () => {
     const checked = check(source);
     assert.equal(checked.javascript, javascript);
     assert.deepEqual(check(javascript).javascript, javascript);
@@ -53,7 +53,7 @@ for (const [source, javascript] of CALLED) {
   });
 }
 
-test("sees the tools behind a parameter that was taken off, and takes its type off too", () => {
+test("finds tools behind a removed parameter and removes its type too", () => {
   const source = "async ({ github }: { github: any }) => { return await github.listIssues({}) }";
   const bare = "async (                           ) => { return await github.listIssues({}) }";
   assert.deepEqual(check(source), {
@@ -82,7 +82,7 @@ for (const source of [
   });
 }
 
-test("says nothing of a function with parameters that the program calls, or that stands beside others", () => {
+test("does not warn about a function with parameters that the program calls, or that is one of several", () => {
   for (const source of [
     "const add = (a, b) => a + b\nadd(1, 2)",
     "add(1, 2)\nfunction add(a, b) { return a + b }",

@@ -1,6 +1,6 @@
 /**
- * A program that is one function and takes what is global anyway (`async ({ github }) => …`, `async (input) => …`): without
- * its parameter it means the same and can be called. Done before anything is looked at, so that every rule sees the globals.
+ * Removes the parameter of a program that is one function and takes globals (`async ({ github }) => …`,
+ * `async (input) => …`), so that it can be called. Runs before the rules, so that they see the globals.
  */
 
 import type { AnyNode } from "acorn";
@@ -13,21 +13,21 @@ import type { Tree } from "../read-tree.ts";
 import { isFunction } from "../resolve-scopes.ts";
 import type { StrippedProgram } from "../parse-javascript.ts";
 
-/** What a program stands for after its function was looked at. */
+/** A program after its parameter was removed, if it had one. */
 export interface CallableProgram {
   readonly stripped: StrippedProgram;
   readonly tree: Tree;
-  /** As the author wrote it, the same parameter taken out, types included. */
+  /** The author's text without the parameter, types included. */
   readonly text: string;
-  /** What the author should know, if anything; an offset in the author's text. */
+  /** A note for the author, if any; the offset is in the author's text. */
   readonly note?: { readonly message: string; readonly offset: number; readonly severity: "info" | "warn" };
 }
 
-const DROPPED = "The parameter was taken off: tools and `input` are globals";
+const DROPPED = "The parameter was removed: tools and `input` are globals";
 const UNCALLED =
-  "The function takes arguments, so it was not called; tools and `input` are globals: write the function without parameters, or call it";
+  "The function takes arguments, so it was not called; tools and `input` are globals: remove the parameters, or call it";
 
-/** `names` are those of the global objects whose methods are tools. */
+/** `names` are the global objects whose methods are tools. */
 export function dropParameters(stripped: StrippedProgram, text: string, names: ReadonlySet<string>): CallableProgram {
   const tree = readTree(stripped.root);
   const callee = findCalledFunction(tree, needsArguments);
@@ -53,7 +53,7 @@ function needsArguments(node: AnyNode): boolean {
   return isFunction(node) && !node.generator && !isCallable(node);
 }
 
-/** Whether the parameter binds only what has the same name outside, and nothing in the program gives that another value. */
+/** Whether the parameter binds only globals of the same name, and the program writes to none of them. */
 function takesGlobals(parameter: AnyNode, tree: Tree, names: ReadonlySet<string>): boolean {
   const taken = namesOf(parameter);
   if (!taken?.every((name) => name === "input" || names.has(name))) return false;
@@ -62,7 +62,7 @@ function takesGlobals(parameter: AnyNode, tree: Tree, names: ReadonlySet<string>
   return !tree.nodes.some((node) => targetsOf(node).some((target) => tree.within(target).some(isTaken)));
 }
 
-/** `undefined` when it takes a value by another name, a part of one, or the rest. */
+/** Returns `undefined` if it renames a value, takes a part of one, or takes the rest. */
 function namesOf(parameter: AnyNode): readonly string[] | undefined {
   if (parameter.type === "Identifier") return parameter.name === "input" ? [parameter.name] : undefined;
   if (parameter.type !== "ObjectPattern") return undefined;
@@ -72,7 +72,7 @@ function namesOf(parameter: AnyNode): readonly string[] | undefined {
   return names.every((name) => name !== undefined) ? names : undefined;
 }
 
-/** What a node declares or gives a value. */
+/** What a node declares or writes. */
 function targetsOf(node: AnyNode): readonly AnyNode[] {
   switch (node.type) {
     case "VariableDeclarator":
@@ -94,11 +94,11 @@ function targetsOf(node: AnyNode): readonly AnyNode[] {
 interface Range {
   readonly start: number;
   readonly end: number;
-  /** An arrow function without parentheses gets some. */
+  /** An arrow function without parentheses around its parameter. */
   readonly bare: boolean;
 }
 
-/** Up to the closing parenthesis; `undefined` when a comment stands before it. */
+/** Up to the closing parenthesis; `undefined` if a comment precedes it. */
 function findRange(text: string, { start, end }: AnyNode): Range | undefined {
   const after = /^(?<gap>\s*,?\s*)(?<close>\)|=>)/u.exec(text.slice(end))?.groups;
   if (!after) return undefined;

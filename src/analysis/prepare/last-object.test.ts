@@ -18,7 +18,7 @@ async function valueOf(source: string): Promise<unknown> {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }
 
-const MESSAGE = "The braces at the end were taken for an object";
+const MESSAGE = "The braces at the end were read as an object";
 
 for (const [source, value] of [
   ["const n = 2\n{ total: n }", { total: 2 }],
@@ -32,7 +32,7 @@ for (const [source, value] of [
   ['const n: number = 2;\n{ "total": n as number, [`k${n}`]: 1, ...{ x: 1 } };', { total: 2, k2: 1, x: 1 }],
   ["if (true) { 1 }\n{ a: 1, b: await 2 }", { a: 1, b: 2 }],
 ] as const) {
-  test(`gives ${JSON.stringify(value)} for ${JSON.stringify(source)} and says so`, async () => {
+  test(`returns ${JSON.stringify(value)} for ${JSON.stringify(source)} and notes it`, async () => {
     assert.deepEqual(await valueOf(source), value);
     const analyzed = check(source);
     assert.deepEqual(analyzed.ok && analyzed.program.findings.map(({ message }) => message), [MESSAGE]);
@@ -47,7 +47,7 @@ for (const [source, value] of [
   ["out: { if (true) break out }", undefined],
   ["const a = 1\nreturn { a, b: 2 }", { a: 1, b: 2 }],
 ] as const) {
-  test(`leaves ${JSON.stringify(source)} as it is`, async () => {
+  test(`leaves ${JSON.stringify(source)} unchanged`, async () => {
     assert.deepEqual(await valueOf(source), value);
     const analyzed = check(source);
     assert.deepEqual(analyzed.ok && analyzed.program.findings.map(({ message }) => message), []);
@@ -61,7 +61,7 @@ for (const source of ["if (x)\n{ a: 1, b: 2 }", "{ a: 1, b: }", "const x = { a: 
   });
 }
 
-test("keeps the places in an object the author's own", () => {
+test("maps positions inside an object at the end to the author's source", () => {
   const analyzed = check("const n = 2\n{ a: 1, b: n.c.d }");
   assert.ok(analyzed.ok);
   const { program } = analyzed;

@@ -1,6 +1,6 @@
 /**
- * `{ total: n }` at the end of a program is a block with a label to the language and an object to everyone who writes it. It
- * is taken for the object when it reads as one.
+ * `{ total: n }` at the end of a program is a block with a label in JavaScript, but authors mean an object. It is read as
+ * an object if it can be one.
  */
 
 import type { BlockStatement, Program as Root } from "acorn";
@@ -10,12 +10,12 @@ import { parseJavascript } from "../parse-javascript.ts";
 import { scanTokens } from "../scan-tokens.ts";
 import type { Token } from "../scan-tokens.ts";
 
-/** A longer one is data or a real block, and reading it twice takes time. */
+/** A longer one is data or a real block, and parsing it twice is slow. */
 const MAX_CHARS = 20_000;
-/** A whole text is read a second time only up to this length. */
+/** Longer sources are not parsed a second time. */
 const MAX_TEXT_CHARS = 50_000;
 
-/** The last statement, if it is a block that is also an object with something in it. */
+/** Returns the last statement if it is a block that also parses as a non-empty object. */
 export function findLastObject(text: string, root: Root): BlockStatement | undefined {
   const last = root.body.findLast((node) => node.type !== "EmptyStatement");
   if (last?.type !== "BlockStatement" || last.body.length !== 1) return undefined;
@@ -33,7 +33,7 @@ function isObject(text: string): boolean {
   return inner?.type === "ObjectExpression" && inner.properties.length > 0;
 }
 
-/** Words in front of a brace that make it something else than a statement of its own. */
+/** Words before a brace that make it a part of another statement. */
 const TAKING: ReadonlySet<string> = new Set([
   "else",
   "do",
@@ -49,8 +49,8 @@ const TAKING: ReadonlySet<string> = new Set([
 const CONDITIONS: ReadonlySet<string> = new Set(["if", "while", "for", "switch", "with", "catch"]);
 
 /**
- * The text with parentheses around braces at its end, for `{ a: 1, b: 2 }`, which is no block at all. Only for a text that
- * does not parse as it is; types may stand in it.
+ * Puts parentheses around the braces at the end, for `{ a: 1, b: 2 }`, which is not a valid block. Only for source that
+ * does not parse otherwise; it may contain types.
  */
 export function wrapLastObject(text: string): EditedText | undefined {
   if (text.length > MAX_TEXT_CHARS) return undefined;

@@ -1,30 +1,30 @@
 /**
- * Measures, before any parser sees the source, how deep a parser would have to recurse and how often it might have to
- * guess. Both are estimates that err on the high side; ordinary programs stay far below the limits.
+ * Estimates, before any parser runs, how deep a parser would recurse and how often it might backtrack. Both estimates
+ * are upper bounds; ordinary programs are far below the limits.
  */
 
 import { scanTokens } from "../scan-tokens.ts";
 import type { Token } from "../scan-tokens.ts";
 
-/** What `measureNesting` found; `offset` is where the deepest place is. */
+/** The result of `measureNesting`; `offset` is the deepest position. */
 export interface Nesting {
   readonly depth: number;
   readonly offset: number;
   /**
-   * Tokens, each counted as often as a parser of TypeScript may come by. Much in that language can be read in two ways
-   * (`<`, `?`, any bracket in a type); such a parser tries one, then the other, and where they nest the tries multiply:
-   * a line of thirty such levels would take hours.
+   * Tokens, each counted as often as a TypeScript parser may read it. Much of the syntax is ambiguous (`<`, `?`, any
+   * bracket in a type): a parser tries one reading, then the other, and nested tries multiply. Thirty levels would take
+   * hours.
    */
   readonly visits: number;
-  /** Of the part that was read. */
+  /** Tokens read so far. */
   readonly tokens: number;
 }
 
-/** What is open: a bracket and the operators since the last statement or list item inside it. */
+/** An open bracket, with the operators since the last statement or item inside it. */
 interface Level {
   /** Depth where this level starts. */
   readonly base: number;
-  /** How often everything in this level may be read; `weight` is the same after the guesses made in this statement. */
+  /** How often this level may be read; `weight` includes the ambiguities of the current statement. */
   readonly baseWeight: number;
   weight: number;
   /** Operators that nest to the right: `=>`, `=`, `? :`, `**`, `if (…)`. */
@@ -33,7 +33,7 @@ interface Level {
   prefix: number;
   /** `<` without its `>`. */
   angles: number;
-  /** Whether the statement is one of those whose block is never guessed at: a function, a class, a loop. */
+  /** Whether the statement's block is unambiguous: a function, a class, a loop. */
   lead: "unknown" | "block" | "other";
 }
 
@@ -70,7 +70,7 @@ const BLOCK_WORDS = new Set([
 ]);
 const LEADING_WORDS = new Set(["export", "default", "async", "declare", "abstract"]);
 
-/** Reads no further than the first place deeper than `limit` or the token above `mostTokens`. */
+/** Stops at the first position deeper than `limit`, or after `mostTokens` tokens. */
 export function measureNesting(text: string, limit: number, mostTokens = Infinity): Nesting {
   const levels: Level[] = [createLevel(0, 1)];
   let deepest = { depth: 0, offset: 0 };
@@ -93,7 +93,7 @@ function createLevel(base: number, weight: number): Level {
   return { base, baseWeight: weight, weight, run: 0, prefix: 0, angles: 0, lead: "unknown" };
 }
 
-/** Takes one token in and returns the level it leaves open. */
+/** Processes one token and returns the innermost open level. */
 function step(levels: Level[], token: Token, last: Token | undefined): Level {
   const level = levels.at(-1) ?? createLevel(0, 1);
   if (token.text === ";" || startsStatement(token, last)) endStatement(level);
@@ -115,7 +115,7 @@ function open(levels: Level[], level: Level, text: string): Level {
   return inner;
 }
 
-/** A closing bracket too many ends nothing: every parser stops there anyway. */
+/** An unmatched closing bracket is ignored: every parser stops there. */
 function close(levels: Level[], level: Level): Level {
   if (levels.length > 1) levels.pop();
   const outer = levels.at(-1) ?? level;
@@ -139,13 +139,13 @@ function endStatement(level: Level): void {
   endItem(level);
 }
 
-/** A comma ends what nests to the right, but inside `<…>` not what may have to be guessed again. */
+/** A comma ends right-nested operators, but inside `<…>` not the ambiguity. */
 function endItem(level: Level): void {
   level.run = 0;
   if (level.angles === 0) level.weight = level.baseWeight;
 }
 
-/** `if` starts a statement, `if:` and `if?` are a member with that name. */
+/** `if` starts a statement; `if:` and `if?` are members of that name. */
 function leadAfter(level: Level, token: Token, last: Token | undefined): Level["lead"] {
   if (level.lead === "block" && last?.kind === "word" && BLOCK_WORDS.has(last.text)) {
     return token.kind === "mark" && token.text !== "<" && token.text !== "*" ? "other" : "block";
@@ -165,7 +165,7 @@ function isPrefix(token: Token, last: Token | undefined): boolean {
   return ["+", "-", "++", "--"].includes(token.text) && !endsOperand(last);
 }
 
-/** A new line between two operands ends a statement; anything else may go on, and is taken to. */
+/** A line end between two operands ends a statement; anywhere else the statement may continue. */
 function startsStatement(token: Token, last: Token | undefined): boolean {
   if (!token.afterLineEnd || !endsOperand(last)) return false;
   if (token.kind === "word") return !JOINING_WORDS.has(token.text);

@@ -138,10 +138,10 @@ for (const source of [
   "class A {}",
   "function f() { return 1 }\nreturn f()",
 ]) {
-  test(`leaves ${JSON.stringify(source)} as it is`, () => assert.equal(normalized(source), source));
+  test(`leaves ${JSON.stringify(source)} unchanged`, () => assert.equal(normalized(source), source));
 }
 
-test("leaves a case that falls through, a loop and a labelled break as they are", () => {
+test("normalize leaves a case that falls through, a loop and a labeled break unchanged", () => {
   for (const source of [
     "switch (f(1)) { case 1: 2; case 2: f(3); const a = 1 }",
     "while (f(0)) { 2 }",
@@ -151,13 +151,13 @@ test("leaves a case that falls through, a loop and a labelled break as they are"
   }
 });
 
-test("does not call a function that needs arguments, stands among others, or yields", () => {
+test("normalize does not call a function that needs arguments, is one of several, or is a generator", () => {
   assert.equal(normalized("(a) => a"), "return ((a) => a)");
   assert.equal(normalized("f(1); () => 1"), "f(1); return (() => 1)");
   assert.equal(normalized("(function* () {})"), "return ((function* () {}))");
 });
 
-test("records each insertion at its offset in the text that runs", () => {
+test("normalize records each insertion at its offset in the running text", () => {
   const parsed = parseJavascript("const a = 1\na");
   assert.ok(parsed.ok);
   assert.deepEqual(normalize("const a = 1\na", readTree(parsed.root)), {
@@ -204,7 +204,7 @@ const returning = fc.constantFrom(
   "try { return 99 } finally { f(0) }",
 );
 
-test("never changes the value of a program that already returned", async () => {
+test("normalize never changes the value of a program that returns by itself", async () => {
   await fc.assert(
     fc.asyncProperty(program, returning, fc.nat(20), async ([statements, separator], end, at) => {
       const source = statements.toSpliced(at, 0, end).join(separator);
@@ -214,7 +214,7 @@ test("never changes the value of a program that already returned", async () => {
   );
 });
 
-test("makes a body that compiles, and makes it once only", () => {
+test("normalize gives a function body that compiles, and is idempotent", () => {
   fc.assert(
     fc.property(program, fc.boolean(), ([statements, separator], exported) => {
       const source = statements.join(separator) + (exported ? `${separator}export default () => 1` : "");
@@ -240,7 +240,7 @@ for (const [source, checkable] of [
   ["f\nexport default (a: number) => a", "f\n;void          (a: number) => a"],
   ["export default function run() {}", "               function run() {}"],
 ] as const) {
-  test(`shows a type checker ${JSON.stringify(source)} with nothing moved`, () => {
+  test(`gives the type checker ${JSON.stringify(source)} with nothing moved`, () => {
     const parsed = parseJavascript(source.replace(/: number/gu, "        "));
     assert.ok(parsed.ok);
     assert.equal(

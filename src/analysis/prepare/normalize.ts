@@ -1,6 +1,6 @@
 /**
- * Makes a program give its value: the last expression is returned, also at the end of a branch, a lone function or `main`
- * is called, `export default` is unwrapped. By insertions and blanks only, so a program that already returned does what it did.
+ * Makes a program return its value: returns the last expression, also at the end of a branch; calls a lone function or
+ * `main`; unwraps `export default`. Uses insertions and blanks only; a program that returns by itself is unchanged.
  */
 
 import type { AnyNode, ExportDefaultDeclaration, ExpressionStatement, Program as Root } from "acorn";
@@ -21,27 +21,27 @@ import { findLastObject } from "./last-object.ts";
 import { withoutParens } from "../read-tree.ts";
 import type { Tree } from "../read-tree.ts";
 
-/** What was done to a program beyond returning its last expression, so that an author is not surprised. */
+/** Describes the changes beyond returning the last expression, for the author. */
 export function describeRewrites(
   text: string,
   tree: Tree,
 ): readonly { readonly offset: number; readonly message: string }[] {
   const { root } = tree;
   const object = findLastObject(text, root);
-  if (object) return [{ offset: object.start, message: "The braces at the end were taken for an object" }];
+  if (object) return [{ offset: object.start, message: "The braces at the end were read as an object" }];
   const exported = root.body.find((node) => node.type === "ExportDefaultDeclaration");
   const last = findLastStatement(root);
-  const unwrapped = exported ? [{ offset: exported.start, message: "`export default` was taken off" }] : [];
+  const unwrapped = exported ? [{ offset: exported.start, message: "`export default` was removed" }] : [];
   const entry = last?.type === "ExpressionStatement" ? undefined : last && findEntry(tree, exported);
   if (entry) return [...unwrapped, { offset: last?.start ?? 0, message: `\`${entry.name}\` was called` }];
   const dropped = findDropped(root);
-  if (dropped) return [...unwrapped, { offset: dropped.start, message: "`void` at the end was taken off" }];
+  if (dropped) return [...unwrapped, { offset: dropped.start, message: "`void` at the end was removed" }];
   const lone = last?.type === "ExpressionStatement" ? last.expression : exported?.declaration;
   const isCalled = lone !== undefined && isAlone(root) && isCallable(withoutParens(lone));
   return isCalled ? [...unwrapped, { offset: lone.start, message: "The function was called" }] : unwrapped;
 }
 
-/** Idempotent. What is inserted starts with a keyword or a semicolon, so it cannot join the statement before it. */
+/** Idempotent. Insertions start with a keyword or a semicolon, so they cannot join the statement before. */
 export function normalize(text: string, tree: Tree): EditedText {
   const exported = tree.root.body.find((node) => node.type === "ExportDefaultDeclaration");
   const bare = exported ? blank(text, exported.start, exported.declaration.start) : text;
@@ -53,8 +53,8 @@ export function normalize(text: string, tree: Tree): EditedText {
 }
 
 /**
- * The author's text as a function's body, types kept and nothing moved: what stands after `export default` stays a
- * declaration when it has a name and becomes the operand of `void` otherwise.
+ * The author's text as a function body with its types, nothing moved. What follows `export default` stays a declaration
+ * if it has a name and becomes the operand of `void` otherwise.
  */
 export function toCheckable(text: string, { root }: Pick<Tree, "root">, toAuthor: (offset: number) => number): string {
   const exported = root.body.find((node) => node.type === "ExportDefaultDeclaration");
@@ -65,7 +65,7 @@ export function toCheckable(text: string, { root }: Pick<Tree, "root">, toAuthor
   return blanked.slice(0, start) + ";void" + blanked.slice(start + ";void".length);
 }
 
-/** Returns the last expression, or else calls what the program declares for that. */
+/** Returns the last expression, or calls the entry function. */
 function editsOfEnd(tree: Tree, exported: ExportDefaultDeclaration | undefined): readonly Edit[] {
   const last = findLastStatement(tree.root);
   if (last?.type === "ExpressionStatement") return editsOfReturn(last.expression, isAlone(tree.root));
@@ -75,7 +75,7 @@ function editsOfEnd(tree: Tree, exported: ExportDefaultDeclaration | undefined):
   return entry ? [{ at: last?.end ?? 0, text: `;return ${entry.name}();` }] : [];
 }
 
-/** The parentheses make an expression of what would be read as a block or as a declaration without a name. */
+/** The parentheses turn a block or an unnamed declaration into an expression. */
 function editsOfExport(root: Root, exported: ExportDefaultDeclaration | undefined): readonly Edit[] {
   if (!exported || isNamed(exported.declaration)) return [];
   if (isLastExport(root, exported)) return editsOfReturn(exported.declaration, true);
@@ -89,7 +89,7 @@ function editsOfReturn(expression: AnyNode, mayCall: boolean): readonly Edit[] {
   return [before, { at: expression.end, text: mayCall && isCallable(withoutParens(expression)) ? ")()" : ")" }];
 }
 
-/** In a `try` the value is awaited there, so that its failure is still caught. */
+/** In a `try` the value is awaited, so that its rejection is caught there. */
 function editsOfResult({ expression }: ExpressionStatement, guarded: boolean): readonly Edit[] {
   const before = { at: expression.start, text: guarded ? "return await (" : "return (" };
   return [before, { at: expression.end, text: ")" }];

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { unwrapFence } from "./unwrap-fence.ts";
 
-test("takes the fences off and leaves every line and column in place", () => {
+test("unwrapFence removes the fences and keeps every line and column", () => {
   assert.deepEqual(unwrapFence("```ts\nconst a = 1;\na\n```\n"), { text: "     \nconst a = 1;\na\n   \n", opened: 0 });
   assert.deepEqual(unwrapFence("\n  ~~~\r\nreturn 1\r\n~~~"), { text: "\n     \r\nreturn 1\r\n   ", opened: 3 });
   assert.deepEqual(unwrapFence("````js\n1\n````"), { text: "      \n1\n    ", opened: 0 });
@@ -23,12 +23,12 @@ for (const source of [
   "`\n```\n`",
   "",
 ]) {
-  test(`leaves ${JSON.stringify(source)} as it is`, () => {
+  test(`leaves ${JSON.stringify(source)} unchanged`, () => {
     assert.deepEqual(unwrapFence(source), { text: source, opened: undefined });
   });
 }
 
-test("drops the words around the only block, whatever they say", () => {
+test("unwrapFence drops the prose around a single block", () => {
   const prose = "Here's the `code` you asked for (it deletes nothing):\n";
   const source = `${prose}\n\`\`\`js\nawait a.b();\n\`\`\`\nThis calls \`a.b\`; let me know!\n`;
   const { text, opened, hadProse } = unwrapFence(source);
@@ -44,7 +44,7 @@ test("drops the words around the only block, whatever they say", () => {
   });
 });
 
-test("refuses several blocks, also without words between them", () => {
+test("unwrapFence refuses several blocks, also without prose between them", () => {
   for (const source of [
     "```ts\n1\n```\nand\n```ts\n2\n```",
     "Run\n```js\n1\n```\n```js\n2\n```",

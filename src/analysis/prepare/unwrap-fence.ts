@@ -1,37 +1,37 @@
 /**
- * Models like to answer with a fenced markdown block, alone or with words around it. Fences and words go, the program keeps
- * its lines and columns. Words are never run: where it is not clear which block is the program, none is.
+ * Models often send a fenced markdown block, alone or with prose around it. Fences and prose are blanked, so the program
+ * keeps its lines and columns. Prose never runs: if it is unclear which block is the program, none is.
  */
 
 import { blank } from "../edit-text.ts";
 import { refuse } from "../refuse.ts";
 import { scanTokens } from "../scan-tokens.ts";
 
-/** `opened` is where the fence stood, or `undefined` when there was none and the text is as it came. */
+/** `opened` is the offset of the fence, or `undefined` if there was none. */
 export interface UnwrappedSource {
   readonly text: string;
   readonly opened: number | undefined;
-  /** Whether words before or after the block were dropped. */
+  /** Whether prose around the block was dropped. */
   readonly hadProse?: true;
 }
 
 const OPENING = /^\s*?(?<mark>`{3,}|~{3,})[ \t]*[\w+.#-]*[ \t]*(?=[\n\r])/u;
 const CLOSING = /[\n\r][ \t]*(?<mark>`{3,}|~{3,})\s*$/u;
-/** The closing fence is looked for in the tail only: a pattern tried at every line of a long text is slow. */
+/** The closing fence is searched in the tail only: matching at every line of a long text is slow. */
 const TAIL_CHARS = 1_000;
 
-/** A line that is nothing but a fence. In a program three backticks at the start of a line mean nothing sensible. */
+/** A line that is only a fence. In JavaScript, three backticks at the start of a line are never useful. */
 const FENCE_LINE = /^(?<lead>[ \t]*)(?<mark>`{3,})[ \t]*(?<language>[\w+.#-]*)[ \t]*$/gmu;
 const LANGUAGES = /^(?:|js|jsx|mjs|javascript|ts|tsx|typescript|node|code)$/iu;
-/** A text with more is no answer of a model. */
+/** More fences are not a program. */
 const MAX_FENCES = 20;
 
-/** Throws PROGRAM_SYNTAX for several blocks with words around them. */
+/** Throws PROGRAM_SYNTAX for several blocks with prose around them. */
 export function unwrapFence(source: string): UnwrappedSource {
   return unwrapWhole(source) ?? unwrapFromProse(source) ?? { text: source, opened: undefined };
 }
 
-/** A source that is one block and nothing else, whatever language it claims; a second fence inside makes it unclear. */
+/** A source that is exactly one block, in any language; a second fence inside makes it ambiguous. */
 function unwrapWhole(source: string): UnwrappedSource | undefined {
   const opening = OPENING.exec(source);
   const tailStart = Math.max(0, source.trimEnd().length - TAIL_CHARS);
@@ -48,7 +48,7 @@ function unwrapWhole(source: string): UnwrappedSource | undefined {
 interface Fence {
   readonly mark: string;
   readonly language: string;
-  /** Where the mark starts. */
+  /** The offset of the mark. */
   readonly at: number;
   readonly lineStart: number;
   readonly end: number;
@@ -76,13 +76,13 @@ function findFences(source: string): readonly Fence[] {
   return fences;
 }
 
-/** A fence in a comment or inside of a text is part of the program. */
+/** A fence inside a comment or a string is part of the program. */
 function startsToken(source: string, at: number): boolean {
   for (const { start } of scanTokens(source)) if (start >= at) return start === at;
   return false;
 }
 
 function refuseSeveral(source: string, offset: number): Error {
-  const message = "There are several fenced blocks, and it is not clear which of them is the program";
-  return refuse("PROGRAM_SYNTAX", source, { message, offset, hint: "Send one program and nothing else" });
+  const message = "There are several fenced blocks, and it is unclear which one is the program";
+  return refuse("PROGRAM_SYNTAX", source, { message, offset, hint: "Send only the program" });
 }

@@ -19,17 +19,17 @@ import { noUnhandledAsync } from "./no-unhandled-async.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 import type { Objection, AnalysisRule } from "./rule.ts";
 
-/** What a configuration may say about a rule. */
+/** The setting of a rule in the configuration. */
 export type RuleSetting = "error" | "warn" | "off";
 
-/** How strict to be; the operator's choice, never the program's. */
+/** The operator's settings; a program cannot change them. */
 export interface RuleSettings {
   readonly enabled: boolean;
   readonly blockOnError: boolean;
   readonly rules: Readonly<Record<string, RuleSetting>>;
 }
 
-/** `block` is the first finding that stops the program, if any does. */
+/** `block` is the first finding that stops the program, if any. */
 export interface RuleResult {
   readonly findings: readonly Finding[];
   readonly block: SourceComplaint | undefined;
@@ -50,25 +50,25 @@ const RULES: readonly AnalysisRule[] = [
   maxSourceSize,
 ];
 
-/** Rules that may object to what cannot run at all: they are asked even when they are off. */
+/** Rules with fatal objections: they run even if they are off. */
 const FATAL_RULES: ReadonlySet<string> = new Set([noExternalImport.name, noDynamicImport.name]);
 
-/** The rules by name with the setting that holds when the configuration is silent. */
+/** The default setting of each rule. */
 export const DEFAULT_RULES: Readonly<Record<string, RuleSetting>> = Object.freeze(
   Object.fromEntries(RULES.map(({ name, severity }) => [name, severity])),
 );
 
-/** More than this helps nobody, and a hostile source could have tens of thousands. Errors are kept first. */
+/** More findings do not help, and a hostile source could cause tens of thousands. Errors are kept first. */
 const MAX_FINDINGS = 100;
 
 interface JudgedObjection extends Objection {
   readonly rule: string;
-  /** An objection to what cannot run blocks even where its rule is off; then it is no finding. */
+  /** With `off`, a fatal objection still blocks but is not listed as a finding. */
   readonly severity: RuleSetting;
   readonly blocks: boolean;
 }
 
-/** What cannot run is refused whatever the settings say. */
+/** Fatal objections refuse the program with any settings. */
 export function checkRules(
   syntax: ProgramSyntax,
   settings: RuleSettings,

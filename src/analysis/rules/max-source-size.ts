@@ -1,8 +1,8 @@
-/** Long sources are mostly data, and data is better given as `input` or fetched. The hard limit is `sourceBytes`. */
+/** Long sources are mostly data, which should come from `input` or a tool. The hard limit is `sourceBytes`. */
 
 import type { AnalysisRule } from "./rule.ts";
 
-/** The part of the limit from which on the rule speaks up. */
+/** The share of the limit above which the rule objects. */
 const SHARE = 4;
 
 export const maxSourceSize: AnalysisRule = {

@@ -1,4 +1,4 @@
-/** Names of other places: a program here has no process, no files, no modules, no page and no sockets. */
+/** Globals of other platforms: a program has no process, files, modules, page or sockets. */
 
 import type { Identifier } from "acorn";
 import { staticName } from "../read-tree.ts";
@@ -10,7 +10,7 @@ const MODULES =
 const NETWORK = "call a tool of an upstream; an operator can add the API as one";
 const STORAGE = "return the value, or keep it with a tool";
 const SYSTEM = "take what you need from `input` or from a tool";
-const PAGE = "there is no page; return the value";
+const PAGE = "programs have no page; return the value";
 
 /** What to use instead, by name. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
@@ -38,7 +38,7 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ["WebAssembly", "write it in JavaScript"],
 ]);
 
-/** A name that the program declares, that an upstream has, or that it asks for with `typeof` first is no concern. */
+/** Ignores names that the program declares, names of upstreams, and names tested with `typeof`. */
 export const noDangerousGlobals: AnalysisRule = {
   name: "no-dangerous-globals",
   severity: "error",
@@ -58,7 +58,7 @@ function isAskedFor(mention: Identifier, tree: ProgramSyntax["tree"]): boolean {
   return parent?.type === "UnaryExpression" && parent.operator === "typeof";
 }
 
-/** `globalThis.process`; asking whether it is there (`globalThis.process?.env`) is fine. */
+/** `globalThis.process`; a test for its existence (`globalThis.process?.env`) is fine. */
 function membersOfGlobal({ tree, globals, namespaces }: ProgramSyntax): readonly Objection[] {
   return (globals.mentions.get("globalThis") ?? []).flatMap((mention): Objection[] => {
     const member = tree.parentOf(mention);

@@ -1,4 +1,4 @@
-/** `import(…)` never finds a module here, and `import.meta` does not even compile outside of one. */
+/** `import(…)` never finds a module in the sandbox, and `import.meta` does not compile outside a module. */
 
 import type { Objection, AnalysisRule } from "./rule.ts";
 

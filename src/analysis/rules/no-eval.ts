@@ -1,4 +1,4 @@
-/** Text that becomes code is code that nobody has read. */
+/** Code compiled from strings cannot be analyzed. */
 
 import type { AnyNode, Identifier } from "acorn";
 import { staticName, withoutParens } from "../read-tree.ts";
@@ -9,7 +9,7 @@ const MAKERS: ReadonlySet<string> = new Set(["eval", "Function"]);
 const TIMERS = ["setTimeout", "setInterval"] as const;
 const FIX = "write the code itself instead of text that holds it";
 
-/** Any use of the global `eval` or `Function` as a value, since an alias would do the same; asking for a type is none. */
+/** Any use of the global `eval` or `Function` as a value, also through an alias; type tests are fine. */
 export const noEval: AnalysisRule = {
   name: "no-eval",
   severity: "error",

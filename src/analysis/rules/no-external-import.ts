@@ -1,4 +1,4 @@
-/** A program is no module: nothing can be imported into it or exported from it. */
+/** A program is not a module: it cannot import or export. */
 
 import type { Objection, AnalysisRule } from "./rule.ts";
 
@@ -6,7 +6,7 @@ const FIX_IMPORT =
   "remove the line: tools are globals, such as `await github.listIssues({ … })`; for what no tool does, ask an operator to add an upstream that does it";
 const FIX_EXPORT = "remove the word `export` and give the result with `return`";
 
-/** `export default` is not meant: normalization unwraps it. */
+/** `export default` is allowed: normalization unwraps it. */
 export const noExternalImport: AnalysisRule = {
   name: "no-external-import",
   severity: "error",

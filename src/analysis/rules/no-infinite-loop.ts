@@ -1,4 +1,4 @@
-/** A loop that nothing in the program can end runs until a limit stops the execution, and its work is lost. */
+/** A loop without an exit runs until a limit stops the execution, and its work is lost. */
 
 import type { AnyNode } from "acorn";
 import { mayFail, namesOfMethods } from "../may-fail.ts";
@@ -7,7 +7,7 @@ import type { Enclosure } from "../surroundings.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 import type { Objection, AnalysisRule } from "./rule.ts";
 
-/** Looks at loops whose condition always holds, in any spelling, and at what could lead out of them. */
+/** Checks loops whose condition is always true for something that can end them. */
 export const noInfiniteLoop: AnalysisRule = {
   name: "no-infinite-loop",
   severity: "error",
@@ -31,7 +31,7 @@ function holdsForever(loop: AnyNode, { folder }: ProgramSyntax): boolean {
   return folder.truthOf(loop.test) === true;
 }
 
-/** The loops that something inside may leave. */
+/** Loops with a possible exit. */
 function findLeftLoops(syntax: ProgramSyntax): ReadonlySet<AnyNode> {
   const left = new Set<AnyNode>();
   const { tree, globals, namespaces, throwing } = syntax;
@@ -45,7 +45,7 @@ function findLeftLoops(syntax: ProgramSyntax): ReadonlySet<AnyNode> {
   return left;
 }
 
-/** Outwards to the function's edge; a failure gets no further than the `try` that catches it. */
+/** Climbs to the enclosing function; an exception stops at the `try` that catches it. */
 function leaveAll(from: Enclosure | undefined, left: Set<AnyNode>, isReturn: boolean): void {
   for (let gate = from; gate && gate.kind !== "function"; gate = gate.outer) {
     if (gate.kind === "guard" && !isReturn) return;

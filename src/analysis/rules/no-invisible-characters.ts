@@ -1,17 +1,17 @@
-/** Characters that a reviewer cannot see, or that show text in another order than it runs. */
+/** Characters that a reviewer cannot see, or that display text in another order than it runs. */
 
 import type { ProgramSyntax } from "../program-syntax.ts";
 import type { Objection, AnalysisRule } from "./rule.ts";
 
 /**
- * Letters that look like Latin ones: of Greek the few that do, since `Δx` and `μs` are honest names. A name in another
- * script alone is fine: people name things in their language.
+ * Letters that look like Latin ones; of Greek only those few, since `Δx` and `μs` are ordinary names. A name in a single
+ * other script is fine.
  */
 const LOOKALIKES = /[\p{Script=Cyrillic}\p{Script=Armenian}\p{Script=Cherokee}ΑΒΕΖΗΙΚΜΝΟΡΤΥΧοιν]/u;
 const LATIN = /\p{Script=Latin}/u;
 const ASCII_ONLY = /^[\u0000-\u007f]*$/u;
 
-/** A joiner between two pictures is how emoji are written, and a byte order mark at the very start means nothing. */
+/** Joiners inside emoji, and a byte order mark at the start, are fine. */
 const INVISIBLE = new RegExp(
   [
     /(?<!\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?)\u200d|\u200d(?!\p{Extended_Pictographic})/u,
@@ -25,7 +25,7 @@ const INVISIBLE = new RegExp(
   "gu",
 );
 
-/** Looks at the text, not the tree: comments and strings mislead a reader as well. One objection for each line. */
+/** Checks the text, not the tree: comments and strings can mislead too. One objection per line. */
 export const noInvisibleCharacters: AnalysisRule = {
   name: "no-invisible-characters",
   severity: "warn",
@@ -38,7 +38,7 @@ function hidden({ source }: ProgramSyntax): readonly Objection[] {
   for (const match of source.matchAll(INVISIBLE)) {
     if (match.index < lineEnd) continue;
     const code = (match[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
-    const message = `the invisible character U+${code} hides what the program says`;
+    const message = `the invisible character U+${code} hides what the program does`;
     objections.push({
       offset: match.index,
       inSource: true,

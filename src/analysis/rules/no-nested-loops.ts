@@ -1,10 +1,10 @@
-/** Loops in loops multiply. Off unless an operator asks: most of them are short and right. */
+/** Nested loops multiply their steps. Off by default: most nested loops are short. */
 
 import { isLoop } from "../surroundings.ts";
 import type { Enclosure } from "../surroundings.ts";
 import type { Objection, AnalysisRule } from "./rule.ts";
 
-/** Within one function only: a callback is a step of its own. */
+/** Within one function only; callbacks do not count. */
 export const noNestedLoops: AnalysisRule = {
   name: "no-nested-loops",
   severity: "off",

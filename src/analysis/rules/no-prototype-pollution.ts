@@ -1,4 +1,4 @@
-/** Changes to what all objects share reach code that knows nothing of them, the program's own first. */
+/** Changes to shared prototypes affect unrelated code, first of all the program's own. */
 
 import type { AnyNode } from "acorn";
 import { staticName, withoutParens } from "../read-tree.ts";
@@ -14,7 +14,7 @@ const CHANGERS: ReadonlySet<string> = new Set([
   "assign",
   "set",
 ]);
-/** Longer paths of members than this are not looked through. */
+/** Longer member paths are not checked. */
 const MAX_PATH = 32;
 
 /** Writing through `__proto__`, `constructor.prototype` or the prototype of a built-in. A program's own class is its own. */
@@ -54,7 +54,7 @@ function objectToCall(callee: AnyNode, first: AnyNode | undefined, syntax: Progr
   return name === "setPrototypeOf" && isGlobalClass ? [toObjection(member.start, `\`${target.name}\``)] : [];
 }
 
-/** What the expression reaches that other objects share, or `undefined`. */
+/** The shared object that the expression reaches, or `undefined`. */
 function findShared(expression: AnyNode, { globals }: ProgramSyntax): string | undefined {
   let node = withoutChain(expression);
   for (let depth = 0; depth < MAX_PATH && node.type === "MemberExpression"; depth += 1) {

@@ -1,4 +1,4 @@
-/** Calls that wait for each other without need: the time of all of them instead of the time of the slowest. */
+/** Independent calls in sequence: they take the sum of their times instead of the time of the slowest. */
 
 import type { AnyNode, CallExpression } from "acorn";
 import { isWritten } from "../fold.ts";
@@ -9,7 +9,7 @@ import { calledNamespace } from "../called-namespace.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 import type { Objection, AnalysisRule } from "./rule.ts";
 
-/** Speaks up only where no round needs what another one did: a list is gone through, nothing leaves the loop early. */
+/** Objects only if rounds are independent: the loop iterates a list and never exits early. */
 export const noToolInLoop: AnalysisRule = {
   name: "no-tool-in-loop",
   severity: "warn",
@@ -20,7 +20,8 @@ export const noToolInLoop: AnalysisRule = {
     return calls.flatMap((call): Objection[] => {
       const loop = innermostLoop(syntax.around(call));
       if (!loop || !goesThroughList(loop) || ordered.has(loop) || needsEarlierRound(call, loop, syntax)) return [];
-      const message = "the rounds of this loop wait for each other's tool call though none needs another's result";
+      const message =
+        "each round of this loop waits for the tool call of the round before, though it does not need its result";
       const fix = "call them together: `await Promise.all(list.map((item) => …))`";
       return [{ offset: call.start, message, fix }];
     });
@@ -50,7 +51,7 @@ function goesThroughList(loop: AnyNode): boolean {
   );
 }
 
-/** Loops that something may leave early, or that wait on purpose: their order is meant. */
+/** Loops that may exit early or wait on purpose: their order matters. */
 function findOrderedLoops({ tree, around }: ProgramSyntax): ReadonlySet<AnyNode> {
   const ordered = new Set<AnyNode>();
   for (const node of tree.nodes) {
@@ -63,7 +64,7 @@ function findOrderedLoops({ tree, around }: ProgramSyntax): ReadonlySet<AnyNode>
   return ordered;
 }
 
-/** `await new Promise(…)` and `await sleep(100)` keep a pace. */
+/** `await new Promise(…)` and `await sleep(100)` pace the loop. */
 function waits(node: AnyNode): boolean {
   if (node.type !== "AwaitExpression") return false;
   const awaited = withoutParens(node.argument);
@@ -75,7 +76,7 @@ function waits(node: AnyNode): boolean {
   );
 }
 
-/** Whether an argument mentions a name from outside of the loop that the loop gives a new value. */
+/** Whether an argument mentions an outer name that the loop writes. */
 function needsEarlierRound(call: CallExpression, loop: AnyNode, { tree, globals }: ProgramSyntax): boolean {
   const isInLoop = ({ start, end }: AnyNode): boolean => start >= loop.start && end <= loop.end;
   const inside = call.arguments.flatMap((argument) => tree.within(argument));

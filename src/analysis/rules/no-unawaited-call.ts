@@ -9,8 +9,8 @@ import type { ProgramSyntax } from "../program-syntax.ts";
 import type { Objection, AnalysisRule } from "./rule.ts";
 
 /**
- * Follows the promise of each tool call outwards until something takes it. Statements that give the program its value are
- * returned by normalization, which waits for them; `void` says that nobody means to wait.
+ * Follows the promise of each tool call outward until something uses it. Statements that give the program its value are
+ * returned by normalization and therefore awaited; `void` marks a call that is not awaited on purpose.
  */
 export const noUnawaitedCall: AnalysisRule = {
   name: "no-unawaited-call",
@@ -33,7 +33,7 @@ export const noUnawaitedCall: AnalysisRule = {
   },
 };
 
-/** What hands on the value of one of its parts. */
+/** Nodes that pass on the value of a child. */
 const PASSING: ReadonlySet<string> = new Set([
   "ParenthesizedExpression",
   "ChainExpression",
@@ -44,7 +44,7 @@ const PASSING: ReadonlySet<string> = new Set([
 
 type Fate = "dropped" | "misread" | undefined;
 
-/** `undefined` when something takes the promise that can. */
+/** Returns `undefined` if something handles the promise. */
 function followPromise(call: AnyNode, syntax: ProgramSyntax, returned: ReadonlySet<AnyNode>): Fate {
   let node = call;
   for (;;) {
@@ -63,7 +63,7 @@ function followPromise(call: AnyNode, syntax: ProgramSyntax, returned: ReadonlyS
   }
 }
 
-/** A name that is given another value later may hold the result by then. */
+/** A name that is written again may hold the result later. */
 function followName(id: AnyNode, syntax: ProgramSyntax): Fate {
   if (id.type !== "Identifier") return undefined;
   if (isUnused(id, syntax)) return "dropped";
@@ -79,14 +79,14 @@ function isLabeled(statement: AnyNode, { tree }: ProgramSyntax): boolean {
   return block !== undefined && block === findLastStatement(tree.root);
 }
 
-/** Where the promise is next; `undefined` when something took it. */
+/** The next node that holds the promise; `undefined` if something handles it. */
 function passOn(node: AnyNode, parent: AnyNode, syntax: ProgramSyntax): AnyNode | "dropped" | undefined {
   if (PASSING.has(parent.type) || parent.type === "SequenceExpression") return parent;
   const isAnswer = parent.type === "ReturnStatement" || (isFunction(parent) && parent.body === node);
   return isAnswer ? passAnswer(parent, syntax) : undefined;
 }
 
-/** What a callback answers: `map` collects it, `forEach` drops it. An async callback is another rule's business. */
+/** The return value of a callback: `map` collects it, `forEach` drops it. Another rule covers async callbacks. */
 function passAnswer(from: AnyNode, syntax: ProgramSyntax): AnyNode | "dropped" | undefined {
   let gate = isFunction(from) ? undefined : syntax.around(from);
   while (gate && gate.kind !== "function") gate = gate.outer;
@@ -100,7 +100,7 @@ function passAnswer(from: AnyNode, syntax: ProgramSyntax): AnyNode | "dropped" |
   return name === "map" || name === "flatMap" ? user : undefined;
 }
 
-/** Whether nobody looks at the variable, but perhaps at how many are in it. */
+/** Whether the program reads nothing of the variable except its `length`. */
 function isUnused(name: Identifier, { globals, tree }: ProgramSyntax): boolean {
   const mentions = globals.bindingOf(name)?.mentions;
   return (
@@ -116,8 +116,8 @@ const TO_TEXT: ReadonlySet<string> = new Set(["String", "Number"]);
 const MAX_DEPTH = 20;
 
 /**
- * Whether a promise is taken for its result without an error of types: text gets `[object Promise]`, JSON gets `{}`, a
- * spread gets nothing. What is an error of types (a member, a comparison, a product) is for the checker to find.
+ * Whether a promise is used as its result without a type error: a string gets `[object Promise]`, JSON gets `{}`, a
+ * spread gets nothing. The checker finds the type errors (a member, a comparison, a product).
  */
 function isMisread(node: AnyNode, syntax: ProgramSyntax): boolean {
   const parent = syntax.tree.parentOf(node);
@@ -129,7 +129,7 @@ function isMisread(node: AnyNode, syntax: ProgramSyntax): boolean {
   return isStringified(node, syntax);
 }
 
-/** A list of promises can be spread; a promise has nothing of its own. */
+/** An array of promises can be spread; a promise has no properties. */
 function isSpread(node: AnyNode, spread: AnyNode, { tree }: ProgramSyntax): boolean {
   const value = withoutChain(node);
   return value.type !== "ArrayExpression" && tree.parentOf(spread)?.type === "ObjectExpression";

@@ -1,4 +1,4 @@
-/** Promises that nobody waits for: the program ends without them, and their failures are lost. */
+/** Promises that are not awaited: the program may end before them, and their errors are lost. */
 
 import type { AnyNode, CallExpression } from "acorn";
 import { findResults } from "../find-entry.ts";
@@ -8,7 +8,7 @@ import { calledNamespace, withoutChain } from "../called-namespace.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
 import type { Objection, AnalysisRule } from "./rule.ts";
 
-/** Array methods that look at the answer of their callback at once: a promise is never what they expect. */
+/** Array methods that use the return value of their callback at once: a promise is always wrong. */
 const DECIDING: ReadonlySet<string> = new Set([
   "filter",
   "find",
@@ -33,7 +33,7 @@ const USING: ReadonlySet<string> = new Set([
   "includes",
 ]);
 
-/** Where an `async` function is handed to something that does not wait, or an own one is called and left alone. */
+/** Finds async functions passed to code that does not await them, and calls of own async functions without `await`. */
 export const noUnhandledAsync: AnalysisRule = {
   name: "no-unhandled-async",
   severity: "warn",
@@ -61,16 +61,20 @@ function objectToCallback(
     return [{ offset, message: "`forEach` does not wait for an async function", fix }];
   }
   if (DECIDING.has(name)) {
-    const fix = "await the answers first: `const answers = await Promise.all(list.map(async …))`";
-    return [{ offset, message: `\`${name}\` gets a promise from an async function, not its answer`, fix }];
+    const fix = "await the results first: `const results = await Promise.all(list.map(async …))`";
+    return [{ offset, message: `\`${name}\` gets a promise from an async function, not its result`, fix }];
   }
   if (!COLLECTING.has(name) || !isUsedAtOnce(call, syntax, returned)) return [];
   return [
-    { offset, message: `\`${name}\` gives promises that nobody awaits here`, fix: "wrap it: `await Promise.all(…)`" },
+    {
+      offset,
+      message: `\`${name}\` returns promises that are not awaited here`,
+      fix: "wrap it: `await Promise.all(…)`",
+    },
   ];
 }
 
-/** `list.map(async …)` as a statement of its own, or with an array method right behind it. */
+/** `list.map(async …)` as a statement, or followed by an array method. */
 function isUsedAtOnce(call: CallExpression, { tree }: ProgramSyntax, returned: ReadonlySet<AnyNode>): boolean {
   let parent = tree.parentOf(call);
   if (parent?.type === "ChainExpression") parent = tree.parentOf(parent);
@@ -87,20 +91,20 @@ function objectToDropped(expression: AnyNode, syntax: ProgramSyntax): readonly O
   const offset = call.start;
   const fix = "write `await` before it";
   if (callee.type === "Identifier" && isAsync(callee, syntax)) {
-    return [{ offset, message: `nobody waits for the async function \`${callee.name}\``, fix }];
+    return [{ offset, message: `the async function \`${callee.name}\` is not awaited`, fix }];
   }
-  if (isFunction(callee) && callee.async) return [{ offset, message: "nobody waits for this async function", fix }];
+  if (isFunction(callee) && callee.async) return [{ offset, message: "this async function is not awaited", fix }];
   if (callee.type !== "MemberExpression") return [];
   const name = staticName(callee.property, callee.computed);
   const source = withoutChain(callee.object);
   const isPromise = calledNamespace(source, syntax) !== undefined || isPromiseMaker(source, syntax);
   if (call.arguments.some((argument) => isHandedIn(argument, syntax))) return [];
   return (name === "then" || name === "finally") && isPromise
-    ? [{ offset, message: "nobody waits for what follows here", fix }]
+    ? [{ offset, message: "the promise of this chain is not awaited", fix }]
     : [];
 }
 
-/** `resolve` in `new Promise((resolve, reject) => …)`: whoever handed it in waits for it. */
+/** `resolve` in `new Promise((resolve, reject) => …)`: the caller of the function waits for it. */
 function isHandedIn(node: AnyNode, { globals }: ProgramSyntax): boolean {
   const inner = withoutParens(node);
   const [declarer] = globals.bindingOf(inner)?.declarers ?? [];

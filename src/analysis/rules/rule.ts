@@ -1,4 +1,4 @@
-/** What a rule is: a name, a default severity, and a pure look at the syntax tree. */
+/** A rule: a name, a default severity, and a pure check of the syntax tree. */
 
 import type { Finding } from "../../domain/index.ts";
 import type { ProgramSyntax } from "../program-syntax.ts";
@@ -8,18 +8,18 @@ export interface Objection {
   readonly offset: number;
   /** True when the offset counts in the author's source instead of the tree. */
   readonly inSource?: boolean;
-  /** What is there and why it is not good. */
+  /** What is wrong and why. */
   readonly message: string;
   /** What to write instead. */
   readonly fix: string;
-  /** True when the program could not run at all: then no setting lets it through. */
+  /** True if the program cannot run at all: then it is refused with any setting. */
   readonly fatal?: boolean;
 }
 
 export interface AnalysisRule {
   /** The key in the configuration. */
   readonly name: string;
-  /** The level when the configuration is silent. */
+  /** The default level. */
   readonly severity: Exclude<Finding["severity"], "info"> | "off";
   check(syntax: ProgramSyntax): readonly Objection[];
 }

@@ -20,7 +20,7 @@ const BROKEN: Readonly<Record<string, string>> = {
 };
 
 for (const [rule, source] of Object.entries(BROKEN)) {
-  test(`${rule} blocks as error, tells as warn and is silent when off`, () => {
+  test(`${rule} blocks as error, warns as warn and is silent as off`, () => {
     const [error, finding] = judge(source, { rules: { [rule]: "error" } });
     assert.equal(error, "PROGRAM_FORBIDDEN");
     assert.ok(finding?.startsWith(`${rule} error `), finding);
@@ -42,7 +42,7 @@ test("no-external-import refuses at every level, since such a program cannot run
   ]);
 });
 
-test("every rule has a level, a case here and a page", () => {
+test("every rule has a level, a case in this test and a documentation page", () => {
   const rules = Object.keys(DEFAULT_RULES);
   assert.deepEqual([...Object.keys(BROKEN), "no-external-import"].toSorted(), rules.toSorted());
   for (const rule of rules) {
@@ -52,7 +52,7 @@ test("every rule has a level, a case here and a page", () => {
   }
 });
 
-test("max-source-size speaks up above a quarter of the limit", () => {
+test("max-source-size objects above a quarter of the limit", () => {
   assert.deepEqual(judge(`'${"x".repeat(2_497)}'`), ["ran"]);
   assert.deepEqual(judge(`'${"x".repeat(2_498)}'`), ["ran"]);
   assert.deepEqual(judge(`'${"x".repeat(2_499)}'`), ["ran", "max-source-size warn 1:1"]);

@@ -1,31 +1,31 @@
 /**
- * The only file that touches amaro, the WebAssembly type stripper. It is loaded when the first program with types comes,
- * and thrown away when it fails: after running out of stack or memory an instance fails on everything.
+ * The only file that uses amaro, the WebAssembly type stripper. It is loaded for the first program with types and
+ * discarded when it fails: after running out of stack or memory, an instance fails on everything.
  */
 
 import { createRequire } from "node:module";
 import type { transformSync } from "amaro";
 
-/** `broken` means that the stripper itself failed, which says nothing about the source but that it is unusual. */
+/** `broken` means that the stripper itself failed. */
 export type Erasure =
   | { readonly kind: "erased"; readonly text: string }
   | { readonly kind: "refused"; readonly message: string; readonly offset: number; readonly end: number }
   | { readonly kind: "broken" };
 
 /**
- * Runs synchronous work and throws when it takes too long. The stripper cannot be stopped from within, and what it does
- * with hostile text can only be estimated beforehand, so whoever may use the engine's watchdog should lend it.
+ * Runs synchronous work and throws when it takes too long. The stripper cannot be stopped from inside, and its time for
+ * hostile source can only be estimated, so callers should pass one that uses the engine's watchdog.
  */
 export type Timebox = <Result>(work: () => Result) => Result;
 
 const require = createRequire(import.meta.url);
 
-/** Goes around the source, on lines of its own, so that `return` is allowed in it as it will be when it runs. */
+/** Wraps the source on separate lines, so that `return` is allowed, as it is when the program runs. */
 const BEFORE = "(async()=>{\n";
 const AFTER = "\n})";
 const MODULE_WORD = /^[ \t]*(?:import|export)\b/mu;
 
-/** Never throws. The erased text is as long as the given one and aligned with it, character by character. */
+/** Never throws. The result has the same length as `text` and is aligned with it. */
 export function eraseTypes(text: string, timebox: Timebox): Erasure {
   const asBody = (): Erasure => erase(BEFORE + text + AFTER, BEFORE.length, timebox);
   const asModule = (): Erasure => erase(text, 0, timebox);
@@ -39,8 +39,8 @@ export function eraseTypes(text: string, timebox: Timebox): Erasure {
 const MODULE_REFUSAL = "'import', and 'export'";
 
 /**
- * A module that also returns is neither a module nor a body. With another word of that length for each `return` it is a
- * module; what is wrong with its imports is for a rule to say.
+ * Source with imports and `return` is neither a module nor a function body. With another word of the same length for
+ * each `return` it is a module; a rule reports the imports later.
  */
 function eraseWithoutReturns(text: string, timebox: Timebox): Erasure {
   const replaced = text.replace(RETURN, (_word, operand?: string) => (operand === undefined ? "$eturn" : "throw "));
@@ -49,7 +49,7 @@ function eraseWithoutReturns(text: string, timebox: Timebox): Erasure {
   let [restored, from] = ["", 0];
   for (const { index: at, 0: word } of text.matchAll(RETURN)) {
     const end = at + word.length;
-    // One that stood in a type is gone.
+    // A `return` inside a type was erased.
     if (!erased.text.startsWith(replaced.slice(at, end), at)) continue;
     restored += erased.text.slice(from, at) + word;
     from = end;
@@ -111,8 +111,8 @@ function moveBack(failed: Exclude<Erasure, { kind: "erased" }>, by: number): Exc
 const END_BEFORE_OPERATOR = /;(?=\s*[([`/+-])/gu;
 
 /**
- * A semicolon on a line of its own may end a type and still be what parts the statements around it: `let a = 1`, then a type,
- * then `;[a]`. The stripper takes it away with the type.
+ * A semicolon that ends a type may also separate the statements around it: `let a = 1`, a type, then `;[a]`. The
+ * stripper erases it with the type.
  */
 function restoreEnds(text: string, erased: string): string {
   let [restored, from] = ["", 0];
@@ -125,7 +125,7 @@ function restoreEnds(text: string, erased: string): string {
   return restored + erased.slice(from);
 }
 
-/** `require` keeps what it loaded, so this costs something once only. */
+/** `require` caches the module. */
 function loadAmaro(): { readonly transformSync: typeof transformSync } {
   return require("amaro");
 }
@@ -136,11 +136,11 @@ function unloadAmaro(): void {
   for (const file of Object.keys(require.cache)) if (file.startsWith(folder)) delete require.cache[file];
 }
 
-/** What amaro throws about a source is a plain object; an `Error` is about amaro. */
+/** amaro throws a plain object for an error in the source, and an `Error` for its own failure. */
 function parseRefusal(raw: unknown, text: string): Extract<Erasure, { kind: "refused" }> | undefined {
   if (typeof raw !== "object" || raw === null || raw instanceof Error) return undefined;
   const { message, code, startLine, startColumn, endLine, endColumn } = raw as Record<string, unknown>;
-  // The watch throws an error of another realm when it stops the stripper.
+  // The watchdog throws an error of another realm when it stops the stripper.
   if (typeof message !== "string" || code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return undefined;
   const [line, column] = [Number(startLine ?? 1), Number(startColumn ?? 0)];
   const offset = offsetOf(text, line, column);
@@ -156,7 +156,7 @@ const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3ffff}]|\p{Emoji_Presentation}/u;
 const INVISIBLE = /\p{Mark}|\p{Format}/u;
 
-/** amaro counts a tab as four columns, a wide character as one more than its length, an invisible one as none. */
+/** amaro counts a tab as four columns, a wide character as its length plus one, and an invisible one as zero. */
 function offsetOf(text: string, line: number, shownColumn: number): number {
   let at = 0;
   for (let number = 1; number < line && at < text.length; number += 1) {

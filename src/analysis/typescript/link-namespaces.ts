@@ -1,6 +1,6 @@
 /**
- * Two things that amaro's compiler leaves to a type checker. The parts of one namespace see each other's exports, and an
- * alias (`import a = N.b`) that nothing mentions when types are gone may have been one of a type.
+ * Two tasks that amaro's compiler leaves out. The parts of one namespace see each other's exports, and an alias
+ * (`import a = N.b`) that is unused after types are erased may name a type and must go.
  */
 
 import type { AnyNode, FunctionExpression, Identifier } from "acorn";
@@ -14,13 +14,13 @@ import { resolveScopes } from "../resolve-scopes.ts";
 import type { NameBinding, ProgramNames } from "../resolve-scopes.ts";
 import { scanTokens } from "../scan-tokens.ts";
 
-/** Plain JavaScript and what of it is not the author's. */
+/** Plain JavaScript and its inserted parts. */
 export interface LinkedText {
   readonly text: string;
   readonly insertions: readonly Insertion[];
 }
 
-/** What the parts of one namespace share: the names that any of them exports, and the namespaces in it. */
+/** The names that any part of one namespace exports, and the namespaces in it. */
 interface MergedNamespace {
   readonly exports: Set<string>;
   readonly inner: Map<string | NameBinding, MergedNamespace>;
@@ -37,11 +37,11 @@ interface NamespacePart {
 interface LinkInput {
   readonly tree: Tree;
   readonly globals: ProgramNames;
-  /** Whether the compiler put a node in. */
+  /** Whether the compiler inserted a node. */
   readonly isAdded: (node: AnyNode) => boolean;
 }
 
-/** Text that does not parse is returned as it is; the caller's parser says why. */
+/** Text that does not parse is returned unchanged; the caller's parser reports why. */
 export function linkNamespaces({ text, insertions }: LinkedText, source: string): LinkedText {
   const parsed = parseJavascript(text);
   if (!parsed.ok) return { text, insertions };
@@ -104,14 +104,14 @@ function isIn(node: AnyNode, outer: AnyNode): boolean {
   return node.start >= outer.start && node.end <= outer.end;
 }
 
-/** Every use of a name that the author wrote. */
+/** Every use of a name in the author's text. */
 function findMentions({ tree, globals, isAdded }: LinkInput): readonly Identifier[] {
   const bindings = new Set(tree.nodes.flatMap((node) => globals.bindingOf(node) ?? []));
   const mentions = [...[...bindings].flatMap(({ mentions: own }) => own), ...[...globals.mentions.values()].flat()];
   return mentions.filter((mention) => !isAdded(mention));
 }
 
-/** From the inside out: a name that the part declares itself, or one that another part of its namespace exports. */
+/** From the innermost part outward: a name that the part declares, or one that another part exports. */
 function editsOf(mention: Identifier, parts: readonly NamespacePart[], { tree, globals }: LinkInput): readonly Edit[] {
   const declarers = globals.bindingOf(mention)?.declarers ?? [];
   for (let part = parts.findLast(({ callee }) => isIn(mention, callee.body)); part; part = part.outer) {
@@ -128,12 +128,12 @@ function editsOf(mention: Identifier, parts: readonly NamespacePart[], { tree, g
 
 const MAYBE_ALIAS = /\bimport\s+[\p{ID_Start}$_][^\s=]*(?:\s+[\p{ID_Start}$_][^\s=]*)?\s*=/u;
 
-/** Whether the text may have an alias at all. */
+/** Whether the text may contain an alias. */
 export function mayAlias(text: string): boolean {
   return MAYBE_ALIAS.test(text);
 }
 
-/** `import a = N.b` declares a variable: the word is replaced in place, so that nothing moves. One of a type is blanked. */
+/** Replaces `import` in `import a = N.b` by `var` in place, so that nothing moves; in a type alias it is blanked. */
 export function replaceAliases(text: string): string {
   if (!mayAlias(text)) return text;
   const tokens = [...scanTokens(text)];
@@ -143,7 +143,7 @@ export function replaceAliases(text: string): string {
     const [name, sign, first] = tokens.slice(isType ? at + 2 : at + 1);
     const isAlias = word === "import" && name?.kind === "word" && sign?.text === "=" && first?.kind === "word";
     if (!isAlias || first.text === "require") continue;
-    // `type X = N.b` is left of `import type X = N.b`, and the type stripper takes that.
+    // `import type X = N.b` becomes `type X = N.b`, which the type stripper erases.
     replaced += `${text.slice(copied, start)}${isType ? "      " : "var   "}`;
     copied = start + word.length;
   }

@@ -26,19 +26,19 @@ const nest = (unit: string, depth: number): string => `let a: number; ${unit.rep
 
 const watched: Timebox = (work) => runInNewContext("work()", { work }, { timeout: 200 });
 
-test("leaves plain JavaScript as it is", () => {
+test("stripTypes leaves plain JavaScript unchanged", () => {
   for (const source of ["a < b; c > (d)", "await x; return 1", "for (const a of b) { a?.c ?? d }", "using x = y"]) {
     assert.equal(strip(source), source);
   }
 });
 
-test("blanks types and keeps every position", () => {
+test("stripTypes blanks types and keeps every position", () => {
   assert.equal(strip("const x: number = 1; return x as any"), "const x         = 1; return x       ");
   assert.equal(strip("interface A { é: '😀' }\nlet a: A"), `${" ".repeat(23)}\nlet a   `);
   assert.equal(strip("import type { A } from 'a'\nlet a: A"), `${" ".repeat(26)}\nlet a   `);
 });
 
-test("takes types out of a text that imports or exports and also returns", () => {
+test("stripTypes strips types from source that imports or exports and also returns", () => {
   for (const [source, text] of [
     [
       "import { z } from 'zod';\nconst x: number = 1;\nreturn x",
@@ -59,14 +59,14 @@ test("takes types out of a text that imports or exports and also returns", () =>
   }
 });
 
-test("reads a generic call as TypeScript does, not as two comparisons", () => {
+test("stripTypes reads a generic call as TypeScript does, not as two comparisons", () => {
   assert.equal(strip("f<string>(1)"), "f        (1)");
   assert.equal(strip("return f<A, B>(c).d"), "return f      (c).d");
   assert.equal(strip("g(f<A | B<C>>(c))"), "g(f          (c))");
   assert.equal(strip("f<A>`b`"), "f   `b`");
 });
 
-test("names the line, the column and the place of a syntax error", () => {
+test("reports the line, the column and the code frame of a syntax error", () => {
   assert.deepEqual(refusalOf("const a = 1;\nconst x: number = ;\na"), {
     code: "PROGRAM_SYNTAX",
     message: "Expression expected",
@@ -78,7 +78,7 @@ test("names the line, the column and the place of a syntax error", () => {
   });
 });
 
-test("finds the column behind tabs, wide and combining characters", () => {
+test("reports the right column after tabs, wide and combining characters", () => {
   for (const lead of ["", "\t\t", "'中中';", "'😀';", "'e\u0301';", "a\r\n\t"]) {
     const source = `${lead}let b: =;`;
     const { line, column } = refusalOf(source);
@@ -87,7 +87,7 @@ test("finds the column behind tabs, wide and combining characters", () => {
   }
 });
 
-test("cuts a message that quotes the source and cleans it", () => {
+test("shortens and cleans a message that quotes the source", () => {
   const { message } = refusalOf(`let ${"a".repeat(9_000)}; let ${"a".repeat(9_000)}`);
   assert.ok(message.length <= 240 && message.endsWith("…"));
   assert.ok(!refusalOf("let a = \u202e 1").message.includes("\u202e"));
@@ -105,13 +105,13 @@ for (const [source, hint] of [
     "Leave imports and exports out: tools are globals here, and `return` gives the result",
   ],
 ] as const) {
-  test(`says what to write instead of ${source}`, () => {
+  test(`gives a hint for ${source}`, () => {
     const { code, hint: given } = refusalOf(source);
     assert.deepEqual({ code, hint: given }, { code: "PROGRAM_SYNTAX", hint });
   });
 }
 
-test("refuses what closes the function around it, with and without types", () => {
+test("refuses source that closes the function around it, with and without types", () => {
   for (const source of ["}); hack(); (async () => {", "}); let a: number; (async () => {"]) {
     assert.equal(refusalOf(source).code, "PROGRAM_SYNTAX");
   }
@@ -133,18 +133,18 @@ test("refuses an HTML-like comment, which only a module reads as an expression",
   for (const source of ["a < ! --b", "'<!-- a'", "a <<! --b", "// <!-- a"]) assert.equal(strip(source), source);
 });
 
-test("answers recursion that the parser cannot follow with a syntax error", () => {
+test("refuses nesting that exhausts the parser with a syntax error", () => {
   const { code, message } = refusalOf(`${"a+".repeat(100_000)}a`);
   assert.deepEqual({ code, message }, { code: "PROGRAM_SYNTAX", message: "The program is too deeply nested to parse" });
 });
 
-test("goes on working after the stripper broke", () => {
+test("still strips types after the stripper failed", () => {
   const unwatched: Timebox = (work) => work();
   assert.equal(refusalOf(`let a: number; ${"[".repeat(20_000)}`, unwatched).code, "PROGRAM_SYNTAX");
   assert.equal(strip("let a: number"), "let a        ");
 });
 
-test("does not ask the stripper about what no type can explain", () => {
+test("does not run the stripper for errors that no type can explain", () => {
   let asked = 0;
   const counting: Timebox = (work) => {
     asked += 1;
@@ -156,12 +156,12 @@ test("does not ask the stripper about what no type can explain", () => {
   assert.equal(asked, 1);
 });
 
-test("refuses nested guesses unwatched, and takes a few of them", () => {
+test("refuses deeply nested ambiguities without a time limit, and accepts a few", () => {
   assert.equal(strip(nest("f<T>(", 3)).replaceAll(" ", ""), "leta;f(f(f(1)))");
-  assert.match(refusalOf(nest("f<T>(", 30)).message, /nested too deeply to tell types from values$/u);
+  assert.match(refusalOf(nest("f<T>(", 30)).message, /nested too deeply to distinguish types from values$/u);
 });
 
-test("lets a watched stripper try, stops it in time and goes on working", () => {
+test("stops the stripper at its time limit and strips the next source", () => {
   assert.match(refusalOf(nest("<T>(", 4), watched).message, /angle-bracket/u);
   const { code, message } = refusalOf(nest("<T>(", 60), watched);
   assert.deepEqual([code, /timed out/u.test(message)], ["PROGRAM_SYNTAX", false]);

@@ -1,6 +1,6 @@
 /**
- * From TypeScript or JavaScript to a syntax tree of plain JavaScript. Plain JavaScript is parsed as it is and never
- * pays for the type stripper. Types become spaces, so every position stays the author's own.
+ * Turns TypeScript or JavaScript into a syntax tree of plain JavaScript. Plain JavaScript is parsed directly, without
+ * the type stripper. Types become spaces, so every position is still the author's.
  */
 
 import type { AnyNode, Program as Root } from "acorn";
@@ -19,21 +19,21 @@ import { transformAccessors } from "./transform-accessors.ts";
 import { MAX_TRANSFORMS, hasManyTransforms, isTransformable, transformTypes } from "./transform-types.ts";
 
 /**
- * What the stripper is given when nobody watches it. The estimate is generous: the densest ordinary sources reach a
- * tenth of this, and the worst hostile ones that random search found below it take a tenth of a second.
+ * The most work for the stripper, as estimated. Ordinary dense sources reach a tenth of this, and the worst hostile
+ * ones below it that random search found take a tenth of a second.
  */
 const MAX_VISITS = 20_000_000;
 
-/** Namespaces need the tree of the program twice; a longer program with them would take too long. */
+/** Programs with namespaces are parsed twice more; longer ones would take too long. */
 const MAX_LINKED_TOKENS = 12_000;
 
 const FIX_SYNTAX = "Send one program in TypeScript or JavaScript, written as the body of an async function";
-/** Mistakes that no type can explain. The stripper would list every one of them, which takes long. */
+/** Errors that no type can explain. The stripper would list all of them, which is slow. */
 const NEVER_TYPES = /^Unsyntactic (?:break|continue)/u;
 
 const FIX_NESTING = "Split the expression into several statements";
 
-/** How to write what only a compiler could translate; the first pattern that is in amaro's message answers. */
+/** Hints for syntax that is not supported; the first pattern that matches amaro's message wins. */
 const ERASABLE_FORMS: readonly (readonly [RegExp, string])[] = [
   [/^TypeScript enum/u, 'Write a constant object instead of an enum: const Color = { Red: "red" } as const'],
   [/^TypeScript namespace|^`module`/u, "Write the namespace without `export` before it, or as a constant object"],
@@ -45,16 +45,16 @@ const ERASABLE_FORMS: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** What bounds the stripper: an estimate made beforehand, and a watch while it runs. */
+/** The bounds of the stripper: an estimate before it runs, and a time limit while it runs. */
 export interface StripBounds {
-  /** What `measureNesting` found in this text. */
+  /** From `measureNesting`. */
   readonly visits: number;
-  /** Of the text, as that counts them. */
+  /** From `measureNesting`. */
   readonly tokens: number;
   readonly timebox: Timebox | undefined;
 }
 
-/** Throws PROGRAM_SYNTAX with the place. */
+/** Throws PROGRAM_SYNTAX with the position. */
 export function stripTypes(text: string, bounds: StripBounds): StrippedProgram {
   const plain = parseJavascript(text);
   if (plain.ok && !mayHoldTypeArguments(text, plain.root)) return { text, root: plain.root, insertions: [] };
@@ -73,7 +73,7 @@ export function stripTypes(text: string, bounds: StripBounds): StrippedProgram {
   throw refuseParse(text, { ...parsed, offset: withoutInsertions(linked.insertions, parsed.offset) });
 }
 
-/** What neither the stripper nor the compiler translates, written as TypeScript that they do. */
+/** Rewrites aliases and accessor fields, which amaro does not support, as TypeScript that it does. */
 function prepare(text: string): EditedText {
   const { text: blanked, additions } = transformAccessors(replaceAliases(text));
   return insert(blanked, additions);
@@ -81,7 +81,7 @@ function prepare(text: string): EditedText {
 
 type StripResult = Exclude<Erasure, { kind: "erased" }> | (LinkedText & { readonly kind: "erased" });
 
-/** Types become spaces; a text that has more than types is translated. */
+/** Replaces types by spaces; text with more than types is translated. */
 function eraseAll(text: string, bounds: StripBounds): StripResult {
   const timebox: Timebox = bounds.timebox ?? ((work) => work());
   if (bounds.visits > MAX_VISITS) return { kind: "broken" };
@@ -102,8 +102,8 @@ function link({ text, insertions }: LinkedText, prepared: EditedText, source: st
 }
 
 /**
- * `f<A>(b)` is a call to TypeScript and two comparisons to JavaScript. Only the stripper can tell, so it is asked
- * whenever something is compared by `>` with a parenthesis or template after a `<`; it leaves real comparisons alone.
+ * `f<A>(b)` is a call in TypeScript and two comparisons in JavaScript. Only the stripper can tell, so it runs whenever
+ * a `>` with a parenthesis or template on its right follows a `<`; it leaves real comparisons alone.
  */
 function mayHoldTypeArguments(text: string, root: Root): boolean {
   const less = text.indexOf("<");
@@ -118,7 +118,7 @@ function mayHoldTypeArguments(text: string, root: Root): boolean {
   return greater.some((offset) => offset > firstLess);
 }
 
-/** What stands right of `>` may go on (`> (b).c`), so its first part counts. */
+/** The right side of `>` may continue (`> (b).c`), so its first part counts. */
 function startsArguments(node: AnyNode): boolean {
   let first = node;
   for (;;) {
@@ -156,6 +156,6 @@ function refuseLong(text: string, offset: number): GloveboxError {
 }
 
 function refuseAmbiguous(text: string, offset: number): GloveboxError {
-  const message = "Generic calls or conditional expressions are nested too deeply to tell types from values";
+  const message = "Generic calls or conditional expressions are nested too deeply to distinguish types from values";
   return refuse("PROGRAM_SYNTAX", text, { message, offset, hint: FIX_NESTING });
 }

@@ -1,6 +1,6 @@
 /**
- * Accessor fields of classes (`accessor x = 1`), which no engine knows yet: a private field and the two accessors that
- * belong to it. The word becomes spaces, the rest is put in before the name.
+ * Translates accessor fields (`accessor x = 1`), which no engine supports yet, to a private field and two accessors.
+ * The keyword becomes spaces, the rest is inserted before the name.
  */
 
 import { blankAll } from "../edit-text.ts";
@@ -8,16 +8,16 @@ import type { Edit } from "../edit-text.ts";
 import { scanTokens } from "../scan-tokens.ts";
 import type { Token } from "../scan-tokens.ts";
 
-/** Each becomes six times as much text. A class with more of them is refused by the parser. */
+/** Each grows to six times its length. A class with more is left as it is, and the parser refuses it. */
 const MAX_FIELDS = 50;
 const WORD = "accessor";
 const MAYBE = /\baccessor\s+#?[\p{ID_Start}$_]/u;
-/** What an accessor field can stand behind. */
+/** Tokens that can precede an accessor field. */
 const BEFORE: ReadonlySet<string> = new Set(["{", "}", ";", "static", "public", "private", "protected", "override"]);
-/** What follows a field's name. */
+/** Tokens that can follow a field's name. */
 const AFTER: ReadonlySet<string> = new Set(["=", ";", ":", "}", "?", "!"]);
 
-/** The text without the words, aligned with the given one, and what is to be put in. */
+/** Returns the text with the keywords blanked, and the insertions. */
 export function transformAccessors(text: string): { readonly text: string; readonly additions: readonly Edit[] } {
   if (!MAYBE.test(text)) return { text, additions: [] };
   const tokens = [...scanTokens(text)];

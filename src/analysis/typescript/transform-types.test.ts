@@ -55,7 +55,7 @@ for (const [source, value] of VALUES) {
     assert.deepEqual(await valueOf(source), value));
 }
 
-test("keeps every place the author's own, also behind what was put in", () => {
+test("maps positions after inserted code to the author's source", () => {
   const source = "enum A { X }\nclass P { constructor(private a: number) { throw new Error('x') } }\nnew P(A.X)";
   const analyzed = check(source);
   assert.ok(analyzed.ok);
@@ -69,13 +69,13 @@ test("keeps every place the author's own, also behind what was put in", () => {
   assert.equal(program.checkable, source);
 });
 
-test("finds rules and calls at the author's own places behind an enum", () => {
+test("reports findings after an enum at the author's positions", () => {
   const refused = check("enum A { X }\n  eval('1')");
   assert.ok(!refused.ok);
   assert.deepEqual([refused.error.line, refused.error.column], [2, 3]);
 });
 
-test("translates twenty of them and refuses one more", async () => {
+test("translates twenty enums and refuses twenty-one", async () => {
   const enums = (count: number): string =>
     Array.from({ length: count }, (_, at) => `enum E${at} { X = ${at} }`).join("\n");
   assert.deepEqual(await valueOf(`${enums(19)}\nreturn E18.X`), 18);
@@ -87,7 +87,7 @@ test("translates twenty of them and refuses one more", async () => {
   );
 });
 
-test("keeps every place in a namespace the author's own, whatever is put in around it", () => {
+test("maps positions inside a namespace to the author's source", () => {
   const source = "namespace N.M {\n  export let a = 1;\n  export function f() { a++; throw new Error(a) }\n}\nN.M.f()";
   const analyzed = check(source);
   assert.ok(analyzed.ok);
@@ -102,12 +102,12 @@ test("keeps every place in a namespace the author's own, whatever is put in arou
   assert.equal(program.checkable, source);
 });
 
-test("points at what cannot stand in a namespace", () => {
+test("reports the position of an await inside a namespace", () => {
   const refused = check("let b = 1\nnamespace N { export const a = await b }\nreturn N.a");
   assert.deepEqual(refused.ok ? [] : [refused.error.line, refused.error.column], [2, 32]);
 });
 
-test("takes namespaces in a program of twelve thousand tokens and refuses them in a longer one", () => {
+test("accepts namespaces in a program of twelve thousand tokens and refuses them in a longer one", () => {
   const fill = (tokens: number): string => `namespace N { export const a = 1 }${";".repeat(tokens - 9)}`;
   assert.deepEqual(
     [11_999, 12_000, 12_001].map((tokens) => check(fill(tokens)).ok),
@@ -115,6 +115,6 @@ test("takes namespaces in a program of twelve thousand tokens and refuses them i
   );
 });
 
-test("leaves text alone that only looks like an alias", async () => {
+test("leaves a string that looks like an alias unchanged", async () => {
   assert.equal(await valueOf("const a: string = 'import x = N.y'\nreturn a"), "import x = N.y");
 });

@@ -1,6 +1,6 @@
 /**
  * The forms of TypeScript that are more than types: enums, namespaces and parameter properties. amaro's compiler
- * translates them, and its output is laid over the source again, so every place stays the author's own.
+ * translates them, and its output is laid over the source again, so every position is still the author's.
  */
 
 import { SourceMap } from "node:module";
@@ -12,7 +12,7 @@ import { parseJavascript } from "../parse-javascript.ts";
 import { weaveOutput } from "./weave-output.ts";
 import type { EditedText } from "../edit-text.ts";
 
-/** More of them are not translated: what the compiler costs cannot be foreseen from outside. */
+/** Programs with more are refused: the compiler's time cannot be estimated. */
 export const MAX_TRANSFORMS = 20;
 const MANY = new RegExp(
   /\b(?:enum|namespace|module)\s+[\w$.]+\s*\{|\bconstructor\s*\([^)]{0,500}?\b(?:public|private|protected|readonly|override)\s/u
@@ -23,7 +23,7 @@ const PROPERTY = /\b(?:public|private|protected|readonly)\s+[\w$]+\s*[,:=)]/gu;
 const MAX_PROPERTIES = 1_000;
 const TRANSFORMED = /^TypeScript (?:enum|namespace|parameter property)/u;
 
-/** Whether a text has more such declarations than are translated. */
+/** Whether a text has more such declarations than the limit. */
 export function hasManyTransforms(text: string): boolean {
   return hasMore(text, MANY, MAX_TRANSFORMS) || hasMore(text, PROPERTY, MAX_PROPERTIES - 1);
 }
@@ -42,7 +42,7 @@ export function isTransformable(text: string, { message, offset }: Extract<Erasu
   return TRANSFORMED.test(message) && !/\bexport\s+$/u.test(text.slice(Math.max(0, offset - 100), offset));
 }
 
-/** The translated text, or why there is none. A failure to parse the output is reported at the place in `text`. */
+/** Returns the translated text or the error. An error in the output is reported at its position in `text`. */
 export function transformTypes(
   text: string,
   timebox: Timebox,
@@ -65,7 +65,7 @@ export function transformTypes(
   return { kind: "woven", woven: weaveOutput(text, { text: code, tokens: own, toSource: new Map(mapped) }) };
 }
 
-/** Without `async ( ) => {` and `} ;`, in which the compiler prints what was put around the text. */
+/** The tokens without `async ( ) => {` and `} ;`, the compiler's output for the wrapper. */
 const BODY: readonly [number, number] = [5, -2];
 
 type Mapper = (offset: number, fit: "exact" | "nearest") => number | undefined;

@@ -25,27 +25,27 @@ function tokensOf(text: string): readonly Token[] {
   return tokens.filter(({ start, end }) => end > start);
 }
 
-test("keeps tokens in place and blanks what the compiler dropped", () => {
+test("weaveOutput keeps tokens in place and blanks what the compiler dropped", () => {
   assert.equal(weave("let a: number = 1;\nlet b = a", "let a = 1;\nlet b = a;"), "let a         = 1;\nlet b = a«;»");
 });
 
-test("inserts what the source does not have", () => {
+test("weaveOutput inserts tokens that the source does not have", () => {
   assert.equal(weave("f(x)", "f(1, x)"), "f(«1, »x)");
 });
 
-test("keeps an arrow in the line of its parameters when a type had line ends", () => {
+test("weaveOutput keeps an arrow on the line of its parameters if the type had line ends", () => {
   assert.equal(weave("(a): {\n} => a", "(a)=>a;"), "(a)«=>»   \n     a«;»");
 });
 
-test("keeps the value of return in its line", () => {
+test("weaveOutput keeps the operand of return on its line", () => {
   assert.equal(weave("return (\n1)", "return 1;"), "return« 1;»  \n  ");
 });
 
-test("never parts the text of a template from its quotes", () => {
+test("weaveOutput never separates the text of a template from its quotes", () => {
   assert.equal(weave("`a${b as c}d`", "`a${b}d`;"), "`a${b     }d`«;»");
 });
 
-test("follows the source map where it ascends and ignores code that was moved", () => {
+test("weaveOutput ignores source map entries of moved code", () => {
   const source = "f(a); g(a)";
   const output = "g(a); f(a);";
   const toSource = new Map([

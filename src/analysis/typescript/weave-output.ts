@@ -18,16 +18,16 @@ export interface CompilerOutput {
   readonly toSource: ReadonlyMap<number, number>;
 }
 
-/** After these, and before the others, a line end would end the statement or be an error. */
+/** A line end after the first, or before the second, would end the statement or be an error. */
 const NO_LINE_END_AFTER = /^(?:return|throw|break|continue|yield|async|await|using)$/u;
 const NO_LINE_END_BEFORE = /^(?:=>|\+\+|--)$/u;
 const LINE_END = /[\n\r\u2028\u2029]/u;
 
 interface OutputToken {
   readonly text: string;
-  /** Where the source map places it, if the source has this text there. */
+  /** Its offset by the source map, if the source has the same text there. */
   readonly mapped: number | undefined;
-  /** What separates it from the piece before: text of a template must not move away from its quote. */
+  /** The gap before it; text of a template is glued to its quotes. */
   readonly gap: "none" | "glued" | "space" | "line";
 }
 
@@ -75,7 +75,7 @@ function toPieces(source: string, { text, tokens, toSource }: CompilerOutput): r
   });
 }
 
-/** The places of the source map where they ascend; between two of them the first token of the same text. */
+/** Uses the source map where its offsets ascend; between two of them, the first token with the same text. */
 function placePieces(source: string, pieces: readonly OutputToken[]): readonly (number | undefined)[] {
   const starts = [...scanTokens(source)].map(({ start }) => start);
   const fixed = findAscending(pieces.map(({ mapped }) => mapped));
@@ -100,7 +100,7 @@ function placePieces(source: string, pieces: readonly OutputToken[]): readonly (
 /** A type between two tokens is rarely longer. */
 const MAX_LOOKAHEAD = 200;
 
-/** Keeps the longest run of ascending numbers; code that the compiler moved is not in it. */
+/** Keeps the longest ascending subsequence, which leaves out code that the compiler moved. */
 function findAscending(values: readonly (number | undefined)[]): readonly (number | undefined)[] {
   const tails: number[] = [];
   const before = new Map<number, number>();

@@ -1,6 +1,6 @@
 /**
- * The only file that knows TypeScript's programmatic interface, which changes from version to version. Files exist in
- * memory alone; of the disk it lets the compiler read its own libraries and nothing else, whatever a program refers to.
+ * The only file that uses TypeScript's API, which changes with every version. Files are in memory; from disk the compiler
+ * can read only its own libraries, whatever a program refers to.
  */
 
 import { createRequire } from "node:module";
@@ -9,7 +9,7 @@ import { dirname } from "node:path";
 import { API } from "typescript/unstable/sync";
 import type { Diagnostic, Project } from "typescript/unstable/sync";
 
-/** One program against one set of declarations, for as long as `use` runs. */
+/** One program with one set of declarations; valid while `use` runs. */
 export interface CompiledProgram {
   readonly project: Project;
   readonly diagnostics: readonly Diagnostic[];
@@ -19,17 +19,17 @@ export interface CompiledProgram {
 
 export interface Compiler {
   readonly knows: (api: string) => boolean;
-  /** Later checks may name these declarations. Of many sets the ones used longest ago are dropped. */
+  /** Adds declarations that later checks can name. Drops the least recently used ones above the limit. */
   readonly learn: (api: string, declarations: string) => void;
   readonly check: <R>(api: string, text: string, use: (compiled: CompiledProgram) => R) => R;
 }
 
-/** As many as the gateway's own memory of surfaces; each costs the memory of its parsed declarations. */
+/** As many as the gateway caches; each holds its parsed declarations in memory. */
 const KEPT_APIS = 4;
 
 /**
- * Nothing strict: `any`, `null` and loose objects are how honest programs are written. The newest library, because a
- * method that the engine has must not be called unknown.
+ * Not strict: ordinary programs use `any`, `null` and loose objects. The newest library, because methods that the engine
+ * has must not be reported as unknown.
  */
 const OPTIONS = {
   noEmit: true,
@@ -46,8 +46,8 @@ const OPTIONS = {
 };
 
 /**
- * What is declared beside the API. With a start value of its own kind `reduce` builds anything; the library's types
- * would make it an element of the list as soon as all fields of the elements are optional.
+ * Declared beside the API. `reduce` with a start value may build anything; the library's overloads would infer the
+ * element type if all its fields are optional.
  */
 const LENIENT = `interface Array<T> {
   reduce(step: (sum: any, value: T, index: number, all: T[]) => any, start: any): any;
@@ -59,11 +59,11 @@ interface ReadonlyArray<T> {
 
 const NAMES = ["tsconfig.json", "lenient.d.ts", "api.d.ts", "program.ts"] as const;
 
-/** A program is the body of an async function. One line, so that no directive of the program is at the top. */
+/** A program is the body of an async function. On one line, so that no directive of the program is at the top. */
 const BEFORE = "async function program() { ";
 const AFTER = "\n}";
 
-/** How far offsets in the checked file are ahead of those in the program. */
+/** The difference between offsets in the checked file and in the program. */
 export const SHIFT = BEFORE.length;
 
 const LIBRARY = /^lib\.[a-z0-9.]+\.d\.ts$/;
@@ -77,7 +77,7 @@ export function createCompiler(): Compiler {
   const api = new API({
     cwd: "/",
     fs: {
-      // `null` means that there is no such file; `undefined` would mean: look at the real disk.
+      // `null` means that the file does not exist; with `undefined` the compiler would read the disk.
       readFile: (name) => files.get(name) ?? (isLibrary(name, libraries) ? undefined : null),
       fileExists: (name) => files.has(name) || isLibrary(name, libraries),
       directoryExists: (name) => name === "/" || [...folders.values()].includes(name),
@@ -114,17 +114,17 @@ export function createCompiler(): Compiler {
       const programFile = `${folder}/program.ts`;
       files.set(programFile, `${BEFORE}${text}${AFTER}`);
       using snapshot = api.updateSnapshot({ fileChanges: { changed: [programFile] } });
-      // Its memory of trees goes by what changed since the last snapshot, which is gone: it would give an old tree.
+      // The cache compares with the last snapshot, which is disposed: without this it would return an old tree.
       api.clearSourceFileCache();
       const project = snapshot.getProject(`${folder}/tsconfig.json`);
-      if (!project) throw new TypeError(`There is no project in ${folder}`);
+      if (!project) throw new TypeError(`The compiler has no project in ${folder}`);
       const diagnostics = project.program.getSemanticDiagnostics(programFile);
       return use({ project, diagnostics, programFile, apiFile: `${folder}/api.d.ts` });
     },
   };
 }
 
-/** The folder of the native compiler, beside which its libraries stand. */
+/** The folder of the native compiler, which contains its libraries. */
 function findLibraries(): string {
   const compiler = createRequire(createRequire(import.meta.url).resolve("typescript/package.json"));
   return `${dirname(compiler.resolve(`@typescript/typescript-${process.platform}-${process.arch}/package.json`))}/lib`;

@@ -1,4 +1,4 @@
-/** What is given to a tool: too little, too much, or of the wrong type. Widened, united and unknown types pass. */
+/** Arguments of a tool that are missing, superfluous or of the wrong type. Widened, union and unknown types pass. */
 
 import type { Node } from "typescript/unstable/ast";
 import {
@@ -33,7 +33,7 @@ const WRONG_TYPE: ReadonlySet<number> = new Set([2322, 2345, 2820]);
 const ASSIGNMENT =
   /^(?:Type|Argument of type) '(?<from>.*?)' is not assignable to (?:type|parameter of type) '(?<to>.*)'\./su;
 
-/** Types that say nothing of the value. */
+/** Types without information about the value. */
 const VAGUE: ReadonlySet<string> = new Set(["any", "unknown", "object", "{}", "void", "never", "undefined", "null"]);
 
 export function judgeArgument(complaint: ApiDiagnostic): Mistake | undefined {
@@ -62,14 +62,14 @@ export function judgeArgument(complaint: ApiDiagnostic): Mistake | undefined {
   return chain.every((part) => isCertain(part)) ? mistake : undefined;
 }
 
-/** The names first and alone: the types that the compiler tells as well may be longer than any message. */
+/** Only the names: the types in the compiler's message may be too long. */
 function nameMissing(text: string): string {
   const names = /^Type .* is missing the following properties from type .*: (.*?)\.?$/su.exec(text)?.[1];
   if (names !== undefined) return `Properties are missing: ${names}`;
   return /^Property '[^']*' is missing/u.exec(text)?.[0] ?? text;
 }
 
-/** From the complaint to its innermost reason. */
+/** The diagnostic and its reasons, down to the innermost. */
 function toChain(diagnostic: Diagnostic): readonly Diagnostic[] {
   const [next] = diagnostic.messageChain ?? [];
   return next ? [diagnostic, ...toChain(next)] : [diagnostic];
@@ -80,7 +80,7 @@ function readTypes({ text }: Diagnostic): { readonly from: string; readonly to: 
   return from === undefined || to === undefined ? undefined : { from, to };
 }
 
-/** Whether the variable, or the property that is said to be wrong, is given another value by the program. */
+/** Whether the program writes to the variable, or to the property that is reported as wrong. */
 function mayHaveChanged(chain: readonly Diagnostic[], { node, file }: ApiDiagnostic): boolean {
   if (isReassigned(valueAt(node) ?? node, file)) return true;
   const properties = chain.flatMap(({ text }) => /^Types of property '(.*)' are incompatible/u.exec(text)?.[1] ?? []);
@@ -88,21 +88,21 @@ function mayHaveChanged(chain: readonly Diagnostic[], { node, file }: ApiDiagnos
   return properties.some((name) => given?.has(name));
 }
 
-/** A type that may fit at run time is not certain to be wrong. */
+/** Whether the type is wrong for every value at run time. */
 function isCertain(part: Diagnostic): boolean {
   const types = readTypes(part);
   if (!types) return true;
   const { from, to } = types;
   if (VAGUE.has(from) || isUnion(from) || /^[A-Z][A-Z0-9]?$/u.test(from)) return false;
-  // `let order = "asc"` is a string to the compiler although the value is one of the allowed ones.
+  // The compiler widens `let order = "asc"` to string, though the value is allowed.
   if (from === "string") return !/["`]/u.test(to);
   if (from === "number") return !/(?<![\w"])-?\d/u.test(to);
   if (from === "boolean") return !/\b(?:true|false)\b/u.test(to);
-  // A date becomes its text on the way to the tool.
+  // A date is serialized to a string.
   return !(from === "Date" && /\bstring\b/u.test(to));
 }
 
-/** A bar outside of every bracket and quote. */
+/** Whether the type has a `|` outside brackets and quotes. */
 function isUnion(type: string): boolean {
   const flat = type.replace(/"(?:[^"\\]|\\.)*"/gu, "s");
   let depth = 0;
@@ -114,14 +114,14 @@ function isUnion(type: string): boolean {
   return false;
 }
 
-/** A promise where its value is wanted, be it for a tool or for a function of the program. */
+/** A promise passed where its value is expected, to a tool or to a function of the program. */
 function judgePromise({ file, diagnostic, node, origins }: ApiDiagnostic, leaf: Diagnostic): Mistake | undefined {
   if (readTypes(leaf)?.to.includes("Promise")) return undefined;
   const value = valueAt(node) ?? nodeAt(file, diagnostic.pos, diagnostic.end);
   return origins.isPromise(origins.typeOf(value)) ? createAwaitMistake(value, { file, origins, name: "" }) : undefined;
 }
 
-/** The compiler points at the name of a property or a variable; what is wrong is its value. */
+/** The compiler reports the name of a property or variable; the mistake is its value. */
 function valueAt(node: Node): Node | undefined {
   const value = initializerOf(node.parent);
   return value === node ? undefined : value;
@@ -131,7 +131,7 @@ function isInArguments(node: Node, call: CallLike): boolean {
   return call.arguments?.some((argument) => node.pos >= argument.pos && node.end <= argument.end) ?? false;
 }
 
-/** Whether everything that is given stands in one literal; an object that grows elsewhere may have the rest by then. */
+/** Whether the argument is one complete literal; an object that is extended elsewhere may have the missing properties. */
 function isWrittenOut(node: Node, { file, origins }: ApiDiagnostic): boolean {
   if (isArrayLiteralExpression(node)) return true;
   if (isObjectLiteralExpression(node)) return !node.properties.some((part) => isSpreadAssignment(part));

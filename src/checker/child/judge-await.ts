@@ -1,4 +1,4 @@
-/** A promise used as if it were its value, and the text that awaits it. */
+/** A promise used as if it were its value, and the fix that awaits it. */
 
 import { SyntaxKind } from "typescript/unstable/ast";
 import type { Node, SourceFile } from "typescript/unstable/ast";
@@ -19,7 +19,7 @@ import { initializerOf, isFunctionLike, startOf, textOf } from "./tree.ts";
 interface AwaitContext {
   readonly file: SourceFile;
   readonly origins: Origins;
-  /** What the program wanted from the value. */
+  /** The property that the program reads. */
   readonly name: string;
 }
 
@@ -47,7 +47,7 @@ function toolOf(promise: Node, origins: Origins): string | undefined {
   return origin?.kind === "tool" ? origin.address : undefined;
 }
 
-/** At the declaration when a variable holds the promise, else around the expression. */
+/** At the declaration if a variable holds the promise, otherwise around the expression. */
 function findFix(promise: Node, file: SourceFile, origins: Origins): Fix | undefined {
   const declared = isIdentifier(promise) ? origins.declarationOf(promise) : undefined;
   const made = declared && isVariableDeclaration(declared) ? declared.initializer : undefined;
@@ -58,7 +58,7 @@ function findFix(promise: Node, file: SourceFile, origins: Origins): Fix | undef
   return { start, end: target.end, text: isWhole ? `await ${text}` : `(await ${text})` };
 }
 
-/** Where `await` needs no parentheses. */
+/** Whether `await` needs no parentheses here. */
 function isLoose(node: Node): boolean {
   const { parent } = node;
   if (isCallExpression(parent)) return parent.expression !== node;
@@ -74,7 +74,7 @@ const LOOSE: ReadonlySet<SyntaxKind> = new Set([
   SyntaxKind.VariableDeclaration,
 ]);
 
-/** At the top of a program, or in an async function. */
+/** Whether the node is at the top level or in an async function. */
 function mayAwait(node: Node): boolean {
   for (let at: Node | undefined = node.parent; at; at = at.parent) {
     if (isFunctionLike(at)) return /^(?:static\s+)?async\b/u.test(textOf(at, at.getSourceFile()));
@@ -82,7 +82,7 @@ function mayAwait(node: Node): boolean {
   return true;
 }
 
-/** `for (const x of …)`, `[...x]`, `const [a] = …` over something that has no order. */
+/** `for (const x of …)`, `[...x]`, `const [a] = …` with a value that is not iterable. */
 export function judgeIteration({ file, node, origins }: ApiDiagnostic): Mistake | undefined {
   const pattern = isArrayBindingPattern(node) ? initializerOf(node.parent) : undefined;
   const subject = pattern ?? node;
@@ -95,7 +95,7 @@ export function judgeIteration({ file, node, origins }: ApiDiagnostic): Mistake 
   return { kind: "not-iterable", start: startOf(subject, file), name: detail, detail, doubtful: false, ...tool };
 }
 
-/** Sums and comparisons: only a promise is a mistake, dates and mixed operands are the program's own affair. */
+/** Arithmetic and comparisons: only a promise is a mistake; dates and mixed operands are allowed. */
 export function judgeOperand({ file, node, origins }: ApiDiagnostic): Mistake | undefined {
   const operands = isBinaryExpression(node) ? [node.left, node.right] : [node];
   const promise = operands.find((operand) => origins.isPromise(origins.typeOf(operand)));

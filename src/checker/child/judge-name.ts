@@ -1,4 +1,4 @@
-/** Names that nothing declares, and calls of what is no function. */
+/** Undeclared names, and calls of values that are not functions. */
 
 import { isCallExpression, isIdentifier, isNewExpression, isTypeOfExpression } from "typescript/unstable/ast/is";
 import type { Node, SourceFile } from "typescript/unstable/ast";
@@ -7,7 +7,7 @@ import type { Mistake } from "../wire.ts";
 import type { ApiDiagnostic } from "./judge.ts";
 import { callAround, calledChain, namesGiven, startOf, textOf } from "./tree.ts";
 
-/** Only what is called can be meant as a tool: `gihub.listIssues()`, `listIssues()`. Who decides knows all tools. */
+/** Only a called name can be a misspelled tool: `gihub.listIssues()`, `listIssues()`. The gateway decides. */
 export function judgeName({ file, node }: ApiDiagnostic): Mistake | undefined {
   if (!isIdentifier(node) || namesGiven(file).has(node.text) || asksForType(file, node.text)) return undefined;
   const isCallee = isCallExpression(node.parent) && node.parent.expression === node;
@@ -28,7 +28,7 @@ export function judgeCallee({ file, node, origins }: ApiDiagnostic): Mistake | u
   return { kind: "not-callable", start: startOf(callee, file), name, detail: "", doubtful: false, ...tool };
 }
 
-/** `typeof github` asks whether there is such a global, so the program counts with there being none. */
+/** `typeof github` tests for the global, so the program handles its absence. */
 function asksForType(file: SourceFile, name: string): boolean {
   const visit = (node: Node): boolean =>
     (isTypeOfExpression(node) && textOf(node.expression, file) === name) ||

@@ -1,4 +1,4 @@
-/** A property that is not there: of a namespace, of a promise that nobody awaited, or of a tool's result. */
+/** A missing property: of a namespace, of a promise without `await`, or of a tool's result. */
 
 import type { Node, SourceFile } from "typescript/unstable/ast";
 import {
@@ -30,20 +30,20 @@ import {
   variableFor,
 } from "./tree.ts";
 
-/** Where the property is looked for, and whether the program counts with its absence. */
+/** Where the property is read, and whether the program handles its absence. */
 interface PropertyAccess {
   readonly receiver: Node;
   readonly name: string;
   readonly isGuarded: boolean;
-  /** The whole expression that gives the property. */
+  /** The whole expression that reads the property. */
   readonly value?: Node;
-  /** The name that a pattern gives to it. */
+  /** The variable that a pattern binds it to. */
   readonly bound?: string;
 }
 
 export function judgeProperty({ file, node, origins }: ApiDiagnostic): Mistake | undefined {
   const access = findAccess(node, file);
-  // An object that the program adds to is its own from there on.
+  // An object that the program adds properties to is no longer the tool's type.
   if (!access || namesGiven(file).has(access.name)) return undefined;
   const type = origins.typeOf(access.receiver);
   if (origins.isVague(type) || isReassigned(access.receiver, file)) return undefined;
@@ -75,7 +75,7 @@ function toMistake(origin: Origin, missing: Pick<Mistake, "start" | "name" | "do
   }
 }
 
-/** A program that keeps the value and tests what it keeps, or hands it to a function that tests it, counts with nothing. */
+/** Whether the program stores the value and tests it, or passes it to a function that tests it. */
 function isTestedLater(
   { value, bound }: PropertyAccess,
   { file, origins }: Pick<ApiDiagnostic, "file" | "origins">,

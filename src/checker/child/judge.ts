@@ -1,6 +1,6 @@
 /**
- * From what the compiler complains about to what a program gets wrong about the API. A complaint counts only if its
- * code is one of those below and the place has to do with a tool, its arguments or its result; the rest is style.
+ * Turns the compiler's diagnostics into mistakes about the API. A diagnostic counts only if its code is listed below and
+ * it is about a tool, its arguments or its result.
  */
 
 import type { Node, SourceFile } from "typescript/unstable/ast";
@@ -17,7 +17,7 @@ import { createOrigins } from "./origin.ts";
 import type { Origins } from "./origin.ts";
 import { nodeAt } from "./tree.ts";
 
-/** What every judge is given: the complaint, its place, and the ways to ask about types. */
+/** The input of every judge: the diagnostic, its node, and access to types. */
 export interface ApiDiagnostic {
   readonly file: SourceFile;
   readonly diagnostic: Diagnostic;
@@ -27,9 +27,9 @@ export interface ApiDiagnostic {
 
 type Judge = (complaint: ApiDiagnostic) => Mistake | undefined;
 
-/** A longer list helps nobody. */
+/** A longer list does not help. */
 const MAX_MISTAKES = 20;
-/** A hostile program could earn tens of thousands of complaints; judging one costs questions to the compiler. */
+/** A hostile program could cause tens of thousands of diagnostics, and judging one calls the compiler. */
 const MAX_JUDGED = 200;
 
 const JUDGES: ReadonlyMap<number, Judge> = new Map<number, Judge>([
@@ -45,7 +45,7 @@ function group(codes: readonly number[], judge: Judge): readonly (readonly [numb
   return codes.map((code) => [code, judge] as const);
 }
 
-/** In the order of the text; one mistake per place. */
+/** In source order; one mistake per position. */
 export function judge(compiled: CompiledProgram): readonly Mistake[] {
   const { project, programFile } = compiled;
   const complaints = compiled.diagnostics.filter(({ code }) => JUDGES.has(code)).slice(0, MAX_JUDGED);
@@ -63,14 +63,14 @@ export function judge(compiled: CompiledProgram): readonly Mistake[] {
   return sorted.map((mistake) => shift({ ...mistake, doubtful: isDoubtful(mistake, sorted) }));
 }
 
-/** A field or a tool that the program tests at one place may be read at others. */
+/** A field or tool that the program tests somewhere is doubtful everywhere. */
 function isDoubtful(mistake: Mistake, all: readonly Mistake[]): boolean {
   const isSame = ({ kind, name, detail }: Mistake): boolean =>
     (kind === "unknown-field" || kind === "unknown-tool") && name === mistake.name && detail === mistake.detail;
   return mistake.doubtful || (isSame(mistake) && all.some((other) => isSame(other) && other.doubtful));
 }
 
-/** Back to the offsets of the program alone. */
+/** Converts offsets in the checked file to offsets in the program. */
 function shift({ start, fix, ...mistake }: Mistake): Mistake {
   const moved = fix && { ...fix, start: fix.start - SHIFT, end: fix.end - SHIFT };
   return { ...mistake, start: start - SHIFT, ...(moved && { fix: moved }) };

@@ -1,4 +1,4 @@
-/** The entry of the checker's process: questions on standard input, answers on standard output, one per line. */
+/** The entry of the checker's process: requests on standard input, replies on standard output, one per line. */
 
 import { createLineReader, parseCheckerRequest } from "../wire.ts";
 import type { CheckerReply, CheckerRequest } from "../wire.ts";

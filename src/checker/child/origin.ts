@@ -1,4 +1,4 @@
-/** Whether a type or a name comes from the API's declarations, and from which tool of it. */
+/** Finds whether a type or a name comes from the API's declarations, and from which tool. */
 
 import type { Node } from "typescript/unstable/ast";
 import {
@@ -13,27 +13,27 @@ import type { NodeHandle, Symbol as Named, Type } from "typescript/unstable/sync
 import type { CompiledProgram } from "./compiler.ts";
 import { textOf } from "./tree.ts";
 
-/** `namespace` is the global object itself, `tool` a method of it, `value` something that a tool takes or gives. */
+/** `namespace` is the global object, `tool` a method of it, `value` an argument or result of a tool. */
 export interface Origin {
   readonly kind: "namespace" | "tool" | "value";
-  /** `inventory`, `inventory.getProduct`, or empty where a declaration belongs to no single tool. */
+  /** `inventory`, `inventory.getProduct`, or empty if a declaration does not belong to a single tool. */
   readonly address: string;
-  /** The declaration of the named type that a value has; tools share those, so it stands instead of an address. */
+  /** The declaration of the value's named type, instead of an address: tools share named types. */
   readonly type?: string;
 }
 
 export interface Origins {
-  /** Whether the compiler knows nothing of a value, or thinks that it cannot be there at all. */
+  /** Whether the type is `any`, `unknown`, `never` or missing. */
   readonly isVague: (type: Type | undefined) => boolean;
   readonly typeOf: (node: Node) => Type | undefined;
   readonly isPromise: (type: Type | undefined) => boolean;
-  /** `undefined` for types that the language or the program made, alone or in a union. */
+  /** Returns `undefined` for types of the language or of the program, also as members of a union. */
   readonly ofType: (type: Type | undefined) => Origin | undefined;
-  /** Whether one of the types that a value may have has this property: then it is for the program to know which. */
+  /** Whether a member of a union type has this property; then the program may be right. */
   readonly mayHave: (type: Type | undefined, property: string) => boolean;
   /** Of a name or of a property access. */
   readonly ofName: (node: Node) => Origin | undefined;
-  /** Where the program itself declares a name. */
+  /** The program's own declaration of a name. */
   readonly declarationOf: (node: Node) => Node | undefined;
 }
 
@@ -74,7 +74,7 @@ export function createOrigins({ project, apiFile, programFile }: CompiledProgram
   };
 }
 
-/** What may be one of several tools is none of them; what several of them give belongs to none of them alone. */
+/** A union of different tools has no origin; a union of values of several tools has no address. */
 function unite(parts: readonly (Origin | undefined)[]): Origin | undefined {
   const known = parts.filter((part) => part !== undefined);
   const [first] = known;
@@ -86,7 +86,7 @@ function unite(parts: readonly (Origin | undefined)[]): Origin | undefined {
   return known.every(({ kind }) => kind === "value") ? { kind: "value", address: "" } : undefined;
 }
 
-/** Climbs from a declaration to the method and the global that it is part of. */
+/** Climbs from a declaration to its method and global. */
 function toOrigin(declared: Node): Origin {
   let method: string | undefined;
   let depth = 0;
@@ -99,7 +99,7 @@ function toOrigin(declared: Node): Origin {
   return { kind: "value", address: "" };
 }
 
-/** An answer has room for no more. */
+/** The most characters of a type in an error. */
 const TYPE_CHARS = 1_500;
 
 function toText(alias: Node): string {
@@ -114,6 +114,6 @@ function finish(
   if (method !== undefined) {
     return { kind: isMethodSignatureDeclaration(declared) ? "tool" : "value", address: `${namespace}.${method}` };
   }
-  // The variable itself, or the type literal right below it.
+  // The variable itself, or its type literal.
   return depth <= 1 ? { kind: "namespace", address: namespace } : { kind: "value", address: "" };
 }

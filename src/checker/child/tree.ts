@@ -1,4 +1,4 @@
-/** Finding the way around in the compiler's tree of a program: places, enclosing calls, what stands where. */
+/** Helpers for the compiler's syntax tree: positions, enclosing calls, tests and assignments. */
 
 import { SyntaxKind, getTokenAtPosition } from "typescript/unstable/ast";
 import type {
@@ -34,7 +34,7 @@ import {
   isWhileStatement,
 } from "typescript/unstable/ast/is";
 
-/** A call or a construction; both have a callee and arguments. */
+/** A call or a `new` expression; both have a callee and arguments. */
 export type CallLike = CallExpression | NewExpression;
 
 /** The largest node that covers exactly this range, or the token at its start. */
@@ -60,7 +60,7 @@ export function isFunctionLike(node: Node): boolean {
   );
 }
 
-/** The nearest call that a node belongs to; what stands in the body of a function does not belong to a call outside. */
+/** The nearest enclosing call; stops at the body of a function. */
 export function callAround(node: Node): CallLike | undefined {
   for (let at = node; at.parent && at.kind !== SyntaxKind.SourceFile; at = at.parent) {
     if (isFunctionLike(at)) return undefined;
@@ -69,12 +69,12 @@ export function callAround(node: Node): CallLike | undefined {
   return undefined;
 }
 
-/** Out of the parentheses around it. */
+/** The node with the parentheses around it. */
 export function outermost(node: Node): Node {
   return isParenthesizedExpression(node.parent) ? outermost(node.parent) : node;
 }
 
-/** Whether something is given to this place, not read from it. */
+/** Whether the expression is assigned to, not read. */
 export function isAssigned(node: Node): boolean {
   const { parent } = node;
   if (parent.kind === SyntaxKind.DeleteExpression) return true;
@@ -87,7 +87,7 @@ const GUARDS: ReadonlySet<SyntaxKind> = new Set([
   SyntaxKind.AmpersandAmpersandToken,
 ]);
 
-/** Whether the program itself counts with nothing being there: `a.b ?? c`, `a.b?.c`, `if (a.b)`, `typeof a.b`. */
+/** Whether the program handles the absence of the value: `a.b ?? c`, `a.b?.c`, `if (a.b)`, `typeof a.b`. */
 export function isGuarded(access: Node): boolean {
   const node = outermost(access);
   const { parent } = node;
@@ -111,7 +111,7 @@ function isComparedWithNothing(comparison: Node): boolean {
   );
 }
 
-/** The name of the variable that a value goes into at this place: `const x = …`, `x = …`. */
+/** The variable that a value is assigned to here: `const x = …`, `x = …`. */
 export function variableFor(value: Node): string | undefined {
   const node = outermost(value);
   const { parent } = node;
@@ -122,7 +122,7 @@ export function variableFor(value: Node): string | undefined {
   return isGiven && isIdentifier(parent.left) ? parent.left.text : undefined;
 }
 
-/** Whether the program tests what is called so before it relies on it, somewhere within `root`. */
+/** Whether the program tests a variable of this name somewhere within `root`. */
 export function isTestedByName(name: string, root: Node): boolean {
   const visit = (node: Node): boolean =>
     (isIdentifier(node) && node.text === name && isGuarded(node)) ||
@@ -130,7 +130,7 @@ export function isTestedByName(name: string, root: Node): boolean {
   return visit(root);
 }
 
-/** `a.b.c(…)`: from `a` to all of `a.b.c`, when that is called. */
+/** From `a` to `a.b.c`, if `a.b.c(…)` is called. */
 export function calledChain(root: Node): PropertyAccessExpression | undefined {
   let chain = root;
   while (isPropertyAccessExpression(chain.parent) && chain.parent.expression === chain) chain = chain.parent;
@@ -138,7 +138,7 @@ export function calledChain(root: Node): PropertyAccessExpression | undefined {
   return isCalled && isPropertyAccessExpression(chain) ? chain : undefined;
 }
 
-/** Names that a program gives to objects after they were made: `row.total = 1`, `Object.assign(row, { total: 1 })`. */
+/** Names of properties that the program adds to objects: `row.total = 1`, `Object.assign(row, { total: 1 })`. */
 export function namesGiven(file: SourceFile): ReadonlySet<string> {
   const names = new Set<string>();
   const visit = (node: Node): void => {
@@ -162,7 +162,7 @@ function addKeys(call: CallExpression, names: Set<string>, file: SourceFile): vo
   }
 }
 
-/** Whether the variable at the root of an expression is given another value somewhere: of which type is not known. */
+/** Whether the variable at the root of an expression is assigned again, so that its type is unknown. */
 export function isReassigned(expression: Node, file: SourceFile): boolean {
   const root = rootOf(expression);
   if (root.kind !== SyntaxKind.Identifier) return false;
@@ -183,7 +183,7 @@ function rootOf(node: Node): Node {
   return isStep ? rootOf(node.expression) : node;
 }
 
-/** How often a name stands in the program as an identifier, wherever. */
+/** How often a name is used as an identifier in the program. */
 export function countMentions(file: SourceFile, name: string): number {
   let count = 0;
   const visit = (node: Node): void => {
@@ -194,7 +194,7 @@ export function countMentions(file: SourceFile, name: string): number {
   return count;
 }
 
-/** The value that a variable, a parameter, a property or a part of a pattern is made with. */
+/** The initializer of a variable, a parameter, a property or a part of a pattern. */
 export function initializerOf(node: Node): Node | undefined {
   if (isVariableDeclaration(node) || isBindingElement(node) || isPropertyAssignment(node)) return node.initializer;
   return isParameterDeclaration(node) ? node.initializer : undefined;

@@ -1,17 +1,17 @@
-/** What is analyzed once and what anew. */
+/** Which sources are analyzed once, and which again. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
 import { DEFAULT_RULES } from "./rules/check-rules.ts";
-import { rememberAnalyses } from "./remember-analyses.ts";
+import { rememberAnalyses } from "./remember-programs.ts";
 
 const LIMITS = { sourceBytes: 100_000 };
 const VARYING = { limits: LIMITS, enabled: true };
 const open = () => rememberAnalyses({ rules: DEFAULT_RULES, blockOnError: false });
 
-describe("a source", () => {
-  it("comes to the same program again, for the same tools and settings", () => {
+describe("rememberAnalyses", () => {
+  it("returns the same program again for the same source, tools and settings", () => {
     const analyze = open();
     const surface = { namespaces: [] };
     const first = analyze("return 1", surface, VARYING);
@@ -19,7 +19,7 @@ describe("a source", () => {
     assert.equal(analyze("return 1", surface, VARYING), first);
   });
 
-  it("is analyzed anew for other tools, other settings and another limit", () => {
+  it("analyzes a source again for other tools, settings or limits", () => {
     const analyze = open();
     const surface = { namespaces: [] };
     const first = analyze("return 1", surface, VARYING);
@@ -29,7 +29,7 @@ describe("a source", () => {
     assert.equal(analyze("return 1", surface, VARYING), first);
   });
 
-  it("that is refused is refused each time, and one that is long is not kept", () => {
+  it("keeps neither refusals nor long sources", () => {
     const analyze = open();
     const surface = { namespaces: [] };
     const [bad, long] = ["return (", `return "${"x".repeat(9_000)}"`];
@@ -39,7 +39,7 @@ describe("a source", () => {
     }
   });
 
-  it("is forgotten after many others", () => {
+  it("forgets a source after many others", () => {
     const analyze = open();
     const surface = { namespaces: [] };
     const first = analyze("return 1", surface, VARYING);

@@ -14,7 +14,7 @@ const MOST_CHARS = 8_192;
 
 type Surface = Parameters<typeof analyze>[1];
 
-/** As `analyze`, with options of which only these vary. Refusals are not kept. */
+/** Like `analyze`, with fixed options except `varying`. Refusals are not kept. */
 export function rememberAnalyses(
   options: Omit<AnalysisOptions, "limits" | "enabled">,
 ): (source: string, surface: Surface, varying: Pick<AnalysisOptions, "limits" | "enabled">) => AnalysisResult {
