@@ -57,10 +57,10 @@ class McpConnector implements Connector {
       name: this.id,
       state: state === "failed" && error instanceof LoginNeeded ? "needs-login" : state,
       transport: this.#options.settings.kind,
+      ...defined({ era: this.#revision }),
       tools: this.#tools.length,
       since,
       ...defined({
-        era: this.#revision,
         cause: error && describeCause(toFact(error, this.id), this.#dialer),
         hint: error?.details.hint,
         stderr: stderr.length > 0 ? stderr : undefined,

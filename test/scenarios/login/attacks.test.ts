@@ -173,7 +173,7 @@ describe("what an upstream says about its login", () => {
         .finally(() => server.close().closeAllConnections());
     };
     const methods = { code_challenge_methods_supported: ["S256"] };
-    assert.match(String(await offer(methods)), /no plain http or https URL|malformed/);
+    assert.match(String(await offer(methods)), /not a plain http or https URL|malformed/);
     const page = "https://as.example/authorize";
     assert.match(String(await offer({ authorization_endpoint: page })), /does not announce PKCE/);
     assert.match(

@@ -59,7 +59,7 @@ test("the password goes to the proxy alone, and a wrong one is a clear error tha
   await set(WRONG);
   const refused = await ask();
   assert.match(refused.stderr, /UPSTREAM_UNREACHABLE/);
-  assert.match(refused.stderr, /The proxy does not take the user name and password that it got \(407\)/);
+  assert.match(refused.stderr, /The proxy refused the user name and password \(407\)/);
   assert.match(refused.stderr, /egress\.proxyUser and egress\.proxyPassword/);
 
   await set(PASSWORD);

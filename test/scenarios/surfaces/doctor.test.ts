@@ -97,7 +97,7 @@ describe("doctor", { concurrency: 2 }, () => {
           name: "upstream crash",
           state: "failed",
           message: "the server exited with code 3; its last output: reading settings | cannot find the database",
-          hint: "`glovebox servers` shows what it printed last",
+          hint: "`glovebox servers` shows its last output",
         },
       ],
     );

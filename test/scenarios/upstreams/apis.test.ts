@@ -165,7 +165,7 @@ test("a configuration that names no adapter, or one whose name is taken, is refu
     return stderr;
   };
   const openapi = { desk: { document: "x.yaml" } };
-  assert.match(await refused({ openapi, adapters: ["./library-desk.ts"] }), /another upstream is called "desk" too/);
+  assert.match(await refused({ openapi, adapters: ["./library-desk.ts"] }), /another upstream is also called "desk"/);
   assert.match(await refused({ adapters: ["./nowhere.ts"] }), /adapters\[0\]: the module could not be loaded/);
 });
 

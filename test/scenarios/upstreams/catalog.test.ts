@@ -65,7 +65,7 @@ const CRASHED = {
   transport: "stdio",
   tools: 0,
   cause: "the server exited with code 3; its last output: reading settings | cannot find the database",
-  hint: "`glovebox servers` shows what it printed last",
+  hint: "`glovebox servers` shows its last output",
   stderr: ["reading settings", "cannot find the database"],
 };
 
