@@ -57,7 +57,7 @@ export function openReaper(options: ReaperOptions = {}): Reaper {
       return shell !== undefined;
     },
     get roll() {
-      return parseDescriptor(shell);
+      return findDescriptor(shell);
     },
     keep(pid) {
       checkPid(pid);
@@ -95,9 +95,10 @@ function startShell(kept: ReadonlySet<number>): ChildProcess {
 }
 
 /** Node has no public API for it. */
-function parseDescriptor(shell: ChildProcess | undefined): number | undefined {
-  const { _handle: handle } = (shell?.stdin ?? {}) as { readonly _handle?: { readonly fd?: number } | null };
-  return handle?.fd !== undefined && handle.fd > 2 ? handle.fd : undefined;
+function findDescriptor(shell: ChildProcess | undefined): number | undefined {
+  const handle: unknown = shell?.stdin ? Reflect.get(shell.stdin, "_handle") : undefined;
+  const fd: unknown = typeof handle === "object" && handle !== null ? Reflect.get(handle, "fd") : undefined;
+  return typeof fd === "number" && fd > 2 ? fd : undefined;
 }
 
 function tell(shell: ChildProcess | undefined, line: string): void {

@@ -37,11 +37,10 @@ export interface AdapterDefinition<Inputs> {
 export function defineAdapter<Inputs extends Readonly<Record<string, AdapterSchema>>>(
   definition: AdapterDefinition<Inputs>,
 ): Adapter {
-  const entries = Object.entries<AdapterToolDefinition<AdapterSchema>>(parseTools(definition.tools));
-  const tools = entries.map(([name, tool]): [string, Adapter["tools"][string]] => [
-    name,
-    toTool(`${definition.name}.${name}`, tool),
-  ]);
+  const tools = Object.entries<unknown>(definition.tools).map(([name, raw]): [string, Adapter["tools"][string]] => {
+    const place = `${definition.name}.${name}`;
+    return [name, toTool(place, parseTool(place, raw))];
+  });
   return Object.freeze({
     kind: "glovebox.adapter",
     name: definition.name,
@@ -49,11 +48,19 @@ export function defineAdapter<Inputs extends Readonly<Record<string, AdapterSche
   });
 }
 
-type AnyTools = Readonly<Record<string, AdapterToolDefinition<AdapterSchema>>>;
+/** Each `run` takes what its own schema makes, which `toTool` ensures; the compiler cannot follow that. */
+function parseTool(place: string, raw: unknown): AdapterToolDefinition<AdapterSchema> {
+  if (isToolDefinition(raw)) return raw;
+  throw new GloveboxError("CONFIG_INVALID", `${place} is not a tool`, {
+    hint: "Give it a description, an input schema and a run function",
+  });
+}
 
-/** Each `run` takes what its own schema makes, which `toTool` sees to; the compiler cannot follow that far. */
-function parseTools(tools: object): AnyTools {
-  return tools as AnyTools;
+function isToolDefinition(raw: unknown): raw is AdapterToolDefinition<AdapterSchema> {
+  if (typeof raw !== "object" || raw === null) return false;
+  if (!("description" in raw && "input" in raw && "run" in raw)) return false;
+  const { description, input, run } = raw;
+  return typeof description === "string" && typeof input === "object" && input !== null && typeof run === "function";
 }
 
 function toTool(
@@ -91,10 +98,10 @@ function isZod(schema: AdapterSchema): schema is z.ZodType {
 }
 
 /** The bridge has checked the arguments against the JSON Schema. zod adds refinements, defaults and transforms. */
-async function parseArguments(place: string, schema: AdapterSchema, args: JsonObject): Promise<JsonObject> {
+async function parseArguments(place: string, schema: AdapterSchema, args: JsonObject): Promise<unknown> {
   if (!isZod(schema)) return args;
   const checked = await schema["~standard"].validate(args);
-  if (!checked.issues) return checked.value as JsonObject;
+  if (!checked.issues) return checked.value;
   throw new GloveboxError("TOOL_ARGUMENTS_INVALID", `${place}: ${explain(checked.issues)}`, {
     hint: "Correct the arguments; `describe` shows what the tool takes",
   });

@@ -68,13 +68,13 @@ function isMarked(raw: unknown): raw is { readonly kind: typeof MARK } {
 }
 
 /** The object may have been written by hand, or by another version of this package. */
-function parseAdapter(place: string, raw: object): Adapter {
-  const { name, tools } = raw as Partial<Adapter>;
+function parseAdapter(place: string, raw: Pick<Adapter, "kind"> & Partial<Adapter>): Adapter {
+  const { kind, name, tools } = raw;
   if (typeof name !== "string" || !isJsonObject(tools)) throw refuse(place, "the adapter has no name or no tools");
   for (const [key, tool] of Object.entries(tools)) {
     if (!isTool(tool)) throw refuse(place, `the tool ${JSON.stringify(key)} was not made by defineAdapter`);
   }
-  return raw as Adapter;
+  return { kind, name, tools };
 }
 
 function isTool(raw: unknown): raw is Adapter["tools"][string] {

@@ -11,8 +11,8 @@ import type { Json } from "../../domain/index.ts";
 export function toJson(value: unknown, source: string): Json {
   if (value === undefined) return null;
   try {
-    const text = JSON.stringify(value, refuseForeign);
-    return JSON.parse(text) as Json;
+    const copy: Json = JSON.parse(JSON.stringify(value, refuseForeign));
+    return copy;
   } catch (cause) {
     const why = cause instanceof NotJson ? cause.message : "it is circular, too deep or cannot be serialized";
     throw new GloveboxError("UPSTREAM_RESULT_INVALID", `${source}: the result is not JSON: ${why}`, {

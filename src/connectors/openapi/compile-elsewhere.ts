@@ -80,12 +80,18 @@ function collect(
   const tools: CompiledTool[] = [];
   let head: CompiledHead | undefined;
   return new Promise((resolve, reject) => {
-    child.on("message", (raw) => {
-      const message = parseMessage(raw);
+    const receive = (message: CompileMessage): void => {
       if (message.kind === "head") head = message.head;
       else if (message.kind === "tool") tools.push(message.tool);
       else if (message.kind === "failed") reject(toError(message));
       else if (head) resolve({ head, tools });
+    };
+    child.on("message", (raw) => {
+      try {
+        receive(parseMessage(raw));
+      } catch (thrown) {
+        reject(thrown);
+      }
     });
     void ended.then(() =>
       reject(invalidDocument("the process that reads it ended early; it may need too much memory")),
@@ -93,9 +99,25 @@ function collect(
   });
 }
 
-/** Our own process wrote it; it was made with the same types. */
+/** Checks what the rest of the process relies on. Schemas and operations were written by the same code in the child. */
 function parseMessage(raw: unknown): CompileMessage {
-  return raw as CompileMessage;
+  if (!isRecord(raw)) throw unexpected();
+  const { kind, head, tool, code, message, hint } = raw;
+  const isValid =
+    (kind === "head" && isRecord(head) && typeof head["base"] === "string" && head["schemes"] instanceof Map) ||
+    (kind === "tool" && isRecord(tool) && isRecord(tool["tool"]) && isRecord(tool["operation"])) ||
+    kind === "done" ||
+    (kind === "failed" && [code, message, hint ?? ""].every((text) => typeof text === "string"));
+  if (!isValid) throw unexpected();
+  return raw as unknown as CompileMessage;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}
+
+function unexpected(): GloveboxError {
+  return new GloveboxError("INTERNAL_BUG", "The process that compiles documents sent an unexpected message");
 }
 
 function toError({ code, message, hint }: Extract<CompileMessage, { kind: "failed" }>): GloveboxError {

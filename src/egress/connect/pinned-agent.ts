@@ -35,7 +35,7 @@ export class PinnedAgent extends Agent {
     options: ClientRequestArgs,
     callback: (error: Error | null, stream: Duplex) => void,
   ): undefined {
-    openConnection(parseTargetKey(options.host ?? ""), this.#powers).then(
+    openConnection(trustTargetKey(options.host ?? ""), this.#powers).then(
       (socket) => callback(null, socket),
       // The declared type requires a stream beside an error; the platform reads the error first.
       (thrown: unknown) => Reflect.apply(callback, undefined, [thrown]),
@@ -53,7 +53,8 @@ export class PinnedAgent extends Agent {
 }
 
 /** Reads only what `toTargetKey` wrote. */
-function parseTargetKey(key: string): CheckedTarget {
-  const [isSecure, host, port, addresses] = JSON.parse(key) as [boolean, string, number, readonly string[]];
+function trustTargetKey(key: string): CheckedTarget {
+  const parts: readonly [boolean, string, number, readonly string[]] = JSON.parse(key);
+  const [isSecure, host, port, addresses] = parts;
   return { isSecure, host, port, addresses };
 }

@@ -55,7 +55,8 @@ function textOf({ type, text }: JsonObject): string | undefined {
 function parseJsonText(text: string): Json | undefined {
   if (!/^\s*[{[]/.test(text)) return undefined;
   try {
-    return JSON.parse(text) as Json;
+    const value: Json = JSON.parse(text);
+    return value;
   } catch {
     return undefined;
   }

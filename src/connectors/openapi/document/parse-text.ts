@@ -27,7 +27,8 @@ export function parseText(text: string): JsonObject {
 
 function parseJson(text: string): Json | undefined {
   try {
-    return JSON.parse(text) as Json;
+    const value: Json = JSON.parse(text);
+    return value;
   } catch {
     return undefined;
   }
@@ -41,7 +42,8 @@ function parseYaml(text: string): Json {
   const [problem] = [...document.errors, ...document.warnings];
   if (problem) throw invalidDocument(describeProblem(problem.code, problem.linePos?.[0].line));
   try {
-    return document.toJS({ maxAliasCount: MAX_ALIASES }) as Json;
+    const value: Json = document.toJS({ maxAliasCount: MAX_ALIASES });
+    return value;
   } catch (cause) {
     throw invalidDocument("it has too many aliases, or an undefined one", cause);
   }

@@ -48,7 +48,8 @@ function decode(bytes: Uint8Array): string | undefined {
 function parseJson(text: string, { id, operation, credentials }: ResponseContext): Json {
   try {
     // After parsing, because escapes in the text could hide a credential. Keys are masked as well.
-    return mapTexts(JSON.parse(text) as Json, (one) => credentials.hide(one));
+    const value: Json = JSON.parse(text);
+    return mapTexts(value, (one) => credentials.hide(one));
   } catch {
     const message = `${id}: the answer to ${toPlace(operation)} is declared as JSON but is not`;
     throw new GloveboxError("UPSTREAM_RESULT_INVALID", message, {
