@@ -69,7 +69,7 @@ export function createRooms(
   describe: Gateway["describe"],
 ): ExecutionDeps & Pick<ReturnType<typeof openQuotas>, "noteHeld"> {
   const { settings, store, ledger, catalog, policy, sandbox, checker, results, egress, approvals, journals } = parts;
-  const { secrets, flows } = parts;
+  const { secrets, flows, isLasting, host } = parts;
   const { engine, isolation } = sandbox;
   const network = createProgramNetwork({ egress, ...networkOf(settings) });
   const declare = (snapshot: CatalogSnapshot) => declareApi(snapshot, { hasNetwork: network.has() });
@@ -80,18 +80,16 @@ export function createRooms(
       reached: () => planCalls(calls, snapshot).calls.map(({ tool }) => tool),
     });
   const analyze = rememberAnalyses({ ...settings.analysis, timebox });
-  const { report } = parts.host;
-  const { hide } = parts.host.mask;
   const quotas = openQuotas({ settings: settings.quotas, store: store.quotas, now: Date.now });
   return {
     log: createLog(parts),
-    hide,
+    hide: host.mask.hide,
     admit: (request) => quotas.take({ kind: "execution", ...request }),
     noteHeld: () => quotas.noteHeld(),
     releaseQuota: (execution) => quotas.releaseLost(execution),
     engine,
     isolation,
-    report,
+    report: host.report,
     snapshot: async (principal) => policy.view(await catalog.takeSnapshot(), principal),
     declare,
     hasNetwork: (request) => network.has(request),
@@ -114,7 +112,7 @@ export function createRooms(
     approvals,
     graceMs: settings.approvals.graceMs,
     journals,
-    isLasting: parts.isLasting,
+    isLasting,
     owner: nameProcess(),
     hasEnded,
     store,
