@@ -3,13 +3,13 @@
 import type { Digest, ErrorCode, Execution, ExecutionId, ExecutionResult, Instant } from "../domain/index.ts";
 
 /** An execution as it is stored before its program starts. */
-export interface ExecutionOpening extends Execution {
+export interface StoredOpening extends Execution {
   /** The source as the author wrote it. */
   readonly sourceText: string;
 }
 
 /** With the first part of its journal: after a crash either both are stored or neither. */
-export interface JournaledOpening extends ExecutionOpening {
+export interface JournaledOpening extends StoredOpening {
   readonly journal?: readonly JournalPiece[];
 }
 
@@ -46,7 +46,7 @@ export interface ExecutionSummary extends Execution {
   readonly ending: ExecutionOutcome | null;
 }
 
-export interface StoredExecution extends ExecutionOpening {
+export interface StoredExecution extends StoredOpening {
   /** `null` while it runs, and after a crash until it is closed. */
   readonly ending: ExecutionEnding | null;
 }
@@ -70,7 +70,7 @@ export interface OwnershipClaim {
 
 export interface ExecutionStore {
   /** Rejects with REQUEST_CONFLICT if the id exists. Does not wait for the disk: durable with the next flush. */
-  open(opening: ExecutionOpening): Promise<void>;
+  open(opening: StoredOpening): Promise<void>;
   /** Like `open`, but only for the first request of a principal with this key; otherwise returns the holder of the key. */
   openOnce(opening: JournaledOpening, key: RequestKey): Promise<KeyHolder | undefined>;
   /** Closes a running or suspended execution. Rejects with REQUEST_NOT_FOUND or REQUEST_CONFLICT: an ending is final. */

@@ -13,7 +13,7 @@ import {
 import type { Execution, ExecutionId, ExecutionResult } from "../../../domain/index.ts";
 import type {
   ExecutionEnding,
-  ExecutionOpening,
+  StoredOpening,
   ExecutionOutcome,
   ExecutionStore,
   ExecutionSummary,
@@ -51,7 +51,7 @@ export function createExecutions({ database, read, write, commit }: Connection):
 
   const keys = createRequestKeys(database);
 
-  const open = ({ id, principal, source, sourceText, startedAt, owner }: ExecutionOpening): void => {
+  const open = ({ id, principal, source, sourceText, startedAt, owner }: StoredOpening): void => {
     insert.run(id, principal, source, sourceText, startedAt, owner ?? null);
   };
   const close = (id: ExecutionId, { endedAt, state, errorCode, result }: ExecutionEnding): void => {
