@@ -112,11 +112,11 @@ export function readCommands(): Commands {
   const text = [
     "add-command.ts",
     "run-cli.ts",
-    "add-approvals.ts",
-    "add-audit.ts",
-    "add-executions.ts",
-    "add-policy.ts",
-    "add-replay.ts",
+    "approvals/add-approvals.ts",
+    "audit/add-audit.ts",
+    "executions/add-executions.ts",
+    "policy/add-policy.ts",
+    "executions/add-replay.ts",
   ]
     .map((file) => readFileSync(join(folder, file), "utf8"))
     .join("\n");
