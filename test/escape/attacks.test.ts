@@ -1,4 +1,4 @@
-/** Attacks beyond the corpus, each with proof that it began, the one ending that it may have, and a healthy run after it. */
+/** Attacks beyond the corpus. Each has proof that it started, one allowed ending, and a healthy run after it. */
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -18,21 +18,21 @@ import type { EscapeSandbox } from "./fixtures/escape-sandbox.ts";
 import { assertEnding, findFloods, findLeaks, findPaths, describeEnding } from "./fixtures/check-run.ts";
 
 const GROUPS: readonly (readonly [string, readonly Attack[]])[] = [
-  ["its reach", REALM_ATTACKS],
-  ["the guest's own side", TAMPER_ATTACKS],
-  ["the limits", PRESSURE_ATTACKS],
+  ["reach", REALM_ATTACKS],
+  ["tampering", TAMPER_ATTACKS],
+  ["limits", PRESSURE_ATTACKS],
 ];
 
-/** Long enough for a timer that a program left behind. */
+/** Longer than a timer that a program leaves behind. */
 const LEFT_BEHIND_MS = 60;
 
-/** What is to end by another limit has time to reach it on a busy machine. */
+/** A program that should end at another limit has enough time to reach it on a busy machine. */
 function wallFor(expect: Attack["expect"]): number {
   return expect.kind === "codes" && expect.codes.includes("LIMIT_TIME") ? TIGHT.wallMs : 5 * TIGHT.wallMs;
 }
 
 for (const engine of ENGINES) {
-  describe(`attacks of our own on ${engine}`, () => {
+  describe(`additional attacks on ${engine}`, () => {
     let sandbox: EscapeSandbox;
     let canaries: Canaries;
     before(async () => {
@@ -46,7 +46,7 @@ for (const engine of ENGINES) {
 
     for (const [group, attacks] of GROUPS) {
       for (const { cannot, code, expect } of attacks) {
-        test(`${group}: a program cannot ${cannot}`, async (context) => {
+        test(`${engine}, ${group}: a program cannot ${cannot}`, async (context) => {
           const wallMs = wallFor(DIFFERENCES[engine][cannot]?.expect ?? expect);
           const run = await sandbox.run(toProgram("", code, canaries), { wallMs });
           assert.equal(run.logs[0]?.text ?? describeEnding(run), MARKER);
@@ -63,7 +63,7 @@ for (const engine of ENGINES) {
       }
     }
 
-    test("a line shows what the program wrote, whatever is in it", async () => {
+    test("a log line on ${engine} shows exactly what the program wrote", async () => {
       const lines = ["a\0b", "\ud800\0x", "\ufffd", "\udc00\ud800\0\0", "\u2028\n"];
       const run = await sandbox.run(`for (const line of ${JSON.stringify(lines)}) console.log(line);`);
       assert.deepEqual(
@@ -72,23 +72,23 @@ for (const engine of ENGINES) {
       );
     });
 
-    test("no call leaves a program after its end", async () => {
+    test("a program on ${engine} cannot make a call after its end", async () => {
       const run = await sandbox.run('setTimeout(() => tools.echo("late"), 20); return 1;');
       await sleep(LEFT_BEHIND_MS);
       assert.deepEqual([run.ending, run.calls], [{ kind: "returned", value: 1 }, []]);
     });
 
-    test("the same call before its end is made", async () => {
+    test("a program on ${engine} makes a call from a timer before its end", async () => {
       const run = await sandbox.run('await new Promise((done) => setTimeout(() => done(tools.echo("in time")), 20));');
       assert.deepEqual([run.ending, run.calls], [{ kind: "returned", value: undefined }, ["tools.echo"]]);
     });
   });
 }
 
-describe("a difference between engines", () => {
+describe("the list of differences between engines", () => {
   const differences = ENGINES.flatMap((engine) => Object.entries(DIFFERENCES[engine]));
 
-  test("has the name of an attack or a case", () => {
+  test("every difference between engines names an attack or a case of the corpus", () => {
     const names = [
       ...GROUPS.flatMap(([, attacks]) => attacks.map(({ cannot }) => cannot)),
       ...parseCorpus().cases.map(({ id }) => id),
@@ -99,7 +99,7 @@ describe("a difference between engines", () => {
     );
   });
 
-  test("has a proof that fails where nothing is missing", async () => {
+  test("the proof of every difference fails on an engine that has the feature", async () => {
     await using sandbox = await openEscapeSandbox("process");
     const proofs = new Set(differences.flatMap(([, { proof }]) => proof ?? []));
     assert.deepEqual(await sandbox.value(`return [${[...proofs].join()}]`), Array(proofs.size).fill(false));

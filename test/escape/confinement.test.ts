@@ -1,4 +1,4 @@
-/** A native program in the engine's place finds an empty world; the same program outside it does what it likes. */
+/** A native program in place of the engine can reach nothing; the same program outside succeeds. */
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -14,11 +14,11 @@ import type { ProbeResult, ProbeTask } from "./fixtures/probe.ts";
 
 const MEGABYTE = 1024 * 1024;
 const MEMORY_BYTES = 64 * MEGABYTE;
-/** Beside the program's own memory; the kernel refuses the piece that would go over. */
+/** In addition to the program's own memory; the kernel refuses the allocation that would exceed it. */
 const MARGIN_MB = 64;
 const MOST_SYSTEM_CALLS = 75;
 
-/** Every attempt with the errors that a held wall answers it with. */
+/** Every attempt, with the errors that are expected inside the confinement. */
 const REFUSALS: Readonly<Record<string, readonly string[]>> = {
   "read-passwd": ["ENOENT"],
   "read-canary": ["ENOENT"],
@@ -41,13 +41,13 @@ const REFUSALS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const FILTER_ANSWER: readonly string[] = ["EPERM"];
-/** System calls that the filter refuses whatever their arguments. */
+/** System calls that the filter refuses with any arguments. */
 const FILTERED =
   "tcp udp unix netlink raw vsock unix-pair send-on-wire send-to-name accept send-message tcp-by-x32 connect-wire fork clone vfork ptrace read-process mount pivot chroot unshare setns setuid capset bpf io-uring userfaultfd keyctl add-key perf module memfd seccomp open-handle pidfd clock day kill-all shared-memory".split(
     " ",
   );
 
-/** What the same probe does where nothing holds it: proof that each attempt is a real one. */
+/** The results of the same probe without confinement, which prove that each attempt is real. */
 const CONTROLS =
   "read-passwd read-canary read-own-environment list-root write-folder write-tmp make-folder read-null tcp udp unix netlink fork clone shell".split(
     " ",
@@ -83,43 +83,44 @@ describe("a native payload", { skip: why === false ? UNCONFINED : why }, () => {
   });
   after(() => canaries[Symbol.asyncDispose]());
 
-  test("tries everything to the end", () => {
+  test("the native probe runs all attempts to the end", () => {
     assert.deepEqual([inside.found.get("end"), inside.code, inside.stderr], ["ok", 0, ""]);
   });
 
   for (const name of CONTROLS) {
-    test(`succeeds with "${name}" outside`, () => assert.equal(outside.found.get(name), "ok"));
+    test(`the native probe succeeds with "${name}" outside the confinement`, () =>
+      assert.equal(outside.found.get(name), "ok"));
   }
-  test("reaches the canary server outside", () => assert.ok(canaries.visits() > 0));
+  test("the native probe reaches the canary server outside the confinement", () => assert.ok(canaries.visits() > 0));
 
   for (const [name, errors] of [
     ...Object.entries(REFUSALS),
     ...FILTERED.map((call) => [call, FILTER_ANSWER] as const),
   ]) {
-    test(`fails with "${name}" inside`, () => {
+    test(`the native probe fails with "${name}" inside the confinement`, () => {
       assert.ok(errors.includes(inside.found.get(name) ?? ""), `${name}: ${inside.found.get(name)}`);
     });
   }
 
-  test("has no descriptors but input, output, errors and the wire", () => {
+  test("the native probe has only the descriptors of input, output, errors and the wire", () => {
     const own = (probed: ProbeResult): string => (probed.found.get("descriptors") ?? "").split(",").slice(0, 4).join();
     assert.equal(own(inside), "0,1,2,3");
-    // What this process itself inherited goes to a plainly started child; the running child is looked at elsewhere.
+    // A plainly started child inherits the descriptors of this process; another test checks the running child.
     assert.equal(inside.found.get("descriptors"), outside.found.get("descriptors"));
   });
 
-  test("has the time zone and its folder in its environment, and nothing else", () => {
+  test("the native probe has only the time zone and the locale in its environment", () => {
     assert.equal(inside.found.get("environment"), "TZ=UTC,PWD=/");
     assert.equal(outside.found.get("environment"), "TZ=UTC,LC_ALL=en_US.UTF-8");
   });
 
-  test("is alone, on a machine with another name", () => {
+  test("the native probe sees no other process and another host name", () => {
     const facts = ["host", "pid", "parent", "other-processes"].map((name) => inside.found.get(name));
     assert.deepEqual(facts, ["sandbox", "1", "0", "0"]);
     assert.notEqual(outside.found.get("host"), "sandbox");
   });
 
-  test("has no capability, can gain none, and is filtered, as the kernel says", () => {
+  test("the native probe has no capability, cannot gain one, and is filtered, as the kernel reports", () => {
     const none = "0".repeat(16);
     assert.deepEqual(Object.fromEntries(seen), {
       CapEff: none,
@@ -130,37 +131,37 @@ describe("a native payload", { skip: why === false ? UNCONFINED : why }, () => {
     });
   });
 
-  test("can open few descriptors, write no file, dump no core and raise none of it", () => {
+  test("the native probe can open few descriptors, cannot write files or dump core, and cannot raise these limits", () => {
     const limits = ["limit-descriptors", "limit-file-size", "limit-core"].map((name) => inside.found.get(name));
     assert.deepEqual(limits, ["64", "0", "0"]);
     assert.ok(Number(inside.found.get("many-descriptors")) <= 64);
     assert.equal(outside.found.get("many-descriptors"), "10000");
   });
 
-  test("holds no more memory than the kernel's cap", (context) => {
+  test("the native probe cannot use more memory than the kernel's limit", (context) => {
     context.diagnostic(`${inside.found.get("memory")} MB, ${inside.found.get("threads")} threads`);
     assert.ok(Number(inside.found.get("memory")) <= MEMORY_BYTES / MEGABYTE + MARGIN_MB);
     assert.ok(Number(inside.found.get("memory")) > 0);
   });
 
-  test("dies when it calls the kernel by another convention", async () => {
+  test("the native probe is killed when it uses another system call convention", async () => {
     const foreign = await probeInside(confinementOf(probe), taskOf("foreign"));
     assert.deepEqual([[...foreign.found.keys()], foreign.code], [["begin"], 128 + 31]); // SIGSYS
     assert.equal((await probeOutside(probe, taskOf("foreign"))).found.get("begin"), "ok");
   });
 
-  test("gets a socket when the filter is left out, and still reaches nobody", async () => {
+  test("the native probe gets a socket without the filter, and still reaches no host", async () => {
     const { found } = await probeInside({ ...confinementOf(probe), filter: undefined }, taskOf("harmless"));
     assert.deepEqual([found.get("unix"), found.get("fork")], ["ok", "ok"]);
     assert.ok(["ECONNREFUSED", "ENETUNREACH"].includes(found.get("tcp") ?? ""), found.get("tcp"));
   });
 
-  test("makes a pair and speaks on its wire behind the filter of workerd, and is refused everything else", async () => {
+  test("the native probe can use a socket pair and its wire behind the filter of workerd, and nothing else", async () => {
     const filter = assembleFilter(process.arch, true);
     const { found } = await probeInside({ ...confinementOf(probe), filter }, taskOf("all"));
     assert.deepEqual(
       ["unix-pair", "send-on-wire", "accept"].map((name) => found.get(name)),
-      ["ok", "ok", "EINVAL"], // the wire of the probe is connected, so that there is nothing to accept
+      ["ok", "ok", "EINVAL"], // the wire of the probe is connected, so there is nothing to accept
     );
     const others = FILTERED.filter((name) => !["unix-pair", "send-on-wire", "accept"].includes(name));
     assert.deepEqual(
@@ -169,21 +170,21 @@ describe("a native payload", { skip: why === false ? UNCONFINED : why }, () => {
     );
   });
 
-  test("reads the machine's files when its root is the machine's, and still opens no socket and writes nothing", async () => {
+  test("the native probe reads the machine's files if its root is the machine's, but opens no socket and writes nothing", async () => {
     const confinement = { ...confinementOf(probe), files: [{ from: "/", at: "/" }] };
     const { found } = await probeInside(confinement, taskOf("harmless"), probe);
     assert.deepEqual([found.get("read-passwd"), found.get("read-canary")], ["ok", "ok"]);
     assert.deepEqual([found.get("tcp"), found.get("write-folder")], ["EPERM", "EROFS"]);
   });
 
-  test("opens many descriptors when the limits are left out", async () => {
+  test("the native probe opens many descriptors without the resource limits", async () => {
     const { tools, ...rest } = confinementOf(probe);
     const { found } = await probeInside({ ...rest, tools: { ...tools, prlimit: undefined } }, taskOf("harmless"));
     assert.ok(Number(found.get("many-descriptors")) > 64);
   });
 });
 
-test("the filter allows few system calls, and none that opens a door", (context) => {
+test("the system call filter allows few calls, and none that gives access to other resources", (context) => {
   const calls = ALLOWED.flatMap((group) => group.calls);
   context.diagnostic(`${calls.length} system calls`);
   assert.ok(calls.length <= MOST_SYSTEM_CALLS);

@@ -1,4 +1,6 @@
-/** Every program of the corpus on a real sandbox, each with proof that it ran and a harmless twin that completes. */
+/**
+ * Runs every program of the corpus in a real sandbox, each with proof that it ran and a harmless twin that completes.
+ */
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -19,10 +21,13 @@ import { watchMemory } from "./fixtures/memory-watch.ts";
 import type { MemoryWatch } from "./fixtures/memory-watch.ts";
 
 const MEGABYTE = 1024 * 1024;
-/** What the kernel's cap leaves beside the program's own data, and what the engine's start-up needed for a moment. */
+/**
+ * The memory that the kernel's limit allows in addition to the program's own data, and what the engine's start needs
+ * temporarily.
+ */
 const OVER_CAP_BYTES = 80 * MEGABYTE;
 const HOST_GROWTH_BYTES = 200 * MEGABYTE;
-/** A harmless program comes to its end, also on a machine that does other things too. */
+/** Enough time for a harmless program on a busy machine. */
 const CONTROL_MS = 20_000;
 /** The timer of the late case is due by then. */
 const LATE_TIMER_MS = 1_400;
@@ -30,7 +35,7 @@ const LATE_TIMER_MS = 1_400;
 const { prelude, cases } = parseCorpus();
 const QUIET: readonly Oracle[] = ["leak", "ambient", "path", "pollute", "late", "state"];
 
-/** A program of the same shape as the attacks of each oracle, and the proof that its oracle would speak up. */
+/** A program of the same shape as the attacks of each oracle, and proof that its oracle would report it. */
 const CONTROLS: Readonly<Record<Oracle, { readonly code: string; readonly holds: (run: Run) => boolean }>> = {
   leak: { code: "return tryF(()=>()=>'HC-control')", holds: (run) => findLeaks(run, []).length === 1 },
   ambient: {
@@ -82,18 +87,18 @@ for (const [engine, level] of PLACES) {
     const run = (code: string, limits: Partial<Limits> = {}): Promise<Run> =>
       sandbox.run(toProgram(prelude, code, canaries), limits);
 
-    test(`runs on ${engine} at the level ${level}`, () =>
+    test(`the sandbox of the corpus runs on ${engine} at level ${level}`, () =>
       assert.deepEqual([sandbox.sandbox.engine, sandbox.sandbox.isolation], [engine, level]));
 
     for (const oracle of ORACLES) {
-      test(`the oracle "${oracle}" notices its control program, which completes`, async () => {
+      test(`the oracle "${oracle}" detects its control program on ${engine} at level ${level}`, async () => {
         assert.ok(CONTROLS[oracle].holds(await run(CONTROLS[oracle].code, { wallMs: CONTROL_MS })));
       });
     }
 
-    // Unconfined, the limits are the same code; what can differ there is what a program can see.
+    // Without confinement, the limits are the same code; only what a program can see may differ.
     for (const attack of cases.filter(({ oracle }) => level === BEST || QUIET.includes(oracle))) {
-      test(`${attack.id} (${attack.oracle}) gets nothing: ${attack.technique}`, async (context) => {
+      test(`${attack.id} (${attack.oracle}) gets nothing on ${engine} at level ${level}: ${attack.technique}`, async (context) => {
         memory.takePeakBytes();
         const ran = await run(attack.code);
         assert.equal(ran.logs[0]?.text ?? codeOf(ran), MARKER);
@@ -110,7 +115,7 @@ for (const [engine, level] of PLACES) {
     }
 
     for (const { id, technique, code } of level === BEST ? parseBadSources() : []) {
-      test(`${id} gets nothing without analysis: ${technique}`, async () => {
+      test(`${id} gets nothing without analysis on ${engine} at level ${level}: ${technique}`, async () => {
         const ran = await run(`const read = () => "";\n${code}`);
         assert.deepEqual([...findLeaks(ran, canaries.values), ...findPaths(ran), ...findFloods(ran)], []);
         assert.ok(ran.tookMs < TIGHT.wallMs + LATE_MS);
@@ -118,7 +123,7 @@ for (const [engine, level] of PLACES) {
       });
     }
 
-    test("nobody visited the server, and the host has not grown", () => {
+    test("after the corpus on ${engine} at level ${level}, the canary server had no connection and the host has not grown", () => {
       assert.equal(canaries.visits(), 0);
       assert.ok(process.memoryUsage().rss - residentBefore < HOST_GROWTH_BYTES);
     });
@@ -127,12 +132,12 @@ for (const [engine, level] of PLACES) {
 
 interface Evidence {
   readonly context: TestContext;
-  /** The most that any process of the sandbox held beside what an idle one holds. */
+  /** The most memory that any process of the sandbox used in addition to an idle one. */
   readonly addedBytes: number;
   readonly again: () => Promise<Run>;
 }
 
-/** Leaks and paths are looked for in every case; this is what each oracle asks beside that. */
+/** Leaks and paths are checked in every case; this is what each oracle checks in addition. */
 const JUDGES: Readonly<Record<Oracle, (run: Run, evidence: Evidence) => void | Promise<void>>> = {
   leak: (run) => assert.ok(["returned", "threw"].includes(run.ending.kind)),
   ambient: (run) => assert.deepEqual(run.ending, { kind: "returned", value: "" }),

@@ -1,4 +1,7 @@
-/** The level that is claimed is the level that is there: refused where it cannot be had, the same for an ordinary user. */
+/**
+ * The claimed isolation level is the real one: it is refused if a layer is missing, and it is the same for an
+ * unprivileged user.
+ */
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -19,19 +22,19 @@ import { UNCONFINED, known, openEscapeSandbox } from "./fixtures/escape-sandbox.
 import { buildProbe } from "./fixtures/probe.ts";
 
 const run = promisify(execFile);
-/** The first one included. */
+/** Inclusive. */
 const MOST_THREADS = 64;
 const CLAIM = fileURLToPath(new URL("fixtures/claim-level.ts", import.meta.url));
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
-const NOBODY = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+const UNPRIVILEGED = ["--reuid=65534", "--regid=65534", "--clear-groups"];
 
-describe("the level that a sandbox claims", { skip: UNCONFINED }, () => {
+describe("the isolation level that a sandbox reports", { skip: UNCONFINED }, () => {
   for (const [wanted, reached] of [
     ["auto", "strict"],
     ["strict", "strict"],
     ["process", "process"],
   ] as const) {
-    test(`"${wanted}" reaches "${reached}" on a machine with every means`, async () => {
+    test(`isolation "${wanted}" reaches "${reached}" on a machine with every tool`, async () => {
       const { isolation, layers } = await confineEngine(createEngine("isolate"), wanted);
       assert.deepEqual(
         [isolation, layers.map(({ present }) => present)],
@@ -41,7 +44,7 @@ describe("the level that a sandbox claims", { skip: UNCONFINED }, () => {
   }
 
   for (const name of ENGINES) {
-    test(`"auto" with the engine ${name} runs a program behind every layer`, async () => {
+    test(`isolation "auto" runs a program on ${name} with every layer`, async () => {
       await using sandbox = await openEscapeSandbox(await confineEngine(createEngine(name), "auto"));
       const { engine, isolation, layers } = sandbox.sandbox;
       assert.deepEqual([engine, isolation, layers.every(({ present }) => present)], [name, "strict", true]);
@@ -49,7 +52,7 @@ describe("the level that a sandbox claims", { skip: UNCONFINED }, () => {
     });
   }
 
-  test('"process" says what is switched off and how to switch it on', async () => {
+  test('isolation "process" reports which layers are off and how to switch them on', async () => {
     await using sandbox = await openEscapeSandbox("process");
     assert.deepEqual(
       sandbox.sandbox.layers.map(({ name, hint }) => [name, hint]),
@@ -61,21 +64,21 @@ describe("the level that a sandbox claims", { skip: UNCONFINED }, () => {
     );
   });
 
-  test('"strict" is refused with a remedy where bubblewrap is hidden, and "auto" says "process"', async () => {
+  test('isolation "strict" is refused with a remedy without bubblewrap, and "auto" reports "process"', async () => {
     const claims = await claimWithout("bwrap");
     assert.equal(claims.strict.code, "SANDBOX_UNAVAILABLE");
     assert.match(claims.strict.hint, /apt-get install bubblewrap/);
     assert.equal(claims.auto, "process");
   });
 
-  test('"strict" is refused with a remedy where prlimit is hidden, and "auto" says "confined"', async () => {
+  test('isolation "strict" is refused with a remedy without prlimit, and "auto" reports "confined"', async () => {
     const claims = await claimWithout("prlimit");
     assert.equal(claims.strict.code, "SANDBOX_UNAVAILABLE");
     assert.match(claims.strict.hint, /util-linux/);
     assert.equal(claims.auto, "confined");
   });
 
-  test("the same claims are made in full where nothing is hidden", async () => {
+  test('isolation "strict" and "auto" report every layer when no tool is hidden', async () => {
     assert.deepEqual(await claimWithout(undefined), { strict: { code: "strict", hint: "" }, auto: "strict" });
   });
 });
@@ -85,7 +88,7 @@ interface Claims {
   readonly auto: string;
 }
 
-/** In a mount namespace of its own, with the null device over the program, which then nobody can execute. */
+/** In a separate mount namespace, with the null device over the program, so that it cannot be executed. */
 async function claimWithout(name: "bwrap" | "prlimit" | undefined): Promise<Claims> {
   const { bubblewrap, prlimit } = findTools();
   const hidden = name === undefined ? [] : ["--bind", "/dev/null", known(name === "bwrap" ? bubblewrap : prlimit)];
@@ -100,8 +103,8 @@ function parseClaims(text: string): Claims {
 
 const NOT_ROOT = process.getuid?.() === 0 ? false : "these tests already run as one";
 
-describe("an ordinary user", { skip: UNCONFINED === false ? NOT_ROOT : UNCONFINED }, () => {
-  test("gets the same walls, and a limit on threads that the kernel spares root", async (context) => {
+describe("an unprivileged user", { skip: UNCONFINED === false ? NOT_ROOT : UNCONFINED }, () => {
+  test("an unprivileged user gets the same confinement, and a limit on threads that root does not have", async (context) => {
     const built = buildProbe();
     if (built.kind === "missing") return context.skip(built.why);
     await using canaries = await plantCanaries();
@@ -112,7 +115,7 @@ describe("an ordinary user", { skip: UNCONFINED === false ? NOT_ROOT : UNCONFINE
       String(canaries.port),
       canaries.file,
     ];
-    const { stdout } = await run("setpriv", [...NOBODY, join(folder, "node"), ...args], { cwd: folder, env: {} });
+    const { stdout } = await run("setpriv", [...UNPRIVILEGED, join(folder, "node"), ...args], { cwd: folder, env: {} });
     const { found, ...rest } = parseFound(stdout);
     assert.deepEqual(rest, { user: 65534, isolation: "strict", value: 2, ended: "LIMIT_TIME" });
     const facts = ["end", "read-passwd", "tcp", "fork", "unshare", "shell"].map((name) => found[name]);
@@ -132,7 +135,7 @@ function parseFound(text: string): Found {
   return JSON.parse(text) as Found;
 }
 
-/** Everything that the user needs, laid out as here, in a folder that everybody can read. */
+/** Copies everything that the user needs into a folder that every user can read. */
 function packFor(context: TestContext, probe: string): string {
   const folder = mkdtempSync(join(tmpdir(), "glovebox-user-"));
   context.after(() => rmSync(folder, { recursive: true, force: true }));

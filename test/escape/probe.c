@@ -1,8 +1,8 @@
 /*
- * Stands in the place of the engine inside the confinement and tries what a native payload would try.
- * Each attempt becomes one line on descriptor 3: its name, then "ok", a number, or the name of the error.
- * Usage: probe all|harmless|foreign PORT CANARY_FILE FOLDER; after its first
- * line it waits for one byte on descriptor 3.
+ * Replaces the engine inside the confinement and tries what a native payload would try.
+ * Each attempt prints one line on descriptor 3: its name, then "ok", a number, or the name of the error.
+ * Usage: probe all|harmless|foreign PORT CANARY_FILE FOLDER; after its first line it waits for one byte on
+ * descriptor 3.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -43,7 +43,7 @@ static void say(const char *format, ...) {
   if (write(3, line, (size_t)length) < 0) _exit(2);
 }
 
-/* A negative result is the error that the attempt met; anything else is a success. */
+/* A negative result is the error of the attempt; anything else is a success. */
 static void tell(const char *name, long result) {
   const char *error = strerrorname_np(errno);
   say("%s %s\n", name, result >= 0 ? "ok" : error ? error : "unknown");
@@ -199,7 +199,7 @@ static void try_network(int port) {
   TRY("netlink", opened(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE));
 }
 
-/* What only a confined process may try: outside, these would change the machine or need to be root. */
+/* Only for a confined process: outside, these would change the machine or need root. */
 static void try_privileges(int port) {
   struct timespec now;
   struct timeval day;

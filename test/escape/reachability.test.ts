@@ -1,4 +1,7 @@
-/** Walks every value that a program can obtain and finds nothing of another realm; where objects are shared, it finds them. */
+/**
+ * Walks every value that a program can reach and finds nothing of another realm; it does find shared objects where they
+ * exist.
+ */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -11,7 +14,9 @@ import { LEVELS, confineAt, openEscapeSandbox } from "./fixtures/escape-sandbox.
 import type { EscapeSandbox } from "./fixtures/escape-sandbox.ts";
 
 const WALK = readFileSync(new URL("fixtures/reach.js", import.meta.url), "utf8");
-/** A realm has nearly a thousand built-in values, fewer without Intl; a walk that sees fewer has not walked. */
+/**
+ * A realm has nearly a thousand built-in values, fewer without Intl; a smaller count means that the walk is incomplete.
+ */
 const FEWEST_VALUES: Readonly<Record<EngineName, number>> = { isolate: 900, quickjs: 750, workerd: 900 };
 
 const REMOVED = ["SharedArrayBuffer", "WeakRef", "FinalizationRegistry", "compileStreaming", "instantiate", "wait"];
@@ -28,7 +33,7 @@ function parseWalked(value: unknown): Walked {
   return value as Walked;
 }
 
-/** With time enough for a machine that does other things too. */
+/** Enough time for a busy machine. */
 async function walk(sandbox: EscapeSandbox): Promise<Walked> {
   const { ending } = await sandbox.run(WALK, { wallMs: 20_000 });
   assert.ok(ending.kind === "returned", JSON.stringify(ending));
@@ -37,7 +42,7 @@ async function walk(sandbox: EscapeSandbox): Promise<Walked> {
 
 for (const engine of ENGINES) {
   for (const level of LEVELS) {
-    test(`on ${engine} at level ${level} every value that a program reaches is of its own realm`, async (context) => {
+    test(`on ${engine} at level ${level}, every value that a program reaches is of its own realm`, async (context) => {
       await using sandbox = await openEscapeSandbox(await confineAt(engine, level));
       const walked = await walk(sandbox);
       context.diagnostic(`${walked.visited} values, ${walked.names.length} names of functions`);
@@ -45,7 +50,7 @@ for (const engine of ENGINES) {
       assert.ok(walked.visited >= FEWEST_VALUES[engine], `only ${walked.visited} values`);
     });
 
-    test(`on ${engine} at level ${level} nothing that was taken away is reached under any other name`, async () => {
+    test(`on ${engine} at level ${level}, a removed global cannot be reached under any other name`, async () => {
       await using sandbox = await openEscapeSandbox(await confineAt(engine, level));
       const { names } = await walk(sandbox);
       assert.deepEqual(
@@ -60,7 +65,7 @@ for (const engine of ENGINES) {
   }
 }
 
-test("the same walk finds the host where its objects are shared", async () => {
+test("the walk finds the host where its objects are shared", async () => {
   const tools = {
     echo: (value: unknown) => Promise.resolve(value),
     fail: (message: string) => Promise.reject(new Error(message)),
@@ -82,7 +87,7 @@ test("the same walk finds the host where its objects are shared", async () => {
   assert.ok(walked.visited >= FEWEST_VALUES.isolate);
 });
 
-test("the same walk finds a function that compiles text where one is left", async () => {
+test("the walk finds a function that compiles source code where one exists", async () => {
   const context = vm.createContext({});
   const bare = WALK.replaceAll(/^await .*$/gm, "");
   const walked = parseWalked(await vm.runInContext(`(async () => {${bare}\n})()`, context));

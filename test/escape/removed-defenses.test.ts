@@ -1,6 +1,7 @@
 /**
- * Takes one defence after the other out of the real source and sees the attack succeed that it holds off. What stays red
- * nowhere would be untested. The filter, the root and the rlimits have their own such tests in `confinement.test.ts`.
+ * Removes one defense after the other from the real source and shows that its attack then succeeds. A defense whose
+ * removal no test notices would be untested. The filter, the root and the rlimits have such tests in
+ * `confinement.test.ts`.
  */
 
 import assert from "node:assert/strict";
@@ -18,30 +19,30 @@ import type { Patch } from "./fixtures/patched-sandbox.ts";
 const MEGABYTE = 1024 * 1024;
 
 interface Mutant {
-  readonly defence: string;
+  readonly defense: string;
   readonly patch: Patch;
-  /** What a child that was taken over does, or a program. */
+  /** What a compromised child does, or a program. */
   readonly attack: string;
-  /** Whether the attack was held off. */
+  /** Whether the attack failed. */
   readonly isHeld: (run: Run) => boolean;
 }
 
-/** The host side, with a child that was taken over. */
+/** The host side, with a compromised child. */
 const HOST_MUTANTS: readonly Mutant[] = [
   {
-    defence: "the numbering of calls",
+    defense: "the numbering of calls",
     patch: { file: "running-program.ts", from: "if (id !== this.#calls)", to: "if (id < 0)" },
     attack: "callOutOfTurn",
     isHeld: ({ calls }) => calls.length === 0,
   },
   {
-    defence: "the cap on a frame",
+    defense: "the size limit of a frame",
     patch: { file: "frames.ts", from: "length > maxBytes", to: "length > Infinity" },
     attack: "overCap",
     isHeld: (run) => codeOf(run) === "SANDBOX_CRASHED",
   },
   {
-    defence: "the host's own count of output",
+    defense: "the host's own count of output",
     patch: {
       file: "program-output.ts",
       from: "this.#bytes += Buffer.byteLength(line.text)",
@@ -51,19 +52,19 @@ const HOST_MUTANTS: readonly Mutant[] = [
     isHeld: (run) => findFloods(run).length === 0,
   },
   {
-    defence: "the cap on console lines",
+    defense: "the limit on console lines",
     patch: { file: "program-output.ts", from: "this.#logs.length >= MOST_LINES", to: "this.#logs.length < 0" },
     attack: "manyLogs",
     isHeld: ({ logs }) => logs.length <= 10_000,
   },
   {
-    defence: "the cap on timers",
+    defense: "the limit on timers",
     patch: { file: "program-timers.ts", from: "this.#timers.size >= MOST_TIMERS", to: "this.#timers.size < 0" },
     attack: "manyTimers",
     isHeld: (run) => codeOf(run) === "LIMIT_CALLS",
   },
   {
-    defence: "the refusal of unknown frames",
+    defense: "the refusal of unknown frames",
     patch: {
       file: "running-program.ts",
       from: 'throw new GloveboxError("SANDBOX_CRASHED", `The sandbox process sent a frame',
@@ -73,7 +74,7 @@ const HOST_MUTANTS: readonly Mutant[] = [
     isHeld: (run) => codeOf(run) === "SANDBOX_CRASHED",
   },
   {
-    defence: "the depth of a result",
+    defense: "the depth limit of a result",
     patch: {
       file: "program-output.ts",
       from: "depthOf(value, this.#limits.depth) > this.#limits.depth",
@@ -84,9 +85,9 @@ const HOST_MUTANTS: readonly Mutant[] = [
   },
 ];
 
-describe("a defence of the host", () => {
-  for (const { defence, patch, attack, isHeld } of HOST_MUTANTS) {
-    test(`${defence} holds "${attack}" off, and nothing else does`, async () => {
+describe("a defense of the host", () => {
+  for (const { defense, patch, attack, isHeld } of HOST_MUTANTS) {
+    test(`${defense} stops "${attack}", and nothing else does`, async () => {
       await using whole = await openEscapeSandbox(createHostileEngine("ready"));
       assert.ok(isHeld(await whole.run(attack)));
       await using broken = await openEscapeSandbox(
@@ -99,7 +100,7 @@ describe("a defence of the host", () => {
     });
   }
 
-  test("the kill at the wall limit ends a child that never does, and nothing else does", async () => {
+  test("only the kill at the wall limit ends a child that never ends", async () => {
     const from = "overrun(wallOverrun(limits)), lastMs(limits)";
     const open = await buildPatchedSandbox({ file: "program-watch.ts", from, to: "overrun(wallOverrun(limits)), 1e8" });
     const broken = await openEscapeSandbox(createHostileEngine("ready"), undefined, open);
@@ -110,14 +111,14 @@ describe("a defence of the host", () => {
     assert.equal(late, "late");
   });
 
-  test("the watch on memory sees what no isolate counts, and nothing else does at level process", async () => {
+  test("at level process, only the memory watch sees memory that no isolate counts", async () => {
     const from = "usedBytes > limits.memoryBytes + MEMORY_MARGIN_BYTES";
     const open = await buildPatchedSandbox({ file: "program-watch.ts", from, to: "usedBytes < 0" });
     const hold = `const held = []; for (let i = 0; i < 10; i += 1) {
       const buffer = new ArrayBuffer(8, { maxByteLength: 2e7 }); buffer.resize(2e7); new Uint8Array(buffer).fill(1); held.push(buffer); }
       await new Promise((done) => setTimeout(done, 100)); return "held";`;
     await using whole = await openEscapeSandbox("process");
-    // Filling memory may take long on a busy machine, and is not what is ended here.
+    // Filling memory may take long on a busy machine, and this test is not about time.
     const patient = { wallMs: 30_000, cpuMs: 30_000 };
     assert.equal(codeOf(await whole.run(hold, patient)), "LIMIT_MEMORY");
     await using broken = await openEscapeSandbox("process", undefined, open);
@@ -126,7 +127,7 @@ describe("a defence of the host", () => {
     assert.ok(run.usage.peakMemoryBytes > TIGHT.memoryBytes + 64 * MEGABYTE);
   });
 
-  test("a child that says twice that it is ready is dismissed, and nothing else keeps it from two executions", async () => {
+  test("a child that reports ready twice is ended, and nothing else keeps it from two executions", async () => {
     const from = "child.listener = { ...child.listener, frame: () => endWorker(worker) };";
     const open = await buildPatchedSandbox({ file: "child-starts.ts", from, to: "" });
     await using broken = await openEscapeSandbox({ ...createHostileEngine("twice"), ...findTools() }, undefined, open);
@@ -134,7 +135,7 @@ describe("a defence of the host", () => {
     assert.ok(runs.some(({ ending }) => ending.kind === "returned"));
   });
 
-  test("the limit on output is what keeps a large result out", async () => {
+  test("the output limit is what refuses a large result", async () => {
     await using sandbox = await openEscapeSandbox("process");
     const flood = 'return "x".repeat(2e6)';
     assert.equal(codeOf(await sandbox.run(flood)), "LIMIT_SIZE");
@@ -148,26 +149,26 @@ const OVERFLOW = `let text = ""; const deep = () => { try { new URL("http://a/")
 /** The child's side, with real programs. */
 const CHILD_MUTANTS: readonly Mutant[] = [
   {
-    defence: "the lock on code from strings",
+    defense: "the lock on code from strings",
     patch: { file: "guest.generated.ts", from: "lockDown(),", to: "" },
     attack: 'try { return (() => {}).constructor("return 42")(); } catch (error) { return error.name; }',
     isHeld: (run) => describeEnding(run) === '"EvalError"',
   },
   {
-    defence: "the guest's own clock",
+    defense: "the guest's own clock",
     patch: { file: "guest.generated.ts", from: "installClock(),", to: "" },
     attack:
       "const before = Date.now(); while (Date.now() === before) { if ((globalThis.n = (globalThis.n ?? 0) + 1) > 1e7) return true; } return false;",
     isHeld: (run) => describeEnding(run) === "true",
   },
   {
-    defence: "the silence about the child's own frames",
+    defense: "the hiding of the child's own frames",
     patch: { file: "engines/serve-child.ts", from: "Error.stackTraceLimit = 0", to: "Error.stackTraceLimit = 10" },
     attack: OVERFLOW,
     isHeld: (run) => findPaths(run).length === 0,
   },
   {
-    defence: "the cut at the engine's boundary",
+    defense: "the truncation of stacks at the engine's boundary",
     patch: {
       file: "engines/isolate/isolate-realm.ts",
       from: 'cutStack(thrown.stack ?? "")',
@@ -178,9 +179,9 @@ const CHILD_MUTANTS: readonly Mutant[] = [
   },
 ];
 
-describe("a defence of the child", () => {
-  for (const { defence, patch, attack, isHeld } of CHILD_MUTANTS) {
-    test(`${defence} holds its attack off, and nothing else does`, async () => {
+describe("a defense of the child", () => {
+  for (const { defense, patch, attack, isHeld } of CHILD_MUTANTS) {
+    test(`${defense} stops its attack, and nothing else does`, async () => {
       await using whole = await openEscapeSandbox("process");
       assert.ok(isHeld(await whole.run(attack)));
       await using broken = await openEscapeSandbox(await buildPatchedEngine(patch));
@@ -199,22 +200,22 @@ const WITHOUT_WITHHOLDING: Patch = {
 /** The same for workerd: what keeps a Worker's own powers from a program. */
 const WORKER_MUTANTS: readonly Mutant[] = [
   {
-    defence: "the list of globals that stay",
+    defense: "the list of kept globals",
     patch: { file: "guest.generated.ts", from: "stripGlobals();", to: "" },
     attack: 'return ["WebSocket", "Request", "caches", "scheduler"].filter((name) => name in globalThis).length;',
     isHeld: (run) => describeEnding(run) === "0",
   },
   {
-    defence: "the withholding of imports",
+    defense: "the withholding of imports",
     patch: WITHOUT_WITHHOLDING,
     attack: 'return import("cloudflare:workers").then((module) => typeof module.waitUntil, () => "refused");',
     isHeld: (run) => describeEnding(run) === '"refused"',
   },
 ];
 
-describe("a defence of a Worker", () => {
-  for (const { defence, patch, attack, isHeld } of WORKER_MUTANTS) {
-    test(`${defence} holds its attack off, and nothing else does`, async () => {
+describe("a defense of a Worker", () => {
+  for (const { defense, patch, attack, isHeld } of WORKER_MUTANTS) {
+    test(`${defense} stops its attack in workerd, and nothing else does`, async () => {
       await using whole = await openEscapeSandbox(await confineAt("workerd", "process"));
       assert.ok(isHeld(await whole.run(attack)));
       await using broken = await openEscapeSandbox(await buildPatchedWorkerdEngine(patch));
@@ -223,7 +224,7 @@ describe("a defence of a Worker", () => {
     });
   }
 
-  test("the guest's own module answers once, even where it could be imported", async () => {
+  test("the guest's own module answers once, even if it can be imported", async () => {
     await using broken = await openEscapeSandbox(await buildPatchedWorkerdEngine(WITHOUT_WITHHOLDING));
     const open = 'import("guest.js").then(({ guestWorker }) => typeof guestWorker.open().deliver)';
     assert.equal(await broken.value(`return ${open}.catch(({ message }) => message);`), "This worker has its program");

@@ -1,4 +1,7 @@
-/** The real child while it runs, looked at from outside: descriptors, environment, signals, and whether it ever stays behind. */
+/**
+ * Inspects the real child from outside while it runs: descriptors, environment, signals, and whether it outlives its
+ * gateway.
+ */
 
 import assert from "node:assert/strict";
 import { fork } from "node:child_process";
@@ -15,10 +18,10 @@ import type { EscapeSandbox, Level } from "./fixtures/escape-sandbox.ts";
 import { listBelow, readStatus } from "./fixtures/memory-watch.ts";
 
 const WAITING = "await new Promise((done) => setTimeout(done, 900)); return 1;";
-/** How long a child may outlive a gateway that was killed. */
+/** How long a child may outlive a killed gateway. */
 const ORPHAN_MS = 1_000;
 const LOOK_MS = 20;
-/** The gateway's own descriptor 40 is left open for its children by whoever started it. */
+/** The parent of the gateway leaves descriptor 40 open for its children. */
 const INHERITED = 40;
 
 /** The engine is the last of the processes that a sandbox starts for one child. */
@@ -28,29 +31,29 @@ async function findEngine(pids: ReadonlySet<number>): Promise<number> {
     if (engine !== undefined && isUp(engine)) return engine;
     await sleep(LOOK_MS);
   }
-  throw new Error("No engine came up");
+  throw new Error("The engine did not start");
 }
 
-/** Node's processes are told by their threads; of the others only the engine has its name. */
+/** Node's processes are recognized by their threads; of the others only the engine has its name. */
 function isUp(pid: number): boolean {
   try {
     if (readStatus(pid, "Name") === "workerd") return countSockets(pid) === OWN_SOCKETS.workerd;
     return readdirSync(`/proc/${pid}/task`).length > 3;
   } catch {
-    return false; // what is still starting opens and closes files, and may be replaced
+    return false; // a starting process opens and closes files, and may be replaced
   }
 }
 
-/** Errors and the wire. workerd has a socket to take the wire from, and a pair of its own whose ends are both here. */
+/** Errors and the wire. workerd has a socket from which it takes the wire, and a pair with both ends in it. */
 const OWN_SOCKETS: Readonly<Record<EngineName, number>> = { isolate: 2, quickjs: 2, workerd: 5 };
-/** workerd keeps its root open; confined, that is a root with its own files only. */
+/** workerd keeps its root open; confined, that root has only its own files. */
 const OWN_FILES: Readonly<Record<EngineName, readonly string[]>> = {
   isolate: ["/dev/null"],
   quickjs: ["/dev/null"],
   workerd: ["/", "/dev/null"],
 };
 
-/** Each socket once, however many descriptors it has. */
+/** Each socket once, even with several descriptors. */
 function countSockets(pid: number): number {
   return new Set([...listDescriptors(pid).values()].filter((link) => link.startsWith("socket:"))).size;
 }
@@ -63,7 +66,7 @@ function readEnvironment(pid: number): readonly string[] {
   return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").filter(Boolean).toSorted();
 }
 
-/** Sockets in the state "listening" that belong to a process. */
+/** The listening sockets of a process. */
 function listListeners(pid: number): readonly string[] {
   const owned = new Set(
     [...listDescriptors(pid).values()].flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []),
@@ -89,11 +92,11 @@ for (const [name, level] of PLACES) {
       await run;
     };
 
-    test("has sockets for its errors and the wire, and nothing else of the host", async () => {
+    test("a child of ${name} at level ${level} has sockets for its errors and the wire, and no other resource of the host", async () => {
       await inEngine((engine) => {
         const links = [...listDescriptors(engine)];
         assert.equal(countSockets(engine), OWN_SOCKETS[name]);
-        // Its event loop's own: both ends of each pipe are here.
+        // The pipes of its event loop, with both ends in the process.
         const pipes = links.map(([, link]) => link).filter((link) => link.startsWith("pipe:"));
         assert.deepEqual(
           pipes.filter((pipe) => pipes.filter((other) => other === pipe).length !== 2),
@@ -104,12 +107,12 @@ for (const [name, level] of PLACES) {
       });
     });
 
-    test("has nothing in its environment but the list", async () => {
+    test("a child of ${name} at level ${level} has only the listed variables in its environment", async () => {
       const allowed = { strict: ["PWD=/", "TZ=UTC"], process: ["LC_ALL=en_US.UTF-8", "TZ=UTC"] };
       await inEngine((engine) => assert.deepEqual(readEnvironment(engine), allowed[level]));
     });
 
-    test("opens no inspector on SIGUSR1, and is replaced if it dies of it", async () => {
+    test("a child of ${name} at level ${level} opens no inspector on SIGUSR1, and is replaced if it dies", async () => {
       await inEngine(async (engine, sandbox) => {
         process.kill(engine, "SIGUSR1");
         await sleep(200);
@@ -118,7 +121,7 @@ for (const [name, level] of PLACES) {
       });
     });
 
-    test("ends with its sandbox in the middle of a loop, whatever it was asked before", async () => {
+    test("a child of ${name} at level ${level} ends with its sandbox in the middle of a loop", async () => {
       const pids = new Set<number>();
       const sandbox = await openEscapeSandbox(await confineAt(name, level), pids);
       const run = sandbox.run("for (;;);", { wallMs: 30_000, cpuMs: 30_000 });
@@ -130,7 +133,7 @@ for (const [name, level] of PLACES) {
       assert.equal(isAlive(engine), false);
     });
 
-    test("is gone one second after its gateway was killed", async () => {
+    test("a child of ${name} at level ${level} has ended one second after its gateway was killed", async () => {
       const gateway = await startGateway(level, name);
       const below = listBelow(known(gateway.pid)).slice(1);
       assert.ok(below.length > 0);
@@ -140,7 +143,7 @@ for (const [name, level] of PLACES) {
       assert.deepEqual(below.filter(isAlive), []);
     });
 
-    test("finds the null device where its gateway inherited a descriptor", async () => {
+    test("a child of ${name} at level ${level} has the null device where its gateway inherited a descriptor", async () => {
       const gateway = await startGateway(level, name);
       const engines = listBelow(known(gateway.pid)).filter((pid) => listDescriptors(pid).has(3) && pid !== gateway.pid);
       const links = engines.map((pid) => listDescriptors(pid).get(INHERITED)).filter((link) => link !== undefined);
@@ -153,7 +156,7 @@ for (const [name, level] of PLACES) {
   });
 }
 
-/** A process that opens a sandbox and runs a program without end in it. */
+/** A process that opens a sandbox and runs an endless program in it. */
 async function startGateway(...place: readonly [Level, EngineName]): Promise<ChildProcess> {
   const stdio: ("ignore" | "ipc" | "pipe")[] = ["ignore", "ignore", "ignore", "ipc"];
   while (stdio.length < INHERITED) stdio.push("ignore");
@@ -168,7 +171,7 @@ async function waitForEnd(pid: number): Promise<void> {
   while (performance.now() < until && isAlive(pid)) await sleep(LOOK_MS);
 }
 
-/** One that has ended and waits to be buried is not. */
+/** A zombie process has ended. */
 function isAlive(pid: number): boolean {
   return !["", "Z (zombie)", "X (dead)"].includes(readStatus(pid, "State"));
 }

@@ -1,4 +1,4 @@
-/** The same programs against a target without a wall: most must break it, or the corpus would prove nothing. */
+/** Runs the same programs against a target without a sandbox: most must succeed, or the corpus would prove nothing. */
 
 import assert from "node:assert/strict";
 import { fork } from "node:child_process";
@@ -10,7 +10,7 @@ import { parseCorpus, toProgram } from "./fixtures/corpus.ts";
 import type { Oracle } from "./fixtures/corpus.ts";
 
 const TEETH = ["leak", "ambient", "path", "pollute", "state"] as const satisfies readonly Oracle[];
-/** Of the cases whose success can be seen without a limit being overrun. */
+/** Of the cases whose success is visible without exceeding a limit. */
 const LEAST_SHARE = 0.6;
 
 interface Answer {
@@ -23,7 +23,7 @@ interface Answer {
 type Sign = (answer: Answer) => boolean;
 const hasCanary: Sign = ({ said }) => said.some((text) => /\b(?:HC|CE|CF|CN)-/.test(text));
 
-/** How each oracle shows that a program had its way. */
+/** How each oracle shows that a program succeeded. */
 const SIGNS: Readonly<Record<(typeof TEETH)[number], Sign>> = {
   leak: hasCanary,
   ambient: hasCanary,

@@ -1,4 +1,4 @@
-/** A child that was taken over and speaks the protocol as it likes: it ends its own execution and nothing else. */
+/** A compromised child that sends any frames ends its own execution and nothing else. */
 
 import assert from "node:assert/strict";
 import { after, before, describe, mock, test } from "node:test";
@@ -11,10 +11,10 @@ import { createHostileEngine } from "./fixtures/hostile-engine.ts";
 import { codeOf } from "./fixtures/check-run.ts";
 
 const HOST_GROWTH_BYTES = 100 * 1024 * 1024;
-/** Longer than the pool waits for the first word of a child. */
+/** Longer than the pool waits for the first frame of a child. */
 const START_MS = 20_000;
 
-/** What a child does, and the code that its execution ends with. */
+/** What a child does, and the error code of its execution. */
 const REFUSED: readonly (readonly [string, string])[] = [
   ["longest", "SANDBOX_CRASHED"],
   ["overCap", "SANDBOX_CRASHED"],
@@ -40,7 +40,7 @@ const REFUSED: readonly (readonly [string, string])[] = [
   ["neverEnds", "LIMIT_TIME"],
 ];
 
-/** What a child does that is strange but harmless, and the value that its execution has all the same. */
+/** Unusual but harmless behavior of a child, and the value of its execution. */
 const TAKEN: readonly (readonly [string, unknown])[] = [
   ["honest", "honest"],
   ["calls", [2, 1, "[1]"]],
@@ -64,7 +64,7 @@ describe("a hostile child", () => {
   after(() => sandbox[Symbol.asyncDispose]());
 
   for (const [mode, code] of REFUSED) {
-    test(`"${mode}" ends its own execution with ${code}, and the next child is healthy`, async () => {
+    test(`a hostile child that does "${mode}" ends its own execution with ${code}, and the next child is healthy`, async () => {
       const run = await sandbox.run(mode);
       assert.equal(codeOf(run), code);
       assert.ok(run.tookMs < TIGHT.wallMs + LATE_MS, `took ${run.tookMs} ms`);
@@ -73,7 +73,7 @@ describe("a hostile child", () => {
   }
 
   for (const [mode, value] of TAKEN) {
-    test(`"${mode}" is taken as ${JSON.stringify(value)}, and what comes after it is not heard`, async () => {
+    test(`a hostile child that does "${mode}" returns ${JSON.stringify(value)}, and later frames are ignored`, async () => {
       const run = await sandbox.run(mode);
       assert.deepEqual(run.ending, { kind: "returned", value });
       await sleep(20);
@@ -82,7 +82,7 @@ describe("a hostile child", () => {
     });
   }
 
-  test("numbers that a child claims to have used are finite and not negative", async () => {
+  test("usage numbers of a hostile child become finite and non-negative", async () => {
     const { usage } = await sandbox.run("strangeUsage");
     const claimed = [usage.cpuMs, usage.peakMemoryBytes, usage.outputBytes];
     assert.deepEqual(
@@ -97,31 +97,31 @@ describe("a hostile child", () => {
     assert.equal(Reflect.get({}, "polluted"), undefined);
   });
 
-  test("a strange report of an error becomes one of the known shape", async () => {
+  test("a malformed error report becomes one of the known shape", async () => {
     const { ending } = await sandbox.run("strangeThrew");
     assert.deepEqual(ending, { kind: "threw", thrown: { kind: "thrown", name: "", message: "", stack: "" } });
   });
 
-  test("a long report of an error is cut", async () => {
+  test("a long error report is truncated", async () => {
     const { ending } = await sandbox.run("longThrew");
     assert.ok(ending.kind === "threw" && ending.thrown.message.length === 8_192);
   });
 
-  test("two executions at once have children of their own, and one that breaks leaves the other alone", async () => {
+  test("two parallel executions have separate children, and a broken one does not affect the other", async () => {
     const runs: readonly Run[] = await Promise.all([sandbox.run("neverEnds"), sandbox.run("calls")]);
     assert.deepEqual([runs.map(codeOf), runs[1]?.ending.kind], [["LIMIT_TIME", undefined], "returned"]);
   });
 
-  test("none of it made the host grow or left more children than places", () => {
+  test("hostile children neither make the host grow nor leave more children than workers", () => {
     const grown = process.memoryUsage().rss - residentBefore;
     assert.ok(grown < HOST_GROWTH_BYTES, `grew by ${grown} bytes`);
     assert.ok(pids.size <= 2);
   });
 });
 
-describe("a child that never gets ready", () => {
+describe("a child that never becomes ready", () => {
   for (const manner of ["exit", "garbage"]) {
-    test(`"${manner}" makes the sandbox unavailable, with a remedy`, async () => {
+    test(`a child that is "${manner}" makes the sandbox unavailable, with a remedy`, async () => {
       await using sandbox = await openEscapeSandbox(createHostileEngine(manner));
       const { ending } = await sandbox.run("honest");
       assert.ok(ending.kind === "failed" && ending.error.code === "SANDBOX_UNAVAILABLE");
@@ -129,19 +129,19 @@ describe("a child that never gets ready", () => {
     });
   }
 
-  test('"twice" is not given to anybody while its memory is being capped', async () => {
+  test('a child that is ready "twice" gets no execution while its memory limit is set', async () => {
     const engine = { ...createHostileEngine("twice"), ...findTools() };
     await using sandbox = await openEscapeSandbox(engine);
     const runs = await Promise.all([sandbox.run("honest"), sandbox.run("honest")]);
     assert.deepEqual(runs.map(codeOf), ["SANDBOX_UNAVAILABLE", "SANDBOX_UNAVAILABLE"]);
   });
 
-  test('"ready" is given out after its memory was capped', async () => {
+  test('a child that is "ready" gets an execution after its memory limit was set', async () => {
     await using sandbox = await openEscapeSandbox({ ...createHostileEngine("ready"), ...findTools() });
     assert.equal(await sandbox.value("honest"), "honest");
   });
 
-  test('"silent" is ended when its time to start is over', async () => {
+  test('a "silent" child is ended when its time to start is over', async () => {
     mock.timers.enable({ apis: ["setTimeout"] });
     const pids = new Set<number>();
     const sandbox = await openEscapeSandbox(createHostileEngine("silent"), pids);
@@ -159,7 +159,7 @@ describe("a child that never gets ready", () => {
   });
 });
 
-/** Without timers, which are not real here. */
+/** Without timers, which are mocked here. */
 async function waitUntil(holds: () => boolean): Promise<void> {
   const until = performance.now() + LATE_MS;
   while (!holds() && performance.now() < until) await new Promise((done) => setImmediate(done));

@@ -1,4 +1,4 @@
-/** A gateway over a whole office of well-known servers, and programs that are run in it, each in a session of its own. */
+/** A gateway with many well-known servers, in which each program runs in a separate session. */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ import { passingStore } from "../fixtures/passing-store.ts";
 
 const SERVER = fileURLToPath(new URL("fixtures/package-server.mjs", import.meta.url));
 
-/** The names are the operator's; the packages are how the servers are recognized. */
+/** The operator chooses the names; the servers are recognized by their packages. */
 const SERVERS: Readonly<Record<string, string>> = {
   github: "@modelcontextprotocol/server-github",
   slack: "@modelcontextprotocol/server-slack",
@@ -30,10 +30,10 @@ const SERVERS: Readonly<Record<string, string>> = {
 
 export interface FlowGateway extends AsyncDisposable {
   readonly gateway: Gateway;
-  /** Who asks in the session of that name. */
+  /** The principal of this session. */
   readonly principalOf: (session: string) => Principal;
   readonly run: (session: string, code: string, input?: Json) => Promise<ExecutionResult>;
-  /** What has left so far, in order. */
+  /** Everything that was sent so far, in order. */
   sent(): readonly JsonObject[];
 }
 
@@ -54,7 +54,7 @@ export async function openFlowGateway(policy: object = {}): Promise<FlowGateway>
     quotas,
     store: passingStore(),
     sandbox: { limits: { outputBytes: 2_000 } },
-    // Who asks is put away at once: nobody here would answer.
+    // Programs are suspended at once, because nothing is approved here.
     approvals: { graceMs: 0 },
   };
   const gateway = await openGateway(parseSettings(config, { folder }, {}));
@@ -77,5 +77,5 @@ function parseLine(line: string): JsonObject {
 }
 
 const id = parsePrincipalId("agent");
-if (id === undefined) throw new TypeError("The agent has no name");
+if (id === undefined) throw new TypeError("The principal id of the agent does not parse");
 const AGENT: Principal = { id, kind: "agent", groups: [] };

@@ -1,4 +1,7 @@
-/** The data-flow guard from outside: honest programs pass, what was read does not leave, and an operator can say otherwise. */
+/**
+ * The data-flow guard from outside: honest programs pass, data that was read does not leave, and an operator can allow
+ * it.
+ */
 
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
@@ -14,10 +17,10 @@ after(async () => {
   await unguarded[Symbol.asyncDispose]();
 });
 
-describe("an honest program", () => {
-  test("is one of fifty", () => assert.equal(HONEST_PROGRAMS.length, 50));
+describe("honest programs with the data-flow guard", () => {
+  test("there are fifty honest programs", () => assert.equal(HONEST_PROGRAMS.length, 50));
   for (const { does, code, sends } of HONEST_PROGRAMS) {
-    test(`that ${does} passes`, async () => {
+    test(`a program that ${does} passes the data-flow guard`, async () => {
       const before = gateway.sent().length;
       const { state, error } = await gateway.run(`honest ${does}`, code);
       assert.deepEqual([state, error, gateway.sent().length - before], ["completed", undefined, sends]);
@@ -25,10 +28,11 @@ describe("an honest program", () => {
   }
 });
 
-describe("what was read does not leave", () => {
-  test("in any of more than thirty ways", () => assert.ok(HOSTILE_FLOWS.length >= 30, String(HOSTILE_FLOWS.length)));
+describe("hostile programs with the data-flow guard", () => {
+  test("there are at least thirty hostile flows", () =>
+    assert.ok(HOSTILE_FLOWS.length >= 30, String(HOSTILE_FLOWS.length)));
   for (const flow of HOSTILE_FLOWS) {
-    test(`through ${flow.through}, though it would without the guard`, async () => {
+    test(`data does not leave through ${flow.through}, although it would without the guard`, async () => {
       const before = [gateway.sent().length, unguarded.sent().length];
       await flow.run(gateway, `hostile ${flow.through}`);
       await flow.run(unguarded, `hostile ${flow.through}`);

@@ -1,6 +1,6 @@
-/** What honest programs do with an office: reading much, sending what they may, and reading before or after. */
+/** Honest programs: they read much, send what they may, and read before or after sending. */
 
-/** A program and how many calls of it leave. */
+/** A program and the number of its calls that send data out. */
 export interface HonestProgram {
   readonly does: string;
   readonly code: string;

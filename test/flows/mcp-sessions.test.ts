@@ -1,4 +1,4 @@
-/** The data-flow guard as MCP clients meet it: what a session is over HTTP in both eras, over stdio, and after a restart. */
+/** The data-flow guard for MCP clients: sessions over HTTP in both eras, over stdio, and after a restart. */
 
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
@@ -50,18 +50,21 @@ const postByProgram = async (client: Client): Promise<string> =>
     }),
   );
 
-test("over HTTP", async (suite) => {
+test("the data-flow guard over HTTP", async (suite) => {
   const folder = makeFlowFolder(suite);
   const { mcp, child } = await serveFor(suite, folder);
 
-  await suite.test("a session of 2025-11-25 is one, for programs and for tools by name", async (context) => {
-    const [one, other] = [await connect(context, mcp, LEGACY), await connect(context, mcp, LEGACY)];
-    assert.deepEqual([await post(one), await readMail(one)], ["ok", "ok"]);
-    assert.deepEqual([await post(one), await postByProgram(one)], ["POLICY_APPROVAL_PENDING", "paused"]);
-    assert.deepEqual([await post(other), await postByProgram(other)], ["ok", "ok"]);
-  });
+  await suite.test(
+    "an MCP session of 2025-11-25 is one data-flow session for programs and for tools by name",
+    async (context) => {
+      const [one, other] = [await connect(context, mcp, LEGACY), await connect(context, mcp, LEGACY)];
+      assert.deepEqual([await post(one), await readMail(one)], ["ok", "ok"]);
+      assert.deepEqual([await post(one), await postByProgram(one)], ["POLICY_APPROVAL_PENDING", "paused"]);
+      assert.deepEqual([await post(other), await postByProgram(other)], ["ok", "ok"]);
+    },
+  );
 
-  await suite.test("a prompt that a client gets counts as read", async (context) => {
+  await suite.test("a prompt that a client gets counts as read data", async (context) => {
     const client = await connect(context, mcp, LEGACY);
     await client.listPrompts();
     await client.listResources();
@@ -70,7 +73,7 @@ test("over HTTP", async (suite) => {
     assert.equal(await post(client), "POLICY_APPROVAL_PENDING");
   });
 
-  await suite.test("what was read is shown, and so are the labels of tools", async (context) => {
+  await suite.test("a client sees the labels of read data and of tools", async (context) => {
     const client = await connect(context, mcp, LEGACY);
     const { structuredContent } = await client.callTool({ name: "execute", arguments: { code: READ } });
     const { labels, execution } = structuredContent as { labels: unknown; execution: string };
@@ -93,20 +96,23 @@ test("over HTTP", async (suite) => {
     }
   });
 
-  await suite.test("clients of 2026-07-28 are one principal, also after a restart", async (context) => {
-    const [one, other] = [await connect(context, mcp, MODERN), await connect(context, mcp, MODERN)];
-    assert.deepEqual([await post(other), await readMail(one)], ["ok", "ok"]);
-    assert.deepEqual([await post(other), await post(one)], Array(2).fill("POLICY_APPROVAL_PENDING"));
-    const ended = untilEnded(child);
-    child.kill("SIGTERM");
-    await ended;
-    const again = await serveFor(context, folder);
-    assert.equal(await post(await connect(context, again.mcp, MODERN)), "POLICY_APPROVAL_PENDING");
-    assert.equal(await post(await connect(context, again.mcp, LEGACY)), "ok");
-  });
+  await suite.test(
+    "all clients of 2026-07-28 share the data-flow session of their principal, also after a restart",
+    async (context) => {
+      const [one, other] = [await connect(context, mcp, MODERN), await connect(context, mcp, MODERN)];
+      assert.deepEqual([await post(other), await readMail(one)], ["ok", "ok"]);
+      assert.deepEqual([await post(other), await post(one)], Array(2).fill("POLICY_APPROVAL_PENDING"));
+      const ended = untilEnded(child);
+      child.kill("SIGTERM");
+      await ended;
+      const again = await serveFor(context, folder);
+      assert.equal(await post(await connect(context, again.mcp, MODERN)), "POLICY_APPROVAL_PENDING");
+      assert.equal(await post(await connect(context, again.mcp, LEGACY)), "ok");
+    },
+  );
 });
 
-test("over stdio a process is a session", async (context) => {
+test("over stdio, a process is one data-flow session", async (context) => {
   const folder = makeFlowFolder(context);
   const start = async (): Promise<Client> => {
     const client = new Client({ name: "test", version: "1.0.0" });

@@ -37,7 +37,7 @@ const listPending = async (copy: StoreCopy): Promise<readonly unknown[]> => {
   return Array.isArray(approvals) ? approvals : assert.fail("It prints no approvals");
 };
 
-/** Replaces bytes of one file by as many others. */
+/** Replaces bytes of one file with the same number of other bytes. */
 function overwrite(file: string, from: string, to: string): void {
   const bytes = readFileSync(file, "latin1");
   assert.ok(bytes.includes(from) && from.length === to.length, `${file} does not have ${from}`);
@@ -49,7 +49,7 @@ const call = async (client: Client, name: string, args: Record<string, unknown>)
 
 const execute = (client: Client, code: string): Promise<unknown> => call(client, "execute", { code });
 
-/** Asks as a client does, until the execution has ended. */
+/** Polls as a client does, until the execution has ended. */
 async function untilEnded(client: Client, execution: string): Promise<unknown> {
   for (const deadline = performance.now() + PATIENCE_MS; performance.now() < deadline; await wait(50)) {
     const view = await call(client, "resume", { execution });
@@ -265,7 +265,7 @@ describe("a gateway on an old store", () => {
 
   test("makes every call of resumed and recovered executions once, and repeats no answered call", () => {
     const expected = ["pay 1", "pay 2", "pay 51", "pay 52", "hang 40"].map((line) => `desk.${line}`);
-    // The read of the cancelled execution is repeated when recovery is faster than the cancellation.
+    // The read of the cancelled execution is repeated if recovery is faster than the cancellation.
     const made = copy.calls().filter((line) => line !== "desk.wait 42");
     assert.deepEqual(made, ["away.take 7", ...expected].toSorted());
   });

@@ -1,4 +1,4 @@
-/** One attack of our own: a program, and the one ending that it may have. */
+/** One additional attack: a program and the only ending that it may have. */
 
 import type { Json } from "../../../src/domain/index.ts";
 
@@ -6,19 +6,22 @@ export interface Attack {
   /** What the program tries, as the end of the sentence "a program cannot …". */
   readonly cannot: string;
   readonly code: string;
-  /** `value` is the whole result; `codes` are the limits that may end it, "threw" an error of its own; `threw` is in the words of its own error. */
+  /**
+   * `value` is the whole result. `codes` are the limits that may end it, or "threw" for any error. `threw` matches the
+   * message of its error.
+   */
   readonly expect:
     | { readonly kind: "value"; readonly value: Json | undefined }
     | { readonly kind: "codes"; readonly codes: readonly string[] }
     | { readonly kind: "threw"; readonly threw: RegExp };
 }
 
-/** An attack that runs to its end and finds nothing. */
+/** An attack that runs to its end and returns this. */
 export function returnsValue(value: Json | undefined): Attack["expect"] {
   return { kind: "value", value };
 }
 
-/** An attack that is ended by one of these limits; "threw" where the engine may refuse first. */
+/** An attack that one of these limits ends; "threw" if the engine may refuse first. */
 export function endsWith(...codes: readonly string[]): Attack["expect"] {
   return { kind: "codes", codes };
 }

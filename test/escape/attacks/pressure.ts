@@ -5,62 +5,62 @@ import type { Attack } from "./attack.ts";
 
 export const PRESSURE_ATTACKS: readonly Attack[] = [
   {
-    cannot: "outlast its time in a getter of its result",
+    cannot: "exceed its time limit in a getter of its result",
     code: "return { get a() { for (;;); } };",
     expect: endsWith("LIMIT_TIME"),
   },
   {
-    cannot: "outlast its time in a getter of its error",
+    cannot: "exceed its time limit in a getter of its error",
     code: "throw { get message() { for (;;); } };",
     expect: endsWith("LIMIT_TIME"),
   },
   {
-    cannot: "outlast its time in a trap of what it throws",
+    cannot: "exceed its time limit in a trap of what it throws",
     code: "throw new Proxy({}, { getPrototypeOf() { for (;;); } });",
     expect: endsWith("LIMIT_TIME"),
   },
   {
-    cannot: "outlast its time in a log line",
+    cannot: "exceed its time limit in a log line",
     code: "console.log({ toJSON() { for (;;); } });",
     expect: endsWith("LIMIT_TIME"),
   },
   {
-    cannot: "outlast its time in native code",
+    cannot: "exceed its time limit in native code",
     code: 'return "x".repeat(2 ** 28).replaceAll("x", "yy").length;',
     expect: endsWith("LIMIT_TIME", "LIMIT_MEMORY"),
   },
   {
-    cannot: "outlast its time in big numbers",
+    cannot: "exceed its time limit in BigInt arithmetic",
     code: "let n = 3n; for (;;) n = n * n;",
     expect: endsWith("LIMIT_TIME", "LIMIT_MEMORY"),
   },
   {
-    cannot: "outlast its time in a regular expression",
+    cannot: "exceed its time limit in a regular expression",
     code: 'return /^(a+)+$/.test("a".repeat(50) + "b");',
     expect: endsWith("LIMIT_TIME"),
   },
   {
-    cannot: "outlast its time in sorting",
+    cannot: "exceed its time limit in sorting",
     code: "return Array.from({ length: 1e5 }, (_, i) => (i * 7919) % 1e5).sort((a, b) => { for (let i = 0; i < 1e4; i += 1); return a - b; }).length;",
     expect: endsWith("LIMIT_TIME"),
   },
   {
-    cannot: "outlast its time in a finally",
+    cannot: "exceed its time limit in a finally",
     code: "try { for (;;); } finally { for (;;); }",
     expect: endsWith("LIMIT_TIME"),
   },
   {
-    cannot: "outlast its time in timers",
+    cannot: "exceed its time limit in timers",
     code: "const again = () => setTimeout(again, 0); again(); await new Promise(() => {});",
     expect: endsWith("LIMIT_TIME"),
   },
   {
-    cannot: "wait for ever for nothing",
+    cannot: "wait forever",
     code: "await new Promise(() => {});",
     expect: throwsMatching(/"kind":"stuck"/),
   },
   {
-    cannot: "go on after its end",
+    cannot: "continue after its end",
     code: "(async () => { await 0; for (;;) await tools.echo(1); })(); return 1;",
     expect: returnsValue(1),
   },
@@ -80,17 +80,17 @@ export const PRESSURE_ATTACKS: readonly Attack[] = [
     expect: endsWith("LIMIT_MEMORY", "LIMIT_TIME"),
   },
   {
-    cannot: "double a string for ever",
+    cannot: "double a string forever",
     code: 'let s = "x"; for (;;) { s += s; s.charCodeAt(s.length - 1); }',
     expect: endsWith("LIMIT_MEMORY", "threw"),
   },
   {
-    cannot: "hold a million promises past its memory",
+    cannot: "hold a million promises beyond its memory limit",
     code: "const held = []; for (;;) held.push(new Promise(() => {}));",
     expect: endsWith("LIMIT_MEMORY", "LIMIT_TIME"),
   },
   {
-    cannot: "queue calls without end",
+    cannot: "queue calls endlessly",
     code: "for (;;) tools.echo(1);",
     expect: endsWith("LIMIT_TIME", "LIMIT_MEMORY"),
   },

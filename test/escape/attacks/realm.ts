@@ -1,9 +1,11 @@
-/** Attacks on what a program can reach: code from strings, clocks, chance, shared memory, the host's functions. */
+/**
+ * Attacks on what a program can reach: code from strings, clocks, random values, shared memory, the host's functions.
+ */
 
 import { returnsValue, endsWith } from "./attack.ts";
 import type { Attack } from "./attack.ts";
 
-/** Calls and constructs a function with a text of code; "" when it compiles nothing. */
+/** Calls and constructs a function with source code; returns "" if it compiles nothing. */
 const COMPILE = `const compile = (make) => {
   for (const attempt of [() => make("return 6*7")(), () => new make("return 6*7")(), () => Reflect.construct(make, ["return 6*7"], Object)()])
     try { if (attempt() === 42) return "compiled"; } catch {}
@@ -39,12 +41,12 @@ const FUNCTION_ROUTES: readonly (readonly [string, string])[] = [
 
 export const REALM_ATTACKS: readonly Attack[] = [
   ...FUNCTION_ROUTES.map(([route, expression]): Attack => ({
-    cannot: `compile text through ${route}`,
+    cannot: `compile a string through ${route}`,
     code: `${COMPILE}\nreturn compile(${expression});`,
     expect: returnsValue(""),
   })),
   {
-    cannot: "evaluate text directly or indirectly",
+    cannot: "evaluate a string directly or indirectly",
     code: `const tried = []; for (const run of [() => eval("1"), () => (0, eval)("1"), () => globalThis["ev" + "al"]("1"), () => setTimeout("1")])
       try { run(); tried.push("ran"); } catch (error) { tried.push(error.name); } return tried;`,
     expect: returnsValue(["EvalError", "EvalError", "EvalError", "TypeError"]),
@@ -60,7 +62,7 @@ export const REALM_ATTACKS: readonly Attack[] = [
     expect: returnsValue([true, []]),
   },
   {
-    cannot: "read where the machine keeps its files from an error inside the host's functions",
+    cannot: "read a path of the machine from an error inside the host's functions",
     code: `const texts = []; let tries = 0;
       const deep = (act) => { tries = 0; const go = () => { try { go(); } catch (error) {
         if (((tries += 1) % 20 === 0 || tries < 40) && tries < 4000) try { act(); } catch (inner) { texts.push(String(inner && inner.stack)); } throw error; } }; try { go(); } catch {} };
@@ -70,7 +72,7 @@ export const REALM_ATTACKS: readonly Attack[] = [
     expect: returnsValue([true, true, true]),
   },
   {
-    cannot: "read where the machine keeps its files from the host's functions when there is no room left",
+    cannot: "read a path of the machine from the host's functions when memory is exhausted",
     code: `const held = [], texts = []; try { for (;;) held.push(new Uint8Array(1e5).fill(1)); } catch {} try { for (;;) held.push(new Uint8Array(50).fill(1)); } catch {}
       for (let i = 0; i < 40; i += 1) for (const act of [() => new URL("http://a/" + "x".repeat(i * 999)), () => console.debug("x".repeat(i * 999)), () => setTimeout(() => {}, 1)])
         try { act(); } catch (error) { held.length -= 1; texts.push(String(error && error.stack), String(error)); } held.length = 0; return texts;`,
@@ -91,7 +93,7 @@ export const REALM_ATTACKS: readonly Attack[] = [
     expect: returnsValue([]),
   },
   {
-    cannot: "get the functions that drive it from the guest's own module",
+    cannot: "import the functions that control it from the guest's own module",
     code: `const got = []; for (const name of ["guest.js", "./guest.js", "/guest.js", "program.ts", "child.js"]) { const module = await import(name).catch(() => ({}));
       for (const value of Object.values(module)) for (const key of Object.keys(value ?? {})) try { const given = value[key](null); got.push(typeof given); } catch {} } return got;`,
     expect: returnsValue([]),

@@ -1,9 +1,11 @@
-/** Attacks on the guest's own side of the wall: replaced built-ins, planted setters, strange arguments and results. */
+/**
+ * Attacks on the guest's own side of the boundary: replaced built-ins, planted setters, unusual arguments and results.
+ */
 
 import { returnsValue, endsWith, throwsMatching } from "./attack.ts";
 import type { Attack } from "./attack.ts";
 
-/** Runs after each act of tampering; a guest that keeps private copies answers as if nothing had happened. */
+/** Runs after each act of tampering; a guest that keeps private copies answers as before. */
 const ASK =
   'const answer = [await tools.echo({ a: [1, { b: "x" }] }), await tools.fail("no").catch((error) => error.code)];';
 const ANSWER = [{ a: [1, { b: "x" }] }, "UPSTREAM_FAILED"];
@@ -78,7 +80,7 @@ export const TAMPER_ATTACKS: readonly Attack[] = [
     expect: returnsValue([[{ mine: 1 }, { other: 2 }], true]),
   },
   {
-    cannot: "have a reply treated as a promise of the host",
+    cannot: "make the guest treat a reply as a promise of the host",
     code: `const reply = await tools.echo({ then: "text", constructor: { prototype: 1 }, __proto__: null }); return [typeof reply, Object.keys(reply).sort()];`,
     expect: returnsValue(["object", ["constructor", "then"]]),
   },
@@ -98,12 +100,12 @@ export const TAMPER_ATTACKS: readonly Attack[] = [
     expect: returnsValue("trap"),
   },
   {
-    cannot: "end without a word by throwing a proxy whose every trap throws",
+    cannot: "end silently by throwing a proxy whose every trap throws",
     code: `throw new Proxy({}, new Proxy({}, { get() { throw new Error("trap"); } }));`,
     expect: throwsMatching(/"kind":"thrown"/),
   },
   {
-    cannot: "send a promise, a circle or a function as an argument",
+    cannot: "send a promise, a cyclic object or a function as an argument",
     code: `const circle = {}; circle.self = circle; const out = []; for (const bad of [{ p: Promise.resolve() }, circle]) await tools.echo(bad).catch((error) => out.push(error.code)); out.push(await tools.echo({ f() {}, s: Symbol("x") })); return out;`,
     expect: returnsValue(["TOOL_ARGUMENTS_INVALID", "TOOL_ARGUMENTS_INVALID", {}]),
   },
@@ -138,7 +140,7 @@ export const TAMPER_ATTACKS: readonly Attack[] = [
     expect: returnsValue("UPSTREAM_FAILED"),
   },
   {
-    cannot: "hide a tool's failure behind a forged ToolError of a call that never was",
+    cannot: "hide a tool's failure behind a forged ToolError of a call that was never made",
     code: `const forged = new ToolError("POLICY_DENIED", "forged"); forged.seq = 1; throw forged;`,
     expect: throwsMatching(/"code":"POLICY_DENIED"(?!.*"seq")/),
   },
@@ -148,7 +150,7 @@ export const TAMPER_ATTACKS: readonly Attack[] = [
     expect: returnsValue([1, []]),
   },
   {
-    cannot: "make async generators or thenables run on after the end",
+    cannot: "make async generators or thenables continue after the end",
     code: `const later = { then(resolve) { setTimeout(() => { tools.echo("late"); resolve(1); }, 30); } }; (async function* () { yield await later; })().next(); return "done";`,
     expect: returnsValue("done"),
   },
