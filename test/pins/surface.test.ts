@@ -1,4 +1,4 @@
-/** Freezes what others build on or must review: exports, production dependencies, environment variables, file sizes. */
+/** Pins what others build on or must review: exports, production dependencies, environment variables, file sizes. */
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -26,7 +26,7 @@ function readSources(): readonly Source[] {
 }
 
 const sources = readSources();
-/** What ships: tests and what only tests use stay out. */
+/** Shipped files, without tests and test fixtures. */
 const shipped = sources.filter(({ file }) => !/\.(test|conformance)\.ts$|(^|\/)fixtures\//.test(file));
 
 test("the package exports these names and no others", () => {
@@ -105,14 +105,14 @@ test("these environment variables are read, each in one place", () => {
   ]);
 });
 
-test("the environment as a whole is touched by the composition root only", () => {
+test("only the composition root touches the environment as a whole", () => {
   const touching = shipped
     .filter(({ text }) => /\bprocess\.env\b|["']node:process["']/.test(text))
     .map(({ file }) => file);
   assert.deepEqual(touching.toSorted(), ["main.ts", "open-gateway.ts", "open-records.ts"]);
 });
 
-test("a secret becomes plain text in these files only, and no front door of the vault gives one out", () => {
+test("a secret becomes plain text in these files only, and the vault's index exports no way to read one", () => {
   const revealing = shipped.filter(({ text }) => text.includes(".reveal()")).map(({ file }) => file);
   assert.deepEqual(revealing.toSorted(), [
     "connectors/adapter/adapter-connector.ts",

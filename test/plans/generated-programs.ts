@@ -1,16 +1,16 @@
 /**
- * Programs that hand servers and tools around in every way the call plan follows and in some that it does not, made from a
- * row of numbers. They never fail on what they hand around, so that every call they plan can be made.
+ * Programs that pass servers and tools around in every way that the call plan follows, and in some that it does not,
+ * generated from a sequence of numbers. They never fail on what they pass around, so every planned call can be made.
  */
 
-/** Takes the numbers one after another; when they run out, the first choice is made. */
+/** Uses the numbers one after another; when they run out, the first option is chosen. */
 interface Choices {
   pick<Option>(options: readonly Option[]): Option;
-  /** A name that no other part of the program has. */
+  /** A name that no other part of the program uses. */
   fresh(): string;
 }
 
-/** Names that stand for a server, or for a list of them, at a place of the program. */
+/** Names of a server, or of an array of servers, at a place in the program. */
 interface Known {
   readonly servers: readonly string[];
   readonly lists: readonly string[];
@@ -25,7 +25,7 @@ function createChoices(numbers: readonly number[]): Choices {
   return {
     pick<Option>(options: readonly Option[]): Option {
       const chosen = options[(numbers[at++] ?? 0) % options.length];
-      if (chosen === undefined) throw new TypeError("There is nothing to choose from");
+      if (chosen === undefined) throw new TypeError("The array of options is empty");
       return chosen;
     },
     fresh: () => `x${names++}`,
@@ -182,7 +182,7 @@ const STATEMENTS: readonly Statement[] = [
   },
 ];
 
-/** The text of a program; the same numbers give the same. */
+/** The source of a program; the same numbers give the same source. */
 export function generateProgram(numbers: readonly number[]): string {
   const choices = createChoices(numbers);
   let known: Known = { servers: [], lists: [] };

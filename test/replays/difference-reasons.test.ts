@@ -1,4 +1,4 @@
-/** The reasons for which an execution may come out otherwise on another engine: each holds for what it says and no more. */
+/** The reasons why a replay may differ on another engine: each applies only to its own case. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -18,7 +18,7 @@ function resultOf(engine: EngineName, [code, message, ...lines]: Outcome): Execu
   return { ...empty, logs, ...(code ? { error: { code, message, retry: false } } : { value: message }) };
 }
 
-/** Of what ran on `isolate` first. */
+/** For results that were recorded on `isolate`. */
 function reasonOn(engine: EngineName, before: Outcome, now: Outcome): Reason | undefined {
   const [first, again] = [resultOf("isolate", before), resultOf(engine, now)];
   const difference = findDifference(first, again);
@@ -26,7 +26,7 @@ function reasonOn(engine: EngineName, before: Outcome, now: Outcome): Reason | u
   return explain({ first, again, difference, engine });
 }
 
-test("the engine's own words are a reason between engines, and neither the program's nor another kind of error", () => {
+test("an engine's own error message explains a difference between engines, but an error of the program does not", () => {
   const [one, other] = ["TypeError: Cannot read properties of null", "TypeError: cannot read property 'b' of null"];
   const before: Outcome = ["PROGRAM_THREW", one];
   assert.equal(reasonOn("quickjs", before, ["PROGRAM_THREW", other]), REASONS.engineWords);
@@ -36,7 +36,7 @@ test("the engine's own words are a reason between engines, and neither the progr
   assert.equal(reasonOn("quickjs", before, [undefined, "well"]), undefined);
 });
 
-test("too little time or memory is a reason on another engine, for what is missing and not for what is otherwise", () => {
+test("too little time or memory on another engine explains missing output, but not different output", () => {
   for (const code of ["LIMIT_TIME", "LIMIT_MEMORY"] as const) {
     assert.equal(reasonOn("quickjs", [undefined, "1"], [code, "too much"]), REASONS.slower);
     assert.equal(reasonOn("quickjs", [undefined, "1", "a"], [code, "too much"]), REASONS.slower);
@@ -46,7 +46,7 @@ test("too little time or memory is a reason on another engine, for what is missi
   assert.equal(reasonOn("quickjs", [undefined, "1"], ["LIMIT_CALLS", "too many"]), undefined);
 });
 
-test("lines that a program said before it was cut off are missing on workerd only, and only while it computes", () => {
+test("lines before a cut-off may be missing on workerd only, and only while the program computes", () => {
   const before: Outcome = ["REQUEST_CANCELLED", "cancelled", "begun"];
   assert.equal(reasonOn("workerd", before, ["LIMIT_TIME", "too long"]), REASONS.lateLines);
   assert.equal(reasonOn("quickjs", before, ["LIMIT_TIME", "too long"]), undefined);

@@ -1,9 +1,9 @@
-/** Why an execution need not come out the same on every engine. The list is short, and each reason is checked on its own. */
+/** Why a replay may differ between engines. The list is short, and each reason is tested. */
 
 import type { EngineName, ErrorCode, ExecutionResult } from "../../src/domain/index.ts";
 import { isCutOff } from "../../src/execution/replay/find-difference.ts";
 
-/** By name; the text is what is printed. */
+/** By name; the value is printed. */
 export const REASONS = {
   neverBegan: "its program never began",
   notKept: "its journal is not kept, as the settings of its test say",
@@ -17,7 +17,7 @@ export const REASONS = {
 
 export type Reason = (typeof REASONS)[keyof typeof REASONS];
 
-/** Errors that an engine makes; a program that throws one of them itself has the same words on every engine. */
+/** Errors that an engine throws; a program that throws one of them itself has the same message on every engine. */
 const ENGINE_ERROR = /^(?:TypeError|RangeError|ReferenceError|SyntaxError|URIError|InternalError): /;
 
 const SPENT: readonly (ErrorCode | undefined)[] = ["LIMIT_TIME", "LIMIT_MEMORY"];
@@ -26,11 +26,11 @@ export interface ReplayedPair {
   readonly first: ExecutionResult;
   readonly again: ExecutionResult;
   readonly difference: string;
-  /** That it was shown on. */
+  /** The engine of the replay. */
   readonly engine: EngineName;
 }
 
-/** Why this difference is none of ours; nothing when it is. */
+/** Returns why the difference is acceptable, or `undefined` if it is not. */
 export function explain({ first, again, difference, engine }: ReplayedPair): Reason | undefined {
   if (first.engine === engine) return undefined;
   const isShort = difference.startsWith("The state was ") || /^Line \d+ of the log .* and is absent$/.test(difference);

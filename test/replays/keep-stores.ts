@@ -1,6 +1,6 @@
 /**
- * Loaded before each test file by `npm run replay:scenarios`: a temporary folder that a test removes is moved to those that
- * are kept, with the stores and keys in it. No test has to know of it, so that none can be forgotten.
+ * Loaded before each test file by `npm run replay:scenarios`: moves a temporary folder that a test removes to the kept
+ * ones, with its stores and keys. Tests need no change for it, so none can be forgotten.
  */
 
 import fs from "node:fs";

@@ -1,4 +1,4 @@
-/** Reads what tests left: every execution of every store below a folder. */
+/** Reads every execution of every store below a folder that tests left. */
 
 import { closeSync, existsSync, openSync, readFileSync, readSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -20,16 +20,16 @@ import type { StartRecord } from "../fixtures/passing-store.ts";
 import { REASONS } from "./difference-reasons.ts";
 import type { Reason } from "./difference-reasons.ts";
 
-/** What its export tells another machine; where secrets had to be taken out of that, what this machine has. */
+/** The exported recording; if secrets were masked in the export, the recording in the store. */
 export interface Recording {
   readonly kept: KeptExecution;
-  /** Secrets were taken out of its export. */
+  /** Whether secrets were masked in its export. */
   readonly isMasked: boolean;
-  /** Takes secrets out of what is shown. */
+  /** Masks secrets in the output. */
   readonly hide: (text: string) => string;
 }
 
-/** One execution, to be shown again or with the reason why it cannot be. */
+/** One execution that can be replayed, or the reason why it cannot. */
 export type StoredExecution =
   | ({ readonly kind: "kept"; readonly id: ExecutionId } & Recording)
   | { readonly kind: "unkept"; readonly id: ExecutionId; readonly reason: Reason }
@@ -39,7 +39,7 @@ const HEADER = "SQLite format 3\0";
 const KEY = "GLOVEBOX_ENCRYPTION_KEY";
 const MOST = 100_000;
 
-/** Whatever is called a store in a test has some name; what it is stands at its beginning. */
+/** Tests give stores any name, so a store is recognized by its first bytes. */
 export function listStores(folder: string): readonly string[] {
   return readdirSync(folder, { withFileTypes: true, recursive: true })
     .filter((entry) => entry.isFile())
@@ -58,7 +58,10 @@ function isDatabase(path: string): boolean {
   }
 }
 
-/** Rejects with STORE_UNAVAILABLE for what is no store, or one of another version. `folder` is where the starts are noted. */
+/**
+ * Rejects with STORE_UNAVAILABLE for a file that is not a store, or one of another version. `folder` has the recorded
+ * starts.
+ */
 export async function readStore(path: string, folder: string): Promise<readonly StoredExecution[]> {
   const starts = readStarts(folder).filter((start) => path.includes(`/${start.folder}/`));
   const settings = await findSettings(path, starts);
@@ -82,10 +85,10 @@ function readStarts(folder: string): readonly StartRecord[] {
 }
 
 function parseStart(line: string): StartRecord {
-  return JSON.parse(line) as StartRecord; // written by `noteStart`
+  return JSON.parse(line) as StartRecord; // written by `recordStart`
 }
 
-/** With the secrets that stand in the configuration, where there is one that can still be read. */
+/** With the secrets of the configuration, if it can still be read. */
 async function findSettings(path: string, starts: readonly StartRecord[]): Promise<Settings> {
   const bare = parseSettings({ store: { url: `sqlite:${path}` } }, { folder: dirname(path) }, {});
   const environment = Object.assign({}, ...starts.map((start) => start.environment)) as Record<string, string>;

@@ -1,4 +1,4 @@
-/** Shows recordings again on every engine, with nothing but sandboxes opened for it, and says what is different. */
+/** Replays recordings on every engine, with nothing but sandboxes, and reports differences. */
 
 import type { EngineName, ExecutionResult, Json, Limits } from "../../src/domain/index.ts";
 import { replay } from "../../src/execution/replay/replay.ts";
@@ -10,17 +10,20 @@ import type { Recording } from "./read-stores.ts";
 import { REASONS, explain } from "./difference-reasons.ts";
 import type { Reason } from "./difference-reasons.ts";
 
-/** Of what was ended from outside, only the beginning is compared; a loop without end is not waited for. */
+/**
+ * Only the beginning of an execution that was ended from outside is compared; the replay does not wait for an endless
+ * loop.
+ */
 const CUT_OFF_MS = 3_000;
 const SIGNAL = new AbortController().signal;
 
-/** How a recording came out on one engine. */
+/** The outcome of a replay on one engine. */
 export type ReplayOutcome =
   | { readonly kind: "same" }
   | { readonly kind: "explained"; readonly reason: Reason }
   | { readonly kind: "different"; readonly what: string };
 
-/** Sandboxes are shared by recordings with the same bounds, because starting one takes longer than most programs. */
+/** Recordings with the same limits share a sandbox, because starting one takes longer than most programs. */
 export interface Replayer extends AsyncDisposable {
   replay(recorded: Recording, engine: EngineName): Promise<ReplayOutcome>;
 }
@@ -56,7 +59,7 @@ function withBound(kept: KeptExecution): KeptExecution {
 function showOn(sandbox: Sandbox, { kept, hide }: Pick<Recording, "kept" | "hide">): Promise<ReplayResult> {
   const { engine, isolation } = sandbox;
   const report = (thrown: unknown): string => {
-    throw new Error("An execution that is shown again has an incident", { cause: thrown });
+    throw new Error("A replay reported an incident", { cause: thrown });
   };
   return replay(kept, { signal: SIGNAL }, { engine, isolation, report, hide, run: (job) => sandbox.run(job) });
 }
@@ -70,7 +73,7 @@ function classify({ result: first }: KeptExecution, { result: again, difference 
   return reason ? { kind: "explained", reason } : { kind: "different", what };
 }
 
-/** What the product does not compare. What a session has read is not the program's alone, and may be more the first time. */
+/** Compares what the product does not. Labels depend on the session, so there may be more of them the first time. */
 function findRest(first: ExecutionResult, again: ExecutionResult): string | undefined {
   const [before, now] = [restOf(first), restOf(again)].map((rest) => JSON.stringify(rest));
   return before === now ? undefined : `The rest was ${before} and is ${now}`;

@@ -1,6 +1,7 @@
 /**
- * Executions of every kind, recorded in a whole gateway on each engine and shown again on all of them: the same bytes, or
- * a reason that is stated beside the program. `npm run replay:scenarios` does the same with all that the scenario tests run.
+ * Executions of every kind, recorded in a whole gateway on each engine and replayed on all of them: they return the
+ * same bytes, or differ for the reason that is stated beside the program. `npm run replay:scenarios` does the same with
+ * all executions of the scenario tests.
  */
 
 import assert from "node:assert/strict";
@@ -26,7 +27,7 @@ import { openReplayer } from "./replay-recordings.ts";
 const replayer = openReplayer();
 after(() => replayer[Symbol.asyncDispose]());
 
-/** To its end, with what a person says in between. Answers the id by which it is found again. */
+/** Runs a sample to its end, including approvals. Returns the id of the execution. */
 async function record(durable: DurableGateways, gateway: Gateway, sample: Sample): Promise<string> {
   const abort = new AbortController();
   const { code, input, limits, dryRun, isRejected = false, isCancelled = false, ending } = sample;
@@ -50,7 +51,7 @@ async function record(durable: DurableGateways, gateway: Gateway, sample: Sample
   return started.execution;
 }
 
-/** All samples, in one store, which is read back once its gateway has ended. */
+/** Records all samples in one store, which is read after its gateway has ended. */
 async function recordAll(engine: EngineName): Promise<ReadonlyMap<string, StoredExecution>> {
   const config = { approvals: { graceMs: 10 }, analysis: { types: "off" }, sandbox: { engine } };
   await using durable = await openDurableGateways({ config });
@@ -59,7 +60,8 @@ async function recordAll(engine: EngineName): Promise<ReadonlyMap<string, Stored
   for (const [name, sample] of Object.entries(SAMPLES)) ids.set(name, await record(durable, gateway, sample));
   await gateway.close();
   const found = await readStore(durable.settings.store.path, durable.folder);
-  const find = (id: string): StoredExecution => found.find((one) => one.id === id) ?? assert.fail(`${id} is not kept`);
+  const find = (id: string): StoredExecution =>
+    found.find((one) => one.id === id) ?? assert.fail(`${id} is not in the store`);
   return new Map([...ids].map(([name, id]) => [name, find(id)]));
 }
 
@@ -72,7 +74,7 @@ async function outcomeOn(engine: EngineName, found: StoredExecution): Promise<st
 }
 
 for (const recordedOn of ENGINES) {
-  test(`what ran on ${recordedOn} comes out the same on every engine, or has its reason`, async () => {
+  test(`an execution recorded on ${recordedOn} replays the same on every engine, or differs for its stated reason`, async () => {
     const all = await recordAll(recordedOn);
     const compare = async (shownOn: EngineName): Promise<void> => {
       const outcomes = new Map<string, string>();
@@ -86,7 +88,10 @@ for (const recordedOn of ENGINES) {
   });
 }
 
-/** As a test does: it makes a folder and removes it, starts a gateway with a variable, and has a store that nobody sees. */
+/**
+ * Like a test: makes a folder and removes it, starts a gateway with a variable, and has a store that it does not
+ * inspect.
+ */
 const TEST = `
   import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
   import { tmpdir } from "node:os";
@@ -108,7 +113,7 @@ async function runTest(environment: Readonly<Record<string, string>>): Promise<r
   return JSON.parse(stdout) as [string, string];
 }
 
-test("what a test removes is kept when it is asked for, and only then", async (context) => {
+test("folders that a test removes are kept only if the variable for kept stores is set", async (context) => {
   const kept = mkdtempSync(join(tmpdir(), "glovebox-kept-"));
   context.after(() => rmSync(kept, { recursive: true, force: true }));
   const [gone, inMemory] = await runTest({});

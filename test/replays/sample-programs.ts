@@ -1,4 +1,4 @@
-/** One program for each way in which the scenario tests use a program, and the reasons that some of them have. */
+/** One program for each way in which the scenario tests use programs, and the reasons why some replays differ. */
 
 import type { EngineName, Json, Limits } from "../../src/domain/index.ts";
 import { REASONS } from "./difference-reasons.ts";
@@ -9,22 +9,22 @@ export interface Sample {
   readonly input?: Json;
   readonly limits?: Partial<Limits>;
   readonly dryRun?: boolean;
-  /** A person rejects what it asks for; otherwise all of it is approved. */
+  /** Its approvals are rejected; otherwise all of them are approved. */
   readonly isRejected?: boolean;
-  /** It is cancelled when it says something. */
+  /** It is cancelled when it makes a call. */
   readonly isCancelled?: boolean;
-  /** How it ended. */
+  /** The expected state or error code. */
   readonly ending: "completed" | "paused" | "PROGRAM_THREW" | (string & {});
-  /** Left out, it comes out the same on every engine. */
+  /** By default, the replay is the same on every engine. */
   readonly reason?: (recordedOn: EngineName, shownOn: EngineName) => Reason | undefined;
 }
 
 const always = (reason: Reason) => (): Reason => reason;
-/** Between the engine that is not V8 and those that are. */
+/** Between QuickJS and the V8 engines. */
 const betweenKinds = (reason: Reason) => (one: EngineName, other: EngineName) =>
   (one === "quickjs") === (other === "quickjs") ? undefined : reason;
 
-/** By what they are about. The names are those of the shop. */
+/** Keyed by subject. The tools are those of the shop. */
 export const SAMPLES: Readonly<Record<string, Sample>> = {
   "chance and time": {
     code: `

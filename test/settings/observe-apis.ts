@@ -20,12 +20,12 @@ const toDocument = (...names: readonly string[]): unknown => ({
 
 interface ApiFiles {
   readonly origin: string;
-  /** Answers as a path that the configuration can name. */
+  /** A path that the configuration can use. */
   readonly document: string;
   readonly other: string;
 }
 
-/** Compares two entries of `openapi`, in a files that is gone afterwards. */
+/** Compares two entries of `openapi`, with files that are removed afterwards. */
 function compareApis(observe: Observation, make: (files: ApiFiles) => readonly [Case, Case]): () => Promise<void> {
   return async () => {
     await using api = await openFakeApi();

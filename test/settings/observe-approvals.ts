@@ -1,4 +1,4 @@
-/** What the settings about approvals do. */
+/** What the settings of approvals change. */
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -16,7 +16,7 @@ import { compare, withGlovebox } from "../fixtures/observe-settings.ts";
 const CODE = "return await probe.echo({ a: 1 })";
 const RULES = [{ decision: "ask", tools: ["probe.echo"], reason: "look" }];
 
-/** Whether a question can still be decided a moment after it was asked. */
+/** Whether an approval can still be decided a moment after it was requested. */
 const decideLater = async (config: unknown): Promise<unknown> => {
   const whole = { store: { url: "sqlite::memory:" }, ...(isJsonObject(config) && config) };
   return withQueue(parseSettings(whole, { folder: "/" }, {}), async (queue) => {
@@ -34,7 +34,7 @@ async function approve({ approvals }: ApprovalQueue, { id }: Approval): Promise<
   return (await approvals.decide(id, { verdict: "approve" }, operator)).state;
 }
 
-/** The state that a program is answered with whose call needs a person, who says yes if `isAnswered`. */
+/** The state of a program whose call needs approval, which is approved if `isAnswered`. */
 async function stateWith(graceMs: number, isAnswered: boolean): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "glovebox-settings-"));
   const store = { url: `sqlite:${join(folder, "glovebox.db")}` };

@@ -12,7 +12,9 @@ import { makeFolder, probe, serveFor } from "../fixtures/product.ts";
 
 const MEET = { name: "execute", arguments: { code: "return await probe.meet({ ms: 100_000 })" } };
 
-/** How a program is answered that only ends when another one comes, with that other one coming after `answered`. */
+/**
+ * The responses to a program that only ends when another one arrives, with that other one arriving after `answered`.
+ */
 async function observe(context: TestContext, patienceMs: number): Promise<unknown> {
   const config = { mcpServers: { probe: probe() }, clients: { patienceMs } };
   const { mcp } = await serveFor(context, makeFolder(context, config));
@@ -21,12 +23,12 @@ async function observe(context: TestContext, patienceMs: number): Promise<unknow
   const onprogress = ({ message = "" }): void => void (message.startsWith("probe.meet called") && begun.resolve());
   const asked = client.callTool(MEET, { onprogress });
   const first = await Promise.race([begun.promise, asked]);
-  if (first) return stateOf(first); // answered before anybody came
+  if (first) return stateOf(first); // answered before the other one arrived
   await client.callTool(MEET);
   return stateOf(await asked);
 }
 
-/** How a program ends whose one call a person would allow, if asked. */
+/** How a program ends whose only call a person would approve, if asked. */
 async function askPerson(context: TestContext, elicitation: boolean): Promise<unknown> {
   const gateway = await openElicitationGateway(context, { approvals: { graceMs: 0, elicitation } });
   const { client } = await connectHttp(context, gateway, ERAS[1], () => accept("this call"));

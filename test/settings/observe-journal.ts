@@ -24,7 +24,7 @@ const keepsJournal: Observation = async (config) => {
   }
 };
 
-/** What becomes of a program that was given something before it asks. */
+/** The outcome of a program that receives a delivery and then needs approval. */
 const asks: Observation = (config) =>
   withGlovebox(
     { ...(isJsonObject(config) && config), policy: { rules: [{ decision: "ask", tools: ["probe.change"] }] } },

@@ -1,4 +1,4 @@
-/** What the settings about the ledger do, seen from outside. */
+/** What the settings of the ledger change, seen from outside. */
 
 import assert from "node:assert/strict";
 import { createSocket } from "node:dgram";
@@ -42,7 +42,7 @@ const previews = (config: unknown): Promise<unknown> =>
     return records.map(({ detail }) => (isJsonObject(detail) ? (detail["preview"] ?? null) : null)).toReversed();
   });
 
-/** Where the ledger begins after a start, when it had three records of three days ago and three of an hour ago. */
+/** The first kept record after a start, with three records of three days ago and three of an hour ago. */
 const firstKept = (config: unknown): Promise<unknown> =>
   inFolder(async (folder) => {
     const path = join(folder, "ledger.db");
@@ -62,7 +62,7 @@ const firstKept = (config: unknown): Promise<unknown> =>
     return verdict.ok ? (verdict.first ?? 1) : verdict.problem;
   });
 
-/** A program's records as they reach a place; `read` waits for the whole execution. */
+/** Exports a program's records to one sink; `read` waits for the whole execution. */
 async function exportTo(place: object, read: (folder: string) => Promise<unknown>, folder: string): Promise<unknown> {
   const config = withStore({ audit: { export: [place] } }, folder);
   return withGlovebox(config, async (glovebox) => {
@@ -71,7 +71,7 @@ async function exportTo(place: object, read: (folder: string) => Promise<unknown
   });
 }
 
-/** Resolves with what came in once it tells of the end of an execution. */
+/** Resolves with the received data once it contains the end of an execution. */
 function createCatch(): {
   readonly add: (part: string) => void;
   readonly caught: Promise<string>;
@@ -113,7 +113,7 @@ async function receiveUdp(): Promise<Receiver> {
   return { url: `udp://127.0.0.1:${socket.address().port}`, ...kept, close: () => void socket.close() };
 }
 
-/** What each kind of place received, in its own form. */
+/** What each kind of sink received, in its own format. */
 async function observeKinds(): Promise<readonly unknown[]> {
   const [http, udp] = [await receiveHttp(), await receiveUdp()];
   try {
@@ -139,7 +139,7 @@ async function observeKinds(): Promise<readonly unknown[]> {
   }
 }
 
-/** By setting path. */
+/** Keyed by setting path. */
 export const LEDGER_OBSERVATIONS: Readonly<Record<string, () => Promise<void>>> = {
   "audit.previews": compare(
     previews,

@@ -41,13 +41,13 @@ const parameter =
   ({ authorizationUrl }) =>
     authorizationUrl.searchParams.get(name);
 
-/** Whether the answer of the person becomes a login. */
+/** Whether the redirect of the person becomes a login. */
 const finish: Look = async (begun, provider) => {
   const { searchParams } = await provider.agree(begun.authorizationUrl);
   return (await begun.finish(searchParams)).client.id;
 };
 
-/** An authorization server that takes documents, as far as the first page of a login. */
+/** An authorization server that supports client metadata documents, up to the first page of a login. */
 async function compareDocuments(): Promise<void> {
   const server = createServer((_, response) =>
     response.end(
@@ -77,7 +77,7 @@ async function compareDocuments(): Promise<void> {
   }
 }
 
-/** By the path of the setting. */
+/** Keyed by setting path. */
 export const LOGIN_OBSERVATIONS: Readonly<Record<string, () => Promise<void>>> = {
   "mcpServers.*.oauth.clientId": compareLogins(
     (begun) => begun.authorizationUrl.searchParams.get("client_id") === CLIENT.id,

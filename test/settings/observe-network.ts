@@ -1,4 +1,4 @@
-/** What each setting of the network changes, observed with servers and proxies on loopback. */
+/** What each network setting changes, observed with servers and proxies on loopback. */
 
 import { createServer } from "node:http";
 import type { RequestListener, Server } from "node:http";
@@ -8,15 +8,15 @@ import type { AddressInfo } from "node:net";
 import { compare, run } from "../fixtures/observe-settings.ts";
 import type { Case } from "../fixtures/observe-settings.ts";
 
-/** No resolver can have an answer for it, so nothing leaves this machine: a label has at most 63 characters. */
+/** No resolver can resolve it, so nothing leaves this machine: a label has at most 63 characters. */
 const NOWHERE = `${"x".repeat(64)}.example`;
-/** A public address, as the proxies of these tests are told it. */
+/** A public address, as the proxies of these tests receive it. */
 const FAR = "93.184.216.34:80";
 
 interface Servers {
   /** A server that answers 204. */
   readonly place: string;
-  /** Proxies that lead everything there, and one that refuses. */
+  /** Proxies that forward everything there, and one that refuses. */
   readonly proxy: string;
   readonly closedProxy: string;
   readonly askingProxy: string;
@@ -38,7 +38,7 @@ async function listen(listener?: RequestListener): Promise<Server> {
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-/** Who may pass the proxy that asks. */
+/** The login of the proxy that requires one. */
 const ADA = `Basic ${Buffer.from("ada:open sesame").toString("base64")}`;
 
 async function openProxy(target: number | undefined, login?: string): Promise<Server> {
@@ -74,7 +74,7 @@ function compareIn(make: (servers: Servers) => readonly [code: string, one: Case
   };
 }
 
-/** By the path of the setting. */
+/** Keyed by setting path. */
 export const NETWORK_OBSERVATIONS: Readonly<Record<string, () => Promise<void>>> = {
   "sandbox.networkPolicy.mode": compareIn(({ place }) => [
     fetched(`http://${place}/`),

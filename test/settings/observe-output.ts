@@ -1,4 +1,4 @@
-/** What the settings of the texts that leave change, for `test/settings/settings.test.ts`. */
+/** What the settings of output text change, for `test/settings/settings.test.ts`. */
 
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";

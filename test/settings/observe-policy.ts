@@ -1,4 +1,4 @@
-/** Observations of the settings of policy and quotas: the same programs, decided and counted in two ways. */
+/** Observations of the settings of policy and quotas: the same programs with two configurations. */
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ const DENIED = "POLICY_DENIED";
 
 const policy = (...rules: readonly object[]): unknown => ({ policy: { rules } });
 
-/** A rule that denies when the condition holds, and one that does not. */
+/** A rule that denies if the condition matches, and one that does not. */
 const condition = (denied: object, allowed: object): (() => Promise<void>) =>
   compare(
     run(PAY),
@@ -27,7 +27,7 @@ const rules = (denied: object, allowed: object): (() => Promise<void>) =>
     [policy({ decision: "deny", ...allowed }), true],
   );
 
-/** Runs the program so often, one after the other, and says how often it was not refused by a quota. */
+/** Runs the program this many times in sequence and returns how many runs no quota refused. */
 const repeat =
   (code: string, times: number): Observation =>
   (config) =>
@@ -40,7 +40,7 @@ const repeat =
       return granted;
     });
 
-/** As `repeat`, all at once. */
+/** Like `repeat`, but all at once. */
 const atOnce =
   (code: string, times: number): Observation =>
   (config) =>
@@ -60,10 +60,10 @@ const CALLS = repeat(CHANGE, 3);
 const PRICES = { "probe.*": 1 };
 const rate = (more: object): object => ({ rates: [{ tools: ["probe.*"], calls: 2, ...more }] });
 
-/** The first one takes all the time that there is, and is ended by the quota when it is over. */
+/** The first one uses all the available time, and the quota ends it. */
 const TIME = repeat("await new Promise((done) => setTimeout(done, 120)); return 1", 3);
 
-/** Whose counter it was that refused. */
+/** The counter that refused. */
 const REFUSED = run(
   `${CHANGE.replace("return", "")}; ${CHANGE}`,
   ({ error }) => / by (.*), 0 left/.exec(error?.message ?? "")?.[1],

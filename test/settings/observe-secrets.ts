@@ -11,7 +11,7 @@ const CODE = `
   await fetch(input, { method: "POST", headers: { "x-key": secrets["KEY"] }, body: secrets["KEY"] });
   return "sent"`;
 
-/** Which parts of the request had the value when it arrived, or why there was none. */
+/** The parts of the request that had the value when it arrived, or why there was none. */
 async function observe(toGrant: (gateway: SecretGateway) => object): Promise<unknown> {
   await using gateway = await openSecretGateway();
   await gateway.setSecret("KEY", VALUE);
@@ -31,7 +31,7 @@ const compareGrants = (
   outcomes: readonly [unknown, unknown],
 ): (() => Promise<void>) => compare((grant) => observe(grant as typeof one), [one, outcomes[0]], [two, outcomes[1]]);
 
-/** By the path of the setting. */
+/** Keyed by setting path. */
 export const SECRET_OBSERVATIONS: Readonly<Record<string, () => Promise<void>>> = {
   "sandbox.secrets.*.hosts": compareGrants(
     ({ otherHost: other }) => ({ hosts: [other.hostAndPort] }),

@@ -15,7 +15,7 @@ async function readMetrics(context: TestContext, metrics: object): Promise<reado
   return [answer.status, text.includes('glovebox_upstream_state{server="probe",state="ready"} 1\n')];
 }
 
-/** Runs a program that destroys something, and answers what was recorded and what the receivers got. */
+/** Runs a program that destroys something, and returns what was recorded and what the receivers got. */
 async function destroyOnce(context: TestContext, anomalies: object, secret = "s"): Promise<string> {
   const config = { mcpServers: { probe: probeWith() }, policy: { profile: "open" }, anomalies };
   const folder = makeFolder(context, config);
@@ -26,7 +26,7 @@ async function destroyOnce(context: TestContext, anomalies: object, secret = "s"
   return stdout;
 }
 
-/** What is left is sent when the gateway closes. */
+/** Remaining data is sent when the gateway closes. */
 function traceOnce(traces: object): Promise<unknown> {
   return withGlovebox({ traces }, (glovebox) => glovebox.execute({ code: "return 1" }));
 }

@@ -9,13 +9,13 @@ import { defineAdapter } from "../../src/main.ts";
 import { compare, run, startUpstream, withGlovebox } from "../fixtures/observe-settings.ts";
 import type { Observation } from "../fixtures/observe-settings.ts";
 
-/** No resolver can have an answer for it, so nothing leaves this machine: a label has at most 63 characters. */
+/** No resolver can resolve it, so nothing leaves this machine: a label has at most 63 characters. */
 const NOWHERE = `${"x".repeat(64)}.example`;
 
 type Policy = object;
 type Observations = Readonly<Record<string, () => Promise<void>>>;
 
-/** An upstream at `url` whose one tool makes one request there, in a configuration with the policy in its place. */
+/** An upstream at `url` whose only tool makes one request there, in a configuration with the policy. */
 interface Kind {
   readonly toConfig: (url: string, policy: Policy) => unknown;
   /** The outcome of the request. */
@@ -23,7 +23,7 @@ interface Kind {
   readonly reached: unknown;
 }
 
-/** With all three keys of a policy: for `mode` and `grants` against a server on loopback, for `domains` against none. */
+/** With all three keys of a policy: `mode` and `grants` against a server on loopback, `domains` against none. */
 function observePolicy(path: string, { toConfig, observe, reached }: Kind, open: () => Promise<Opened>): Observations {
   const compareAt =
     (make: (place: string) => readonly [Policy, Policy]): (() => Promise<void>) =>
@@ -57,7 +57,7 @@ async function openApi(): Promise<Opened> {
   return { url: `${api.origin}/`, close: async () => api[Symbol.asyncDispose]() };
 }
 
-/** The code of the error that an upstream itself has met, or what its tool answers. */
+/** The error code of the upstream itself, or the result of its tool. */
 const CALL_SERVER = "return (await http.about({})).name";
 const serverOutcome: Observation = (config) =>
   withGlovebox(config, async (glovebox) => {
@@ -67,7 +67,7 @@ const serverOutcome: Observation = (config) =>
     return /network policy/.test(server?.cause ?? "") ? "EGRESS_DENIED" : "UPSTREAM_UNREACHABLE";
   });
 
-/** A document in a folder that is gone afterwards. */
+/** A document in a folder that is removed afterwards. */
 function withDocument(observe: Observation): Observation {
   return async (config) => {
     const folder = mkdtempSync(join(tmpdir(), "glovebox-policies-"));
@@ -96,7 +96,7 @@ function adapterAt(url: string, more: object): unknown {
 
 const apiAt = (baseUrl: string, more: object): unknown => ({ openapi: { api: { baseUrl, ...more } } });
 
-/** By the path of the setting. */
+/** Keyed by setting path. */
 export const UPSTREAM_NETWORK_OBSERVATIONS: Observations = {
   ...observePolicy(
     "egress",

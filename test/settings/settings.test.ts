@@ -1,6 +1,6 @@
 /**
- * A setting that exists changes behaviour: for every path of the configuration's schema the product runs with two
- * values, and what can be observed differs as documented. A path without an observation fails.
+ * Every setting changes behavior: for every path of the configuration's schema the product runs with two values, and
+ * what can be observed differs as documented. A path without an observation fails.
  */
 
 import assert from "node:assert/strict";
@@ -48,7 +48,7 @@ const MIB = 1024 * 1024;
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "glovebox-settings-")));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The tight limit ends the program, the usual one lets it complete. */
+/** The low limit ends the program, the default lets it complete. */
 const limits = (code: string, tight: object, [fails, passes]: readonly [unknown, unknown]): (() => Promise<void>) =>
   compare(run(code), [{ sandbox: { limits: tight } }, fails], [{}, passes]);
 
@@ -75,7 +75,7 @@ const HIDDEN = 'return "a\u200bb".length';
 const INVISIBLE_ERROR = { "no-invisible-characters": "error" };
 const ABOUT = "return await http.about({})";
 
-/** The length of a large result, read by its handle a moment later, or why it cannot be read. */
+/** The length of a large result, read by its handle a moment later, or the error code. */
 const readBack = (config: unknown): Promise<unknown> =>
   withGlovebox(config, async (glovebox) => {
     const { truncated, error } = await glovebox.execute({ code: 'return "x".repeat(2_000_000)' });
@@ -428,6 +428,6 @@ test("every setting has an observation, and every observation is of a setting", 
   assert.deepEqual(Object.keys(OBSERVATIONS).toSorted(), listSettingPaths());
 });
 
-describe("a setting changes what it says", { concurrency: 2 }, () => {
+describe("every setting changes what it documents", { concurrency: 2 }, () => {
   for (const [path, observe] of Object.entries(OBSERVATIONS)) test(path, observe);
 });

@@ -8,12 +8,12 @@ import { createGlovebox } from "../../src/main.ts";
 import type { ExecutionResult, Glovebox } from "../../src/main.ts";
 
 export interface Sample {
-  /** Where it stands and what it is: the file, then the words after its mark. */
+  /** The file, then the words after its mark. */
   readonly name: string;
   readonly code: string;
 }
 
-/** A sample that does not fit the API, the line of its first finding and the words that the answer must have. */
+/** A sample that does not match the API, the line of its first finding and the words of the expected message. */
 export interface Mistaken extends Sample {
   readonly line: number;
   readonly expected: RegExp;
@@ -35,7 +35,7 @@ export function readHonest(): readonly Sample[] {
   return HONEST_FILES.flatMap((file) => readSamples(file));
 }
 
-/** Here the words are `LINE | PATTERN`. */
+/** The words are `LINE | PATTERN` here. */
 export function readMistaken(): readonly Mistaken[] {
   return readSamples("mistaken.txt").map((sample) => {
     const [line = "", expected = ""] = sample.name.slice(sample.name.indexOf(" ") + 1).split(" | ");
@@ -50,7 +50,7 @@ function readSamples(file: string): readonly Sample[] {
   );
 }
 
-/** The demo shop and the reference servers; `folder` is the one that the file server may touch. */
+/** The demo shop and the reference servers; `folder` is the only one that the file server may access. */
 export function openReal(folder: string): Promise<Glovebox> {
   const server = (script: string, ...args: readonly string[]) => ({
     command: process.execPath,
@@ -71,8 +71,8 @@ export function openReal(folder: string): Promise<Glovebox> {
 }
 
 /**
- * Runs one sample. A machine that is very busy may be too slow for the check, which then lets the program through;
- * that proves nothing, so it is tried again as another text.
+ * Runs one sample. On a very busy machine the check may be too slow and then lets the program through; that proves
+ * nothing, so it is tried again with a different source.
  */
 export async function runSample(glovebox: Glovebox, { code }: Sample, folder: string): Promise<ExecutionResult> {
   for (let tries = 0; ; tries += 1) {
@@ -83,7 +83,7 @@ export async function runSample(glovebox: Glovebox, { code }: Sample, folder: st
   }
 }
 
-/** Message, hint and the words of every finding: what an author has to go by. */
+/** Message, hint and the text of every finding: what an author sees. */
 export function wordsOf({ error, findings }: ExecutionResult): string {
   return [error?.message, error?.hint, ...findings.map(({ message }) => message)].join("\n");
 }

@@ -1,4 +1,4 @@
-/** Programs made of every kind of type at every place where a type may stand. */
+/** Programs with every kind of type at every place where a type may be. */
 
 const TYPES = [
   "string",
@@ -40,7 +40,7 @@ const PLACES: readonly Place[] = [
     `class P { constructor(private a: ${type}, public b: ${type} = 2 as any) {} }; namespace N { export const v: ${type} = 9 as any; export type T = ${type} }\nreturn [new P(1 as any), N.v]`,
 ];
 
-/** The same programs at every call, each with a name that says what it is made of. */
+/** Returns the same programs at every call, each with a name that describes its parts. */
 export function generateSnippets(): readonly { readonly name: string; readonly code: string }[] {
   return PLACES.flatMap((place, at) => TYPES.map((type) => ({ name: `place ${at}: ${type}`, code: place(type) })));
 }

@@ -1,4 +1,4 @@
-/** Those who decide, from outside: the command line beside a gateway that runs and without one. */
+/** Approvals from outside: the command line with and without a running gateway. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -25,8 +25,8 @@ function only<Value>([first]: readonly Value[]): Value {
   return first;
 }
 
-describe("the queue on the command line", () => {
-  test("lists what waits, shows it whole, and takes one decision for it", async (context) => {
+describe("approvals on the command line", () => {
+  test("approvals lists pending calls, shows one in full, and accepts one decision", async (context) => {
     const folder = makeFolder(context, CONFIG);
     const [first, second] = await requestApprovalsIn(folder, { args: [{ amount: 5 }, { amount: 6 }] });
     assert.ok(first && second);
@@ -59,7 +59,7 @@ describe("the queue on the command line", () => {
     ]);
   });
 
-  test("decides with --json and --yes for all alike, and takes it back", async (context) => {
+  test("approve with --json and --yes decides for all equal calls, and revoke takes it back", async (context) => {
     const folder = makeFolder(context, CONFIG);
     const [first, second] = await requestApprovalsIn(folder, { args: [{ amount: 5 }, { amount: 6 }] });
     assert.ok(first && second);
@@ -78,7 +78,7 @@ describe("the queue on the command line", () => {
     assert.doesNotMatch(canonicalJson(records ?? null), /amount/);
   });
 
-  test("refuses what is no approval and what is no scope, each with its own exit code", async (context) => {
+  test("approvals refuses an invalid id and an invalid scope, each with its own exit code", async (context) => {
     const folder = makeFolder(context, CONFIG);
     for (const [args, code] of [
       [["approve", `ap_${"0".repeat(24)}`], 1],
@@ -90,7 +90,7 @@ describe("the queue on the command line", () => {
     assert.equal((await runGlovebox(["approvals"], { folder })).stderr, "Nothing waits for a person\n");
   });
 
-  test("masks secrets and writes out what a terminal would obey", async (context) => {
+  test("approvals masks secrets and escapes control characters", async (context) => {
     const folder = makeFolder(context, CONFIG);
     const secret = "correct-horse-battery";
     assert.equal((await runGlovebox(["secrets", "set", "KEY"], { folder, input: secret })).code, 0);
@@ -106,8 +106,8 @@ describe("the queue on the command line", () => {
   });
 });
 
-describe("a gateway that runs", () => {
-  test("lets its admin API see what was asked and decided, and decide", async (context) => {
+describe("approvals with a running gateway", () => {
+  test("the admin API lists approvals and decisions, and can decide", async (context) => {
     const folder = makeFolder(context, CONFIG);
     const { url, admin } = await serveFor(context, folder);
     const authorization = `Bearer ${new URL(admin).hash.split("=").at(-1)}`;
@@ -129,7 +129,7 @@ describe("a gateway that runs", () => {
     assert.deepEqual(await json(folder, "approvals"), { approvals: [] });
   });
 
-  test("gives an agent that knows the id no way to decide, and the operator one", async (context) => {
+  test("an agent that has an approval id cannot decide, but the operator can", async (context) => {
     const folder = makeFolder(context, CONFIG);
     const { mcp, url } = await serveFor(context, folder);
     const { id, execution } = only(await requestApprovalsIn(folder, { args: [{ amount: 5 }] }));
@@ -157,7 +157,7 @@ describe("a gateway that runs", () => {
     assert.deepEqual(statesOf((await json(folder, "approvals", "--all"))["approvals"]), [[id, "approved"]]);
   });
 
-  test("puts a program away that waits, shows it with its line and plan, and goes on once it is approved", async (context) => {
+  test("a gateway suspends a program that needs approval, shows it with its line and plan, and resumes it once approved", async (context) => {
     const rules = [{ id: "careful", decision: "ask", tools: ["probe.echo"], reason: "look first" }];
     const config = { mcpServers: { probe: probe() }, approvals: { graceMs: 0 }, policy: { rules } };
     const folder = makeFolder(context, config);

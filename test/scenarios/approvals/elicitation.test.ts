@@ -1,4 +1,4 @@
-/** A call that needs a person asks the one at the MCP client, in the way of each revision of the protocol. */
+/** A call that needs approval elicits a decision at the MCP client, as each protocol revision defines it. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -21,9 +21,9 @@ const TWICE = "await probe.change({ to: 1 }); return await probe.change({ to: 2 
 const AT_ONCE = "return (await Promise.all([1, 2].map((to) => probe.change({ to })))).length";
 const never = (): Promise<never> => new Promise(() => undefined);
 
-describe("a call that needs a person, while its program waits", { concurrency: 2 }, () => {
+describe("elicitation while the program is in memory", { concurrency: 2 }, () => {
   for (const era of ERAS) {
-    test(`in ${era.era}`, async (context) => {
+    test(`elicitation while the program is in memory, in ${era.era}`, async (context) => {
       const gateway = await openElicitationGateway(context, {});
       const run = async (code: string, answer: Answer) => {
         const before = gateway.changes();
@@ -32,28 +32,31 @@ describe("a call that needs a person, while its program waits", { concurrency: 2
         return { view, forms, changes: gateway.changes() - before };
       };
 
-      await context.test("is made when the person allows it, and the form says what it is", async () => {
-        const { view, forms, changes } = await run(CHANGE, () => accept(ONCE));
-        assert.deepEqual([view.state, view.value, changes], ["completed", { done: true }, 1]);
-        const [{ message, requestedSchema } = assert.fail(), ...more] = forms;
-        const [what, args, why = "", id = "", ...others] = message.split("\n");
-        assert.deepEqual([more, others], [[], []]);
-        assert.equal(what, "A program wants to call probe.change, which changes something (write).");
-        assert.equal(args, 'Arguments: {"to":"one"}');
-        assert.match(why, /^Why you are asked: .*It changes things/);
-        assert.match(id, new RegExp(`^Approval ap_[0-9a-f]{24}, execution ${view.execution}$`));
-        const decision = { type: "string", title: "Allow", enum: CHOICES };
-        assert.deepEqual(requestedSchema, { type: "object", properties: { decision }, required: ["decision"] });
-      });
+      await context.test(
+        "a call is made when the person approves it in the form, which describes the call",
+        async () => {
+          const { view, forms, changes } = await run(CHANGE, () => accept(ONCE));
+          assert.deepEqual([view.state, view.value, changes], ["completed", { done: true }, 1]);
+          const [{ message, requestedSchema } = assert.fail(), ...more] = forms;
+          const [what, args, why = "", id = "", ...others] = message.split("\n");
+          assert.deepEqual([more, others], [[], []]);
+          assert.equal(what, "A program wants to call probe.change, which changes something (write).");
+          assert.equal(args, 'Arguments: {"to":"one"}');
+          assert.match(why, /^Why you are asked: .*It changes things/);
+          assert.match(id, new RegExp(`^Approval ap_[0-9a-f]{24}, execution ${view.execution}$`));
+          const decision = { type: "string", title: "Allow", enum: CHOICES };
+          assert.deepEqual(requestedSchema, { type: "object", properties: { decision }, required: ["decision"] });
+        },
+      );
 
-      await context.test("is refused when the person rejects it, or declines the form", async () => {
+      await context.test("a call is refused when the person rejects it or declines the form", async () => {
         for (const answer of [accept(REJECT), { action: "decline" } as const]) {
           const { view, changes } = await run(CHANGE, () => answer);
           assert.deepEqual([view.state, view.error?.code, changes], ["failed", "POLICY_APPROVAL_REJECTED", 0]);
         }
       });
 
-      await context.test("is asked about once for an execution, or for each call", async () => {
+      await context.test("a form asks once per execution or once per call, as the person chooses", async () => {
         for (const [choice, times] of [
           [IN_EXECUTION, 1],
           [ONCE, 2],
@@ -63,12 +66,12 @@ describe("a call that needs a person, while its program waits", { concurrency: 2
         }
       });
 
-      await context.test("is asked about with the others that are made at the same time", async () => {
+      await context.test("a form asks about calls that are made at the same time", async () => {
         const { view, forms, changes } = await run(AT_ONCE, () => accept(ONCE));
         assert.deepEqual([view.value, forms.length, changes], [2, 2, 2]);
       });
 
-      await context.test("is not asked about again in the session for which it was allowed", async () => {
+      await context.test("a call that was approved for the session is not asked about again in it", async () => {
         const { client, forms } = await connectHttp(context, gateway, era, () => accept(IN_SESSION));
         const code = "return await probe.change({ to: 'session' })";
         for (let time = 0; time < 2; time += 1) {
@@ -77,17 +80,20 @@ describe("a call that needs a person, while its program waits", { concurrency: 2
         }
       });
 
-      await context.test("is made once when an operator allows it first, whatever the person says later", async () => {
-        const { view, changes } = await run(CHANGE, async ({ message }) => {
-          const id = /ap_[0-9a-f]{24}/.exec(message)?.[0] ?? "";
-          const { code, stderr } = await runGlovebox(["approve", id, "--yes"], gateway);
-          assert.equal(code, 0, stderr);
-          return accept(REJECT);
-        });
-        assert.deepEqual([view.state, changes], ["completed", 1]);
-      });
+      await context.test(
+        "a call is made once when an operator approves it first, despite a later answer of the person",
+        async () => {
+          const { view, changes } = await run(CHANGE, async ({ message }) => {
+            const id = /ap_[0-9a-f]{24}/.exec(message)?.[0] ?? "";
+            const { code, stderr } = await runGlovebox(["approve", id, "--yes"], gateway);
+            assert.equal(code, 0, stderr);
+            return accept(REJECT);
+          });
+          assert.deepEqual([view.state, changes], ["completed", 1]);
+        },
+      );
 
-      await context.test("asks nobody, and ends, when the client cancels before it is made", async () => {
+      await context.test("a call that its client cancels before it is made shows no form and ends", async () => {
         const { client, forms } = await connectHttp(context, gateway, era, () => accept(ONCE));
         const begun = Promise.withResolvers<string>();
         const cancel = new AbortController();
@@ -102,7 +108,7 @@ describe("a call that needs a person, while its program waits", { concurrency: 2
         assert.deepEqual(forms, []);
       });
 
-      await context.test("is decided by the person behind the client, as the ledger says", async () => {
+      await context.test("the ledger names the person behind the client as the one who decided", async () => {
         const { stdout } = await runGlovebox(["audit", "--action", "approval.decided", "--json"], gateway);
         const { records } = JSON.parse(stdout) as { readonly records: readonly { readonly actor: string }[] };
         assert.deepEqual(new Set(records.map(({ actor }) => actor)), new Set(["elicitation:local", "operator"]));
@@ -111,12 +117,12 @@ describe("a call that needs a person, while its program waits", { concurrency: 2
   }
 });
 
-describe("a call that needs a person, whose program is put away at once", { concurrency: 2 }, () => {
+describe("elicitation when the program is suspended at once", { concurrency: 2 }, () => {
   for (const era of ERAS) {
-    test(`in ${era.era}`, async (context) => {
+    test(`elicitation when the program is suspended at once, in ${era.era}`, async (context) => {
       const gateway = await openElicitationGateway(context, { approvals: { graceMs: 0 } });
 
-      await context.test("goes on when the person allows it", async () => {
+      await context.test("a suspended execution resumes when the person approves in the form", async () => {
         const { client } = await connectHttp(context, gateway, era, () => accept(ONCE));
         const { state, value } = await call(client, "execute", { code: CHANGE });
         assert.deepEqual([state, value, gateway.changes()], ["completed", { done: true }, 1]);
@@ -126,7 +132,7 @@ describe("a call that needs a person, whose program is put away at once", { conc
         ["that was closed", { action: "cancel" }],
         ["with a choice that was not offered", accept("everything")],
       ] as const) {
-        await context.test(`waits on after a form ${what}, and resume asks again`, async () => {
+        await context.test(`an execution stays suspended after a form ${what}, and resume asks again`, async () => {
           const closing = await connectHttp(context, gateway, era, () => answer);
           const before = gateway.changes();
           const { state, execution, approvals } = await call(closing.client, "execute", { code: CHANGE });
@@ -138,7 +144,7 @@ describe("a call that needs a person, whose program is put away at once", { conc
         });
       }
 
-      await context.test("asks nobody at a client that cannot show forms", async () => {
+      await context.test("a client without elicitation shows no form", async () => {
         const { client, forms } = await connectHttp(context, gateway, era);
         const { state, approvals } = await call(client, "execute", { code: CHANGE });
         assert.deepEqual([state, approvals?.length, forms], ["paused", 1, []]);
@@ -147,8 +153,8 @@ describe("a call that needs a person, whose program is put away at once", { conc
   }
 });
 
-describe("a person who takes longer than the client waits", () => {
-  test("is not waited for, and the call waits on", async (context) => {
+describe("elicitation with a slow person", () => {
+  test("a client that gives up waiting for the person leaves the call pending", async (context) => {
     const gateway = await openElicitationGateway(context, { clients: { patienceMs: 500 }, approvals: { graceMs: 0 } });
     const { client, forms } = await connectHttp(context, gateway, ERAS[0], never);
     let view = await call(client, "execute", { code: CHANGE });
@@ -158,9 +164,9 @@ describe("a person who takes longer than the client waits", () => {
   });
 });
 
-describe("over standard input and output", { concurrency: 2 }, () => {
+describe("elicitation over standard input and output", { concurrency: 2 }, () => {
   for (const era of ERAS) {
-    test(`the person at a client of ${era.era} is asked, too`, async (context) => {
+    test(`the person at a stdio client of ${era.era} sees the form`, async (context) => {
       const gateway = await openElicitationGateway(context, {});
       const { client } = await connectStdio(context, gateway, era, () => accept(ONCE));
       const { state } = await call(client, "execute", { code: CHANGE });

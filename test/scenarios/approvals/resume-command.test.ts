@@ -1,4 +1,6 @@
-/** A person without a gateway: a program is put away, somebody decides, and the command line goes on with it. */
+/**
+ * The command line without a gateway: a program is suspended, an operator decides, and the resume command continues it.
+ */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -10,7 +12,7 @@ const RULES = [{ decision: "ask", tools: ["probe.about"], reason: "it tells much
 const PROGRAM =
   "const at = Date.now(); const { cwd } = await probe.about({}); return [typeof cwd, at === Date.now(), at]";
 
-test("an execution that was put away goes on here once somebody has decided, and not before", async (context) => {
+test("the resume command continues a suspended execution only after the decision", async (context) => {
   const config = { mcpServers: { probe: probe() }, approvals: { graceMs: 0 }, policy: { rules: RULES } };
   const folder = makeFolder(context, config);
   const paused = await runGlovebox(["run", "-", "--json"], { folder, input: PROGRAM });

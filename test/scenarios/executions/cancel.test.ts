@@ -1,6 +1,6 @@
 /**
- * An execution that is cancelled at any stage, by its client, by an operator at another process or because Glovebox
- * ends, leaves a ledger in which everything that began has one end.
+ * An execution that is cancelled at any stage, by its client, by an operator in another process or by shutdown, leaves
+ * a ledger in which everything that started has one end.
  */
 
 import assert from "node:assert/strict";
@@ -16,14 +16,14 @@ import { openStore } from "../../../src/store/index.ts";
 import type { StoredRecord } from "../../../src/store/index.ts";
 import { makeFolder, probe, runGlovebox } from "../../fixtures/product.ts";
 
-/** A program of each stage, and the event after which it is there. */
+/** A program of each stage, and the event that shows that it is there. */
 const STAGES = {
   running: ["console.log('begun'); for (let n = 0; n >= 0; n = (n + 1) % 7) { }", "log"],
   "in a call that reads": ["await probe.hang({})", "called"],
   "in a call that changes something": ["await probe.change({})", "called"],
   "between calls": ["for (;;) await probe.echo({})", "answered"],
   "waiting for a person": ["await probe.destroy({})", "asked"],
-  // The five above have all the places there are.
+  // The five programs above use all workers.
   "waiting for its turn": ["await probe.hang({})", "opened"],
 } as const satisfies Record<string, readonly [string, ExecutionEvent["kind"]]>;
 
@@ -40,7 +40,7 @@ interface StartedGlovebox {
   readonly cancel: AbortController;
 }
 
-/** How an execution is brought to its end from outside; an operator uses another process. */
+/** How an execution is ended from outside; an operator uses another process. */
 const CAUSES: Readonly<Record<string, (started: StartedGlovebox, begun: readonly Begun[]) => Promise<unknown>>> = {
   "its client": async ({ cancel }) => cancel.abort(),
   "an operator": ({ folder }, begun) => Promise.all(begun.map(({ execution }) => cancelFrom(folder, execution))),
@@ -62,7 +62,7 @@ async function startWith(context: TestContext, server: ReturnType<typeof probe>)
   return { folder, glovebox, cancel: new AbortController() };
 }
 
-/** Resolves when the program has come to its stage. */
+/** Resolves when the program has reached its stage. */
 async function begin(
   { glovebox, cancel }: StartedGlovebox,
   code: string,
@@ -95,7 +95,7 @@ const nameOf = ({ detail }: StoredRecord): string => {
   return `${execution} ${seq}`;
 };
 
-/** Each execution is opened once and closed once, each call that was intended has one end. */
+/** Checks that each execution is opened once and closed once, and that each intended call has one end. */
 async function checkLedger(folder: string, begun: readonly Begun[]): Promise<void> {
   const records = await readLedger(folder);
   const of = (action: string): readonly StoredRecord[] => records.filter((record) => record.action === action);
@@ -115,9 +115,9 @@ async function checkLedger(folder: string, begun: readonly Begun[]): Promise<voi
   assert.equal(code, 0, stdout);
 }
 
-describe("an execution that is cancelled", { concurrency: 2 }, () => {
+describe("a cancelled execution", { concurrency: 2 }, () => {
   for (const [cause, act] of Object.entries(CAUSES)) {
-    test(`by ${cause}, at each stage of its program`, async (context) => {
+    test(`the ledger has one end for everything when ${cause} cancels executions at each stage`, async (context) => {
       const started = await startWith(context, probe("--mute"));
       const begun: Begun[] = [];
       for (const [code, stage] of Object.values(STAGES)) begun.push(await begin(started, code, stage));
@@ -133,13 +133,13 @@ describe("an execution that is cancelled", { concurrency: 2 }, () => {
         ["unknown"],
       );
       await started.glovebox.close();
-      // It can wait on without Glovebox, and then it is nobody's.
+      // It can stay suspended without a running Glovebox, and then has no owner.
       assert.equal(waiting, cause === "the end of Glovebox" ? "paused" : "cancelled");
       if (waiting === "paused") await cancelFrom(started.folder, begun[WAITING_FOR_A_PERSON]?.execution ?? "");
       await checkLedger(started.folder, begun);
     });
 
-    test(`by ${cause}, before its program is looked at`, async (context) => {
+    test(`the ledger has one end for everything when ${cause} cancels before the program is analyzed`, async (context) => {
       const started = await startWith(context, probe("--silent"));
       const begun = [await begin(started, "return 1", "opened")];
       await act(started, begun);

@@ -1,4 +1,7 @@
-/** Dry runs through the whole product, with real servers: reads are made, nothing is changed, and what would be is told. */
+/**
+ * Dry runs through the whole product, with real servers: reads are made, nothing is changed, and the result lists what
+ * would have been.
+ */
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -24,7 +27,7 @@ function openFor(context: TestContext, config: GloveboxConfig): Promise<Glovebox
   return opened;
 }
 
-/** A graph in a file of its own. */
+/** A graph in a separate file. */
 function memoryIn(folder: string) {
   const file = join(folder, "memory.jsonl");
   const server = {
@@ -42,7 +45,7 @@ const gone = await memory.deleteEntities({ entityNames: ["Bob"] });
 const after = await memory.readGraph({});
 return { before: before.entities.length, made: typeof made.entities[0].name, gone: typeof gone.message, after: after.entities.length };`;
 
-test("a program that reads, writes and destroys changes nothing in a dry run, and something without", async (context) => {
+test("a program that reads, writes and destroys changes nothing in a dry run, but does without", async (context) => {
   const { file, config } = memoryIn(makeFolder(context));
   writeFileSync(file, `${JSON.stringify({ type: "entity", name: "Bob", entityType: "person", observations: [] })}\n`);
   const kept = readFileSync(file, "utf8");
@@ -64,7 +67,7 @@ test("a program that reads, writes and destroys changes nothing in a dry run, an
   assert.doesNotMatch(readFileSync(file, "utf8"), /Bob/);
 });
 
-test("what needs approval is answered and listed as such, what is denied is refused", async (context) => {
+test("a dry run lists calls that need approval and refuses denied calls", async (context) => {
   const { file, config } = memoryIn(makeFolder(context));
   const rules = [{ decision: "deny" as const, tools: ["memory.createEntities"], reason: "no" }];
   const glovebox = await openFor(context, { ...config, policy: { profile: "strict", rules } });
@@ -88,7 +91,7 @@ test("what needs approval is answered and listed as such, what is denied is refu
   assert.equal(existsSync(file), false);
 });
 
-test("the command line prints what would have been done, and the ledger knows that it was not", async (context) => {
+test("the command line prints what a dry run would have done, and the ledger marks it as a dry run", async (context) => {
   const files = makeFolder(context);
   writeFileSync(join(files, "a.txt"), "one");
   const server = { command: process.execPath, args: [join(SERVERS, "server-filesystem/dist/index.js"), files] };
@@ -113,7 +116,7 @@ test("the command line prints what would have been done, and the ledger knows th
   assert.deepEqual([real.code, readFileSync(join(files, "b.txt"), "utf8")], [0, "one two"], real.stderr);
 });
 
-test("a client asks for it with execute, and a key that it was used with stands for no other request", async (context) => {
+test("a client requests a dry run with execute, and its idempotency key is refused for a real run", async (context) => {
   const { file, config } = memoryIn(makeFolder(context));
   const { mcp } = await serveFor(context, makeFolder(context, { ...config, policy: { profile: "open" } }));
   const client = await connect(context, mcp, ERAS[0]);
@@ -129,7 +132,7 @@ test("a client asks for it with execute, and a key that it was used with stands 
   assert.equal(existsSync(file), true);
 });
 
-test("a fetch that only asks is sent, another one is not, and a host that is not allowed is refused", async (context) => {
+test("a dry run sends a GET fetch, does not send others, and refuses hosts that are not allowed", async (context) => {
   const seen: string[] = [];
   const server = createServer(({ method = "" }, response) => {
     seen.push(method);
@@ -161,7 +164,7 @@ test("a fetch that only asks is sent, another one is not, and a host that is not
   );
 });
 
-test("a dry run whose gateway is killed goes on as a dry run", async (context) => {
+test("a dry run whose gateway is killed is recovered as a dry run", async (context) => {
   const folder = makeFolder(context);
   const file = join(folder, "effects");
   const counting = { command: process.execPath, args: [resolve("test/fixtures/servers/counting-server.mjs"), file] };
@@ -173,7 +176,7 @@ test("a dry run whose gateway is killed goes on as a dry run", async (context) =
   const { mcp, child } = await serveFor(context, folder);
   const client = await connect(context, mcp, ERAS[0]);
   const asked = client.callTool({ name: "execute", arguments: { code, input: 3_000, dryRun: true } });
-  asked.catch(() => undefined); // its gateway is about to die
+  asked.catch(() => undefined); // its gateway will be killed
   type Listed = { executions: { id: string; state: string }[] };
   const run = async (...args: readonly string[]) => (await runGlovebox(args, { folder })).stdout;
   const isFirstAnswered = async () => /"call\.ended"/.test(await run("audit", "export"));

@@ -1,6 +1,7 @@
 /**
- * Five parallel calls of which two need a person, with time and chance in use; the gateway is killed while they wait or
- * while it runs, another one starts elsewhere, and somebody else decides: the same result, and every call once.
+ * Five parallel calls, two of which need approval, with time and random values in use. The gateway is killed while they
+ * wait or while it runs, another one starts elsewhere, and another process decides: the result is the same, and every
+ * call is made once.
  */
 
 import assert from "node:assert/strict";
@@ -71,13 +72,13 @@ async function call(client: Client, name: string, args: Record<string, unknown>)
   return (await client.callTool({ name, arguments: args })).structuredContent as View;
 }
 
-/** Asks as a client does, until it has ended. */
+/** Polls as a client does, until the execution has ended. */
 async function untilEnded(client: Client, execution: string): Promise<View> {
   for (const deadline = performance.now() + PATIENCE_MS; performance.now() < deadline; await wait(50)) {
     const view = await call(client, "resume", { execution });
     if (view.state !== "paused" && view.state !== "running") return view;
   }
-  return assert.fail("it does not end");
+  return assert.fail("The execution does not end");
 }
 
 function assertSame(view: View, log: string): void {
@@ -100,9 +101,9 @@ async function decide(folder: string, approvals: readonly string[]): Promise<voi
   }
 }
 
-describe("an execution that waits for two people", { concurrency: 2 }, () => {
+describe("an execution that waits for two approvals", { concurrency: 2 }, () => {
   for (const when of ["while nobody runs", "after the restart"] as const) {
-    test(`is killed while it is put away, and goes on when somebody decides ${when}`, async (context) => {
+    test(`an execution that is suspended when its gateway is killed resumes when it is decided ${when}`, async (context) => {
       const { folder, calls } = makeWorld(context, 50);
       const first = await serve(context, folder);
       const paused = await call(await first.connect(), "execute", { code: CODE });
@@ -118,7 +119,7 @@ describe("an execution that waits for two people", { concurrency: 2 }, () => {
     });
   }
 
-  test("is killed while it runs, and goes on from what it had been given", async (context) => {
+  test("an execution that runs when its gateway is killed is recovered from its journal", async (context) => {
     const { folder, calls, settings } = makeWorld(context, 60_000);
     const first = await serve(context, folder);
     const { execution } = await begin(await first.connect());
@@ -131,7 +132,7 @@ describe("an execution that waits for two people", { concurrency: 2 }, () => {
     assert.deepEqual(calls(), ONCE);
   });
 
-  test("is put away when the gateway is asked to end, and goes on in the next", async (context) => {
+  test("an execution is suspended when its gateway shuts down, and resumes in the next", async (context) => {
     const { folder, calls, settings } = makeWorld(context, 60_000);
     const first = await serve(context, folder);
     const { execution } = await begin(await first.connect());
@@ -149,7 +150,7 @@ describe("an execution that waits for two people", { concurrency: 2 }, () => {
   });
 });
 
-/** Resolves as soon as the execution has a name; nobody waits for its end. */
+/** Resolves as soon as the execution has an id; its end is not awaited. */
 async function begin(client: Client): Promise<{ readonly execution: string }> {
   const begun = Promise.withResolvers<string>();
   const onprogress = ({ message = "" }) => begun.resolve(/ex_[0-9a-f]{24}/.exec(message)?.[0] ?? "");
@@ -157,7 +158,7 @@ async function begin(client: Client): Promise<{ readonly execution: string }> {
   return { execution: await begun.promise };
 }
 
-/** Both of them, once they have been asked. */
+/** Both approvals, once they are pending. */
 async function listQuestions(folder: string): Promise<readonly string[]> {
   for (const deadline = performance.now() + PATIENCE_MS; ;) {
     const { stdout } = await runGlovebox(["approvals", "--json"], { folder });
@@ -167,7 +168,7 @@ async function listQuestions(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** Waits until so many answers are in the journal, as a process beside the gateway reads it. */
+/** Waits until this many responses are in the journal, as another process reads it. */
 async function untilGiven(settings: ReturnType<typeof parseSettings>, id: string, count: number): Promise<void> {
   await using records = await openRecords(settings);
   const { store, vault } = records;

@@ -14,14 +14,14 @@ import { commandOf, isAlive, listDescendants, until, untilGone } from "../../fix
 
 const FAMILY = { mcpServers: { probe: probe("--family"), everything: EVERYTHING, inventory: INVENTORY } };
 const STUBBORN = { mcpServers: { probe: probe("--family", "--stubborn") } };
-/** Its condition looks as if it could end, so that analysis lets it run. */
+/** Its condition looks as if it could end, so that analysis accepts it. */
 const ENDLESS = "let n = 1; while (n > 0) n = (n % 7) + 1;";
 const HANGING = "await probe.hang({})";
 
-/** Upstreams, the child of one of them, the reaper and a sandbox process: all that there is to leave behind. */
+/** Upstreams, the child of one of them, the reaper and a sandbox process: everything that could be left behind. */
 function findFamily(context: TestContext, pid: number): readonly number[] {
   const family = listDescendants(pid);
-  // Whatever a test started ends with it, also when the product failed to do so.
+  // Everything that a test started ends with it, even if the product failed to end it.
   context.after(() => family.filter(isAlive).forEach((one) => process.kill(one, "SIGKILL")));
   const commands = family.map(commandOf);
   for (const part of [/^sleep 1000/, /probe-server/, /isolate\/child|engine\/child/, /^\/bin\/sh/]) {
@@ -37,7 +37,7 @@ function findFamily(context: TestContext, pid: number): readonly number[] {
   return family;
 }
 
-/** The processor time that all of these have used, in ticks. */
+/** The CPU time of all these processes, in ticks. */
 function ticksOf(pids: readonly number[]): number {
   const ticks = pids.map((pid) => {
     try {
@@ -50,7 +50,7 @@ function ticksOf(pids: readonly number[]): number {
   return ticks.reduce((sum, used) => sum + used, 0);
 }
 
-/** A program under way: `run` with everything it started, at the moment when the program does what it does. */
+/** A running program: `run` with everything it started, at the moment when the program acts. */
 async function startRun(context: TestContext, config: unknown, code: string) {
   const child = startFor(
     context,
@@ -63,14 +63,14 @@ async function startRun(context: TestContext, config: unknown, code: string) {
   await until(
     () => sandboxes().length > 0 && listDescendants(child.pid).some((pid) => commandOf(pid) === "sleep 1000"),
   );
-  // A program that computes is given way to everything else: on a busy machine this takes a while.
+  // A program that computes has low priority, so this takes a while on a busy machine.
   if (code === ENDLESS) await until(() => ticksOf(sandboxes()) > 60, 50_000);
   else await wait(1_500);
   return child;
 }
 
-describe("kill -9 takes everything along within a second", { concurrency: 2 }, () => {
-  test("while it is idle", async (context) => {
+describe("kill -9 ends all processes within a second", { concurrency: 2 }, () => {
+  test("kill -9 of an idle gateway ends all its processes", async (context) => {
     const { child } = await serveFor(context, makeFolder(context, FAMILY));
     await until(() => listDescendants(child.pid).some((pid) => /child\.m?js/.test(commandOf(pid))));
     const family = findFamily(context, child.pid);
@@ -82,7 +82,7 @@ describe("kill -9 takes everything along within a second", { concurrency: 2 }, (
     ["a program loops without end", ENDLESS],
     ["a call hangs", HANGING],
   ] as const) {
-    test(`while ${name}`, async (context) => {
+    test(`kill -9 ends all processes while ${name}`, async (context) => {
       const child = await startRun(context, FAMILY, code);
       const family = findFamily(context, child.pid);
       child.kill("SIGKILL");
@@ -90,7 +90,7 @@ describe("kill -9 takes everything along within a second", { concurrency: 2 }, (
     });
   }
 
-  test("also of a server that ignores requests to end", async (context) => {
+  test("kill -9 ends a server that ignores requests to end", async (context) => {
     const { child } = await serveFor(context, makeFolder(context, STUBBORN));
     const family = findFamily(context, child.pid);
     child.kill("SIGKILL");
@@ -98,9 +98,9 @@ describe("kill -9 takes everything along within a second", { concurrency: 2 }, (
   });
 });
 
-describe("a request to end", { concurrency: 2 }, () => {
+describe("shutdown requests", { concurrency: 2 }, () => {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    test(`${signal} ends serve cleanly with 0 and nothing left`, async (context) => {
+    test(`${signal} ends serve with exit code 0 and leaves no process`, async (context) => {
       const { child } = await serveFor(context, makeFolder(context, FAMILY));
       const family = findFamily(context, child.pid);
       const ended = untilEnded(child);
@@ -110,7 +110,7 @@ describe("a request to end", { concurrency: 2 }, () => {
     });
   }
 
-  test("a server that ignores it is killed", async (context) => {
+  test("shutdown kills a server that ignores SIGTERM", async (context) => {
     const { child } = await serveFor(context, makeFolder(context, STUBBORN));
     const family = findFamily(context, child.pid);
     const [ended, startedAt] = [untilEnded(child), performance.now()];
@@ -120,7 +120,7 @@ describe("a request to end", { concurrency: 2 }, () => {
     assert.deepEqual(await untilGone(family, 500), []);
   });
 
-  test("a process that left the group of its server ends with it", async (context) => {
+  test("a process that left the process group of its server ends with the gateway", async (context) => {
     const { child } = await serveFor(context, makeFolder(context, { mcpServers: { probe: probe("--stray") } }));
     const strays = listDescendants(child.pid).filter((pid) => commandOf(pid) === "sleep 2000");
     context.after(() => strays.filter(isAlive).forEach((one) => process.kill(one, "SIGKILL")));
@@ -131,7 +131,7 @@ describe("a request to end", { concurrency: 2 }, () => {
     assert.deepEqual(await untilGone(strays, 500), []);
   });
 
-  test("a process that left the group of its server ends when that crashes, too", async (context) => {
+  test("a process that left the process group of its server also ends when the server crashes", async (context) => {
     const { child } = await serveFor(context, makeFolder(context, { mcpServers: { probe: probe("--stray") } }));
     const family = listDescendants(child.pid);
     const strays = family.filter((pid) => commandOf(pid) === "sleep 2000");
@@ -141,7 +141,7 @@ describe("a request to end", { concurrency: 2 }, () => {
     assert.deepEqual(await untilGone(strays, 2_000), []);
   });
 
-  test("a second Ctrl-C ends at once", async (context) => {
+  test("a second Ctrl-C ends serve at once", async (context) => {
     const { child } = await serveFor(context, makeFolder(context, STUBBORN));
     const family = findFamily(context, child.pid);
     const ended = untilEnded(child);
@@ -157,7 +157,7 @@ describe("a request to end", { concurrency: 2 }, () => {
     ["an endless loop", ENDLESS],
     ["a hanging call", HANGING],
   ] as const) {
-    test(`run interrupted in ${name} ends with 130 and says what became of the program`, async (context) => {
+    test(`run that is interrupted in ${name} ends with 130 and reports what happened to the program`, async (context) => {
       const child = await startRun(context, { mcpServers: { probe: probe("--family") } }, code);
       const family = listDescendants(child.pid);
       let printed = "";
@@ -172,7 +172,7 @@ describe("a request to end", { concurrency: 2 }, () => {
   }
 
   for (const command of ["serve", "run"] as const) {
-    test(`Ctrl-C while ${command} waits for a server that does not answer ends it soon`, async (context) => {
+    test(`Ctrl-C ends ${command} soon while it waits for a server that does not answer`, async (context) => {
       const folder = makeFolder(context, { mcpServers: { probe: probe("--silent") }, server: { port: 0 } });
       const child = startFor(context, [command], folder);
       child.stdin.end("return 1");
@@ -182,7 +182,7 @@ describe("a request to end", { concurrency: 2 }, () => {
       const [ended, startedAt] = [untilEnded(child), performance.now()];
       child.kill("SIGINT");
       assert.equal(await ended, command === "run" ? 130 : 0);
-      // A snapshot waits ten seconds for a server that is silent; whoever interrupts does not.
+      // A snapshot waits ten seconds for a silent server; an interrupt does not.
       assert.ok(performance.now() - startedAt < 8_000, `${performance.now() - startedAt} ms`);
       assert.deepEqual(await untilGone(family, 500), []);
     });

@@ -1,4 +1,4 @@
-/** `glovebox executions`: what was executed, as a person and as a script reads it. */
+/** `glovebox executions`: past executions for people and for scripts. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -29,7 +29,7 @@ async function openHistory(context: TestContext) {
   return { folder, ask, list, run };
 }
 
-test("lists what was executed, by state and number, and shows one of them whole", async (context) => {
+test("executions lists past executions by state and number, and shows one in full", async (context) => {
   const { ask, list, run } = await openHistory(context);
   const done = JSON.parse((await run(PROGRAM)).stdout) as { readonly execution: string };
   await run("throw new Error('broken \u001b[31mred')");
@@ -69,7 +69,7 @@ test("lists what was executed, by state and number, and shows one of them whole"
   assert.deepEqual([line.id, line.state, line.approvals], [done.execution, "completed", []]);
 });
 
-test("what does not exist is said so, and a state that there is not is a mistake of usage", async (context) => {
+test("executions reports an unknown id, and an unknown state is a usage error", async (context) => {
   const { folder, ask } = await openHistory(context);
   const none = await ask();
   assert.deepEqual([none.code, none.stdout], [1, ""]);

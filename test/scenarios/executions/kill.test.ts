@@ -1,4 +1,4 @@
-/** `kill -9` while a gateway works: nothing that it acknowledged is lost, and every execution gets an end. */
+/** `kill -9` of a working gateway: nothing that it acknowledged is lost, and every execution gets an end. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

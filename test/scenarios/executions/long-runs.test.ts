@@ -1,4 +1,4 @@
-/** A program may take longer than its client waits: execute says that it runs, and resume waits on. */
+/** A program may take longer than its client waits: execute reports that it runs, and resume waits for it. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -18,7 +18,7 @@ import { LAUNCHER, cleanEnvironment, makeFolder, probe, serveFor } from "../../f
 
 const PATIENCE_MS = 300;
 const MUCH_MS = 60_000;
-/** Goes on until somebody else meets it. */
+/** Runs until another call meets it. */
 const LONG = "console.log('begun'); return await probe.meet({ ms: 100_000 })";
 const MEET = "await probe.meet({ ms: 100_000 })";
 const MET = ["completed", { met: true }];
@@ -51,7 +51,7 @@ function viewOf({ structuredContent }: CallToolResult): View {
 const run = (client: Client, code: string): Promise<CallToolResult> =>
   client.callTool({ name: "execute", arguments: { code } });
 
-/** As a model would: as often as it takes. */
+/** Polls as often as needed, as a model would. */
 async function resume(client: Client, execution: string): Promise<View> {
   for (;;) {
     const view = viewOf(await client.callTool({ name: "resume", arguments: { execution } }));
@@ -59,7 +59,7 @@ async function resume(client: Client, execution: string): Promise<View> {
   }
 }
 
-/** What a client hears of a program that takes longer than its patience; then what came of it. */
+/** The responses to a client for a program that takes longer than its patience; then its result. */
 async function outlast(client: Client): Promise<void> {
   const answer = await run(client, LONG);
   const { execution, state, value } = viewOf(answer);
@@ -93,41 +93,46 @@ async function cancelBeforeAnswer(client: Client): Promise<void> {
 }
 
 describe("an execution that takes longer than its client waits", { concurrency: 2 }, () => {
-  test("over HTTP with little patience", async (context) => {
+  test("long executions over HTTP with little patience", async (context) => {
     const { mcp } = await serveFor(context, makeFolder(context, configure(PATIENCE_MS)));
     for (const era of ERAS) {
-      await context.test(`is answered as running in ${era.era}, and its result comes with resume`, async (inner) =>
-        outlast(await connect(inner, mcp, era)),
+      await context.test(
+        `a long execution is reported as running in ${era.era}, and resume returns its result`,
+        async (inner) => outlast(await connect(inner, mcp, era)),
       );
-      await context.test(`goes on in ${era.era} when its client leaves after the answer`, async (inner) => {
-        const leaving = await connect(inner, mcp, era);
-        const { execution, state } = viewOf(await run(leaving, LONG));
-        assert.equal(state, "running");
-        await leaving.close();
-        const client = await connect(inner, mcp, era);
-        const [ended] = await Promise.all([resume(client, execution), run(client, MEET)]);
-        assert.deepEqual([ended.state, ended.value], MET);
-      });
+      await context.test(
+        `a long execution continues in ${era.era} when its client leaves after the response`,
+        async (inner) => {
+          const leaving = await connect(inner, mcp, era);
+          const { execution, state } = viewOf(await run(leaving, LONG));
+          assert.equal(state, "running");
+          await leaving.close();
+          const client = await connect(inner, mcp, era);
+          const [ended] = await Promise.all([resume(client, execution), run(client, MEET)]);
+          assert.deepEqual([ended.state, ended.value], MET);
+        },
+      );
     }
   });
 
-  test("over HTTP with much patience", async (context) => {
+  test("long executions over HTTP with much patience", async (context) => {
     const { mcp } = await serveFor(context, makeFolder(context, configure(MUCH_MS)));
     for (const era of ERAS) {
-      await context.test(`is answered with its result in ${era.era}`, async (inner) =>
+      await context.test(`a long execution returns its result in ${era.era} to a patient client`, async (inner) =>
         waitOut(await connect(inner, mcp, era)),
       );
-      await context.test(`ends in ${era.era} when its client cancels before the answer`, async (inner) =>
-        cancelBeforeAnswer(await connect(inner, mcp, era)),
+      await context.test(
+        `a long execution ends in ${era.era} when its client cancels before the response`,
+        async (inner) => cancelBeforeAnswer(await connect(inner, mcp, era)),
       );
     }
   });
 
   for (const era of ERAS) {
-    test(`is answered as running over stdio in ${era.era}, and its result comes with resume`, async (context) =>
+    test(`a long execution is reported as running over stdio in ${era.era}, and resume returns its result`, async (context) =>
       outlast(await openStdio(context, makeFolder(context, configure(PATIENCE_MS)), era)));
 
-    test(`is answered with its result over stdio in ${era.era} by a gateway that waits longer`, async (context) => {
+    test(`a long execution returns its result over stdio in ${era.era} from a gateway that waits longer`, async (context) => {
       const client = await openStdio(context, makeFolder(context, configure(MUCH_MS)), era);
       await waitOut(client);
       await cancelBeforeAnswer(client);
@@ -135,7 +140,7 @@ describe("an execution that takes longer than its client waits", { concurrency: 
   }
 });
 
-test("requests with one key are answered as running with one execution", async (context) => {
+test("requests with one idempotency key are reported as one running execution", async (context) => {
   const folder = makeFolder(context, configure(PATIENCE_MS));
   const client = await connect(context, (await serveFor(context, folder)).mcp, ERAS[1]);
   const keyed = { name: "execute", arguments: { code: LONG, idempotencyKey: "once" } };
@@ -147,7 +152,7 @@ test("requests with one key are answered as running with one execution", async (
   assert.deepEqual(viewOf(await client.callTool(keyed)), ended);
 });
 
-test("the library waits for the end, unless its caller has less patience", async () => {
+test("the library waits for the end unless its caller has less patience", async () => {
   const mcpServers = { probe: { command: process.execPath, args: [...probe().args] } };
   await using glovebox = await createGlovebox({ mcpServers, store: passingStore() });
   const [waited, patient] = await Promise.all([glovebox.execute({ code: LONG }), glovebox.begin({ code: MEET })]);

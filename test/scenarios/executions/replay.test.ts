@@ -1,6 +1,6 @@
 /**
- * Executions shown again from the outside: by id, up to a call, with other code, and on another machine from an export.
- * The server is taken away first, so that nothing could be asked of it.
+ * Replays from the outside: by id, up to a call, with other code, and on another machine from an export. The server is
+ * removed first, so that nothing can be sent to it.
  */
 
 import assert from "node:assert/strict";
@@ -15,7 +15,7 @@ import type { ExecutionResult, Replayed } from "glovebox";
 import { makeFolder, parseJsonLines, runGlovebox, serveFor } from "../../fixtures/product.ts";
 import type { CommandResult } from "../../fixtures/product.ts";
 
-/** Five calls, two at once, a timer, chance and time. */
+/** Five calls, two at once, a timer, random values and time. */
 const PROGRAM = `
 console.log("begin", Date.now(), Math.random());
 const [one, two] = await Promise.all([counting.add({ n: 1 }), counting.add({ n: 2 })]);
@@ -49,7 +49,7 @@ function makeProject(context: TestContext, config: object = {}): Project {
   };
 }
 
-test("a past execution", async (suite) => {
+test("replay of a past execution", async (suite) => {
   const project = makeProject(suite);
   const first = await project.run(PROGRAM);
   assert.equal(first.state, "completed", first.error?.message);
@@ -57,7 +57,7 @@ test("a past execution", async (suite) => {
   const file = join(project.folder, "export.json");
   rmSync(join(project.folder, "server.mjs"));
 
-  await suite.test("comes out the same, and nothing is done again", async () => {
+  await suite.test("replay returns the same result and repeats no effect", async () => {
     const { code, stdout, stderr } = await project.executions("replay", first.execution, "--json");
     assert.equal(code, 0, stderr);
     const { same, result } = JSON.parse(stdout) as Replayed & { same: boolean };
@@ -68,7 +68,7 @@ test("a past execution", async (suite) => {
     assert.deepEqual(result.calls, first.calls);
     assert.deepEqual(project.effects(), ["1", "2", "3", "4"]);
   });
-  await suite.test("comes out the same on another engine, and a name of none is refused", async () => {
+  await suite.test("replay returns the same result on another engine, and refuses an unknown engine", async () => {
     for (const engine of ["quickjs", "workerd"]) {
       const { code, stdout, stderr } = await project.executions(
         "replay",
@@ -83,7 +83,7 @@ test("a past execution", async (suite) => {
     }
     assert.equal((await project.executions("replay", first.execution, "--engine", "v8")).code, 2);
   });
-  await suite.test("stops after the answer to a call", async () => {
+  await suite.test("replay --until stops after the response to a call", async () => {
     const { code, stderr } = await project.executions("replay", first.execution, "--until", "3");
     assert.equal(code, 0, stderr);
     assert.match(stderr, /^begin .*\nnext 3\nnext 4\n/);
@@ -91,7 +91,7 @@ test("a past execution", async (suite) => {
     const never = await project.executions("replay", first.execution, "--until", "9");
     assert.deepEqual([never.code, /no answer to call 9/.test(never.stderr)], [2, true], never.stderr);
   });
-  await suite.test("answers other code, as long as that asks the same", async () => {
+  await suite.test("replay --code runs other code as long as it makes the same calls", async () => {
     writeFileSync(join(project.folder, "good.ts"), "return 10 + Number(await counting.add({ n: 4 }));");
     writeFileSync(join(project.folder, "bad.ts"), "return await counting.add({ n: 5 });");
     const good = await project.executions("replay", first.execution, "--code", "good.ts");
@@ -101,27 +101,30 @@ test("a past execution", async (suite) => {
     assert.match(bad.stderr, /Call 1, counting\.add\(\{"n":5\}\), has no recording .*\[REPLAY_DIVERGED\]/);
     assert.deepEqual(project.effects(), ["1", "2", "3", "4"]);
   });
-  await suite.test("is exported to one file for its owner, and shown again where nothing else is", async (context) => {
-    const exported = await project.executions("export", first.execution, file);
-    assert.equal(exported.code, 0, exported.stderr);
-    assert.equal(statSync(file).mode & 0o777, 0o600);
-    assert.equal((await project.executions("export", first.execution, file)).code, 2, "it is never written over");
-    const elsewhere = makeFolder(context);
-    const again = await runGlovebox(["executions", "replay", file, "--json"], { folder: elsewhere });
-    assert.equal(again.code, 0, again.stderr);
-    const { same, result } = JSON.parse(again.stdout) as Replayed & { same: boolean };
-    assert.deepEqual([same, JSON.stringify(result.value)], [true, JSON.stringify(first.value)]);
-    const text = readFileSync(file, "utf8");
-    writeFileSync(join(elsewhere, "forged.json"), text.replace("counting.add", "counting.sub"));
-    const forged = await runGlovebox(["executions", "replay", "forged.json"], { folder: elsewhere });
-    assert.deepEqual([forged.code, /It was changed/.test(forged.stderr)], [2, true], forged.stderr);
-    const { value } = (await replay(JSON.parse(text), { code: "return await counting.add({ n: 3 })" })).result;
-    assert.equal(value, "3");
-    assert.equal((await replay(JSON.parse(text))).difference, undefined);
-    const other = await replay(JSON.parse(text), { engine: "quickjs" });
-    assert.deepEqual([other.difference, other.result.engine], [undefined, "quickjs"]);
-  });
-  await suite.test("is in the ledger with who looked at it", async () => {
+  await suite.test(
+    "an execution is exported to one file for its owner, and replayed where nothing else exists",
+    async (context) => {
+      const exported = await project.executions("export", first.execution, file);
+      assert.equal(exported.code, 0, exported.stderr);
+      assert.equal(statSync(file).mode & 0o777, 0o600);
+      assert.equal((await project.executions("export", first.execution, file)).code, 2, "it is never written over");
+      const elsewhere = makeFolder(context);
+      const again = await runGlovebox(["executions", "replay", file, "--json"], { folder: elsewhere });
+      assert.equal(again.code, 0, again.stderr);
+      const { same, result } = JSON.parse(again.stdout) as Replayed & { same: boolean };
+      assert.deepEqual([same, JSON.stringify(result.value)], [true, JSON.stringify(first.value)]);
+      const text = readFileSync(file, "utf8");
+      writeFileSync(join(elsewhere, "forged.json"), text.replace("counting.add", "counting.sub"));
+      const forged = await runGlovebox(["executions", "replay", "forged.json"], { folder: elsewhere });
+      assert.deepEqual([forged.code, /It was changed/.test(forged.stderr)], [2, true], forged.stderr);
+      const { value } = (await replay(JSON.parse(text), { code: "return await counting.add({ n: 3 })" })).result;
+      assert.equal(value, "3");
+      assert.equal((await replay(JSON.parse(text))).difference, undefined);
+      const other = await replay(JSON.parse(text), { engine: "quickjs" });
+      assert.deepEqual([other.difference, other.result.engine], [undefined, "quickjs"]);
+    },
+  );
+  await suite.test("the ledger records who replayed and exported an execution", async () => {
     const { stdout } = await runGlovebox(["audit", "export"], { folder: project.folder });
     const looked = parseJsonLines(stdout).filter(({ action }) =>
       /^execution\.(exported|replayed)$/.test(String(action)),
@@ -134,7 +137,7 @@ test("a past execution", async (suite) => {
   });
 });
 
-test("failed and refused executions: what ran is shown again, what never ran is not", async (context) => {
+test("a failed execution is replayed, but one that never ran is not", async (context) => {
   const project = makeProject(context);
   const failed = await project.run(`await counting.add({ n: 1 }); throw new Error("no");`);
   assert.equal(failed.error?.code, "PROGRAM_THREW");
@@ -146,7 +149,7 @@ test("failed and refused executions: what ran is shown again, what never ran is 
   assert.deepEqual([none.code, /did not start a program \(PROGRAM_SYNTAX\)/.test(none.stderr)], [2, true], none.stderr);
 });
 
-test("an execution that waits for a person is shown as far as it has come, and whole once it went on", async (context) => {
+test("a suspended execution is replayed up to its approval, and in full after it resumed", async (context) => {
   const rules = [{ decision: "ask", tools: ["counting.add"], reason: "money" }];
   const project = makeProject(context, { policy: { rules }, approvals: { graceMs: 0 } });
   const paused = await project.run(`
@@ -169,10 +172,10 @@ test("an execution that waits for a person is shown as far as it has come, and w
   assert.match(stderr, /^before [^]*\nafter [^]*it came out the same/);
 });
 
-test("an execution whose journal is not kept cannot be shown or exported", async (context) => {
+test("an execution whose journal is not kept can be neither replayed nor exported", async (context) => {
   const project = makeProject(context, { journal: { keepMs: 0 } });
   const { execution } = await project.run("return await counting.add({ n: 1 })");
-  await project.run("return 1"); // a later start lets go of what is over
+  await project.run("return 1"); // a later start removes expired journals
   for (const command of ["replay", "export"]) {
     const { code, stderr } = await project.executions(command, execution);
     assert.deepEqual([code, /is no longer kept/.test(stderr)], [1, true], stderr);

@@ -1,4 +1,4 @@
-/** Executions outlive the gateway that ran them: results are read after a restart, and a death is told as one. */
+/** Executions outlive the gateway that ran them: results are read after a restart, and a crash is reported as one. */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -29,7 +29,7 @@ async function resume(client: Client, execution: string): Promise<View> {
   return structuredContent as View;
 }
 
-test("after a restart a finished execution is read from the store, and one that cannot go on has failed", async (context) => {
+test("after a restart a finished execution is read from the store, and one that cannot be recovered has failed", async (context) => {
   const folder = makeFolder(context, { mcpServers: { probe: probe("--mute") } });
   const first = await serve(context, folder);
   const done = await first.client.callTool({ name: "execute", arguments: { code: 'console.log("kept"); return 7' } });
@@ -46,7 +46,7 @@ test("after a restart a finished execution is read from the store, and one that 
   );
   dying.catch(() => undefined);
   const died = await begun.promise;
-  await sent.promise; // what changes something is on disk before it leaves
+  await sent.promise; // a change is on disk before it is sent
   first.child.kill("SIGKILL");
   await once(first.child, "close");
 

@@ -1,6 +1,6 @@
 /**
  * A fault at every point of a program that writes three times, and the same request sent again with its key: no effect
- * happens twice, and `unknown` is said of the very call whose answer was lost.
+ * happens twice, and `unknown` is reported for exactly the call whose response was lost.
  */
 
 import assert from "node:assert/strict";
@@ -38,7 +38,7 @@ function makeWorld(context: TestContext) {
   return { folder: makeFolder(context, config), effects };
 }
 
-/** One gateway of its own; `undefined` when it died before it answered. */
+/** One separate gateway; `undefined` if it died before it answered. */
 async function send(context: TestContext, folder: string, request: object): Promise<View | undefined> {
   const { mcp, child } = await serveFor(context, folder);
   const client = new Client({ name: "test", version: "1.0.0" });
@@ -61,10 +61,10 @@ const FAULTS = [
   { after: "kill", effect: true, dies: true },
 ] as const;
 
-describe("a request that is sent again with its key", { concurrency: 2 }, () => {
+describe("a request that is sent again with its idempotency key", { concurrency: 2 }, () => {
   for (const { effect, dies, ...fault } of FAULTS) {
     for (const at of [1, 2, 3]) {
-      test(`after ${JSON.stringify(fault)} in call ${at} repeats nothing and names what is unknown`, async (context) => {
+      test(`a retry after ${JSON.stringify(fault)} in call ${at} repeats nothing and reports the unknown call`, async (context) => {
         const { folder, effects } = makeWorld(context);
         const request = { code: CODE, input: { at, ...fault }, idempotencyKey: "once" };
         const first = await send(context, folder, request);
@@ -81,7 +81,7 @@ describe("a request that is sent again with its key", { concurrency: 2 }, () => 
     }
   }
 
-  test("after it succeeded is answered with what came of it", async (context) => {
+  test("a retry after success returns the first result", async (context) => {
     const { folder, effects } = makeWorld(context);
     const request = { code: CODE, input: {}, idempotencyKey: "once" };
     const first = await send(context, folder, request);

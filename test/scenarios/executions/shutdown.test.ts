@@ -1,4 +1,4 @@
-/** A request that waits while the product is told to end is answered before its connection closes. */
+/** A request that waits during shutdown is answered before its connection closes. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -14,7 +14,7 @@ import { LAUNCHER, cleanEnvironment, makeFolder, probe, serveFor, untilEnded } f
 const CONFIG = { mcpServers: { probe: probe() }, expose: "both" };
 const HANGING = { name: "execute", arguments: { code: "await probe.hang({})" } };
 
-/** Resolves with the answer once a line of the program was heard, and `end` was called. */
+/** Resolves with the response once a log line has arrived and `end` was called. */
 async function endDuring(client: Client, end: () => void): Promise<CallToolResult> {
   const begun = Promise.withResolvers<void>();
   const onprogress = ({ message = "" }): void => void (message.startsWith("probe.hang called") && begun.resolve());
@@ -29,10 +29,10 @@ function stateOf({ structuredContent, isError }: CallToolResult): unknown {
   return [state, error.code, isError ?? false];
 }
 
-describe("a program that waits for an answer ends as cancelled", { concurrency: 2 }, () => {
+describe("shutdown during a program", { concurrency: 2 }, () => {
   for (const era of ERAS) {
     for (const signal of ["SIGINT", "SIGTERM"] as const) {
-      test(`over HTTP with ${signal}, for a client of ${era.era}`, async (context) => {
+      test(`a waiting program ends as cancelled over HTTP on ${signal} for a client of ${era.era}`, async (context) => {
         const { mcp, child } = await serveFor(context, makeFolder(context, CONFIG));
         const client = await connect(context, mcp, era);
         const ended = untilEnded(child);
@@ -43,7 +43,7 @@ describe("a program that waits for an answer ends as cancelled", { concurrency: 
     }
   }
 
-  test("over standard input and output", async (context) => {
+  test("a waiting program ends as cancelled over standard input and output", async (context) => {
     const folder = makeFolder(context, CONFIG);
     const env = cleanEnvironment(folder);
     const transport = new StdioClientTransport({

@@ -1,4 +1,4 @@
-/** `glovebox audit` from outside: what was done is there to export, and whoever changes it is found out. */
+/** `glovebox audit` from outside: everything that was done can be exported, and changes are detected. */
 
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -22,7 +22,7 @@ const CONFIG = { mcpServers: { inventory: INVENTORY }, approvals: { graceMs: 0 }
 const PROGRAM =
   'await inventory.updateStock({ sku: "SKU-001", stock: 3 }); await inventory.deleteProduct({ sku: "SKU-002" });';
 
-test("every execution and call is in the export, which verifies until one byte is changed", async (context) => {
+test("the export has every execution and call, and verifies until one byte is changed", async (context) => {
   const folder = makeFolder(context, CONFIG);
   await runGlovebox(["run", "-"], { folder, input: PROGRAM });
   const file = join(folder, "ledger.jsonl");
@@ -35,7 +35,7 @@ test("every execution and call is in the export, which verifies until one byte i
     pinned.map(({ subject }) => subject),
     ["delete_product", "get_product", "list_orders", "list_products", "update_stock"],
   );
-  // When an upstream is ready is not fixed.
+  // The time at which an upstream becomes ready varies.
   assert.equal(records.filter(({ action }) => action === "upstream.connected").length, 1);
   const others = records.filter((record) => !pinned.includes(record) && record["action"] !== "upstream.connected");
   assert.deepEqual(
@@ -66,7 +66,7 @@ test("every execution and call is in the export, which verifies until one byte i
   );
 });
 
-test("a check makes no store, and one that was removed with its head is missed", async (context) => {
+test("audit verify creates no store, and reports a store that was removed with its head", async (context) => {
   const folder = makeFolder(context, CONFIG);
   const store = join(folder, ".glovebox", "glovebox.db");
   const check = async (): Promise<unknown> => {
@@ -83,7 +83,7 @@ test("a check makes no store, and one that was removed with its head is missed",
   assert.deepEqual(await check(), [1, "noted by the gateway"]);
 });
 
-test("an export never overwrites a file", async (context) => {
+test("audit export never overwrites a file", async (context) => {
   const folder = makeFolder(context, CONFIG);
   writeFileSync(join(folder, "precious.txt"), "keep me");
   await runGlovebox(["run", "-"], { folder, input: "return 1" });
@@ -96,7 +96,7 @@ test("an export never overwrites a file", async (context) => {
 const actionsOf = (stdout: string): readonly unknown[] =>
   (JSON.parse(stdout) as { records: { action: string; subject: string }[] }).records.map(({ action }) => action);
 
-test("the ledger can be searched by who, what, when and how it went", async (context) => {
+test("audit searches the ledger by actor, action, time and outcome", async (context) => {
   const folder = makeFolder(context, {
     mcpServers: { probe: probe() },
     policy: { rules: [{ decision: "deny", tools: ["probe.destroy"] }] },
@@ -133,7 +133,7 @@ test("audit tail prints what another process does, and ends when it is interrupt
   assert.equal(await ended, 0);
 });
 
-test("a store whose end is cut off, and one that somebody else signed, fail; the public key tells who signed", async (context) => {
+test("audit verify fails for a truncated store and for another signer; the public key identifies the signer", async (context) => {
   const folder = makeFolder(context, { mcpServers: {} });
   await runGlovebox(["run", "-"], { folder, input: "return 1" });
   const key = (await runGlovebox(["audit", "key"], { folder })).stdout.trim();
@@ -154,7 +154,7 @@ test("a store whose end is cut off, and one that somebody else signed, fail; the
   assert.equal((await verify("cut.jsonl")).code, 1);
 });
 
-test("a gateway that lost its signing key does not go on, and does when the key is back", async (context) => {
+test("a gateway without its signing key refuses to start, and starts when the key is back", async (context) => {
   const folder = makeFolder(context, { mcpServers: {} });
   const run = () => runGlovebox(["run", "-"], { folder, input: "return 1" });
   await run();
@@ -169,7 +169,7 @@ test("a gateway that lost its signing key does not go on, and does when the key 
   assert.equal((await runGlovebox(["audit", "verify"], { folder })).code, 0);
 });
 
-test("what changed in the configuration since the last start is in the ledger, by section and without its values", async (context) => {
+test("the ledger records configuration changes since the last start by section, without values", async (context) => {
   const folder = makeFolder(context, { mcpServers: {} });
   const start = async (config: unknown): Promise<void> => {
     writeFileSync(join(folder, "glovebox.config.json"), JSON.stringify(config));
@@ -186,7 +186,7 @@ test("what changed in the configuration since the last start is in the ledger, b
   );
 });
 
-test("an export as OpenTelemetry logs has every record", async (context) => {
+test("audit export as OpenTelemetry logs has every record", async (context) => {
   const folder = makeFolder(context, { mcpServers: {} });
   await runGlovebox(["run", "-"], { folder, input: "return 1" });
   const { stdout } = await runGlovebox(["audit", "export", "--format", "otlp"], { folder });

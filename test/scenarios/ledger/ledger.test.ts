@@ -1,4 +1,4 @@
-/** The ledger in the whole product: a store that is away stops everything, and what upstreams do is written down. */
+/** The ledger in the whole product: an unavailable store stops everything, and what upstreams do is recorded. */
 
 import assert from "node:assert/strict";
 import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
@@ -43,7 +43,7 @@ function makePlace(context: TestContext, ...flags: readonly string[]): Place {
 const CHANGE = { code: "await probe.change({}); return 1" };
 const UNAVAILABLE = { code: "STORE_UNAVAILABLE" };
 
-test("while the store is away nothing is executed, and work goes on by itself when it is back", async (context) => {
+test("while the store is unavailable nothing is executed, and work continues automatically when it is back", async (context) => {
   const place = makePlace(context);
   {
     await using glovebox = await place.open();
@@ -58,7 +58,7 @@ test("while the store is away nothing is executed, and work goes on by itself wh
   assert.equal((await place.read((reader) => reader.verify())).ok, true);
 });
 
-test("while another process holds the store locked a change waits, and happens once the lock is gone", async (context) => {
+test("while another process locks the store a change waits, and is made once the lock is released", async (context) => {
   const place = makePlace(context);
   {
     await using glovebox = await place.open();
@@ -75,7 +75,7 @@ test("while another process holds the store locked a change waits, and happens o
   assert.equal((await place.read((reader) => reader.verify())).ok, true);
 });
 
-test("a store that is deleted while it serves stops everything; the next start says that records are gone", async (context) => {
+test("deleting the store of a running gateway stops everything, and the next start reports missing records", async (context) => {
   const place = makePlace(context);
   {
     await using glovebox = await place.open();
@@ -91,7 +91,7 @@ test("a store that is deleted while it serves stops everything; the next start s
   assert.deepEqual([verdict.ok, verdict.ok ? "" : verdict.problem.split(":")[0]], [false, "noted by the gateway"]);
 });
 
-test("an upstream that comes up and one that crashes are in the ledger, with the cause", async (context) => {
+test("the ledger records an upstream that becomes ready and one that crashes, with the cause", async (context) => {
   for (const [flags, expected] of [
     [[], ["upstream.connected", undefined]],
     [["--crash"], ["upstream.failed", /exit|code 3|cannot find the database/]],

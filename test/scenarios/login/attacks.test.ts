@@ -1,4 +1,4 @@
-/** What must not become a login, and what must not keep being one: each attack beside the honest way. */
+/** What must not become a login, and what must not stay one: each attack beside the honest case. */
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -49,8 +49,8 @@ const refusal = (code: string, message: RegExp) => (thrown: unknown) =>
 const OTHER_LOGIN = refusal("UPSTREAM_AUTH_REQUIRED", /does not belong to this login/);
 const OTHER_ISSUER = refusal("UPSTREAM_AUTH_REQUIRED", /another authorization server/);
 
-describe("the answer of a login", () => {
-  test("is taken when state, issuer and code are those of this attempt", async () => {
+describe("the redirect of a login", () => {
+  test("a login accepts the redirect with the state, issuer and code of this attempt", async () => {
     await using provider = await openLoginProvider();
     const begun = await begin(provider);
     const { searchParams } = await provider.agree(begun.authorizationUrl);
@@ -89,7 +89,7 @@ describe("the answer of a login", () => {
     ],
   ];
   for (const [what, change, expected] of changes) {
-    test(`is refused with ${what}, and the code is not redeemed`, async () => {
+    test(`a login refuses a redirect with ${what}, and does not redeem the code`, async () => {
       await using provider = await openLoginProvider();
       const begun = await begin(provider);
       const { searchParams } = await provider.agree(begun.authorizationUrl);
@@ -99,7 +99,7 @@ describe("the answer of a login", () => {
     });
   }
 
-  test("is good once: neither the attempt nor its code can be used again", async () => {
+  test("a login redirect works once: neither the attempt nor its code can be used again", async () => {
     await using provider = await openLoginProvider();
     const [first, second] = [await begin(provider), await begin(provider)];
     const { searchParams } = await provider.agree(first.authorizationUrl);
@@ -108,7 +108,7 @@ describe("the answer of a login", () => {
     await assert.rejects(second.finish(searchParams), refusal("UPSTREAM_AUTH_REQUIRED", /answered invalid_grant/));
   });
 
-  test("of another authorization server is refused though its state is right, as in a mix-up", async () => {
+  test("a login refuses the redirect of another authorization server despite the right state, as in a mix-up attack", async () => {
     await using honest = await openLoginProvider();
     await using evil = await openLoginProvider();
     const begun = await begin(honest);
@@ -118,14 +118,14 @@ describe("the answer of a login", () => {
   });
 });
 
-describe("what an upstream says about its login", () => {
-  test("is refused when it describes another resource", async () => {
+describe("the login metadata of an upstream", () => {
+  test("login metadata is refused if it describes another resource", async () => {
     await using provider = await openLoginProvider();
     provider.resource = { ...provider.resource, resource: "https://bank.example/mcp" };
     await assert.rejects(begin(provider), refusal("UPSTREAM_AUTH_REQUIRED", /another resource/));
   });
 
-  test("is refused when the metadata of the authorization server names another issuer", async () => {
+  test("login metadata is refused if the authorization server names another issuer", async () => {
     await using provider = await openLoginProvider();
     provider.resource = { ...provider.resource, authorization_servers: [`${provider.issuer}/tenant`] };
     await assert.rejects(
@@ -140,21 +140,21 @@ describe("what an upstream says about its login", () => {
     "https://10.0.0.1/",
     "https://[::1]:1/",
   ]) {
-    test(`is not followed to ${target}`, async () => {
+    test(`login metadata does not lead to a request to ${target}`, async () => {
       await using provider = await openLoginProvider();
       provider.resource = { ...provider.resource, authorization_servers: [target] };
       await assert.rejects(begin(provider), refusal("EGRESS_DENIED", /was not continued/));
     });
   }
 
-  test("may name a loopback server only with a grant for that very port", async () => {
+  test("login metadata may name a loopback server only with a grant for that port", async () => {
     await using provider = await openLoginProvider();
     await assert.rejects(begin(provider, { grants: [] }), refusal("EGRESS_DENIED", /not encrypted/));
     await assert.rejects(begin(provider, { grants: ["127.0.0.1:1"] }), refusal("EGRESS_DENIED", /not encrypted/));
     assert.equal((await begin(provider)).issuer, provider.issuer);
   });
 
-  test("does not make a browser open anything but http and https, nor go without PKCE", async () => {
+  test("a login opens only http and https URLs in the browser, and requires PKCE", async () => {
     await using provider = await openLoginProvider();
     const metadata = {
       authorization_endpoint: "file:///etc/passwd",
@@ -185,11 +185,11 @@ describe("what an upstream says about its login", () => {
   });
 });
 
-describe("the address for the answer", () => {
+describe("the listener for the redirect", () => {
   const open = () => listenForAnswer({ state: STATE, port: 0, answerMs: 60_000 });
   const ask = async (address: string, init?: RequestInit): Promise<number> => (await fetch(address, init)).status;
 
-  test("takes the answer with the right state and lets everything else pass", async () => {
+  test("the listener accepts the redirect with the right state and ignores other requests", async () => {
     await using listener = await open();
     const right = `${listener.redirectUri}?code=c&state=${STATE}`;
     const { origin } = new URL(listener.redirectUri);
@@ -203,7 +203,7 @@ describe("the address for the answer", () => {
     assert.equal((await listener.answer).get("code"), "c");
   });
 
-  test("gives up when nobody answers, and when it is told to", async () => {
+  test("the listener gives up after a timeout or when it is aborted", async () => {
     await using late = await listenForAnswer({ state: STATE, port: 0, answerMs: 1 });
     await assert.rejects(late.answer, refusal("REQUEST_CANCELLED", /in time/));
     await using stopped = await open();

@@ -1,4 +1,7 @@
-/** The journey of an operator: a server asks for a login, a person logs in at a browser, programs use it, and out again. */
+/**
+ * The steps of an operator: a server requires a login, a person logs in at a browser, programs use the login, and log
+ * out.
+ */
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -15,7 +18,7 @@ const CALL = "return await notes.list({})";
 const runGlovebox = (args: readonly string[], folder: string, input = ""): Promise<CommandResult> =>
   runIn(args, { folder, input });
 
-/** Runs `servers login`, agrees, and answers with everything that was printed. */
+/** Runs `servers login`, agrees, and returns the whole output. */
 async function logIn(
   context: Parameters<typeof startFor>[0],
   folder: string,
@@ -33,7 +36,7 @@ async function logIn(
   return { code: await ended, stderr, authorizationUrl: new URL(address), page };
 }
 
-test("a server that needs a login gets one, programs use it, and nothing of it is to be seen", async (context) => {
+test("a server that requires a login gets one, programs use it, and no token is visible", async (context) => {
   await using provider = await openLoginProvider();
   const folder = makeFolder(context, {
     mcpServers: { notes: { url: provider.url, oauth: { grants: [provider.hostAndPort] } } },
@@ -80,7 +83,7 @@ test("a server that needs a login gets one, programs use it, and nothing of it i
   assert.deepEqual([again.code, again.stderr], [0, "notes had no login\n"]);
 });
 
-test("a call that needs more scopes says which, and another login brings them beside the others", async (context) => {
+test("a call that needs more scopes names them, and another login adds them", async (context) => {
   await using provider = await openLoginProvider();
   provider.requiredScope = "notes:write";
   const folder = makeFolder(context, {
@@ -115,7 +118,7 @@ test("an authorization server in a private network needs a grant of the operator
   );
 });
 
-test("only a server over HTTP that the configuration has can be logged in to", async (context) => {
+test("servers login accepts only configured HTTP servers", async (context) => {
   const folder = makeFolder(context, { mcpServers: { local: { command: "true", start: "lazy" } } });
   const stdio = await runGlovebox(["servers", "login", "local"], folder);
   assert.deepEqual([stdio.code, /local is not an HTTP server/.test(stdio.stderr)], [2, true]);

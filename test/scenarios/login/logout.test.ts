@@ -1,4 +1,4 @@
-/** Logging out of an upstream: the login is forgotten in any case, and its tokens are given back where that is possible. */
+/** Logging out of an upstream: the login is always deleted, and its tokens are revoked where that is possible. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { CLIENT, openLoginProvider } from "../../fixtures/login-provider.ts";
 import type { LoginProvider } from "../../fixtures/login-provider.ts";
 import { makeFolder, runGlovebox, startFor, untilEnded, waitForOutput } from "../../fixtures/product.ts";
 
-/** Logs in, uses the login once, and answers with the folder and the token that was used. */
+/** Logs in, uses the login once, and returns the folder and the token that was used. */
 async function enter(
   context: TestContext,
   provider: LoginProvider,
@@ -41,7 +41,7 @@ const outcomes = async (folder: string): Promise<readonly string[]> => {
   return [...stdout.matchAll(/"outcome":\s*"(\w+)"/g)].map(([, outcome = ""]) => outcome);
 };
 
-test("where the authorization server takes tokens back they are good for nobody afterwards", async (context) => {
+test("logout revokes tokens at an authorization server that supports it", async (context) => {
   await using provider = await openLoginProvider({ revocation: true });
   const [folder, token] = await enter(context, provider);
   assert.deepEqual(await logOut(folder), [
@@ -54,7 +54,7 @@ test("where the authorization server takes tokens back they are good for nobody 
   assert.deepEqual(await logOut(folder), [0, "notes had no login\n"]);
 });
 
-test("a client with a secret proves itself there as it does for tokens", async (context) => {
+test("logout authenticates a client with a secret as for tokens", async (context) => {
   await using provider = await openLoginProvider({ revocation: true });
   const [folder, token] = await enter(context, provider, {
     clientId: CLIENT.id,
@@ -66,7 +66,7 @@ test("a client with a secret proves itself there as it does for tokens", async (
   assert.deepEqual([provider.revocations, await provider.isValid(token)], [[basic, basic], false]);
 });
 
-test("a server that does not take them back keeps nobody logged in, and is named", async (context) => {
+test("logout deletes the login and names an authorization server that cannot revoke tokens", async (context) => {
   await using provider = await openLoginProvider({ revocation: true });
   const [folder, token] = await enter(context, provider);
   provider.revocationStatus = 503;

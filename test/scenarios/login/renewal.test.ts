@@ -1,4 +1,4 @@
-/** Tokens that end, are renewed, rotated and revoked, in one process and in several, with a real store and vault. */
+/** Tokens that expire, are renewed, rotated and revoked, in one process and in several, with a real store and vault. */
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -33,7 +33,7 @@ const KEY = randomBytes(32).toString("hex");
 
 interface Installation {
   readonly keeper: LoginStore;
-  /** A connector of its own, as another gateway on the same store would have one. */
+  /** A separate connector, as another gateway on the same store would have one. */
   connect(url?: string): Connector;
   call(connector: Connector): Promise<unknown>;
   close(): Promise<void>;
@@ -88,7 +88,7 @@ const grantsOf = ({ hostAndPort: place }: LoginProvider) => {
   return read.ok ? [read.value] : [];
 };
 
-/** With Glovebox registering itself; the test has every right to look at the tokens. */
+/** With dynamic registration; the test may read the tokens. */
 async function logIn(provider: LoginProvider, { keeper }: Installation): Promise<Login> {
   assert.ok(id);
   const request = { id, kind: "http", url: provider.url, egress, grants: grantsOf(provider), choice: {} } as const;
@@ -112,11 +112,11 @@ async function prepare(context: TestContext, provider: LoginProvider, processes 
 const needsLogin = (message: RegExp) => (thrown: unknown) =>
   thrown instanceof GloveboxError && thrown.code === "UPSTREAM_AUTH_REQUIRED" && message.test(thrown.message);
 
-test("a token that ends is renewed once for all calls of all processes, and its successor is kept", async (context) => {
+test("an expired token is renewed once for all calls of all processes, and its successor is kept", async (context) => {
   await using provider = await openLoginProvider();
   const [one, two] = await prepare(context, provider, 2);
   assert.ok(one && two);
-  provider.ttlSeconds = 20; // ends within the time in which a token counts as ended
+  provider.ttlSeconds = 20; // expires within the time in which a token counts as expired
   const first = await logIn(provider, one);
   provider.ttlSeconds = 3600;
   const connectors = [one.connect(), one.connect(), two.connect(), two.connect()];
@@ -128,7 +128,7 @@ test("a token that ends is renewed once for all calls of all processes, and its 
   assert.deepEqual([...provider.seenTokens], [second?.access.reveal()]);
 });
 
-test("a revoked token is renewed; a revoked login ends, and says so until somebody logs in again", async (context) => {
+test("a revoked token is renewed; a revoked login ends and is reported until the next login", async (context) => {
   await using provider = await openLoginProvider();
   const [gateway] = await prepare(context, provider);
   assert.ok(gateway);
@@ -167,7 +167,7 @@ test("a refresh token that was used before is refused, and ends the login", asyn
   await assert.rejects(gateway.call(connector), needsLogin(/its login has ended/));
 });
 
-test("a login is for its own address: at another one, the server gets no token", async (context) => {
+test("a login is bound to its URL: a server at another URL gets no token", async (context) => {
   await using provider = await openLoginProvider();
   await using other = await openLoginProvider();
   const [gateway] = await prepare(context, provider);
@@ -193,7 +193,7 @@ test("a login that was sealed for one upstream does not open under another key",
   }
 });
 
-test("a token for another audience is refused by the server, and nothing but a login helps", async (context) => {
+test("a server refuses a token for another audience, and only a login helps", async (context) => {
   await using provider = await openLoginProvider();
   await using other = await openLoginProvider();
   const [gateway] = await prepare(context, provider);

@@ -1,4 +1,4 @@
-/** A program's `fetch` through the whole product: what it gets, who decides, what is written down. */
+/** A program's `fetch` through the whole product: its responses, its policy decisions and its records. */
 
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
@@ -66,7 +66,7 @@ const PROGRAM = `
   };`;
 
 for (const engine of ["isolate", "quickjs", "workerd"] as const) {
-  test(`${engine}: a program sends requests to what is granted and reads the answers`, async () => {
+  test(`${engine}: a program sends requests to granted hosts and reads the responses`, async () => {
     await using glovebox = await open({}, engine);
     const input = `http://${place}`;
     const seen = { url: "/json", key: null };
@@ -85,11 +85,11 @@ for (const engine of ["isolate", "quickjs", "workerd"] as const) {
   });
 }
 
-describe("who decides", () => {
+describe("policy for fetch", () => {
   const get = "return (await fetch(input)).status";
   const post = 'return (await fetch(input, { method: "POST", body: "x" })).status';
 
-  test("what the operator says about glovebox.fetch counts, and can be asked about", async (context) => {
+  test("a rule of the operator for glovebox.fetch applies, and can require approval", async (context) => {
     const policy = { effects: { "glovebox.fetch": "destroy" } } as const;
     await using glovebox = await open({ policy });
     const code = "return (await fetch(input)).status";
@@ -104,7 +104,7 @@ describe("who decides", () => {
     const allowed = await runGlovebox(["policy", "explain", "glovebox.fetch", "--args", args], { folder: plain });
     assert.deepEqual([allowed.code, allowed.stdout.split("\n")[0]], [0, "allow: glovebox.fetch (write) by local"]);
   });
-  test("rules see a request as glovebox.fetch, a read or a write by its method", async () => {
+  test("rules see a request as glovebox.fetch, as a read or a write by its method", async () => {
     await using glovebox = await open({
       policy: { rules: [{ decision: "deny", tools: ["glovebox.fetch"], effects: ["write"] }] },
     });
@@ -120,7 +120,7 @@ describe("who decides", () => {
     ]);
   });
 
-  test("rules are asked again about each redirect, and about the one spelling of the address", async () => {
+  test("rules decide about each redirect, with the normalized URL", async () => {
     const denies = (prefix: string, decision: "deny" | "ask" = "deny"): Promise<Glovebox> =>
       open({
         policy: {
@@ -148,7 +148,7 @@ describe("who decides", () => {
     assert.equal(await run(json, `http://127.1:${port}/other`), 201);
   });
 
-  test("a request may ask for less than the operator allows, never for more", async () => {
+  test("a request may restrict the network that the operator allows, but never widen it", async () => {
     await using glovebox = await open();
     const input = `http://${place}/json`;
     const withPolicy = async (networkPolicy: Parameters<Glovebox["execute"]>[0]["networkPolicy"]): Promise<unknown> =>
@@ -167,7 +167,7 @@ describe("who decides", () => {
     assert.equal(outcome(await closed.execute({ code: get, input, networkPolicy })), "EGRESS_DENIED");
   });
 
-  test("requests count as calls, and a response is as large as a result may be", async () => {
+  test("requests count as calls, and a response is limited to the size of a result", async () => {
     await using glovebox = await open({
       sandbox: { limits: { calls: 2, resultBytes: 20_500 }, networkPolicy: { mode: "allowed", grants: [place] } },
     });
@@ -182,7 +182,7 @@ describe("who decides", () => {
   });
 });
 
-test("what was read may not leave by fetch once it is private and strangers have spoken, and may before", async () => {
+test("data may leave by fetch until the session has read private and untrusted data", async () => {
   await using glovebox = await open({
     mcpServers: { probe: probeWith() },
     policy: { labels: [{ tools: ["probe.about"], add: ["private"] }] },
@@ -201,7 +201,7 @@ test("what was read may not leave by fetch once it is private and strangers have
   assert.equal(outcome(await closed.execute({ code: again, input })), 201);
 });
 
-test("a write whose answer was lost has an unknown outcome, one that never left has failed", async () => {
+test("a write whose response was lost has an unknown outcome, and one that was never sent has failed", async () => {
   await using glovebox = await open({
     sandbox: { limits: { callMs: 200 }, networkPolicy: { mode: "allowed", grants: [place, "127.0.0.1:1"] } },
   });
@@ -214,8 +214,8 @@ test("a write whose answer was lost has an unknown outcome, one that never left 
   assert.deepEqual(await told("http://127.0.0.1:1/"), ["UPSTREAM_UNREACHABLE", "error"]);
 });
 
-describe("what is told", () => {
-  test("the ledger has the host and the status of every request, and never the address", async (context) => {
+describe("records and descriptions of fetch", () => {
+  test("the ledger has the host and the status of every request, but never the URL", async (context) => {
     const folder = makeFolder(context);
     const path = `${folder}/glovebox.db`;
     const glovebox = await open({ store: { url: `sqlite:${path}` } });
@@ -238,7 +238,7 @@ describe("what is told", () => {
     assert.doesNotMatch(text, /canary|secret/);
   });
 
-  test("describe knows fetch only where it is allowed, and elsewhere it says how to ask", async () => {
+  test("describe lists fetch only where it is allowed, and elsewhere explains how to request it", async () => {
     await using glovebox = await open();
     await using closed = await open({ sandbox: { networkPolicy: { mode: "blocked" } } });
     const declared = async (from: Glovebox): Promise<boolean> =>
@@ -249,7 +249,7 @@ describe("what is told", () => {
     assert.deepEqual([error?.code, error?.message], ["EGRESS_DENIED", "The sandbox has no network"]);
   });
 
-  test("the whole network needs a second word, and a warning is written at every start", async (context) => {
+  test("the unrestricted network needs a second setting, and every start prints a warning", async (context) => {
     const networkPolicy = { mode: "unrestricted" };
     const tools = { "*": { networkPolicy } };
     for (const [config, who] of [

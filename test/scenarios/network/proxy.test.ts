@@ -1,4 +1,4 @@
-/** A proxy that asks for a password, through the whole product: who hears the password, and who does not. */
+/** A proxy that requires a password, through the whole product: only the proxy receives the password. */
 
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -13,7 +13,7 @@ import { makeFolder, runGlovebox } from "../../fixtures/product.ts";
 const PASSWORD = "pr0xy/p4ss+word=2718281828";
 const WRONG = "wr0ng/p4ss+word=3141592653";
 const basic = (password: string): string => Buffer.from(`ada:${password}`).toString("base64");
-/** A public address, as the proxy is told it. */
+/** A public address, as the proxy receives it. */
 const FAR = "93.184.216.34:80";
 
 const heard: unknown[] = [];
@@ -22,7 +22,7 @@ const proxy = createServer().on("connect", ({ headers }, socket) => {
   const given = headers["proxy-authorization"];
   heard.push(given);
   socket.on("error", () => undefined);
-  // A proxy that tells everybody what it was told.
+  // A proxy that repeats what it received.
   if (given !== `Basic ${basic(PASSWORD)}`) {
     const body = `${WRONG} ${basic(WRONG)}`;
     socket.end(`HTTP/1.1 407 ${WRONG}\r\nProxy-Authenticate: Basic realm="${WRONG}"\r\n\r\n${body}`);
@@ -39,7 +39,7 @@ after(() => {
   for (const one of [server, proxy]) one.close().closeAllConnections();
 });
 
-test("the password goes to the proxy alone, and a wrong one is a clear error that shows nothing of it", async (context) => {
+test("only the proxy receives its password, and a wrong one is a clear error without the password", async (context) => {
   const folder = makeFolder(context, {
     mcpServers: {},
     sandbox: { networkPolicy: { mode: "allowed", grants: [FAR] } },

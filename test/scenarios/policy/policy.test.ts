@@ -1,4 +1,7 @@
-/** Policy from outside: what an agent sees, what a call meets, how an operator asks why and tries other rules. */
+/**
+ * Policy from outside: the tools that an agent sees, decisions about calls, and how an operator explains and simulates
+ * rules.
+ */
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -27,7 +30,7 @@ function clientOf(client: Awaited<ReturnType<typeof connect>>) {
     ((await client.callTool({ name, arguments: { ...args } })) as unknown as Answer).structuredContent;
   return {
     call,
-    /** The error's code, or the value. */
+    /** The error code, or the value. */
     run: async (code: string): Promise<unknown> => {
       const { error, value } = await call("execute", { code });
       return (error as { code: string } | undefined)?.code ?? value;
@@ -42,7 +45,7 @@ async function serve(context: TestContext, config: unknown, folder = makeFolder(
 }
 
 describe("a tool that is denied to agents", () => {
-  test("is hidden from them in search, describe and the list of tools, and refused when called", async (context) => {
+  test("a denied tool is hidden from agents in search, describe and the tool list, and refused when called", async (context) => {
     const { call, run, client, folder } = await serve(context, { ...CONFIG, expose: "both" });
     const names = ((await call("search", { query: "", limit: 50 }))["tools"] as { name: string }[]).map(
       ({ name }) => name,
@@ -75,7 +78,7 @@ describe("a tool that is denied to agents", () => {
       ],
     );
   });
-  test("is there for the operator, whom the rule does not name", async (context) => {
+  test("a tool that is denied to agents is available to the operator", async (context) => {
     const folder = makeFolder(context, CONFIG);
     const { stdout } = await runGlovebox(["run", "-", "--json"], {
       folder,
@@ -86,7 +89,7 @@ describe("a tool that is denied to agents", () => {
 });
 
 describe("glovebox policy", () => {
-  test("lists rules, strictest first, and the profile", async (context) => {
+  test("glovebox policy lists rules, strictest first, and the profile", async (context) => {
     const folder = makeFolder(context, CONFIG);
     const { code, stdout } = await runGlovebox(["policy"], { folder });
     assert.deepEqual(
@@ -103,7 +106,7 @@ describe("glovebox policy", () => {
       ],
     );
   });
-  test("explains each decision with every rule, and ends as the call would", async (context) => {
+  test("glovebox policy explains each decision with every rule, and exits as the call would", async (context) => {
     const folder = makeFolder(context, CONFIG);
     const explain = async (...args: string[]) => {
       const { code, stdout } = await runGlovebox(["policy", "explain", ...args, "--json"], { folder });
@@ -129,7 +132,7 @@ describe("glovebox policy", () => {
     assert.deepEqual([unknown.code, /Did you mean probe\./.test(unknown.stderr)], [1, true]);
     assert.equal((await runGlovebox(["policy", "explain", "probe.echo", "--args", "5"], { folder })).code, 2);
   });
-  test("simulates a rule file over past calls, and says what cannot be told", async (context) => {
+  test("glovebox policy simulates a rule file over past calls, and reports what cannot be decided", async (context) => {
     const folder = makeFolder(context, { mcpServers: { probe: probe() } });
     const input =
       "await probe.echo({}); await probe.change({ amount: 1 }); await probe.change({}); await probe.about({})";
@@ -162,7 +165,7 @@ describe("glovebox policy", () => {
   });
 });
 
-test("a running gateway follows its rule file, keeps the old rules over a broken one, and records each change", async (context) => {
+test("a running gateway reloads its rule file, keeps the old rules if it is broken, and records each change", async (context) => {
   const folder = makeFolder(context, { mcpServers: { probe: probe() }, policy: { file: "rules.json" } });
   const write = (rules: unknown): void => writeFileSync(join(folder, "rules.json"), JSON.stringify({ rules }));
   write([]);

@@ -1,4 +1,7 @@
-/** Quotas from outside: exact for parallel clients, kept over `kill -9`, and not for the operator at the keyboard. */
+/**
+ * Quotas from outside: exact for parallel clients, kept over `kill -9`, and not applied to the operator at the command
+ * line.
+ */
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -57,7 +60,7 @@ test("executions of parallel clients stop exactly at the quota, also after kill 
   );
 });
 
-test("a program can catch the refusal of a call, which is in the trace and in the ledger", async (context) => {
+test("a program can catch a call that a quota refuses, and the call is in the trace and in the ledger", async (context) => {
   const rates = [{ tools: ["probe.echo"], calls: 10 }];
   const folder = makeFolder(context, { mcpServers: { probe: probe() }, quotas: { rates } });
   const { run } = await serve(context, folder);
@@ -75,7 +78,7 @@ test("a program can catch the refusal of a call, which is in the trace and in th
   );
 });
 
-test("what an operator runs at the command line is not counted", async (context) => {
+test("executions of an operator at the command line are not counted", async (context) => {
   const folder = makeFolder(context, { mcpServers: {}, quotas: { executionsPerMinute: 2, executionMsPerHour: 1 } });
   const lines = Array.from({ length: 20 }, (_, id) => JSON.stringify({ id, code: "return 1" }));
   writeFileSync(join(folder, "batch.jsonl"), lines.join("\n"));

@@ -1,4 +1,4 @@
-/** `secrets` of programs, from outside: what they hold, what the host receives, and what is said when something is missing. */
+/** `secrets` of programs, from outside: their tokens, what the host receives, and the errors if a secret is missing. */
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -30,7 +30,7 @@ const PROGRAM = `
   };`;
 
 for (const engine of ["isolate", "quickjs", "workerd"] as const) {
-  test(`${engine}: a program uses a secret that it cannot read, change or mistake`, async () => {
+  test(`${engine}: a program uses a secret that it cannot read or change`, async () => {
     await using gateway = await openSecretGateway({ in: ["header", "body"] });
     await gateway.setSecret("KEY", VALUE);
     await using glovebox = await gateway.open(engine);
@@ -60,8 +60,8 @@ for (const engine of ["isolate", "quickjs", "workerd"] as const) {
 
 const SEND = 'return (await fetch(input, { headers: { "x-key": secrets.KEY } })).status';
 
-describe("what is said", () => {
-  test("before a program runs: a secret that is not granted, and in describe those that are", async () => {
+describe("errors and records of program secrets", () => {
+  test("a secret that is not granted fails before the program runs, and describe lists the granted ones", async () => {
     await using gateway = await openSecretGateway();
     await using glovebox = await gateway.open();
     const { error } = await glovebox.execute({ code: "return secrets.KEX" });
@@ -83,7 +83,7 @@ describe("what is said", () => {
     );
   });
 
-  test("when it is not set: the call fails, and the next one after it was set does not", async () => {
+  test("a call with a secret that is not set fails, and succeeds after the secret was set", async () => {
     await using gateway = await openSecretGateway();
     await using glovebox = await gateway.open();
     const input = `http://${gateway.boundHost.hostAndPort}/plain`;
@@ -102,7 +102,7 @@ describe("what is said", () => {
     );
   });
 
-  test("in the ledger: the intent, then the loan, then the end, all of one execution", async () => {
+  test("the ledger has the intent, the loan and the end of a call with a secret, all of one execution", async () => {
     await using gateway = await openSecretGateway();
     await gateway.setSecret("KEY", VALUE);
     const glovebox = await gateway.open();
@@ -126,7 +126,7 @@ describe("what is said", () => {
   });
 });
 
-test("a program that waited for a person, while the gateway ended, goes on with the tokens that it had", async () => {
+test("a program that is suspended while its gateway ends resumes with the same tokens", async () => {
   const ask = { decision: "ask", tools: ["glovebox.fetch"], effects: ["write"] };
   const config = { policy: { rules: [ask] }, approvals: { graceMs: 1 } };
   await using gateway = await openSecretGateway({}, config);
@@ -160,7 +160,7 @@ test("a program that waited for a person, while the gateway ended, goes on with 
   );
 });
 
-test("an execution that is shown again has the tokens that it had, and nothing is lent for it", async () => {
+test("a replayed execution has the same tokens, and nothing is lent for it", async () => {
   await using gateway = await openSecretGateway();
   await gateway.setSecret("KEY", VALUE);
   const { folder } = gateway;
@@ -179,7 +179,7 @@ test("an execution that is shown again has the tokens that it had, and nothing i
   assert.deepEqual([lent.length, gateway.boundHost.requests.length], [1, 1]);
 });
 
-test("a request that asks for no network has no use for a secret either", async () => {
+test("a request without network access gets no secrets", async () => {
   await using gateway = await openSecretGateway();
   await gateway.setSecret("KEY", VALUE);
   await using glovebox = await gateway.open();

@@ -1,4 +1,6 @@
-/** Secrets and the key change at the command line while gateways run; these go on, and restart what is concerned. */
+/**
+ * Secrets and the key change at the command line while gateways run; these keep running and restart affected upstreams.
+ */
 
 import assert from "node:assert/strict";
 import { chmodSync, readFileSync, readdirSync, statSync } from "node:fs";
@@ -20,9 +22,9 @@ const CONFIG = {
 type Environment = Record<string, string>;
 
 interface Running {
-  /** Makes the gateway use its upstreams, as an agent at work would; resolves once this is so. */
+  /** Makes the gateway use its upstreams, as a working agent would; resolves once they are ready. */
   untilHolderHas(value: string | undefined): Promise<void>;
-  /** The commands of all its processes that have this text in their environment. */
+  /** The commands of all its processes that have this string in their environment. */
   findHolders(value: string): readonly string[];
 }
 
@@ -63,7 +65,7 @@ async function set(folder: string, value: string, environment: Environment = {})
   assert.equal(code, 0, stderr);
 }
 
-test("a running gateway restarts an upstream when its secret is set or removed, and nobody else has the value", async (context) => {
+test("a running gateway restarts an upstream when its secret is set or removed, and no other process gets the value", async (context) => {
   const folder = makeFolder(context, CONFIG);
   await set(folder, "value-1");
   const gateway = await serve(context, folder);
@@ -79,7 +81,7 @@ test("a running gateway restarts an upstream when its secret is set or removed, 
   await gateway.untilHolderHas("value-3");
 });
 
-test("two gateways go on after rotate-key, and a lost or readable key file is refused", async (context) => {
+test("two gateways keep running after rotate-key, and a missing or readable key file is refused", async (context) => {
   const folder = makeFolder(context, CONFIG);
   await set(folder, "value-1");
   const gateways = await Promise.all([serve(context, folder), serve(context, folder)]);
@@ -107,7 +109,7 @@ test("two gateways go on after rotate-key, and a lost or readable key file is re
   assert.deepEqual(JSON.parse(json.stdout), { secrets: 1, damaged: [] });
 });
 
-test("a gateway with a key of its environment takes the new one over; a start with the former is refused", async (context) => {
+test("a gateway with a key in its environment takes over a new key, and a start with the old one is refused", async (context) => {
   const folder = makeFolder(context, CONFIG);
   const [former, next] = [{ GLOVEBOX_ENCRYPTION_KEY: KEY }, { GLOVEBOX_ENCRYPTION_KEY: NEXT_KEY }];
   await set(folder, "value-1", former);

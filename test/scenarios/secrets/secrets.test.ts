@@ -30,7 +30,7 @@ function findLeaks(bytes: Buffer): readonly number[] {
   return ENCODINGS.flatMap((encoding, index) => (bytes.includes(encoding) ? [index] : []));
 }
 
-/** Everything that was ever printed. */
+/** All output so far. */
 function printedBy({ stdout, stderr }: CommandResult): Buffer {
   return Buffer.from(stdout + stderr);
 }
@@ -42,7 +42,7 @@ test("the search for leaks finds a planted value in every encoding", () => {
   }
 });
 
-test("a secret reaches the one upstream that names it and nothing else", async (context) => {
+test("a secret reaches only the upstream that names it", async (context) => {
   const folder = makeFolder(context, CONFIG);
   const set = await runGlovebox(["secrets", "set", "API_TOKEN"], { folder, input: `${VALUE}\n` });
   assert.deepEqual(set, {
@@ -60,7 +60,7 @@ test("a secret reaches the one upstream that names it and nothing else", async (
     [{ name: "API_TOKEN", version: 1, setAt: "number" }],
   );
 
-  // This server gives its whole environment back. That it was lent the value shows in what stands in its place.
+  // This server returns its whole environment. The mask in place of the value shows that it was lent.
   const input = `
     const seen = await everything.getEnv({});
     const other = (await probe.about({})).env;
@@ -90,7 +90,7 @@ test("a secret reaches the one upstream that names it and nothing else", async (
   assert.equal(statSync(join(store, "glovebox.key")).mode & 0o777, 0o600);
 });
 
-test("a missing secret fails that server with a remedy, and setting it repairs it", async (context) => {
+test("a missing secret fails its server with a remedy, and setting it fixes the server", async (context) => {
   const folder = makeFolder(context, {
     mcpServers: { probe: { ...probe(), env: { TOKEN: "${secret:PROBE_TOKEN}" } }, other: probe() },
   });
@@ -113,7 +113,7 @@ test("a missing secret fails that server with a remedy, and setting it repairs i
   assert.deepEqual(await runGlovebox(["secrets"], { folder }), { code: 0, stdout: "", stderr: "" });
 });
 
-test("no value and no name that could be one are accepted", async (context) => {
+test("secrets set refuses an empty value and an invalid name", async (context) => {
   const folder = makeFolder(context, { mcpServers: {} });
   const empty = await runGlovebox(["secrets", "set", "A"], { folder, input: "" });
   assert.equal(empty.code, 2);

@@ -1,4 +1,4 @@
-/** What people and programs get wrong, seen from outside: one clear message, the right exit code, nothing started. */
+/** Mistakes of people and programs, seen from outside: one clear message, the right exit code, nothing started. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -15,7 +15,7 @@ import type { CommandResult } from "../../fixtures/product.ts";
 
 const CONFIG_HINT = "hint: Correct the configuration and start again. glovebox.schema.json describes every key\n";
 
-/** A folder whose upstream leaves a mark as soon as it is started. */
+/** A folder whose upstream creates a file as soon as it is started. */
 function makeMarkedFolder(context: TestContext, text: (mark: string) => string): string {
   const folder = makeFolder(context);
   writeFileSync(join(folder, "glovebox.config.json"), text(JSON.stringify(join(folder, "mark"))));
@@ -45,7 +45,7 @@ describe("a malformed configuration", { concurrency: 2 }, () => {
     },
   ];
   for (const { name, text, says } of WRONG) {
-    test(`${name}, and nothing is started`, async (context) => {
+    test(`a configuration with ${name} is refused, and nothing is started`, async (context) => {
       const folder = makeMarkedFolder(context, text);
       const { code, stdout, stderr } = await runOne(folder);
       assert.deepEqual([code, stdout], [2, ""]);
@@ -54,7 +54,7 @@ describe("a malformed configuration", { concurrency: 2 }, () => {
     });
   }
 
-  test("the corrected file starts the upstream and makes the store", async (context) => {
+  test("the corrected configuration starts the upstream and creates the store", async (context) => {
     const folder = makeMarkedFolder(
       context,
       (mark) => `{ "mcpServers": { "m": { "command": "touch", "args": [${mark}] } } }`,
@@ -64,7 +64,7 @@ describe("a malformed configuration", { concurrency: 2 }, () => {
     assert.deepEqual(readdirSync(folder).toSorted(), [".glovebox", "glovebox.config.json", "mark"]);
   });
 
-  test("a file that is named and not there is an error, not a default", async (context) => {
+  test("a configuration file that does not exist is an error, not a default", async (context) => {
     const folder = makeFolder(context);
     const { code, stderr } = await runGlovebox(["tools", "--config", "other.json"], { folder });
     assert.equal(code, 2);
@@ -72,7 +72,7 @@ describe("a malformed configuration", { concurrency: 2 }, () => {
     assert.match(stderr, /^hint: /m);
   });
 
-  test("several mistakes come out at once", async (context) => {
+  test("several mistakes of a configuration are reported at once", async (context) => {
     const folder = makeFolder(context, { sandbox: { limits: { wallMs: 0 } }, server: { port: -1 }, policy: 3 });
     const { code, stderr } = await runOne(folder);
     assert.equal(code, 2);
@@ -82,7 +82,7 @@ describe("a malformed configuration", { concurrency: 2 }, () => {
   });
 });
 
-/** Ends with 1 and one clear line with a remedy, and never with a stack. */
+/** Ends with 1 and one clear line with a remedy, without a stack. */
 function assertStoreError({ code, stdout, stderr }: CommandResult, says: RegExp): void {
   assert.deepEqual([code, stdout], [1, ""], stderr);
   assert.match(stderr, says);
@@ -91,13 +91,13 @@ function assertStoreError({ code, stdout, stderr }: CommandResult, says: RegExp)
 }
 
 describe("a store that cannot be used", { concurrency: 2 }, () => {
-  test("a folder that cannot be made is refused", async (context) => {
+  test("a store folder that cannot be created is refused", async (context) => {
     const folder = makeFolder(context, { mcpServers: {}, store: { url: "sqlite:./taken/glovebox.db" } });
     writeFileSync(join(folder, "taken"), "a file where the folder should be");
     assertStoreError(await runOne(folder), /^error: Cannot create the store at \S+: a part of the path is a file/m);
   });
 
-  test("a folder in a file system of the kernel is refused, soon", async (context) => {
+  test("a store folder in a kernel file system is refused quickly", async (context) => {
     const folder = makeFolder(context, { mcpServers: {}, store: { url: "sqlite:/proc/none/glovebox.db" } });
     const child = startFor(context, ["run", "-"], folder);
     child.stdin.end("return 1");
@@ -105,11 +105,11 @@ describe("a store that cannot be used", { concurrency: 2 }, () => {
     assert.equal(await Promise.race([ended, wait(8_000, "still running")]), 1);
   });
 
-  test("a read-only folder is refused", async (context) => {
+  test("a read-only store folder is refused", async (context) => {
     const folder = makeFolder(context, { mcpServers: {}, store: { url: "sqlite:./locked/glovebox.db" } });
     const locked = join(folder, "locked");
     mkdirSync(locked);
-    // The superuser may write anywhere but on a file system that is mounted read-only.
+    // The superuser may write anywhere except on a file system that is mounted read-only.
     const isRoot = process.getuid?.() === 0;
     if (!isRoot) chmodSync(locked, 0o500);
     using mounted = isRoot ? mount(locked, "ro,size=64k") : undefined;
@@ -120,7 +120,7 @@ describe("a store that cannot be used", { concurrency: 2 }, () => {
     );
   });
 
-  test("a file of a newer version is refused and left alone", async (context) => {
+  test("a store of a newer version is refused and unchanged", async (context) => {
     const folder = makeFolder(context, { mcpServers: {} });
     assert.equal((await runOne(folder)).code, 0);
     const file = join(folder, ".glovebox", "glovebox.db");
@@ -140,7 +140,7 @@ describe("a store that cannot be used", { concurrency: 2 }, () => {
     ["a short text", Buffer.from("short")],
     ["a damaged database", Buffer.concat([Buffer.from("SQLite format 3\0"), Buffer.alloc(8_000, 7)])],
   ] as const) {
-    test(`${name} in the place of the store is refused and left alone`, async (context) => {
+    test(`${name} in place of the store is refused and unchanged`, async (context) => {
       const folder = makeFolder(context, { mcpServers: {}, store: { url: "sqlite:./glovebox.db" } });
       const file = join(folder, "glovebox.db");
       writeFileSync(file, bytes);
@@ -164,7 +164,7 @@ describe("a store that cannot be used", { concurrency: 2 }, () => {
   });
 });
 
-/** A small file system in memory, gone at the end of the block. Nothing where this user may not mount. */
+/** A small file system in memory, removed at the end of the block. `undefined` if this user may not mount. */
 function mount(folder: string, options: string): Disposable | undefined {
   const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", options, "tmpfs", folder]);
   if (status !== 0) return undefined;

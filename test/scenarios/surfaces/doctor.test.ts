@@ -1,4 +1,4 @@
-/** `glovebox doctor` from outside: what is well ends with 0, what is broken ends with 1 and a remedy. */
+/** `glovebox doctor` from outside: a healthy installation ends with 0, a broken one ends with 1 and a remedy. */
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -23,7 +23,7 @@ function parseChecks(stdout: string): readonly Check[] {
 const find = (checks: readonly Check[], name: string): Check | undefined => checks.find((check) => check.name === name);
 
 describe("doctor", { concurrency: 2 }, () => {
-  test("finds a healthy installation healthy and names the isolation level", async (context) => {
+  test("doctor reports a healthy installation and names the isolation level", async (context) => {
     const folder = makeFolder(context, { mcpServers: { inventory: INVENTORY } });
     const { code, stdout, stderr } = await runGlovebox(["doctor"], { folder });
     assert.equal(code, 0, stdout + stderr);
@@ -36,7 +36,7 @@ describe("doctor", { concurrency: 2 }, () => {
     assert.doesNotMatch(stdout, /FAILED/);
   });
 
-  test("--json has the same checks as one object", async (context) => {
+  test("doctor --json has the same checks as one object", async (context) => {
     const folder = makeFolder(context, { mcpServers: { inventory: INVENTORY } });
     const { code, stdout } = await runGlovebox(["doctor", "--json"], { folder });
     const checks = parseChecks(stdout);
@@ -50,7 +50,7 @@ describe("doctor", { concurrency: 2 }, () => {
     assert.match(find(checks, "isolation")?.message ?? "", /^(strict|confined|process)/);
   });
 
-  test("says where a broken configuration is broken", async (context) => {
+  test("doctor reports where a configuration is broken", async (context) => {
     const folder = makeFolder(context);
     writeFileSync(join(folder, "glovebox.config.json"), '{\n  "sandbx": {}\n}\n');
     const { code, stdout } = await runGlovebox(["doctor", "--json"], { folder });
@@ -63,7 +63,7 @@ describe("doctor", { concurrency: 2 }, () => {
     });
   });
 
-  test("says why the store cannot be made", async (context) => {
+  test("doctor reports why the store cannot be created", async (context) => {
     const folder = makeFolder(context, { store: { url: "sqlite:./taken/glovebox.db" } });
     writeFileSync(join(folder, "taken"), "a file where the folder should be");
     const { code, stdout } = await runGlovebox(["doctor", "--json"], { folder });
@@ -76,7 +76,7 @@ describe("doctor", { concurrency: 2 }, () => {
     });
   });
 
-  test("names the cause and the remedy for a failed upstream, and finds the others well", async (context) => {
+  test("doctor names the cause and the remedy for a failed upstream, and reports the others as healthy", async (context) => {
     const folder = makeFolder(context, {
       mcpServers: { inventory: INVENTORY, gone: { command: "no-such-command" }, crash: probe("--crash") },
     });
@@ -103,7 +103,7 @@ describe("doctor", { concurrency: 2 }, () => {
     );
   });
 
-  test("refuses strict isolation where it is not reached, and names what was", async (context) => {
+  test("doctor refuses strict isolation where it is not reached, and names the level that was", async (context) => {
     const folder = makeFolder(context, { sandbox: { isolation: "strict" } });
     const { code, stdout } = await runGlovebox(["doctor", "--json"], { folder });
     const checks = parseChecks(stdout);

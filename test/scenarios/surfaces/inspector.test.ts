@@ -30,7 +30,7 @@ test("the Inspector lists and calls the tools", async (suite) => {
   const { mcp } = await serveFor(suite, folder);
   const targets = { stdio: [process.execPath, LAUNCHER, "mcp"], http: [mcp, "--transport", "http"] };
   for (const [transport, target] of Object.entries(targets)) {
-    await suite.test(`over ${transport}, and its strict checks find nothing`, async () => {
+    await suite.test(`the Inspector works over ${transport}, and its strict checks find nothing`, async () => {
       const { tools } = await inspect(folder, [...target, "--method", "tools/list", "--strict"]);
       assert.deepEqual(
         tools?.map(({ name }) => name),

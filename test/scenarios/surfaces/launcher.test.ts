@@ -1,4 +1,7 @@
-/** The launcher under an older Node: the bundled one takes over, or one line says what to do; and what it keeps. */
+/**
+ * The launcher under an older Node: it starts the bundled Node, or prints in one line what to do; and its compile
+ * cache.
+ */
 
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
@@ -15,7 +18,7 @@ import { isAlive, listDescendants, untilGone } from "../../fixtures/processes.ts
 
 const OLDEST_MAJOR = 24;
 
-/** The first `node` on this machine that is too old to run the product itself. */
+/** The first `node` on this machine that is too old to run the product. */
 function findOldNode(): string | undefined {
   const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/bin", "/usr/local/bin"];
   return folders
@@ -52,14 +55,14 @@ async function finish(child: ChildProcessWithoutNullStreams, input = "") {
   return { code, stdout, stderr };
 }
 
-test("an old Node starts the bundled one", options, async (context) => {
+test("the launcher starts the bundled Node from an old Node", options, async (context) => {
   const folder = makeFolder(context);
   const { code, stdout, stderr } = await finish(launch(["--version"], { context, folder }));
   assert.deepEqual([code, stderr], [0, ""]);
   assert.match(stdout, /^\d+\.\d+\.\d+\n$/);
 });
 
-test("input, output and exit codes pass through", options, async (context) => {
+test("the launcher passes input, output and exit codes through", options, async (context) => {
   const rest = { store: passingStore(), approvals: { graceMs: 0 } };
   const folder = makeFolder(context, { mcpServers: { probe: probe() }, ...rest });
   const good = await finish(launch(["run", "-"], { context, folder }), "return (await probe.echo({ n: 41 })).n + 1");
@@ -74,7 +77,7 @@ test("input, output and exit codes pass through", options, async (context) => {
   assert.equal(refused.code, 4);
 });
 
-test("without the bundled Node one line says what to do", options, async (context) => {
+test("the launcher prints in one line what to do without the bundled Node", options, async (context) => {
   const folder = makeFolder(context);
   cpSync(resolve("bin"), join(folder, "bin"), { recursive: true });
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
@@ -85,7 +88,7 @@ test("without the bundled Node one line says what to do", options, async (contex
 });
 
 for (const signal of ["SIGTERM", "SIGKILL"] as const) {
-  test(`${signal} of the old launcher ends the gateway and all of its children`, options, async (context) => {
+  test(`${signal} to the old launcher ends the gateway and all of its children`, options, async (context) => {
     const folder = makeFolder(context, { mcpServers: { probe: probe("--family") } });
     const child = launch(["serve", "--json", "--port", "0"], { context, folder });
     await waitForOutput(child, /\}\n$/);
@@ -102,7 +105,7 @@ for (const signal of ["SIGTERM", "SIGKILL"] as const) {
   });
 }
 
-/** The launcher under this very Node, with a folder for compiled code of its own; what it keeps there. */
+/** Runs the launcher under this Node, with a separate folder for compiled code; returns what it keeps there. */
 async function keepIn(context: TestContext, mode: number): Promise<readonly string[]> {
   const folder = makeFolder(context);
   const kept = join(folder, "glovebox", "compiled");
@@ -114,10 +117,10 @@ async function keepIn(context: TestContext, mode: number): Promise<readonly stri
   return readdirSync(kept);
 }
 
-test("compiled code is kept in a folder of one's own", async (context) => {
+test("the launcher keeps compiled code in a folder of this user", async (context) => {
   assert.notDeepEqual(await keepIn(context, 0o700), []);
 });
 
-test("compiled code is not kept where others may write", async (context) => {
+test("the launcher does not keep compiled code where others may write", async (context) => {
   assert.deepEqual(await keepIn(context, 0o770), []);
 });

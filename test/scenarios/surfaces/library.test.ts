@@ -1,4 +1,4 @@
-/** The library from outside: the example of the documentation, errors, limits, cancelling and what closing leaves. */
+/** The library from outside: the documented example, errors, limits, cancellation and what closing leaves. */
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -24,13 +24,13 @@ async function openFor(context: TestContext, config: GloveboxConfig = CONFIG): P
 }
 
 describe("the library", () => {
-  test("the example runs and prints what its program made", () => {
+  test("the library example runs and prints the result of its program", () => {
     const example = ["examples/library/embed.ts"];
     const { status, stdout, stderr } = spawnSync(process.execPath, example, { encoding: "utf8" });
     assert.deepEqual([status, stdout], [0, "completed [ 'Ada likes tea' ]\n"], stderr);
   });
 
-  test("searches, describes and executes", async (context) => {
+  test("the library searches, describes and executes", async (context) => {
     const glovebox = await openFor(context);
     const { tools } = await glovebox.search({ query: "echo", limit: 1 });
     assert.deepEqual(
@@ -42,7 +42,7 @@ describe("the library", () => {
     assert.deepEqual([state, value], ["completed", 2]);
   });
 
-  test("a wrong configuration rejects with all that is wrong", async () => {
+  test("the library rejects a wrong configuration with all mistakes", async () => {
     const wrong = JSON.parse('{ "sandbx": {}, "server": { "port": "x" } }') as GloveboxConfig;
     await assert.rejects(createGlovebox(wrong), (error: { code: string; message: string }) => {
       assert.equal(error.code, "CONFIG_INVALID");
@@ -55,7 +55,7 @@ describe("the library", () => {
     await assert.rejects(createGlovebox("/nowhere/glovebox.config.json"), { code: "CONFIG_INVALID" });
   });
 
-  test("limits of a request tighten and never widen", async (context) => {
+  test("limits of a library request tighten and never widen", async (context) => {
     const glovebox = await openFor(context, { ...CONFIG, sandbox: { limits: { calls: 2, wallMs: 20_000 } } });
     const code = "for (let i = 0; i < input; i++) await probe.echo({}); return input";
     const attempts = [
@@ -71,7 +71,7 @@ describe("the library", () => {
     await assert.rejects(glovebox.execute({ code, limits: { calls: 0 } }), { code: "REQUEST_INVALID" });
   });
 
-  test("a signal cancels a program, a waiting one too", async (context) => {
+  test("a signal cancels a program of the library, also a waiting one", async (context) => {
     const glovebox = await openFor(context, { ...CONFIG, sandbox: { concurrency: 1 } });
     const abort = new AbortController();
     const { signal } = abort;
@@ -90,7 +90,7 @@ describe("the library", () => {
     assert.equal(late.state, "cancelled");
   });
 
-  test("a request that is none is refused with a remedy, whatever it is", async (context) => {
+  test("the library refuses a malformed request with a remedy", async (context) => {
     const glovebox = await openFor(context);
     const circle: unknown[] = [];
     circle.push(circle);
@@ -123,7 +123,7 @@ describe("the library", () => {
     assert.deepEqual(value, { a: [1, null, "x"] });
   });
 
-  test("a secret of an adapter that nobody set is a clear error and no incident", async (context) => {
+  test("a missing secret of an adapter is a clear error and not an incident", async (context) => {
     const run = async (_: unknown, { secret }: AdapterContext): Promise<number> => (await secret("NO_SUCH")).length;
     const desk = defineAdapter({ name: "desk", tools: { look: { description: "Looks.", input: {}, run } } });
     const glovebox = await openFor(context, { adapters: [desk] });
@@ -140,7 +140,7 @@ describe("the library", () => {
     );
   });
 
-  test("closing while a program runs ends it as cancelled, and nothing begins afterwards", async () => {
+  test("closing the library ends a running program as cancelled, and refuses new ones", async () => {
     const glovebox = await createGlovebox({ ...CONFIG, store: passingStore() });
     const called = Promise.withResolvers<void>();
     const onEvent = ({ kind }: { readonly kind: string }): void => void (kind === "called" && called.resolve());
@@ -156,7 +156,7 @@ describe("the library", () => {
     await assert.rejects(glovebox.execute({ code: "return 1" }), { code: "REQUEST_CANCELLED" });
   });
 
-  test("what one session has read does not count for another", async (context) => {
+  test("data that one library session has read does not count for another", async (context) => {
     const policy: GloveboxConfig["policy"] = {
       labels: [
         { tools: ["probe.about"], add: ["private", "untrusted"] },
@@ -174,13 +174,13 @@ describe("the library", () => {
     assert.equal((await glovebox.execute(send)).state, "paused");
   });
 
-  test("closing leaves no process behind, also while a program runs", async () => {
+  test("closing the library leaves no process, also while a program runs", async () => {
     const before = new Set(listDescendants(process.pid));
     await using glovebox = await createGlovebox({ ...CONFIG, store: passingStore() });
     await glovebox.execute({ code: "return await probe.echo({})" });
     const running = glovebox.execute({ code: "await probe.hang({})" }).catch((error: unknown) => error);
     await glovebox.execute({ code: "return 1" });
-    // Some that only help with a start are gone again at once.
+    // Some helpers of the start end again immediately.
     const family = listDescendants(process.pid).filter((pid) => !before.has(pid) && isAlive(pid));
     assert.ok(family.length >= 4, `${family.length} processes`);
     await glovebox.close();

@@ -1,4 +1,4 @@
-/** The MCP surface of the built product, over HTTP in both eras: handles, resume, progress, and what is passed on. */
+/** The MCP surface of the built product, over HTTP in both eras: handles, resume, progress, and what is forwarded. */
 
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
@@ -42,7 +42,7 @@ const CONFIG = {
   expose: "both",
 };
 
-test("the surface over HTTP", async (suite) => {
+test("the MCP surface over HTTP", async (suite) => {
   const { mcp } = await serveFor(suite, makeFolder(suite, CONFIG));
   for (const era of ERAS) {
     await suite.test(`a client of ${era.era} reads a large result by its handle`, async (context) => {
@@ -75,7 +75,7 @@ test("the surface over HTTP", async (suite) => {
     });
 
     await suite.test(
-      `a client of ${era.era} hears of calls and lines, and finds the execution again`,
+      `a client of ${era.era} receives progress for calls and log lines, and finds the execution again`,
       async (context) => {
         const client = await connect(context, mcp, era);
         const heard: string[] = [];
@@ -85,7 +85,7 @@ test("the surface over HTTP", async (suite) => {
           { onprogress: ({ message }) => heard.push(message ?? "") },
         );
         const { execution } = structured(done);
-        // The one beside the answer may be lost.
+        // The notification beside the response may be lost.
         assert.deepEqual(heard.slice(0, 4), [
           `Execution ${execution} started`,
           "[log] hello",
@@ -143,7 +143,7 @@ test("the surface over HTTP", async (suite) => {
       assert.deepEqual([wrong.isError, /TOOL_ARGUMENTS_INVALID/.test(textsOf(wrong)[0] ?? "")], [true, true]);
     });
   }
-  await suite.test("a client of 2025-11-25 is told when the tools change", async (context) => {
+  await suite.test("a client of 2025-11-25 is notified when the tools change", async (context) => {
     const client = await connect(context, mcp, ERAS[0]);
     const told = new Promise<void>((resolve) => {
       client.setNotificationHandler("notifications/tools/list_changed", () => resolve());

@@ -9,12 +9,12 @@ import type { ExecutionResult } from "../../../src/domain/index.ts";
 import { passingStore } from "../../fixtures/passing-store.ts";
 import { EVERYTHING, INVENTORY, makeFolder, parseJsonLines, runGlovebox } from "../../fixtures/product.ts";
 
-/** Its condition looks as if it could end, so that analysis lets it run. */
+/** Its condition looks as if it could end, so that analysis accepts it. */
 const ENDLESS = "let n = 1; while (n > 0) n = (n % 7) + 1;";
 
 const CONFIG = { mcpServers: { everything: EVERYTHING, inventory: INVENTORY } };
 
-test("the demo program calls two real upstreams with nothing configured", async (context) => {
+test("the demo program calls two real upstreams without a configuration", async (context) => {
   const folder = makeFolder(context);
   const { code, stdout, stderr } = await runGlovebox(["run", resolve("examples/demo.ts")], { folder });
   assert.equal(code, 0, stderr);
@@ -24,7 +24,7 @@ test("the demo program calls two real upstreams with nothing configured", async 
   assert.match(stderr, /30 products read/);
 });
 
-test("run --json - answers with the whole object of the contract", async (context) => {
+test("run --json - returns the whole object of the contract", async (context) => {
   const folder = makeFolder(context, CONFIG);
   const input = 'console.warn("w");\nconst sum = await everything.getSum({ a: 2, b: 3 });\nreturn { sum };';
   const { code, stdout } = await runGlovebox(["run", "--json", "-"], { folder, input });
@@ -55,7 +55,7 @@ test("run --json - answers with the whole object of the contract", async (contex
   assert.equal(code, 0);
 });
 
-test("run --plan tells what a program can call and calls nothing", async (context) => {
+test("run --plan prints what a program can call and calls nothing", async (context) => {
   const folder = makeFolder(context, CONFIG);
   const input = "for (const a of [1, 2]) await everything.getSum({ a, b: 3 })";
   const told = await runGlovebox(["run", "--plan", "-"], { folder, input });
@@ -67,7 +67,7 @@ test("run --plan tells what a program can call and calls nothing", async (contex
   assert.deepEqual([refused.code, refused.stdout], [1, ""]);
 });
 
-test("a program that reaches a tool which its text does not show is stopped, unless analysis is off", async (context) => {
+test("a program that reaches a tool which its source does not show is stopped, unless analysis is off", async (context) => {
   const folder = makeFolder(context, CONFIG);
   const input = [
     'const shared = []["__pro" + "to__" + ""];',
@@ -128,13 +128,13 @@ const EXITS: readonly { name: string; code: string; error: string; exit: number;
   { name: "the network", code: 'await fetch("http://127.0.0.1")', error: "EGRESS_DENIED", exit: 4 },
 ];
 
-/** Only what the program mentions is started. */
+/** Starts only the servers that the program mentions. */
 function onlyNamed(code: string): unknown {
   const named = Object.entries(CONFIG.mcpServers).filter(([name]) => code.includes(`${name}.`));
   return { mcpServers: Object.fromEntries(named), store: passingStore(), approvals: { graceMs: 0 } };
 }
 
-describe("every exit has its code", { concurrency: 2 }, () => {
+describe("exit codes of glovebox run", { concurrency: 2 }, () => {
   for (const { name, code, error, exit, args = [] } of EXITS) {
     test(`${name} ends with ${error} and exit ${exit}`, async (context) => {
       const folder = makeFolder(context, onlyNamed(code));
@@ -147,7 +147,7 @@ describe("every exit has its code", { concurrency: 2 }, () => {
   }
 });
 
-test("a destructive tool waits for a person: exit 3", async (context) => {
+test("a destructive tool needs approval: run ends with exit code 3", async (context) => {
   const code = 'await inventory.deleteProduct({ sku: "A" })';
   const folder = makeFolder(context, onlyNamed(code));
   const finished = await runGlovebox(["run", "--json", "-"], { folder, input: code });
@@ -158,7 +158,7 @@ test("a destructive tool waits for a person: exit 3", async (context) => {
   );
 });
 
-test("an error names the author's own line and column", async (context) => {
+test("an error of a program names the line and column in the author's source", async (context) => {
   const folder = makeFolder(context, CONFIG);
   writeFileSync(
     join(folder, "program.ts"),
@@ -196,7 +196,7 @@ test("a batch answers every line with its id, in one process", async (context) =
   assert.deepEqual(Object.keys(refused), ["id", "execution", "state", "logs", "calls", "findings", "stats"]);
 });
 
-test("wrong use ends with 2 and says what is right", async (context) => {
+test("wrong usage ends with 2 and prints the right usage", async (context) => {
   const folder = makeFolder(context, CONFIG);
   const wrong: [string[], RegExp][] = [
     [["rum"], /unknown command 'rum'[\s\S]*run/],

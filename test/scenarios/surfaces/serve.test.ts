@@ -1,4 +1,4 @@
-/** `glovebox serve` and `glovebox mcp` from outside: real MCP clients, the guard in front, what is printed. */
+/** `glovebox serve` and `glovebox mcp` from outside: real MCP clients, the request guard, and the output. */
 
 import assert from "node:assert/strict";
 import { request } from "node:http";
@@ -35,7 +35,7 @@ const ERAS = [
   { era: "2026-07-28", mode: { pin: "2026-07-28" } },
 ] as const;
 
-/** One journey: list, search, describe, execute; the same for every transport and era. */
+/** One sequence for every transport and era: list, search, describe, execute. */
 async function travel(transport: Transport, { era, mode }: (typeof ERAS)[number]): Promise<void> {
   const client = new Client({ name: "scenario", version: "1.0.0" }, { versionNegotiation: { mode } });
   await client.connect(transport);
@@ -132,7 +132,7 @@ test("MCP clients of both eras work over Streamable HTTP", async (context) => {
   for (const era of ERAS) await travel(new StreamableHTTPClientTransport(new URL(mcp)), era);
 });
 
-test("a foreign Host or Origin is refused, our own is not", async (context) => {
+test("serve refuses a foreign Host or Origin, and accepts its own", async (context) => {
   const { url, mcp } = await serveFor(context, makeFolder(context, { mcpServers: {} }));
   const { port } = new URL(url);
   for (const address of [`${url}/health`, `${url}/`, mcp]) {
@@ -156,7 +156,7 @@ test("a foreign Host or Origin is refused, our own is not", async (context) => {
   }
 });
 
-test("the admin API opens with the token of this start and with nothing else", async (context) => {
+test("the admin API accepts only the token of this start", async (context) => {
   const { url, admin } = await serveFor(context, makeFolder(context, CONFIG));
   const token = admin.slice(admin.indexOf("=") + 1);
   for (const headers of [{}, { authorization: "Bearer wrong" }, { authorization: token }]) {
@@ -177,7 +177,7 @@ test("the admin API opens with the token of this start and with nothing else", a
   );
 });
 
-test("the banner has the address, the isolation level and what to tell a client", async (context) => {
+test("the banner of serve has the URL, the isolation level and the client configuration", async (context) => {
   const folder = makeFolder(context, { mcpServers: { probe: probe(), gone: { command: "no-such-command" } } });
   const child = startFor(context, ["serve", "--port", "0"], folder);
   const banner = await waitForOutput(child, /Stop with Ctrl-C\.\n/);
@@ -192,7 +192,7 @@ test("the banner has the address, the isolation level and what to tell a client"
   assert.equal((await get(mcp.replace("/mcp", "/health"))).status, 200);
 });
 
-test("a port that is taken ends it with one clear line", async (context) => {
+test("serve reports a port that is in use in one clear line", async (context) => {
   const taken = createServer().listen(0, "127.0.0.1");
   await new Promise((listening) => taken.once("listening", listening));
   context.after(() => taken.close());
@@ -210,7 +210,7 @@ test("a port that is taken ends it with one clear line", async (context) => {
   );
 });
 
-test("a host that others can reach is refused", async (context) => {
+test("serve refuses a host that others can reach", async (context) => {
   const folder = makeFolder(context, { mcpServers: {} });
   const { code, stderr } = await runGlovebox(["serve", "--port", "0", "--host", "0.0.0.0"], { folder });
   assert.equal(code, 1);
@@ -219,7 +219,7 @@ test("a host that others can reach is refused", async (context) => {
 
 describe("mcp on standard input and output", () => {
   for (const era of ERAS) {
-    test(`works with a client of ${era.era}`, async (context) => {
+    test(`mcp over standard input and output works with a client of ${era.era}`, async (context) => {
       const folder = makeFolder(context, CONFIG);
       const transport = new StdioClientTransport({
         command: process.execPath,
@@ -232,7 +232,7 @@ describe("mcp on standard input and output", () => {
     });
   }
 
-  test("stdout carries nothing but the protocol, and the end of input ends it", async (context) => {
+  test("mcp writes only the protocol to stdout, and ends with its input", async (context) => {
     const folder = makeFolder(context, {
       mcpServers: { gone: { command: "no-such-command" }, crash: probe("--crash"), probe: probe() },
     });

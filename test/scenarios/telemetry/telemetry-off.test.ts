@@ -1,4 +1,4 @@
-/** What is off is not even loaded. */
+/** Modules of disabled telemetry are not loaded. */
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -25,11 +25,11 @@ async function listLoaded(config: object): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
-test("nothing that watches is loaded when it is off", async () => {
+test("telemetry modules are not loaded when telemetry is off", async () => {
   assert.deepEqual(await listLoaded({}), [false, []]);
 });
 
-test("of what watches, only that is loaded which is on", async () => {
+test("only the telemetry modules that are on are loaded", async () => {
   assert.deepEqual(await listLoaded({ metrics: { enabled: true } }), [true, ["metrics"]]);
   assert.deepEqual(await listLoaded({ traces: { enabled: true, endpoint: "http://127.0.0.1:9" } }), [true, ["traces"]]);
   assert.deepEqual(await listLoaded({ anomalies: { enabled: true } }), [true, ["anomalies"]]);

@@ -1,4 +1,4 @@
-/** The product with everything that watches it turned on: a real client, real receivers, real records. */
+/** The product with all telemetry on: a real client, real receivers, real records. */
 
 import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
@@ -11,7 +11,7 @@ import { probeWith } from "../../fixtures/observe-settings.ts";
 import { makeFolder, runGlovebox, serveFor } from "../../fixtures/product.ts";
 
 const MODERN = { era: "2026-07-28", mode: { pin: "2026-07-28" } } as const;
-/** More failures than anybody has in a minute. */
+/** More failures than usual in a minute. */
 const FAIL_OFTEN =
   'const many = []; for (let i = 0; i < 60; i++) many.push(probe["not" + "hing"]({}).catch(() => 0)); await Promise.all(many); return 1';
 
@@ -25,7 +25,7 @@ interface Span {
   readonly status: { readonly code: number };
 }
 
-/** All spans that a collector got. */
+/** All spans that a collector received. */
 function readSpans({ received }: Receiver): readonly Span[] {
   const parse = (body: string) => JSON.parse(body) as { resourceSpans: { scopeSpans: { spans: Span[] }[] }[] };
   return received.flatMap(({ body }) =>
@@ -37,10 +37,10 @@ const TRACE = "ab".repeat(16);
 const CLIENT_SPAN = "cd".repeat(8);
 const TRACED = { traceparent: `00-${TRACE}-${CLIENT_SPAN}-01`, tracestate: "vendor=1" };
 
-/** Holds for every call; a tool that is always denied would not be shown at all. */
+/** Applies to every call; a tool that is always denied would not be visible at all. */
 const NEVER_TOLD = [{ path: "note", equals: "no", not: true, missing: "holds" }];
 
-test("a client's trace goes on through the execution and its calls to the upstream, and to the collector", async (context) => {
+test("a client's trace continues through the execution and its calls to the upstream and the collector", async (context) => {
   await using collector = await startReceiver();
   const folder = makeFolder(context, {
     mcpServers: { probe: probeWith() },
@@ -87,7 +87,7 @@ test("a client's trace goes on through the execution and its calls to the upstre
   assert.doesNotMatch(JSON.stringify(spans), /private words|local/);
 });
 
-test("the environment says where traces go, unless the configuration does", async (context) => {
+test("the environment sets the trace endpoint, unless the configuration does", async (context) => {
   await using named = await startReceiver();
   await using other = await startReceiver();
   const run = async (traces: object): Promise<readonly number[]> => {

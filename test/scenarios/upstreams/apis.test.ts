@@ -80,7 +80,7 @@ const MADE = {
 };
 
 describe("APIs and adapters", { concurrency: 2 }, () => {
-  test("a program calls three APIs and an adapter, and never sees the key that they get", async () => {
+  test("a program calls three APIs and an adapter, and never sees their key", async () => {
     const { code, stdout, stderr } = await ask(["run", "-", "--json"], PROGRAM);
     assert.equal(code, 0, stdout + stderr);
     assert.deepEqual((JSON.parse(stdout) as { value: unknown }).value, MADE);
@@ -91,7 +91,7 @@ describe("APIs and adapters", { concurrency: 2 }, () => {
     assert.ok(!(stdout + stderr).includes(SECRET));
   });
 
-  test("servers shows each with its state, and what is wrong with the one that cannot be read", async () => {
+  test("servers shows each API with its state, and the problem of the one that cannot be read", async () => {
     const { stdout } = await ask(["servers", "--json"]);
     const { servers } = JSON.parse(stdout) as { servers: Record<string, unknown>[] };
     assert.deepEqual(
@@ -126,7 +126,7 @@ describe("APIs and adapters", { concurrency: 2 }, () => {
     assert.match(described.stdout, /listBooks\(args\?: \{[\s\S]*free\?: boolean/);
   });
 
-  test("a destructive operation needs approval, a wrong argument never leaves", async () => {
+  test("a destructive operation of an API needs approval, and an invalid argument is never sent", async () => {
     const code = `
       const codeOf = (call) => call.then(() => "done", (error) => error.code);
       return [
@@ -142,7 +142,7 @@ describe("APIs and adapters", { concurrency: 2 }, () => {
     assert.ok(!api.seen.some(({ url }) => url.includes("/pet/9")));
   });
 
-  test("an agent searches, describes and executes over MCP, and /health names the upstreams", async (context) => {
+  test("an agent searches, describes and executes API operations over MCP, and /health names the upstreams", async (context) => {
     const { mcp, url } = await serveFor(context, folder);
     const client = new Client({ name: "scenario", version: "1.0.0" });
     await client.connect(new StreamableHTTPClientTransport(new URL(mcp)));
@@ -157,7 +157,7 @@ describe("APIs and adapters", { concurrency: 2 }, () => {
   });
 });
 
-test("a configuration that names no adapter, or one whose name is taken, is refused by the command line", async () => {
+test("the command line refuses a configuration with a missing adapter or a duplicate name", async () => {
   const refused = async (config: object): Promise<string> => {
     writeFileSync(join(folder, "clash.json"), JSON.stringify(config));
     const { code, stderr } = await ask(["servers", "--config", "clash.json"]);
@@ -169,7 +169,7 @@ test("a configuration that names no adapter, or one whose name is taken, is refu
   assert.match(await refused({ adapters: ["./nowhere.ts"] }), /adapters\[0\]: the module could not be loaded/);
 });
 
-test("an adapter may stand in the configuration itself, in a file of TypeScript and in the library", async () => {
+test("an adapter may be in the configuration itself, in a TypeScript file and in the library", async () => {
   const text = `
     import { defineAdapter, defineConfig } from "glovebox";
     const tools = { add: { description: "Adds.", input: { type: "object" }, run: ({ a, b }) => a + b } };

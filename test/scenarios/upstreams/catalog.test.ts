@@ -1,4 +1,4 @@
-/** `tools`, `describe` and `servers` from outside: what an agent would find, and what a broken server looks like. */
+/** `tools`, `describe` and `servers` from outside: what an agent would find, and how a broken server is shown. */
 
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
@@ -100,7 +100,7 @@ describe("the catalog on the command line", { concurrency: 2 }, () => {
     assert.deepEqual([code, stderr], [0, ""]);
   });
 
-  test("tools with words finds by meaning, plural and case aside, and --limit says that there is more", async () => {
+  test("tools with words searches by meaning, plural and case, and --limit reports that there is more", async () => {
     const { code, stdout } = await ask("healthy.json", "tools", "List", "ORDER");
     assert.match(stdout, /^inventory\.listOrders +read /);
     assert.equal(code, 0);
@@ -150,7 +150,7 @@ describe("the catalog on the command line", { concurrency: 2 }, () => {
     assert.equal(code, 0);
   });
 
-  test("an unknown name is answered with the nearest ones, and ends with 1", async () => {
+  test("describe of an unknown name suggests the nearest ones, and ends with 1", async () => {
     const { code, stdout } = await ask("healthy.json", "describe", "inventory.getProdct", "qqqqqqqqqqqqqqqq");
     assert.equal(code, 1);
     assert.equal(
@@ -161,7 +161,7 @@ describe("the catalog on the command line", { concurrency: 2 }, () => {
 });
 
 describe("a broken server beside a healthy one", { concurrency: 2 }, () => {
-  test("servers names cause, remedy and last words, and ends with 1", async () => {
+  test("servers names the cause, the remedy and the last output of a broken server, and ends with 1", async () => {
     const { code, stdout } = await ask("broken.json", "servers");
     assert.equal(
       stdout,
@@ -181,7 +181,7 @@ describe("a broken server beside a healthy one", { concurrency: 2 }, () => {
     assert.equal(code, 1);
   });
 
-  test("describe of a failed server says its state, cause and next step, and ends with 1", async () => {
+  test("describe of a failed server shows its state, cause and next step, and ends with 1", async () => {
     const { code, stdout } = await ask("broken.json", "describe", "gone", "crash.anything");
     assert.equal(
       stdout,
@@ -194,7 +194,7 @@ describe("a broken server beside a healthy one", { concurrency: 2 }, () => {
     assert.equal(code, 1);
   });
 
-  test("servers --json has the same as fields", async () => {
+  test("servers --json has the same information as fields", async () => {
     const { code, stdout } = await ask("broken.json", "servers", "--json");
     const { servers } = JSON.parse(stdout) as { servers: Record<string, unknown>[] };
     assert.deepEqual(withoutTimes(servers), [
@@ -205,7 +205,7 @@ describe("a broken server beside a healthy one", { concurrency: 2 }, () => {
     assert.equal(code, 1);
   });
 
-  test("servers that are all ready end with 0", async () => {
+  test("servers ends with 0 if all servers are ready", async () => {
     const { code, stdout } = await ask("healthy.json", "servers");
     assert.equal(
       stdout,
@@ -214,20 +214,20 @@ describe("a broken server beside a healthy one", { concurrency: 2 }, () => {
     assert.equal(code, 0);
   });
 
-  test("tools says on stderr which servers are missing from the list", async () => {
+  test("tools prints on stderr which servers are missing from the list", async () => {
     const { code, stdout, stderr } = await ask("broken.json", "tools");
     assert.equal(stdout.trimEnd().split("\n").length, 5);
     assert.match(stderr, /^gone: failed[\s\S]*^crash: failed/m);
     assert.equal(code, 0);
   });
 
-  test("a program that uses the healthy one completes", async () => {
+  test("a program that uses the healthy server completes", async () => {
     const input = "return (await inventory.listProducts({})).products.length";
     const run = await runGlovebox(["run", "-", "--config", "broken.json"], { folder, input });
     assert.deepEqual([run.code, run.stdout], [0, "30\n"]);
   });
 
-  test("a program that uses a broken one is told that there is no such tool", async () => {
+  test("a program that uses a broken server fails with an unknown tool", async () => {
     const input = "return await gone.anything({})";
     const run = await runGlovebox(["run", "-", "--json", "--config", "broken.json"], { folder, input });
     const { error } = JSON.parse(run.stdout) as { error: { code: string; message: string } };

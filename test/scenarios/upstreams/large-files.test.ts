@@ -1,4 +1,4 @@
-/** Files and results that are too large or too many to be sent along: clients read valid MCP that leads to the rest. */
+/** Files and results that are too large or too many to include: clients read valid MCP that refers to the rest. */
 
 import assert from "node:assert/strict";
 import { resolve } from "node:path";
@@ -21,7 +21,7 @@ interface Shown {
   readonly mimeType?: string;
 }
 
-/** Every entry by what it is: the size in a note, or its type. */
+/** Every entry by its kind: the size in a note, or its type. */
 function kindsOf(entries: readonly Shown[]): readonly string[] {
   return entries.map(({ type, text }) => {
     if (text === undefined) return type ?? "blob";
@@ -35,11 +35,11 @@ async function callPictures(client: Client, count: number, bytes: number): Promi
   return content as readonly Shown[];
 }
 
-test("a client of tools alone", async (suite) => {
+test("large files for a client of tools only", async (suite) => {
   const config = { mcpServers: { gallery: GALLERY }, expose: "tools" };
   const { mcp } = await serveFor(suite, makeFolder(suite, config));
   for (const era of ERAS) {
-    await suite.test(`of ${era.era} is shown resume beside the tools`, async (context) => {
+    await suite.test(`a client of ${era.era} that uses tools only sees resume beside the tools`, async (context) => {
       const client = await connect(context, mcp, era);
       const { tools } = await client.listTools();
       assert.deepEqual(
@@ -50,13 +50,13 @@ test("a client of tools alone", async (suite) => {
     });
   }
   const client = await connect(suite, mcp, ERAS[0]);
-  await suite.test("gets files up to the bounds, and a note for each one beyond", async () => {
+  await suite.test("a client receives files up to the limits, and a note for each one beyond", async () => {
     assert.deepEqual(kindsOf(await callPictures(client, 1, 4 * MIB)), ["image"]);
     assert.deepEqual(kindsOf(await callPictures(client, 1, 4 * MIB + 1)), [String(4 * MIB + 1)]);
     const many = [...Array.from({ length: 8 }, () => "image"), "10", "10"];
     assert.deepEqual(kindsOf(await callPictures(client, 10, 10)), many);
   });
-  await suite.test("reads what was left out as a resource, or in parts", async () => {
+  await suite.test("a client reads omitted files as a resource, or in parts", async () => {
     const [note] = await callPictures(client, 1, 5 * MIB);
     const [, handle = "", , uri = ""] = NOTE.exec(note?.text ?? "") ?? [];
     const { contents } = await client.readResource({ uri });
@@ -68,7 +68,7 @@ test("a client of tools alone", async (suite) => {
     assert.equal(value.base64, Buffer.alloc(4, 7).toString("base64"));
     await assert.rejects(client.readResource({ uri: `glovebox://glovebox/rs_${"0".repeat(24)}` }));
   });
-  await suite.test("gets a large object once, with a short text beside it", async () => {
+  await suite.test("a client receives a large object once, with a short text beside it", async () => {
     const call = async (bytes: number) => {
       const { content, structuredContent } = await client.callTool({ name: "gallery_object", arguments: { bytes } });
       const [block] = content as readonly Shown[];
@@ -85,16 +85,19 @@ test("a client of tools alone", async (suite) => {
     assert.match(kept.text, /the whole is kept as rs_\w+: .*\nRead it with resume\(\{ handle: "rs_\w+", path, /);
     assert.ok(kept.text.length < 3_000);
   });
-  await suite.test("reads resources and prompts whose files are too large or too many as valid MCP", async () => {
-    const read = async (path: string): Promise<readonly Shown[]> =>
-      (await client.readResource({ uri: `glovebox://gallery/~pic://${path}` })).contents as readonly Shown[];
-    assert.deepEqual(kindsOf(await read(`1/${4 * MIB}`)), ["blob"]);
-    const [large] = await read(`1/${4 * MIB + 1}`);
-    assert.deepEqual([kindsOf([large ?? {}]), large?.mimeType], [[String(4 * MIB + 1)], "text/plain"]);
-    assert.deepEqual(kindsOf(await read("9/10")), [...Array.from({ length: 8 }, () => "blob"), "10"]);
-    const { messages } = await client.getPrompt({ name: "gallery_show", arguments: { bytes: String(4 * MIB + 1) } });
-    const [picture, resource] = messages.map(({ content }) => content as Shown & { resource?: Shown });
-    assert.deepEqual(kindsOf([picture ?? {}, resource?.resource ?? {}]), [String(4 * MIB + 1), String(4 * MIB + 1)]);
-    assert.deepEqual([picture?.type, resource?.type], ["text", "resource"]);
-  });
+  await suite.test(
+    "a client reads resources and prompts whose files are too large or too many as valid MCP",
+    async () => {
+      const read = async (path: string): Promise<readonly Shown[]> =>
+        (await client.readResource({ uri: `glovebox://gallery/~pic://${path}` })).contents as readonly Shown[];
+      assert.deepEqual(kindsOf(await read(`1/${4 * MIB}`)), ["blob"]);
+      const [large] = await read(`1/${4 * MIB + 1}`);
+      assert.deepEqual([kindsOf([large ?? {}]), large?.mimeType], [[String(4 * MIB + 1)], "text/plain"]);
+      assert.deepEqual(kindsOf(await read("9/10")), [...Array.from({ length: 8 }, () => "blob"), "10"]);
+      const { messages } = await client.getPrompt({ name: "gallery_show", arguments: { bytes: String(4 * MIB + 1) } });
+      const [picture, resource] = messages.map(({ content }) => content as Shown & { resource?: Shown });
+      assert.deepEqual(kindsOf([picture ?? {}, resource?.resource ?? {}]), [String(4 * MIB + 1), String(4 * MIB + 1)]);
+      assert.deepEqual([picture?.type, resource?.type], ["text", "resource"]);
+    },
+  );
 });

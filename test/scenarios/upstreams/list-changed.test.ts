@@ -1,4 +1,7 @@
-/** A connected client hears that its lists are others when an operator has approved or restarted something elsewhere. */
+/**
+ * A connected client is notified of changed lists when an operator has approved or restarted something in another
+ * process.
+ */
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -10,7 +13,7 @@ import { ERAS } from "../../../src/surfaces/mcp/fixtures/try-client.ts";
 import { connect } from "../../fixtures/mcp-client.ts";
 import { makeFolder, probe, runGlovebox, serveFor } from "../../fixtures/product.ts";
 
-test("lists that changed", async (suite) => {
+test("notifications about changed lists", async (suite) => {
   const folder = makeFolder(suite);
   const server = join(folder, "server.mjs");
   writeFileSync(server, "process.exit(1);\n");
@@ -36,14 +39,14 @@ test("lists that changed", async (suite) => {
     );
   assert.deepEqual(await namesOf(), []);
 
-  await suite.test("are announced after an approval", async () => {
+  await suite.test("changed lists are announced after an approval", async () => {
     const told = untilTold();
     assert.equal((await runGlovebox(["servers", "approve", "probe", "echo"], { folder })).code, 0);
     await told;
     assert.deepEqual(await namesOf(), ["probe_echo"]);
   });
 
-  await suite.test("are announced after a restart that mended a server", async () => {
+  await suite.test("changed lists are announced after a restart that fixed a server", async () => {
     const gallery = pathToFileURL(resolve("test/fixtures/servers/files-server.mjs")).href;
     writeFileSync(server, `import ${JSON.stringify(gallery)};\n`);
     const told = untilTold();

@@ -1,4 +1,4 @@
-/** A real reference server behind the built product: its pictures, progress, resources and prompts reach a client. */
+/** A real reference server behind the built product: its images, progress, resources and prompts reach a client. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -13,7 +13,7 @@ const LONG = "return await everything.triggerLongRunningOperation({ duration: 1,
 test("server-everything through Glovebox", async (suite) => {
   const { mcp } = await serveFor(suite, makeFolder(suite, { mcpServers: { everything: EVERYTHING } }));
   for (const era of ERAS) {
-    await suite.test(`a client of ${era.era} sees a picture as a picture, never as text`, async (context) => {
+    await suite.test(`a client of ${era.era} receives an image as an image, never as text`, async (context) => {
       const client = await connect(context, mcp, era);
       const { content, structuredContent } = await client.callTool({ name: "execute", arguments: { code: PICTURE } });
       const picture = content.find((block) => block.type === "image");
@@ -26,7 +26,7 @@ test("server-everything through Glovebox", async (suite) => {
       const others = JSON.stringify([content.filter((block) => block.type !== "image"), structuredContent]);
       assert.equal(others.includes(picture.data.slice(0, 40)), false);
     });
-    await suite.test(`a client of ${era.era} hears how far an upstream has come`, async (context) => {
+    await suite.test(`a client of ${era.era} receives progress of an upstream`, async (context) => {
       const client = await connect(context, mcp, era);
       const heard: string[] = [];
       const onprogress = ({ message = "" }: { readonly message?: string | undefined }): void =>
@@ -34,15 +34,18 @@ test("server-everything through Glovebox", async (suite) => {
       await client.callTool({ name: "execute", arguments: { code: LONG } }, { onprogress });
       assert.ok(heard.includes("everything.triggerLongRunningOperation 1/3"), heard.join("\n"));
     });
-    await suite.test(`a client of ${era.era} reads a resource and a prompt under their names here`, async (context) => {
-      const client = await connect(context, mcp, era);
-      const { resources } = await client.listResources();
-      const uri = resources.map((resource) => resource.uri).find((one) => one.includes("architecture.md"));
-      assert.ok(uri !== undefined && uri.startsWith("glovebox://everything/"));
-      const [read] = (await client.readResource({ uri })).contents;
-      assert.ok(read && "text" in read && read.text.startsWith("# Everything Server"));
-      const { messages } = await client.getPrompt({ name: "everything_simple-prompt" });
-      assert.equal(messages.length, 1);
-    });
+    await suite.test(
+      `a client of ${era.era} reads a resource and a prompt under their prefixed names`,
+      async (context) => {
+        const client = await connect(context, mcp, era);
+        const { resources } = await client.listResources();
+        const uri = resources.map((resource) => resource.uri).find((one) => one.includes("architecture.md"));
+        assert.ok(uri !== undefined && uri.startsWith("glovebox://everything/"));
+        const [read] = (await client.readResource({ uri })).contents;
+        assert.ok(read && "text" in read && read.text.startsWith("# Everything Server"));
+        const { messages } = await client.getPrompt({ name: "everything_simple-prompt" });
+        assert.equal(messages.length, 1);
+      },
+    );
   }
 });

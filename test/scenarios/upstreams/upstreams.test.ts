@@ -1,4 +1,4 @@
-/** Upstreams seen from outside: resources as tools, a suspended server, and a person who starts it again. */
+/** Upstreams seen from outside: resources as tools, a suspended server, and an operator who starts it again. */
 
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
@@ -26,9 +26,9 @@ test("a program lists and reads resources and prompts of an upstream like any to
   assert.deepEqual(calls[1], { ...calls[1], tool: "everything.resourcesRead", effect: "read" });
 });
 
-test("a server that keeps crashing is suspended in a running gateway, and servers restart starts it again", async (context) => {
+test("a server that crashes repeatedly is suspended in a running gateway, and servers restart starts it again", async (context) => {
   const flag = join(makeFolder(context), "mended");
-  // Crashes until the file is there; then it is an ordinary server.
+  // Crashes until the file exists; then it is an ordinary server.
   const command = "/bin/sh";
   const { command: node, args } = probe();
   const flaky = { command, args: ["-c", 'test -e "$0" || exit 3; exec "$@"', flag, node, ...args] };
@@ -40,7 +40,7 @@ test("a server that keeps crashing is suspended in a running gateway, and server
     ((await look("status")) as Status).upstreams[0];
   const state = { now: "" };
   const poll = setInterval(() => {
-    // Every search makes the gateway try again, as an agent at work would.
+    // Every search makes the gateway try again, as a working agent would.
     void look("tools")
       .then(upstream)
       .then(
