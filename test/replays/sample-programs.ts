@@ -26,7 +26,7 @@ const betweenKinds = (reason: Reason) => (one: EngineName, other: EngineName) =>
 
 /** Keyed by subject. The tools are those of the shop. */
 export const SAMPLES: Readonly<Record<string, Sample>> = {
-  "chance and time": {
+  "random values and time": {
     code: `
       console.log("begin", Date.now(), Math.random());
       const made = await shop.put({ n: Math.floor(Math.random() * 1e6) });
@@ -49,7 +49,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
       return ticks;`,
     ending: "completed",
   },
-  "calls that nobody waits for": {
+  "calls that are not awaited": {
     code: `void shop.put({ n: 1 }).catch(() => 0); return "gone";`,
     ending: "completed",
   },
@@ -62,7 +62,7 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     code: `for (const level of ["log", "info", "warn", "error", "debug"]) console[level](level, { a: [1, "x"] }, null);`,
     ending: "completed",
   },
-  "texts of every kind": {
+  "strings of every kind": {
     code: `return ["\\u0000", "é", "\\ud83d\\ude00", "\\u2028", -0, 1e21, 0.1 + 0.2];`,
     ending: "completed",
   },
@@ -85,22 +85,28 @@ export const SAMPLES: Readonly<Record<string, Sample>> = {
     isRejected: true,
     ending: "completed",
   },
-  "an error of its own": { code: `await shop.look({ n: 1 });\nthrow new TypeError("no");`, ending: "PROGRAM_THREW" },
-  "a value that is no error": { code: `throw { a: 1 };`, ending: "PROGRAM_THREW" },
+  "an error of the program": {
+    code: `await shop.look({ n: 1 });\nthrow new TypeError("no");`,
+    ending: "PROGRAM_THREW",
+  },
+  "a thrown value that is not an error": { code: `throw { a: 1 };`, ending: "PROGRAM_THREW" },
   "an error of the engine": {
     code: `const nothing = JSON.parse("null");\nreturn nothing.field;`,
     ending: "PROGRAM_THREW",
     reason: betweenKinds(REASONS.engineWords),
   },
   "a tool that fails": { code: `await shop.fail({ n: 1 });`, ending: "UPSTREAM_FAILED" },
-  "a result that is none": { code: `const a = {}; a.a = a; return a;`, ending: "PROGRAM_RESULT_UNSERIALIZABLE" },
+  "a result that cannot be serialized": {
+    code: `const a = {}; a.a = a; return a;`,
+    ending: "PROGRAM_RESULT_UNSERIALIZABLE",
+  },
   "no network": { code: `await fetch("http://127.0.0.1/");`, ending: "EGRESS_DENIED" },
   "too many calls": {
     code: `for (const n of [1, 2, 3]) await shop.look({ n });`,
     limits: { calls: 2 },
     ending: "LIMIT_CALLS",
   },
-  "too much said": { code: `console.log("x".repeat(5_000));`, limits: { outputBytes: 2_000 }, ending: "LIMIT_SIZE" },
+  "too much output": { code: `console.log("x".repeat(5_000));`, limits: { outputBytes: 2_000 }, ending: "LIMIT_SIZE" },
   "too much time": {
     code: `let n = 1; while (n > 0) n = (n % 7) + 1;`,
     limits: { wallMs: 300 },

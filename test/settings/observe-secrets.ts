@@ -44,7 +44,7 @@ export const SECRET_OBSERVATIONS: Readonly<Record<string, () => Promise<void>>> 
     ["header", "body"],
   ),
   "sandbox.secrets.*.principals": compareGrants(
-    () => ({ principals: ["somebody"] }),
+    () => ({ principals: ["another"] }),
     () => ({ principals: ["library"] }),
     ["no secret", "header"],
   ),

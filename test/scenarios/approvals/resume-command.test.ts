@@ -26,7 +26,7 @@ test("the resume command continues a suspended execution only after the decision
   const done = await runGlovebox(["executions", "resume", execution, "--json"], { folder });
   assert.equal(done.code, 0, done.stderr);
   const { value } = JSON.parse(done.stdout) as { readonly value: readonly unknown[] };
-  assert.deepEqual(value.slice(0, 2), ["string", false], "time went on while it was away");
+  assert.deepEqual(value.slice(0, 2), ["string", false], "time passed while it was suspended");
   const again = await runGlovebox(["executions", "resume", execution, "--json"], { folder });
   assert.deepEqual([again.code, again.stdout], [0, done.stdout], "it has ended: nothing runs");
   const unknown = await runGlovebox(["executions", "resume", "ex_0"], { folder });

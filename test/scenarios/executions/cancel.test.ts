@@ -42,9 +42,9 @@ interface StartedGlovebox {
 
 /** How an execution is ended from outside; an operator uses another process. */
 const CAUSES: Readonly<Record<string, (started: StartedGlovebox, begun: readonly Begun[]) => Promise<unknown>>> = {
-  "its client": async ({ cancel }) => cancel.abort(),
+  "the client": async ({ cancel }) => cancel.abort(),
   "an operator": ({ folder }, begun) => Promise.all(begun.map(({ execution }) => cancelFrom(folder, execution))),
-  "the end of Glovebox": ({ glovebox }) => glovebox.close(),
+  "the shutdown of Glovebox": ({ glovebox }) => glovebox.close(),
 };
 
 const ENOUGH = { wallMs: 120_000, cpuMs: 120_000, callMs: 120_000, calls: 100_000 };
@@ -134,7 +134,7 @@ describe("a cancelled execution", { concurrency: 2 }, () => {
       );
       await started.glovebox.close();
       // It can stay suspended without a running Glovebox, and then has no owner.
-      assert.equal(waiting, cause === "the end of Glovebox" ? "paused" : "cancelled");
+      assert.equal(waiting, cause === "the shutdown of Glovebox" ? "paused" : "cancelled");
       if (waiting === "paused") await cancelFrom(started.folder, begun[WAITING_FOR_A_PERSON]?.execution ?? "");
       await checkLedger(started.folder, begun);
     });

@@ -40,7 +40,7 @@ interface View {
   readonly error?: { readonly code: string };
 }
 
-function makeWorld(context: TestContext, graceMs: number) {
+function makeProject(context: TestContext, graceMs: number) {
   const file = join(makeFolder(context), "calls");
   const args = [resolve("test/fixtures/servers/effects-server.mjs"), file];
   const config = {
@@ -102,15 +102,15 @@ async function decide(folder: string, approvals: readonly string[]): Promise<voi
 }
 
 describe("an execution that waits for two approvals", { concurrency: 2 }, () => {
-  for (const when of ["while nobody runs", "after the restart"] as const) {
+  for (const when of ["while no gateway runs", "after the restart"] as const) {
     test(`an execution that is suspended when its gateway is killed resumes when it is decided ${when}`, async (context) => {
-      const { folder, calls } = makeWorld(context, 50);
+      const { folder, calls } = makeProject(context, 50);
       const first = await serve(context, folder);
       const paused = await call(await first.connect(), "execute", { code: CODE });
       assert.deepEqual([paused.state, paused.approvals?.length], ["paused", 2]);
       assert.deepEqual(calls(), ["keep 3", "look 1", "put 2"]);
       await first.kill();
-      if (when === "while nobody runs") await decide(folder, paused.approvals ?? []);
+      if (when === "while no gateway runs") await decide(folder, paused.approvals ?? []);
       const second = await serve(context, folder);
       if (when === "after the restart") await decide(folder, paused.approvals ?? []);
       const done = await untilEnded(await second.connect(), paused.execution);
@@ -120,7 +120,7 @@ describe("an execution that waits for two approvals", { concurrency: 2 }, () => 
   }
 
   test("an execution that runs when its gateway is killed is recovered from its journal", async (context) => {
-    const { folder, calls, settings } = makeWorld(context, 60_000);
+    const { folder, calls, settings } = makeProject(context, 60_000);
     const first = await serve(context, folder);
     const { execution } = await begin(await first.connect());
     await untilGiven(settings, execution, 3);
@@ -133,7 +133,7 @@ describe("an execution that waits for two approvals", { concurrency: 2 }, () => 
   });
 
   test("an execution is suspended when its gateway shuts down, and resumes in the next", async (context) => {
-    const { folder, calls, settings } = makeWorld(context, 60_000);
+    const { folder, calls, settings } = makeProject(context, 60_000);
     const first = await serve(context, folder);
     const { execution } = await begin(await first.connect());
     await untilGiven(settings, execution, 3);

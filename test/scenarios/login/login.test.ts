@@ -122,6 +122,6 @@ test("servers login accepts only configured HTTP servers", async (context) => {
   const folder = makeFolder(context, { mcpServers: { local: { command: "true", start: "lazy" } } });
   const stdio = await runGlovebox(["servers", "login", "local"], folder);
   assert.deepEqual([stdio.code, /local is not an HTTP server/.test(stdio.stderr)], [2, true]);
-  const unknown = await runGlovebox(["servers", "login", "nobody"], folder);
-  assert.deepEqual([unknown.code, /There is no server "nobody"/.test(unknown.stderr)], [2, true]);
+  const unknown = await runGlovebox(["servers", "login", "unknown"], folder);
+  assert.deepEqual([unknown.code, /There is no server "unknown"/.test(unknown.stderr)], [2, true]);
 });

@@ -136,8 +136,8 @@ describe("a store that cannot be used", { concurrency: 2 }, () => {
   });
 
   for (const [name, bytes] of [
-    ["a text", Buffer.from("this is not a database\n".repeat(100))],
-    ["a short text", Buffer.from("short")],
+    ["a text file", Buffer.from("this is not a database\n".repeat(100))],
+    ["a short text file", Buffer.from("short")],
     ["a damaged database", Buffer.concat([Buffer.from("SQLite format 3\0"), Buffer.alloc(8_000, 7)])],
   ] as const) {
     test(`${name} in place of the store is refused and unchanged`, async (context) => {

@@ -100,7 +100,7 @@ for (const signal of ["SIGTERM", "SIGKILL"] as const) {
     );
     const ended = untilEnded(child);
     child.kill(signal);
-    assert.deepEqual(await untilGone(family, 2_000), []);
+    assert.deepEqual(await untilGone(family), []);
     assert.equal(await ended, signal === "SIGTERM" ? 0 : "SIGKILL");
   });
 }

@@ -184,7 +184,7 @@ describe("the library", () => {
     const family = listDescendants(process.pid).filter((pid) => !before.has(pid) && isAlive(pid));
     assert.ok(family.length >= 4, `${family.length} processes`);
     await glovebox.close();
-    assert.deepEqual(await untilGone(family, 500), []);
+    assert.deepEqual(await untilGone(family), []);
     await running;
     await glovebox.close();
   });

@@ -105,7 +105,7 @@ test("the MCP surface over HTTP", async (suite) => {
       assert.deepEqual((await client.readResource({ uri })).contents, [{ uri, text: "text of note://a b" }]);
       const { resourceTemplates } = await client.listResourceTemplates();
       assert.deepEqual(resourceTemplates, [{ uriTemplate: "glovebox://shelf/~note://{id}", name: "Notes" }]);
-      await assert.rejects(client.readResource({ uri: "glovebox://nobody/x" }));
+      await assert.rejects(client.readResource({ uri: "glovebox://unknown/x" }));
       const { prompts } = await client.listPrompts();
       const [prompt] = prompts;
       assert.deepEqual(prompt, {
@@ -115,7 +115,7 @@ test("the MCP surface over HTTP", async (suite) => {
       });
       const got = await client.getPrompt({ name: "shelf_greet_all", arguments: { who: "Ada" } });
       assert.deepEqual(got.messages, [{ role: "user", content: { type: "text", text: "greet_all Ada" } }]);
-      await assert.rejects(client.getPrompt({ name: "nobody_x" }));
+      await assert.rejects(client.getPrompt({ name: "unknown_x" }));
     });
 
     await suite.test(`a client of ${era.era} calls upstream tools by name`, async (context) => {

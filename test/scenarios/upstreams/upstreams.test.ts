@@ -59,6 +59,6 @@ test("a server that crashes repeatedly is suspended in a running gateway, and se
   assert.deepEqual([code, stderr], [0, "Gateways that run on this configuration restart flaky within a few seconds\n"]);
   await until(() => state.now === "ready", 30_000);
   assert.equal((await upstream())?.cause, undefined);
-  const unknown = await runGlovebox(["servers", "restart", "nobody"], { folder });
+  const unknown = await runGlovebox(["servers", "restart", "unknown"], { folder });
   assert.equal(unknown.code, 2);
 });
