@@ -63,7 +63,7 @@ for (const engine of ENGINES) {
       }
     }
 
-    test("a log line on ${engine} shows exactly what the program wrote", async () => {
+    test(`a log line on ${engine} shows exactly what the program wrote`, async () => {
       const lines = ["a\0b", "\ud800\0x", "\ufffd", "\udc00\ud800\0\0", "\u2028\n"];
       const run = await sandbox.run(`for (const line of ${JSON.stringify(lines)}) console.log(line);`);
       assert.deepEqual(
@@ -72,13 +72,13 @@ for (const engine of ENGINES) {
       );
     });
 
-    test("a program on ${engine} cannot make a call after its end", async () => {
+    test(`a program on ${engine} cannot make a call after its end`, async () => {
       const run = await sandbox.run('setTimeout(() => tools.echo("late"), 20); return 1;');
       await sleep(LEFT_BEHIND_MS);
       assert.deepEqual([run.ending, run.calls], [{ kind: "returned", value: 1 }, []]);
     });
 
-    test("a program on ${engine} makes a call from a timer before its end", async () => {
+    test(`a program on ${engine} makes a call from a timer before its end`, async () => {
       const run = await sandbox.run('await new Promise((done) => setTimeout(() => done(tools.echo("in time")), 20));');
       assert.deepEqual([run.ending, run.calls], [{ kind: "returned", value: undefined }, ["tools.echo"]]);
     });

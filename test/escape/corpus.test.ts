@@ -123,7 +123,7 @@ for (const [engine, level] of PLACES) {
       });
     }
 
-    test("after the corpus on ${engine} at level ${level}, the canary server had no connection and the host has not grown", () => {
+    test(`after the corpus on ${engine} at level ${level}, the canary server had no connection and the host has not grown`, () => {
       assert.equal(canaries.visits(), 0);
       assert.ok(process.memoryUsage().rss - residentBefore < HOST_GROWTH_BYTES);
     });

@@ -24,7 +24,7 @@ import { buildProbe } from "./fixtures/probe.ts";
 const run = promisify(execFile);
 /** Inclusive. */
 const MOST_THREADS = 64;
-const CLAIM = fileURLToPath(new URL("fixtures/claim-level.ts", import.meta.url));
+const CLAIM = fileURLToPath(new URL("fixtures/print-isolation.ts", import.meta.url));
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const UNPRIVILEGED = ["--reuid=65534", "--regid=65534", "--clear-groups"];
 

@@ -63,6 +63,7 @@ test("an application that cannot be made leaves no port open", async () => {
   await new Promise((resolve) => free.close(resolve));
   await assert.rejects(listen({ createApp: broken, host: "127.0.0.1", port }), TypeError);
   const again = await listen({ createApp, host: "127.0.0.1", port });
+  assert.equal(again.port, port);
   await again.close();
 });
 

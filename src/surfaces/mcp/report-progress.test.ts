@@ -64,8 +64,16 @@ test("a long log line is shortened to well-formed text", () => {
   assert.ok(message.isWellFormed() && message.length <= 501 && message.endsWith("…"), message);
 });
 
-test("a client that is gone is no trouble", async () => {
-  const report = createReporter({ progressToken: 1, send: () => Promise.reject(new Error("gone")), now: () => 0 });
+test("a notification to a disconnected client fails silently, and later ones are still sent", async () => {
+  const tried: number[] = [];
+  const send = async ({ progress }: ProgressParams): Promise<void> => {
+    tried.push(progress);
+    throw new Error("gone");
+  };
+  const report = createReporter({ progressToken: 1, send, now: () => 0 });
   report(log("x"));
   await new Promise(setImmediate);
+  report(log("y"));
+  await new Promise(setImmediate);
+  assert.deepEqual(tried, [1, 2]);
 });
