@@ -76,7 +76,10 @@ describe("parseKey", () => {
   });
 
   test("accepts random keys", () => {
-    for (let n = 0; n < 2_000; n += 1) parseKey(randomBytes(32).toString("hex"), "It");
+    for (let n = 0; n < 2_000; n += 1) {
+      const bytes = randomBytes(32);
+      assert.ok(bytes.equals(parseKey(bytes.toString("hex"), "It")), bytes.toString("hex"));
+    }
   });
 });
 

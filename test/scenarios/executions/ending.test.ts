@@ -116,7 +116,7 @@ describe("shutdown requests", { concurrency: 2 }, () => {
     const [ended, startedAt] = [untilEnded(child), performance.now()];
     child.kill("SIGINT");
     assert.equal(await ended, 0);
-    assert.ok(performance.now() - startedAt < 8_000);
+    assert.ok(performance.now() - startedAt < 60_000);
     assert.deepEqual(await untilGone(family), []);
   });
 
