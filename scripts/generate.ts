@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 
 import { createConfigSchema } from "../src/config/index.ts";
 import { buildGuest } from "./build-guest.ts";
+import { createImportRules } from "./import-rules.ts";
 import { withRoomTable } from "./room-table.ts";
 import { withStepTable } from "./step-table.ts";
 
@@ -16,6 +17,7 @@ async function generateAll(): Promise<readonly Generated[]> {
   return [
     { path: "src/sandbox/guest.generated.ts", text: await buildGuest() },
     { path: "glovebox.schema.json", text: `${JSON.stringify(createConfigSchema(), null, 2)}\n` },
+    { path: ".oxlintrc.rooms.json", text: createImportRules() },
     { path: "ARCHITECTURE.md", text: withStepTable(withRoomTable(readFileSync("ARCHITECTURE.md", "utf8"))) },
   ];
 }

@@ -3,12 +3,12 @@
 import assert from "node:assert/strict";
 import { mkdtempSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, normalize, relative, sep } from "node:path";
+import { basename, dirname, join, normalize, relative, sep } from "node:path";
 import { test } from "node:test";
 
 import { parseSync } from "oxc-parser";
 
-import { GATES, ROOMS } from "./rooms.ts";
+import { GATES, ROOMS, SUB_ROOMS } from "./rooms.ts";
 
 interface Import {
   readonly file: string;
@@ -57,6 +57,37 @@ function findTrespasses(root: string): string[] {
     .map(({ file, to }) => `${file} -> ${to}`);
 }
 
+/** Imports from a sub-room that leave it for anything but an interface file of a parent, or another room's door. */
+function findInnerTrespasses(root: string, subRooms: typeof SUB_ROOMS): string[] {
+  return listImports(root)
+    .filter(({ target }) => target.startsWith("."))
+    .map((found) => ({ ...found, to: normalize(join(dirname(found.file), found.target)) }))
+    .filter(({ room, to }) => roomOf(to) === room)
+    .filter(({ file, to }) => !mayImportInside(file, to, subRooms))
+    .map(({ file, to }) => `${file} -> ${to}`);
+}
+
+/** Downwards anything but from an interface file; upwards the interface only; sideways nothing. */
+function mayImportInside(file: string, to: string, subRooms: typeof SUB_ROOMS): boolean {
+  const [from, target] = [dirname(file), dirname(to)];
+  if (from === target) return true;
+  const isInterface = subRooms[from]?.interface.includes(basename(file)) ?? false;
+  if (target.startsWith(from + sep)) return !isInterface;
+  return from.startsWith(target + sep) && (subRooms[target]?.interface.includes(basename(to)) ?? false);
+}
+
+function countExports(file: string): number {
+  const { module } = parseSync(file, readFileSync(file, "utf8"));
+  return module.staticExports.flatMap(({ entries }) => entries).length;
+}
+
+/** The folders of a room's tree that hold sources, without fixtures. */
+function listFolders(root: string, folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== "fixtures")
+    .flatMap(({ name }) => [join(folder, name), ...listFolders(root, join(folder, name))]);
+}
+
 function findUngated(root: string): string[] {
   return listImports(root)
     .filter(({ file, room, target }) =>
@@ -76,6 +107,58 @@ test("every folder of src is a room, and every room has a front door", () => {
 
 test("a room imports only the rooms it may, and only through their front door", () => {
   assert.deepEqual(findTrespasses("src"), []);
+});
+
+test("every folder inside a room is a sub-room of the table", () => {
+  const onDisk = Object.keys(ROOMS).flatMap((room) => listFolders("src", room));
+  const inTable = Object.entries(SUB_ROOMS).flatMap(([parent, { folders }]) =>
+    folders.map((name) => join(parent, name)),
+  );
+  assert.deepEqual(onDisk.toSorted(), inTable.toSorted());
+});
+
+test("a sub-room imports its parents' interface files and no sibling", () => {
+  assert.deepEqual(findInnerTrespasses("src", SUB_ROOMS), []);
+});
+
+test("planted imports between sub-rooms are found, and only those", (context) => {
+  const root = mkdtempSync(join(tmpdir(), "sub-rooms-"));
+  context.after(() => rmSync(root, { recursive: true }));
+  const plant = (file: string, text: string): void => {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), text);
+  };
+  plant("policy/shared.ts", 'import "./rules/a.ts";');
+  plant("policy/index.ts", 'import "./rules/a.ts";\nimport "./shared.ts";');
+  plant(
+    "policy/rules/a.ts",
+    'import "../shared.ts";\nimport "../quotas/b.ts";\nimport "../index.ts";\nimport "./c.ts";',
+  );
+  const table = { policy: { folders: ["rules", "quotas"], interface: ["shared.ts"] } };
+  assert.deepEqual(findInnerTrespasses(root, table).toSorted(), [
+    "policy/rules/a.ts -> policy/index.ts",
+    "policy/rules/a.ts -> policy/quotas/b.ts",
+    "policy/shared.ts -> policy/rules/a.ts",
+  ]);
+});
+
+test("a room's door exports at most 20 names, that of domain at most 100", () => {
+  const wide = Object.keys(ROOMS)
+    .map((room) => ({ room, names: countExports(join("src", room, "index.ts")) }))
+    .filter(({ room, names }) => names > (room === "domain" ? 100 : 20));
+  assert.deepEqual(wide, []);
+});
+
+test("a type name has one declaration in src", () => {
+  const declared = new Map<string, string[]>();
+  for (const file of listFiles("src")) {
+    const names = readFileSync(join("src", file), "utf8").matchAll(/^(?:export )?(?:interface|type|class) (\w+)/gm);
+    for (const [, name = ""] of names) declared.set(name, [...(declared.get(name) ?? []), file]);
+  }
+  assert.deepEqual(
+    [...declared].filter(([, files]) => files.length > 1),
+    [],
+  );
 });
 
 test("a gated package enters through its own rooms", () => {

@@ -1,4 +1,4 @@
-/** Which room may import which. The single source for the lint rule, the test and ARCHITECTURE.md. */
+/** Which room may import which. The single source for the lint rule, the architecture test and ARCHITECTURE.md. */
 
 export interface Room {
   /** What it is for, in one sentence. */
@@ -127,6 +127,127 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "builtins",
       "execution",
     ],
+  },
+};
+
+/** The folders inside a room, and the files beside them that they may import. */
+export interface SubRooms {
+  readonly folders: readonly string[];
+  /** Files directly in the parent folder. They import no sub-room themselves. */
+  readonly interface: readonly string[];
+}
+
+/** Every folder that has sub-rooms. A sub-room imports its own files and its parents' interface, never a sibling. */
+export const SUB_ROOMS: Readonly<Record<string, SubRooms>> = {
+  analysis: {
+    folders: ["plan", "prepare", "rules", "typescript"],
+    interface: [
+      "called-namespace.ts",
+      "edit-text.ts",
+      "find-entry.ts",
+      "fold.ts",
+      "locate.ts",
+      "may-fail.ts",
+      "parse-javascript.ts",
+      "program-syntax.ts",
+      "read-tree.ts",
+      "refuse.ts",
+      "resolve-scopes.ts",
+      "scan-tokens.ts",
+      "surroundings.ts",
+    ],
+  },
+  bridge: { folders: ["steps"], interface: ["builtin.ts", "check-schema.ts", "crossing.ts", "recorder.ts"] },
+  catalog: { folders: ["pins", "search", "shapes"], interface: ["name-tools.ts", "parse-listing.ts", "prose.ts"] },
+  checker: { folders: ["child"], interface: ["wire.ts"] },
+  config: { folders: ["read", "schema"], interface: ["expand-references.ts", "formats.ts", "problems.ts"] },
+  "config/schema": { folders: ["values"], interface: [] },
+  connectors: {
+    folders: ["adapter", "login", "mcp", "openapi", "restart"],
+    interface: [
+      "breaker.ts",
+      "connector.ts",
+      "lifecycle.ts",
+      "listeners.ts",
+      "network-policies.ts",
+      "settings.ts",
+      "shown-text.ts",
+      "upstream-error.ts",
+    ],
+  },
+  "connectors/mcp": { folders: ["messages", "transport"], interface: [] },
+  "connectors/openapi": {
+    folders: ["document", "request"],
+    interface: ["credentials.ts", "media-type.ts", "operation.ts"],
+  },
+  egress: { folders: ["connect", "http"], interface: ["check-url.ts", "network.ts", "reach.ts"] },
+  execution: {
+    folders: ["history", "journal", "recover", "replay", "results", "resume", "run", "suspend"],
+    interface: [
+      "deps.ts",
+      "execution-log.ts",
+      "journal-schema.ts",
+      "journal.ts",
+      "keep-large.ts",
+      "kept-results.ts",
+      "late-records.ts",
+      "ledger-trail.ts",
+      "quotas.ts",
+      "requests.ts",
+      "running-table.ts",
+      "settle.ts",
+      "stored-result.ts",
+    ],
+  },
+  ledger: {
+    folders: ["export", "signing"],
+    interface: [
+      "chain-check.ts",
+      "follow-chain.ts",
+      "open-ledger.ts",
+      "read-records.ts",
+      "record.ts",
+      "signer.ts",
+      "statement.ts",
+      "verify-ledger.ts",
+    ],
+  },
+  policy: { folders: ["approvals", "flows", "quotas", "rules"], interface: ["decision.ts", "matches-tool.ts"] },
+  sandbox: {
+    folders: ["confinement", "engines", "pool", "program"],
+    interface: [
+      "cap-memory.ts",
+      "engine.ts",
+      "frames.ts",
+      "guest.generated.ts",
+      "measure.ts",
+      "priority.ts",
+      "sandbox.ts",
+      "start-child.ts",
+      "tape.ts",
+      "wire.ts",
+    ],
+  },
+  "sandbox/engines": {
+    folders: ["isolate", "quickjs", "workerd"],
+    interface: ["engine-files.ts", "map-columns.ts", "realm.ts", "serve-child.ts", "url-parts.ts"],
+  },
+  store: { folders: ["sqlite"], interface: ["approvals.ts", "executions.ts", "quotas.ts", "store.ts"] },
+  "store/sqlite": { folders: ["tables"], interface: ["connection.ts", "row.ts", "to-store-error.ts"] },
+  surfaces: {
+    folders: ["admin", "cli", "demo", "mcp"],
+    interface: ["gateway.ts", "parse-recording.ts", "parse-request.ts"],
+  },
+  "surfaces/cli": {
+    folders: ["approvals", "audit", "executions", "policy", "servers"],
+    interface: ["add-command.ts", "powers.ts", "print-plan.ts", "print.ts", "run-command.ts"],
+  },
+  "surfaces/mcp": { folders: ["elicitation"], interface: [] },
+  telemetry: { folders: ["anomalies", "metrics", "traces"], interface: ["event.ts", "feed.ts"] },
+  typegen: { folders: ["types"], interface: ["escape-text.ts"] },
+  vault: {
+    folders: ["keys", "lending"],
+    interface: ["cipher.ts", "mask.ts", "seal.ts", "secret-forms.ts", "secret.ts", "vault.ts"],
   },
 };
 

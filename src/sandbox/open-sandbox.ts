@@ -4,7 +4,7 @@ import type { ChildKeeper, Limits } from "../domain/index.ts";
 
 import type { ConfinedEngine } from "./engine.ts";
 import { openPool } from "./pool/open-pool.ts";
-import type { Lease } from "./pool/open-pool.ts";
+import type { ChildLease } from "./pool/open-pool.ts";
 import { mostValueBytes } from "./program/overruns.ts";
 import { toFatal } from "./program/parse-reports.ts";
 import { RunningProgram } from "./program/running-program.ts";
@@ -37,7 +37,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
 
   const run = async (job: SandboxJob): Promise<SandboxResult> => {
     const queuedAt = performance.now();
-    let lease: Lease;
+    let lease: ChildLease;
     try {
       lease = await pool.take(job.principal, job.signal);
     } catch (thrown) {

@@ -32,7 +32,7 @@ export interface PoolOptions extends ChildOptions {
   readonly queue: number;
 }
 
-export interface Lease {
+export interface ChildLease {
   readonly child: SandboxChild;
   readonly baseline: ProcessMeasure;
   /** Gives the child back, or away: `false` when it may not be used again. */
@@ -41,7 +41,7 @@ export interface Lease {
 
 export interface Pool {
   /** Waits for a child. Rejects with LIMIT_BUSY when the queue is full, with REQUEST_CANCELLED when `signal` says so. */
-  take(principal: string, signal: AbortSignal): Promise<Lease>;
+  take(principal: string, signal: AbortSignal): Promise<ChildLease>;
   load(): PoolLoad;
   close(): Promise<void>;
 }
@@ -70,7 +70,7 @@ class ChildPool implements Pool {
     this.#fill();
   }
 
-  async take(principal: string, signal: AbortSignal): Promise<Lease> {
+  async take(principal: string, signal: AbortSignal): Promise<ChildLease> {
     if (this.#closed) throw new GloveboxError("REQUEST_CANCELLED", "Glovebox is shutting down");
     if (signal.aborted) throw createCancelledError();
     this.#places.noteRequest(principal);

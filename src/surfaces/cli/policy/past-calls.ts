@@ -6,7 +6,7 @@ import type { Effect, Instant, JsonObject, PolicySettings } from "../../../domai
 import { isFlowRule } from "../../../policy/index.ts";
 import type { simulate } from "../../../policy/index.ts";
 
-type PastCall = Parameters<typeof simulate>[1][number];
+type SimulatedCall = Parameters<typeof simulate>[1][number];
 
 const EFFECTS: readonly Effect[] = ["read", "write", "destroy", "unknown"];
 const KINDS = ["allow", "ask", "deny"] as const;
@@ -17,8 +17,8 @@ const OWN_RULE = "builtin";
 export async function readPastCalls(
   ledger: Pick<LedgerReader, "records">,
   { since, effects }: { readonly since: Instant; readonly effects: PolicySettings["effects"] },
-): Promise<readonly PastCall[]> {
-  const calls: PastCall[] = [];
+): Promise<readonly SimulatedCall[]> {
+  const calls: SimulatedCall[] = [];
   for await (const record of ledger.records()) {
     const call = isRecent(record, since) ? parseCall(record) : undefined;
     if (call) calls.push({ ...call, effect: stateEffect(effects, call) });
@@ -30,7 +30,7 @@ function isRecent({ at, action }: JsonObject, since: Instant): boolean {
   return action === "call.intended" && typeof at === "number" && at >= since;
 }
 
-function parseCall({ actor, subject, detail }: JsonObject): PastCall | undefined {
+function parseCall({ actor, subject, detail }: JsonObject): SimulatedCall | undefined {
   if (typeof actor !== "string" || typeof subject !== "string" || !isJsonObject(detail)) return undefined;
   const effect = EFFECTS.find((known) => known === detail["effect"]);
   const decision = KINDS.find((known) => known === detail["decision"]);
@@ -41,6 +41,6 @@ function parseCall({ actor, subject, detail }: JsonObject): PastCall | undefined
   return { principal: actor, tool: subject, server, effect, decision, byGuard };
 }
 
-function stateEffect(effects: PolicySettings["effects"], { tool, effect }: PastCall): Effect {
+function stateEffect(effects: PolicySettings["effects"], { tool, effect }: SimulatedCall): Effect {
   return effects.get(tool) ?? effects.get(`${tool.split(".")[0]}.*`) ?? effects.get("*") ?? effect;
 }
