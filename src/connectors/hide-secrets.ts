@@ -3,7 +3,7 @@
  * headers: what was lent to them must not reach a program, a model, a log or a status line.
  */
 
-import { GloveboxError, mapTexts } from "../domain/index.ts";
+import { GloveboxError, defined, mapTexts } from "../domain/index.ts";
 import type { CallProgress, UpstreamStatus } from "../domain/index.ts";
 import type { Hide } from "../vault/index.ts";
 
@@ -48,18 +48,18 @@ function hideInError(error: GloveboxError, hide: Hide): GloveboxError {
   const { hint, ...details } = error.details;
   return new GloveboxError(error.code, hide(error.message), {
     ...details,
-    ...(hint !== undefined && { hint: hide(hint) }),
+    ...defined({ hint: hideIn(hint, hide) }),
   });
+}
+
+function hideIn(text: string | undefined, hide: Hide): string | undefined {
+  return text === undefined ? undefined : hide(text);
 }
 
 function hideInStatus(status: UpstreamStatus, hide: Hide): UpstreamStatus {
   const { cause, hint, stderr } = status;
-  return {
-    ...status,
-    ...(cause !== undefined && { cause: hide(cause) }),
-    ...(hint !== undefined && { hint: hide(hint) }),
-    ...(stderr && { stderr: stderr.map(hide) }),
-  };
+  const hidden = { cause: hideIn(cause, hide), hint: hideIn(hint, hide), stderr: stderr?.map(hide) };
+  return { ...status, ...defined(hidden) };
 }
 
 /** Calls use the tool's name, so it is kept; a tool whose name holds a secret is not offered at all. */
@@ -67,19 +67,18 @@ function hideInTool(tool: RemoteTool, hide: Hide): RemoteTool {
   return {
     ...tool,
     description: hide(tool.description),
-    ...(tool.title !== undefined && { title: hide(tool.title) }),
     input: mapTexts(tool.input, hide),
     output: tool.output && mapTexts(tool.output, hide),
-    ...(tool.request && { request: mapTexts(tool.request, hide) }),
+    ...defined({ title: hideIn(tool.title, hide), request: tool.request && mapTexts(tool.request, hide) }),
   };
 }
 
 function hideInProgress(options: CallOptions, hide: Hide): CallOptions {
   const { onProgress } = options;
   if (!onProgress) return options;
-  const tell = ({ message, ...progress }: CallProgress): void =>
-    onProgress({ ...progress, ...(message !== undefined && { message: hide(message) }) });
-  return { ...options, onProgress: tell };
+  const report = ({ message, ...progress }: CallProgress): void =>
+    onProgress({ ...progress, ...defined({ message: hideIn(message, hide) }) });
+  return { ...options, onProgress: report };
 }
 
 /** A file cannot be rewritten without breaking it, so an answer with a secret in a file is refused. */

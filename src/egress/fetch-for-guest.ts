@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 
-import { GloveboxError } from "../domain/index.ts";
+import { GloveboxError, defined } from "../domain/index.ts";
 
 import { denied, parseUrl } from "./check-url.ts";
 import { decodeBody, tooLarge } from "./http/decode-body.ts";
@@ -67,8 +67,8 @@ export async function fetchForGuest(
   const signal = AbortSignal.any([request.signal, late.signal]);
   try {
     const { body, onSent, onStep, lender } = request;
-    const heard = { ...(onSent && { onSent }), ...(onStep && { onStep }), ...(lender && { lender }) };
-    const arrived = await follow(transport, scope, { url, method, headers, body, ...heard }, signal);
+    const hooks = defined({ onSent, onStep, lender });
+    const arrived = await follow(transport, scope, { url, method, headers, body, ...hooks }, signal);
     const { response } = arrived;
     return {
       url: arrived.url.href,

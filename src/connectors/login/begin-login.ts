@@ -11,6 +11,7 @@ import {
 } from "@modelcontextprotocol/client";
 import type { AuthorizationServerMetadata } from "@modelcontextprotocol/client";
 
+import { defined } from "../../domain/index.ts";
 import type { ConnectorId, Instant } from "../../domain/index.ts";
 
 import { chooseClient } from "./choose-client.ts";
@@ -79,7 +80,7 @@ async function begin(request: LoginRequest): Promise<PendingLogin> {
     redirectUrl: redirectUri,
     state,
     resource,
-    ...(scope !== undefined && { scope }),
+    ...defined({ scope }),
   });
   let isUsed = false;
   return {
@@ -117,7 +118,7 @@ async function finish(request: LoginRequest, attempt: LoginAttempt, answer: URLS
     redirectUri,
     resource,
     fetchFn: createLoginFetch(request),
-    ...(iss !== undefined && { iss }),
+    ...defined({ iss }),
   });
   if (tokens.token_type.toLowerCase() !== "bearer") {
     throw loginRefused(
@@ -129,7 +130,7 @@ async function finish(request: LoginRequest, attempt: LoginAttempt, answer: URLS
   const { issuer, token_endpoint: url, token_endpoint_auth_methods_supported: authMethods } = metadata;
   const tokenEndpoint = { url, authMethods };
   const key = { upstream: id, issuer, resource };
-  const more = { ...findRevocation(metadata, authMethods), ...(scope !== undefined && { scope }) };
+  const more = { ...findRevocation(metadata, authMethods), ...defined({ scope }) };
   return withTokens({ ...key, client, tokenEndpoint, ...more }, tokens, now());
 }
 

@@ -6,6 +6,7 @@
 import { registerClient } from "@modelcontextprotocol/client";
 import type { AuthorizationServerMetadata } from "@modelcontextprotocol/client";
 
+import { defined } from "../../domain/index.ts";
 import type { ConnectorId } from "../../domain/index.ts";
 import type { FetchLike } from "../../egress/index.ts";
 import { Secret } from "../../vault/index.ts";
@@ -34,7 +35,7 @@ export interface ChooseOptions {
 export async function chooseClient(options: ChooseOptions): Promise<LoginClient> {
   const { id, choice, metadata } = options;
   const { clientId, clientSecret, clientMetadataUrl } = choice;
-  if (clientId !== undefined) return { id: clientId, ...(clientSecret && { secret: clientSecret }) };
+  if (clientId !== undefined) return { id: clientId, ...defined({ secret: clientSecret }) };
   const takesDocument =
     "client_id_metadata_document_supported" in metadata && metadata.client_id_metadata_document_supported === true;
   if (takesDocument && clientMetadataUrl !== undefined) return { id: clientMetadataUrl, authMethod: "none" };
@@ -57,18 +58,14 @@ async function register({ metadata, redirectUri, scope, fetch }: ChooseOptions):
       grant_types: ["authorization_code", "refresh_token"],
       response_types: ["code"],
       application_type: "native",
-      ...(method !== undefined && { token_endpoint_auth_method: method }),
+      ...defined({ token_endpoint_auth_method: method }),
     },
-    ...(scope !== undefined && { scope }),
+    ...defined({ scope }),
     fetchFn: fetch,
   });
   const { client_id: id, client_secret: secret, token_endpoint_auth_method: answered } = registered;
   const authMethod = answered ?? method;
-  return {
-    id,
-    ...(secret !== undefined && { secret: new Secret(secret) }),
-    ...(authMethod !== undefined && { authMethod }),
-  };
+  return { id, ...defined({ secret: secret === undefined ? undefined : new Secret(secret), authMethod }) };
 }
 
 /** A public client: a program on a user's machine cannot keep a client secret. */

@@ -2,8 +2,9 @@
 
 import type { OAuthMetadata, OAuthTokens } from "@modelcontextprotocol/client";
 
-import { isJsonObject } from "../../domain/index.ts";
+import { defined, isJsonObject } from "../../domain/index.ts";
 import type { ConnectorId, Instant, JsonObject } from "../../domain/index.ts";
+import { SECOND_MS } from "../../timing/index.ts";
 import { Secret } from "../../vault/index.ts";
 
 /** Identifies a login: a token of one issuer, for one resource, used by one upstream. Not secret. */
@@ -60,9 +61,11 @@ export function withTokens(before: Omit<Login, "access">, tokens: OAuthTokens, n
   return {
     ...rest,
     access: new Secret(tokens.access_token),
-    ...(refresh && { refresh }),
-    ...(tokens.expires_in !== undefined && { expiresAt: now + tokens.expires_in * 1000 }),
-    ...(scope !== undefined && { scope }),
+    ...defined({
+      refresh,
+      expiresAt: tokens.expires_in === undefined ? undefined : now + tokens.expires_in * SECOND_MS,
+      scope,
+    }),
   };
 }
 
@@ -74,7 +77,7 @@ export function toMetadata({ issuer, tokenEndpoint }: Pick<Login, "issuer" | "to
     authorization_endpoint: url,
     token_endpoint: url,
     response_types_supported: ["code"],
-    ...(authMethods && { token_endpoint_auth_methods_supported: [...authMethods] }),
+    ...defined({ token_endpoint_auth_methods_supported: authMethods && [...authMethods] }),
   };
 }
 
@@ -86,8 +89,7 @@ export function toClientInformation({ id, secret, authMethod }: LoginClient): {
 } {
   return {
     client_id: id,
-    ...(secret && { client_secret: secret.reveal() }),
-    ...(authMethod !== undefined && { token_endpoint_auth_method: authMethod }),
+    ...defined({ client_secret: secret?.reveal(), token_endpoint_auth_method: authMethod }),
   };
 }
 
@@ -97,9 +99,9 @@ export function toLoginText(login: Login): Secret {
   return new Secret(
     JSON.stringify({
       ...rest,
-      client: { ...client, ...(client.secret && { secret: client.secret.reveal() }) },
+      client: { ...client, ...defined({ secret: client.secret?.reveal() }) },
       access: access.reveal(),
-      ...(refresh && { refresh: refresh.reveal() }),
+      ...defined({ refresh: refresh?.reveal() }),
     }),
   );
 }

@@ -8,8 +8,9 @@ import { setTimeout as wait } from "node:timers/promises";
 import { ProtocolError } from "@modelcontextprotocol/client";
 import type { Client, McpSubscription } from "@modelcontextprotocol/client";
 
-const FIRST_PAUSE_MS = 1000;
-const LONGEST_PAUSE_MS = 60_000;
+import { backoffMs } from "../../timing/index.ts";
+
+const PAUSE = { firstMs: 1_000, longestMs: 60_000 };
 
 export interface ChangeOptions {
   /** Called when changes may have been missed, so the tools should be listed again. */
@@ -41,15 +42,15 @@ async function listen(client: Client, { signal, ackMs }: ChangeOptions): Promise
 
 async function keepListening(client: Client, first: Listening, options: ChangeOptions): Promise<void> {
   let current = first;
-  let pauseMs = FIRST_PAUSE_MS;
+  let failures = 0;
   while (!options.signal.aborted) {
     if (current === "refused") return;
     if (current !== "failed") {
       await current.closed;
-      pauseMs = FIRST_PAUSE_MS;
+      failures = 0;
     }
-    await wait(pauseMs, undefined, { signal: options.signal, ref: false });
-    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    failures += 1;
+    await wait(backoffMs(failures, PAUSE), undefined, { signal: options.signal, ref: false });
     current = await listen(client, options);
     if (typeof current === "object") options.onGap();
   }

@@ -1,6 +1,6 @@
 /** Creates the transport for an upstream's settings. Starts and sends nothing. */
 
-import { GloveboxError } from "../../../domain/index.ts";
+import { GloveboxError, defined } from "../../../domain/index.ts";
 import type { ChildKeeper, ConnectorId, FamilyWatch, Instant } from "../../../domain/index.ts";
 import type { Egress } from "../../../egress/index.ts";
 
@@ -48,7 +48,7 @@ async function createStdioTransport(settings: StdioSettings, options: TransportO
   const { command, args, cwd, messageBytes = DEFAULT_MESSAGE_BYTES } = settings;
   const { environment, keeper, watchFamily, clean, now } = options;
   const env = toChildEnvironment(environment, await settings.resolveEnv());
-  const optional = { ...(cwd !== undefined && { cwd }), ...(watchFamily && { watchFamily }) };
+  const optional = defined({ cwd, watchFamily });
   return new StdioTransport({ command, args, env, messageBytes, keeper, clean, now, ...optional });
 }
 
