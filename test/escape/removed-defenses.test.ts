@@ -27,11 +27,14 @@ interface Mutant {
   readonly isHeld: (run: Run) => boolean;
 }
 
+/** For programs that may take long on a busy machine, and whose test is not about time. */
+const PATIENT = { wallMs: 30_000, cpuMs: 30_000 };
+
 /** The host side, with a compromised child. */
 const HOST_MUTANTS: readonly Mutant[] = [
   {
     defense: "the numbering of calls",
-    patch: { file: "running-program.ts", from: "if (id !== this.#calls)", to: "if (id < 0)" },
+    patch: { file: "program/running-program.ts", from: "if (id !== this.#calls)", to: "if (id < 0)" },
     attack: "callOutOfTurn",
     isHeld: ({ calls }) => calls.length === 0,
   },
@@ -44,7 +47,7 @@ const HOST_MUTANTS: readonly Mutant[] = [
   {
     defense: "the host's own count of output",
     patch: {
-      file: "program-output.ts",
+      file: "program/program-output.ts",
       from: "this.#bytes += Buffer.byteLength(line.text)",
       to: "this.#bytes += 0",
     },
@@ -53,20 +56,20 @@ const HOST_MUTANTS: readonly Mutant[] = [
   },
   {
     defense: "the limit on console lines",
-    patch: { file: "program-output.ts", from: "this.#logs.length >= MOST_LINES", to: "this.#logs.length < 0" },
+    patch: { file: "program/program-output.ts", from: "this.#logs.length >= MOST_LINES", to: "this.#logs.length < 0" },
     attack: "manyLogs",
     isHeld: ({ logs }) => logs.length <= 10_000,
   },
   {
     defense: "the limit on timers",
-    patch: { file: "program-timers.ts", from: "this.#timers.size >= MOST_TIMERS", to: "this.#timers.size < 0" },
+    patch: { file: "program/program-timers.ts", from: "this.#timers.size >= MOST_TIMERS", to: "this.#timers.size < 0" },
     attack: "manyTimers",
     isHeld: (run) => codeOf(run) === "LIMIT_CALLS",
   },
   {
     defense: "the refusal of unknown frames",
     patch: {
-      file: "running-program.ts",
+      file: "program/running-program.ts",
       from: 'throw new GloveboxError("SANDBOX_CRASHED", `The sandbox process sent a frame',
       to: "void (`",
     },
@@ -76,7 +79,7 @@ const HOST_MUTANTS: readonly Mutant[] = [
   {
     defense: "the depth limit of a result",
     patch: {
-      file: "program-output.ts",
+      file: "program/program-output.ts",
       from: "depthOf(value, this.#limits.depth) > this.#limits.depth",
       to: "depthOf(value, 1) < 0",
     },
@@ -102,7 +105,11 @@ describe("a defense of the host", () => {
 
   test("only the kill at the wall limit ends a child that never ends", async () => {
     const from = "overrun(wallOverrun(limits)), lastMs(limits)";
-    const open = await buildPatchedSandbox({ file: "program-watch.ts", from, to: "overrun(wallOverrun(limits)), 1e8" });
+    const open = await buildPatchedSandbox({
+      file: "program/program-watch.ts",
+      from,
+      to: "overrun(wallOverrun(limits)), 1e8",
+    });
     const broken = await openEscapeSandbox(createHostileEngine("ready"), undefined, open);
     assert.equal(await broken.value("honest"), "honest");
     const run = broken.run("neverEnds");
@@ -113,23 +120,21 @@ describe("a defense of the host", () => {
 
   test("at level process, only the memory watch sees memory that no isolate counts", async () => {
     const from = "usedBytes > limits.memoryBytes + MEMORY_MARGIN_BYTES";
-    const open = await buildPatchedSandbox({ file: "program-watch.ts", from, to: "usedBytes < 0" });
+    const open = await buildPatchedSandbox({ file: "program/program-watch.ts", from, to: "usedBytes < 0" });
     const hold = `const held = []; for (let i = 0; i < 10; i += 1) {
       const buffer = new ArrayBuffer(8, { maxByteLength: 2e7 }); buffer.resize(2e7); new Uint8Array(buffer).fill(1); held.push(buffer); }
       await new Promise((done) => setTimeout(done, 100)); return "held";`;
     await using whole = await openEscapeSandbox("process");
-    // Filling memory may take long on a busy machine, and this test is not about time.
-    const patient = { wallMs: 30_000, cpuMs: 30_000 };
-    assert.equal(codeOf(await whole.run(hold, patient)), "LIMIT_MEMORY");
+    assert.equal(codeOf(await whole.run(hold, PATIENT)), "LIMIT_MEMORY");
     await using broken = await openEscapeSandbox("process", undefined, open);
-    const run = await broken.run(hold, patient);
+    const run = await broken.run(hold, PATIENT);
     assert.deepEqual(run.ending, { kind: "returned", value: "held" });
     assert.ok(run.usage.peakMemoryBytes > TIGHT.memoryBytes + 64 * MEGABYTE);
   });
 
   test("a child that reports ready twice is ended, and nothing else keeps it from two executions", async () => {
     const from = "child.listener = { ...child.listener, frame: () => endWorker(worker) };";
-    const open = await buildPatchedSandbox({ file: "child-starts.ts", from, to: "" });
+    const open = await buildPatchedSandbox({ file: "pool/child-starts.ts", from, to: "" });
     await using broken = await openEscapeSandbox({ ...createHostileEngine("twice"), ...findTools() }, undefined, open);
     const runs = await Promise.all([broken.run("honest"), broken.run("honest")]);
     assert.ok(runs.some(({ ending }) => ending.kind === "returned"));
@@ -183,10 +188,10 @@ describe("a defense of the child", () => {
   for (const { defense, patch, attack, isHeld } of CHILD_MUTANTS) {
     test(`${defense} stops its attack, and nothing else does`, async () => {
       await using whole = await openEscapeSandbox("process");
-      assert.ok(isHeld(await whole.run(attack)));
+      assert.ok(isHeld(await whole.run(attack, PATIENT)));
       await using broken = await openEscapeSandbox(await buildPatchedEngine(patch));
       assert.equal(await broken.value("return 2"), 2);
-      assert.ok(!isHeld(await broken.run(attack)));
+      assert.ok(!isHeld(await broken.run(attack, PATIENT)));
     });
   }
 });
@@ -217,10 +222,10 @@ describe("a defense of a Worker", () => {
   for (const { defense, patch, attack, isHeld } of WORKER_MUTANTS) {
     test(`${defense} stops its attack in workerd, and nothing else does`, async () => {
       await using whole = await openEscapeSandbox(await confineAt("workerd", "process"));
-      assert.ok(isHeld(await whole.run(attack)));
+      assert.ok(isHeld(await whole.run(attack, PATIENT)));
       await using broken = await openEscapeSandbox(await buildPatchedWorkerdEngine(patch));
       assert.equal(await broken.value("return 2"), 2);
-      assert.ok(!isHeld(await broken.run(attack)));
+      assert.ok(!isHeld(await broken.run(attack, PATIENT)));
     });
   }
 
