@@ -70,7 +70,7 @@ describe("errors and records of program secrets", () => {
       [
         "PROGRAM_TYPES",
         "No secret KEX is granted to this program (line 1)",
-        "There are secrets.KEY; an operator grants one with sandbox.secrets",
+        "Granted: secrets.KEY; an operator can grant more with sandbox.secrets",
       ],
     );
     assert.match(await glovebox.describe({ names: ["glovebox"] }), /readonly KEY: string;/);
