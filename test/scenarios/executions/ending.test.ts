@@ -64,7 +64,7 @@ async function startRun(context: TestContext, config: unknown, code: string) {
     () => sandboxes().length > 0 && listDescendants(child.pid).some((pid) => commandOf(pid) === "sleep 1000"),
   );
   // A program that computes has low priority, so this takes a while on a busy machine.
-  if (code === ENDLESS) await until(() => ticksOf(sandboxes()) > 60, 50_000);
+  if (code === ENDLESS) await until(() => ticksOf(sandboxes()) > 60, 200_000);
   else await wait(1_500);
   return child;
 }
