@@ -70,7 +70,7 @@ test("a token that another process replaced is not renewed again", async () => {
   assert.equal(bench.requests, 0);
 });
 
-test("a refresh token that the server rejects for good is dropped, and there is no token until the next login", async () => {
+test("a refresh token that the server rejects for good is dropped, and no token is left until the next login", async () => {
   const bench = new Bench(LOGIN, Response.json({ error: "invalid_grant" }, { status: 400 }));
   assert.equal(await bench.source.renew(new Secret("old")), undefined);
   assert.equal(bench.stored?.refresh, undefined);
@@ -82,7 +82,7 @@ test("a failed renewal that may work later keeps the refresh token and rejects",
   assert.equal(bench.stored?.refresh?.reveal(), "refresh");
 });
 
-test("without a login, or with one for another resource, there is no token", async () => {
+test("without a login, or with one for another resource, the source has no token", async () => {
   assert.equal(await new Bench(undefined, renewed).current(), undefined);
   assert.equal(await new Bench({ ...LOGIN, resource: "https://other.example/mcp" }, renewed).current(), undefined);
 });
