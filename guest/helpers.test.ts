@@ -29,7 +29,7 @@ test("sum adds numbers and texts that are numbers", () => {
   assert.deepEqual([sum([1, 2]), sum(ROWS, "price"), sum(ROWS, () => 2), sum([undefined])], [3, 7, 6, 0]);
 });
 
-test("sum refuses what is no number and says where it is", () => {
+test("sum refuses a value that is not a number and names its index", () => {
   for (const [value, shown] of [
     [true, "true"],
     ["x", "x"],
@@ -109,7 +109,7 @@ test("table writes markdown with all columns or the named ones", () => {
   assert.equal(table(ROWS, "id"), "| id |\n| --- |\n| 1 |\n| 2 |\n| 3 |");
 });
 
-test("what is no list is refused by name", () => {
+test("helpers refuse a value that is not an array", () => {
   assert.throws(() => sum({}), { name: "TypeError", message: "The first argument must be an array" });
 });
 

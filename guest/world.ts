@@ -37,7 +37,7 @@ export interface Host {
   readonly setUrlPart: SetUrlPart;
 }
 
-/** Nobody is there yet; a program starts after `enterWorld`. */
+/** A placeholder until `enterWorld`; programs start after that. */
 let host: Host = { send: () => undefined, parseUrl: () => undefined, setUrlPart: () => "" };
 const send: Send = (kind, id, text) => host.send(kind, id, text);
 
@@ -139,7 +139,7 @@ function refuseResult({ reason }: EncodeProblem): void {
 
 function fail(kind: ThrownMessage["kind"], thrown: unknown): void {
   const message: ThrownMessage = { kind, ...describeThrown(thrown) };
-  // Without a prototype there is no `toJSON` that the program could have planted.
+  // Without a prototype, the program cannot have planted a `toJSON`.
   send(TO_HOST.THREW, 0, stringifyJson({ __proto__: null, ...message }));
 }
 

@@ -12,7 +12,7 @@ type SetTimer = (callback: () => void, delayMs: number) => unknown;
 
 let fire: (signal: AbortSignal, reason: unknown) => void;
 
-/** What listeners are told, once. What a listener throws is nobody's business. */
+/** Calls each listener once; exceptions of listeners are ignored. */
 export class AbortSignal {
   #isAborted = false;
   #reason: unknown;

@@ -58,7 +58,7 @@ describe("a request", () => {
       text: "{}",
     });
   });
-  it("is refused for what nobody meant", async () => {
+  it("is refused for an ambiguous body or method", async () => {
     for (const init of [{ body: {} }, { body: [] }, { redirect: "manual" }, { signal: {} }, { headers: 1 }]) {
       await assert.rejects(sent("x", init), TypeError);
     }

@@ -66,7 +66,7 @@ export const { keys, hasOwn } = Object;
 export const { isArray } = Array;
 export const { fromCharCode } = String;
 export const { parse: parseJson } = JSON;
-/** A promise that nobody awaits: the language's own way to report an error that has no one to catch it. */
+/** A rejected promise without a handler: how the language reports an error that nothing catches. */
 export const rejectPromise: (reason: unknown) => Promise<never> = Promise.reject.bind(Promise);
 
 /** Methods, with the receiver as the first argument. */

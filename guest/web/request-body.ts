@@ -15,7 +15,7 @@ export interface RequestBody {
 
 const PARAMS = URLSearchParams.prototype;
 
-/** `undefined` for no body. An object is an error and not "[object Object]", which nobody ever meant. */
+/** Returns `undefined` for no body. An object is an error instead of "[object Object]". */
 export function toRequestBody(body: unknown): RequestBody | undefined {
   if (body === undefined || body === null) return undefined;
   if (isView(body) || isBuffer(body)) return { base64: toBase64(bytesOf(body)) };

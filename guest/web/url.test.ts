@@ -131,7 +131,7 @@ test("many changes of searchParams cost one question to the host", () => {
   assert.deepEqual(asked, ["set search"]);
 });
 
-test("a text that is no URL is a TypeError, null or false", () => {
+test("a string that is not a URL gives a TypeError, null or false", () => {
   assert.throws(() => new URL("nonsense"), { name: "TypeError", message: "Invalid URL: nonsense" });
   assert.throws(() => new URL("/path", "nonsense"), TypeError);
   assert.equal(URL.parse("nonsense"), null);
@@ -169,7 +169,7 @@ test("origin and searchParams cannot be assigned", () => {
   assert.equal(url.href, "https://a.example/?a=1");
 });
 
-test("an answer of the host that lacks a part is refused", () => {
+test("a reply of the host that lacks a part is refused", () => {
   const Broken = createUrl(
     () => '{"href":"x"}',
     () => "null",

@@ -1,4 +1,4 @@
-/** Tells of a rejected promise that nobody handles: the engine has an event for it, at the end of a turn. */
+/** Reports a rejected promise without a handler: the engine has an event for it, at the end of a turn. */
 
 import { apply } from "../intrinsics.ts";
 

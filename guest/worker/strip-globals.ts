@@ -14,7 +14,7 @@ const KEPT: readonly PropertyKey[] = [
   "parseFloat parseInt undefined unescape",
 ].flatMap((line) => line.split(" "));
 
-/** Throws when something stays: a world that nobody has looked at runs no program. */
+/** Throws if a global cannot be removed: no program may run with unknown globals. */
 export function stripGlobals(): void {
   Object.setPrototypeOf(globalThis, Object.prototype);
   const isForeign = (key: PropertyKey): boolean => !KEPT.includes(key);

@@ -17,7 +17,7 @@ const PROGRAM: string = "program.ts";
 /** Texts that are longer cross in pieces, because one message between Workers has a limit. */
 const PIECE_CHARS = 4 * 1024 * 1024;
 
-/** What the program said and nobody has fetched yet: "kind id length", a newline and the text, one after the other. */
+/** Messages of the program that are not fetched yet: "kind id length", a newline and the text, one after the other. */
 let outgoing = "";
 let incoming = "";
 let isTaken = false;

@@ -7,7 +7,7 @@ import { createIsolateEngine } from "./engines/isolate/isolate-engine.ts";
 import { createQuickjsEngine } from "./engines/quickjs/quickjs-engine.ts";
 import { createWorkerdEngine } from "./engines/workerd/workerd-engine.ts";
 
-/** There is no fallback: the operator gets the named engine or an error. `node` is the Node that runs children. */
+/** Without fallback: the operator gets the named engine or an error. `node` is the Node that runs children. */
 export function createEngine(name: EngineName, node: string): Engine {
   switch (name) {
     case "isolate":

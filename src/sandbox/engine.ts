@@ -1,23 +1,23 @@
-/** What an engine is to the pool: a way to start a child process that speaks the protocol of `wire.ts` on descriptor 3. */
+/** An engine: a command that starts a child process with the protocol of `wire.ts` on descriptor 3. */
 
 import type { EngineName, ExecutionResult, IsolationLayer } from "../domain/index.ts";
 
-/** The descriptor of the protocol; beside it, for a confined child, the filter goes in and the process number out. */
+/** The descriptor of the protocol; a confined child also gets its filter and reports its pid. */
 export const WIRE_DESCRIPTOR = 3;
 export const FILTER_DESCRIPTOR = 4;
 export const INFO_DESCRIPTOR = 5;
-/** Where the process that starts puts its number on the keeper's list; closed before anything else runs in it. */
+/** Where a starting process writes its pid to the keeper's list; closed before anything else runs in it. */
 export const ROLL_DESCRIPTOR = 6;
 
-/** How to start one child. Nothing of the gateway's environment or descriptors goes along. */
+/** The command of one child, which inherits no environment and no descriptors of the gateway. */
 export interface ChildCommand {
   readonly file: string;
   readonly args: readonly string[];
-  /** A seccomp filter, handed in on its own descriptor. */
+  /** A seccomp filter, passed on its own descriptor. */
   readonly filter?: Buffer;
-  /** The child runs below the process that is started; its own number comes on a descriptor. */
+  /** The child runs below the started process and reports its pid on a descriptor. */
   readonly reportsPid?: boolean;
-  /** The child cannot speak on an inherited connection: it takes one from a listening socket on the same descriptor. */
+  /** The child cannot use an inherited connection: it accepts one from a listening socket on the same descriptor. */
   readonly acceptsWire?: boolean;
 }
 
@@ -29,10 +29,10 @@ export interface EngineFile {
   readonly isDevice?: boolean;
 }
 
-/** An engine that can live in a root of its own: the files it needs there, and its command in that root. */
+/** An engine that can run in a confined root: the files it needs there, and its command in that root. */
 export interface ContainedEngine {
   readonly files: readonly EngineFile[];
-  /** It takes its wire from a listening socket, for which the filter needs a few calls more. */
+  /** It accepts its wire from a listening socket, for which the filter allows a few more system calls. */
   readonly acceptsWire?: boolean;
   command(usualMemoryBytes: number): ChildCommand;
 }
@@ -40,7 +40,7 @@ export interface ContainedEngine {
 export interface Engine {
   readonly name: EngineName;
   command(usualMemoryBytes: number): ChildCommand;
-  /** `undefined` where the engine's files cannot be told apart from the rest of the machine. */
+  /** `undefined` if the engine's files cannot be listed. */
   readonly contained: ContainedEngine | undefined;
 }
 
@@ -48,6 +48,6 @@ export interface Engine {
 export interface ConfinedEngine extends Engine {
   readonly isolation: ExecutionResult["isolation"];
   readonly layers: readonly IsolationLayer[];
-  /** The program that caps a running child's memory; `undefined` where there is none. */
+  /** The program that caps a running child's memory; `undefined` if it is missing. */
   readonly prlimit: string | undefined;
 }

@@ -38,7 +38,7 @@ function announced(length: number): GloveboxError {
 }
 
 describe("frames", () => {
-  it("are read back from a stream that was cut at any places", () => {
+  it("reads frames from a stream that is split anywhere", () => {
     fc.assert(
       fc.property(frames, fc.array(fc.nat(5_000)), (sent, places) => {
         const stream = Buffer.concat(sent.map(encode));
@@ -53,7 +53,7 @@ describe("frames", () => {
       }),
     );
   });
-  it("are read back byte by byte", () => {
+  it("reads frames byte by byte", () => {
     const sent = { kind: 17, id: 1, atMs: 1.5, text: "größe 😀\n" };
     const reader = createFrameReader(1_000);
     const read = [...encode(sent)].flatMap((byte) => {
@@ -62,7 +62,7 @@ describe("frames", () => {
     });
     assert.deepEqual(read, [sent]);
   });
-  it("that are cut short give nothing, and come when the rest has come", () => {
+  it("returns an incomplete frame once the rest has arrived", () => {
     const bytes = encodeFrame(1, 2, 3, "text");
     for (let size = 0; size < bytes.length; size += 1) {
       const reader = createFrameReader(1_000);
@@ -72,7 +72,7 @@ describe("frames", () => {
       assert.deepEqual(reader.next(), { kind: 1, id: 2, atMs: 3, text: "text" });
     }
   });
-  it("with bytes that are no UTF-8 become replacement characters, not an error", () => {
+  it("replaces invalid UTF-8 in a frame by U+FFFD", () => {
     const bytes = encodeFrame(1, 2, 3, "xx");
     bytes.writeUInt16LE(0xfffe, bytes.length - 2);
     const reader = createFrameReader(1_000);
@@ -82,26 +82,26 @@ describe("frames", () => {
 });
 
 describe("the length of a frame", () => {
-  it("is accepted below and at the most", () => {
+  it("accepts a frame length below and at the limit", () => {
     for (const size of [99, 100]) {
       const reader = createFrameReader(HEAD_BYTES + 100);
       reader.push(encodeFrame(1, 2, 3, "x".repeat(size)));
       assert.equal(reader.next()?.text.length, size);
     }
   });
-  it("is refused above the most, by its first four bytes alone", () => {
+  it("refuses a frame length above the limit by its first four bytes", () => {
     const reader = createFrameReader(HEAD_BYTES + 100);
     reader.push(withLength(HEAD_BYTES + 101));
     assert.throws(() => reader.next(), announced(HEAD_BYTES + 101));
   });
-  it("of four gigabytes is refused without room being made for it", () => {
+  it("refuses a frame of four gigabytes without allocating it", () => {
     const before = process.memoryUsage().arrayBuffers;
     const reader = createFrameReader(80 * 1024 * 1024);
     reader.push(withLength(0xffff_ffff));
     assert.throws(() => reader.next(), announced(0xffff_ffff));
     assert.ok(process.memoryUsage().arrayBuffers - before < 1024 * 1024);
   });
-  it("below that of the head is refused, and the head alone is accepted", () => {
+  it("refuses a length below the header and accepts an empty frame", () => {
     for (const length of [0, 1, HEAD_BYTES - 1]) {
       const reader = createFrameReader(1_000);
       reader.push(Buffer.concat([withLength(length), Buffer.alloc(64)]));
@@ -114,7 +114,7 @@ describe("the length of a frame", () => {
 });
 
 describe("readBlocking", () => {
-  it("reads until a frame is whole and keeps what follows it", () => {
+  it("readBlocking reads until a frame is complete and keeps the rest", () => {
     const stream = Buffer.concat([encodeFrame(1, 1, 0, "first"), encodeFrame(2, 2, 0, "second")]);
     const pieces = [stream.subarray(0, 3), stream.subarray(3, 30), stream.subarray(30)];
     const read = (into: Buffer): number => pieces.shift()?.copy(into) ?? 0;

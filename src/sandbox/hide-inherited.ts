@@ -1,6 +1,6 @@
 /**
- * Whoever started the gateway may have left descriptors open for its children; Node passes them on. A sandbox child
- * finds the null device in their place.
+ * The process that started the gateway may have left descriptors open, which Node passes on to children. A sandbox child
+ * gets the null device in their place.
  */
 
 import { openSync, readFileSync, readdirSync } from "node:fs";
@@ -25,7 +25,7 @@ export function hideInherited(wanted: readonly Stdio[]): Stdio[] {
   return stdio;
 }
 
-/** Empty where there is no /proc. */
+/** Empty without /proc. */
 function listInherited(): readonly number[] {
   try {
     return readdirSync("/proc/self/fdinfo")

@@ -1,4 +1,4 @@
-/** What the kernel says of a child while it runs: processor time and resident memory, which a guest cannot lie about. */
+/** Processor time and resident memory of a child, as the kernel reports them: a guest cannot forge these. */
 
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 
@@ -23,7 +23,7 @@ const PAGE_SIZE_KEY = 6n;
 const line = Buffer.alloc(2_048);
 let pageBytes: number | undefined;
 
-/** `undefined` where there is no /proc, or the process is gone. It is asked for every program: one small read. */
+/** Returns `undefined` without /proc or if the process is gone. Called for every program: one small read. */
 export function measureProcess(pid: number): ProcessMeasure | undefined {
   try {
     pageBytes ??= readPageBytes();

@@ -1,4 +1,4 @@
-/** Puts engine, pool and one running program together. */
+/** Connects engine, pool and running programs. */
 
 import type { ChildKeeper, Limits } from "../domain/index.ts";
 
@@ -10,9 +10,9 @@ import { toFatal } from "./program/parse-reports.ts";
 import { RunningProgram } from "./program/running-program.ts";
 import type { ProgramEnding, Sandbox, SandboxJob, SandboxResult } from "./sandbox.ts";
 
-/** A guest counts characters, which have up to so many bytes; by how much it overran is for the host to see. */
+/** A guest counts characters of up to this many bytes; the host counts exactly. */
 const BYTES_PER_CHARACTER = 3;
-/** Room for what no limit is about: an error's own words, the name of a tool. */
+/** Room for data without a limit: error messages and tool names. */
 const FRAME_MARGIN_BYTES = 256 * 1024;
 
 export interface SandboxOptions {
@@ -20,10 +20,10 @@ export interface SandboxOptions {
   readonly keeper: ChildKeeper;
   readonly concurrency: number;
   readonly queue: number;
-  /** What executions have unless they ask for less; isolates are made ahead for these. */
+  /** The default limits; isolates are prepared for these. */
   readonly limits: Limits;
   readonly now: () => number;
-  /** Four random 32-bit numbers, for a job that does not say where chance begins. */
+  /** Four random 32-bit numbers, for a job without a seed. */
   readonly seed: () => readonly number[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * The host's end of the wire of one child. Most children inherit one end of a pair. One that can only take connections
- * inherits a listening socket with ours already waiting; its name is gone again before anybody else can use it.
+ * The host's end of the wire of one child. Most children inherit one end of a pair. A child that can only accept
+ * connections inherits a listening socket on which ours waits; its path is removed before others can use it.
  */
 
 import type { ChildProcess } from "node:child_process";
@@ -13,7 +13,7 @@ import { Duplex } from "node:stream";
 
 import { WIRE_DESCRIPTOR } from "./engine.ts";
 
-/** What the child is given in the place of the wire, and how to get the other end once it was started. */
+/** The child's end of the wire, and a way to get the other end after the start. */
 export interface WireEnds {
   readonly stdio: "pipe" | number;
   take(spawned: ChildProcess): Duplex;
@@ -21,7 +21,7 @@ export interface WireEnds {
 
 const INHERITED: WireEnds = { stdio: "pipe", take: ({ stdio }) => parseDuplex(stdio[WIRE_DESCRIPTOR]) };
 
-/** Nothing here waits: between listening and connecting no other part of this process runs. */
+/** Synchronous: no other code of this process runs between listening and connecting. */
 export function openWire(isAccepted: boolean): WireEnds {
   if (!isAccepted) return INHERITED;
   const folder = mkdtempSync(join(tmpdir(), "glovebox-wire-")); // for this user only
@@ -44,7 +44,7 @@ function parseDuplex(stream: unknown): Duplex {
   return stream;
 }
 
-/** Node gives a descriptor to nobody but its own children; there the number is all that is needed. */
+/** Node has no public access to a server's descriptor; a child needs only the number. */
 function parseDescriptor(server: Server): number {
   const { _handle: handle } = server as unknown as { readonly _handle?: { readonly fd?: number } };
   if (handle?.fd === undefined || handle.fd < 0) throw new TypeError("The socket has no descriptor");

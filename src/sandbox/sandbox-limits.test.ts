@@ -56,7 +56,7 @@ for (const engine of ENGINES) {
           assert.ok(usage.wallMs >= 190 && usage.wallMs < 200 + GRACE_MS, `${usage.wallMs} ms`);
         });
       }
-      it("says which limit it was, and keeps the logs", async () => {
+      it("names the exceeded limit and keeps the logs", async () => {
         const { ending, logs } = await run("console.log('kept'); for (;;);", { limits: { wallMs: 300 } });
         assert.ok(ending.kind === "failed");
         assert.equal(ending.error.message, "The program ran longer than its limit of 300 ms (wallMs)");
@@ -65,7 +65,7 @@ for (const engine of ENGINES) {
           ["kept"],
         );
       });
-      it("leaves a program alone that ends in time", async () => {
+      it("does not end a program that is within the wall limit", async () => {
         assert.equal(
           await value("await new Promise((done) => setTimeout(done, 20)); return 1", { limits: { wallMs: 2_000 } }),
           1,
@@ -74,7 +74,7 @@ for (const engine of ENGINES) {
     });
 
     describe("cpuMs", () => {
-      it("ends a program that computes, long before its wall limit", async () => {
+      it("ends a program at the processor limit, long before its wall limit", async () => {
         const { ending, usage } = await run("for (;;);", { limits: { cpuMs: 100, wallMs: 20_000 } });
         assert.equal(codeOf(ending), "LIMIT_TIME");
         assert.ok(
@@ -82,7 +82,7 @@ for (const engine of ENGINES) {
         );
         assert.ok(usage.wallMs < 10_000, `${usage.wallMs} ms`);
       });
-      it("does not count waiting", async () => {
+      it("does not count waiting as processor time", async () => {
         const program = "await new Promise((done) => setTimeout(done, 400)); return 1";
         assert.equal(await value(program, { limits: { cpuMs: 150 } }), 1);
       });
@@ -111,22 +111,22 @@ for (const engine of ENGINES) {
           assert.ok(usage.peakMemoryBytes < 200 * MEGABYTE, `${usage.peakMemoryBytes} bytes`);
         });
       }
-      it("refuses a buffer that does not fit, inside the program", async () => {
+      it("refuses a buffer above the memory limit inside the program", async () => {
         const program = "try { new Uint8Array(40 * 2 ** 20); return 'fits' } catch (error) { return error.name }";
         assert.equal(await value(program, { limits }), "RangeError");
       });
-      it("ends a program that does not handle such a refusal", async () => {
+      it("ends a program that does not catch a refused buffer", async () => {
         const ending = await end("const kept = []; for (;;) kept.push(new Uint8Array(4 * 2 ** 20).fill(1))", {
           limits,
         });
         assert.equal(codeOf(ending), "LIMIT_MEMORY");
       });
-      it("leaves a program alone that stays below: on the heap and off it", async () => {
+      it("does not end a program below the memory limit, on the heap and off it", async () => {
         const program =
           "const a = new Array(1_000_000).fill(1); const b = new Uint8Array(8 * 2 ** 20).fill(1); return a.length + b.length";
         assert.equal(await value(program, { limits }), 1_000_000 + 8 * MEGABYTE);
       });
-      it("gives the next program the usual memory again", async () => {
+      it("gives the next program the default memory", async () => {
         assert.equal(await value("return new Uint8Array(60 * 2 ** 20).length"), 60 * MEGABYTE);
       });
     });
@@ -148,19 +148,19 @@ for (const engine of ENGINES) {
           );
         });
       }
-      it("is deep enough for a recursion of a thousand", async () => {
+      it("allows a recursion of a thousand", async () => {
         assert.equal(await value("const sum = (n) => (n === 0 ? 0 : n + sum(n - 1)); return sum(1_000)"), 500_500);
       });
     });
 
     describe("outputBytes", () => {
       const limits = { outputBytes: 100, resultBytes: 100 };
-      it("lets a larger result through up to resultBytes, to be kept: below, at and above that", async () => {
+      it("accepts a result above outputBytes up to resultBytes: below, at and above that", async () => {
         const programs = [98, 99, 197, 198, 199].map((length) => `return "x".repeat(${length})`);
         const larger = { outputBytes: 100, resultBytes: 200 };
         assert.deepEqual(await codes(programs, larger), [...Array<string>(4).fill("returned"), "LIMIT_SIZE"]);
       });
-      it("bounds the result where resultBytes is smaller: below and at it passes, above it is refused", async () => {
+      it("limits the result if resultBytes is smaller: below, at and above it", async () => {
         const programs = [97, 98, 99].map((length) => `return "x".repeat(${length})`);
         assert.deepEqual(await codes(programs, { outputBytes: 100, resultBytes: 10 }), [
           "returned",
@@ -172,11 +172,11 @@ for (const engine of ENGINES) {
         const programs = [99, 100, 101].map((length) => `console.log("x".repeat(${length}))`);
         assert.deepEqual(await codes(programs, limits), ["returned", "returned", "LIMIT_SIZE"]);
       });
-      it("does not add the logs to the result: whoever settles sees both together", async () => {
+      it("does not add the logs to the result; the usage counts both", async () => {
         const { ending, usage } = await run('console.log("x".repeat(50)); return "x".repeat(60)', { limits });
         assert.deepEqual([ending.kind, usage.outputBytes], ["returned", 112]);
       });
-      it("is counted in bytes of UTF-8", async () => {
+      it("counts output in bytes of UTF-8", async () => {
         const programs = [
           'return "€".repeat(32)',
           'return "€".repeat(33)',
@@ -185,13 +185,13 @@ for (const engine of ENGINES) {
         ];
         assert.deepEqual(await codes(programs, limits), ["returned", "LIMIT_SIZE", "returned", "LIMIT_SIZE"]);
       });
-      it("is told as such, however many bytes the characters have", async () => {
+      it("reports the output limit for characters of any byte length", async () => {
         assert.deepEqual(await codes(['return "€".repeat(4_000_000)', 'console.log("€".repeat(1_000_000))'], {}), [
           "LIMIT_SIZE",
           "LIMIT_SIZE",
         ]);
       });
-      it("stops a flood of logs while it is written", async () => {
+      it("stops a flood of logs before the program ends", async () => {
         assert.deepEqual(await codes(['for (;;) console.log("x".repeat(1_000))'], {}), ["LIMIT_SIZE"]);
       });
       it("stops a large line and a result of holes before they are written", async () => {
@@ -202,7 +202,7 @@ for (const engine of ENGINES) {
         ];
         assert.deepEqual(await codes(programs, {}), ["LIMIT_SIZE", "LIMIT_SIZE", "LIMIT_SIZE"]);
       });
-      it("does not count what a call brings in", async () => {
+      it("does not count replies of calls as output", async () => {
         const host = hostOf({ ok: true, json: JSON.stringify("x".repeat(10_000)) });
         assert.equal(await value("return (await files.read()).length", { limits, host }), 10_000);
       });
@@ -215,11 +215,11 @@ for (const engine of ENGINES) {
       `${nest(levels)} try { await files.read({ value }); return "ok" } catch (error) { return error.code }`;
 
     describe("depth", () => {
-      it("bounds the result: below and at it passes, above it is refused", async () => {
+      it("limits the depth of the result: below, at and above it", async () => {
         const programs = [3, 4, 5, 100_000].map((levels) => `${nest(levels)} return value`);
         assert.deepEqual(await codes(programs, { depth: 4 }), ["returned", "returned", "LIMIT_SIZE", "LIMIT_SIZE"]);
       });
-      it("bounds arguments, which a program can catch", async () => {
+      it("limits the depth of arguments with an error that a program can catch", async () => {
         const found = [
           await value(attempt(3), { limits: { depth: 4 } }),
           await value(attempt(4), { limits: { depth: 4 } }),
@@ -229,7 +229,7 @@ for (const engine of ENGINES) {
     });
 
     describe("argumentBytes", () => {
-      it("bounds arguments in the guest already, roughly, so that a program can catch it; the host counts exactly", async () => {
+      it("limits arguments in the guest with an error that a program can catch; the host counts exactly", async () => {
         const program = `const codes = [];
       for (const n of input) try { await files.read({ a: "x".repeat(n) }); codes.push("ok") } catch (error) { codes.push(error.code) }
       return codes`;
@@ -242,24 +242,24 @@ for (const engine of ENGINES) {
       `for (let i = 0; i < ${count}; i += 1) setTimeout(() => {}, 10_000); return 1`;
 
     describe("timers", () => {
-      it("may be 999 or 1,000 at once, not 1,001", async () => {
+      it("allows 999 or 1,000 open timers and not 1,001", async () => {
         assert.deepEqual(await codes([start(999), start(1_000), start(1_001)], {}), [
           "returned",
           "returned",
           "LIMIT_CALLS",
         ]);
       });
-      it("may be more one after the other, and run in their order", async () => {
+      it("allows more timers in sequence and fires them in order", async () => {
         const program = `const order = []; const later = (ms) => new Promise((done) => setTimeout(() => done(order.push(ms)), ms));
       await Promise.all([later(30), later(10), later(20)]); for (let i = 0; i < 20; i += 1) await later(0); return order.slice(0, 3)`;
         assert.deepEqual(await value(program), [10, 20, 30]);
       });
-      it("that were cleared do not run", async () => {
+      it("does not fire cleared timers", async () => {
         const program =
           "let ran = 0; const id = setTimeout(() => { ran += 1 }, 1); clearTimeout(id); await new Promise((done) => setTimeout(done, 20)); return ran";
         assert.equal(await value(program), 0);
       });
-      it("do not hold up a program that has returned", async () => {
+      it("does not wait for timers after a program has returned", async () => {
         const { ending, usage } = await run("setTimeout(() => {}, 60_000); return 1");
         assert.deepEqual(ending, { kind: "returned", value: 1 });
         assert.ok(usage.wallMs < 5_000);
@@ -267,7 +267,7 @@ for (const engine of ENGINES) {
     });
 
     describe("a hostile program", () => {
-      it("does not hold up others that run beside it", async () => {
+      it("does not delay other programs with a hostile program", async () => {
         const hostile = end("for (;;) try { for (;;); } catch {}", { limits: { wallMs: 1_000 } });
         await sleep(100);
         const startedAt = performance.now();

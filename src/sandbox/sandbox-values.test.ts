@@ -90,16 +90,17 @@ for (const engine of ENGINES) {
     });
 
     describe("the input", () => {
-      it("is what was given", async () => {
+      it("gives the program its input", async () => {
         const input = JSON.parse('{"a":[1,null],"__proto__":"x"}');
         assert.deepEqual(await value("return input", { input }), input);
       });
-      it("is undefined when none was given", async () => assert.equal(await value("return typeof input"), "undefined"));
+      it("has an undefined input by default", async () =>
+        assert.equal(await value("return typeof input"), "undefined"));
     });
 
     describe("texts", () => {
       const strange = String.raw`"a\0b \u{1f600} €"`;
-      it("cross whole, also with characters that other languages end them at", async () => {
+      it("passes strings completely, also with NUL characters", async () => {
         const program = `console.log(${strange}); return [await files["a\\0b"]({ text: ${strange} }), ${strange}]`;
         const { ending, logs } = await run(program);
         const text = "a\0b 😀 €";
@@ -112,7 +113,7 @@ for (const engine of ENGINES) {
           [text],
         );
       });
-      it("with half a surrogate pair stay text", async () => {
+      it("passes strings with lone surrogates", async () => {
         const { ending, logs } = await run(String.raw`console.log("\ud800!"); return "\ud800!"`);
         assert.deepEqual(ending, { kind: "returned", value: "\ud800!" });
         assert.deepEqual(
@@ -120,7 +121,7 @@ for (const engine of ENGINES) {
           ["\ufffd!"],
         );
       });
-      it("of a megabyte come in and go out", async () => {
+      it("passes strings of a megabyte in and out", async () => {
         const input = "é".repeat(300_000);
         assert.equal(
           await value("return (await files.read({ input })).args.input + '!'", {

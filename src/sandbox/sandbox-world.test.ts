@@ -8,7 +8,7 @@ import { openTestSandbox } from "./fixtures/test-sandbox.ts";
 
 let seed: readonly number[] = [1, 2, 3, 4];
 
-/** Everything that a guest sees. A name more is a way out that nobody has looked at. */
+/** All globals of a guest. An additional name would be an unreviewed way out. */
 const GLOBALS = [
   ..."AggregateError Array ArrayBuffer AsyncDisposableStack BigInt BigInt64Array BigUint64Array".split(" "),
   ..."Boolean DataView Date DisposableStack Error EvalError Float16Array Float32Array Float64Array".split(" "),
@@ -31,13 +31,13 @@ for (const engine of ENGINES) {
     after(() => sandbox.close());
 
     describe("the globals", () => {
-      it("are these and no others", async () => {
+      it("has exactly the listed globals", async () => {
         assert.deepEqual(
           await value("return Object.getOwnPropertyNames(globalThis).sort()"),
           GLOBALS.filter((name) => !MISSING[engine].includes(name)),
         );
       });
-      it("help with data, and give way to a program's own names", async () => {
+      it("has data helpers that a program can shadow", async () => {
         const rows = '[{ k: "a", n: 1 }, { k: "b", n: 2 }, { k: "a", n: 3 }]';
         assert.deepEqual(await value(`return [sum(${rows}, "n"), count(${rows}, "k"), groupBy([1, 2], () => "x")]`), [
           6,
@@ -49,14 +49,14 @@ for (const engine of ENGINES) {
           [5, 6, 7],
         );
       });
-      it("have no symbols, and behind them is the program's own Object.prototype", async () => {
+      it("has a global object without symbols whose prototype is Object.prototype", async () => {
         const program = `const between = [];
           for (let next = Object.getPrototypeOf(globalThis); next !== Object.prototype; next = Object.getPrototypeOf(next)) between.push(...Reflect.ownKeys(next));
           return [Reflect.ownKeys(globalThis).filter((key) => typeof key === "symbol").length, between]`;
         // V8 has an object of its own between the two.
         assert.deepEqual(await value(program), [0, engine === "isolate" ? ["constructor"] : []]);
       });
-      it("of Node, the network and shared memory are missing", async () => {
+      it("has no globals of Node, the network or shared memory", async () => {
         const names = [
           "process",
           "require",
@@ -78,7 +78,7 @@ for (const engine of ENGINES) {
         const program = "return input.filter((name) => name in globalThis)";
         assert.deepEqual(await value(program, { input: names }), []);
       });
-      it("have three more where the network policy allows something, and a fetch that asks the host", async () => {
+      it("has three more globals and a fetch that calls the host if the network policy allows anything", async () => {
         const program = "return Object.getOwnPropertyNames(globalThis).sort()";
         const more = [...GLOBALS, "AbortController", "AbortSignal", "Headers"].toSorted();
         const expected = more.filter((name) => !MISSING[engine].includes(name));
@@ -89,7 +89,7 @@ for (const engine of ENGINES) {
         };
         assert.equal(await value("return (await fetch('x')).url", { network: true, host }), "glovebox.fetch");
       });
-      it("have a fetch that says how to get access", async () => {
+      it("has a fetch whose error tells how to get access", async () => {
         const program =
           "return fetch('https://example.com').catch(({ code, message, hint }) => ({ code, message, hint }))";
         assert.deepEqual(await value(program), {
@@ -114,13 +114,13 @@ for (const engine of ENGINES) {
         "Array.constructor('return 1')",
       ];
       for (const way of ways) {
-        it(`is refused: ${way}`, async () => {
+        it(`refuses code from strings: ${way}`, async () => {
           const program = `try { ${way}; return 'ran' } catch (error) { return [error.name, error.message] }`;
           const message = "Code from strings is switched off in this sandbox; write the code in the program itself";
           assert.deepEqual(await value(program), ["EvalError", message]);
         });
       }
-      it("has a twin in the program itself, and instanceof still works", async () => {
+      it("runs the same code in the program itself, and instanceof works (positive control)", async () => {
         assert.deepEqual(await value("const f = () => 1; return [f(), f instanceof Function]"), [1, true]);
       });
     });
@@ -141,16 +141,16 @@ for (const engine of ENGINES) {
         "delete globalThis.input",
       ];
       for (const way of ways) {
-        it(`cannot be changed: ${way}`, async () => {
+        it(`protects the bindings of a program: ${way}`, async () => {
           const program = `let threw = false; try { ${way} } catch (error) { threw = error instanceof TypeError }
         return [threw, (await files.read({ a: 1 })).address, Object.keys(files), input]`;
           assert.deepEqual(await value(program, { input: 7 }), [true, "files.read", ["read", "write"], 7]);
         });
       }
-      it("can be shadowed in a scope of the program's own", async () => {
+      it("lets a program shadow bindings in its own scope", async () => {
         assert.equal(await value("const files = 1; return files"), 1);
       });
-      it("answer an unknown name with a call, so that the host can say what is nearest", async () => {
+      it("calls the host for an unknown tool, so that it can suggest the nearest", async () => {
         assert.deepEqual(await value("return [(await files.raed()).address, 'raed' in files, typeof files.then]"), [
           "files.raed",
           false,
@@ -161,11 +161,11 @@ for (const engine of ENGINES) {
 
     describe("time and chance", () => {
       const chance = "return [Math.random(), Math.random(), crypto.randomUUID(), new Date().getTime() - Date.now()]";
-      it("are the same for the same seed", async () => {
+      it("repeats random values for the same seed", async () => {
         seed = [11, 22, 33, 44];
         assert.deepEqual(await value(chance), await value(chance));
       });
-      it("differ between seeds", async () => {
+      it("gives different random values for different seeds", async () => {
         seed = [11, 22, 33, 44];
         const one = await value(chance);
         seed = [11, 22, 33, 45];
@@ -176,22 +176,22 @@ for (const engine of ENGINES) {
           [false, false, false],
         );
       });
-      it("make identifiers of version 4", async () => {
+      it("creates UUIDs of version 4", async () => {
         const id = await value("return crypto.randomUUID()");
         assert.ok(typeof id === "string");
         assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
       });
-      it("stand still while the program computes, and move when a timer is due", async () => {
+      it("stops the clock while the program computes and moves it when a timer fires", async () => {
         const program = `const start = Date.now(); for (let i = 0; i < 5e6; i += 1); const after = Date.now();
       await new Promise((done) => setTimeout(done, 30)); return [after - start, Date.now() > start]`;
         assert.deepEqual(await value(program), [0, true]);
       });
-      it("are those of the host, not of the child's machine", async () => {
+      it("takes the time from the host, not from the child's machine", async () => {
         const startedAt = Date.now();
         const now = Number(await value("return Date.now()"));
         assert.ok(now >= startedAt && now <= Date.now());
       });
-      it("know UTC and English only", async () => {
+      it("clock and formats use UTC and English only", async () => {
         const program = `const { timeZone, locale } = Intl.DateTimeFormat().resolvedOptions();
       return [timeZone, locale, new Date(0).getTimezoneOffset(), (1234.5).toLocaleString(), new Date(0).toLocaleDateString(), String(new Date(0))]`;
         assert.deepEqual(await value(program), [
@@ -203,7 +203,7 @@ for (const engine of ENGINES) {
           "Thu Jan 01 1970 00:00:00 GMT+0000 (Coordinated Universal Time)",
         ]);
       });
-      it("answer every way to ask for the present the same", async () => {
+      it("gives the same present through every API", async () => {
         const program = `const now = Date.now();
           return [+new Date() === now, Date() === String(new Date(now)), +new (class extends Date {})() === now,
             +Reflect.construct(Date, []) === now, +new (new Date().constructor)() === now]`;
@@ -212,7 +212,7 @@ for (const engine of ENGINES) {
           Array.from({ length: 5 }, () => true),
         );
       });
-      it("answer the same through Intl", async () => {
+      it("Intl formats use the host's time", async () => {
         const program = `const now = Date.now(); const format = new Intl.DateTimeFormat("en", { timeStyle: "full", dateStyle: "full" });
           return [format.format() === format.format(now), JSON.stringify(format.formatToParts()) === JSON.stringify(format.formatToParts(now))]`;
         assert.deepEqual(await value(program), [true, true]);
@@ -220,7 +220,7 @@ for (const engine of ENGINES) {
     });
 
     describe("two programs in the same child", () => {
-      it("see nothing of each other: globals, prototypes, timers, modules", async () => {
+      it("isolates two programs in one child: globals, prototypes, timers, modules", async () => {
         await value("return 1"); // the child is up
         const before = [...pids];
         const pollute = `Object.prototype.polluted = 1; Array.prototype.push = null; globalThis.left = 1; Promise.prototype.then = null;

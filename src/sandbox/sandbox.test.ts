@@ -53,14 +53,14 @@ for (const engine of ENGINES) {
     });
 
     describe("tool calls", () => {
-      it("carry the address and the arguments, and bring back the value", async () => {
+      it("sends the address and the arguments of a tool call and returns the value", async () => {
         const program = "return [await files.read({ path: 'a', n: new Date(0) }), await github.listIssues()]";
         assert.deepEqual(await value(program), [
           { address: "files.read", args: { path: "a", n: "1970-01-01T00:00:00.000Z" } },
           { address: "github.listIssues", args: {} },
         ]);
       });
-      it("run one after the other or side by side, as the program says", async () => {
+      it("runs tool calls in sequence or in parallel, as the program does", async () => {
         let underWay = 0;
         let most = 0;
         const host: GuestHost = {
@@ -86,7 +86,7 @@ for (const engine of ENGINES) {
         );
         assert.equal(most, 5);
       });
-      it("that fail can be caught, with code, message, retry and hint", async () => {
+      it("throws a failed call as a ToolError with code, message, retry and hint", async () => {
         const error = { code: "POLICY_DENIED", message: "No", retry: false, hint: "Ask" } as const;
         const program = `try { await files.write() } catch (error) {
       const { name, code, message, retry, hint } = error;
@@ -95,7 +95,7 @@ for (const engine of ENGINES) {
         const caught = { name: "ToolError", ...error, is: true };
         assert.deepEqual(await value(program, { host: hostOf({ ok: false, error }) }), caught);
       });
-      it("that fail uncaught end the program and name the call", async () => {
+      it("ends the program on an uncaught failure and names the call", async () => {
         const error = { code: "UPSTREAM_FAILED", message: "Broken", retry: false } as const;
         const host: GuestHost = {
           call: (...request) =>
@@ -113,12 +113,12 @@ for (const engine of ENGINES) {
         });
         assert.match(stack, /^ToolError: Broken\n\s+at (?:<anonymous> \()?program\.ts:2:15/);
       });
-      it("that are forged have no number of a call", async () => {
+      it("gives a forged ToolError no call number", async () => {
         const ending = await end("throw new ToolError('POLICY_DENIED', 'forged')");
         assert.ok(ending.kind === "threw");
         assert.deepEqual([ending.thrown.seq, ending.thrown.code], [undefined, "POLICY_DENIED"]);
       });
-      it("are refused in the guest for arguments that are no JSON, and the host hears nothing of them", async () => {
+      it("refuses arguments that are not JSON in the guest, without a call to the host", async () => {
         const calls: unknown[] = [];
         const host: GuestHost = { call: (address) => (calls.push(address), Promise.resolve({ ok: true, json: "1" })) };
         const program = `const codes = []; const a = {}; a.a = a;
@@ -130,7 +130,7 @@ for (const engine of ENGINES) {
         );
         assert.deepEqual(calls, []);
       });
-      it("end the execution when the host itself fails", async () => {
+      it("ends the execution if the host itself fails", async () => {
         const host: GuestHost = { call: () => Promise.reject(new Error("secret words")) };
         const ending = await end("try { await files.read() } catch { return 'caught' }", { host });
         assert.ok(ending.kind === "failed");
@@ -152,46 +152,46 @@ for (const engine of ENGINES) {
         ["new (class Mine extends Error { name = 'Mine' })('x')", "Mine", "x"],
       ] as const;
       for (const [expression, name, message] of cases) {
-        it(`is described without trust: ${expression}`, async () => {
+        it(`describes an untrusted error safely: ${expression}`, async () => {
           const ending = await end(`throw ${expression.startsWith("{") ? `(${expression})` : expression}`);
           assert.ok(ending.kind === "threw");
           assert.deepEqual([ending.thrown.kind, ending.thrown.name, ending.thrown.message], ["thrown", name, message]);
         });
       }
-      it("is cut", async () => {
+      it("shortens the message of a thrown error", async () => {
         const ending = await end("throw new Error('x'.repeat(100_000))");
         assert.ok(ending.kind === "threw");
         assert.deepEqual([ending.thrown.message.length, ending.thrown.stack.length], [8_192, 8_192]);
       });
       const failing = "const f = () => {\n  null.x;\n};\n\nf();";
-      it("has the lines of the program in its stack", async () => {
+      it("reports the lines of the program in the stack of an error", async () => {
         const ending = await end(failing);
         assert.ok(ending.kind === "threw");
         const frames =
           /^TypeError: [^\n]*\n\s+at f \(program\.ts:2:\d+\)\n\s+at (?:<anonymous> \()?program\.ts:5:1\)?\n/;
         assert.match(ending.thrown.stack, frames);
       });
-      it("has the column of the program in its stack", async () => {
+      it("reports the column of the program in the stack of an error", async () => {
         const ending = await end(failing);
         assert.ok(ending.kind === "threw");
         assert.match(ending.thrown.stack, /^TypeError: [^\n]*\n\s+at f \(program\.ts:2:8\)\n/);
       });
-      it("has the column of the program's first line", async () => {
+      it("reports columns of the program's first line", async () => {
         const ending = await end("  throw new Error('here')");
         assert.ok(ending.kind === "threw");
         assert.match(ending.thrown.stack, /^Error: here\n\s+at (?:<anonymous> \()?program\.ts:1:(?:9|13)\)?\n/);
       });
-      it("names no file of the machine in its stack", async () => {
+      it("shows no file of the machine in the stack of an error", async () => {
         const ending = await end("throw new Error('here')");
         assert.ok(ending.kind === "threw");
         assert.doesNotMatch(ending.thrown.stack, /\/|wasm|node:/);
       });
-      it("in a timer ends the program", async () => {
+      it("ends the program on an exception in a timer", async () => {
         const ending = await end("setTimeout(() => { throw new Error('late') }, 1); await new Promise(() => {})");
         assert.ok(ending.kind === "threw");
         assert.equal(ending.thrown.message, "late");
       });
-      it("as a syntax error is told apart", async () => {
+      it("distinguishes a syntax error from a thrown error", async () => {
         const ending = await end("const = 1");
         assert.ok(ending.kind === "threw");
         assert.deepEqual([ending.thrown.kind, ending.thrown.name], ["syntax", "SyntaxError"]);
@@ -200,19 +200,19 @@ for (const engine of ENGINES) {
 
     describe("a rejection", () => {
       const wait = "await new Promise((done) => setTimeout(done, 20)); return 1";
-      it("ends the program when nobody handles it", async () => {
+      it("ends the program on an unhandled rejection", async () => {
         const ending = await end(`Promise.reject(new Error("lost")); ${wait}`);
         assert.ok(ending.kind === "threw");
         assert.equal(ending.thrown.message, "lost");
       });
-      it("has a twin that somebody handles", async () => {
+      it("does not end the program on a handled rejection", async () => {
         assert.equal(await value(`Promise.reject(new Error("lost")).catch(() => 1); ${wait}`), 1);
       });
     });
 
     describe("a promise that nothing can settle", () => {
       for (const program of ["await new Promise(() => {})", "await files.read(); await { then() {} }"]) {
-        it(`is found at once: ${program}`, async () => {
+        it(`detects at once that nothing can settle the promise: ${program}`, async () => {
           const ending = await end(program);
           assert.ok(ending.kind === "threw");
           assert.deepEqual(
@@ -221,7 +221,7 @@ for (const engine of ENGINES) {
           );
         });
       }
-      it("has a twin that a timer settles", async () => {
+      it("waits for a promise that a timer settles (positive control)", async () => {
         assert.equal(await value("return await new Promise((done) => setTimeout(done, 5, 'done'))"), "done");
       });
     });

@@ -1,4 +1,4 @@
-/** What the sandbox promises to the rest: one program in, one ending out, within limits. */
+/** The contract of the sandbox: one program in, one ending out, within limits. */
 
 import type {
   EngineName,
@@ -17,7 +17,7 @@ import type {
 import type { Tape } from "./tape.ts";
 import type { ThrownMessage } from "./wire.ts";
 
-/** The one door that a program has. A rejection ends the execution with that error; a refusal is a `Reply`. */
+/** The only interface of a program. A rejection ends the execution with that error; a refusal is a `Reply`. */
 export interface GuestHost {
   /** `seq` is the number of the call, from 1. */
   call(rawAddress: unknown, rawArgs: unknown, seq: number): Promise<Reply>;
@@ -28,26 +28,26 @@ export interface SandboxJob {
   readonly namespaces: readonly Namespace[];
   readonly input?: Json;
   readonly limits: Limits;
-  /** Gives the program a `fetch` that asks `host`; without it, `fetch` only says that there is no network. */
+  /** Gives the program a `fetch` that calls `host`; without it, `fetch` rejects with EGRESS_DENIED. */
   readonly network?: boolean;
-  /** Tokens by name, for the program to have as `secrets`. Never a value: whatever is in it can be read in there. */
+  /** Tokens by name, which the program sees as `secrets`. Never secret values: the program can read them. */
   readonly secrets?: Readonly<Record<string, string>>;
   readonly host: GuestHost;
-  /** Whose turn in the queue it takes. */
+  /** The queue serves principals in turn. */
   readonly principal: PrincipalId;
   readonly signal: AbortSignal;
-  /** Fires when the program is to be put away, to go on later from its tape. */
+  /** Fires to suspend the program; it resumes later from its tape. */
   readonly suspend?: AbortSignal;
   readonly tape?: Tape;
-  /** Hears how many timers are open that will fire within the time of the program. Must not throw. */
+  /** Called with the number of open timers that will fire within the program's time. Must not throw. */
   readonly onTimers?: (open: number) => void;
-  /** Hears each console line as it comes, but none that an earlier run brought. Must not throw. */
+  /** Called with each new console line, without those of an earlier run. Must not throw. */
   readonly onLog?: (line: LogLine) => void;
 }
 
 export type ProgramEnding =
   | { readonly kind: "returned"; readonly value: Json | undefined }
-  /** The program's own error: its words, not ours. */
+  /** The program's own error; its message is untrusted. */
   | { readonly kind: "threw"; readonly thrown: ThrownMessage }
   | { readonly kind: "failed"; readonly error: GloveboxError }
   | { readonly kind: "cancelled" }
@@ -72,10 +72,10 @@ export interface SandboxResult {
 export interface PoolLoad {
   /** Executions in the queue. */
   readonly waiting: number;
-  /** Children that run a program, and all others. */
+  /** Children that run a program; `idle` counts all others. */
   readonly busy: number;
   readonly idle: number;
-  /** Of all children together; 0 where the system does not tell. */
+  /** The sum of all children; 0 if the platform does not report it. */
   readonly residentBytes: number;
 }
 
@@ -83,7 +83,7 @@ export interface Sandbox extends AsyncDisposable {
   readonly engine: EngineName;
   readonly isolation: ExecutionResult["isolation"];
   readonly layers: readonly IsolationLayer[];
-  /** Never rejects: whatever happens to the program, its process or the queue is an ending. */
+  /** Never rejects: anything that happens to the program, its process or the queue is an ending. */
   run(job: SandboxJob): Promise<SandboxResult>;
   load(): PoolLoad;
   close(): Promise<void>;

@@ -1,4 +1,4 @@
-/** A child is on the keeper's list before whoever started it can have been killed. */
+/** A child is on the keeper's list before a kill of the gateway could leave it behind. */
 
 import assert from "node:assert/strict";
 import { readFileSync, readlinkSync } from "node:fs";
@@ -38,7 +38,7 @@ function isAsleep({ pid }: SandboxChild): boolean {
 
 const skip = process.platform !== "linux";
 
-it("a child that nobody came to keep ends with the gateway all the same", { skip }, async () => {
+it("ends a child with the gateway even if the keeper was not told of it", { skip }, async () => {
   const reaper = openReaper();
   const keeper: ChildKeeper = { keep: () => undefined, release: () => undefined, roll: reaper.roll };
   const child = start(keeper);
@@ -48,7 +48,7 @@ it("a child that nobody came to keep ends with the gateway all the same", { skip
   await until(() => child.isGone);
 });
 
-it("a child that was never on the list stays, so that it is the list that ends the others", { skip }, async () => {
+it("leaves a child that was never on the list (positive control)", { skip }, async () => {
   const reaper = openReaper();
   const child = start({ keep: () => undefined, release: () => undefined });
   await until(() => isAsleep(child));
@@ -58,7 +58,7 @@ it("a child that was never on the list stays, so that it is the list that ends t
   await until(() => child.isGone);
 });
 
-it("a child has nothing of the list once it runs, and is on it once however often it is named", { skip }, async () => {
+it("closes the list's descriptor in a running child and lists it once", { skip }, async () => {
   const reaper = openReaper();
   const child = start(reaper);
   await until(() => isAsleep(child));

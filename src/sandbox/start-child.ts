@@ -1,4 +1,4 @@
-/** Starts one sandbox child and carries frames to and from it. Knows nothing of executions. */
+/** Starts one sandbox child and carries frames to and from it. Independent of executions. */
 
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -18,37 +18,37 @@ import type { WireEnds } from "./open-wire.ts";
 import { lowerPriority, restorePriority } from "./priority.ts";
 
 const STDERR_BYTES = 4_096;
-/** All that a child has in its environment. */
+/** The whole environment of a child. */
 const ENVIRONMENT = { TZ: "UTC", LC_ALL: "en_US.UTF-8" };
 
 export interface ChildOptions {
   readonly engine: ConfinedEngine;
   readonly keeper: ChildKeeper;
   readonly usualMemoryBytes: number;
-  /** A longer frame from the child ends it: no honest child sends one. */
+  /** A child that sends a longer frame is killed. */
   readonly maxFrameBytes: number;
 }
 
 export interface ChildListener {
   frame(frame: Frame): void;
-  /** The process is gone; called once, after the last frame. */
+  /** Called once, after the last frame, when the process is gone. */
   gone(reason: GloveboxError): void;
 }
 
 export interface SandboxChild {
-  /** Of the engine itself, which may run below the process that was started; 0 while it is not known. */
+  /** The pid of the engine, which may run below the started process; 0 while it is unknown. */
   readonly pid: number;
-  /** The process has ended, and its listener has been told. */
+  /** The process has ended, and its listener was called. */
   readonly isGone: boolean;
-  /** Who is told; replaced whenever the child changes hands. */
+  /** Replaced whenever the child changes its owner. */
   listener: ChildListener;
   /** Frames of one turn of the event loop leave in one write. */
   send(kind: number, id: number, text: string, atMs: number): void;
-  /** It computes behind everybody else. */
+  /** Whether its priority is lowered. */
   readonly hasLowPriority: boolean;
-  /** Lets it compute behind everybody else on this machine, with a priority of `priority.ts`. */
+  /** Lowers its priority to one of `priority.ts`. */
   lowerPriority(priority: number): void;
-  /** Undoes that, for the next program; false when this machine does not allow it. */
+  /** Restores its priority for the next program; false if the machine does not allow it. */
   restorePriority(): boolean;
   kill(): void;
 }
@@ -98,18 +98,18 @@ export function startChild(options: ChildOptions, listener: ChildListener): Sand
       new GloveboxError("SANDBOX_UNAVAILABLE", `The sandbox process cannot be started: ${cause.message}`, { cause }),
     );
   });
-  // What started the engine may end without it, if it is killed early enough; the group never outlives its leader.
+  // The started process may end without the engine if it is killed early; the group must not outlive its leader.
   spawned.once("exit", () => killGroup(pid));
   spawned.once("close", (code, signal) => {
     leave(new GloveboxError("SANDBOX_CRASHED", `The sandbox process ended (${signal ?? code}) ${stderr()}`));
   });
   wire.on("error", () => child.kill());
-  wire.on("close", () => child.kill()); // an engine may outlive its connection; nobody could speak to it again
+  wire.on("close", () => child.kill()); // an engine may outlive its connection and would be unreachable
   wire.on("data", createReceiver(options.maxFrameBytes, child));
   return child;
 }
 
-/** The engine's number may come later; until then only what it is to be is remembered. */
+/** The engine's pid may be reported later; until then only the wanted priority is stored. */
 function createPriorityControl(engine: {
   readonly pid: number;
   lowered: number;
@@ -120,7 +120,7 @@ function createPriorityControl(engine: {
       lowerPriority(engine.pid, priority);
     },
     restorePriority() {
-      // One whose number is not known yet was not lowered either.
+      // Without a pid its priority was not lowered yet.
       if (engine.lowered > 0 && engine.pid > 0 && !restorePriority(engine.pid)) return false;
       engine.lowered = 0;
       return true;
@@ -129,14 +129,14 @@ function createPriorityControl(engine: {
 }
 
 /**
- * The line in a process of its own: with nobody left to read the list it is killed, and the child starts all the same.
- * `env`, because shells add to the environment.
+ * The subshell is killed if the list has no reader, and the child starts anyway. `env -i`, because shells add to the
+ * environment.
  */
 const ENROL = `(echo "add $$" >&${ROLL_DESCRIPTOR}) 2>/dev/null; exec /usr/bin/env -i "$@" ${ROLL_DESCRIPTOR}>&-`;
 
 /**
- * A gateway that is killed while a child starts may never have known its number, and what starts it may end between two
- * steps without ending what it started: so the child itself says that it is there, before anything else.
+ * A gateway that is killed while a child starts may not know its pid yet, so the child registers itself before anything
+ * else.
  */
 function enrol(command: ChildCommand, roll: number | undefined): ChildCommand {
   if (roll === undefined) return command;
@@ -144,7 +144,7 @@ function enrol(command: ChildCommand, roll: number | undefined): ChildCommand {
   return { ...command, file: "/bin/sh", args: ["-c", ENROL, "sh", ...environment, command.file, ...command.args] };
 }
 
-/** A group of its own: Ctrl-C in a terminal is for the gateway, which then ends its children itself. */
+/** In a separate process group: Ctrl-C in a terminal reaches only the gateway, which ends its children itself. */
 function spawnCommand(
   { file, args, filter, reportsPid }: ChildCommand,
   wire: WireEnds["stdio"],
@@ -166,17 +166,17 @@ function spawnCommand(
   });
 }
 
-/** The child leads a group of its own, to which everything that it starts belongs. */
+/** The child leads a process group with everything that it starts. */
 function killGroup(pid: number): void {
   if (pid <= 1) return;
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // Nobody is left in it.
+    // The group is already gone.
   }
 }
 
-/** A peer that breaks the framing is ended at once; nothing after the first bad frame is read. */
+/** A child that breaks the framing is killed at once; nothing after the first bad frame is read. */
 function createReceiver(maxFrameBytes: number, child: SandboxChild): (bytes: Buffer) => void {
   const reader = createFrameReader(maxFrameBytes);
   return (bytes) => {
@@ -203,7 +203,7 @@ function createSender(wire: Duplex): SandboxChild["send"] {
   };
 }
 
-/** The end of what a stream says: enough to name an engine's last words, never more. */
+/** Keeps the end of a stream, enough for an engine's last error message. */
 function keepTail(stream: Readable | null): () => string {
   let tail = "";
   stream?.setEncoding("utf8").on("data", (text: string) => {
@@ -215,11 +215,11 @@ function keepTail(stream: Readable | null): () => string {
 /** bubblewrap reads the filter to its end before it starts anything. */
 function endWith(stream: unknown, bytes: Buffer): void {
   if (!(stream instanceof Writable)) throw new TypeError("The child has no pipe for its filter");
-  stream.on("error", () => undefined); // it ended first; its exit says why
+  stream.on("error", () => undefined); // it ended first; its exit tells why
   stream.end(bytes);
 }
 
-/** bubblewrap tells the number of its child, as we see it, in a small JSON object. */
+/** bubblewrap reports the pid of its child, as seen from outside, in a small JSON object. */
 function readPid(stream: unknown, found: (pid: number) => void): void {
   if (!(stream instanceof Readable)) throw new TypeError("The child has no pipe for its pid");
   let text = "";

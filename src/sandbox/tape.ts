@@ -1,18 +1,18 @@
 /**
- * What enters a program, in its order. A guest has no other input, so the same program that is given the same
- * deliveries in the same order does the same again: an execution can be set aside, brought back and shown again.
+ * The inputs of a program, in order. A guest has no other input, so the same program with the same deliveries in the same
+ * order does the same again: an execution can be suspended, resumed and replayed.
  */
 
 import { GloveboxError } from "../domain/index.ts";
 
-/** Where a program begins: chance and time. */
+/** The seed and the time at a program's start. */
 export interface TapeStart {
   /** Four 32-bit numbers for its random values. */
   readonly seed: readonly number[];
   readonly atMs: number;
 }
 
-/** One thing that a program is given after its start, with the time that its clock shows from then on. */
+/** One input of a program after its start, with the time that its clock shows from then on. */
 export interface Delivery {
   readonly kind: "reply" | "failure" | "tick";
   /** Of the call or the timer. */
@@ -21,37 +21,37 @@ export interface Delivery {
   readonly text: string;
 }
 
-/** Remembers one program, and leads it through what it was given before. */
+/** Records one program's inputs and replays the past ones. */
 export interface Tape {
-  /** Left out for a program that never ran. */
+  /** Omitted for a program that never ran. */
   readonly start?: TapeStart;
   readonly past: readonly Delivery[];
-  /** Nothing follows the past: a program that has done what it can with it is put away. */
+  /** Nothing follows the past: the program is suspended once it has processed it. */
   readonly endsWithPast?: boolean;
-  /** What the program's clock shows when something new enters; left out, the time of day. */
+  /** The program's clock for new deliveries; by default the time of day. */
   readonly now?: () => number;
-  /** The program begins, for the first time or again. */
+  /** Called when the program starts, for the first time or again. */
   began(start: TapeStart): void;
-  /** A call comes that the past has the answer to. Throws when it is not the call that was answered then. */
+  /** Called for a call that the past answers. Throws if it is not the same call. */
   repeat(id: number, text: string): void;
-  /** Something new is about to enter: at once, or when this resolves, which it does in the order of its calls. */
+  /** Called before a new delivery enters; it enters at once or when the promise resolves, in order. */
   keep(delivery: Delivery): Promise<void> | undefined;
 }
 
 export interface TapePlayer {
-  /** True when the past answers this call or timer. */
+  /** Whether the past answers this call or timer. */
   knows(kind: RequestKind, id: number): boolean;
-  /** The program has asked for it: it comes in its turn. */
+  /** The program made this request; its answer comes in order. */
   ask(kind: RequestKind, id: number): void;
-  /** Does it now, or once the past is over: nothing new happens before. */
+  /** Runs `work` now, or once the past is over: nothing new happens before. */
   whenOver(work: () => void): void;
   isOver(): boolean;
 }
 
-/** What a program asks for: calls and timers are numbered apart. */
+/** The kind of a request; calls and timers are numbered separately. */
 export type RequestKind = "call" | "timer";
 
-/** `give` hands each delivery of the past on, once the program has asked for it and all before it were given. */
+/** Calls `give` for each past delivery, once the program has requested it and all earlier ones were given. */
 export function playTape(past: readonly Delivery[], give: (delivery: Delivery) => void): TapePlayer {
   const answered = new Set(past.map((delivery) => nameOf(askedBy(delivery), delivery.id)));
   const seen = new Set<string>();
@@ -78,9 +78,9 @@ export function playTape(past: readonly Delivery[], give: (delivery: Delivery) =
   };
 }
 
-/** The program ended where an earlier run of it went on. */
+/** The program ended earlier than in its first run. */
 export function endedEarly(): GloveboxError {
-  return new GloveboxError("REPLAY_DIVERGED", "The program ended before it took all that it was given the first time", {
+  return new GloveboxError("REPLAY_DIVERGED", "The program ended before it used all inputs of its first run", {
     hint: "Run it again from the start; what its calls changed stays changed",
   });
 }

@@ -36,7 +36,7 @@ interface Instruction {
   readonly no?: number;
 }
 
-/** The filter for this processor; `undefined` where there is no table of numbers for it. */
+/** The filter for this processor; `undefined` without a system call table for it. */
 export function assembleFilter(architecture: string, acceptsWire = false): Buffer | undefined {
   if (architecture !== "x64") return undefined;
   const wire = acceptsWire ? [...refuseAddressed(), ...allowListed([ACCEPTING])] : [];

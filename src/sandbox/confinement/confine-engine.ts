@@ -92,7 +92,7 @@ function describeFilter(filter: Buffer | undefined): IsolationLayer {
     : {
         name: "seccomp",
         present: false,
-        message: `there is no table of system calls for ${process.arch}`,
+        message: `seccomp has no system call table for ${process.arch}`,
         hint: "Use x86-64",
       };
 }

@@ -84,7 +84,7 @@ export const ACCEPTING: AllowedGroup = {
 /** Answered with ENOSYS instead, so that the C library falls back to a call whose flags the filter can see. */
 export const UNKNOWN_TO_CHILD: readonly string[] = ["clone3"];
 
-/** Numbers on x86-64. Another processor needs a table of its own; without one there is no filter, and we say so. */
+/** Numbers on x86-64. Another processor needs its own table; without one, the missing filter is reported. */
 export const X64: Readonly<Record<string, number>> = {
   read: 0,
   write: 1,

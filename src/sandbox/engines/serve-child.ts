@@ -1,7 +1,7 @@
 /**
- * The life of a child: programs one after the other, each in a realm of its own that was made ahead of need.
- * It has no event loop to speak of: it blocks on its one descriptor, because everything a program waits for
- * comes from the host. It holds no authority: no network, no files, no secrets, nothing in its environment.
+ * The main loop of a child: runs programs one after the other, each in a fresh realm that was prepared in advance.
+ * It blocks on its one descriptor instead of an event loop, because everything a program waits for comes from the host.
+ * It has no authority: no network, no files, no secrets, no environment.
  */
 
 import { readSync, writeSync } from "node:fs";
@@ -18,15 +18,15 @@ import { STUCK, trustStart } from "./realm.ts";
 const MAX_FRAME_BYTES = 80 * 1024 * 1024;
 
 /**
- * After a program the host has much to do until somebody has its result, and to make the next realm takes longer than
- * all of that: done at once, on the same core, it would hold the result up.
+ * Preparing the next realm takes longer than the host needs to deliver the last result. Started at once on the same
+ * core, it would delay that result.
  */
 const REST_MS = 2;
 const REST = new Int32Array(new SharedArrayBuffer(4));
 
-/** Runs until the host is gone. `usualMemoryBytes` is what realms are made ahead for. */
+/** Runs until the host is gone. Realms are prepared for `usualMemoryBytes`. */
 export function serveChild(createRealm: CreateRealm, usualMemoryBytes: number): Promise<never> {
-  // An error that arises in here may cross into a program, which must not read where this process keeps its files.
+  // An error from this process may reach a program, which must not see paths of this machine.
   Error.stackTraceLimit = 0;
   return new ChildServer(createRealm, usualMemoryBytes).serve();
 }
@@ -46,7 +46,7 @@ class ChildServer {
     this.#usualMemoryBytes = usualMemoryBytes;
   }
 
-  /** Waits for a realm to be made, and for nothing else. */
+  /** Only awaits the creation of realms. */
   async serve(): Promise<never> {
     for (;;) {
       const realm = await this.#prepare(this.#usualMemoryBytes);
@@ -62,7 +62,7 @@ class ChildServer {
     }
   }
 
-  /** What is no start is a late answer to the execution before. */
+  /** Any other frame is a late answer to the previous execution. */
   #receiveStart(): Frame {
     for (;;) {
       const frame = this.#receive();
@@ -82,7 +82,7 @@ class ChildServer {
     try {
       realm.start(javascript, text, atMs, timeout());
       while (!this.#isFinished) {
-        // All input comes from the host, so a program that waits for none of it can never go on.
+        // All input comes from the host, so a program without an open request can never continue.
         if (this.#waiting === 0) return this.#sendThrown(STUCK);
         realm.deliver(this.#receive(), timeout());
       }
@@ -105,8 +105,8 @@ class ChildServer {
   }
 
   /**
-   * Collects the calls of one turn, so that a hundred parallel ones cost one write. Lines and the ending go at once:
-   * a program that goes on spinning after it has returned has still returned.
+   * Collects the calls of one turn, so that a hundred parallel calls cost one write. Log lines and the ending are sent at
+   * once: a program that keeps computing after its return has still returned.
    */
   #send(kind: number, id: number, text: string): void {
     if (this.#isFinished) return;
@@ -125,8 +125,8 @@ class ChildServer {
   }
 
   /**
-   * The next frame, after everything was sent; without one the host is gone, and so is the reason to live. A question
-   * is answered here: whoever waits for frames has done what could be done.
+   * Sends everything and returns the next frame; exits if the host is gone. Answers PING here: a child that waits for
+   * frames has done all its work.
    */
   #receive(): Frame {
     for (;;) {

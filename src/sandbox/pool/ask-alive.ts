@@ -1,12 +1,12 @@
-/** Asks a child that rests whether it still answers: one that was stopped, or is stuck, must not get a program. */
+/** Pings an idle child: one that is stopped or stuck must not get a program. */
 
 import type { SandboxChild } from "../start-child.ts";
 import { TO_GUEST, TO_HOST } from "../wire.ts";
 
-/** An honest child answers within a millisecond; a loaded machine may take longer, and asking again costs a process. */
+/** A healthy child answers within a millisecond; a loaded machine may take longer. */
 const ANSWER_MS = 2_000;
 
-/** False when it does not answer in time, says anything else, or is gone. Its listener is the same again afterwards. */
+/** False if it does not answer in time, sends anything else, or is gone. Restores its listener. */
 export function askAlive(child: SandboxChild): Promise<boolean> {
   if (child.isGone) return Promise.resolve(false);
   const { listener } = child;

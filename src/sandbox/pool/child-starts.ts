@@ -1,6 +1,6 @@
 /**
- * Starts children and leads each to the moment in which it can take its first program. Counts the starts that come to
- * nothing, so that a machine that cannot run the engine is not kept busy with trying.
+ * Starts children until they are ready for their first program. Counts failed starts, so that a machine that cannot run
+ * the engine is not kept busy with attempts.
  */
 
 import type { GloveboxError } from "../../domain/index.ts";
@@ -14,13 +14,13 @@ import { createWorker, endWorker } from "./worker.ts";
 import type { PoolWorker } from "./worker.ts";
 
 const START_MS = 20_000;
-/** So many starts without a single ready child mean that the machine cannot run the engine at all. */
+/** After this many failed starts in a row, the machine cannot run the engine. */
 const MOST_FAILED = 3;
 
 export interface StartListener {
-  /** It has its first isolate, and its memory is capped where that was promised. */
+  /** It has its first isolate, and its memory is capped if that was promised. */
   up(worker: PoolWorker): void;
-  /** It is gone, and was never up. */
+  /** It ended before it was ready. */
   failed(worker: PoolWorker, reason: GloveboxError): void;
 }
 
@@ -29,7 +29,7 @@ export class ChildStarts {
   readonly #listener: StartListener;
   readonly #underWay = new Set<PoolWorker>();
   #failed = 0;
-  /** Until it turns out that a child's priority cannot be raised again. */
+  /** False once a child's priority could not be restored. */
   #mayGiveWay = true;
 
   constructor(options: ChildOptions, listener: StartListener) {
@@ -37,23 +37,23 @@ export class ChildStarts {
     this.#listener = listener;
   }
 
-  /** How many are on their way. */
+  /** The number of starts in progress. */
   get underWay(): number {
     return this.#underWay.size;
   }
 
-  /** Too many in a row came to nothing. */
+  /** Whether too many starts in a row failed. */
   get hasGivenUp(): boolean {
     return this.#failed >= MOST_FAILED;
   }
 
-  /** One that is not urgent computes behind everybody else until it is up, or hastened. */
+  /** A start that is not urgent has low priority until the child is ready or hastened. */
   start(isUrgent: boolean): PoolWorker {
     const child = startChild(this.#options, {
       frame: (frame) => frame.kind === TO_HOST.READY && void this.#begin(worker),
       gone: (reason) => this.#fail(worker, reason),
     });
-    // Starting takes as much of the processor as a hundred short programs, and usually nobody waits for it.
+    // A start costs as much processor time as a hundred short programs, and usually no request waits for it.
     if (this.#mayGiveWay && !isUrgent) child.lowerPriority(LOW_PRIORITY);
     const worker = createWorker(child);
     worker.timer = setTimeout(() => endWorker(worker), START_MS);
@@ -61,19 +61,19 @@ export class ChildStarts {
     return worker;
   }
 
-  /** Somebody came who has nothing else: a child that was started for those who can wait is waited for now. */
+  /** Restores the priority of one starting child, because a principal without a child waits for it. */
   hastenOne(): void {
     for (const { child, isDismissed } of this.#underWay) {
       if (!isDismissed && child.hasLowPriority && child.restorePriority()) return;
     }
   }
 
-  /** A child died before its first program: as good as one that never started, and starting on would spin. */
+  /** A child died before its first program; it counts as a failed start, or restarts could loop. */
   countFailure(): void {
     this.#failed += 1;
   }
 
-  /** Children run programs, or whatever was wrong may have passed: starting is worth another try. */
+  /** Children run programs, or the cause may be gone: starts are worth another try. */
   forgetFailures(): void {
     this.#failed = 0;
   }
@@ -84,14 +84,14 @@ export class ChildStarts {
     this.#listener.failed(worker, reason);
   }
 
-  /** A new child is up. It takes no program before the kernel caps its memory, where that was promised. */
+  /** A new child is ready. It gets no program before the kernel caps its memory, if that was promised. */
   async #begin(worker: PoolWorker): Promise<void> {
     const { child } = worker;
-    // It has said all that it may say before its first program.
+    // It may send nothing more before its first program.
     child.listener = { ...child.listener, frame: () => endWorker(worker) };
     const { engine, usualMemoryBytes } = this.#options;
     const capped = engine.prlimit === undefined || (await capMemory(engine.prlimit, child.pid, usualMemoryBytes));
-    if (child.isGone) return; // it died meanwhile, and nobody would be told again
+    if (child.isGone) return; // it died meanwhile; its listener was already called
     if (!capped || worker.isDismissed) return endWorker(worker);
     this.#underWay.delete(worker);
     if (child.restorePriority()) return this.#listener.up(worker);

@@ -1,4 +1,4 @@
-/** Waiting executions, taken in turn from one principal after the other, so that none can crowd out the rest. */
+/** A queue that serves principals in turn, so that none can crowd out the others. */
 
 export interface FairQueue<T> {
   readonly length: number;

@@ -1,6 +1,6 @@
 /**
- * Keeps children ready and gives each to one execution at a time. One or two stay warm; more are started on demand
- * up to the concurrency limit and leave again when idle. A child that saw a violation is never used again.
+ * Keeps children ready and gives each to one execution at a time. One or two stay warm; more are started on demand up to
+ * the concurrency limit and end when idle. A child whose program violated a limit is never used again.
  */
 
 import { GloveboxError } from "../../domain/index.ts";
@@ -21,10 +21,10 @@ import { endWorker, isWornOut, renewBaseline } from "./worker.ts";
 import type { PoolWorker } from "./worker.ts";
 
 const IDLE_MS = 30_000;
-/** A child that has not spoken for so long is asked whether it still answers before it gets a program. */
+/** A child that was silent for longer is pinged before it gets a program. */
 const FRESH_MS = 100;
 const WARM = 1;
-/** A child that was told to prepare its next isolate and does not is stuck in the last program. */
+/** A child that does not prepare its next isolate in this time is stuck in the last program. */
 const READY_MS = 2_000;
 
 export interface PoolOptions extends ChildOptions {
@@ -35,12 +35,12 @@ export interface PoolOptions extends ChildOptions {
 export interface ChildLease {
   readonly child: SandboxChild;
   readonly baseline: ProcessMeasure;
-  /** Gives the child back, or away: `false` when it may not be used again. */
+  /** Returns the child to the pool; `false` if it may not be used again. */
   release(reusable: boolean): void;
 }
 
 export interface Pool {
-  /** Waits for a child. Rejects with LIMIT_BUSY when the queue is full, with REQUEST_CANCELLED when `signal` says so. */
+  /** Waits for a child. Rejects with LIMIT_BUSY if the queue is full, with REQUEST_CANCELLED when `signal` aborts. */
   take(principal: string, signal: AbortSignal): Promise<ChildLease>;
   load(): PoolLoad;
   close(): Promise<void>;
@@ -85,7 +85,7 @@ class ChildPool implements Pool {
     return this.take(principal, signal);
   }
 
-  /** Those who wait already come first, unless what is ready is not for them. */
+  /** Waiting executions come first, unless they may not take a ready child. */
   async #find(principal: string, signal: AbortSignal): Promise<PoolWorker> {
     const mayTake = (one: string): boolean => this.#places.mayTake(one, this.#idle.length);
     const worker = mayTake(principal) && this.#queue.count(mayTake) === 0 ? this.#idle.pop() : undefined;
@@ -100,7 +100,7 @@ class ChildPool implements Pool {
     this.#places.acquire(principal);
   }
 
-  /** Hands ready children to those who wait and may have one. */
+  /** Gives ready children to waiting executions that may take one. */
   #serve(): void {
     for (;;) {
       const waiter = this.#queue.take((principal) => this.#places.mayTake(principal, this.#idle.length));
@@ -113,11 +113,11 @@ class ChildPool implements Pool {
 
   #wait(principal: string, signal: AbortSignal): Promise<PoolWorker> {
     const { concurrency, queue } = this.#options;
-    // Whoever gets one of the free places waits for a child at most, which is not the queue that the limit is about.
+    // An execution with a free place only waits for a child, which does not count against the queue's limit.
     const free = concurrency - this.#leased;
     if (this.#queue.length >= free + queue) throw createBusyError(concurrency, this.#queue.length);
     const turn = joinQueue(this.#queue, principal, signal);
-    // Whatever was wrong may have passed: each request is worth another try.
+    // The cause of earlier failures may be gone: each request is worth another try.
     if (this.#all.size === 0) this.#starts.forgetFailures();
     this.#fill();
     if (this.#places.hasNone(principal)) this.#starts.hastenOne();
@@ -125,8 +125,8 @@ class ChildPool implements Pool {
   }
 
   /**
-   * Starts children for the warm reserve, and one for every waiting execution that has none on its way. A child that
-   * is making its next isolate is not one of those: under steady load two children take turns and nobody waits.
+   * Starts children for the warm reserve, and one for every waiting execution without a starting child. A child that
+   * prepares its next isolate does not count: under steady load two children take turns without waiting.
    */
   #fill(): void {
     const wanted = (): number => this.#queue.count((principal) => this.#places.mayHold(principal));
@@ -137,7 +137,7 @@ class ChildPool implements Pool {
     }
   }
 
-  /** Somebody waits for it who has nothing else, or whom nobody else would wait for. */
+  /** Whether a principal without a child waits for it, or the only active principal. */
   #isUrgent(): boolean {
     const isUrgentFor = (principal: string): boolean =>
       this.#places.hasNone(principal) || this.#places.isOnlyPrincipal(principal);
@@ -155,7 +155,7 @@ class ChildPool implements Pool {
     this.#starts.forgetFailures();
   }
 
-  /** The child has a fresh isolate: it goes to the next in the queue, or to rest. */
+  /** The child has a fresh isolate: it serves the next execution in the queue or becomes idle. */
   #ready(worker: PoolWorker): void {
     clearTimeout(worker.timer);
     if (this.#closed || worker.isDismissed) return this.#dismiss(worker);
@@ -205,7 +205,7 @@ class ChildPool implements Pool {
     else this.#fill();
   }
 
-  /** Nobody gets it any more, whether or not it was ready. */
+  /** Removes it from the ready children, if it was one. */
   #takeFromIdle(worker: PoolWorker): void {
     const index = this.#idle.indexOf(worker);
     if (index >= 0) this.#idle.splice(index, 1);

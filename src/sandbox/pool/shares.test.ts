@@ -26,16 +26,16 @@ function hold(places: Shares, principal: string, count: number): void {
   for (let place = 0; place < count; place += 1) places.acquire(principal);
 }
 
-describe("a principal that is alone", () => {
-  it("may hold every place and take the last ready child", () => {
+describe("the share of a single active principal", () => {
+  it("is every place and the last ready child", () => {
     const { places } = openBench(3);
     hold(places, "a", 2);
     assert.deepEqual([places.mayHold("a"), places.mayTake("a", 1), places.mayTake("a", 0)], [true, true, false]);
   });
 });
 
-describe("company", () => {
-  it("is somebody else who asked within the last minute or still holds a place", () => {
+describe("an active principal", () => {
+  it("is one that made a request within the last minute or still holds a place", () => {
     const { places, pass } = openBench(3);
     places.noteRequest("a");
     assert.equal(places.isOnlyPrincipal("a"), true);
@@ -49,8 +49,8 @@ describe("company", () => {
   });
 });
 
-describe("a principal in company", () => {
-  it("may hold all places but one", () => {
+describe("the share of a principal with others active", () => {
+  it("is all places except one", () => {
     const { places } = openBench(3);
     places.noteRequest("b");
     assert.deepEqual(
@@ -63,19 +63,19 @@ describe("a principal in company", () => {
     places.release("a");
     assert.equal(places.mayHold("a"), true);
   });
-  it("leaves the last ready child to whoever has nothing", () => {
+  it("leaves the last ready child to a principal that has none", () => {
     const { places } = openBench(5);
     places.noteRequest("b");
     hold(places, "a", 1);
     assert.deepEqual([places.mayTake("a", 1), places.mayTake("a", 2), places.mayTake("b", 1)], [false, true, true]);
   });
-  it("has one place at least, however few there are", () => {
+  it("is at least one place", () => {
     const { places } = openBench(1);
     places.noteRequest("b");
     places.noteRequest("a");
     assert.deepEqual([places.mayHold("a"), places.mayTake("a", 1)], [true, true]);
   });
-  it("is alone again a minute after the others asked last, unless they still hold something", () => {
+  it("is every place again a minute after the last request of others, unless they still hold one", () => {
     const { places, pass } = openBench(2);
     hold(places, "b", 1);
     hold(places, "a", 1);
@@ -84,15 +84,15 @@ describe("a principal in company", () => {
     places.release("b");
     assert.equal(places.mayHold("a"), true);
   });
-  it("still counts as alone a moment later when nobody else was ever there", () => {
+  it("is still every place a moment later without other principals", () => {
     const { places } = openBench(2);
     hold(places, "a", 1);
     assert.equal(places.mayHold("a"), true);
   });
 });
 
-describe("the memory of who is about", () => {
-  it("stays bounded, and still knows that somebody is", () => {
+describe("the memory of active principals", () => {
+  it("is bounded and still knows that another principal is active", () => {
     const { places } = openBench(2);
     for (let number = 0; number < 5_000; number += 1) places.noteRequest(`p${number}`);
     hold(places, "a", 1);

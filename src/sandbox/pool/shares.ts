@@ -1,27 +1,27 @@
 /**
- * Who holds how many of the places, and how many one may hold. A principal that is alone may have them all; while
- * others are about, it leaves them one place and one ready child, so that a crowd of programs that run to their limits
- * is not felt by whoever comes with a short one.
+ * The share of the pool that each principal holds and may hold. A single active principal may have every place. With
+ * others active, it leaves them one place and one ready child, so that many long programs of one principal do not delay
+ * a short program of another.
  */
 
 import { MINUTE_MS, createRecent } from "../../timing/index.ts";
 
-/** How long somebody who asks for nothing counts as being about. */
+/** How long a principal counts as active after its last request. */
 const ABOUT_MS = MINUTE_MS;
-/** More than this many are not told apart: what matters is that there is somebody else. */
+/** The most principals remembered; it only matters that there is another one. */
 const MOST_REMEMBERED = 1_000;
 
 export interface Shares {
-  /** Somebody asks for a place, whether or not there is one. */
+  /** Records a request, whether or not a place is free. */
   noteRequest(principal: string): void;
   acquire(principal: string): void;
   release(principal: string): void;
   hasNone(principal: string): boolean;
-  /** Whether nobody else is about. */
+  /** Whether no other principal is active. */
   isOnlyPrincipal(principal: string): boolean;
-  /** Whether one more is within the principal's share, wherever its child comes from. */
+  /** Whether one more place is within the principal's share. */
   mayHold(principal: string): boolean;
-  /** Whether it may have one of the children that are ready now. */
+  /** Whether it may take one of the ready children. */
   mayTake(principal: string, ready: number): boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Those who wait for a child: each gets one in its turn, gives up, or is refused. */
+/** Executions that wait for a child: each gets one in turn, gives up, or is refused. */
 
 import { GloveboxError } from "../../domain/index.ts";
 
@@ -11,7 +11,7 @@ export interface Waiter {
   readonly reject: (error: GloveboxError) => void;
 }
 
-/** In the queue when this returns; the promise rejects with REQUEST_CANCELLED when `signal` says so. */
+/** Joins the queue synchronously; the promise rejects with REQUEST_CANCELLED when `signal` aborts. */
 export function joinQueue(queue: FairQueue<Waiter>, principal: string, signal: AbortSignal): Promise<PoolWorker> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => {
@@ -33,7 +33,7 @@ export function joinQueue(queue: FairQueue<Waiter>, principal: string, signal: A
   });
 }
 
-/** Nobody waits afterwards. */
+/** Empties the queue. */
 export function refuseAll(queue: FairQueue<Waiter>, error: GloveboxError): void {
   for (let waiter = queue.take(); waiter; waiter = queue.take()) waiter.reject(error);
 }

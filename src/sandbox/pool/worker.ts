@@ -1,24 +1,24 @@
-/** One child of a pool, with what the pool must know to give it to another program or not. */
+/** One child of a pool, with the facts that decide whether it serves another program. */
 
 import { NOTHING_MEASURED, measureProcess } from "../measure.ts";
 import type { ProcessMeasure } from "../measure.ts";
 import type { SandboxChild } from "../start-child.ts";
 
-/** A child grows by a few megabytes in a thousand executions, and starting one takes as long as a hundred of them. */
+/** A child grows by a few megabytes per thousand executions, and a start costs as much as a hundred executions. */
 const RECYCLE_AFTER = 5_000;
-/** One that holds so much more than at its start has not given back what programs used; the next needs its room. */
+/** A child that grew by more has not released the memory of earlier programs. */
 const MOST_GROWTH_BYTES = 48 * 1024 * 1024;
 
 export interface PoolWorker {
   readonly child: SandboxChild;
   uses: number;
-  /** What it held when it was new. */
+  /** Its resident memory when it was new. */
   firstBytes: number;
   baseline: ProcessMeasure;
   timer: NodeJS.Timeout | undefined;
-  /** When it last said that it is ready, by the clock of this process. */
+  /** When it last reported READY, by the clock of this process. */
   readyAt: number;
-  /** It is being ended; whatever it still says, it gets no program. */
+  /** It is being killed; it gets no program even if it reports READY. */
   isDismissed: boolean;
 }
 
@@ -34,13 +34,13 @@ export function createWorker(child: SandboxChild): PoolWorker {
   };
 }
 
-/** Takes some time until the process is gone, in which nobody may get it. */
+/** The process takes some time to end; meanwhile it gets no program. */
 export function endWorker(worker: PoolWorker): void {
   worker.isDismissed = true;
   worker.child.kill();
 }
 
-/** Measures it anew, for the next program; false when it has kept too much of what programs used. */
+/** Measures it for the next program; false if it kept too much memory of earlier ones. */
 export function renewBaseline(worker: PoolWorker): boolean {
   worker.baseline = measureProcess(worker.child.pid) ?? NOTHING_MEASURED;
   if (worker.baseline.residentBytes > worker.firstBytes + MOST_GROWTH_BYTES) return false;
@@ -48,7 +48,7 @@ export function renewBaseline(worker: PoolWorker): boolean {
   return true;
 }
 
-/** It has run as many programs as one child should. */
+/** Whether it has run as many programs as one child should. */
 export function isWornOut({ uses }: PoolWorker): boolean {
   return uses >= RECYCLE_AFTER;
 }

@@ -1,10 +1,10 @@
-/** What a child is told about the program that it is to run, and nothing else. */
+/** Creates the START message of a program. */
 
 import { mostValueBytes } from "./overruns.ts";
 import type { SandboxJob } from "../sandbox.ts";
 import type { StartMessage } from "../wire.ts";
 
-/** Of the limits only those that the child keeps itself; the others are enforced where no guest can see them. */
+/** Includes only the limits that the child enforces; the others are enforced outside. */
 export function createStart(job: SandboxJob, seed: readonly number[]): StartMessage {
   const { limits, program, namespaces, input, network, secrets } = job;
   return {

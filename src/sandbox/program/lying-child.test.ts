@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import { codeOf, play } from "../fixtures/play-child.ts";
 import { TO_GUEST, TO_HOST } from "../wire.ts";
 
-describe("a lying child", () => {
+describe("a compromised child", () => {
   const lies: readonly (readonly [string, number, number, string])[] = [
     ["a kind that there is none", 0, 0, ""],
     ["a kind of the host's own", TO_GUEST.START, 0, "{}"],
@@ -14,25 +14,25 @@ describe("a lying child", () => {
     ["a call out of turn", TO_HOST.CALL, 2, "files.read\n{}"],
     ["a call with the number 0", TO_HOST.CALL, 0, "files.read\n{}"],
     ["a call without arguments", TO_HOST.CALL, 1, "files.read"],
-    ["a result that is no JSON", TO_HOST.DONE, 0, "{"],
-    ["an error that is no JSON", TO_HOST.THREW, 0, "oops"],
+    ["a result that is not JSON", TO_HOST.DONE, 0, "{"],
+    ["an error that is not JSON", TO_HOST.THREW, 0, "oops"],
     ["a limit that there is none", TO_HOST.OVERRUN, 0, "constructor"],
   ];
   for (const [name, kind, id, text] of lies) {
-    it(`with ${name} has crashed and is not used again`, async () => {
+    it(`counts as crashed and is not reused after ${name}`, async () => {
       const { say, outcome, released } = play();
       say(kind, id, text);
       assert.equal(codeOf((await outcome).ending), "SANDBOX_CRASHED");
       assert.deepEqual(released, [false]);
     });
   }
-  it("about the number of a call that it repeats has crashed", async () => {
+  it("counts as crashed after it repeats the number of a call", async () => {
     const { say, outcome } = play();
     say(TO_HOST.CALL, 1, "files.read\n{}");
     say(TO_HOST.CALL, 1, "files.read\n{}");
     assert.equal(codeOf((await outcome).ending), "SANDBOX_CRASHED");
   });
-  it("has a twin whose calls are answered under their numbers", async () => {
+  it("gets answers to honest calls by their numbers (positive control)", async () => {
     const { say, outcome, sent } = play();
     say(TO_HOST.CALL, 1, "files.read\n{}");
     say(TO_HOST.CALL, 2, 'files.write\n{"a":"\\n"}');
@@ -44,7 +44,7 @@ describe("a lying child", () => {
       { kind: TO_GUEST.REPLY, id: 2, text: '{"address":"files.write","args":{"a":"\\n"}}' },
     ]);
   });
-  it("about its own size is counted by the host", async () => {
+  it("cannot exceed the size of a result: the host counts", async () => {
     const codes: unknown[] = [];
     for (const text of ['"3456789"', '"34567890"', '"345678901"']) {
       const { say, outcome } = play({ outputBytes: 8, resultBytes: 10 });
@@ -58,7 +58,7 @@ describe("a lying child", () => {
       ["LIMIT_SIZE", 11],
     ]);
   });
-  it("about the size of its logs is counted by the host", async () => {
+  it("cannot exceed the size of logs: the host counts", async () => {
     const { say, outcome } = play({ outputBytes: 10 });
     say(TO_HOST.LOG, 0, "123456");
     say(TO_HOST.LOG, 0, "12345");
@@ -66,7 +66,7 @@ describe("a lying child", () => {
     assert.equal(codeOf(ending), "LIMIT_SIZE");
     assert.equal(usage.outputBytes, 11);
   });
-  it("about a line is passed on as it comes", async () => {
+  it("passes each log line on as it arrives", async () => {
     const heard: string[] = [];
     const { say, outcome } = play({}, undefined, ({ text }) => void heard.push(text));
     say(TO_HOST.LOG, 0, "one");
@@ -74,7 +74,7 @@ describe("a lying child", () => {
     say(TO_HOST.DONE);
     await outcome;
   });
-  it("about its own depth is measured by the host, below, at and above the limit", async () => {
+  it("cannot exceed the depth of a result: the host measures below, at and above the limit", async () => {
     const codes: string[] = [];
     for (const text of ["[[1]]", "[[[1]]]", "[[[[1]]]]", `${"[".repeat(200_000)}${"]".repeat(200_000)}`]) {
       const { say, outcome } = play({ depth: 3 });
@@ -83,7 +83,7 @@ describe("a lying child", () => {
     }
     assert.deepEqual(codes, ["returned", "returned", "LIMIT_SIZE", "LIMIT_SIZE"]);
   });
-  it("with a level that there is none writes a plain line", async () => {
+  it("writes a plain line for an unknown log level", async () => {
     const { say, outcome } = play();
     for (const id of [4, 5, 0xffff_ffff]) say(TO_HOST.LOG, id, "x");
     say(TO_HOST.DONE);
@@ -92,7 +92,7 @@ describe("a lying child", () => {
       ["debug", "log", "log"],
     );
   });
-  it("may write 10,000 empty lines, not one more", async () => {
+  it("can write 10,000 empty lines and not one more", async () => {
     const codes: string[] = [];
     for (const lines of [10_000, 10_001]) {
       const { say, outcome } = play();
@@ -102,14 +102,14 @@ describe("a lying child", () => {
     }
     assert.deepEqual(codes, ["returned", "LIMIT_SIZE"]);
   });
-  it("with a timer of any length is ended by the wall limit", async () => {
+  it("is ended by the wall limit, whatever timer it sets", async () => {
     for (const text of ["Infinity", "NaN", "-1e999", "x", "1e300"]) {
       const { say, outcome } = play({ wallMs: 10 });
       say(TO_HOST.TIMER, 1, text);
       assert.equal(codeOf((await outcome).ending), "LIMIT_TIME");
     }
   });
-  it("about what it used is believed no nonsense", async () => {
+  it("cannot report nonsense usage", async () => {
     const { say, outcome } = play();
     say(TO_HOST.USAGE, 0, "Infinity -7");
     say(TO_HOST.USAGE, 0, "2500 4096");

@@ -11,7 +11,7 @@ const NOTHING = { kind: "thrown", name: "", message: "", stack: "" } as const;
 
 describe("parseValue", () => {
   it("reads JSON", () => assert.deepEqual(parseValue('{"a":[1,null]}'), { a: [1, null] }));
-  it("keeps the key __proto__ a key", () => {
+  it("parseValue keeps __proto__ as an ordinary key", () => {
     const value = parseValue('{"__proto__":{"polluted":1}}');
     assert.equal(Object.getPrototypeOf(value), Object.prototype);
     assert.deepEqual(Object.keys(value ?? {}), ["__proto__"]);
@@ -20,7 +20,7 @@ describe("parseValue", () => {
     assert.ok(Array.isArray(parseValue(`${"[".repeat(500_000)}${"]".repeat(500_000)}`)));
   });
   for (const text of ["", "{", "undefined", "NaN", "{}{}", "[1,]", "'a'"]) {
-    it(`takes ${JSON.stringify(text)} for the end of the protocol`, () => {
+    it(`reports SANDBOX_CRASHED for ${JSON.stringify(text)}`, () => {
       assert.throws(() => parseValue(text), {
         code: "SANDBOX_CRASHED",
         message: "The sandbox process sent a result that is not JSON",
@@ -30,19 +30,19 @@ describe("parseValue", () => {
 });
 
 describe("parseThrown", () => {
-  it("reads what a guest says of its error", () => {
+  it("parseThrown reads the guest's description of an error", () => {
     const message = { kind: "unserializable", name: "TypeError", message: "m", stack: "s", seq: 3, code: "LIMIT_SIZE" };
     assert.deepEqual(parseThrown(JSON.stringify({ ...message, more: 1 })), message);
   });
   for (const text of ["null", "[]", "1", '"x"', "{}", '{"kind":"__proto__"}', '{"seq":"1","code":7}']) {
-    it(`finds nothing in ${text}`, () => assert.deepEqual(parseThrown(text), NOTHING));
+    it(`parseThrown returns empty fields for ${text}`, () => assert.deepEqual(parseThrown(text), NOTHING));
   }
-  it("takes nothing but text for text, not even what cannot become text", () => {
+  it("parseThrown ignores fields that are not strings", () => {
     const trap = { toString: 1, valueOf: 1 };
     assert.deepEqual(parseThrown(JSON.stringify({ name: trap, message: [[1]], stack: 7 })), NOTHING);
     assert.deepEqual(parseThrown(`{"message":${"[".repeat(100_000)}${"]".repeat(100_000)}}`), NOTHING);
   });
-  it("cuts long text", () => {
+  it("parseThrown shortens long strings", () => {
     const { name, message, stack, code } = parseThrown(
       JSON.stringify({
         name: "n".repeat(8_192),
@@ -53,7 +53,7 @@ describe("parseThrown", () => {
     );
     assert.deepEqual([name.length, message.length, stack.length, code?.length], [8_192, 8_192, 8_192, 8_192]);
   });
-  it("takes broken text for the end of the protocol", () => {
+  it("parseThrown throws SANDBOX_CRASHED for invalid JSON", () => {
     assert.throws(() => parseThrown("{"), { code: "SANDBOX_CRASHED" });
   });
 });
@@ -67,10 +67,11 @@ describe("parseOverrun", () => {
     depth: "LIMIT_SIZE",
   } as const;
   for (const word of OVERRUNS) {
-    it(`makes ${word} an error of the limit`, () => assert.equal(parseOverrun(word, DEFAULT_LIMITS).code, codes[word]));
+    it(`parseOverrun turns ${word} into the error of its limit`, () =>
+      assert.equal(parseOverrun(word, DEFAULT_LIMITS).code, codes[word]));
   }
   for (const word of ["", "Wall", "constructor", "__proto__", "wall\n"]) {
-    it(`takes ${JSON.stringify(word)} for the end of the protocol`, () => {
+    it(`reports SANDBOX_CRASHED for ${JSON.stringify(word)}`, () => {
       assert.deepEqual(
         parseOverrun(word, DEFAULT_LIMITS),
         new GloveboxError("SANDBOX_CRASHED", "An unknown limit was reported"),
@@ -83,7 +84,7 @@ describe("parseUsage", () => {
   it("reads processor time and heap", () =>
     assert.deepEqual(parseUsage("1500 4096"), { cpuMs: 1.5, heapBytes: 4_096 }));
   for (const text of ["", "x y", "-5 -6", "NaN NaN", "Infinity 1e999", "-Infinity"]) {
-    it(`takes ${JSON.stringify(text)} for nothing`, () =>
+    it(`parseUsage reads ${JSON.stringify(text)} as zero`, () =>
       assert.deepEqual(parseUsage(text), { cpuMs: 0, heapBytes: 0 }));
   }
 });
@@ -96,27 +97,27 @@ describe("toDeath", () => {
     "Allocation failed - x",
     "0 objs/span;",
   ]) {
-    it(`takes ${JSON.stringify(words)} for the memory limit`, () => {
+    it(`reads ${JSON.stringify(words)} as the memory limit`, () => {
       assert.equal(toDeath(new GloveboxError("SANDBOX_CRASHED", words), limits, 0).code, "LIMIT_MEMORY");
     });
   }
-  it("takes a death above three quarters of the memory for the limit, and none at or below", () => {
+  it("reads a death above three quarters of the memory as the limit, and none at or below", () => {
     const reason = new GloveboxError("SANDBOX_CRASHED", "The sandbox process ended (SIGTRAP)");
     const codes = [749, 750, 751].map((peakBytes) => toDeath(reason, limits, peakBytes).code);
     assert.deepEqual(codes, ["SANDBOX_CRASHED", "SANDBOX_CRASHED", "LIMIT_MEMORY"]);
   });
-  it("leaves every other death as it is", () => {
+  it("toDeath leaves every other reason unchanged", () => {
     const reason = new GloveboxError("SANDBOX_CRASHED", "The sandbox process ended (SIGKILL)");
     assert.equal(toDeath(reason, limits, 0), reason);
   });
 });
 
 describe("toFatal", () => {
-  it("keeps an error of ours", () => {
+  it("toFatal keeps a GloveboxError", () => {
     const error = new GloveboxError("LIMIT_CALLS", "Too many");
     assert.equal(toFatal(error), error);
   });
-  it("makes anything else a bug of ours, with the cause for the log", () => {
+  it("toFatal turns anything else into INTERNAL_BUG with its cause", () => {
     const cause = new Error("x");
     const fatal = toFatal(cause);
     assert.deepEqual([fatal.code, fatal.message, fatal.cause], ["INTERNAL_BUG", "The bridge failed", cause]);

@@ -1,4 +1,4 @@
-/** Reads what a child reports about a program. Nothing in it is trusted: a child may have been taken over. */
+/** Parses a child's reports about a program. Untrusted: a child may have been compromised. */
 
 import { GloveboxError, isJsonObject } from "../../domain/index.ts";
 import type { Json, Limits } from "../../domain/index.ts";
@@ -10,7 +10,7 @@ import type { ThrownMessage } from "../wire.ts";
 const TEXT_CHARS = 8_192;
 const KINDS: readonly ThrownMessage["kind"][] = ["thrown", "unserializable", "stuck", "syntax"];
 
-/** The JSON text of a result. Broken text means that the child no longer speaks our protocol. */
+/** Parses the JSON of a result. Invalid JSON means that the child no longer follows the protocol. */
 export function parseValue(text: string): Json {
   try {
     return JSON.parse(text) as Json;
@@ -52,26 +52,26 @@ function parseCount(word: string): number {
   return Number.isFinite(count) ? Math.max(0, count) : 0;
 }
 
-/** How V8 refuses a buffer that does not fit; the other kinds of memory end the whole isolate. */
+/** V8's messages for a buffer that does not fit; other allocations end the whole isolate. */
 const REFUSED_BUFFER = /^(Array buffer allocation failed|ArrayBuffer\.prototype\.\w+: Out of memory)$/;
 
 export function isOutOfMemory({ name, message }: ThrownMessage): boolean {
   return name === "RangeError" && REFUSED_BUFFER.test(message);
 }
 
-/** Above this share of its memory limit a dead child is taken to have died of it: V8 does not always say so. */
+/** A dead child above this share of its memory limit counts as out of memory: V8 does not always report it. */
 const FATAL_SHARE = 0.75;
-/** Of V8, of C++, of a thread that got no stack, and of the allocator of workerd, whose last words are a long table. */
+/** Messages of V8, of C++, of a thread without a stack, and of workerd's allocator. */
 const LAST_WORDS =
   /out of memory|heap limit|allocation failed|invalid size error|bad_alloc|last few GCs|resource temporarily unavailable|objs\/span/i;
 
-/** Why a child is gone, from its last words and the most memory that it was seen to hold. */
+/** The reason why a child is gone, from its stderr and its peak memory. */
 export function toDeath(reason: GloveboxError, limits: Limits, peakBytes: number): GloveboxError {
   const isFull = peakBytes > limits.memoryBytes * FATAL_SHARE;
   return isFull || LAST_WORDS.test(reason.message) ? memoryOverrun(limits) : reason;
 }
 
-/** A rejected call means that the door itself has failed: the program may not go on. */
+/** A rejected call means that the bridge itself failed: the program must end. */
 export function toFatal(thrown: unknown): GloveboxError {
   return thrown instanceof GloveboxError
     ? thrown

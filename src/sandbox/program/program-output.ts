@@ -1,4 +1,4 @@
-/** What one program says: its console lines and its value, counted here again because the guest's own count cannot be trusted. */
+/** The console lines and the value of one program, counted again because the guest's count cannot be trusted. */
 
 import { depthOf } from "../../domain/index.ts";
 import type { Json, Limits, LogLine } from "../../domain/index.ts";
@@ -21,21 +21,21 @@ export class ProgramOutput {
     return this.#logs;
   }
 
-  /** Of lines and value together, also of what was refused. */
+  /** Bytes of lines and value together, including refused ones. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Throws LIMIT_SIZE instead of keeping a line that is too much. */
+  /** Throws LIMIT_SIZE instead of keeping a line above the limit. */
   addLine(line: LogLine): void {
     this.#bytes += Buffer.byteLength(line.text);
     if (this.#bytes > this.#limits.outputBytes) throw outputOverrun(this.#limits);
-    // An empty line has no bytes to charge for, but costs the host as much as any other.
+    // Empty lines have no bytes but cost the host as much as others.
     if (this.#logs.length >= MOST_LINES) throw lineOverrun(MOST_LINES);
     this.#logs.push(line);
   }
 
-  /** The value has a limit of its own; whoever settles sees by `bytes` if it is large. */
+  /** The value has a separate limit; `bytes` shows the caller if it is large. */
   takeValue(text: string): Json | undefined {
     const bytes = Buffer.byteLength(text);
     this.#bytes += bytes;

@@ -1,4 +1,4 @@
-/** The timers that one program has set, and how many of them it can still live to see. */
+/** The open timers of one program, and how many of them are due within its time. */
 
 import type { Limits } from "../../domain/index.ts";
 
@@ -11,7 +11,7 @@ export interface TimerOptions {
   readonly limits: Limits;
   /** The timer with this number is due. */
   readonly fire: (id: number) => void;
-  /** Hears how many are open that will fire within the time of the program. */
+  /** Called with the number of open timers that will fire within the program's time. */
   readonly onDue: ((open: number) => void) | undefined;
 }
 
@@ -25,17 +25,17 @@ export class ProgramTimers {
     this.#options = options;
   }
 
-  /** Throws LIMIT_CALLS when as many wait as may. */
+  /** Throws LIMIT_CALLS if the maximum number of timers is open. */
   checkRoom(): void {
     if (this.#timers.size >= MOST_TIMERS) throw timerOverrun(MOST_TIMERS);
   }
 
-  /** `wantedMs` is the child's word and may be any number or none; `elapsedMs` is the age of the program. */
+  /** `wantedMs` is untrusted and may be any number or NaN; `elapsedMs` is the age of the program. */
   start(id: number, wantedMs: number, elapsedMs: number): void {
     const { limits, fire } = this.#options;
-    // A timer past the wall limit never fires, so there is no need to wait longer.
+    // A timer past the wall limit never fires, so a shorter delay is enough.
     const delayMs = Math.min(Math.max(wantedMs || 0, 0), lastMs(limits));
-    // One that is due after the end of the program is nothing that it waits for.
+    // A timer that is due after the program's end does not count.
     const isDue = elapsedMs + delayMs < limits.wallMs;
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
@@ -46,7 +46,7 @@ export class ProgramTimers {
     if (isDue) this.#countDue(1);
   }
 
-  /** None fires and nothing is counted afterwards. */
+  /** Afterwards no timer fires and nothing is counted. */
   stop(): void {
     this.#stopped = true;
     for (const timer of this.#timers) clearTimeout(timer);

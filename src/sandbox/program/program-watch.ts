@@ -1,6 +1,6 @@
 /**
- * Watches one program from outside, where no guest can cheat: the time since its start, and what the kernel says of its
- * child. Off-heap memory and native loops show up here and nowhere else.
+ * Watches one program from outside, where a guest cannot interfere: the time since its start, and the kernel's figures
+ * for its child. Only this sees off-heap memory and native loops.
  */
 
 import type { GloveboxError, Limits } from "../../domain/index.ts";
@@ -13,11 +13,11 @@ import { LOWEST_PRIORITY } from "../priority.ts";
 import type { SandboxChild } from "../start-child.ts";
 
 const LOOK_MS = 20;
-/** A program that has computed for so long is not one that somebody waits for at a keystroke. */
+/** A program that computed for longer is not interactive. */
 const GIVE_WAY_MS = 100;
-/** The isolate ends itself at the limit, with its logs in order; the kill follows if it does not. */
+/** The isolate ends itself at the limit with its logs in order; otherwise the child is killed after this time. */
 const WALL_GRACE_MS = 25;
-/** What an engine needs beside the program's own data: compiled code, collection, buffers. */
+/** Memory of the engine besides the program's data: compiled code, garbage collection, buffers. */
 const MEMORY_MARGIN_BYTES = 32 * 1024 * 1024;
 const NEARLY_ALL = 0.8;
 
@@ -60,12 +60,12 @@ export class ProgramWatch {
     return performance.now() - this.#startedAt;
   }
 
-  /** An engine that has no memory left may not be able to do what it is asked. */
+  /** An engine without free memory may be unable to settle promises. */
   get isNearlyFull(): boolean {
     return this.#peakBytes > this.#options.limits.memoryBytes * NEARLY_ALL;
   }
 
-  /** Takes the child's own account, which sees what is too short for a look. */
+  /** Adds the child's own report, which includes peaks between two measurements. */
   report(text: string): void {
     const { cpuMs, heapBytes } = parseUsage(text);
     this.#cpuMs = Math.max(this.#cpuMs, cpuMs);
@@ -93,7 +93,7 @@ export class ProgramWatch {
   }
 }
 
-/** After so long no program runs any more, whatever it does. */
+/** After this time every program has been ended. */
 export function lastMs(limits: Limits): number {
   return limits.wallMs + WALL_GRACE_MS;
 }

@@ -11,12 +11,12 @@ import { TO_GUEST, TO_HOST } from "../wire.ts";
 
 const NO_TAPE = { began: () => undefined, repeat: () => undefined, keep: () => undefined };
 
-describe("a program that is shown again", () => {
+describe("a replayed program", () => {
   const past = [{ kind: "reply", id: 1, atMs: 5, text: "1" }] as const;
   const showing = (deliveries: readonly Delivery[], more: Partial<SandboxJob> = {}) =>
     play({}, undefined, undefined, { tape: { past: deliveries, endsWithPast: true, ...NO_TAPE }, ...more });
 
-  it("is asked whether it waits when it has all that it was given, and put away when it does", async () => {
+  it("pings the child after the last past delivery and suspends the program on PONG", async () => {
     const { sent, say, outcome, released } = showing(past);
     assert.deepEqual(kindsOf(sent), [TO_GUEST.START]);
     say(TO_HOST.CALL, 1, "files.read\n{}");
@@ -25,20 +25,20 @@ describe("a program that is shown again", () => {
     say(TO_HOST.PONG);
     assert.deepEqual([codeOf((await outcome).ending), released], ["paused", [false]]);
   });
-  it("that was given nothing is asked at once", async () => {
+  it("pings the child at once without past deliveries", async () => {
     const { sent, say, outcome } = showing([]);
     assert.deepEqual(kindsOf(sent), [TO_GUEST.START, TO_GUEST.PING]);
     say(TO_HOST.PONG);
     assert.equal(codeOf((await outcome).ending), "paused");
   });
-  it("ends with what a last call came to, though the answer was there first", async () => {
+  it("ends with the result of a last call that arrives after the PONG", async () => {
     const error = new GloveboxError("LIMIT_CALLS", "Too many");
     const { say, outcome } = showing([], { host: { call: () => Promise.reject(error) } });
     say(TO_HOST.CALL, 1, "files.read\n{}");
     say(TO_HOST.PONG);
     assert.equal(codeOf((await outcome).ending), "LIMIT_CALLS");
   });
-  it("may end before it answers, and its child is not used again", async () => {
+  it("does not reuse a child whose program ends before the PONG", async () => {
     const { say, outcome, released } = showing([]);
     say(TO_HOST.DONE, 0, "1");
     say(TO_HOST.PONG);
@@ -46,7 +46,7 @@ describe("a program that is shown again", () => {
   });
 });
 
-describe("what a program is given", () => {
+describe("a delivery to a program", () => {
   const keeping = (keep: Tape["keep"]) =>
     play({}, undefined, undefined, {
       tape: { past: [], ...NO_TAPE, keep },
@@ -54,7 +54,7 @@ describe("what a program is given", () => {
     });
   const turn = (): Promise<unknown> => new Promise(setImmediate);
 
-  it("is kept first, and comes in the order in which it is kept", async () => {
+  it("enters after it is journaled, in the order of the journal", async () => {
     const kept: (() => void)[] = [];
     const { sent, say } = keeping(() => new Promise((resolve) => void kept.push(resolve)));
     say(TO_HOST.CALL, 1, "files.read\n1");
@@ -71,22 +71,22 @@ describe("what a program is given", () => {
       ],
     );
   });
-  it("is not given when it cannot be kept: the program ends", async () => {
+  it("ends the program if it cannot be journaled", async () => {
     const { sent, say, outcome } = keeping(() => Promise.reject(new GloveboxError("STORE_UNAVAILABLE", "full")));
     say(TO_HOST.CALL, 1, "files.read\n1");
     assert.deepEqual([codeOf((await outcome).ending), kindsOf(sent)], ["STORE_UNAVAILABLE", [TO_GUEST.START]]);
   });
 });
 
-it("a program that answers what it was not asked is ended", async () => {
+it("ends a program whose child sends an unexpected PONG", async () => {
   const { sent, say, outcome } = play();
   assert.deepEqual(kindsOf(sent), [TO_GUEST.START]);
   say(TO_HOST.PONG);
   assert.equal(codeOf((await outcome).ending), "SANDBOX_CRASHED");
 });
 
-describe("the start", () => {
-  it("tells the child the program, its tools, its input and its limits, and nothing else", async () => {
+describe("the START frame", () => {
+  it("contains the program, its tools, its input and its limits, and nothing else", async () => {
     const { sent, say, outcome } = play({ wallMs: 5_000 });
     say(TO_HOST.DONE);
     await outcome;
@@ -116,8 +116,8 @@ describe("the start", () => {
   });
 });
 
-describe("an ending", () => {
-  it("comes once; what the child says afterwards is not heard", async () => {
+describe("the end of a program", () => {
+  it("happens once; later frames of the child are ignored", async () => {
     const { say, outcome, released } = play();
     say(TO_HOST.LOG, 2, "before");
     say(TO_HOST.DONE, 0, "[1]");
@@ -132,13 +132,13 @@ describe("an ending", () => {
     );
     assert.deepEqual(released, [true]);
   });
-  it("of a program that threw leaves the child usable", async () => {
+  it("leaves the child usable after an exception of the program", async () => {
     const { say, outcome, released } = play();
     say(TO_HOST.THREW, 0, '{"kind":"thrown","message":"m"}');
     assert.equal((await outcome).ending.kind, "threw");
     assert.deepEqual(released, [true]);
   });
-  it("answers no call and no timer that comes due later", async () => {
+  it("sends no replies or ticks after the end", async () => {
     const { say, outcome, sent } = play();
     say(TO_HOST.CALL, 1, "files.read\n{}");
     say(TO_HOST.TIMER, 1, "0");
@@ -152,8 +152,8 @@ describe("an ending", () => {
   });
 });
 
-describe("a child that is gone", () => {
-  it("ends its program with the reason, once", async () => {
+describe("a program whose child dies", () => {
+  it("ends with the reason, once", async () => {
     const { child, outcome, released } = play();
     const reason = new GloveboxError("SANDBOX_CRASHED", "The sandbox process ended (SIGSEGV)");
     child.listener.gone(reason);
@@ -165,7 +165,7 @@ describe("a child that is gone", () => {
   });
 });
 
-describe("a signal that fired before the start", () => {
+describe("an abort signal that fired before the start", () => {
   it("ends the program at once", async () => {
     const { outcome, released } = play({}, AbortSignal.abort());
     assert.deepEqual((await outcome).ending, { kind: "cancelled" });
@@ -173,7 +173,7 @@ describe("a signal that fired before the start", () => {
   });
 });
 
-describe("a program that nothing can settle", () => {
+describe("a program that waits for nothing", () => {
   const stuck = JSON.stringify({ kind: "stuck", name: "Error", message: "stuck", stack: "" });
   for (const [share, kind] of [
     [0.79, "threw"],

@@ -1,6 +1,6 @@
 /**
- * One program in one child, from its start to its end: answers its calls and timers, gives it what its tape has, and
- * ends it when it must. The child is treated as hostile from the first frame on.
+ * One program in one child, from start to end: answers its calls and timers, delivers what its tape has, and ends it at
+ * its limits. The child is treated as hostile from the first frame on.
  */
 
 import { GloveboxError } from "../../domain/index.ts";
@@ -30,7 +30,7 @@ export interface RunOptions {
   readonly seed: () => readonly number[];
   readonly now: () => number;
   /**
-   * Called once, at the end, before the outcome is known to anybody: the child's next frame is no longer ours.
+   * Called once, at the end, before the outcome resolves: the child's next frame is not for this program.
    * Only a child whose program returned or threw may be used again.
    */
   readonly release: (reusable: boolean) => void;
@@ -106,9 +106,9 @@ export class RunningProgram {
       case TO_HOST.OVERRUN:
         return this.#fail(parseOverrun(text, this.#options.job.limits));
       case TO_HOST.PONG:
-        // What a last call came to may be on its way, and comes first.
+        // The result of a last call may be on its way and comes first.
         if (this.#isAsked) return void setImmediate(this.#putAway);
-        throw new GloveboxError("SANDBOX_CRASHED", "The sandbox process answered what it was not asked");
+        throw new GloveboxError("SANDBOX_CRASHED", "Unexpected PONG from the sandbox process");
       default:
         throw new GloveboxError("SANDBOX_CRASHED", `The sandbox process sent a frame of unknown kind ${kind}`);
     }
@@ -120,21 +120,21 @@ export class RunningProgram {
     if (this.#player.isOver()) this.#options.job.onLog?.(line);
   }
 
-  /** A program that leaves a refused allocation uncaught has met its memory limit, not a mistake of its own. */
+  /** An uncaught allocation failure is the memory limit, not an error of the program. */
   #endThrown(thrown: ThrownMessage): void {
     if (isOutOfMemory(thrown) || this.#lostItsWay(thrown)) throw memoryOverrun(this.#options.job.limits);
     if (!this.#player.isOver()) throw endedEarly();
     this.#end({ kind: "threw", thrown });
   }
 
-  /** An engine that has no memory left may not even be able to settle the program's promise: that is not its mistake. */
+  /** An engine without free memory may be unable to settle the program's promise: also the memory limit. */
   #lostItsWay({ kind }: ThrownMessage): boolean {
     return kind === "stuck" && this.#watch.isNearlyFull;
   }
 
   #call(id: number, text: string): void {
     this.#calls += 1;
-    // The guest numbers its calls; a number out of turn means that the child no longer speaks our protocol.
+    // The guest numbers its calls; a wrong number means that the child no longer follows the protocol.
     if (id !== this.#calls) {
       throw new GloveboxError("SANDBOX_CRASHED", `Call ${id} came in the place of call ${this.#calls}`);
     }
@@ -178,7 +178,7 @@ export class RunningProgram {
     this.#askIfOver();
   }
 
-  /** The answer comes after everything that the program did with what it was given, unless it ends before. */
+  /** The PONG comes after everything that the program did with its past deliveries, unless it ends before. */
   #askIfOver(): void {
     const { job, child } = this.#options;
     if (!this.#open || this.#isAsked || job.tape?.endsWithPast !== true || !this.#player.isOver()) return;
@@ -204,7 +204,7 @@ export class RunningProgram {
     const { job, queueMs, release } = this.#options;
     job.signal.removeEventListener("abort", this.#cancel);
     job.suspend?.removeEventListener("abort", this.#putAway);
-    // One that was asked may answer when it has no program any more.
+    // A child that was pinged may answer after its program ended.
     release(!this.#isAsked && (ending.kind === "returned" || ending.kind === "threw"));
     const usage = {
       queueMs,

@@ -8,9 +8,9 @@ import type { Engine } from "../../engine.ts";
 import { CHILD_AT, NODE_AT, findChild, listFiles } from "../engine-files.ts";
 
 /**
- * isolated-vm needs a process without Node's own start-up snapshot. Node's heap is small because programs do not live
- * in it. SIGUSR1 would open the inspector, a way in for whoever can send a signal. A hash seed of its own takes a tenth
- * of the making of an isolate and would only keep data from slowing down the program that reads it, within its limits.
+ * isolated-vm needs a process without Node's startup snapshot. Node's heap is small because programs are not in it.
+ * SIGUSR1 would open the inspector to any process that can send a signal. A fresh hash seed costs a tenth of an isolate's
+ * creation and would only protect a program from slow lookups in its own data, within its limits.
  */
 const FLAGS = [
   "--no-node-snapshot",

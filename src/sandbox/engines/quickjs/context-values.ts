@@ -75,7 +75,7 @@ export class ContextValues {
   /**
    * The library reads a text up to its first NUL, and puts U+FFFD in place of half a surrogate pair; a text that comes
    * out with another length than it has, or with that character, is therefore read again as JSON, which escapes both.
-   * The length alone is no proof: what the one takes away, the other adds.
+   * The length alone proves nothing: the two changes can cancel out.
    */
   read(handle: QuickJSHandle): string {
     const text = this.#context.getString(handle);

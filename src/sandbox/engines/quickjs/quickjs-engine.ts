@@ -8,8 +8,8 @@ import type { Engine } from "../../engine.ts";
 import { CHILD_AT, NODE_AT, findChild, listFiles } from "../engine-files.ts";
 
 /**
- * Node's heap is small because programs do not live in it. SIGUSR1 would open the inspector, a way in for whoever can
- * send a signal. The collector is called after a program that took much memory.
+ * Node's heap is small because programs are not in it. SIGUSR1 would open the inspector to any process that can send a
+ * signal. The garbage collector runs after a program that used much memory.
  */
 const FLAGS = ["--no-warnings", "--max-old-space-size=64", "--disable-sigusr1", "--expose-gc"];
 /** In kilobytes, of the 8 MB that a process has: so that QuickJS sees the end of its own stack first. Windows has 1 MB. */

@@ -126,7 +126,7 @@ describe("a realm", () => {
     assert.deepEqual([sent.length, sent.at(-1)], [calls + 1, [TO_HOST.DONE, "1"]]);
     assert.match(realm.usage(), / 16777216$/);
   });
-  it("passes on what is no doing of the program", async () => {
+  it("rethrows errors that the program did not cause", async () => {
     const { realm } = await open();
     assert.throws(() => realm.explain(new TypeError("ours")), new TypeError("ours"));
   });

@@ -10,7 +10,7 @@ const TEXT_CHARS = 8_192;
 /** How the engine words it when the program's module does not compile. */
 const NOT_COMPILED = /Uncaught SyntaxError: ([^\n]*)(?:\n\s*at (program\.ts:\d+:\d+))?/;
 
-/** Why a Worker did not start. Anything but a program that is no JavaScript is a fault of the engine, and goes on. */
+/** Describes why a Worker did not start. Anything but a syntax error of the program is rethrown as an engine fault. */
 export function describeLoadFailure(thrown: unknown): ThrownMessage {
   if (thrown instanceof ImportRefused) {
     return { kind: "syntax", name: "SyntaxError", message: thrown.message, stack: `SyntaxError: ${thrown.message}` };

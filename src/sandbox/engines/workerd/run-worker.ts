@@ -35,7 +35,7 @@ export async function runWorker(open: () => Promise<GuestSession>, { frames, sta
   }
 }
 
-/** What the program says in this turn; where it waits for nobody, a little later too. */
+/** The program's messages of this turn; without open requests, also those a little later. */
 async function listen(guest: GuestSession, run: WorkerRun): Promise<string> {
   const said = await collect(guest);
   if (said !== "" || run.waiting > 0) return said;
@@ -86,7 +86,7 @@ class WorkerRun {
       else if (kind === TO_HOST.DONE || kind === TO_HOST.OVERRUN) this.#sendLast(kind, text);
       else this.#send(kind, id, text);
     }
-    // All input comes from the host, so a program that waits for none of it can never go on.
+    // All input comes from the host, so a program without an open request can never continue.
     if (this.waiting === 0) this.end(STUCK);
     if (this.isAsked) this.#send(TO_HOST.PONG, 0, "");
     this.isAsked = false;

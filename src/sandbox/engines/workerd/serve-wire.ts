@@ -98,7 +98,7 @@ function openFrames({ readable, writable }: Wire): FrameWire {
       }
     },
     send: (kind, id, text) => void waiting.push(encodeFrame(kind, id, 0, text)),
-    // A host that is gone ends this process; there is nobody else to tell.
+    // If the host is gone, this process ends anyway.
     flush: () => void writer.write(Buffer.concat(waiting.splice(0))).catch(() => undefined),
   };
 }

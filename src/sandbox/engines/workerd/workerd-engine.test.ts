@@ -56,7 +56,7 @@ test("programs run in the confinement of this machine, and each has all of its m
   }
 });
 
-test("a text of many megabytes comes in and goes out whole", async () => {
+test("a string of many megabytes comes in and goes out complete", async () => {
   const large = 12 * 1024 * 1024;
   const limits = { outputBytes: 2 * large, resultBytes: 2 * large, argumentBytes: 2 * large };
   const { sandbox, value } = await openTestSandbox({ concurrency: 1 }, "workerd");

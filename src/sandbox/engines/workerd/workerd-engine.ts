@@ -21,7 +21,7 @@ const WORKER_AT = "/engine/child.js";
 /** Worker Loader bindings are experimental in workerd. */
 const ARGS = ["serve", "--experimental", "--socket-fd", `wire=${WIRE_DESCRIPTOR}`];
 
-/** `require` is how packages are found. Throws SANDBOX_UNAVAILABLE with the remedy where there is no workerd. */
+/** Finds the package with `require`. Throws SANDBOX_UNAVAILABLE with the remedy if workerd is missing. */
 export function createWorkerdEngine(require: NodeJS.Require = createRequire(import.meta.url)): Engine {
   const workerd = findWorkerd(require);
   const child = findChild("workerd");
