@@ -17,7 +17,12 @@ import { createMask } from "./vault/index.ts";
 import type { Mask } from "./vault/index.ts";
 
 /** As the command line prints it and `/health` returns it. */
-export const { version: VERSION } = createRequire(import.meta.url)("../package.json") as { readonly version: string };
+export const VERSION = parseVersion(createRequire(import.meta.url)("../package.json"));
+
+function parseVersion(manifest: unknown): string {
+  if (typeof manifest === "object" && manifest !== null && "version" in manifest) return String(manifest.version);
+  throw new TypeError("package.json has no version");
+}
 
 const MAX_TEXT_BYTES = 64 * 1024;
 const PAGE_BYTES = 4_096;

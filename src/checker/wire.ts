@@ -120,7 +120,8 @@ function parseFix(raw: Json | undefined): Fix | undefined {
 
 function parseJson(text: string): Json | undefined {
   try {
-    return JSON.parse(text) as Json;
+    const value: Json = JSON.parse(text);
+    return value;
   } catch {
     return undefined;
   }

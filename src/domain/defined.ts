@@ -7,5 +7,9 @@ type Required<T> = { [Key in keyof T as undefined extends T[Key] ? never : Key]:
 export function defined<T extends object>(fields: T): Required<T> & Optional<T> {
   const kept: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(fields)) if (value !== undefined) kept[key] = value;
-  return kept as Required<T> & Optional<T>;
+  return trustFields(kept);
+}
+
+function trustFields<T>(kept: unknown): T {
+  return kept as T;
 }

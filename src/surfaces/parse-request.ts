@@ -141,7 +141,8 @@ export function parseObject(raw: unknown, method: string): Readonly<Record<strin
 /** Converts as `JSON.stringify` does, dates to strings, but refuses what that drops or cannot write. */
 function parseInput(raw: unknown): Json {
   try {
-    return JSON.parse(JSON.stringify(raw, refuseForeign)) as Json;
+    const value: Json = JSON.parse(JSON.stringify(raw, refuseForeign));
+    return value;
   } catch (cause) {
     const why = cause instanceof ForeignValue ? cause.message : "it is circular, too deep or not serializable";
     throw invalid(

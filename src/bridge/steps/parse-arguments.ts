@@ -48,7 +48,8 @@ export function parseArguments(tool: Tool, rawArgs: unknown, limits: Limits): Js
 
 function parseText(text: string): Json | undefined {
   try {
-    return JSON.parse(text) as Json;
+    const value: Json = JSON.parse(text);
+    return value;
   } catch {
     return undefined;
   }

@@ -77,14 +77,18 @@ function parseAdapter(place: string, raw: Pick<Adapter, "kind"> & Partial<Adapte
   return { kind, name, tools };
 }
 
+function isRecord(raw: unknown): raw is Readonly<Record<string, unknown>> {
+  return typeof raw === "object" && raw !== null;
+}
+
 function isTool(raw: unknown): raw is Adapter["tools"][string] {
-  if (typeof raw !== "object" || raw === null) return false;
-  const { description, input, output, effect, run } = raw as Partial<Adapter["tools"][string]>;
+  if (!isRecord(raw)) return false;
+  const { description, input, output, effect, run } = raw;
   return (
     typeof description === "string" &&
     isJsonObject(input) &&
     (output === null || isJsonObject(output)) &&
-    EFFECTS.includes(effect) &&
+    EFFECTS.some((known) => known === effect) &&
     typeof run === "function"
   );
 }

@@ -1,7 +1,8 @@
 /** The calls of a program that is shown again: each as it went the first time, once the program has asked for it. */
 
 import type { Bridge } from "../../bridge/index.ts";
-import type { CallRecord, LabelSource, PublicError, ResultId } from "../../domain/index.ts";
+import { GloveboxError, isErrorCode, isJsonObject } from "../../domain/index.ts";
+import type { CallRecord, Json, LabelSource, PublicError, ResultId } from "../../domain/index.ts";
 
 import type { JournaledDelivery } from "../journal.ts";
 import type { KeptExecution } from "./kept.ts";
@@ -55,7 +56,16 @@ export function traceReplay(
   };
 }
 
-/** The bridge made it. */
+/** Throws `REQUEST_INVALID` for a failure that no bridge wrote. */
 export function parseFailure(text: string): PublicError {
-  return JSON.parse(text) as PublicError;
+  const raw: Json = JSON.parse(text);
+  if (!isJsonObject(raw)) throw invalidFailure();
+  const { code, message, retry } = raw;
+  const isError = isErrorCode(code) && typeof message === "string" && typeof retry === "boolean";
+  if (!isError) throw invalidFailure();
+  return raw as unknown as PublicError;
+}
+
+function invalidFailure(): GloveboxError {
+  return new GloveboxError("REQUEST_INVALID", "The recording has a failed call without a valid error");
 }

@@ -87,7 +87,8 @@ function isFile({ shape }: ResultSummary): boolean {
 
 /** `keepValue` of this gateway wrote it, and any JSON is valid. */
 function parseKept(body: Uint8Array): Json {
-  return JSON.parse(Buffer.from(body).toString("utf8")) as Json;
+  const value: Json = JSON.parse(Buffer.from(body).toString("utf8"));
+  return value;
 }
 
 function readBytes({ mimeType, bytes, body }: StoredResult, query: ResultQuery): ResultPart {

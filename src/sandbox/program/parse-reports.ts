@@ -13,7 +13,8 @@ const KINDS: readonly ThrownMessage["kind"][] = ["thrown", "unserializable", "st
 /** Parses the JSON of a result. Invalid JSON means that the child no longer follows the protocol. */
 export function parseValue(text: string): Json {
   try {
-    return JSON.parse(text) as Json;
+    const value: Json = JSON.parse(text);
+    return value;
   } catch (cause) {
     throw new GloveboxError("SANDBOX_CRASHED", "The sandbox process sent a result that is not JSON", { cause });
   }

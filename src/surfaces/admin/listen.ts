@@ -55,7 +55,7 @@ export async function listen({ createApp, host, port }: ListenOptions): Promise<
   }
   const server = createServer({ headersTimeout: HEADERS_TIMEOUT_MS });
   await openPort(server, host, port);
-  const { port: opened } = server.address() as AddressInfo; // it listens on TCP, so it is neither null nor a path
+  const opened = parsePort(server.address());
   const app = makeApp(server, () => createApp(loopbackHosts(opened, host)));
   const answer = getRequestListener((request) => app.fetch(request), { overrideGlobalObjects: false });
   const waiting = new Set<ServerResponse>();
@@ -134,4 +134,9 @@ async function closeAll(server: Server, app: App, waiting: ReadonlySet<ServerRes
   await app.close();
   server.closeAllConnections();
   await closed;
+}
+
+function parsePort(address: AddressInfo | string | null): number {
+  if (address === null || typeof address === "string") throw new TypeError("The server does not listen on TCP");
+  return address.port;
 }

@@ -63,11 +63,13 @@ function parseObject(raw: unknown): JsonObject {
 
 /** The whole answer, also where the record of the execution has a sample only. */
 function valueOf({ replies: [reply] }: Awaited<ReturnType<Gateway["callTools"]>>): Json | undefined {
-  return reply?.ok ? parseValue(reply.json) : undefined;
+  return reply?.ok ? parseJson(reply.json) : undefined;
 }
 
-function parseValue(json: string): Json {
-  return JSON.parse(json) as Json; // the bridge made it
+/** Any JSON is a value. */
+function parseJson(json: string): Json {
+  const value: Json = JSON.parse(json);
+  return value;
 }
 
 function toFailure({ result }: Awaited<ReturnType<Gateway["callTools"]>>): CallToolResult {

@@ -103,40 +103,40 @@ function watchProgress({ _meta, notify }: ServerContext["mcpReq"]) {
 /** Whatever servers answered was parsed by the bridge; here it only gets the shape of the protocol's results. */
 function passThrough(server: Server, door: McpDoor): void {
   server.setRequestHandler("resources/list", async (_, { mcpReq }) => ({
-    resources: parseResources(await listResources(door, mcpReq.signal)),
+    resources: trustResources(await listResources(door, mcpReq.signal)),
   }));
   server.setRequestHandler("resources/templates/list", async (_, { mcpReq }) => ({
-    resourceTemplates: parseTemplates(await listTemplates(door, mcpReq.signal)),
+    resourceTemplates: trustTemplates(await listTemplates(door, mcpReq.signal)),
   }));
   server.setRequestHandler("resources/read", async ({ params }, { mcpReq }) =>
-    parseContents(await readResource(door, params.uri, mcpReq.signal)),
+    trustContents(await readResource(door, params.uri, mcpReq.signal)),
   );
   server.setRequestHandler("prompts/list", async (_, { mcpReq }) => ({
-    prompts: parsePrompts(await listPrompts(door, mcpReq.signal)),
+    prompts: trustPrompts(await listPrompts(door, mcpReq.signal)),
   }));
   server.setRequestHandler("prompts/get", async ({ params }, { mcpReq }) => {
     const args = isJsonObject(params.arguments) ? params.arguments : {};
-    return parsePrompt(await getPrompt(door, { name: params.name, args }, mcpReq.signal));
+    return trustPrompt(await getPrompt(door, { name: params.name, args }, mcpReq.signal));
   });
 }
 
-/** Lists were put together field by field; of contents and messages a client checks those of one server only. */
-function parseResources(entries: readonly JsonObject[]): Resource[] {
+/** `pass-through.ts` built these objects field by field; the client checks the content of a server. */
+function trustResources(entries: readonly JsonObject[]): Resource[] {
   return entries as Resource[];
 }
 
-function parseTemplates(entries: readonly JsonObject[]): ResourceTemplateType[] {
+function trustTemplates(entries: readonly JsonObject[]): ResourceTemplateType[] {
   return entries as ResourceTemplateType[];
 }
 
-function parsePrompts(entries: readonly JsonObject[]): Prompt[] {
+function trustPrompts(entries: readonly JsonObject[]): Prompt[] {
   return entries as Prompt[];
 }
 
-function parseContents(read: JsonObject): ReadResourceResult {
+function trustContents(read: JsonObject): ReadResourceResult {
   return read as ReadResourceResult;
 }
 
-function parsePrompt(got: JsonObject): GetPromptResult {
+function trustPrompt(got: JsonObject): GetPromptResult {
   return got as GetPromptResult;
 }

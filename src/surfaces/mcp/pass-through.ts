@@ -121,7 +121,7 @@ async function collect(
   return replies.flatMap((reply, index) => {
     const namespace = namespaceOf(offered[index]);
     if (!reply.ok || namespace === undefined) return [];
-    const entries = listOf(trustValue(reply.json), list).filter(hasName).slice(0, MAX_LISTED);
+    const entries = listOf(parseJson(reply.json), list).filter(hasName).slice(0, MAX_LISTED);
     return entries.map((entry) => rename(entry, namespace)).filter((entry) => entry !== undefined);
   });
 }
@@ -141,7 +141,7 @@ async function callOne(
 ): Promise<Json> {
   const { result, replies } = await gateway.callTools({ principal, calls: [{ address, args }], signal });
   const [reply] = replies;
-  if (reply?.ok) return trustValue(reply.json);
+  if (reply?.ok) return parseJson(reply.json);
   const { code, message } = result.error ?? { code: "INTERNAL_BUG", message: "Internal error" };
   throw new ProtocolError(ProtocolErrorCode.InternalError, `${code}: ${message}`);
 }
@@ -156,9 +156,10 @@ function namespaceOf(tool: Tool | undefined): string | undefined {
   return tool?.address.split(".")[0];
 }
 
-/** JSON that the bridge of this process wrote. */
-function trustValue(json: string): Json {
-  return JSON.parse(json) as Json;
+/** Any JSON is a value. */
+function parseJson(json: string): Json {
+  const value: Json = JSON.parse(json);
+  return value;
 }
 
 function listOf(value: Json, field: string): readonly JsonObject[] {

@@ -12,7 +12,8 @@ import {
   parsePrincipalId,
   parseToolAddress,
 } from "../../../domain/index.ts";
-import type { JsonObject, PolicyRule, PolicySettings, Principal, Tool } from "../../../domain/index.ts";
+import { parseExecutionId } from "../../../domain/index.ts";
+import type { ExecutionId, JsonObject, PolicyRule, PolicySettings, Principal, Tool } from "../../../domain/index.ts";
 import { findNearest } from "../../../catalog/index.ts";
 import { toFetchTool } from "../../../builtins/index.ts";
 import { compilePolicy, describeCondition, explain, simulate, applyOperatorEffect } from "../../../policy/index.ts";
@@ -98,11 +99,13 @@ export async function simulateCommand(file: string, flags: PolicyFlags, powers: 
   return EXIT.done;
 }
 
-/** No execution: nothing is called. */
-const NO_EXECUTION = parseNone();
+/** A placeholder: `explain` makes no call. */
+const NO_EXECUTION = parsePlaceholder(`ex_${"0".repeat(24)}`);
 
-function parseNone(): Parameters<typeof explain>[1]["call"]["execution"] {
-  return `ex_${"0".repeat(24)}` as ReturnType<typeof parseNone>;
+function parsePlaceholder(raw: string): ExecutionId {
+  const id = parseExecutionId(raw);
+  if (id === undefined) throw new TypeError(`${raw} is not an execution id`);
+  return id;
 }
 
 async function loadPolicy({ policy }: Settings): Promise<PolicySettings> {
