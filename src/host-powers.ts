@@ -3,15 +3,9 @@
 import { randomBytes, randomFillSync } from "node:crypto";
 import { createRequire } from "node:module";
 
-import {
-  GloveboxError,
-  describeError,
-  parseApprovalId,
-  parseExecutionId,
-  parsePrincipalId,
-  parseResultId,
-} from "./domain/index.ts";
-import type { ApprovalId, ExecutionId, Principal, ResultId } from "./domain/index.ts";
+import { GloveboxError, describeError, parseApprovalId, parseExecutionId } from "./domain/index.ts";
+import { parsePrincipalId, parseResultId } from "./domain/index.ts";
+import type { Principal } from "./domain/index.ts";
 import { cleanText } from "./text/index.ts";
 import { createMask } from "./vault/index.ts";
 import type { Mask } from "./vault/index.ts";
@@ -87,19 +81,13 @@ export function createSeed(): readonly number[] {
   return [0, 4, 8, 12].map((offset) => bytes.readUInt32LE(offset));
 }
 
-/** Unguessable, in addition to the ownership check. */
-export function createResultId(): ResultId {
-  return parseResultId(`rs_${drawHex(12)}`) ?? unreachable();
-}
+/** Unguessable, in addition to the check of ownership, and unique without a counter: gateways can share a store. */
+export const createResultId = createIds("rs", parseResultId);
+export const createApprovalId = createIds("ap", parseApprovalId);
+export const createExecutionId = createIds("ex", parseExecutionId);
 
-/** Unguessable, although knowing an id gives no right to decide. */
-export function createApprovalId(): ApprovalId {
-  return parseApprovalId(`ap_${drawHex(12)}`) ?? unreachable();
-}
-
-/** Unique without a counter, so that several gateways can share a store. */
-export function createExecutionId(): ExecutionId {
-  return parseExecutionId(`ex_${drawHex(12)}`) ?? unreachable();
+function createIds<Id>(prefix: string, parse: (text: string) => Id | undefined): () => Id {
+  return () => parse(`${prefix}_${drawHex(12)}`) ?? unreachable();
 }
 
 /** For the names of this program itself; a surface makes principals from credentials. */

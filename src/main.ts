@@ -1,7 +1,4 @@
-/**
- * The composition root. It and the three files beside it are the only ones that build rooms and read the environment;
- * everything else is passed what it needs.
- */
+/** The composition root: this file and the three beside it are the only ones that build rooms and read the environment. */
 
 import { randomBytes } from "node:crypto";
 import { homedir } from "node:os";
@@ -26,16 +23,8 @@ export { defineConfig } from "./config/index.ts";
 export { defineAdapter } from "./connectors/index.ts";
 export type { GloveboxConfig } from "./config/index.ts";
 export { GloveboxError } from "./domain/index.ts";
-export type {
-  Adapter,
-  AdapterContext,
-  ErrorCode,
-  ExecutionResult,
-  ExecutionView,
-  Json,
-  Limits,
-  PublicError,
-} from "./domain/index.ts";
+export type { Adapter, AdapterContext, ErrorCode, ExecutionResult, ExecutionView } from "./domain/index.ts";
+export type { Json, Limits, PublicError } from "./domain/index.ts";
 export type { ReplayResult as Replayed } from "./execution/index.ts";
 export type { Glovebox } from "./surfaces/index.ts";
 

@@ -3,40 +3,33 @@
 import { hostname } from "node:os";
 
 import { planCalls } from "./analysis/index.ts";
-import { createDescribe, createProgramNetwork } from "./builtins/index.ts";
-import { createSearch, openCatalog, openShapes, watchTools } from "./catalog/index.ts";
-import { openChecker } from "./checker/index.ts";
+import { createDescribe, createGuide, createProgramBridges, createProgramNetwork } from "./builtins/index.ts";
+import { openCatalog, openShapes, watchTools } from "./catalog/index.ts";
+import { checkProgram, openChecker } from "./checker/index.ts";
 import { checkUnrestricted, followRules, readTextFile } from "./config/index.ts";
 import type { Settings } from "./config/index.ts";
 import { createUpstreams, resolveTemplates, watchRestarts, watchSecrets } from "./connectors/index.ts";
-import { defined, tightenLimits } from "./domain/index.ts";
-import type { CatalogSnapshot, ChildKeeper, EngineName, Limits, Principal } from "./domain/index.ts";
+import { defined } from "./domain/index.ts";
+import type { ChildKeeper, Principal } from "./domain/index.ts";
 import { openMessageLine } from "./egress/index.ts";
 import type { Egress } from "./egress/index.ts";
-import {
-  closeOrphans,
-  createExecutions,
-  createHistory,
-  createResults,
-  keepJournals,
-  showReplay,
-} from "./execution/index.ts";
-import type { ExecutionDeps, KeptExecution, ReplayResult } from "./execution/index.ts";
-import { recordStart, startExports, startRetention } from "./ledger/index.ts";
-import type { LedgerEntry } from "./ledger/index.ts";
-import { createClientApprovals, createLabeler, openFlows, openPolicy } from "./policy/index.ts";
+import { closeOrphans, connectRooms, createHistory, createResults } from "./execution/index.ts";
+import { keepJournals, openExecutions, showReplay } from "./execution/index.ts";
+import type { KeptExecution, ReplayResult } from "./execution/index.ts";
+import { createPreview, recordLife, startExports, startRetention } from "./ledger/index.ts";
+import { applyLabelRules, applyOperatorEffect, createClientApprovals, createLabeler } from "./policy/index.ts";
+import { openFlows, openPolicy, openQuotas } from "./policy/index.ts";
 import type { Policy } from "./policy/index.ts";
 import { hasEnded, measureFamily, nameProcess, openReaper, watchFamily } from "./processes/index.ts";
 import { confineEngine, createEngine, openSandbox, timebox } from "./sandbox/index.ts";
-import type { Sandbox } from "./sandbox/index.ts";
+import { createGateway } from "./surfaces/index.ts";
 import type { Gateway } from "./surfaces/index.ts";
 import { openFeed, openTelemetry } from "./telemetry/index.ts";
 import type { Feed, Telemetry } from "./telemetry/index.ts";
-import { NEVER, pollEvery } from "./timing/index.ts";
 import { createProgramSecrets, watchKey } from "./vault/index.ts";
-import { createRooms, networkOf } from "./create-rooms.ts";
-import type { Parts } from "./create-rooms.ts";
-import { VERSION, cleanDescription, createHostPowers, createResultId, createSeed, drawHex } from "./host-powers.ts";
+import type { Lending } from "./vault/index.ts";
+import { VERSION, cleanDescription, createExecutionId, createHostPowers, createResultId } from "./host-powers.ts";
+import { createSeed, drawHex } from "./host-powers.ts";
 import type { HostPowers } from "./host-powers.ts";
 import {
   APPROVALS_KEY,
@@ -64,242 +57,177 @@ export interface GatewayOptions {
 
 /** Opens every room after those that it needs, and closes them in reverse order. */
 export async function openGateway(settings: Settings, options: GatewayOptions = {}): Promise<Gateway> {
-  const { host = createHostPowers() } = options;
-  checkUnrestricted(settings, options.unrestrictedNetwork === true, host.warn);
-  const { engine: engineName, isolation, ...sandboxSettings } = settings.sandbox;
-  const engine = await confineEngine(createEngine(engineName, process.execPath), isolation);
   await using opened = new AsyncDisposableStack();
+  const rooms = await openRooms(settings, options, opened);
+  const { host, records, catalog, policy, sandbox, approvals, quotas, checker } = rooms;
+  const { store, ledger } = records;
+  const { report, mask } = host;
+  const takeView = async (principal: Principal) => policy.view(await catalog.takeSnapshot(), principal);
+  const describe = createDescribe({ ...rooms, takeView, hide: mask.hide });
+  const { analysis } = settings;
+  const names = { createId: createExecutionId, createSeed, now: Date.now, owner: nameProcess(), hasEnded };
+  const shared = { ...rooms, store, ledger, report, hide: mask.hide, traces: rooms.telemetry.traces, describe };
+  const deps = connectRooms({
+    ...shared,
+    ...names,
+    analysis,
+    timebox,
+    limits: settings.sandbox.limits,
+    graceMs: settings.approvals.graceMs,
+    isLasting: options.lasting === true,
+    check: (program, { surface, snapshot, level }) =>
+      checkProgram(program, surface, { checker, guide: createGuide(snapshot), level, blocks: analysis.blockOnError }),
+    bridge: createProgramBridges<Parameters<Parameters<typeof connectRooms>[0]["bridge"]>[2], Lending>({
+      ...shared,
+      ...defined({ preview: settings.audit.previews ? createPreview(mask.hide) : undefined }),
+      planCalls: ({ program, analysis: isWanted = true }, snapshot) =>
+        program && analysis.enabled && isWanted ? planCalls(program.calls, snapshot) : undefined,
+      stateTool: (tool) => ({
+        ...applyOperatorEffect(policy.current(), tool),
+        labels: applyLabelRules(settings.policy.labels, tool.address, tool.labels ?? []),
+      }),
+    }),
+  });
+  const onDecided: typeof approvals.onDecided = (listener) => approvals.onDecided(listener);
+  const background = { everyMs: POLL_MS, noteHeld: () => quotas.noteHeld(), onDecided };
+  const executions = opened.use(openExecutions(deps, background));
+  const { engine, isolation, layers } = sandbox;
+  const resources = opened.move();
+  return createGateway({
+    executions,
+    history: createHistory({ store, engine, isolation, now: Date.now }),
+    health: { version: VERSION, engine, isolation, layers, startedAt: Date.now() },
+    takeView,
+    statuses: () => catalog.statuses(),
+    changes: [(listener) => rooms.watch.onToolsChanged(listener), (listener) => policy.onChange(listener)],
+    hide: mask.hide,
+    describe,
+    ...defined({ clientApprovals: rooms.clientApprovals, metrics: rooms.metrics }),
+    expose: settings.expose,
+    escapeHtml: settings.output.escapeHtml,
+    patienceMs: settings.clients.patienceMs,
+    held: openHeld(records),
+    approvals: createDeskFor(approvals, records, host),
+    close: () => resources.disposeAsync(),
+  });
+}
+
+async function openRooms(settings: Settings, options: GatewayOptions, opened: AsyncDisposableStack) {
+  const { host = createHostPowers() } = options;
+  const { report, warn, mask } = host;
+  checkUnrestricted(settings, options.unrestrictedNetwork === true, warn);
+  const { engine: engineName, isolation, networkPolicy: policyOfPrograms, ...sandboxSettings } = settings.sandbox;
+  const engine = await confineEngine(createEngine(engineName, process.execPath), isolation);
   const keeper = opened.use(openReaper());
-  const feed = await openFeed(settings, { now: Date.now, report: host.report });
+  const feed = await openFeed(settings, { now: Date.now, report });
   const records = opened.use(await openRecords(settings, host, defined({ onCommitted: feed?.committed })));
-  const { store, ledger, vault } = records;
-  await recordLife(settings, records, opened);
+  const { store, ledger, vault, seed } = records;
+  await closeOrphans({ store, ledger, hasEnded });
+  const { source, folder: _, ...sections } = settings;
+  const start = { source: source.kind, sections, version: VERSION, process: nameProcess() };
+  opened.use(await recordLife({ store, ledger, seed, ...start }));
   const policy = opened.use(await openPolicyFor(settings, records, host));
   await vault.ready();
   await vault.known(); // masks every secret that is set
-  opened.use(watchKey({ vault, everyMs: POLL_MS, warn: host.warn }));
+  opened.use(watchKey({ vault, everyMs: POLL_MS, warn }));
   const egress = opened.use(openEgressFor(settings, records, host));
-  const telemetry = await openObservers(settings, { records, egress, host, feed, opened });
-  const upstreams = await openUpstreams(settings, { records, egress, keeper, host });
-  const { connectors } = upstreams;
+  const telemetry = await openObservers(settings, { records, egress, host, feed }, opened);
+  const upstreams = await openUpstreams(settings, { records, egress, host }, keeper);
+  const { connectors, borrowers, pinModeOf: modeOf } = upstreams;
   for (const connector of connectors) opened.use(connector);
   const shapes = settings.catalog.learn ? opened.use(await openShapesFor(records)) : undefined;
   upstreams.startEager();
   opened.use(watchRestarts({ connectors, values: store.meta, everyMs: POLL_MS }));
-  opened.use(watchSecrets({ borrowers: upstreams.borrowers, list: () => vault.list(), everyMs: POLL_MS }));
+  opened.use(watchSecrets({ borrowers, list: () => vault.list(), everyMs: POLL_MS }));
   const labelsOf = createLabeler(settings, settings.policy.labels);
-  const pins = { store: store.pins, record: (entry: LedgerEntry) => ledger.write(entry), modeOf: upstreams.pinModeOf };
+  const pins = { store: store.pins, record: records.record, modeOf };
   const catalog = opened.use(openCatalog({ connectors, now: Date.now, clean: cleanDescription, pins, labelsOf }));
   const sandbox = opened.use(openSandbox({ ...sandboxSettings, engine, keeper, now: Date.now, seed: createSeed }));
   const approvals = opened.use(await openQueue(settings, records, host));
   const seal = await vault.openSeal();
-  const journalSettings = { ...settings.journal, store: store.journals, seal, now: Date.now, report: host.report };
-  const journals = opened.use(keepJournals(journalSettings));
-  const approvedAt = { read: () => store.meta.get(APPROVALS_KEY), everyMs: POLL_MS };
-  const watch = opened.use(watchTools(catalog, connectors, approvedAt));
+  const journalOptions = { ...settings.journal, store: store.journals, seal, now: Date.now, report };
+  const journals = opened.use(keepJournals(journalOptions));
+  const read = (): Promise<string | undefined> => store.meta.get(APPROVALS_KEY);
+  const watch = opened.use(watchTools(catalog, connectors, { read, everyMs: POLL_MS }));
   const checker = opened.use(openChecker({ node: process.execPath, keeper, now: Date.now, measure: measureFamily }));
-  const tokenKey = seal.derive("tokens of programs");
   const metrics = await telemetry.openMetrics({
     build: { version: VERSION, engine: sandbox.engine, isolation: sandbox.isolation },
     sandbox: () => sandbox.load(),
     upstreams: () => catalog.statuses(),
     checkerStarts: () => checker.stats().starts,
   });
-  const clientOptions = { approvals, seal, hide: host.mask.hide, isEnabled: settings.approvals.elicitation };
-  const rooms = { records, store, ledger, catalog, policy, sandbox, checker, egress, telemetry, approvals, journals };
-  const parts = {
-    ...rooms,
-    settings,
-    host,
-    watch,
-    isLasting: options.lasting === true,
-    ...defined({ shapes, metrics, clientApprovals: createClientApprovals(clientOptions) }),
+  const isEnabled = settings.approvals.elicitation;
+  const tokenKey = seal.derive("tokens of programs");
+  const network = { egress, policy: policyOfPrograms, ceiling: settings.egress.networkPolicy };
+  const basics = { host, records, policy, catalog, sandbox, approvals, journals, watch, checker, telemetry };
+  return {
+    ...basics,
+    shapes,
+    metrics,
+    clientApprovals: createClientApprovals({ approvals, seal, hide: mask.hide, isEnabled }),
     results: createResults({ ...settings.results, store: store.results, now: Date.now, createId: createResultId }),
     flows: await openFlows({ mode: settings.policy.flows, store: store.labels, now: Date.now }),
-    secrets: createProgramSecrets({ grants: settings.sandbox.secrets, vault, ledger, tokenKey, mask: host.mask }),
+    quotas: openQuotas({ settings: settings.quotas, store: store.quotas, now: Date.now }),
+    secrets: createProgramSecrets({ grants: settings.sandbox.secrets, vault, ledger, tokenKey, mask }),
+    network: createProgramNetwork(network),
   };
-  const resources = opened.move();
-  return createGateway({ ...parts, close: () => resources.disposeAsync() });
-}
-
-/** Records the start now and the end when `opened` is disposed. */
-async function recordLife(
-  { source, folder: _, ...sections }: Settings,
-  { store, ledger, seed }: Records,
-  opened: AsyncDisposableStack,
-): Promise<void> {
-  const closed = { actor: "gateway", action: "gateway.closed", subject: VERSION, detail: {} };
-  // A store that is unavailable must not keep a gateway from ending.
-  opened.defer(async () => void (await ledger.write(closed).catch(() => undefined)));
-  await closeOrphans({ store, ledger, hasEnded });
-  await recordStart({ store, ledger, version: VERSION, source: source.kind, sections, seed, process: nameProcess() });
 }
 
 /** The rules of the configuration and of its rule file, if it names one. */
-function openPolicyFor({ policy }: Settings, { store, ledger }: Records, { warn }: HostPowers): Promise<Policy> {
+function openPolicyFor({ policy }: Settings, { store, record }: Records, { warn }: HostPowers): Promise<Policy> {
   const ids = new Set(policy.rules.map(({ id }) => id));
-  return openPolicy({
-    settings: policy,
-    ...defined({ file: policy.file === undefined ? undefined : followRules(policy.file, ids) }),
-    everyMs: POLL_MS,
-    record: (entry) => ledger.write(entry),
-    meta: store.meta,
-    warn,
-  });
+  const file = policy.file === undefined ? undefined : followRules(policy.file, ids);
+  const powers = { everyMs: POLL_MS, record, meta: store.meta, warn };
+  return openPolicy({ settings: policy, ...defined({ file }), ...powers });
 }
 
-interface ObservedParts {
+interface Foundation {
   readonly records: Records;
   readonly egress: Egress;
   readonly host: HostPowers;
-  readonly feed: Feed | undefined;
-  readonly opened: AsyncDisposableStack;
 }
 
 /** Exports of the ledger, its retention and telemetry. */
-async function openObservers(settings: Settings, parts: ObservedParts): Promise<Telemetry> {
-  const { records, egress, host, feed, opened } = parts;
-  const { ledger, vault } = records;
-  const { audit } = settings;
+async function openObservers(
+  settings: Settings,
+  { records, egress, host, feed }: Foundation & { readonly feed: Feed | undefined },
+  opened: AsyncDisposableStack,
+): Promise<Telemetry> {
   const resolve = (templates: Parameters<typeof resolveTemplates>[0], purpose: string) =>
-    resolveTemplates(templates, vault, purpose);
+    resolveTemplates(templates, records.vault, purpose);
   const common = { ...records, version: VERSION, now: Date.now, resolveTemplates: resolve };
-  const exporter = opened.use(
-    startExports({
-      ...common,
-      destinations: audit.exports,
-      holder: nameProcess(),
-      hasEnded,
-      origin: { host: hostname(), pid: process.pid },
-      openMessages: openMessageLine,
-      fetchFrom: (origin) => egress.fetchFrom(origin, { maxBytes: MAX_RESPONSE_BYTES, mayBePrivate: true }),
-    }),
-  );
-  ledger.onAppended(() => exporter.wake());
-  const { retention } = settings.ledger;
-  opened.use(startRetention({ ...common, retention, exports: audit.exports.map(({ id }) => id) }));
+  const fetchFrom = (origin: string) => egress.fetchFrom(origin, { maxBytes: MAX_RESPONSE_BYTES, mayBePrivate: true });
+  const origin = { host: hostname(), pid: process.pid };
+  const sending = { destinations: settings.audit.exports, origin, openMessages: openMessageLine, fetchFrom };
+  const exporter = opened.use(startExports({ ...common, ...sending, holder: nameProcess(), hasEnded }));
+  records.ledger.onAppended(() => exporter.wake());
+  opened.use(startRetention({ ...common, ...settings.ledger, exports: settings.audit.exports.map(({ id }) => id) }));
   const collector = process.env["OTEL_EXPORTER_OTLP_ENDPOINT"];
   const createTraceId = (): string => drawHex(16);
   return opened.use(await openTelemetry(feed, { ...common, settings, egress, collector, createTraceId, ...host }));
 }
 
-interface UpstreamParts {
-  readonly records: Records;
-  readonly egress: Egress;
-  readonly keeper: ChildKeeper;
-  readonly host: HostPowers;
-}
-
 function openUpstreams(
   settings: Settings,
-  { records: { store, ledger, vault }, egress, keeper, host: { mask } }: UpstreamParts,
+  { records, egress, host: { mask } }: Foundation,
+  keeper: ChildKeeper,
 ): ReturnType<typeof createUpstreams> {
+  const { store, ledger, vault } = records;
   const powers = { egress, keeper, vault, mask, watchFamily, now: Date.now, environment: process.env };
   return createUpstreams({
     ...powers,
     settings,
     values: store.meta,
-    holdLease: leaseOf(store),
+    holdLease: leaseOf(records),
     readDocument: (path, maxBytes) => readTextFile(path, { maxBytes, kind: "an OpenAPI document" }),
     record: (entry) => void ledger.write(entry, "batched").catch(() => undefined),
   });
 }
 
 function openShapesFor({ store, ledger }: Records): ReturnType<typeof openShapes> {
-  return openShapes({
-    store: store.shapes,
-    now: Date.now,
-    record: (drift) => ledger.write({ actor: "gateway", action: "shape.drifted", ...drift }),
-  });
-}
-
-type TakeView = (principal: Principal) => Promise<CatalogSnapshot>;
-
-function createGateway(parts: Parts & { readonly records: Records; readonly metrics?: () => string }): Gateway {
-  const { settings, host, records, store, catalog, policy, sandbox, approvals } = parts;
-  const { engine, isolation, layers } = sandbox;
-  const takeView: TakeView = async (principal) => policy.view(await catalog.takeSnapshot(), principal);
-  const startedAt = Date.now();
-  const describe = openDescribe(parts, takeView);
-  const deps = createRooms(parts, describe);
-  const { limits } = settings.sandbox;
-  const executions = createExecutions(deps);
-  const history = createHistory({ store, engine, isolation, now: Date.now });
-  const polling = pollEvery(
-    POLL_MS,
-    async () => void (await Promise.all([executions.cancelRequested(), deps.noteHeld()])),
-  );
-  const recovered = executions.recover().catch(host.report);
-  const stopListening = approvals.onDecided(({ execution }) => void executions.resumeIfDecided(execution));
-  const close = async (): Promise<void> => {
-    stopListening();
-    await polling[Symbol.asyncDispose]();
-    await executions.stop();
-    await recovered; // so that even a short command closes lost executions
-    await parts.close();
-  };
-  return {
-    ...executions,
-    expose: settings.expose,
-    escapeHtml: settings.output.escapeHtml,
-    patienceMs: settings.clients.patienceMs,
-    ...defined({ clientApprovals: parts.clientApprovals, metrics: parts.metrics }),
-    onToolsChanged: (listener) => {
-      const stops = [parts.watch.onToolsChanged(listener), policy.onChange(listener)];
-      return () => stops.forEach((stop) => stop());
-    },
-    takeSnapshot: takeView,
-    plan: createPlan(deps, takeView, limits),
-    search: async (principal, query) => {
-      const found = createSearch(await takeView(principal))(query);
-      const tools = found.tools.map((tool) => ({ ...tool, summary: host.mask.hide(tool.summary) }));
-      return { ...found, tools, servers: catalog.statuses() };
-    },
-    describe,
-    held: openHeld(records),
-    approvals: createDeskFor(approvals, records, host),
-    executions: async (limit) => history.list({ limit }),
-    health: () => ({ version: VERSION, engine, isolation, layers, upstreams: catalog.statuses(), startedAt }),
-    close,
-    [Symbol.asyncDispose]: close,
-  };
-}
-
-/** Learned result shapes are for readers and not for the check of programs. */
-function openDescribe(
-  { settings, host, catalog, results, shapes, flows, secrets, egress }: Parts,
-  takeView: TakeView,
-): Gateway["describe"] {
-  return createDescribe({
-    takeSnapshot: async (principal) => {
-      const snapshot = await takeView(principal);
-      return shapes?.addTo(snapshot) ?? snapshot;
-    },
-    summarizeResult: (principal, handle) => results.summarize(principal, handle),
-    takeIn: (principal, sources) => flows.takeIn(principal, sources),
-    statuses: () => catalog.statuses(),
-    hasNetwork: createProgramNetwork({ egress, ...networkOf(settings) }).has(),
-    grantsOf: (principal) => secrets.grantsOf(principal),
-    hide: host.mask.hide,
-  });
-}
-
-/** Returns what a program can call, from its source alone. */
-function createPlan(
-  deps: Pick<ExecutionDeps, "analyze" | "declare">,
-  takeView: TakeView,
-  limits: Limits,
-): Gateway["plan"] {
-  return async ({ limits: wanted = {}, signal = NEVER, ...request }) => {
-    const snapshot = await takeView(request.principal);
-    const analyzed = deps.analyze(
-      { ...request, signal, limits: tightenLimits(limits, wanted) },
-      deps.declare(snapshot),
-    );
-    if (!analyzed.ok) return analyzed;
-    const { calls, findings } = analyzed.program;
-    return { ok: true, plan: planCalls(calls, snapshot), findings };
-  };
+  const record: Parameters<typeof openShapes>[0]["record"] = (drift) =>
+    ledger.write({ actor: "gateway", action: "shape.drifted", ...drift });
+  return openShapes({ store: store.shapes, now: Date.now, record });
 }
 
 /** Opens a sandbox and nothing else: no store, no upstream, no network. */
@@ -310,10 +238,6 @@ export async function replayRecording(
   { mask, report }: HostPowers,
 ): Promise<ReplayResult> {
   await using keeper = openReaper();
-  const openFor = async (name: EngineName, limits: Limits): Promise<Sandbox> => {
-    const engine = await confineEngine(createEngine(name, process.execPath), isolation);
-    return openSandbox({ engine, keeper, concurrency: 1, queue: 1, limits, now: Date.now, seed: createSeed });
-  };
-  const options = { openSandbox: openFor, analysis: { ...analysis, timebox }, report, hide: mask.hide };
-  return await showReplay(kept, request, options);
+  const powers = { node: process.execPath, keeper, now: Date.now, createSeed, report, hide: mask.hide };
+  return await showReplay(kept, request, { ...powers, isolation, analysis: { ...analysis, timebox } });
 }

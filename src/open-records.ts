@@ -3,46 +3,36 @@
 import { dirname, join } from "node:path";
 
 import { findChange, openHeldDefinitions } from "./catalog/index.ts";
-import type { HeldDefinitions } from "./catalog/index.ts";
 import type { Settings } from "./config/index.ts";
-import { createLease, createLoginStore, createLogins, requestRestart, resolveTemplates } from "./connectors/index.ts";
-import type { Lease } from "./connectors/index.ts";
+import { createLease, createLoginStore, createLogins, requestRestart, resolveProxyLogin } from "./connectors/index.ts";
 import { defined } from "./domain/index.ts";
 import { openEgress } from "./egress/index.ts";
-import type { Egress } from "./egress/index.ts";
 import { createControl, createHistory, findRecording, openJournals } from "./execution/index.ts";
 import { createSigner, openReader, openSignedLedger } from "./ledger/index.ts";
-import type { Ledger } from "./ledger/index.ts";
 import { createDesk, openApprovals, openQuotas } from "./policy/index.ts";
-import type { ApprovalDesk, Approvals } from "./policy/index.ts";
+import type { Approvals } from "./policy/index.ts";
 import { hasEnded, nameProcess } from "./processes/index.ts";
 import { openStore, openStoreToRead } from "./store/index.ts";
-import type { Store } from "./store/index.ts";
 import type { OperatorRecords, StoredRecords } from "./surfaces/index.ts";
-import { findPlaintextCredentials, findSigningKey, loadSigningKey, openVault } from "./vault/index.ts";
-import type { Vault } from "./vault/index.ts";
+import { findSigningKey, loadSigningKey, maskKnownSecrets, openVault } from "./vault/index.ts";
 import { cleanDescription, createApprovalId, createHostPowers, drawBytes, drawHex } from "./host-powers.ts";
 import type { HostPowers } from "./host-powers.ts";
 
 const SEED_BYTES = 32;
+/** Assumed of an execution whose process did not record its isolation. */
+const LEAST = "process";
 /** Where running gateways notice that definitions were approved: the value changes each time. */
 export const APPROVALS_KEY = "approvals";
 
 /** The store with the ledger and the vault on it. Closing it closes all three, the store last. */
-export interface Records extends AsyncDisposable {
-  readonly store: Store;
-  readonly ledger: Ledger;
-  readonly signer: ReturnType<typeof createSigner>;
-  readonly seed: Uint8Array;
-  readonly vault: Vault;
-}
+export type Records = Awaited<ReturnType<typeof openRecords>>;
 
 /** Creates on first use what is missing: the store, the key of the ledger beside it and, when needed, that of the vault. */
 export async function openRecords(
   { store: { path } }: Settings,
   { mask }: HostPowers = createHostPowers(),
   listeners: Pick<Parameters<typeof openSignedLedger>[0], "onCommitted"> = {},
-): Promise<Records> {
+) {
   await using opened = new AsyncDisposableStack();
   const store = opened.use(await openStore({ path, now: Date.now }));
   // What is signed or sealed in memory ends with the process, and so do its keys.
@@ -61,7 +51,8 @@ export async function openRecords(
   const keyFile = join(dirname(path), "glovebox.key");
   const vault = opened.use(openVault({ ...common, ledger, keyFile, random: drawBytes, mask, ...defined(environment) }));
   const resources = opened.move();
-  return { store, ledger, signer, seed, vault, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  const record = (entry: Parameters<typeof ledger.write>[0]) => ledger.write(entry);
+  return { store, ledger, record, signer, seed, vault, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
 
 /** The files beside a store; none for a store in memory. */
@@ -75,7 +66,7 @@ export async function readRecords(settings: Settings): Promise<StoredRecords> {
   const store = await openStoreToRead({ path: settings.store.path, now: Date.now });
   const files = toFiles(settings.store.path);
   return {
-    history: createHistory({ store, now: Date.now, ...toLeastClaims(settings) }),
+    history: createHistory({ store, now: Date.now, engine: settings.sandbox.engine, isolation: LEAST }),
     openReader: () => {
       const seed = files && findSigningKey(files.signingKey);
       const signed = defined({ signer: seed && createSigner(seed), headFile: files?.head });
@@ -85,11 +76,6 @@ export async function readRecords(settings: Settings): Promise<StoredRecords> {
   };
 }
 
-/** What is claimed about an execution whose process did not record it. */
-function toLeastClaims({ sandbox: { engine } }: Settings) {
-  return { engine, isolation: "process" } as const;
-}
-
 /** For commands that change something. They work beside running gateways and start no upstream. */
 export async function openOperatorRecords(
   settings: Settings,
@@ -97,14 +83,13 @@ export async function openOperatorRecords(
 ): Promise<OperatorRecords> {
   await using opened = new AsyncDisposableStack();
   const records = opened.use(await openRecords(settings, host));
-  const { store, ledger, vault } = records;
+  const { store, ledger, record, vault } = records;
   const egress = opened.use(openEgressFor(settings, records, host));
   const restart = (id: Parameters<typeof requestRestart>[1]) => requestRestart(store.meta, id, Date.now());
-  const holdLease = leaseOf(store);
+  const holdLease = leaseOf(records);
   const logins = createLoginStore({ values: store.meta, vault, holdLease, onToken: () => undefined });
   const loginPowers = { store: logins, vault, upstreams: settings.upstreams, now: Date.now };
   const controlPowers = { store, ledger, hasEnded, owner: nameProcess(), now: Date.now };
-  const record = (entry: Parameters<Ledger["write"]>[0]) => ledger.write(entry);
   const resources = opened.move();
   return {
     vault,
@@ -112,7 +97,8 @@ export async function openOperatorRecords(
     logins: createLogins({ ...loginPowers, egress, record, requestRestart: restart }),
     control: createControl({
       ...controlPowers,
-      ...toLeastClaims(settings),
+      engine: settings.sandbox.engine,
+      isolation: LEAST,
       withdraw: async (execution) => {
         await using approvals = await openQueue(settings, records, host);
         await approvals.withdraw(execution);
@@ -121,7 +107,7 @@ export async function openOperatorRecords(
         openQuotas({ settings: settings.quotas, store: store.quotas, now: Date.now }).releaseLost(execution),
     }),
     openDesk: async () => {
-      await maskKnownSecrets(settings, records, host);
+      await maskKnownSecrets(settings, vault, host.mask);
       return createDeskFor(resources.use(await openQueue(settings, records, host)), records, host);
     },
     restart: async (id, actor) => {
@@ -130,18 +116,12 @@ export async function openOperatorRecords(
     },
     findRecording: async (id, access) => {
       await vault.ready();
-      await maskKnownSecrets(settings, records, host);
+      await maskKnownSecrets(settings, vault, host.mask);
       const options = { store: store.journals, seal: await vault.openSeal(), now: Date.now, ...settings.journal };
       return findRecording(id, access, { store, ledger, journals: openJournals(options) });
     },
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
-}
-
-/** A gateway masks secrets as it uses them; a command that only shows things has to mask all of them first. */
-async function maskKnownSecrets(settings: Settings, { vault }: Records, { mask }: HostPowers): Promise<void> {
-  await vault.known();
-  for (const credential of findPlaintextCredentials(settings)) mask.add(credential);
 }
 
 /** The caller closes it before the records. */
@@ -154,33 +134,21 @@ export async function openQueue(
   return openApprovals({ store, ledger, seal, now: Date.now, createId: createApprovalId, expiryMs, warn });
 }
 
-export function createDeskFor(approvals: Approvals, { store }: Records, { mask }: HostPowers): ApprovalDesk {
+export function createDeskFor(approvals: Approvals, { store }: Records, { mask }: HostPowers) {
   return createDesk({ approvals, store, hide: mask.hide, findChange: (approval) => findChange(store.pins, approval) });
 }
 
-export function openHeld({ store, ledger }: Records): HeldDefinitions {
-  return openHeldDefinitions({
-    store: store.pins,
-    clean: cleanDescription,
-    now: Date.now,
-    record: (entry) => ledger.write(entry),
-    onApproved: () => store.meta.set(APPROVALS_KEY, drawHex(8)),
-  });
+export function openHeld({ store, record }: Records) {
+  const onApproved = (): Promise<void> => store.meta.set(APPROVALS_KEY, drawHex(8));
+  return openHeldDefinitions({ store: store.pins, clean: cleanDescription, now: Date.now, record, onApproved });
 }
 
-export function leaseOf({ quotas }: Store): Lease {
+export function leaseOf({ store: { quotas } }: Records) {
   return createLease({ places: quotas, now: Date.now, createHolder: () => drawHex(12) });
 }
 
 /** The password of a proxy is lent when it is first used. */
-export function openEgressFor({ egress }: Settings, { vault }: Records, { mask }: HostPowers): Egress {
-  const { proxy, proxyLogin, networkPolicy: ceiling } = egress;
-  const resolveLogin =
-    proxyLogin &&
-    (async () => {
-      const { password = "" } = await resolveTemplates({ password: proxyLogin.password }, vault, "proxy");
-      mask.add(password);
-      return { user: proxyLogin.user, password };
-    });
-  return openEgress(defined({ proxy, proxyLogin: resolveLogin, ceiling }));
+export function openEgressFor({ egress }: Settings, { vault }: Records, { mask }: HostPowers) {
+  const { proxy, proxyLogin: login, networkPolicy: ceiling } = egress;
+  return openEgress(defined({ proxy, proxyLogin: login && (() => resolveProxyLogin(login, vault, mask)), ceiling }));
 }

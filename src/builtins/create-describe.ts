@@ -32,42 +32,42 @@ interface ResultHead {
   readonly labels: readonly LabelSource[];
 }
 
-export interface DescribePowers {
-  readonly takeSnapshot: (principal: Principal) => Promise<CatalogSnapshot>;
-  readonly statuses: () => readonly UpstreamStatus[];
-  /** Rejects with `REQUEST_NOT_FOUND` for an unknown handle or another principal's. */
-  readonly summarizeResult: (principal: PrincipalId, rawHandle: string) => Promise<ResultHead>;
-  /** Called with the labels of a kept result before its outline is returned: field names are data. */
-  readonly takeIn: (principal: Principal, sources: readonly LabelSource[]) => Promise<void>;
+export interface DescribeRooms {
+  readonly takeView: (principal: Principal) => Promise<CatalogSnapshot>;
+  readonly catalog: { statuses(): readonly UpstreamStatus[] };
+  /** Adds what was learned about results. The check of programs does not use it. */
+  readonly shapes?: { addTo(snapshot: CatalogSnapshot): CatalogSnapshot } | undefined;
+  readonly results: {
+    /** Rejects with `REQUEST_NOT_FOUND` for an unknown handle or another principal's. */
+    summarize(principal: PrincipalId, rawHandle: string): Promise<ResultHead>;
+  };
+  readonly flows: {
+    /** Called with the labels of a kept result before its outline is returned: field names are data. */
+    takeIn(principal: Principal, sources: readonly LabelSource[]): Promise<void>;
+  };
   /** Whether programs have `fetch`. */
-  readonly hasNetwork?: boolean;
+  readonly network: { has(): boolean };
   /** The entries of `secrets` in the programs of one principal. */
-  readonly grantsOf?: (principal: PrincipalId) => SecretGrants;
+  readonly secrets: { grantsOf(principal: PrincipalId): SecretGrants };
   /** Removes known secrets from a string. */
   readonly hide: (text: string) => string;
 }
 
 /** Handles are described from the kept result, all other names from the current snapshot. */
-export function createDescribe({
-  takeSnapshot,
-  statuses,
-  summarizeResult,
-  takeIn,
-  hasNetwork = false,
-  grantsOf = () => new Map(),
-  hide,
-}: DescribePowers): Describe {
+export function createDescribe(rooms: DescribeRooms): Describe {
+  const { takeView, catalog, shapes, results, flows, network, secrets, hide } = rooms;
   return async (principal, names, detail) => {
     const handles = names.filter((name) => parseResultId(name) !== undefined);
-    const kept = await Promise.all(handles.map((handle) => summarizeResult(principal.id, handle)));
-    for (const { labels } of kept) await takeIn(principal, labels);
+    const kept = await Promise.all(handles.map((handle) => results.summarize(principal.id, handle)));
+    for (const { labels } of kept) await flows.takeIn(principal, labels);
     const described = kept.map((summary) => describeResult(summary)).join("");
     const others = names.filter((name) => !handles.includes(name));
     if (others.length === 0) return { declarations: described, tools: [], unknown: [] };
-    const snapshot = await takeSnapshot(principal);
+    const view = await takeView(principal);
+    const snapshot = shapes?.addTo(view) ?? view;
     const nearest = (name: string) => findNearest(snapshot, name, NEAREST);
-    const explainEmpty = (id: ConnectorId) => describeEmpty(statuses().find(({ name }) => name === id));
-    const own = { hasNetwork, secrets: grantsOf(principal.id) };
+    const explainEmpty = (id: ConnectorId) => describeEmpty(catalog.statuses().find(({ name }) => name === id));
+    const own = { hasNetwork: network.has(), secrets: secrets.grantsOf(principal.id) };
     const description = describeTools(snapshot, others, { detail, findNearest: nearest, explainEmpty, ...own });
     return { ...description, declarations: described + hide(description.declarations) };
   };

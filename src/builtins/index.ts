@@ -1,6 +1,6 @@
 /** The front door of `builtins`: what Glovebox itself offers to programs. */
 
-export { createBuiltins } from "./create-builtins.ts";
+export { createProgramBridges } from "./create-program-bridges.ts";
 export { createDescribe } from "./create-describe.ts";
 export { toFetchTool } from "./create-fetch.ts";
 export type { FetchPowers } from "./create-fetch.ts";

@@ -8,6 +8,6 @@ export type { DroppedLogin, Logins } from "./login/create-logins.ts";
 export { createLease } from "./login/hold-lease.ts";
 export type { Lease } from "./login/hold-lease.ts";
 export { createLoginStore } from "./login/login-store.ts";
-export { resolveTemplates } from "./resolve-templates.ts";
+export { resolveProxyLogin, resolveTemplates } from "./resolve-templates.ts";
 export { requestRestart, watchRestarts } from "./restart/watch-restarts.ts";
 export { watchSecrets } from "./restart/watch-secrets.ts";

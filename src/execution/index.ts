@@ -1,8 +1,8 @@
 /** The front door of `execution`: opens, runs, suspends, resumes and recovers executions, and keeps their results. */
 
-export type { ExecutionDeps } from "./deps.ts";
-export { createExecutions } from "./executions.ts";
-export type { Executions } from "./executions.ts";
+export { connectRooms } from "./connect-rooms.ts";
+export { openExecutions } from "./open-executions.ts";
+export type { OpenedExecutions } from "./open-executions.ts";
 export { createControl, createHistory } from "./history/create-history.ts";
 export type { ExecutionControl, ExecutionDetails } from "./history/create-history.ts";
 export { keepJournals } from "./journal/keep-journals.ts";
@@ -15,4 +15,3 @@ export { findRecording, showReplay } from "./replay/show-replay.ts";
 export type { ExecuteInput } from "./requests.ts";
 export { createResults } from "./results/create-results.ts";
 export type { Media } from "./results/find-media.ts";
-export { createExecutionLog } from "./run/create-execution-log.ts";

@@ -6,7 +6,7 @@ export type { Durability } from "./group-commit.ts";
 export type { Ledger } from "./open-ledger.ts";
 export { openReader } from "./open-reader.ts";
 export type { LedgerReader } from "./open-reader.ts";
-export { recordStart } from "./record-start.ts";
+export { recordLife } from "./record-start.ts";
 export { createPreview, parseDetail, parseLedgerLine } from "./record.ts";
 export type { LedgerEntry, LedgerRecord } from "./record.ts";
 export { createSigner } from "./signer.ts";

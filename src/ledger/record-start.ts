@@ -25,6 +25,14 @@ export interface StartOptions {
   readonly process: string;
 }
 
+/** Records the start now, and the end when disposed. A ledger that cannot be written does not keep a gateway open. */
+export async function recordLife(options: StartOptions): Promise<AsyncDisposable> {
+  await recordStart(options);
+  const { ledger, version } = options;
+  const closed = { actor: "gateway", action: "gateway.closed", subject: version, detail: {} };
+  return { [Symbol.asyncDispose]: async () => void (await ledger.write(closed).catch(() => undefined)) };
+}
+
 export async function recordStart(options: StartOptions): Promise<void> {
   const { store, ledger, version, source, sections, seed, process } = options;
   const digest = (value: unknown): string =>

@@ -2,25 +2,19 @@
 
 import type { HeldDefinitions, SearchRequest, SearchResult } from "../catalog/index.ts";
 import type {
-  CallPlan,
   CatalogSnapshot,
   EngineName,
   ExecutionResult,
-  Finding,
   Instant,
   IsolationLayer,
   Principal,
-  PublicError,
   UpstreamStatus,
 } from "../domain/index.ts";
 import type { ApprovalDesk, ClientApprovals } from "../policy/index.ts";
-import type { ExecuteInput, ExecutionControl, Executions } from "../execution/index.ts";
+import type { ExecutionControl, OpenedExecutions } from "../execution/index.ts";
 import type { Description, DescribeDetail } from "../typegen/index.ts";
 
-/** What a program could do, told without running it; or why it could not run. */
-export type PlanAnswer =
-  | { readonly ok: true; readonly plan: CallPlan; readonly findings: readonly Finding[] }
-  | { readonly ok: false; readonly error: PublicError; readonly findings: readonly Finding[] };
+export type PlanAnswer = Awaited<ReturnType<Gateway["plan"]>>;
 
 export interface Health {
   readonly version: string;
@@ -34,13 +28,14 @@ export interface Health {
 export interface Gateway
   extends
     AsyncDisposable,
-    Pick<Executions, "callTools" | "execute" | "findMedia" | "open" | "readResult" | "resumeNow" | "stop" | "view"> {
+    Pick<
+      OpenedExecutions,
+      "callTools" | "execute" | "findMedia" | "open" | "plan" | "readResult" | "resumeNow" | "stop" | "view"
+    > {
   /** Absent when the operator does not let MCP clients ask people. */
   readonly clientApprovals?: ClientApprovals;
   /** How long MCP clients are kept waiting for `execute`. */
   readonly patienceMs: number;
-  /** Leads a program through analysis only. Nothing runs and nothing is recorded. */
-  plan(request: ExecuteInput): Promise<PlanAnswer>;
   search(
     principal: Principal,
     query: SearchRequest,

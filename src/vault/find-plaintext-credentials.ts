@@ -5,6 +5,9 @@
 
 import type { ApiSettings, SecretTemplate, ServerSettings, UpstreamSettings } from "../domain/index.ts";
 
+import type { Mask } from "./mask.ts";
+import type { Vault } from "./vault.ts";
+
 /** Words in the names of headers, variables and options that hold a credential. */
 const CREDENTIAL_WORD =
   /^(?:api)?(?:keys?|tokens?|secrets?|pass|passwd|password|passphrase|pwd|pat|credentials?|cookies?|auth|authorization|bearer)$/;
@@ -25,6 +28,19 @@ export function findPlaintextCredentials({
   apis,
 }: Pick<UpstreamSettings, "upstreams" | "apis">): readonly string[] {
   return [...[...upstreams.values()].flatMap(findInServer), ...[...apis.values()].flatMap(findInApi)];
+}
+
+/**
+ * Masks every secret that is set and every plaintext credential; `mask` is also that of the vault. A gateway masks secrets as it uses them; a command that
+ * only shows things has to mask all of them first.
+ */
+export async function maskKnownSecrets(
+  settings: Pick<UpstreamSettings, "upstreams" | "apis">,
+  vault: Pick<Vault, "known">,
+  mask: Pick<Mask, "add">,
+): Promise<void> {
+  await vault.known(); // adds them to the vault's mask
+  for (const credential of findPlaintextCredentials(settings)) mask.add(credential);
 }
 
 /** Looks into the variables, options, headers and URL of an MCP server. */

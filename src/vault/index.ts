@@ -1,7 +1,7 @@
 /** The front door of `vault`: keeps secrets sealed, lends them to one use at a time, and masks them in text. */
 
 export { fillTemplates } from "./fill-templates.ts";
-export { findInApi, findInServer, findPlaintextCredentials } from "./find-plaintext-credentials.ts";
+export { findInApi, findInServer, findPlaintextCredentials, maskKnownSecrets } from "./find-plaintext-credentials.ts";
 export { findSigningKey, loadSigningKey } from "./keys/signing-key.ts";
 export type { Lending } from "./lending/open-lending.ts";
 export { createProgramSecrets } from "./lending/program-secrets.ts";

@@ -3,9 +3,10 @@
 import { analyze } from "../../analysis/index.ts";
 import type { AnalysisOptions } from "../../analysis/index.ts";
 import { defined } from "../../domain/index.ts";
-import type { EngineName, ExecutionId, Limits } from "../../domain/index.ts";
+import type { ChildKeeper, EngineName, ExecutionId, Instant } from "../../domain/index.ts";
 import type { Ledger } from "../../ledger/index.ts";
-import type { Sandbox, SandboxJob } from "../../sandbox/index.ts";
+import { confineEngine, createEngine, openSandbox } from "../../sandbox/index.ts";
+import type { SandboxJob } from "../../sandbox/index.ts";
 
 import { findKept } from "./kept.ts";
 import type { KeptDeps, KeptExecution } from "./kept.ts";
@@ -24,7 +25,12 @@ export interface ReplayRequest {
 }
 
 export interface ShowReplayOptions {
-  readonly openSandbox: (engine: EngineName, limits: Limits) => Promise<Sandbox>;
+  /** The Node that runs the sandbox, and what ends its child processes. */
+  readonly node: string;
+  readonly keeper: ChildKeeper;
+  readonly isolation: Parameters<typeof confineEngine>[1];
+  readonly now: () => Instant;
+  readonly createSeed: () => readonly number[];
   readonly analysis: Omit<AnalysisOptions, "limits">;
   readonly report: (thrown: unknown) => string;
   readonly hide: (text: string) => string;
@@ -33,9 +39,12 @@ export interface ShowReplayOptions {
 export async function showReplay(
   kept: KeptExecution,
   { code, signal, until, engine = kept.recording.started.engine }: ReplayRequest,
-  { openSandbox, analysis, report, hide }: ShowReplayOptions,
+  options: ShowReplayOptions,
 ): Promise<ReplayResult> {
-  await using sandbox = await openSandbox(engine, kept.recording.request.limits);
+  const { analysis, report, hide, keeper, now, createSeed: seed } = options;
+  const { limits: bounds } = kept.recording.request;
+  const confined = await confineEngine(createEngine(engine, options.node), options.isolation);
+  await using sandbox = openSandbox({ engine: confined, keeper, concurrency: 1, queue: 1, limits: bounds, now, seed });
   const deps = {
     engine: sandbox.engine,
     isolation: sandbox.isolation,

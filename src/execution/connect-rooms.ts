@@ -1,0 +1,105 @@
+/** Connects executions with the rooms that they lead a request through. */
+
+import { planCalls, rememberAnalyses } from "../analysis/index.ts";
+import type { AnalysisResult, Timebox } from "../analysis/index.ts";
+import type { CatalogSnapshot, Execution, ExecutionResult, PrincipalId, Program } from "../domain/index.ts";
+import type { ApiSurface, ExecutionId, LabelSource, Principal, SecretGrants, TraceContext } from "../domain/index.ts";
+import type { Sandbox } from "../sandbox/index.ts";
+import { declareApi } from "../typegen/index.ts";
+
+import type { ExecutionDeps } from "./deps.ts";
+import type { AdmitExecution, GrantRequest } from "./quotas.ts";
+import { createExecutionLog } from "./run/create-execution-log.ts";
+import type { ExecutionLogOptions } from "./run/create-execution-log.ts";
+
+type CheckLevel = "error" | "warn" | "off";
+
+/** What the type check is told besides the program. */
+export interface TypeCheck {
+  readonly surface: ApiSurface;
+  readonly snapshot: CatalogSnapshot;
+  readonly level: CheckLevel;
+}
+
+export interface ExecutionRooms
+  extends
+    Pick<ExecutionDeps, "approvals" | "bridge" | "graceMs" | "hasEnded" | "hide" | "isLasting" | "limits" | "report">,
+    Pick<ExecutionDeps, "results">,
+    Pick<ExecutionLogOptions, "createId" | "createSeed" | "now" | "owner"> {
+  readonly store: ExecutionLogOptions["store"] & ExecutionDeps["store"];
+  readonly ledger: ExecutionDeps["ledger"];
+  readonly journals: ExecutionLogOptions["journals"] & ExecutionDeps["journals"];
+  readonly analysis: Omit<Parameters<typeof rememberAnalyses>[0], "timebox"> & {
+    readonly enabled: boolean;
+    readonly types: CheckLevel;
+  };
+  readonly timebox: Timebox;
+  readonly catalog: { takeSnapshot(): Promise<CatalogSnapshot> };
+  readonly policy: { view(snapshot: CatalogSnapshot, principal: Principal): CatalogSnapshot };
+  readonly quotas: {
+    take(request: GrantRequest & { readonly kind: "execution" }): ReturnType<AdmitExecution>;
+    releaseLost(execution: ExecutionId): Promise<void>;
+  };
+  readonly flows: {
+    takeIn(principal: Principal, sources: readonly LabelSource[]): Promise<void>;
+    sourcesOf(execution: ExecutionId): readonly LabelSource[];
+  };
+  readonly network: { has(request?: Pick<Parameters<ExecutionDeps["hasNetwork"]>[0], "networkPolicy">): boolean };
+  readonly secrets: {
+    grantsOf(principal: PrincipalId): SecretGrants;
+    tokensOf(execution: Execution): Readonly<Record<string, string>> | undefined;
+    noticeIn(
+      execution: Pick<Execution, "id" | "principal">,
+      result: Partial<Pick<ExecutionResult, "value" | "logs" | "error">>,
+    ): Promise<void>;
+  };
+  readonly telemetry: {
+    readonly traces?: { begin(execution: ExecutionId, trace: TraceContext | undefined): void };
+    readonly feed?: { ended(execution: Execution, result: ExecutionResult): void };
+  };
+  readonly sandbox: Pick<Sandbox, "engine" | "isolation" | "run">;
+  check(program: Program, context: TypeCheck): Promise<AnalysisResult>;
+}
+
+export function connectRooms(rooms: ExecutionRooms): ExecutionDeps {
+  const { analysis, timebox, catalog, policy, quotas, flows, network, secrets, telemetry, sandbox, results } = rooms;
+  const analyze = rememberAnalyses({ ...analysis, timebox });
+  const declareFor = ({ calls }: Program, snapshot: CatalogSnapshot, principal: PrincipalId): ApiSurface =>
+    declareApi(snapshot, {
+      hasNetwork: network.has(),
+      secrets: secrets.grantsOf(principal),
+      reached: () => planCalls(calls, snapshot).calls.map(({ tool }) => tool),
+    });
+  return {
+    ...rooms,
+    engine: sandbox.engine,
+    isolation: sandbox.isolation,
+    log: createExecutionLog({
+      ...rooms,
+      onOpened: (execution, trace) => telemetry.traces?.begin(execution, trace),
+      beforeClose: (execution, result) => secrets.noticeIn(execution, result),
+      onClosed: (execution, result) => telemetry.feed?.ended(execution, result),
+    }),
+    admit: (request) => quotas.take({ kind: "execution", ...request }),
+    releaseQuota: (execution) => quotas.releaseLost(execution),
+    snapshot: async (principal) => policy.view(await catalog.takeSnapshot(), principal),
+    declare: (snapshot) => declareApi(snapshot, { hasNetwork: network.has() }),
+    hasNetwork: (request) => network.has(request),
+    analyze: ({ source, limits, analysis: isWanted = true }, surface) =>
+      analyze(source, surface, { enabled: analysis.enabled && isWanted, limits }),
+    tokensOf: (execution) => secrets.tokensOf(execution),
+    check: (program, { analysis: isWanted = true, types = true, principal }, snapshot) =>
+      rooms.check(program, {
+        surface: declareFor(program, snapshot, principal.id),
+        snapshot,
+        level: analysis.enabled && isWanted && types ? analysis.types : "off",
+      }),
+    keepValue: async (owner, value) => {
+      await secrets.noticeIn({ id: owner.execution, principal: owner.principal }, { value });
+      return results.keepValue(owner, value);
+    },
+    run: (job) => sandbox.run(job),
+    labelSession: (principal, sources) => flows.takeIn(principal, sources),
+    sourcesOf: (execution) => flows.sourcesOf(execution),
+  };
+}

@@ -1,0 +1,55 @@
+/** Assembles what surfaces can do from the rooms of one gateway. */
+
+import { createSearch } from "../catalog/index.ts";
+import type { CatalogSnapshot, Principal, UpstreamStatus } from "../domain/index.ts";
+import type { ExecutionControl } from "../execution/index.ts";
+import type { Gateway } from "./gateway.ts";
+
+type FromExecutions =
+  | "callTools"
+  | "execute"
+  | "findMedia"
+  | "open"
+  | "plan"
+  | "readResult"
+  | "resumeNow"
+  | "stop"
+  | "view";
+
+export interface GatewayParts
+  extends
+    Pick<
+      Gateway,
+      "approvals" | "clientApprovals" | "close" | "describe" | "escapeHtml" | "expose" | "held" | "metrics"
+    >,
+    Pick<Gateway, "patienceMs"> {
+  readonly executions: Pick<Gateway, FromExecutions>;
+  readonly history: Pick<ExecutionControl, "list">;
+  readonly health: Omit<ReturnType<Gateway["health"]>, "upstreams">;
+  readonly takeView: (principal: Principal) => Promise<CatalogSnapshot>;
+  readonly statuses: () => readonly UpstreamStatus[];
+  /** Each calls the listener when tools have changed, and returns a function to stop. */
+  readonly changes: readonly ((listener: () => void) => () => void)[];
+  readonly hide: (text: string) => string;
+}
+
+export function createGateway(parts: GatewayParts): Gateway {
+  const { executions, history, health, takeView, statuses, changes, hide, ...rest } = parts;
+  return {
+    ...executions,
+    ...rest,
+    takeSnapshot: takeView,
+    search: async (principal, query) => {
+      const found = createSearch(await takeView(principal))(query);
+      const tools = found.tools.map((tool) => ({ ...tool, summary: hide(tool.summary) }));
+      return { ...found, tools, servers: statuses() };
+    },
+    executions: async (limit) => history.list({ limit }),
+    health: () => ({ ...health, upstreams: statuses() }),
+    onToolsChanged: (listener) => {
+      const stops = changes.map((listen) => listen(listener));
+      return () => stops.forEach((stop) => stop());
+    },
+    [Symbol.asyncDispose]: rest.close,
+  };
+}
