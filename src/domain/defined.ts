@@ -7,9 +7,10 @@ type Required<T> = { [Key in keyof T as undefined extends T[Key] ? never : Key]:
 export function defined<T extends object>(fields: T): Required<T> & Optional<T> {
   const kept: Record<string, unknown> = {};
   for (const [key, value] of Object.entries(fields)) if (value !== undefined) kept[key] = value;
-  return trustFields(kept);
+  return trustFields(fields, kept);
 }
 
-function trustFields<T>(kept: unknown): T {
-  return kept as T;
+/** `kept` has the fields of `_fields` that are defined. */
+function trustFields<T>(_fields: T, kept: unknown): Required<T> & Optional<T> {
+  return kept as Required<T> & Optional<T>;
 }
